@@ -8,8 +8,8 @@ from osc_traitsched.cloud import read
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.cloud.topology import read_topology
 from osc_traitsched.core.errors import CloudBroke, Forbidden, NotInCatalog
-from osc_traitsched.core.inventory import mirror
-from osc_traitsched.core.inventory.mirror import Difference
+from osc_traitsched.core.inventory import snapshot as mirror
+from osc_traitsched.core.inventory.snapshot import MembershipDifference as Difference
 from osc_traitsched.core.inventory.snapshot import Snapshot
 
 
@@ -39,5 +39,7 @@ def compare(cloud: Cloud) -> Compared:
     except (Forbidden, NotInCatalog) as exc:
         nova = read.view((), read.aggregates(cloud.compute))
         alone = Snapshot(()).with_nova(nova)
-        return Compared(alone, mirror.differences(alone, {}), exc)
-    return Compared(found.snapshot, mirror.differences(found.snapshot, found.members))
+        return Compared(alone, mirror.membership_differences(alone, {}), exc)
+    return Compared(
+        found.snapshot, mirror.membership_differences(found.snapshot, found.members)
+    )

@@ -12,7 +12,7 @@ from osc_traitsched.cloud import allocation_candidates, lookup, read
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.explain.explanation import ranked
 from osc_traitsched.core.explain.filtering import (
-    Failure,
+    FilterFailure,
     Filtering,
     filtering,
     others_on,
@@ -20,8 +20,8 @@ from osc_traitsched.core.explain.filtering import (
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.weigher.ranking import Ranking
-from osc_traitsched.core.placement import candidate
-from osc_traitsched.core.placement.candidate import Candidate
+from osc_traitsched.core.placement import facts
+from osc_traitsched.core.placement.facts import Candidate
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Candidates:
     filtering: Filtering
     ranking: Ranking
     kept_out: tuple[Candidate, ...] = ()
-    may_fail: tuple[Failure, ...] = ()
+    may_fail: tuple[FilterFailure, ...] = ()
     others_on: Mapping[str, list[str]] = dataclasses.field(default_factory=dict)
     vanished: tuple[str, ...] = ()
 
@@ -87,9 +87,9 @@ def candidates(
     if question.nodes is not None:
         snapshot = snapshot.restricted_to(node.uuid for node in question.nodes)
     vanished = answer.body["provider_summaries"].keys() - snapshot.by_uuid.keys()
-    given = candidate.candidates(answer.body, snapshot)
+    given = facts.candidates(answer.body, snapshot)
     question = own_filters.answered(question, computes, own)
-    capacities = candidate.capacities(answer.body)
+    capacities = facts.capacities(answer.body)
     found = _judged(question, given, computes, capacities)
     return dataclasses.replace(found, vanished=tuple(sorted(vanished)))
 

@@ -32,7 +32,7 @@ from osc_traitsched.core.nova.filter.state import HostState, host_states
 from osc_traitsched.core.nova.question import Move, Question, ServerSpec
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.nova.weigher.ranking import enabled
-from osc_traitsched.core.placement import candidate
+from osc_traitsched.core.placement import facts
 from osc_traitsched.core.servers import parts
 from osc_traitsched.core.servers.drain import (
     Allocation,
@@ -194,7 +194,7 @@ class PlacementRoom:
         return self._answers[query]
 
     def _keep(self, answer: Answer) -> None:
-        self._capacities.update(candidate.capacities(answer.body))
+        self._capacities.update(facts.capacities(answer.body))
         for uuid, summary in answer.body["provider_summaries"].items():
             for name, stock in summary["resources"].items():
                 self._free[uuid, name] = stock["capacity"] - stock["used"]

@@ -18,13 +18,12 @@ from osc_traitsched.core.change.impact import Effect, Hosts, Impact, Row
 from osc_traitsched.core.change.model import Plan
 from osc_traitsched.core.change.phases import Phase
 from osc_traitsched.core.errors import PlacementRefuses
-from osc_traitsched.core.inventory.tenant_keys import projects_in
+from osc_traitsched.core.inventory.metadata import projects_in
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.question import Body
-from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.nova.switch import AZ_FILTER, has_filter
+from osc_traitsched.core.nova.settings import AZ_FILTER, SchedulerSettings, has_filter
 from osc_traitsched.core.placement import capacity, matcher
-from osc_traitsched.core.placement.facts import Amount
+from osc_traitsched.core.placement.facts import Amount, Figures
 
 #: After these phases the cloud is looked at, to tell what may lack a host for a moment.
 _LOOKS = (Phase.OPEN, Phase.REQUIRE, Phase.CLOSE)
@@ -152,7 +151,7 @@ def foresee(placement: Service, impact: Impact) -> Iterator[Effect]:
     left = [uuid for alike in kinds for uuid in alike if uuid not in read]
     if (found := capacity.unused(facts, amounts, read)) != empty:
         most = Hosts(impact, found)
-    none: capacity.Figures = {**read, **{uuid: {} for uuid in left}}
+    none: Figures = {**read, **{uuid: {} for uuid in left}}
     least = Hosts(impact, capacity.unused(facts, amounts, none)) if left else most
     yield from impact.effects(room, most, least)
 

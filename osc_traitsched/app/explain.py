@@ -38,8 +38,8 @@ from osc_traitsched.core.nova.filter import values
 from osc_traitsched.core.nova.filter.state import host_states
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request
-from osc_traitsched.core.placement.candidate import given_roots
 from osc_traitsched.core.placement.facts import Facts
+from osc_traitsched.core.placement.facts import roots_in_answer as given_roots
 from osc_traitsched.core.placement.matcher import Matcher, amounts
 
 # What the filters of I/O operations need to know beyond the list of hypervisors.
@@ -302,7 +302,7 @@ def _judged(
     first, second = _by_weight(request, found)
     matcher = _matcher(first, filtered, found)
     other = _matcher(second, filtered, found) if second else None
-    verdict = verdicts.reach(matcher, found, other)
+    verdict = verdicts.evaluate(matcher, found, other)
     chosen = _named(named, snapshot)
     shown = chosen or _examples(verdict, found)
     if want_figures:

@@ -7,9 +7,8 @@ from collections.abc import Iterable
 
 from osc_traitsched.config import fragment
 from osc_traitsched.config.joining import Named
-from osc_traitsched.core.nova import switch
-from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.nova.switch import Switched
+from osc_traitsched.core.nova import settings
+from osc_traitsched.core.nova.settings import SchedulerSettings, Switched
 
 NOVA_CONF, TRIPLEO, RHOSO = "nova-conf", "tripleo", "rhoso"
 
@@ -40,7 +39,7 @@ def turn_on(
     :raises NotInRelease: for what the release can't do
     :raises NoParameter: for what no parameter of TripleO can say
     """
-    turned = switch.switched(wanted, assumptions)
+    turned = settings.switch(wanted, assumptions)
     text = _text(deployment, turned, files)
     replaces = deployment == RHOSO and files.control_plane is None
     return Fragment(turned, text, files.is_a_file, replaces)

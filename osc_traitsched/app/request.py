@@ -19,11 +19,11 @@ from osc_traitsched.cloud import (
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.config import device_profile as config_profiles
 from osc_traitsched.core.errors import BadUsage, NotForProject, Refusal
-from osc_traitsched.core.nova import images
 from osc_traitsched.core.nova.filter import groups
 from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.core.nova.question import Body, Question, ServerSpec
 from osc_traitsched.core.nova.request import Request, checks
+from osc_traitsched.core.nova.server import image as images
 from osc_traitsched.core.nova.server.parts import Parts, Port
 
 
@@ -90,7 +90,7 @@ def whole(
 def _placed(cloud: Cloud, question: Question, group: ServerGroup | None) -> Question:
     """The question with the group, and where the servers of hints and group are."""
     hints = question.spec.hints
-    if groups.is_taken_for_rebuild(hints, question.assumptions.release):
+    if groups.is_rebuild_by_hint(hints, question.assumptions.release):
         raise BadUsage(
             f"the hint {groups.REBUILD_HINT} is Nova's own, and before 2025.1 "
             "nova-scheduler asks Placement nothing when a user gives it; leave it out"
@@ -117,8 +117,8 @@ def _image(cloud: Cloud, name: str, project: str | None) -> Body:
     found = lookup.images_named(cloud, name)
     if len(found) > 1:
         is_open = functools.partial(_is_image_for, cloud, project)
-        found = images.likeliest(found, is_open)
-    return images.only(name, found)
+        found = images.likeliest_images(found, is_open)
+    return images.only_image(name, found)
 
 
 def accepted(cloud: Cloud, question: Question) -> Request:
@@ -166,7 +166,7 @@ def check_visible(cloud: Cloud, question: Question) -> None:
 
 def _is_image_for(cloud: Cloud, project: str | None, image: Body) -> bool:
     members = functools.partial(lookup.image_members, cloud, image)
-    return images.is_open_to(image, project, members)
+    return images.image_is_open_to(image, project, members)
 
 
 def zone_refusal(cloud: Cloud, question: Question) -> Refusal | None:

@@ -90,7 +90,7 @@ def check_servers(
     losing = {snapshot.by_uuid[u].root for uuids in losers.values() for u in uuids}
     try:
         if unlisted := servers.unlisted(cloud, losing):
-            raise ComputesUnlisted(snapshot.named(unlisted))
+            raise ComputesUnlisted(snapshot.names_of(unlisted))
         found = servers.on_nodes(cloud, losing)
     except errors.CloudBroke as exc:
         raise ServersUnknown(orphaned, exc) from exc

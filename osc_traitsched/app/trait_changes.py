@@ -141,7 +141,7 @@ def plan_remove(
     :raises CloudBroke: when Placement can't be read
     """
     known = read.known_traits(cloud.placement)
-    trait.check_known((name for name in names if not trait.is_custom(name)), known)
+    trait.check_exist((name for name in names if not trait.is_custom(name)), known)
     found = targets(cloud, selectors, known)
     plan = traits.remove_plan(names, found)
     todo = TraitPlan(

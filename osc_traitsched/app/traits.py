@@ -29,7 +29,7 @@ def targets(
     :raises UnknownTrait: for a trait to select by that the cloud does not know
     :raises NothingMatches: for a selector that matches nothing
     """
-    trait.check_known(sorted(selectors.having | selectors.lacking), known)
+    trait.check_exist(sorted(selectors.having | selectors.lacking), known)
     snapshot = read.snapshot(cloud, selectors)
     selected = selection.select(selectors, snapshot)
     providers = snapshot.trees(selected.providers) if tree else selected.providers

@@ -16,9 +16,9 @@ from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
 from osc_traitsched.core.nova.clause import Clause, MemberOf, RootTrait, Trait
 from osc_traitsched.core.nova.request import Request
-from osc_traitsched.core.placement import candidate, matcher
-from osc_traitsched.core.placement.candidate import given_roots
+from osc_traitsched.core.placement import facts, matcher
 from osc_traitsched.core.placement.facts import Amount, Facts, Stock
+from osc_traitsched.core.placement.facts import roots_in_answer as given_roots
 from osc_traitsched.core.placement.limits import demands, limits
 
 # Asks Placement what nova-scheduler would ask: ``GET /allocation_candidates``.
@@ -185,9 +185,9 @@ def gather(
         shared=pools,
         stock=bulk.stock,
         candidates=given_roots(answer.body, left) & set(left.by_uuid),
-        vanished=(*snapshot.named(gone), *sorted(unknown)),
+        vanished=(*snapshot.names_of(gone), *sorted(unknown)),
         limits=limits(demands(asked), found, bulk.stock, ask),
-        fits=candidate.fits(answer.body, left, bulk.stock),
+        fits=facts.fits(answer.body, left, bulk.stock),
     )
 
 

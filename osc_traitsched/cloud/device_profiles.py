@@ -9,7 +9,7 @@ from typing import Any
 from osc_traitsched.cloud import rest
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.errors import CloudBroke
-from osc_traitsched.core.nova.server.outside import PROFILE
+from osc_traitsched.core.nova.server.attachments import PROFILE
 from osc_traitsched.core.nova.server.parts import Parts, ProfileGroups
 
 _PROFILES: rest.Shape = {"device_profiles": [{"name": str, "groups": [{str: str}]}]}

@@ -11,7 +11,7 @@ from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.names import near_names
-from osc_traitsched.core.nova import images as image_of_name
+from osc_traitsched.core.nova.server import image as image_of_name
 
 Body = Mapping[str, Any]
 
@@ -129,7 +129,7 @@ def image(cloud: Cloud, name: str) -> Body:
     :raises NothingMatches: when there is none of that name or ID
     :raises AmbiguousName: for a name that several images have
     """
-    return image_of_name.only(name, images_named(cloud, name))
+    return image_of_name.only_image(name, images_named(cloud, name))
 
 
 def image_of_id(cloud: Cloud, identity: str) -> Body | None:

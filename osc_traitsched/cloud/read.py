@@ -10,7 +10,8 @@ from osc_traitsched.cloud import lists, rest
 from osc_traitsched.cloud.bulk import FEW, Bulk
 from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core import errors
-from osc_traitsched.core.inventory import node_report, selection, trait
+from osc_traitsched.core.inventory import selection, trait
+from osc_traitsched.core.inventory import snapshot as node_report
 from osc_traitsched.core.inventory.snapshot import (
     Aggregate,
     Compute,
@@ -170,7 +171,7 @@ def computes(compute: Service) -> Iterator[Compute]:
             is_up=body["state"] == "up",
             is_enabled=body["status"] == "enabled",
             disabled_reason=body["service"].get("disabled_reason") or "",
-            report=node_report.read(body),
+            report=node_report.read_node_report(body),
         )
 
 

@@ -18,8 +18,8 @@ from osc_traitsched.core.inventory.metadata import (
     requires,
 )
 from osc_traitsched.core.inventory.snapshot import Members, Nova, Snapshot
-from osc_traitsched.core.nova.images import of_others
 from osc_traitsched.core.nova.question import Body
+from osc_traitsched.core.nova.server.image import images_of_others as of_others
 from osc_traitsched.core.placement import limits
 
 # Which providers Placement has in each of many aggregates, in few requests.

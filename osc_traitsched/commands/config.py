@@ -11,7 +11,7 @@ from osc_traitsched.config import baseline
 from osc_traitsched.config.joining import Named
 from osc_traitsched.core import releases
 from osc_traitsched.core.errors import BadUsage
-from osc_traitsched.core.nova import switch
+from osc_traitsched.core.nova import settings as switch
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.views import config
 from osc_traitsched.views.traits import Table
@@ -125,7 +125,7 @@ class _WriteConfig(Configuring):
             dest="wanted",
             action="append",
             required=True,
-            type=switch.known_name,
+            type=switch.switch_name,
             choices=tuple(switch.SWITCHES),
             help="what to turn on; can be repeated",
         )

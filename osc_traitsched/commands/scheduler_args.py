@@ -13,7 +13,7 @@ from osc_traitsched.config import baseline, places
 from osc_traitsched.config.places import Places
 from osc_traitsched.core import releases
 from osc_traitsched.core.errors import BadUsage
-from osc_traitsched.core.nova.options import OPTIONS, option_named
+from osc_traitsched.core.nova.options import OPTIONS, option_name
 from osc_traitsched.paste import Option
 
 
@@ -149,7 +149,7 @@ def _release(text: str) -> int:
 
 def _given(text: str) -> tuple[str, str]:
     written, equals, value = text.partition("=")
-    name = option_named(written)
+    name = option_name(written)
     if not equals:
         raise argparse.ArgumentTypeError(f"{text!r} is not SECTION.OPTION=VALUE")
     if name is None:

@@ -140,7 +140,7 @@ def _path(branch: Branch) -> str:
 def _options(branch: Branch | None) -> Ini:
     found: dict[tuple[str, str], Entry] = {}
     for written, each in (branch.children() if branch else {}).items():
-        name = options.option_named(written)
+        name = options.option_name(written)
         if name is None:
             raise each.bad(f"is not one of {', '.join(options.OPTIONS)}")
         if not each.is_null:

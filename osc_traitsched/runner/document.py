@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from osc_traitsched.core.inventory import snapshot
-from osc_traitsched.core.inventory.node_report import NodeReport
+from osc_traitsched.core.inventory.snapshot import NodeReport
 from osc_traitsched.core.nova.filter.state import (
     OWN,
     PASSES,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from osc_traitsched.core.inventory.metadata import Collation, isolated_by
-from osc_traitsched.core.inventory.mirror import Difference
 from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.inventory.snapshot import MembershipDifference as Difference
 from osc_traitsched.views.columns import Cell, Names
 from osc_traitsched.views.traits import Table
 

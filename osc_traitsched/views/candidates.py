@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from osc_traitsched.core.explain.filtering import Filtering
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.weigher.ranking import Ranking
-from osc_traitsched.core.placement.candidate import Candidate
+from osc_traitsched.core.placement.facts import Candidate
 from osc_traitsched.text import ranges
 from osc_traitsched.views.columns import Names
 from osc_traitsched.views.traits import Table

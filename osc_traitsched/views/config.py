@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from osc_traitsched.core.nova import switch
+from osc_traitsched.core.nova import settings
 from osc_traitsched.core.nova.options import ENABLED_FILTERS, Value, options_in
-from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.nova.switch import Switched
+from osc_traitsched.core.nova.settings import SchedulerSettings, Switched
 from osc_traitsched.core.releases import release as release_name
 from osc_traitsched.text import visible
 from osc_traitsched.views import terminal
@@ -97,12 +96,13 @@ def cautions(turned: Switched, is_from_file: bool, replaces: bool) -> list[str]:
     if not filters.given and not is_from_file:
         if ENABLED_FILTERS in turned.values:
             found.append(
-                f"the filters are {filters.source} without {switch.AZ_FILTER}; if your "
-                "cloud has others, they are lost unless you name the file with them"
+                f"the filters are {filters.source} without {settings.AZ_FILTER}; if "
+                "your cloud has others, they are lost unless you name the file "
+                "with them"
             )
-        elif switch.AZ in turned.wanted:
+        elif settings.AZ in turned.wanted:
             found.append(
-                f"{switch.AZ_FILTER} must not be in enabled_filters, and no file was "
+                f"{settings.AZ_FILTER} must not be in enabled_filters, and no file was "
                 "named that tells whether it is"
             )
     if replaces:
@@ -123,7 +123,7 @@ def comments(
     """
     release = turned.assumptions.release
     lines = [f"Turns on {', '.join(turned.wanted)}: Nova {release_name(release)}"]
-    if switch.AZ in turned.wanted and switch.az_is_always_on(release):
+    if settings.AZ in turned.wanted and settings.az_is_always_on(release):
         lines.append("az is always on in this release; no option is needed")
     lines.append(_WHERE[deployment] if has_body else "Nothing has to be set.")
     lines.extend(f"Caution: {each}" for each in cautions)

@@ -86,7 +86,7 @@ def unlisted(snapshot: Snapshot) -> str:
     every = snapshot.listed + len(snapshot.unlisted)
     return (
         f"Nova lists {snapshot.listed} of the {every} compute nodes that Placement "
-        f"has, and not {listed(snapshot.named(snapshot.unlisted))}: its list may be "
+        f"has, and not {listed(snapshot.names_of(snapshot.unlisted))}: its list may be "
         "incomplete, so no provider is called orphaned"
     )
 

@@ -132,6 +132,6 @@ def _thinking(found: Explanation) -> tuple[float, str]:
     clauses = (*found.clauses, *more)[:15]
     start = time.process_time()
     matcher = Matcher(clauses, None, found.facts)
-    verdict = verdicts.reach(matcher, found.facts)
+    verdict = verdicts.evaluate(matcher, found.facts)
     fix.on_hosts(matcher, verdict, found.question, found.computes)
     return time.process_time() - start, f"{len(clauses)} clauses, at most 0.5"

@@ -30,7 +30,7 @@ from typing import Any
 import yaml
 
 from osc_traitsched.core.explain import fix
-from osc_traitsched.core.explain.verdict import ClauseSet, Verdict, reach
+from osc_traitsched.core.explain.verdict import ClauseSet, Verdict, evaluate
 from osc_traitsched.core.nova.question import Question, ServerSpec
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.settings import SchedulerSettings
@@ -103,7 +103,7 @@ class Case:
         second = request.fallback and Matcher(
             request.fallback.clauses, request.group_policy, found
         )
-        verdict = reach(first, found, second)
+        verdict = evaluate(first, found, second)
         assert verdict.agrees, (verdict, request.query())
         said = self._worded(verdict, found)
         if "drops" in self.body:

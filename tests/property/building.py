@@ -10,7 +10,7 @@ import dataclasses
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 
-from osc_traitsched.core.explain.fix import Action, HostChange
+from osc_traitsched.core.explain.fix import HostAction, HostChange
 from osc_traitsched.core.inventory.trait import DISABLED
 from tests.functional.placement import Placement
 from tests.property import clouds
@@ -95,7 +95,7 @@ def changed(
         for root in roots:
             provider = _Provider(placement, root)
             kinds = {
-                "aggregates" if c.action is Action.JOIN_AGGREGATE else "traits"
+                "aggregates" if c.action is HostAction.JOIN_AGGREGATE else "traits"
                 for c in changes
             }
             for what in sorted(kinds):
@@ -111,9 +111,9 @@ def _after(
 ) -> frozenset[str]:
     """Return the traits or the aggregates that a host has after changes."""
     for change in changes:
-        if (change.action is Action.JOIN_AGGREGATE) is not (what == "aggregates"):
+        if (change.action is HostAction.JOIN_AGGREGATE) is not (what == "aggregates"):
             continue
         name = {change.name or DISABLED}
-        adds = change.action in (Action.ADD_TRAIT, Action.JOIN_AGGREGATE)
+        adds = change.action in (HostAction.ADD_TRAIT, HostAction.JOIN_AGGREGATE)
         before = before | name if adds else before - name
     return before

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 
 from osc_traitsched.core.explain import fix
-from osc_traitsched.core.explain.fix import Action, HostChange, HostFix
+from osc_traitsched.core.explain.fix import HostAction, HostChange, HostFix
 from osc_traitsched.core.explain.fix.requests import MOST_OF_HOSTS
 from osc_traitsched.core.explain.verdict import Verdict
 from osc_traitsched.core.inventory.snapshot import Compute
@@ -90,16 +90,16 @@ def _possible(request: Request, found: Facts, root: str) -> Iterator[HostChange]
     named = {c.name for c in request.clauses if isinstance(c, (Trait, RootTrait))}
     for name in sorted(named):
         if name == DISABLED and name in has:
-            yield HostChange(Action.ENABLE_SERVICE)
+            yield HostChange(HostAction.ENABLE_SERVICE)
         elif ownership(name) is Ownership.OPERATOR:
             yield HostChange(
-                Action.REMOVE_TRAIT if name in has else Action.ADD_TRAIT, name
+                HostAction.REMOVE_TRAIT if name in has else HostAction.ADD_TRAIT, name
             )
     for clause in request.clauses:
         if isinstance(clause, MemberOf) and not clause.forbidden:
             # Of several nobody can say which one is meant.
             alone = clause.aggregates if len(clause.aggregates) == 1 else ()
-            yield from (HostChange(Action.JOIN_AGGREGATE, uuid) for uuid in alone)
+            yield from (HostChange(HostAction.JOIN_AGGREGATE, uuid) for uuid in alone)
 
 
 def _helps(request: Request, found: Facts, root: str, changes: Changes) -> bool:
@@ -111,11 +111,11 @@ def _helps(request: Request, found: Facts, root: str, changes: Changes) -> bool:
 
 
 def _with(found: Facts, root: str, change: HostChange) -> Facts:
-    if change.action == Action.JOIN_AGGREGATE:
+    if change.action == HostAction.JOIN_AGGREGATE:
         members = _joined(found.members, change.name, root)
         return dataclasses.replace(found, members=members)
     has = found.traits[root]
-    if change.action == Action.ADD_TRAIT:
+    if change.action == HostAction.ADD_TRAIT:
         traits = has | {change.name}
     else:
         traits = has - {change.name or DISABLED}

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from osc_traitsched.cloud import allocation_candidates, read
 from osc_traitsched.core.errors import PlacementRefuses, Refusal
 from osc_traitsched.core.explain import fix
-from osc_traitsched.core.explain.verdict import reach
+from osc_traitsched.core.explain.verdict import evaluate
 from osc_traitsched.core.nova.question import Question, ServerSpec
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.matcher import Matcher
@@ -99,7 +99,7 @@ def check(service, snapshot, extra_specs):
         service, snapshot, [request], answer, figures=True
     )
     matcher = Matcher(request.clauses, request.group_policy, found)
-    verdict = reach(matcher, found)
+    verdict = evaluate(matcher, found)
     proposed = fix.on_request(question, found, verdict)
     sizes = [len(e.changes) for e in proposed if gains(service, changed(question, e))]
     smallest = next(smallest_drops(service, question), None)

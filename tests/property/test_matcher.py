@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from osc_traitsched.cloud import allocation_candidates, read
-from osc_traitsched.core.explain.verdict import reach
+from osc_traitsched.core.explain.verdict import evaluate
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement.matcher import Matcher
 from tests.functional.placement import Placement
@@ -101,7 +101,7 @@ def check(placement, service, snapshot, question):
         service, snapshot, [request, more], answer, figures=True
     )
     matcher = Matcher(request.clauses, request.group_policy, found)
-    verdict = reach(matcher, found)
+    verdict = evaluate(matcher, found)
     hosts = {host.uuid for host in snapshot.hosts}
     asked = checks.Asked(service)
 

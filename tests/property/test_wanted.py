@@ -15,7 +15,7 @@ from osc_traitsched.app.wanted.planning import plan_wanted
 from osc_traitsched.config.wanted import reader, writer
 from osc_traitsched.core.change.model import Kind, Status
 from osc_traitsched.core.errors import CloudBroke, Mistakes
-from osc_traitsched.core.inventory.tenant_keys import projects_in
+from osc_traitsched.core.inventory.metadata import projects_in
 from osc_traitsched.core.nova.filter.aggregates import names_projects
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.wanted import grouping

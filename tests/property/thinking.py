@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterable, Iterator
 
 from osc_traitsched.core.explain.explanation import Explanation
-from osc_traitsched.core.explain.verdict import reach
+from osc_traitsched.core.explain.verdict import evaluate
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.matcher import Matcher
@@ -28,7 +28,7 @@ Asked = tuple[Request, Facts]
 def think(request: Request, found: Facts) -> Explanation:
     """Return what explain has to say of a request, by facts that were read."""
     matcher = Matcher(request.clauses, request.group_policy, found)
-    verdict = reach(matcher, found)
+    verdict = evaluate(matcher, found)
     return Explanation(
         fixing.question(),
         request,

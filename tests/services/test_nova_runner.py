@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from osc_traitsched.core.inventory import snapshot
-from osc_traitsched.core.inventory.node_report import NodeReport
+from osc_traitsched.core.inventory.snapshot import NodeReport
 from osc_traitsched.core.nova.filter.state import (
     OWN,
     PASSES,

@@ -8,12 +8,12 @@ from collections.abc import Container, Iterable
 from osc_traitsched.cloud import lookup, projects, read, topology
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
-from osc_traitsched.core.inventory.metadata import Collation
+from osc_traitsched.core.inventory.metadata import Collation, projects_in
+from osc_traitsched.core.inventory.metadata import is_project_id as is_id
 from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
-from osc_traitsched.core.inventory.tenant_keys import is_id, projects_in
 from osc_traitsched.core.nova.filter.aggregates import before_suffixes
-from osc_traitsched.core.nova.images import public_or_own
 from osc_traitsched.core.nova.question import Body
+from osc_traitsched.core.nova.server.image import public_or_own_images as public_or_own
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.wanted.export import Export, export_of
 from osc_traitsched.core.wanted.hosts import FoundCloud
@@ -71,7 +71,7 @@ def read_cloud(
 
 def with_mirror(cloud: Cloud, found: FoundCloud) -> FoundCloud:
     """The cloud with the members that Placement has of all aggregates."""
-    inside = _mirrored(cloud, found.snapshot, found.aggregate_named)
+    inside = _mirrored(cloud, found.snapshot, found.find_aggregate)
     return dataclasses.replace(found, inside=inside)
 
 

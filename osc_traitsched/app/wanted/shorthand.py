@@ -10,8 +10,8 @@ from osc_traitsched.cloud import lookup, read, topology
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
 from osc_traitsched.core.inventory import selection, trait
-from osc_traitsched.core.nova.images import of_others
 from osc_traitsched.core.nova.question import Body
+from osc_traitsched.core.nova.server.image import images_of_others as of_others
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.wanted import shorthand
 from osc_traitsched.core.wanted.shorthand import Holders, Shorthand
@@ -88,7 +88,7 @@ def unisolate(
 def _aggregate(cloud: Cloud, name: str, bodies: Iterable[Body]) -> Body:
     bodies = tuple(bodies)
     nova = read.view(lookup.computes(cloud), bodies)
-    found = selection.aggregate_named(name, nova)
+    found = selection.find_aggregate(name, nova)
     return next(body for body in bodies if body["id"] == found.id)
 
 

@@ -8,18 +8,18 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core.change.cloud_model import CloudModel
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.inventory.metadata import ZONE_KEY
+from osc_traitsched.core.inventory.metadata import ZONE_KEY, projects_in
+from osc_traitsched.core.inventory.metadata import single_project_values as alone_in
 from osc_traitsched.core.inventory.snapshot import Nova
-from osc_traitsched.core.inventory.tenant_keys import alone_in, projects_in
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.aggregates import names_projects
 from osc_traitsched.core.nova.filter.state import Fails, HostState, Raises, host_states
 from osc_traitsched.core.nova.filter.table import AGGREGATES, FILTERS, judge
 from osc_traitsched.core.nova.question import Body, Question
-from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.nova.switch import (
+from osc_traitsched.core.nova.settings import (
     AZ_FILTER,
     PROJECT_FILTER,
+    SchedulerSettings,
     az_is_on,
     has_filter,
     is_on,

@@ -11,7 +11,7 @@ from osc_traitsched.core.change.impact import (
     HostSets,
     most_general,
 )
-from osc_traitsched.core.nova.switch import PROJECT_FILTER
+from osc_traitsched.core.nova.settings import PROJECT_FILTER
 from osc_traitsched.text import count, listed, quoted, visible
 
 # What becomes of the hosts that flavors can use, in words.

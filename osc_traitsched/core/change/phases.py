@@ -17,13 +17,13 @@ from osc_traitsched.core.change.model import Change, Keys, Kind, Plan
 from osc_traitsched.core.errors import TraitSchedError
 from osc_traitsched.core.inventory.metadata import (
     REQUIRED,
+    TENANT_KEY,
     ZONE_KEY,
+    AggregatePolicy,
     Collation,
     isolated_by,
     requires,
 )
-from osc_traitsched.core.inventory.policy import AggregatePolicy
-from osc_traitsched.core.inventory.snapshot import TENANT_KEY
 from osc_traitsched.core.nova.question import Body
 
 

@@ -27,9 +27,9 @@ from osc_traitsched.core.inventory.metadata import (
     isolated_by,
     requires,
 )
-from osc_traitsched.core.inventory.mirror import differences
 from osc_traitsched.core.inventory.selection import Targets
 from osc_traitsched.core.inventory.snapshot import Holding, Members, Provider, Snapshot
+from osc_traitsched.core.inventory.snapshot import membership_differences as differences
 from osc_traitsched.core.inventory.trait import Ownership
 from osc_traitsched.text import is_abridged, listed, quoted
 

@@ -10,14 +10,14 @@ from osc_traitsched.core.check.builder import Builder, FlavorHosts, titles
 from osc_traitsched.core.check.finding import Severity
 from osc_traitsched.core.check.hosts import Hosts, Isolated, isolated
 from osc_traitsched.core.check.survey import Demand, Survey
-from osc_traitsched.core.inventory import mirror
+from osc_traitsched.core.inventory import snapshot
 from osc_traitsched.core.inventory.metadata import Collation
-from osc_traitsched.core.inventory.mirror import Difference
+from osc_traitsched.core.inventory.snapshot import MembershipDifference as Difference
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.aggregates import metadata_key
 from osc_traitsched.core.nova.filter.state import HostState, host_states
 from osc_traitsched.core.nova.filter.table import FILTERS
-from osc_traitsched.core.nova.images import public_or_own
+from osc_traitsched.core.nova.server.image import public_or_own_images as public_or_own
 from osc_traitsched.core.nova.settings import Setting
 
 # Which host filters are on, and the hosts as they see them.
@@ -124,7 +124,9 @@ class Analysis:
     @functools.cached_property
     def differences(self) -> tuple[Difference, ...]:
         """Each host aggregate against Placement's of the same UUID, by name."""
-        return mirror.differences(self.survey.snapshot, self.survey.members)
+        return snapshot.membership_differences(
+            self.survey.snapshot, self.survey.members
+        )
 
     @functools.cached_property
     def builder(self) -> Builder:

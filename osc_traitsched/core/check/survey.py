@@ -11,9 +11,9 @@ from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
 from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource, RootTrait, Trait
 from osc_traitsched.core.nova.filter.state import ServerGroup
-from osc_traitsched.core.nova.images import of_others
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.request import NotEvaluated, Request
+from osc_traitsched.core.nova.server.image import images_of_others as of_others
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.facts import Stock
 

@@ -1,1 +1,1 @@
-"""Why hosts are rejected, and what would help."""
+"""Why hosts are rejected, and fixes."""

@@ -1,4 +1,4 @@
-"""The answer by the settings that ``--set`` lies over, beside the one with it."""
+"""Comparison of the explanations with and without ``--set``."""
 
 from __future__ import annotations
 
@@ -20,10 +20,7 @@ from osc_traitsched.core.placement.matcher import matching_hosts
 
 
 def other_request(question: Question, request: Request) -> tuple[Request, ...]:
-    """Return what Nova would ask Placement without ``--set``, where that is other.
-
-    :param request: what it asks with it
-    """
+    """Nova's request without ``--set``, if its queries differ."""
     before = _without_set(question)
     try:
         other = before and before.request()
@@ -33,11 +30,10 @@ def other_request(question: Question, request: Request) -> tuple[Request, ...]:
 
 
 def compared(found: Explanation) -> Explanation:
-    """Return an explanation with the one without ``--set``, where that is known.
+    """The explanation with ``without_set``, if the cloud's own settings are known.
 
-    It is that where Nova's query is the same, since Placement has answered it. Else
-    the hosts are matched with what the other query asks for, and which of them
-    nova-scheduler would pick is not said.
+    With equal queries, Placement's answer counts for both. Else the hosts are matched,
+    without an order of candidates.
     """
     question = _without_set(found.question)
     if question is None or found.facts is None or found.refusal is not None:
@@ -51,7 +47,7 @@ def compared(found: Explanation) -> Explanation:
 
 
 def _without_set(question: Question) -> Question | None:
-    """Return the question by the cloud's own settings; None if they are the same."""
+    """The question with the cloud's own settings; None if they are equal or unknown."""
     own = question.assumptions.without_set
     if own is None or not question.assumptions.set_otherwise:
         return None
@@ -59,10 +55,7 @@ def _without_set(question: Question) -> Question | None:
 
 
 def _answers(question: Question, own: SchedulerSettings) -> OwnAnswers | None:
-    """Return what filters and weighers said in Nova that are on without ``--set``, too.
-
-    One that no setting has on was asked for by itself.
-    """
+    """Results of own filters and weighers that are enabled without ``--set``."""
     found = question.own
     if found is None:
         return None
@@ -79,9 +72,9 @@ def _answers(question: Question, own: SchedulerSettings) -> OwnAnswers | None:
 
 
 def _answered(before: Explanation, found: Explanation, facts: Facts) -> Explanation:
-    """Return the explanation without ``--set``, by what was read for the other one.
+    """The explanation without ``--set``, from facts that were read for the other one.
 
-    :raises Refusal: where Nova refuses the request by those settings
+    :raises Refusal: if Nova rejects the request with these settings
     """
     question = dataclasses.replace(
         before.question, own=_answers(found.question, before.question.assumptions)
@@ -108,7 +101,6 @@ def _answered(before: Explanation, found: Explanation, facts: Facts) -> Explanat
 
 
 def _has_other_weighers(question: Question) -> bool:
-    """Tell whether weighers of one's own ran that may be off without ``--set``."""
     is_otherwise = WEIGHT_CLASSES in question.assumptions.set_otherwise
     return (
         is_otherwise and question.own is not None and bool(question.own.weighers.names)
@@ -116,14 +108,14 @@ def _has_other_weighers(question: Question) -> bool:
 
 
 def _queries(request: Request | None) -> tuple[str, ...]:
-    asked = (request, request.fallback) if request else ()
-    return tuple(each.query() for each in asked if each)
+    requests = (request, request.fallback) if request else ()
+    return tuple(each.query() for each in requests if each)
 
 
 def kept_out_by(
     found: Explanation, hosts: Iterable[Provider]
 ) -> Mapping[tuple[str, ...], tuple[Provider, ...]]:
-    """Return hosts by the filters that keep them out; by none, Placement does."""
+    """Hosts by the filters that reject them; by none for Placement."""
     kept = found.filtering.kept_out
     groups: dict[tuple[str, ...], list[Provider]] = {}
     for host in hosts:
@@ -133,9 +125,9 @@ def kept_out_by(
 
 
 def differing(found: Explanation) -> tuple[tuple[Provider, ...], tuple[Provider, ...]]:
-    """Return the candidates that ``--set`` lets in, and those that it keeps out.
+    """Candidates that only ``--set`` adds, and those that it removes.
 
-    None if one of the two is refused as a whole.
+    Both are empty if either request is rejected as a whole.
     """
     before = found.without_set
     if before is None or before.refusal or found.refusal:

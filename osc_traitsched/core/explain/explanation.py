@@ -1,14 +1,16 @@
-"""The answer of explain."""
+"""Explanations: the question, the answer, and why hosts are rejected."""
 
 from __future__ import annotations
 
+import collections
 import dataclasses
+import enum
 import functools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core import errors
-from osc_traitsched.core.explain import room
-from osc_traitsched.core.explain.filtering import Failure, Filtering, others_on
+from osc_traitsched.core.explain import filtering as room
+from osc_traitsched.core.explain.filtering import FilterFailure, Filtering, others_on
 from osc_traitsched.core.explain.fix import Fix
 from osc_traitsched.core.explain.option_impact import OptionImpact, ReleaseImpact
 from osc_traitsched.core.explain.verdict import (
@@ -19,35 +21,41 @@ from osc_traitsched.core.explain.verdict import (
     grouped_rejections,
 )
 from osc_traitsched.core.inventory.snapshot import Compute, Provider
-from osc_traitsched.core.nova.clause import AFTER_PLACEMENT, Condition, MemberOf
+from osc_traitsched.core.nova.clause import (
+    AFTER_PLACEMENT,
+    Condition,
+    MemberOf,
+    MoveRule,
+)
 from osc_traitsched.core.nova.filter.state import HostState, host_states
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.weigher.ranking import OwnWeighers, Ranking, ranking
 from osc_traitsched.core.nova.weigher.weighing import NONE, Assumption
-from osc_traitsched.core.placement.candidate import Room
-from osc_traitsched.core.placement.facts import Facts, Stock
+from osc_traitsched.core.placement.facts import Facts, Room, Stock
+
+# The answer of explain.
+
 
 # Everything that explain has to say of one question, as one value.
 
 
 @dataclasses.dataclass(frozen=True)
 class Explanation:
-    """What was asked, what the answer is, and why.
+    """A question with its answer and the reasons.
 
-    :ivar request: None if Nova refuses the question
-    :ivar refusal: Nova's, or Placement's, of the request as a whole
-    :ivar facts: None if there was nothing to judge; so is the verdict
-    :ivar named: the hosts whose whole story was asked for, by name
-    :ivar allocation_request_counts: how many candidates Placement has for each of
-        Nova's queries, of which it looks at no more than the request's limit each
-    :ivar computes: Nova's compute nodes, by the UUID of their provider
-    :ivar filtering: what the host filters that are on say of each of them
-    :ivar others_on: where it is only assumed which filters are on, the candidates that
-        others would not pass for sure
-    :ivar without_set: by the settings that ``--set`` changes; None if it changes
-        none that are known
-    :ivar ranking: in which order the candidates are tried if all filters pass them
+    :ivar request: None if Nova rejects the question
+    :ivar refusal: of the whole request, by Nova or Placement
+    :ivar facts: None, like the verdict, if no host was judged
+    :ivar named: hosts to explain in full, by name
+    :ivar allocation_request_counts: allocation requests in Placement's answer to each
+        query; Nova reads at most its limit of each
+    :ivar computes: Nova's compute nodes by provider UUID
+    :ivar filtering: answers of enabled host filters
+    :ivar others_on: if enabled filters are assumed: candidates that other filters might
+        reject
+    :ivar without_set: the explanation without ``--set``; None if equal or unknown
+    :ivar ranking: order of the candidates that pass the filters
     """
 
     question: Question
@@ -70,24 +78,24 @@ class Explanation:
 
     @property
     def clauses(self) -> tuple[Condition, ...]:
-        """What hosts are matched by, host filters last; none without a request."""
+        """Conditions for hosts, host filters last; empty without a request."""
         if self.verdict is not None:
             return self.verdict.clauses
         return self.request.clauses if self.request else ()
 
     @property
     def requested_nodes(self) -> tuple[Compute, ...] | None:
-        """The compute nodes that alone were asked for; None for all."""
+        """Compute nodes that the request is restricted to, or None."""
         return self.question.nodes if self.request is not None else None
 
     @property
     def is_judged(self) -> bool:
-        """Whether it is known why each host is rejected."""
+        """Whether the reason of every rejected host is known."""
         return self.verdict is not None
 
     @property
     def is_by_fallback(self) -> bool:
-        """Whether the clauses are those of Nova's fallback query."""
+        """Whether the clauses are of Nova's fallback query."""
         if self.request is None:
             return False
         asked = tuple(c for c in self.clauses if not isinstance(c, AFTER_PLACEMENT))
@@ -95,26 +103,26 @@ class Explanation:
 
     @property
     def counts(self) -> tuple[ClauseCount, ...]:
-        """How many hosts each of the clauses lets through; none if not judged."""
+        """Hosts that meet each clause; empty if not judged."""
         return self.verdict.counts if self.verdict else ()
 
     @property
     def conflicts(self) -> tuple[ClauseSet, ...]:
-        """The minimal sets of clauses that no host meets together, smallest first."""
+        """Minimal sets of clauses that no host meets together, smallest first."""
         return self.verdict.conflicts if self.verdict else ()
 
     @property
     def rejections(self) -> Mapping[str, Rejection]:
-        """Why hosts can't take the request, by their root's UUID."""
+        """Rejections by root UUID."""
         return self.verdict.rejections if self.verdict else {}
 
     @property
     def grouped_rejections(self) -> Sequence[tuple[Rejection, Sequence[Provider]]]:
-        """The same, with the hosts that have it in common by name; nearest first."""
+        """Rejections with their hosts by name, nearest first."""
         return grouped_rejections(self.verdict, self.hosts) if self.verdict else ()
 
     def rejection_by_clauses(self, host: Provider) -> Rejection | None:
-        """Return why a host fails the clauses, whatever Nova's other query says."""
+        """Why a host fails the clauses, whatever the fallback query allows."""
         if self.verdict is None:
             return None
         otherwise = self.verdict.admitted_otherwise.get(host.uuid)
@@ -122,73 +130,64 @@ class Explanation:
 
     @functools.cached_property
     def hosts(self) -> tuple[Provider, ...]:
-        """All hosts that have a provider, by name."""
+        """All hosts with a provider, by name."""
         return self.facts.snapshot.hosts if self.facts else ()
 
     @functools.cached_property
-    def given(self) -> tuple[Provider, ...]:
-        """The hosts that Placement gave, by name: Placement is believed.
-
-        Those that it gave only when it was asked for them alone are among them.
-        """
+    def placement_hosts(self) -> tuple[Provider, ...]:
+        """Hosts that Placement returned, with those that its limit cut off, by name."""
         if self.facts is None:
             return ()
         return tuple(h for h in self.hosts if h.uuid in self.facts.candidates)
 
     @functools.cached_property
     def candidates(self) -> tuple[Provider, ...]:
-        """Those of the given hosts that no host filter keeps out, by name."""
-        return tuple(host for host in self.given if self.is_candidate(host))
+        """Hosts from Placement that no host filter rejects, by name."""
+        return tuple(host for host in self.placement_hosts if self.is_candidate(host))
 
     def is_candidate(self, host: Provider) -> bool:
-        """Tell whether Placement gave a host, and no filter keeps it out for sure."""
-        given = self.facts is not None and host.uuid in self.facts.candidates
-        return given and host.uuid not in self.filtering.all_kept_out
+        """Whether Placement returned the host, and no filter certainly rejects it."""
+        returned = self.facts is not None and host.uuid in self.facts.candidates
+        return returned and host.uuid not in self.filtering.all_kept_out
 
     @functools.cached_property
-    def may_fail(self) -> tuple[Failure, ...]:
-        """Where a host filter may end the whole request; whether it does is unknown."""
-        found = self.filtering.failures({host.uuid for host in self.given})
+    def may_fail(self) -> tuple[FilterFailure, ...]:
+        """Where a host filter might raise, which would fail the whole request."""
+        found = self.filtering.failures({host.uuid for host in self.placement_hosts})
         return tuple(each for each in found if not each.is_sure)
 
     @functools.cached_property
     def uncertain(self) -> tuple[Provider, ...]:
-        """The candidates of which it can't be known whether all filters pass them.
-
-        They are all candidates where one host may end the request.
-        """
+        """Candidates that filters may reject; all if one host may fail the request."""
         if self.may_fail:
             return self.candidates
         return tuple(h for h in self.candidates if self.filtering.unknown(h.uuid))
 
     @property
     def is_uncertain(self) -> bool:
-        """Whether there are candidates, and of none it is known that all pass it."""
+        """Whether candidates exist, and filters may reject any of them."""
         return bool(self.candidates) and self.uncertain == self.candidates
 
     @property
     def filter_failure(self) -> errors.Refusal | None:
-        """The exception of a host filter that ends the request, as Nova's refusal."""
-        return self.filtering.refusal({host.uuid for host in self.given})
+        """The exception of a host filter that fails the request, as a refusal."""
+        return self.filtering.refusal({host.uuid for host in self.placement_hosts})
 
     @property
     def fallback_candidates(self) -> tuple[Provider, ...]:
-        """The candidates that only Nova's fallback query gives."""
+        """Candidates that only Nova's fallback query returns."""
         if self.request is None or self.request.fallback is None:
             return ()
         return tuple(h for h in self.candidates if self.rejection_by_clauses(h))
 
     @property
     def cut_off_candidates(self) -> tuple[Provider, ...]:
-        """The candidates that Placement's answer had left out, by name.
-
-        It cuts its answers at a number of its own, those to Nova as well.
-        """
+        """Candidates beyond Placement's limit of results, by name."""
         return self.named_by(self.facts.cut_off if self.facts else ())
 
     @property
     def computes_without_provider(self) -> tuple[Compute, ...]:
-        """Nova's compute nodes that have no provider; none if that was not read."""
+        """Nova's compute nodes without a provider; empty if Nova was not read."""
         if self.facts is None:
             return ()
         known = self.facts.snapshot.by_uuid
@@ -196,9 +195,9 @@ class Explanation:
 
     @property
     def unmanaged_roots(self) -> tuple[Provider, ...]:
-        """Root providers that are no compute nodes of Nova's, by name.
+        """Root providers that are not compute nodes, by name.
 
-        Without those of a nova-compute: see :attr:`unlisted_computes`.
+        Those of a nova-compute are in :attr:`unlisted_computes`.
         """
         if self.facts is None:
             return ()
@@ -212,7 +211,7 @@ class Explanation:
 
     @property
     def unjudged_roots(self) -> tuple[Provider, ...]:
-        """Roots that Placement gave and that are no hosts of Nova's list, by name."""
+        """Roots that Placement returned and Nova does not list, by name."""
         if self.facts is None:
             return ()
         facts = self.facts
@@ -220,44 +219,44 @@ class Explanation:
 
     @property
     def agrees(self) -> bool:
-        """Whether matcher and Placement agree on every root, or none is judged."""
+        """Whether matcher and Placement agree on every root."""
         if self.verdict is None:
             return True
         return self.verdict.agrees and not self.unjudged_roots
 
     @property
     def is_in_doubt(self) -> bool:
-        """Whether what was read says of any host at all something else than Placement.
+        """Whether matcher and Placement disagree on the verdict.
 
-        Single hosts change while a busy cloud is read: as long as both have a host, or
-        neither has, the verdict stands.
+        Single hosts change while a busy cloud is read. The verdict stands if both find
+        a host, or neither does.
         """
         if self.verdict is None:
             return False
         admitted = any(h.uuid not in self.verdict.kept_from for h in self.hosts)
-        if admitted is not bool(self.given):
+        if admitted is not bool(self.placement_hosts):
             return True
-        return not self.given and bool(self.unjudged_roots)
+        return not self.placement_hosts and bool(self.unjudged_roots)
 
     @property
     def wrongly_admitted(self) -> tuple[Provider, ...]:
-        """Hosts that could take it by what was read, and Placement leaves them out."""
+        """Hosts that match, but that Placement did not return."""
         return self.named_by(self.verdict.wrongly_admitted if self.verdict else ())
 
     @property
     def wrongly_rejected(self) -> tuple[Provider, ...]:
-        """Hosts that could not take it by what was read, and Placement gives them."""
+        """Hosts that Placement returned, but that do not match."""
         return self.named_by(self.verdict.wrongly_rejected if self.verdict else ())
 
     def named_by(self, uuids: Iterable[str]) -> tuple[Provider, ...]:
-        """Return providers of the snapshot, by name."""
+        """Providers by UUID, sorted by name."""
         providers = self.facts.snapshot.by_uuid if self.facts else {}
         return tuple(sorted((providers[u] for u in uuids), key=lambda each: each.name))
 
     def stock(
         self, host: Provider, resource_class: str
     ) -> Iterator[tuple[Provider, Stock]]:
-        """Yield what the providers that a host can use have of a resource class."""
+        """Inventories of a resource class that a host can use."""
         if self.facts is None:
             return
         for uuid in self.facts.reachable(host.uuid):
@@ -266,17 +265,17 @@ class Explanation:
                 yield self.facts.snapshot.by_uuid[uuid], found[resource_class]
 
     @functools.cached_property
-    def asked_aggregates(self) -> tuple[Body, ...]:
-        """Nova's aggregates that a clause asks for by themselves."""
+    def requested_aggregates(self) -> tuple[Body, ...]:
+        """Nova's aggregates that required clauses name."""
         asked = {c.aggregates for c in self.clauses if isinstance(c, MemberOf)}
         every = self.question.aggregates
         return tuple(each for each in every if frozenset({each["uuid"]}) in asked)
 
     @functools.cached_property
     def room(self) -> Room:
-        """For how many such servers the candidates have room.
+        """Number of such servers that the candidates have room for.
 
-        Fewer are sure where Nova may not see all candidates.
+        At most one is sure if Nova may not see all candidates.
         """
         question = self.question
         nodes = [
@@ -293,12 +292,14 @@ class Explanation:
             question = dataclasses.replace(question, group=None)
         unsure = {host.uuid for host in self.uncertain}
         first = self.ranking.first if self.ranking and not self.is_cut else ()
-        found = room.of_hosts(question, self.request, self.facts, hosts, unsure, first)
+        found = room.room_of_hosts(
+            question, self.request, self.facts, hosts, unsure, first
+        )
         return Room(min(found.least, 1), found.most) if self.is_cut else found
 
     @property
     def is_cut(self) -> bool:
-        """Whether Nova may not see all candidates: the answer that it takes is cut."""
+        """Whether Nova may not see all candidates, due to a limit of results."""
         limit = self.request.limit if self.request else None
         return bool(self.cut_off_candidates) or (
             limit is not None and any(n > limit for n in self.allocation_request_counts)
@@ -306,32 +307,30 @@ class Explanation:
 
     @property
     def max_servers(self) -> int:
-        """How many such servers the candidates have room for, at the very most."""
+        """Upper bound of such servers on the candidates."""
         return self.room.most
 
     @property
     def has_room(self) -> bool:
-        """Whether there may be hosts for as many servers as were asked for."""
+        """Whether all requested servers may find hosts."""
         if self.question.spec.count == 1:
             return bool(self.candidates)
         return self._lacks_figures or self.max_servers >= self.question.spec.count
 
     @property
     def is_room_sure(self) -> bool:
-        """Whether as many servers as were asked for find hosts, in whatever order."""
-        return (
-            self.question.spec.count == 1 or self.room.least >= self.question.spec.count
-        )
+        """Whether all requested servers find hosts, in any order."""
+        count = self.question.spec.count
+        return count == 1 or self.room.least >= count
 
     @property
     def _lacks_figures(self) -> bool:
-        """Whether candidates are left that :attr:`max_servers` does not count."""
         facts = self.facts
         return facts is not None and not facts.cut_off <= facts.stock.keys()
 
     @property
     def total_hosts(self) -> int:
-        """All hosts that Nova or Placement knows, of those that were read."""
+        """Number of all hosts in Nova or Placement."""
         if self.facts is None:
             return len(self.computes)
         unmanaged = len(self.facts.snapshot.unmanaged_roots)
@@ -343,10 +342,10 @@ class Explanation:
 
 @dataclasses.dataclass(frozen=True)
 class OutOfSync:
-    """An aggregate that only one of Nova and Placement has a host in.
+    """A host that only one of Nova and Placement has in an aggregate.
 
-    :ivar aggregate: its name
-    :ivar in_nova: Nova is the one that has it
+    :ivar aggregate: name
+    :ivar in_nova: True if Nova has it
     """
 
     aggregate: str
@@ -354,16 +353,15 @@ class OutOfSync:
 
 
 def out_of_sync(found: Explanation, host: Provider) -> tuple[OutOfSync, ...]:
-    """Return the request's aggregates that only Nova, or Placement, has a host in.
+    """Aggregates of the request that differ between Nova and Placement.
 
-    Nova mirrors its aggregates into Placement when hosts join them, and only
-    logs it when that fails.
+    Nova syncs an aggregate when a host joins, and only logs failures.
     """
     compute, facts = found.computes.get(host.uuid), found.facts
     if facts is None or compute is None:
         return ()
     differing = []
-    for aggregate in found.asked_aggregates:
+    for aggregate in found.requested_aggregates:
         in_nova = compute.service_host in aggregate["hosts"]
         members = facts.members[frozenset({aggregate["uuid"]})]
         if in_nova is not (host.uuid in members):
@@ -378,12 +376,12 @@ _CPU = "CPUWeigher"
 
 
 def chosen(found: Explanation) -> Explanation:
-    """Return an explanation with the order in which its candidates are tried.
+    """The explanation with the order of its candidates.
 
-    Where it is only assumed which filters are on, also with what others would change.
+    If enabled filters are assumed, it also has the effect of others.
 
-    :raises WeighersNotInRelease: where nova-scheduler does not start with its weighers
-    :raises Refusal: where a weigher that is none of Nova's raises an exception
+    :raises WeighersNotInRelease: if nova-scheduler does not start with its weighers
+    :raises Refusal: if an own weigher raises an exception
     """
     question = found.question
     nodes = [
@@ -415,12 +413,12 @@ def ranked(
     capacities: Mapping[str, Mapping[str, int]],
     unsure: Collection[str] = (),
 ) -> Ranking:
-    """Return the order in which nova-scheduler tries compute nodes.
+    """Order in which nova-scheduler tries compute nodes.
 
-    :param capacities: Placement's, by the UUID of the provider and by class
-    :param unsure: the UUIDs of those that filters may keep out, or Placement
-    :raises WeighersNotInRelease: where it does not start with its weighers
-    :raises Refusal: where a weigher that is none of Nova's raises an exception
+    :param capacities: of Placement, by provider UUID and class
+    :param unsure: UUIDs of hosts that filters or Placement may reject
+    :raises WeighersNotInRelease: if nova-scheduler does not start with its weighers
+    :raises Refusal: if an own weigher raises an exception
     """
     hosts = [
         with_ratio(host, capacities.get(host.compute.uuid, {}))
@@ -437,11 +435,9 @@ def ranked(
 
 
 def with_ratio(host: HostState, capacity: Mapping[str, int]) -> HostState:
-    """Return a host with the ratio that makes its CPUs Placement's capacity.
+    """The host with the CPU allocation ratio that explains Placement's capacity.
 
-    Of a host with dedicated CPUs it can't be told, since they are no VCPU.
-
-    :param capacity: Placement's, by class
+    With dedicated CPUs the ratio is unknown, since these are not VCPU.
     """
     report = host.compute.report
     if report is None or not report.vcpus or "PCPU" in capacity:
@@ -453,10 +449,9 @@ def with_ratio(host: HostState, capacity: Mapping[str, int]) -> HostState:
 
 
 def above_limit(found: Explanation) -> tuple[int, ...]:
-    """Return the numbers of candidates that are more than Nova takes, a query each.
+    """Numbers of allocation requests above Nova's limit, by query.
 
-    Each query has the limit, and both answers are taken (nova/scheduler/manager.py,
-    ``select_destinations``).
+    Nova reads both answers (nova/scheduler/manager.py, ``select_destinations``).
     """
     limit = found.request.limit if found.request else None
     if limit is None:
@@ -465,12 +460,91 @@ def above_limit(found: Explanation) -> tuple[int, ...]:
 
 
 def picks(found: Explanation) -> tuple[Provider, ...]:
-    """Return the candidates any of which nova-scheduler may try first, by name.
+    """Candidates that nova-scheduler may try first, by name.
 
-    None if it may not see all of them: which it sees, Placement alone knows, and
-    the weights depend on all that are weighed. And none if that depends on earlier
-    requests, as until 21 (bug 1870096).
+    Empty if Nova may not see all candidates, or if earlier requests count, as until 21
+    (bug 1870096).
     """
     if found.ranking is None or found.is_cut:
         return ()
     return found.named_by(found.ranking.first)
+
+
+# What keeps the other hosts out, each host counted once.
+
+
+class RejectionCause(enum.Enum):
+    """Reason for a share of the rejected hosts."""
+
+    #: They fail a clause.
+    CLAUSE = "clause"
+    #: They meet each clause, and not all of them together.
+    TOGETHER = "together"
+    #: They meet all clauses by what was read, and Placement does not give them.
+    PLACEMENT = "placement"
+    #: Nova has them, and Placement has no provider for them.
+    NO_PROVIDER = "no provider"
+    #: Placement has them, and Nova does not list them as compute nodes.
+    NOT_LISTED = "not listed"
+
+
+@dataclasses.dataclass(frozen=True)
+class Share:
+    """Rejected hosts with one cause that no earlier share counts.
+
+    :ivar hosts: names
+    :ivar clause: that all of them fail, if that is the cause
+    """
+
+    cause: RejectionCause
+    hosts: tuple[str, ...]
+    clause: Condition | None = None
+
+
+def breakdown(explanation: Explanation) -> tuple[Share, ...]:
+    """Shares of all hosts that are not candidates; empty if not judged.
+
+    With the candidates they add up to :attr:`Explanation.total_hosts`. The clause that
+    most hosts fail comes first, then the clause that most of the others fail, and so
+    on. In a tie a rule of a move comes first.
+    """
+    if not explanation.is_judged:
+        return ()
+    candidates = set(explanation.candidates)
+    groups = [
+        (rejection, [host for host in hosts if host not in candidates])
+        for rejection, hosts in explanation.grouped_rejections
+    ]
+    computes = explanation.computes_without_provider
+    unlisted = {*explanation.unmanaged_roots, *explanation.unlisted_computes}
+    out = explanation.rejections.keys()
+    missing = (h for h in explanation.wrongly_admitted if h.uuid not in out)
+    others = (
+        (RejectionCause.PLACEMENT, (host.name for host in missing)),
+        (RejectionCause.NO_PROVIDER, (compute.node for compute in computes)),
+        (RejectionCause.NOT_LISTED, (provider.name for provider in unlisted)),
+    )
+    named = (Share(cause, tuple(sorted(names))) for cause, names in others)
+    return (*_by_clause(groups), *(share for share in named if share.hosts))
+
+
+def _by_clause(groups: list[tuple[Rejection, list[Provider]]]) -> list[Share]:
+    shares = []
+    while groups:
+        failing: collections.Counter[Condition] = collections.Counter()
+        for rejection, hosts in groups:
+            failing.update({clause: len(hosts) for clause in rejection.failing})
+        clause = max(failing, key=lambda each: _rank(each, failing), default=None)
+        counted = [g for g in groups if clause is None or clause in g[0].failing]
+        groups = [
+            g for g in groups if clause is not None and clause not in g[0].failing
+        ]
+        names = tuple(sorted(host.name for _, hosts in counted for host in hosts))
+        if names:
+            cause = RejectionCause.TOGETHER if clause is None else RejectionCause.CLAUSE
+            shares.append(Share(cause, names, clause))
+    return shares
+
+
+def _rank(clause: Condition, failing: Mapping[Condition, int]) -> tuple[int, bool]:
+    return failing[clause], isinstance(clause, MoveRule)

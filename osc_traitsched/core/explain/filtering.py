@@ -1,11 +1,12 @@
-"""What the host filters leave of Placement's candidates."""
+"""Host filters for all compute nodes, and the room of candidates."""
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import functools
 import operator
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.metadata import zone_in
@@ -16,15 +17,17 @@ from osc_traitsched.core.nova.clause import (
     HostFilter,
     MoveRule,
     Origin,
+    Resource,
     RootTrait,
     Trait,
 )
-from osc_traitsched.core.nova.filter import groups
+from osc_traitsched.core.nova.filter import groups, values
 from osc_traitsched.core.nova.filter.groups import unsupported_policy
 from osc_traitsched.core.nova.filter.state import (
     SERVICE_DISABLED,
     Answer,
     Fails,
+    HostState,
     Passes,
     Raises,
     RequestSpec,
@@ -41,9 +44,14 @@ from osc_traitsched.core.nova.filter.table import (
 from osc_traitsched.core.nova.options import ENABLED_FILTERS
 from osc_traitsched.core.nova.own import Difference
 from osc_traitsched.core.nova.question import RULES, Question, with_rules
-from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.nova.switch import AZ_FILTER
+from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.nova.settings import AZ_FILTER, SchedulerSettings
 from osc_traitsched.core.nova.weigher import ranking as weighers
+from osc_traitsched.core.placement import facts as candidate
+from osc_traitsched.core.placement.facts import Facts, Fit, Room
+
+# What the host filters leave of Placement's candidates.
+
 
 # What of a request does nothing: hints that no filter reads, and a zone of nobody.
 
@@ -59,10 +67,10 @@ _READERS = {
 
 @dataclasses.dataclass(frozen=True)
 class UnreadHint:
-    """A hint that has no effect.
+    """A scheduler hint without effect.
 
-    :ivar reader: the filter of Nova's that would read it, and is off; empty for none
-    :ivar without: the hint that it has no effect without; empty for none
+    :ivar reader: disabled filter of Nova that would read it; may be empty
+    :ivar without: missing hint that it depends on; may be empty
     """
 
     hint: str
@@ -71,10 +79,9 @@ class UnreadHint:
 
 
 def unread_hints(question: Question) -> tuple[UnreadHint, ...]:
-    """Return the hints that nothing reads.
+    """Hints that no filter reads.
 
-    Where there is a filter that is none of Nova's, it may read any. Where no filter
-    runs, since a host is forced, that is said of all of them together.
+    An operator's own filter may read any hint. If the host is forced, no filter runs.
     """
     names = enabled(question.assumptions)
     has_own = question.own is not None and question.own.filters
@@ -91,11 +98,10 @@ def unread_hints(question: Question) -> tuple[UnreadHint, ...]:
 
 
 def unread_zone(question: Question) -> str:
-    """Return the zone that a server is pinned to and that keeps no host out, if any.
+    """Zone of a pinned server that has no effect, or None.
 
-    nova-api looks whether a zone is there for new servers only, and a prefilter that
-    finds no aggregate of a zone asks for none (nova/scheduler/request_filter.py,
-    ``map_az_to_placement_aggregate``).
+    nova-api checks zones of new servers only, and the prefilter ignores a zone without
+    aggregates (nova/scheduler/request_filter.py, ``map_az_to_placement_aggregate``).
     """
     zone, settings = question.spec.zone or "", question.assumptions
     names = enabled(settings)
@@ -120,13 +126,13 @@ _STAGE = "scheduler"
 
 
 @dataclasses.dataclass(frozen=True)
-class Failure:
-    """A filter that raises on a host, and with it ends the whole request.
+class FilterFailure:
+    """A filter that raises on a host, which fails the whole request.
 
-    :ivar name: the filter's
+    :ivar name: of the filter
     :ivar uuid: of the host's provider
-    :ivar answer: what it raises; where that is unknown, it may raise
-    :ivar behind: the filters before it that may have kept the host out
+    :ivar answer: an unknown one may raise
+    :ivar behind: earlier filters that may reject the host first
     """
 
     name: str
@@ -136,21 +142,20 @@ class Failure:
 
     @property
     def is_sure(self) -> bool:
-        """Whether nothing that can't be known would prevent it."""
+        """Whether the failure is certain."""
         return isinstance(self.answer, Raises) and not self.behind
 
 
 @dataclasses.dataclass(frozen=True)
 class Filtering:
-    """The answers of all host filters that are on, for every compute node.
+    """Answers of all enabled host filters for every compute node, in Nova's order.
 
-    What a move demands of hosts besides is among them, in Nova's order.
+    Rules of moves are included.
 
-    :ivar judgment: by the names of the filters, in the order in which Nova runs them;
-        hosts are named by the UUIDs of their providers
-    :ivar disabled: the hosts that Placement keeps out for their disabled service;
-        that ``ComputeFilter`` would do the same is not said again
-    :ivar differences: where a filter that ran in Nova says something else
+    :ivar judgment: by filter and provider UUID
+    :ivar disabled: hosts that Placement rejects for a disabled service;
+        ``ComputeFilter`` is not blamed for them
+    :ivar differences: where Nova's own filter judges differently
     """
 
     judgment: Judgment = dataclasses.field(default_factory=lambda: Judgment((), {}))
@@ -160,10 +165,10 @@ class Filtering:
     def beside(
         self, clauses: Iterable[Clause], traits: Mapping[str, frozenset[str]]
     ) -> Filtering:
-        """Return the answers without those that are Placement's as well.
+        """The answers without those that repeat Placement's.
 
-        :param clauses: what Placement is asked
-        :param traits: of each provider, by UUID
+        :param clauses: of the request
+        :param traits: by provider UUID
         """
         asked = (c for c in clauses if isinstance(c, (Trait, RootTrait)))
         if not any(each.name == DISABLED and each.forbidden for each in asked):
@@ -173,7 +178,7 @@ class Filtering:
 
     @functools.cached_property
     def kept_out(self) -> Mapping[str, frozenset[str]]:
-        """For each filter the hosts that it keeps out, or where it raises."""
+        """Hosts that each filter rejects, or raises on."""
         return {
             name: frozenset(
                 uuid
@@ -186,7 +191,7 @@ class Filtering:
 
     @functools.cached_property
     def conditions(self) -> tuple[HostFilter | MoveRule, ...]:
-        """Those of the filters that keep any host out, with what they do it for."""
+        """Filters that reject any host, as clauses."""
         return tuple(
             (MoveRule if name in RULES else HostFilter)(
                 name, tuple(dict.fromkeys(self._origins(name)))
@@ -197,18 +202,18 @@ class Filtering:
 
     @property
     def filters(self) -> tuple[str, ...]:
-        """The filters alone, without what a move demands besides."""
+        """Filters without rules of moves."""
         return tuple(name for name in self.judgment.names if name not in RULES)
 
     @property
     def filters_of_rebuild(self) -> tuple[str, ...]:
-        """Those of the filters that judge a rebuild, or may: one's own."""
+        """Filters that judge a rebuild, including own filters."""
         known = ((name, FILTERS.get(name)) for name in self.filters)
         return tuple(name for name, each in known if each is None or each.on_rebuild)
 
     @property
     def without_effect(self) -> tuple[str, ...]:
-        """The filters that let all hosts through."""
+        """Filters that pass all hosts."""
         return tuple(
             name
             for name in self.filters
@@ -216,11 +221,11 @@ class Filtering:
         )
 
     def answer(self, name: str, uuid: str) -> Answer | None:
-        """Return what a filter says of a host; None if it was not asked."""
+        """Answer of a filter for a host; None if it did not run."""
         return self.judgment.answers.get(name, {}).get(uuid)
 
     def answers(self, uuid: str) -> Iterator[tuple[str, Answer]]:
-        """Yield the filters that do not pass a host for sure, and their answers."""
+        """Filters that do not certainly pass a host, with their answers."""
         for name in self.judgment.names:
             answer = self.answer(name, uuid)
             if answer is None or isinstance(answer, Passes):
@@ -230,38 +235,38 @@ class Filtering:
 
     @functools.cached_property
     def all_kept_out(self) -> frozenset[str]:
-        """The hosts that any filter keeps out."""
+        """Hosts that any filter rejects."""
         return frozenset[str]().union(*self.kept_out.values())
 
     def unknown(self, uuid: str) -> tuple[tuple[str, Unknown], ...]:
-        """Return the filters of which it can't be known whether they pass a host."""
+        """Filters whose answer for a host is unknown."""
         return tuple((n, a) for n, a in self.answers(uuid) if isinstance(a, Unknown))
 
     def doubts(self, uuid: str) -> bool:
-        """Tell whether not all filters pass a host for sure."""
+        """Whether any filter does not certainly pass the host."""
         return next(self.answers(uuid), None) is not None
 
     def deciding(self, uuids: Iterable[str]) -> tuple[str, ...]:
-        """Return the filters that decide about hosts, and can't be seen from here."""
+        """Filters with an unknown answer for any of the hosts."""
         names = {name for uuid in uuids for name, _ in self.unknown(uuid)}
         return tuple(name for name in self.judgment.names if name in names)
 
-    def failures(self, given: Collection[str]) -> Iterator[Failure]:
-        """Yield where a filter raises or may raise, up to the first that does for sure.
+    def failures(self, hosts: Collection[str]) -> Iterator[FilterFailure]:
+        """Possible failures in Nova's order, up to the first certain one.
 
-        Nova runs a filter only on the hosts that all those before it have passed
-        (nova/filters.py, ``get_filtered_objects``).
+        Nova runs a filter only on hosts that all earlier filters pass (nova/filters.py,
+        ``get_filtered_objects``).
 
-        :param given: the hosts that Placement gave
+        :param hosts: UUIDs of the hosts that Placement returned
         """
-        left = set(given)
+        left = set(hosts)
         for number, name in enumerate(self.judgment.names):
             before = self.judgment.names[:number]
             for uuid, answer in self._raising(name, left):
                 unknown = (
                     n for n in before if isinstance(self.answer(n, uuid), Unknown)
                 )
-                found = Failure(name, uuid, answer, tuple(unknown))
+                found = FilterFailure(name, uuid, answer, tuple(unknown))
                 yield found
                 if found.is_sure:
                     return
@@ -270,7 +275,7 @@ class Filtering:
     def _raising(
         self, name: str, uuids: Collection[str]
     ) -> list[tuple[str, Raises | Unknown]]:
-        """Return the hosts on which a filter raises or may raise, in a fixed order."""
+        """Hosts on which a filter may raise, in a fixed order."""
         found = [
             (uuid, answer)
             for uuid, answer in self.judgment.answers[name].items()
@@ -280,16 +285,16 @@ class Filtering:
         ]
         return sorted(found, key=operator.itemgetter(0))
 
-    def failure(self, given: Collection[str]) -> Failure | None:
-        """Return the filter that ends the whole request for sure, if any does.
+    def failure(self, hosts: Collection[str]) -> FilterFailure | None:
+        """The certain failure of the request, if any.
 
-        :param given: the hosts that Placement gave
+        :param hosts: UUIDs of the hosts that Placement returned
         """
-        return next((each for each in self.failures(given) if each.is_sure), None)
+        return next((each for each in self.failures(hosts) if each.is_sure), None)
 
-    def refusal(self, given: Collection[str]) -> Refusal | None:
-        """Return that failure as Nova's refusal of the request; None if none is."""
-        failure = self.failure(given)
+    def refusal(self, hosts: Collection[str]) -> Refusal | None:
+        """That failure as a refusal, or None."""
+        failure = self.failure(hosts)
         if failure is None or not isinstance(failure.answer, Raises):
             return None
         answer = failure.answer
@@ -307,14 +312,13 @@ class Filtering:
 
 
 def filtering(question: Question, computes: Iterable[Compute]) -> Filtering:
-    """Run the host filters that are on over compute nodes.
+    """Run the enabled host filters over compute nodes.
 
-    A host that is named with the zone is forced: no filter runs. Where one is asked for
-    beside the zone they run on that alone
-    (nova/scheduler/host_manager.py, ``get_filtered_hosts``).
+    No filter runs for a host forced by ``zone:host``. With ``--host`` they run for that
+    host only (nova/scheduler/host_manager.py, ``get_filtered_hosts``).
 
-    :raises Refusal: when nova-api or nova-scheduler refuses the question, or does not
-        start with these filters and weighers
+    :raises Refusal: if Nova rejects the question, or nova-scheduler does not start with
+        these filters and weighers
     """
     spec, settings = question.request_spec(), question.assumptions
     check_policy(spec, settings)
@@ -337,9 +341,9 @@ def filtering(question: Question, computes: Iterable[Compute]) -> Filtering:
 
 
 def check_policy(spec: RequestSpec, settings: SchedulerSettings) -> None:
-    """Refuse a group whose policy nothing keeps.
+    """Reject a server group whose policy needs a disabled filter or weigher.
 
-    :raises Refusal: where its filter or weigher is off
+    :raises Refusal: if it is disabled
     """
     lacking = unsupported_policy(spec, settings)
     if lacking is not None and spec.group is not None:
@@ -350,12 +354,11 @@ def check_policy(spec: RequestSpec, settings: SchedulerSettings) -> None:
 def others_on(
     question: Question, computes: Iterable[Compute]
 ) -> Mapping[str, frozenset[str]]:
-    """Return what filters that are off would not pass for sure, were they on.
+    """UUIDs of the nodes that each disabled filter might reject.
 
-    None if it is known which are on, or where a host is named and none runs.
+    Empty if the enabled filters are known, or if the host is forced.
 
-    :param computes: those that matter
-    :returns: for each such filter of the release the nodes' UUIDs
+    :param computes: nodes to judge
     """
     spec, settings = question.request_spec(), question.assumptions
     if settings.setting(ENABLED_FILTERS).given or question.is_forced:
@@ -375,3 +378,92 @@ def others_on(
         for name in off
     }
     return {name: roots for name, roots in judged.items() if roots}
+
+
+# For how many servers the candidates have room, as nova-scheduler takes it.
+
+
+_NONE = Room(0, 0)
+
+
+def room_of_hosts(
+    question: Question,
+    request: Request | None,
+    facts: Facts | None,
+    hosts: Mapping[str, HostState | None],
+    unsure: Collection[str],
+    first: Collection[str],
+) -> Room:
+    """Number of servers that hosts have room for.
+
+    Servers of one request are placed one at a time. If one of them finds no host, all
+    fail (nova/scheduler/manager.py, ``_ensure_sufficient_hosts``).
+
+    :param hosts: candidates by root UUID
+    :param unsure: roots that a filter may reject
+    :param first: roots that may be tried first; empty if unknown
+    """
+    if facts is None:
+        return _NONE
+    queries = [request, request.fallback] if request else []
+    asked = [each.clauses for each in queries if each]
+    found: dict[str, list[tuple[Room, Fit | None]]] = collections.defaultdict(list)
+    firsts = set()
+    for root, host in hosts.items():
+        most = max((_on_host(root, clauses, facts) for clauses in asked), default=0)
+        fit = facts.fits.get(root)
+        room = _of_fit(fit, most, root in unsure)
+        if host is not None:
+            room = room.capped(*values.servers_left(host, question.assumptions))
+        name = host.host if host else root
+        found[name].append((room, fit))
+        if root in first:
+            firsts.add(name)
+    return _of_group(question, facts, found, firsts)
+
+
+def _of_fit(fit: Fit | None, most: int, is_unsure: bool) -> Room:
+    if fit is None:
+        return Room(0, most)
+    return Room(0 if is_unsure else fit.least, fit.least if fit.is_only else most)
+
+
+def _of_group(
+    question: Question,
+    facts: Facts,
+    found: Mapping[str, Sequence[tuple[Room, Fit | None]]],
+    first: Collection[str],
+) -> Room:
+    """Room within the server group's policy, by rooms of service hosts."""
+    group, stock = question.group, facts.stock
+    if group is not None and group.policy == groups.AFFINITY:
+        rooms = {host: candidate.together(each, stock) for host, each in found.items()}
+        least = min((rooms[host].least for host in first or rooms), default=0)
+        return Room(least, max((each.most for each in rooms.values()), default=0))
+    if group is None or group.policy != groups.ANTI_AFFINITY:
+        every = [pair for each in found.values() for pair in each]
+        return candidate.together(every, stock)
+    left = groups.servers_left(group, found, question.servers or {})
+    capped = []
+    for host, each in found.items():
+        room = candidate.together(each, stock).capped(left[host], left[host])
+        pools = {fit and fit.pools for _, fit in each}
+        capped.append((room, each[0][1] if len(pools) == 1 else None))
+    return candidate.together(capped, stock)
+
+
+def _on_host(root: str, clauses: Sequence[Clause], facts: Facts) -> int:
+    """Upper bound for a host, by each resource alone."""
+    stock = [facts.stock.get(uuid, {}) for uuid in facts.reachable(root)]
+    return min(
+        (
+            sum(
+                each[clause.resource_class].free // clause.amount
+                for each in stock
+                if clause.resource_class in each
+            )
+            for clause in clauses
+            if isinstance(clause, Resource)
+        ),
+        default=0,
+    )

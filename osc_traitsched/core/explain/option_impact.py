@@ -1,4 +1,4 @@
-"""Which assumptions would change a verdict, found by switching each."""
+"""Options and releases that would change a verdict, found by trying each."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from osc_traitsched.core.placement.matcher import matching_hosts
 
 @dataclasses.dataclass(frozen=True)
 class OptionImpact:
-    """An option that would change the verdict if it were otherwise.
+    """An option that would change the verdict with another value.
 
-    :ivar gained: hosts that could take the request then and can't now
-    :ivar lost: hosts that can take it now and could not then
-    :ivar refused: Nova would refuse the request then
+    :ivar gained: hosts that only the other value allows
+    :ivar lost: hosts that only the current value allows
+    :ivar refused: Nova would reject the request
     """
 
     name: str
@@ -36,11 +36,9 @@ class OptionImpact:
 
 @dataclasses.dataclass(frozen=True)
 class ReleaseImpact:
-    """A release that the cloud can be of, and that would change the verdict.
+    """A possible release of the cloud that would change the verdict.
 
-    :ivar gained: hosts that could take the request then and can't now
-    :ivar lost: hosts that can take it now and could not then
-    :ivar refused: Nova would refuse the request then
+    Fields are those of :class:`OptionImpact`.
     """
 
     release: int
@@ -53,11 +51,11 @@ _AFTER_PLACEMENT = frozenset([Consumer.FILTER, Consumer.WEIGHER])
 
 
 def switches(question: Question) -> Iterator[tuple[str, Question]]:
-    """Yield each option that could be otherwise, and the question if it were.
+    """Options with another value, and the question with it.
 
-    Those that are on or off, the default zone where there is one, and how the database
-    compares. What filters and weighers read is left out, since it comes after
-    Placement's answer, and what is read of moves where there is none.
+    These are booleans, the default zone if set, and the database's comparison. Options
+    of filters and weighers do not affect Placement. Options of moves count for moves
+    only.
     """
     assumptions = question.assumptions
     for option in options_in(assumptions.release):
@@ -70,7 +68,7 @@ def switches(question: Question) -> Iterator[tuple[str, Question]]:
 
 
 def _others(option: Option, value: Value) -> Iterator[Value]:
-    """Yield what else an option is tried with."""
+    """Other values to try."""
     if isinstance(value, bool):
         yield not value
     elif option.name == options.DEFAULT_ZONE and value:
@@ -81,11 +79,10 @@ def _others(option: Option, value: Value) -> Iterator[Value]:
 
 @dataclasses.dataclass(frozen=True)
 class Variation:
-    """The question with one option switched, or of another release.
+    """The question with one option changed, or of another release.
 
-    :ivar name: the option's; empty for a release
-    :ivar question: what is asked then
-    :ivar request: None if Nova would refuse it
+    :ivar name: of the option; empty for a release
+    :ivar request: None if Nova rejects it
     """
 
     name: str
@@ -94,15 +91,12 @@ class Variation:
 
     @property
     def release(self) -> int:
-        """The release that it is of."""
+        """Its release."""
         return self.question.assumptions.release
 
 
 def variations(question: Question, request: Request) -> tuple[Variation, ...]:
-    """Return the questions that Nova would ask Placement otherwise.
-
-    With one option switched each, and of each other release that it may be.
-    """
+    """Variations with other queries: of each option, and of each possible release."""
     tried = (*switches(question), *_other_releases(question))
     found = []
     for name, other in tried:
@@ -117,7 +111,7 @@ def variations(question: Question, request: Request) -> tuple[Variation, ...]:
 
 
 def _is_judged_alike(other: Question, question: Question) -> bool:
-    """Tell whether filters and moves judge hosts alike, in the same release."""
+    """Whether filters and rules of moves are the same, in the same release."""
     demands = [
         (each.move, each.ignored_host, _skips(each)) for each in (other, question)
     ]
@@ -143,7 +137,7 @@ def _request(question: Question) -> Request | None:
 def option_impacts(
     now: Matched, found: Iterable[Variation]
 ) -> tuple[OptionImpact, ...]:
-    """Return the switched options with which other hosts match."""
+    """Changed options that change the matching hosts."""
     switched = [each for each in found if each.name]
     return tuple(
         OptionImpact(
@@ -160,7 +154,7 @@ def option_impacts(
 def release_impacts(
     now: Matched, found: Iterable[Variation]
 ) -> tuple[ReleaseImpact, ...]:
-    """Return the releases that it may be as well, and in which other hosts match."""
+    """Other possible releases that change the matching hosts."""
     of_releases = [each for each in found if not each.name]
     return tuple(
         ReleaseImpact(each.release, gained, lost, refused)
@@ -169,7 +163,7 @@ def release_impacts(
 
 
 def not_refusing(question: Question) -> tuple[ReleaseImpact, ...]:
-    """Return the releases that it may be as well, and that do not refuse a question."""
+    """Other possible releases that accept the question."""
     others = (other for _, other in _other_releases(question))
     return tuple(
         ReleaseImpact(other.assumptions.release, 0, 0)
@@ -180,9 +174,9 @@ def not_refusing(question: Question) -> tuple[ReleaseImpact, ...]:
 
 @dataclasses.dataclass(frozen=True)
 class Matched:
-    """The hosts that match as things are, and what is needed to match them otherwise.
+    """Matching hosts now, and everything needed to match a variation.
 
-    :ivar computes: all compute nodes, as the host filters are run on them
+    :ivar computes: all compute nodes, for host filters
     """
 
     question: Question
@@ -192,7 +186,7 @@ class Matched:
     computes: tuple[Compute, ...]
 
     def then(self, variation: Variation) -> set[str] | None:
-        """Return the roots of the hosts that would match; None if it is refused."""
+        """Roots that would match; None if the request is rejected."""
         if variation.request is None:
             return None
         try:
@@ -203,10 +197,7 @@ class Matched:
         return None if found.failure(matching) else matching - found.all_kept_out
 
     def _filtering(self, variation: Variation) -> Filtering:
-        """Return what the filters say then.
-
-        No filter reads an option that is switched, but one is of the zone that is asked
-        for, a move may read it, and other releases have other filters.
+        """Filter answers for the variation: its zone, move or release may change them.
 
         :raises Refusal: as :func:`filtering`
         """
@@ -220,7 +211,6 @@ class Matched:
 def _changing(
     now: Matched, found: Iterable[Variation]
 ) -> Iterator[tuple[Variation, int, int, bool]]:
-    """Yield those with which other hosts match: more, fewer, and if it is refused."""
     roots = {host.uuid for host in now.facts.snapshot.hosts}
     matching = roots - set(now.verdict.rejections)
     for each in found:

@@ -1,4 +1,4 @@
-"""Which hosts can take a server, and what keeps the others from it."""
+"""Verdicts: which hosts match, and the clauses that reject the others."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _MOST = 1000
 
 
 def size(mask: Mask) -> int:
-    """Return how many members a set has."""
+    """Number of bits of a set."""
     return bin(mask).count("1")
 
 
 def minimal(sets: Iterable[Mask], most: int | None = None) -> list[Mask]:
-    """Return the sets that have no other one inside, smallest first.
+    """Sets that contain no other set, smallest first.
 
-    :param most: no more than these are looked for
+    :param most: maximum number of results
     """
     kept: list[Mask] = []
     for candidate in sorted(set(sets), key=lambda mask: (size(mask), mask)):
@@ -44,12 +44,11 @@ def minimal(sets: Iterable[Mask], most: int | None = None) -> list[Mask]:
 
 
 def hitting_sets(sets: Iterable[Mask]) -> list[Mask]:
-    """Return all minimal sets that share a member with every one of the sets.
+    """All minimal sets that share a member with every given set (Berge's method).
 
-    By Berge's method: one set after the other, what does not hit it yet is
-    extended by each of its members. No sets are hit by the empty set; an empty
-    set is hit by none. Of very many only the smallest are followed, so that what
-    is found is then the smallest, and not all.
+    Each set extends the results that do not hit it yet by its members. An empty input
+    is hit by the empty set. An empty set can't be hit. Above a maximum only the
+    smallest results are kept, so that not all may be found.
     """
     found: list[Mask] = [0]
     for each in minimal(sets):
@@ -64,7 +63,7 @@ def hitting_sets(sets: Iterable[Mask]) -> list[Mask]:
 
 
 def bits(mask: Mask) -> list[Mask]:
-    """Return the set's members, each as a set of one."""
+    """Members of a set, each as a set of one."""
     return [1 << n for n in range(mask.bit_length()) if mask >> n & 1]
 
 
@@ -82,15 +81,14 @@ _Kind = Sequence[Sequence[Mask]]
 
 
 def correction_sets(matcher: Matcher, host: Host, failing: Mask) -> list[Mask]:
-    """Return the failing clauses with each minimal set of the others, smallest first.
+    """Failing clauses with each minimal set of other clauses to remove, smallest first.
 
-    Of sets that differ only in which of some equal groups they are of one is tried,
-    and stands for all. So the removal of some of sixteen equal groups takes 17 tries.
-    These are all correction sets, unless more than 4096 sets have to be tried, or
-    more than 1000 are found. Then it is one, and there may be others.
+    Sets that differ only in equal groups are tried once, so 16 equal groups take 17
+    tries. The result is complete, unless more than 4096 tries or 1000 results are
+    needed. Then it is one set.
 
-    :param failing: the clauses that the host fails, each by itself; it does not meet
-        all the others together
+    :param failing: clauses that the host fails alone; it does not meet the others
+        together
     """
     others = matcher.everything & ~failing
     kinds = _kinds(matcher.clauses, others)
@@ -101,7 +99,7 @@ def correction_sets(matcher: Matcher, host: Host, failing: Mask) -> list[Mask]:
 
 
 def _kinds(clauses: Sequence[Condition], among: Mask) -> list[_Kind]:
-    """Return the suffixed groups by kinds, and each other clause as a kind."""
+    """Suffixed groups by kind, and every other clause as its own kind."""
     groups: dict[object, dict[str, Mask]] = collections.defaultdict(dict)
     for number, clause in enumerate(clauses):
         bit, plain = 1 << number, dataclasses.replace(clause, origins=())
@@ -120,7 +118,7 @@ def _kinds(clauses: Sequence[Condition], among: Mask) -> list[_Kind]:
 def _all(
     matcher: Matcher, host: Host, failing: Mask, kinds: Sequence[_Kind]
 ) -> list[Mask] | None:
-    """Return all correction sets, or None if they are too many."""
+    """All correction sets, or None if there are too many."""
     if math.prod(map(_tries, kinds)) > _MOST_TRIED:
         return None
     tried: list[Mask] = [failing]
@@ -140,12 +138,12 @@ def _all(
 
 
 def _tries(kind: _Kind) -> int:
-    """Return how many sets of a kind's clauses are not alike."""
+    """Number of different sets of a kind's clauses."""
     return math.comb(len(kind) + 2 ** len(kind[0]) - 1, len(kind))
 
 
 def _unlike(kind: _Kind) -> list[Mask]:
-    """Return the sets of a kind's clauses, one of those that are alike."""
+    """One set of a kind's clauses for all equal ones."""
     subsets = range(2 ** len(kind[0]))
     return [
         sum(map(_of_group, kind, chosen))
@@ -154,12 +152,11 @@ def _unlike(kind: _Kind) -> list[Mask]:
 
 
 def _of_group(group: Sequence[Mask], subset: int) -> Mask:
-    """Return the clauses of a group at the positions that are bits of a number."""
     return sum(bit for position, bit in enumerate(group) if subset >> position & 1)
 
 
 def _alike(mask: Mask, kind: _Kind) -> Iterator[Mask]:
-    """Yield the sets of a kind's clauses that are like those in a set, with them."""
+    """The given set, and all sets that differ only in equal groups."""
     subsets = [
         sum(1 << position for position, bit in enumerate(group) if mask & bit)
         for group in kind
@@ -169,7 +166,7 @@ def _alike(mask: Mask, kind: _Kind) -> Iterator[Mask]:
 
 
 def _orders(numbers: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """Yield the orders of numbers that differ."""
+    """Distinct orders of numbers."""
     if not numbers:
         yield ()
     for first in sorted(set(numbers)):
@@ -180,7 +177,7 @@ def _orders(numbers: Sequence[int]) -> Iterator[tuple[int, ...]]:
 
 
 def _one(matcher: Matcher, host: Host, failing: Mask, others: Sequence[Mask]) -> Mask:
-    """Return a set to remove of which nothing can stay; there may be others."""
+    """One minimal set to remove; others may exist."""
     removed = failing | sum(others)
     for bit in others:
         if matcher.meets(host, matcher.everything & ~(removed & ~bit)):
@@ -193,14 +190,12 @@ def _one(matcher: Matcher, host: Host, failing: Mask, others: Sequence[Mask]) ->
 
 @dataclasses.dataclass(frozen=True)
 class ClauseSet(Collection[Condition]):
-    """Some of the clauses of one request; iterates in the request's order.
+    """Some clauses of one request, in the request's order.
 
-    Only sets of the same request can be compared or united. Thousands of hosts
-    share a few sets, which are keys of dictionaries: so a set's hash is that of
-    its bits, not that of its clauses.
+    Only sets of the same request can be compared or united. The hash is that of the
+    mask, since many hosts share sets that are keys of dictionaries.
 
     :ivar request: all clauses of the request
-    :ivar mask: which of them are in the set
     """
 
     request: tuple[Condition, ...] = dataclasses.field(repr=False, hash=False)
@@ -265,11 +260,10 @@ class ClauseSet(Collection[Condition]):
 class Rejection:
     """Why a host can't take the request.
 
-    :ivar failing: the clauses that it fails, each by itself
-    :ivar correction_sets: the minimal sets of clauses without which it could; each
-        has all failing ones, and more where the rest can't be met together. Of a tree
-        that could do without many of its clauses it may be one of them only: see
-        :func:`correction_sets`
+    :ivar failing: clauses that it fails alone
+    :ivar correction_sets: minimal sets of clauses to remove; each has all failing ones,
+        and more if the rest can't be met together; see :func:`correction_sets` for
+        complex trees
     """
 
     failing: ClauseSet
@@ -277,25 +271,22 @@ class Rejection:
 
     @functools.cached_property
     def involved(self) -> ClauseSet:
-        """All clauses that have a part in it.
-
-        The host fails these alone, and could take the request without them.
-        """
+        """Clauses of all correction sets."""
         return functools.reduce(ClauseSet.__or__, self.correction_sets)
 
     @property
     def distance(self) -> int:
-        """How many clauses would have to go for the host to be a candidate."""
+        """Smallest number of clauses to remove."""
         return min(map(len, self.correction_sets))
 
 
 @dataclasses.dataclass(frozen=True)
 class ClauseCount:
-    """How many hosts one clause lets through.
+    """Numbers of hosts for one clause.
 
-    :ivar alone: hosts that meet it by itself
-    :ivar only: hosts that nothing else keeps out
-    :ivar left: hosts that meet it and all clauses before it, together
+    :ivar alone: hosts that meet it
+    :ivar only: hosts that fail nothing else
+    :ivar left: hosts that meet it and all earlier clauses together
     """
 
     clause: Condition
@@ -306,18 +297,18 @@ class ClauseCount:
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """What the matcher says of every host, and Placement beside it.
+    """The matcher's result for every host, compared with Placement's answer.
 
-    :ivar clauses: those that the hosts are matched by
-    :ivar rejections: by the root's UUID; a host that is not here is a candidate
-    :ivar admitted_otherwise: why hosts fail the clauses that can take the request by
-        the other query that Nova sends; by the root's UUID
-    :ivar counts: of each clause, in the request's order
-    :ivar conflicts: the minimal sets of clauses that no host meets together, whatever
-        else is asked; smallest first, none if there are candidates
-    :ivar kept_from: roots that fail what Placement looks at, host filters aside
-    :ivar wrongly_admitted: roots that the matcher would take and Placement did not
-    :ivar wrongly_rejected: roots that Placement gave against the matcher
+    :ivar clauses: that hosts are matched with
+    :ivar rejections: by root UUID; other hosts are candidates
+    :ivar admitted_otherwise: why hosts fail the clauses although the fallback query
+        admits them; by root UUID
+    :ivar counts: by clause, in the request's order
+    :ivar conflicts: minimal sets of clauses that no host meets together, smallest
+        first; empty if candidates exist
+    :ivar kept_from: roots that fail Placement's clauses
+    :ivar wrongly_admitted: roots that match, but that Placement did not return
+    :ivar wrongly_rejected: roots that Placement returned, but that do not match
     """
 
     clauses: tuple[Condition, ...]
@@ -331,14 +322,14 @@ class Verdict:
 
     @property
     def agrees(self) -> bool:
-        """Whether matcher and Placement say the same of every host."""
+        """Whether matcher and Placement agree on every host."""
         return not self.wrongly_admitted and not self.wrongly_rejected
 
 
-def reach(matcher: Matcher, facts: Facts, other: Matcher | None = None) -> Verdict:
-    """Match every host, and compare with what Placement said.
+def evaluate(matcher: Matcher, facts: Facts, other: Matcher | None = None) -> Verdict:
+    """Match every host, and compare with Placement's answer.
 
-    :param other: of the query that Nova sends besides; hosts that meet it are taken
+    :param other: matcher of the fallback query; its hosts are candidates too
     """
     hosts = [host.uuid for host in facts.snapshot.hosts]
     profiles: dict[Host, list[str]] = {}
@@ -371,7 +362,7 @@ def reach(matcher: Matcher, facts: Facts, other: Matcher | None = None) -> Verdi
 
 
 def _by_filters(matcher: Matcher, root: str) -> Rejection:
-    """Return why a host is out that Placement gives by the other query."""
+    """Rejection by filters of a host that the fallback query admits."""
     filtered = ClauseSet(matcher.clauses, matcher.host(root).filtered)
     return Rejection(filtered, (filtered,))
 
@@ -383,7 +374,7 @@ def _meets(matcher: Matcher, root: str, mask: Mask) -> bool:
 def grouped_rejections(
     verdict: Verdict, hosts: Iterable[Provider]
 ) -> list[tuple[Rejection, list[Provider]]]:
-    """Return the rejected hosts with those of the same reasons, nearest first."""
+    """Rejected hosts with equal reasons, nearest first."""
     groups: dict[Rejection, list[Provider]] = {}
     for host in hosts:
         if host.uuid in verdict.rejections:
@@ -392,7 +383,7 @@ def grouped_rejections(
 
 
 def rejection(matcher: Matcher, host: Host) -> Rejection | None:
-    """Return why a host can't take the request, or None if it can."""
+    """Why a host can't take the request, or None."""
     if matcher.meets(host, matcher.everything):
         return None
     every = bits(matcher.everything)

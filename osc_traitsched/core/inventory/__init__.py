@@ -1,1 +1,1 @@
-"""What there is: providers, traits, hosts, aggregates, and how to select them."""
+"""Providers, traits, hosts and aggregates of a cloud."""

@@ -1,12 +1,16 @@
-"""Keys in the metadata of aggregates, and how databases compare them."""
+"""Metadata of aggregates: zones, traits, projects."""
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 import functools
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
+
+# Keys in the metadata of aggregates, and how databases compare them.
+
 
 # How Nova's database compares the metadata of aggregates.
 #
@@ -16,7 +20,7 @@ from collections.abc import Iterable, Mapping, Set
 
 
 class Collation(enum.Enum):
-    """Which texts are equal to the database."""
+    """Text comparison of Nova's database."""
 
     #: As in MariaDB and MySQL: neither case, nor accents, nor spaces at the end count.
     CASE_INSENSITIVE = "case-insensitive"
@@ -24,17 +28,17 @@ class Collation(enum.Enum):
     CASE_SENSITIVE = "case-sensitive"
 
     def folded(self, text: str) -> str:
-        """Return a text that all texts share which are equal to the database."""
+        """A key that is the same for all texts that the database treats as equal."""
         if self is Collation.CASE_SENSITIVE:
             return text
         return _folded(text)
 
     def equal(self, one: str, other: str) -> bool:
-        """Tell whether two texts are equal to the database."""
+        """Whether the database treats two texts as equal."""
         return self.folded(one) == self.folded(other)
 
     def begins(self, text: str, prefix: str) -> bool:
-        """Tell whether a text is ``LIKE 'prefix%'``, which has no case in SQLite."""
+        """Whether the text matches ``LIKE 'prefix%'``; SQLite ignores case here."""
         if self is Collation.CASE_SENSITIVE:
             return text.lower().startswith(prefix.lower())
         return self.folded(text).startswith(self.folded(prefix))
@@ -51,7 +55,6 @@ def _folded(text: str) -> str:
 
 
 def _weight(character: str) -> str:
-    """Return what stands for a character and for those that are equal to it."""
     if character in _ODD:
         return _ODD[character]
     base, *marks = list(unicodedata.normalize("NFD", character))
@@ -66,11 +69,14 @@ def _weight(character: str) -> str:
 
 ZONE_KEY = "availability_zone"
 
+#: The prefix of metadata keys that name a project each.
+TENANT_KEY = "filter_tenant_id"
+
 
 def zone_in(metadata: Mapping[str, str], collation: Collation) -> str | None:
-    """Return the zone that an aggregate makes, if any.
+    """Availability zone of an aggregate with this metadata, or None.
 
-    Nova has the database look for the key (nova/objects/aggregate.py,
+    The database compares the key (nova/objects/aggregate.py,
     ``_get_by_metadata_from_db``).
     """
     zones = (zone for key, zone in metadata.items() if collation.equal(key, ZONE_KEY))
@@ -87,33 +93,33 @@ _KEY = re.compile(r"trait[a-zA-Z0-9_-]{0,64}:(.+)")
 
 
 def key_of(name: str) -> str:
-    """Return the key by which a flavor, image or aggregate requires a trait."""
+    """The key that requires a trait: ``trait:NAME``."""
     return f"{_PREFIX}{name}"
 
 
 def requires(key: str, value: str) -> str | None:
-    """Return the trait that a flavor's pair requires.
+    """Trait that a pair of a flavor's extra specs requires, or None.
 
-    Flavors may number or name the group: ``trait1:X``, ``trait_gpu:X``
-    (nova/scheduler/utils.py, ``ResourceRequest.XS_KEYPAT``).
+    The group may have a suffix: ``trait1:X``, ``trait_gpu:X`` (nova/scheduler/utils.py,
+    ``ResourceRequest.XS_KEYPAT``).
     """
     found = _KEY.fullmatch(key)
     return found.group(1) if found and value == REQUIRED else None
 
 
 def in_group(key: str) -> bool:
-    """Tell whether a flavor's key is about a trait of a numbered or named group."""
+    """Whether an extra spec is about a trait of a suffixed group."""
     return bool(_KEY.fullmatch(key)) and not key.startswith(_PREFIX)
 
 
 def required_by(specs: Mapping[str, str]) -> frozenset[str]:
-    """Return the traits that a flavor's extra specs require, in whichever group."""
+    """Traits that extra specs require, in any group."""
     found = (requires(key, value) for key, value in specs.items())
     return frozenset(name for name in found if name)
 
 
 def required_by_image(properties: Mapping[str, object]) -> frozenset[str]:
-    """Return the traits that an image requires; its keys know no groups.
+    """Traits that image properties require; images have no suffixed groups.
 
     nova/objects/image_meta.py, ``ImageMetaProps._set_attr_from_trait_names``
     """
@@ -125,9 +131,9 @@ def required_by_image(properties: Mapping[str, object]) -> frozenset[str]:
 
 
 def names_trait(key: str, collation: Collation) -> bool:
-    """Tell whether a key of an aggregate's metadata names a trait.
+    """Whether a metadata key of an aggregate names a trait.
 
-    nova/objects/aggregate.py, ``_get_non_matching_by_metadata_keys_from_db``.
+    nova/objects/aggregate.py, ``_get_non_matching_by_metadata_keys_from_db``
     """
     return collation.begins(key, _PREFIX)
 
@@ -135,7 +141,7 @@ def names_trait(key: str, collation: Collation) -> bool:
 def isolating_keys(
     metadata: Mapping[str, str], collation: Collation
 ) -> tuple[str, ...]:
-    """Return the keys of an aggregate's metadata that isolate it."""
+    """Metadata keys that isolate an aggregate: ``trait:X=required``."""
     return tuple(
         key
         for key, value in metadata.items()
@@ -144,15 +150,12 @@ def isolating_keys(
 
 
 def trait_in(key: str, collation: Collation) -> str:
-    """Return the trait in a key of an aggregate's metadata.
-
-    Traits have no small letters, so it is the folded name where case does not count.
-    """
+    """Trait in an aggregate's metadata key; upper case if case does not matter."""
     return collation.folded(key)[len(_PREFIX) :]
 
 
 def isolated_by(metadata: Mapping[str, str], collation: Collation) -> dict[str, str]:
-    """Return the traits that isolate an aggregate, each with its metadata key."""
+    """Metadata keys that isolate an aggregate, by trait."""
     keys = isolating_keys(metadata, collation)
     return {trait_in(key, collation): key for key in keys}
 
@@ -162,9 +165,9 @@ def hosts_isolated_by(
     aggregates: Iterable[tuple[Mapping[str, str], Iterable[str]]],
     collation: Collation,
 ) -> frozenset[str]:
-    """Return the hosts of the aggregates that all of the traits isolate.
+    """Service hosts of the aggregates that all of these traits isolate.
 
-    :param aggregates: each one's metadata and service hosts
+    :param aggregates: metadata and service hosts of each
     """
     return frozenset(
         host
@@ -172,3 +175,117 @@ def hosts_isolated_by(
         if names <= isolated_by(metadata, collation).keys()
         for host in hosts
     )
+
+
+# The projects that the metadata of aggregates names.
+
+
+_ID = re.compile("[0-9a-f]{32}")
+
+
+def is_project_id(project: str) -> bool:
+    """Whether a text has the form of Keystone's project IDs.
+
+    AggregateMultiTenancyIsolation compares IDs, so a project's name matches nothing.
+    """
+    return bool(_ID.fullmatch(project))
+
+
+def projects_of(value: str) -> tuple[str, ...]:
+    """Projects in a metadata value, a comma-separated list.
+
+    nova/scheduler/filters/aggregate_multitenancy_isolation.py
+    """
+    return tuple(part.strip() for part in value.split(",") if part.strip())
+
+
+def projects_in(metadata: Mapping[str, str]) -> frozenset[str]:
+    """IDs of the projects that an aggregate's metadata names."""
+    values = (v for key, v in metadata.items() if key.startswith(TENANT_KEY))
+    return frozenset(project for value in values for project in projects_of(value))
+
+
+def single_project_values(metadata: Mapping[str, str]) -> Iterator[str]:
+    """Values of ``filter_tenant_id*`` keys that are not comma-separated lists."""
+    for key, value in metadata.items():
+        if key.startswith(TENANT_KEY) and value and "," not in value:
+            yield value
+
+
+def placement_projects(metadata: Mapping[str, str]) -> frozenset[str]:
+    """Projects for which the prefilter asks Placement for the aggregate.
+
+    It compares whole values, so it ignores projects in comma-separated lists
+    (nova/scheduler/request_filter.py, ``require_tenant_aggregate``). MySQL ignores
+    trailing spaces.
+    """
+    values = (value.rstrip(" ") for value in single_project_values(metadata))
+    return frozenset(values) & projects_in(metadata)
+
+
+def new_project_keys(
+    projects: Iterable[str], keys: Iterable[str]
+) -> Iterator[tuple[str, str]]:
+    """An unused ``filter_tenant_id_*`` key for each project, unique without case.
+
+    :param keys: of the aggregate, in use
+    """
+    taken = {key.lower() for key in keys} | {TENANT_KEY}
+    for project in projects:
+        ends = (project, *map(str, range(2, len(taken) + 3)))
+        possible = (f"{TENANT_KEY}_{end}" for end in ends)
+        key = next(each for each in possible if each.lower() not in taken)
+        taken.add(key.lower())
+        yield key, project
+
+
+# What the metadata of an aggregate means to Nova, read once.
+
+
+@dataclasses.dataclass(frozen=True)
+class AggregatePolicy:
+    """Requests that an aggregate accepts.
+
+    :ivar zone: availability zone, or None
+    :ivar traits: that isolate it: ``trait:X=required``
+    :ivar projects: IDs in ``filter_tenant_id*`` keys, for
+        AggregateMultiTenancyIsolation
+    :ivar placement_projects: IDs for which the prefilter ``require_tenant_aggregate``
+        asks Placement for this aggregate
+    """
+
+    zone: str | None = None
+    traits: frozenset[str] = frozenset()
+    projects: frozenset[str] = frozenset()
+    placement_projects: frozenset[str] = frozenset()
+
+    @classmethod
+    def read(
+        cls,
+        metadata: Mapping[str, str | None],
+        collation: Collation = Collation.CASE_INSENSITIVE,
+    ) -> AggregatePolicy:
+        """Policy of an aggregate with this metadata; None means a missing key."""
+        keys = {key: value for key, value in metadata.items() if value is not None}
+        return cls(
+            keys.get(ZONE_KEY),
+            frozenset(isolated_by(keys, collation)),
+            projects_in(keys),
+            placement_projects(keys),
+        )
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it keeps some requests off its hosts."""
+        return bool(self.traits or self.projects)
+
+    def loses_projects(self, then: AggregatePolicy) -> bool:
+        """Whether the later policy excludes a project that this one admits."""
+        is_open = not self.projects
+        return bool(then.projects) and (is_open or bool(self.projects - then.projects))
+
+    def gains_projects(self, then: AggregatePolicy) -> bool:
+        """Whether the later policy admits a project that this one excludes."""
+        return bool(self.projects) and (
+            not then.projects or bool(then.projects - self.projects)
+        )

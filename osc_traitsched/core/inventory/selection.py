@@ -1,4 +1,4 @@
-"""Which providers a command is about: selectors, and what they match."""
+"""Selectors of commands, and the providers that match them."""
 
 from __future__ import annotations
 
@@ -20,14 +20,13 @@ from osc_traitsched.core.names import Namesake, is_pattern, near_names
 
 @dataclasses.dataclass(frozen=True)
 class Selectors:
-    """What the user selected; selectors add up, trait options narrow.
+    """Options that select providers; selectors add up, trait options narrow.
 
-    :ivar hosts: patterns: a provider's name or UUID, a Nova service host's
-        name, or a glob over either kind of name
+    :ivar hosts: names, UUIDs or globs of providers or Nova service hosts
     :ivar providers: names or UUIDs of providers anywhere in a tree
     :ivar aggregates: names, IDs or UUIDs of Nova host aggregates
     :ivar everything: every host
-    :ivar having: traits that a provider must have to stay selected
+    :ivar having: traits that a provider must have
     :ivar lacking: traits that it must not have
     """
 
@@ -41,21 +40,21 @@ class Selectors:
 
     @property
     def names_any(self) -> bool:
-        """Whether anything is selected at all."""
-        named = (self.hosts, self.providers, self.aggregates, self.zones)
-        return self.everything or any(named)
+        """Whether any selector is set."""
+        selectors = (self.hosts, self.providers, self.aggregates, self.zones)
+        return self.everything or any(selectors)
 
     def admits(self, traits: frozenset[str]) -> bool:
-        """Tell whether a provider with these traits stays selected."""
+        """Whether a provider with these traits stays selected."""
         return self.having <= traits and not self.lacking & traits
 
 
 @dataclasses.dataclass(frozen=True)
 class Selected:
-    """What selectors matched.
+    """Matches of selectors.
 
-    :ivar providers: each once, by host and name
-    :ivar without_provider: Nova service hosts that match and have no provider
+    :ivar providers: unique, sorted by host and name
+    :ivar without_provider: matching Nova service hosts without a provider
     """
 
     providers: tuple[Provider, ...]
@@ -64,10 +63,10 @@ class Selected:
 
 @dataclasses.dataclass(frozen=True)
 class Targets:
-    """The providers that a command is about, with the traits they have.
+    """Selected providers with their traits.
 
-    :ivar without_provider: hosts that are selected and have no provider
-    :ivar vanished: the names of providers that were deleted meanwhile
+    :ivar without_provider: selected hosts without a provider
+    :ivar vanished: names of providers that were deleted during the reading
     """
 
     snapshot: Snapshot
@@ -77,7 +76,7 @@ class Targets:
 
 
 def needs_nova(selectors: Selectors, snapshot: Snapshot) -> bool:
-    """Tell whether Placement alone can't say what the selectors match."""
+    """Whether the selectors need Nova's view of hosts."""
     return bool(
         selectors.aggregates
         or selectors.zones
@@ -87,30 +86,30 @@ def needs_nova(selectors: Selectors, snapshot: Snapshot) -> bool:
 
 
 def _takes_any_host(selectors: Selectors) -> bool:
-    """Tell whether providers that share may be selected, if they are compute nodes."""
+    """Whether sharing providers may match, if they are compute nodes."""
     return selectors.everything or any(map(is_pattern, selectors.hosts))
 
 
 def select(selectors: Selectors, snapshot: Snapshot) -> Selected:
-    """Match the selectors against the cloud.
+    """Match the selectors with the cloud.
 
-    :raises NothingMatches: for the first selector that matches nothing
+    :raises NothingMatches: for the first selector without a match
     :raises EmptyAggregate: for an aggregate without hosts
-    :raises AmbiguousName: for a name that several aggregates have
+    :raises AmbiguousName: if several aggregates have the name
     """
     nova = snapshot.nova or Nova()
     providers = set(snapshot.hosts if selectors.everything else ())
     computes: set[Compute] = set()
     for pattern in selectors.hosts:
-        named = _hosts_named(pattern, snapshot)
-        providers.update(named)
-        if not named:
+        matches = _hosts_named(pattern, snapshot)
+        providers.update(matches)
+        if not matches:
             computes.update(_computes_named(pattern, snapshot, nova))
     for value in selectors.providers:
         providers.add(_provider(value, snapshot))
     without_provider: set[str] = set()
     for value in selectors.aggregates:
-        found, hostless = _members(aggregate_named(value, nova), nova)
+        found, hostless = _members(find_aggregate(value, nova), nova)
         computes.update(found)
         without_provider.update(hostless)
     for zone in selectors.zones:
@@ -150,7 +149,7 @@ def _computes_named(
 
 
 def _near_hosts(name: str, names: Set[str]) -> tuple[str, ...]:
-    """Return the names of hosts that are like one, or are its first label."""
+    """The first label of the name if it is a host, else similar host names."""
     label = name.partition(".")[0]
     return (label,) if label in names else near_names(name, names)
 
@@ -163,11 +162,11 @@ def _provider(value: str, snapshot: Snapshot) -> Provider:
     return found
 
 
-def aggregate_named(value: str, nova: Nova) -> Aggregate:
-    """Return the aggregate of that name, ID or UUID.
+def find_aggregate(value: str, nova: Nova) -> Aggregate:
+    """The aggregate of this name, ID or UUID.
 
-    :raises NothingMatches: when there is none
-    :raises AmbiguousName: for a name that several have
+    :raises NothingMatches: if no aggregate matches
+    :raises AmbiguousName: if several aggregates have the name
     """
     found = [a for a in nova.aggregates if value in (a.name, str(a.id), a.uuid)]
     if not found:

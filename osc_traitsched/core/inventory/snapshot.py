@@ -1,16 +1,117 @@
-"""The facts of one cloud, read once at the start of a command and frozen."""
+"""Providers of Placement, and Nova's compute nodes and aggregates."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
 from collections.abc import Iterable, Mapping
+from typing import Any
 
-from osc_traitsched.core.inventory.metadata import ZONE_KEY
-from osc_traitsched.core.inventory.node_report import NodeReport
+from osc_traitsched.core.inventory.metadata import TENANT_KEY, ZONE_KEY
 
-#: What the keys of an aggregate's metadata begin with that name a project each.
-TENANT_KEY = "filter_tenant_id"
+# What a nova-compute reports of its node, as the compute API shows it.
+
+
+@dataclasses.dataclass(frozen=True)
+class NodeReport:
+    """Columns of a compute node that nova-scheduler reads.
+
+    From ``GET /os-hypervisors/detail`` up to microversion 2.87; at most a minute old
+    while nova-compute works.
+
+    :ivar memory_mb: MB, like ``free_ram_mb``, which can be below 0
+    :ivar local_gb: GB, like all disk columns
+    :ivar disk_available_least: None if the hypervisor does not report it
+    :ivar running_vms: all servers of the node
+    :ivar current_workload: servers with a running task
+    :ivar hypervisor_version: ``1002003`` for 1.2.3; 0 if the hypervisor has none
+    :ivar cpu_info: None if it is not a mapping
+    """
+
+    vcpus: int
+    vcpus_used: int
+    memory_mb: int
+    free_ram_mb: int
+    local_gb: int
+    local_gb_used: int
+    free_disk_gb: int
+    disk_available_least: int | None
+    running_vms: int
+    current_workload: int
+    hypervisor_type: str
+    hypervisor_version: int
+    host_ip: str | None
+    cpu_info: Mapping[str, Any] | None = dataclasses.field(default=None, hash=False)
+
+    @property
+    def is_of_ironic(self) -> bool:
+        """Whether Ironic manages the node, including its traits and statistics."""
+        return self.hypervisor_type == "ironic"
+
+    @property
+    def free_disk_mb(self) -> int:
+        """Free disk in MB, as nova-scheduler counts it.
+
+        nova/scheduler/host_manager.py, ``HostState._update_from_compute_node``
+        """
+        least = self.disk_available_least
+        free = self.free_disk_gb if least is None else min(least, self.free_disk_gb)
+        return free * 1024
+
+    def with_server(self, vcpus: int, ram: int, disk: int) -> NodeReport:
+        """The report with one more server, without the task of its build.
+
+        nova/scheduler/host_manager.py, ``HostState.consume_from_request``
+
+        :param ram: MB
+        :param disk: GB, of disks that are on the node
+        """
+        least = self.disk_available_least
+        return dataclasses.replace(
+            self,
+            vcpus_used=self.vcpus_used + vcpus,
+            free_ram_mb=self.free_ram_mb - ram,
+            local_gb_used=self.local_gb_used + disk,
+            free_disk_gb=self.free_disk_gb - disk,
+            disk_available_least=None if least is None else least - disk,
+            running_vms=self.running_vms + 1,
+        )
+
+
+_NUMBERS = (
+    "vcpus",
+    "vcpus_used",
+    "memory_mb",
+    "free_ram_mb",
+    "local_gb",
+    "local_gb_used",
+    "free_disk_gb",
+    "running_vms",
+    "current_workload",
+    "hypervisor_version",
+)
+
+
+def read_node_report(body: Mapping[str, Any]) -> NodeReport | None:
+    """Read a node of ``/os-hypervisors/detail``; None if it has no figures.
+
+    A new nova-compute has none yet, and microversion 2.88 removed them.
+    """
+    numbers: dict[str, Any] = {key: body.get(key) for key in _NUMBERS}
+    if not all(isinstance(each, int) for each in numbers.values()):
+        return None
+    least, cpu_info = body.get("disk_available_least"), body.get("cpu_info")
+    return NodeReport(
+        **numbers,
+        disk_available_least=least if isinstance(least, int) else None,
+        hypervisor_type=str(body.get("hypervisor_type") or ""),
+        host_ip=body.get("host_ip"),
+        cpu_info=cpu_info if isinstance(cpu_info, Mapping) else None,
+    )
+
+
+# The facts of one cloud, read once at the start of a command and frozen.
+
 
 #: The UUIDs of the providers in each aggregate, by the aggregate's UUID.
 Members = Mapping[str, frozenset[str]]
@@ -20,10 +121,10 @@ Members = Mapping[str, frozenset[str]]
 class Provider:
     """A resource provider as Placement lists it.
 
-    :ivar generation: what it was before anything else of the provider was
-        read; a write that carries it fails if the provider changed since
-    :ivar root: the UUID of the top of its tree, its own for a root
-    :ivar parent: the UUID of the provider above it, None for a root
+    :ivar generation: read before anything else of the provider; a write with it fails
+        if the provider changed since
+    :ivar root: UUID of the root of its tree
+    :ivar parent: UUID of its parent; None for a root
     """
 
     uuid: str
@@ -35,7 +136,7 @@ class Provider:
 
 @dataclasses.dataclass(frozen=True)
 class Holding:
-    """A provider and the traits it has, at the provider's generation."""
+    """A provider and its traits, at the provider's generation."""
 
     provider: Provider
     traits: frozenset[str]
@@ -43,16 +144,16 @@ class Holding:
 
 @dataclasses.dataclass(frozen=True)
 class Compute:
-    """One Nova compute node: a hypervisor and the service that runs it.
+    """A compute node of Nova: a hypervisor and its service.
 
-    :ivar uuid: also the UUID of its root provider in Placement
-    :ivar node: the hypervisor's hostname, also its root provider's name
-    :ivar service_host: the host that its nova-compute service goes by
-    :ivar zones: the availability zone that Nova says it is in; several where
-        the host is, wrongly, in aggregates of different zones
-    :ivar report: what its nova-compute last said of the node; None if not read
-    :ivar builds: at most how many servers its service host was building when it said
-        that; None if not read
+    :ivar uuid: also of its root provider
+    :ivar node: the hypervisor's hostname, also the name of its root provider
+    :ivar service_host: host name of its nova-compute service
+    :ivar zones: availability zones; several if the host is, wrongly, in aggregates of
+        different zones
+    :ivar report: latest figures of the node; None if not read
+    :ivar builds: upper bound of the servers that the service host was building at the
+        time of the report; None if not read
     """
 
     uuid: str
@@ -83,20 +184,20 @@ class Aggregate:
 
     @property
     def zone(self) -> str | None:
-        """The availability zone that Nova shows of it, if any."""
+        """Its availability zone as Nova shows it, or None."""
         return self.metadata.get(ZONE_KEY)
 
     @property
     def projects(self) -> Mapping[str, str]:
-        """Its keys that name projects, with their values."""
+        """Its ``filter_tenant_id*`` metadata."""
         return {k: v for k, v in self.metadata.items() if k.startswith(TENANT_KEY)}
 
 
 @dataclasses.dataclass(frozen=True)
 class Nova:
-    """What the compute API knows of hosts.
+    """Compute nodes and aggregates of the compute API.
 
-    :ivar unasked: why it could not be asked, in one line, or None
+    :ivar unasked: why Nova could not be read, in one line, or None
     """
 
     computes: tuple[Compute, ...] = ()
@@ -104,14 +205,12 @@ class Nova:
     unasked: str | None = None
 
     def with_zones(self, shown: Mapping[str, str]) -> Nova:
-        """Return the view with the zones of every node.
+        """The view with zones of every node, from the aggregates of its host.
 
-        They are those of the aggregates of its host. Nova shows the zones of a host
-        joined by commas (nova/availability_zones.py, ``set_availability_zones``),
-        and a zone's name may have a comma.
+        Nova joins the zones of a host by commas (nova/availability_zones.py,
+        ``set_availability_zones``), and a zone's name may contain a comma.
 
-        :param shown: what Nova shows of service hosts: of a host in no zone's
-            aggregate that is the default zone
+        :param shown: zones of service hosts as Nova shows them, for hosts in no zone
         """
         named: dict[str, set[str]] = {}
         for aggregate in self.aggregates:
@@ -125,7 +224,7 @@ class Nova:
 
     @functools.cached_property
     def by_service_host(self) -> Mapping[str, tuple[Compute, ...]]:
-        """The nodes of every service host; only Ironic's have several."""
+        """Nodes by service host; only Ironic has several on one."""
         nodes: dict[str, tuple[Compute, ...]] = {}
         for compute in self.computes:
             earlier = nodes.get(compute.service_host, ())
@@ -134,7 +233,7 @@ class Nova:
 
     @functools.cached_property
     def ironic(self) -> Mapping[str, str]:
-        """The names of Ironic's nodes, by their UUIDs."""
+        """Names of Ironic's nodes by UUID."""
         return {
             compute.uuid: compute.node
             for compute in self.computes
@@ -142,13 +241,13 @@ class Nova:
         }
 
     def nodes(self, aggregate: Aggregate) -> tuple[Compute, ...]:
-        """Return the nodes of an aggregate's hosts."""
+        """Nodes of an aggregate's hosts."""
         hosts = (self.by_service_host.get(host, ()) for host in aggregate.hosts)
         return tuple(node for nodes in hosts for node in nodes)
 
     @functools.cached_property
     def members(self) -> Mapping[str, frozenset[str]]:
-        """For each aggregate's UUID those of the nodes of its hosts."""
+        """Node UUIDs by aggregate UUID."""
         return {
             aggregate.uuid: frozenset(node.uuid for node in self.nodes(aggregate))
             for aggregate in self.aggregates
@@ -157,14 +256,14 @@ class Nova:
 
 @dataclasses.dataclass(frozen=True)
 class Snapshot:
-    """The providers of a cloud and, where a command needs it, Nova's view.
+    """Providers of a cloud and, if a command needs it, Nova's view.
 
-    :ivar sharing: UUIDs of the providers whose inventory others share
-    :ivar unmanaged_roots: UUIDs of roots that are no compute nodes of Nova's
-    :ivar unlisted: UUIDs of those of them that a nova-compute made: Nova's list may be
-        incomplete, since it leaves out a node whose host has no mapping or no service
-        (nova/api/openstack/compute/hypervisors.py, ``_get_hypervisors``)
-    :ivar requested: UUIDs of the roots that alone are hosts of a request; None for all
+    :ivar sharing: UUIDs of sharing providers
+    :ivar unmanaged_roots: UUIDs of roots that are not compute nodes of Nova
+    :ivar unlisted: UUIDs of those that a nova-compute created. Nova's list omits nodes
+        whose host has no mapping or service (nova/api/openstack/compute/hypervisors.py,
+        ``_get_hypervisors``)
+    :ivar requested: UUIDs of the roots that a request allows; None for all
     """
 
     providers: tuple[Provider, ...]
@@ -176,18 +275,18 @@ class Snapshot:
 
     @functools.cached_property
     def by_uuid(self) -> Mapping[str, Provider]:
-        """Every provider under its UUID."""
+        """Providers by UUID."""
         return {provider.uuid: provider for provider in self.providers}
 
     @functools.cached_property
     def hosts(self) -> tuple[Provider, ...]:
-        """The roots that can be compute nodes, by name."""
+        """Roots that can be compute nodes, sorted by name."""
         roots = (p for p in self.providers if self.is_host(p))
         return tuple(sorted(roots, key=lambda root: root.name))
 
     @functools.cached_property
     def host_trees(self) -> Mapping[str, tuple[str, ...]]:
-        """The UUIDs of the providers of each host's tree by the root's, root first."""
+        """Provider UUIDs of each host's tree, root first, by root UUID."""
         trees = {host.uuid: [host.uuid] for host in self.hosts}
         for provider in self.providers:
             if provider.parent is not None and provider.root in trees:
@@ -195,7 +294,7 @@ class Snapshot:
         return {root: tuple(tree) for root, tree in trees.items()}
 
     def with_nova(self, nova: Nova) -> Snapshot:
-        """Return the snapshot with Nova's view of which roots are compute nodes."""
+        """The snapshot with Nova's view."""
         computes = {compute.uuid for compute in nova.computes}
         roots = {p.uuid for p in self.providers if p.parent is None}
         unmanaged_roots = roots - self.sharing - computes if computes else frozenset()
@@ -204,7 +303,7 @@ class Snapshot:
         )
 
     def restricted_to(self, uuids: Iterable[str]) -> Snapshot:
-        """Return the snapshot of a request that names its host, maybe of many nodes."""
+        """The snapshot for a request that names its host."""
         return dataclasses.replace(
             self,
             requested=frozenset(uuids),
@@ -214,11 +313,11 @@ class Snapshot:
 
     @property
     def is_in_tree(self) -> bool:
-        """Whether one tree alone is asked for, which nothing is shared with."""
+        """Whether the request allows a single tree, without sharing providers."""
         return self.requested is not None and len(self.requested) == 1
 
     def without(self, uuids: Iterable[str]) -> Snapshot:
-        """Return the snapshot without providers and what is below them."""
+        """The snapshot without these providers and their descendants."""
         gone = frozenset(uuids)
         kept = (p for p in self.providers if not {p.uuid, p.parent, p.root} & gone)
         return dataclasses.replace(
@@ -230,9 +329,9 @@ class Snapshot:
         )
 
     def with_compute_nodes(self, uuids: Iterable[str]) -> Snapshot:
-        """Return the snapshot with which of its compute nodes Nova does not list.
+        """The snapshot with ``unlisted`` set.
 
-        One that has a listed node's name is not among them: it stands in the way of
+        A provider with the name of a listed node is not one of them: it conflicts with
         that node's own provider.
 
         :param uuids: of the providers that have COMPUTE_NODE
@@ -247,19 +346,18 @@ class Snapshot:
 
     @property
     def listed(self) -> int:
-        """How many of Placement's compute nodes Nova lists."""
+        """Number of Nova's compute nodes that have a provider."""
         computes = self.nova.computes if self.nova else ()
         return sum(compute.uuid in self.by_uuid for compute in computes)
 
-    def named(self, uuids: Iterable[str]) -> tuple[str, ...]:
-        """Return the names of providers by their UUIDs, sorted."""
+    def names_of(self, uuids: Iterable[str]) -> tuple[str, ...]:
+        """Names of providers by UUID, sorted."""
         return tuple(sorted(self.by_uuid[uuid].name for uuid in uuids))
 
     def is_host(self, provider: Provider) -> bool:
-        """Tell whether a provider is a root that can be a compute node.
+        """Whether a provider is a root that can be a compute node.
 
-        A compute node of Nova's is one whatever traits it has: it may share its
-        inventory besides.
+        A compute node of Nova counts even if it shares its inventory.
         """
         uuid = provider.uuid
         if provider.parent is not None or uuid in self.unmanaged_roots:
@@ -275,15 +373,15 @@ class Snapshot:
 
     @functools.cached_property
     def by_name(self) -> Mapping[str, Provider]:
-        """Every provider under its name, which Placement keeps unique."""
+        """Providers by name; Placement keeps names unique."""
         return {provider.name: provider for provider in self.providers}
 
     def host_name(self, provider: Provider) -> str:
-        """Return the name of the host that a provider belongs to."""
+        """Name of the provider's root."""
         return self.by_uuid[provider.root].name
 
     def trees(self, roots: tuple[Provider, ...]) -> tuple[Provider, ...]:
-        """Return the roots' whole trees, each parent right before its children."""
+        """Trees of the roots, each parent right before its children."""
         children: dict[str | None, list[Provider]] = {}
         for provider in sorted(self.providers, key=lambda p: p.name, reverse=True):
             children.setdefault(provider.parent, []).append(provider)
@@ -296,9 +394,66 @@ class Snapshot:
         return tuple(found)
 
     def depth(self, provider: Provider) -> int:
-        """Return how many providers are above this one in its tree."""
+        """Number of ancestors of a provider."""
         above = 0
         while provider.parent is not None:
             provider = self.by_uuid[provider.parent]
             above += 1
         return above
+
+
+# Nova's host aggregates against Placement's aggregates of the same UUIDs.
+
+
+@dataclasses.dataclass(frozen=True)
+class MembershipDifference:
+    """Nodes that only one of Nova and Placement has in an aggregate.
+
+    Providers that are not compute nodes do not count: a storage pool is in an aggregate
+    to be shared by its hosts.
+
+    :ivar missing: nodes that have a provider and are in the aggregate in Nova only
+    :ivar without_provider: nodes in the aggregate that have no provider
+    :ivar extra: nodes in the aggregate in Placement only
+    """
+
+    aggregate: Aggregate
+    missing: tuple[Compute, ...] = ()
+    without_provider: tuple[Compute, ...] = ()
+    extra: tuple[Compute, ...] = ()
+
+
+def membership_differences(
+    snapshot: Snapshot, members: Members
+) -> tuple[MembershipDifference, ...]:
+    """Compare every aggregate, sorted by name; synced ones have no nodes listed.
+
+    :param snapshot: with Nova's view
+    """
+    nova = snapshot.nova or Nova()
+    ordered = sorted(nova.aggregates, key=lambda each: (each.name, each.id))
+    return tuple(_difference(each, nova, snapshot, members) for each in ordered)
+
+
+def _difference(
+    aggregate: Aggregate, nova: Nova, snapshot: Snapshot, members: Members
+) -> MembershipDifference:
+    inside = members.get(aggregate.uuid, frozenset())
+    hosts = frozenset(aggregate.hosts)
+    out = [node for node in nova.nodes(aggregate) if node.uuid not in inside]
+    return MembershipDifference(
+        aggregate,
+        missing=_by_name(node for node in out if node.uuid in snapshot.by_uuid),
+        without_provider=_by_name(
+            node for node in out if node.uuid not in snapshot.by_uuid
+        ),
+        extra=_by_name(
+            node
+            for node in nova.computes
+            if node.uuid in inside and node.service_host not in hosts
+        ),
+    )
+
+
+def _by_name(nodes: Iterable[Compute]) -> tuple[Compute, ...]:
+    return tuple(sorted(nodes, key=lambda node: node.node))

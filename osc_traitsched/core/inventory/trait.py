@@ -1,4 +1,4 @@
-"""Trait names: which can exist, which this cloud knows, and what decides on them."""
+"""Trait names, the traits of a cloud, and who sets a trait on a host."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _SHORT = 4
 
 
 class Ownership(enum.Enum):
-    """What decides whether a compute node's provider has a trait."""
+    """Who sets a trait on the provider of a compute node."""
 
     #: Only the operator does.
     OPERATOR = "operator"
@@ -78,10 +78,10 @@ _NOVA_SETS_AND_CLEARS = re.compile(r"COMPUTE_\w+|HW_CPU_X86_\w+|HW_CPU_HYPERTHRE
 
 
 def ownership(name: str) -> Ownership:
-    """Tell what decides whether a compute node's root provider has a trait.
+    """Who sets a trait on the root provider of a compute node, with libvirt.
 
-    It speaks of Nova's libvirt driver. An unknown ``COMPUTE_`` name counts as
-    nova-compute's: the namespace is its own.
+    An unknown ``COMPUTE_`` name counts as nova-compute's, since the namespace is
+    Nova's.
     """
     if _NOVA_NEVER_TOUCHES.fullmatch(name):
         return Ownership.OPERATOR
@@ -93,35 +93,34 @@ def ownership(name: str) -> Ownership:
 
 
 def made_by_others(names: Collection[str]) -> str | None:
-    """Return who makes a provider with these traits, if not an operator's tool."""
+    """Service that created a provider with these traits, or None."""
     if PCI_DEVICE in names:
         return "nova-compute"
     return "Neutron" if any(n.startswith(_OF_NEUTRON) for n in names) else None
 
 
 def is_common(name: str) -> bool:
-    """Tell whether nearly all compute nodes of most clouds have a trait.
+    """Whether nearly all compute nodes have a trait.
 
-    Most of what nova-compute says of itself depends on its driver and release alone,
-    and a cloud has one of each.
+    Most traits of nova-compute depend only on its driver and release.
     """
     return bool(_OF_NOVA.fullmatch(name)) and name not in _OF_SOME
 
 
 def is_custom(name: str) -> bool:
-    """Tell whether a trait is the cloud's own and not one of os-traits."""
+    """Whether a trait is ``CUSTOM_*``."""
     return name.startswith(_CUSTOM)
 
 
 def is_wellformed(name: str) -> bool:
-    """Tell whether a trait can have a name (Placement: placement/schemas/trait.py)."""
+    """Whether Placement allows the trait name (placement/schemas/trait.py)."""
     return bool(_NAME.fullmatch(name)) and name != _CUSTOM
 
 
 def parse(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the names, each once, in the order given.
+    """Unique names in their order.
 
-    :raises MalformedTrait: for the first name that no trait can have
+    :raises MalformedTrait: for the first invalid name
     """
     unique = tuple(dict.fromkeys(names))
     for name in unique:
@@ -130,58 +129,54 @@ def parse(names: Iterable[str]) -> tuple[str, ...]:
     return unique
 
 
-def check_known(names: Iterable[str], known: Collection[str]) -> None:
-    """Accept only names that the cloud knows.
+def check_exist(names: Iterable[str], existing: Collection[str]) -> None:
+    """Accept only traits of the cloud.
 
-    :raises UnknownTrait: for the first name that it does not, with the
-        nearest ones that it does
+    :raises UnknownTrait: for the first other name, with the most similar traits
     """
     for name in names:
-        if name not in known:
-            raise _unknown(name, known)
+        if name not in existing:
+            raise _unknown(name, existing)
 
 
 def to_create(
-    names: Iterable[str], known: Collection[str], create: bool
+    names: Iterable[str], existing: Collection[str], create: bool
 ) -> tuple[str, ...]:
-    """Return the custom names that the cloud does not know yet.
+    """Custom names that the cloud lacks.
 
     :param create: they may be created
-    :raises UnknownTrait: for the first name that is not known and not created
+    :raises UnknownTrait: for the first name that is missing and may not be created
     """
     names = tuple(names)
-    new = _new(names, known)
+    new = _new(names, existing)
     if new and not create:
-        raise _unknown(new[0], known, creatable=True)
-    check_known((name for name in names if name not in new), known)
+        raise _unknown(new[0], existing, creatable=True)
+    check_exist((name for name in names if name not in new), existing)
     return new
 
 
-def _new(names: Iterable[str], known: Collection[str]) -> tuple[str, ...]:
-    return tuple(name for name in names if is_custom(name) and name not in known)
+def _new(names: Iterable[str], existing: Collection[str]) -> tuple[str, ...]:
+    return tuple(name for name in names if is_custom(name) and name not in existing)
 
 
 def vanished(
-    names: Iterable[str], known: Collection[str]
+    names: Iterable[str], existing: Collection[str]
 ) -> tuple[errors.UnknownTrait, ...]:
-    """Tell which custom names the cloud does not know, so that no host has them."""
-    return tuple(_unknown(name, known) for name in _new(names, known))
+    """Errors for custom names that the cloud lacks, so that no host has them."""
+    return tuple(_unknown(name, existing) for name in _new(names, existing))
 
 
 def _unknown(
-    name: str, known: Collection[str], creatable: bool = False
+    name: str, existing: Collection[str], creatable: bool = False
 ) -> errors.UnknownTrait:
     standard = name in os_traits.get_traits()
-    return errors.UnknownTrait(name, standard, nearest(name, known), creatable)
+    return errors.UnknownTrait(name, standard, nearest(name, existing), creatable)
 
 
-def nearest(name: str, known: Collection[str]) -> tuple[str, ...]:
-    """Return at most three known traits whose names are like this one, best first.
-
-    What custom names share by being custom does not make them alike.
-    """
+def nearest(name: str, existing: Collection[str]) -> tuple[str, ...]:
+    """At most three traits with similar names, best first."""
     prefix = _CUSTOM if is_custom(name) else ""
-    rest = {k[len(prefix) :] for k in known if k.startswith(prefix)}
+    rest = {k[len(prefix) :] for k in existing if k.startswith(prefix)}
     own = name[len(prefix) :]
     near = near_names(own, rest, LIKE if len(own) > _SHORT else LIKE_SHORT)
     return tuple(prefix + each for each in near)

@@ -1,4 +1,4 @@
-"""The conditions of a request, one at a time, and where each comes from."""
+"""Clauses: the single conditions of a request, with their origins."""
 
 from __future__ import annotations
 
@@ -8,16 +8,14 @@ from typing import Union
 
 @dataclasses.dataclass(frozen=True)
 class Origin:
-    """What put a clause into the request.
+    """Source of a clause.
 
     :ivar kind: ``flavor``, ``image``, ``prefilter``, ``aggregate``, ``option``,
         ``hint`` or ``move``
-    :ivar key: a flavor's or image's key as the user wrote it, ``trait:X`` say, or
-        ``vcpus``, ``ram``, ``disk``, ``disk_format``; a prefilter's name as Nova
-        names it; an aggregate's metadata key
-    :ivar name: for an aggregate its name, else empty
-    :ivar option: the nova.conf option that switches a prefilter on, written
-        ``section.option``; empty if there is none
+    :ivar key: key of a flavor or image as the user wrote it, or ``vcpus``, ``ram``,
+        ``disk``, ``disk_format``; a prefilter's name; a metadata key
+    :ivar name: of the aggregate, else empty
+    :ivar option: ``section.option`` that enables the prefilter, or empty
     """
 
     kind: str
@@ -30,7 +28,7 @@ class Origin:
 class Resource:
     """An amount of a resource class, from providers of one group.
 
-    :ivar group: the group's suffix; empty for the unsuffixed group
+    :ivar group: suffix; empty for the unsuffixed group
     :ivar amount: in the class's own unit: MB, GB, or pieces
     """
 
@@ -42,7 +40,7 @@ class Resource:
 
 @dataclasses.dataclass(frozen=True)
 class Trait:
-    """A trait that the group's providers must have, or must not have."""
+    """A trait that the group's providers must or must not have."""
 
     group: str
     name: str
@@ -52,7 +50,7 @@ class Trait:
 
 @dataclasses.dataclass(frozen=True)
 class RootTrait:
-    """A trait that the root of the tree must have, or must not have."""
+    """A trait that the root of the tree must or must not have."""
 
     name: str
     forbidden: bool
@@ -61,13 +59,13 @@ class RootTrait:
 
 @dataclasses.dataclass(frozen=True)
 class MemberOf:
-    """Aggregates of which a provider must be in one, or must be in none.
+    """Aggregates of the unsuffixed group: required (any of them), or forbidden.
 
-    It is of the unsuffixed group. Nova sends all forbidden aggregates in one
-    parameter; here each is a clause by itself, since each has a reason of its own.
+    Nova sends all forbidden aggregates in one parameter. Here each is one clause, since
+    each has its own origin.
 
     :ivar aggregates: UUIDs
-    :ivar repeated: those that Nova names once more, as often as it does
+    :ivar repeated: UUIDs that Nova repeats, as often as it does
     """
 
     aggregates: frozenset[str]
@@ -82,10 +80,10 @@ Clause = Union[Resource, Trait, RootTrait, MemberOf]
 
 @dataclasses.dataclass(frozen=True)
 class HostFilter:
-    """A host filter that nova-scheduler runs on the hosts that Placement gave.
+    """A host filter that nova-scheduler runs on Placement's hosts.
 
-    :ivar name: the class, as ``enabled_filters`` has it
-    :ivar origins: the keys that hosts are kept out for
+    :ivar name: class, as in ``enabled_filters``
+    :ivar origins: keys that the filter rejects hosts for
     """
 
     name: str
@@ -94,10 +92,7 @@ class HostFilter:
 
 @dataclasses.dataclass(frozen=True)
 class MoveRule:
-    """What Nova demands of a host that a server is moved to, beside its filters.
-
-    :ivar name: as documents have it
-    """
+    """A condition of Nova on the destination of a move, apart from filters."""
 
     name: str
     origins: tuple[Origin, ...] = ()

@@ -1,4 +1,4 @@
-"""Nova's options that decide about scheduling, by release."""
+"""Options of nova.conf that affect scheduling, by release."""
 
 from __future__ import annotations
 
@@ -8,8 +8,20 @@ from collections.abc import Mapping
 from typing import Union
 
 from osc_traitsched.core.inventory.metadata import Collation
-from osc_traitsched.core.nova import architectures
 from osc_traitsched.core.releases import NEWEST, OLDEST
+
+# nova/objects/fields.py, ``Architecture``
+_ARCHITECTURES = (
+    "alpha armv6 armv7l armv7b aarch64 cris i686 ia64 lm32 m68k microblaze "
+    "microblazeel mips mipsel mips64 mips64el openrisc parisc parisc64 ppc ppcle "
+    "ppc64 ppc64le ppcemb s390 s390x sh4 sh4eb sparc sparc64 unicore32 x86_64 xtensa "
+    "xtensaeb"
+)
+ARCHITECTURES = tuple(_ARCHITECTURES.split())
+
+
+# Nova's options that decide about scheduling, by release.
+
 
 # What an option of nova.conf is, in every release of Nova.
 
@@ -18,7 +30,7 @@ Value = Union[bool, int, float, str, tuple[str, ...], None]
 
 
 class Kind(enum.Enum):
-    """The type of an option's values; oslo.config has types of the same names."""
+    """Type of an option's values, named as in oslo.config."""
 
     BOOLEAN = "boolean"
     INTEGER = "integer"
@@ -30,11 +42,10 @@ class Kind(enum.Enum):
 
 
 class Consumer(enum.Enum):
-    """The part of Nova that an option matters to.
+    """Part of Nova that reads an option.
 
-    Filters and weighers are nova-scheduler's own, and judge the hosts that Placement
-    answers with. What nova-api and nova-conductor read of a move matters to that move
-    alone. All others shape the request to Placement.
+    Filters and weighers run after Placement's answer. nova-api and nova-conductor read
+    theirs for moves only. All others shape the request to Placement.
     """
 
     API = "nova-api"
@@ -48,20 +59,17 @@ class Consumer(enum.Enum):
 
 @dataclasses.dataclass(frozen=True)
 class Option:
-    """An option of nova.conf, as the releases of Nova register it.
+    """An option of nova.conf, as Nova's releases register it.
 
-    :ivar name: ``section.key``, as in ``scheduler.max_placement_results``; one
-        without a section stands in no file, and is not a setting of Nova's own
-    :ivar default: its value where nobody sets it
-    :ivar changed_defaults: a release and a value for each change of the default,
-        the oldest first
-    :ivar since: the first release that has it
-    :ivar until: the first release that does not have it any more
-    :ivar minimum: the lowest number that Nova takes
-    :ivar choices: the strings that Nova takes, where it does not take any
-    :ivar deprecated_names: other names that it is read under, each with the first
-        release that does not read it any more
-    :ivar default_source: whose default it is, in one line; a release's where empty
+    :ivar name: ``section.key``; without a section it is not an option of Nova
+    :ivar default: value if unset
+    :ivar changed_defaults: releases and values of later defaults, oldest first
+    :ivar since: first release that has it
+    :ivar until: first release that lacks it again
+    :ivar minimum: lowest number that Nova accepts
+    :ivar choices: strings that Nova accepts; empty for any
+    :ivar deprecated_names: other names, with the first release that ignores each
+    :ivar default_source: origin of the default, in one line; empty for Nova itself
     """
 
     name: str
@@ -78,25 +86,25 @@ class Option:
 
     @property
     def section(self) -> str:
-        """The section of nova.conf that it stands in; empty for none."""
+        """Section of nova.conf; empty for none."""
         return self.name.rpartition(".")[0]
 
     @property
     def key(self) -> str:
-        """Its name within the section."""
+        """Name within the section."""
         return self.name.rpartition(".")[2]
 
     def is_in(self, release: int) -> bool:
-        """Tell whether a release has the option."""
+        """Whether a release has the option."""
         return self.since <= release < self.until
 
     def default_in(self, release: int) -> Value:
-        """Return the default of a release."""
+        """Default of a release."""
         changed = (value for first, value in self.changed_defaults if first <= release)
         return (self.default, *changed)[-1]
 
     def names_in(self, release: int) -> tuple[str, ...]:
-        """Return the names that a release reads it under, the right one first."""
+        """Names that a release reads, the current one first."""
         deprecated = (name for name, until in self.deprecated_names if release < until)
         return (self.name, *deprecated)
 
@@ -147,7 +155,7 @@ FILTER_SCHEDULER_ROWS = (
         DEFAULT_ARCHITECTURE,
         Kind.STRING,
         None,
-        choices=architectures.NAMES,
+        choices=ARCHITECTURES,
         was_in_default=False,
     ),
     _row(ISOLATED_IMAGES, Kind.LIST, ()),
@@ -196,7 +204,6 @@ def _option(
     minimum: int | None = None,
     old_name: str = "",
 ) -> Option:
-    """Return a row; an old name is one of [DEFAULT] that 24 does not read any more."""
     old = ((f"DEFAULT.{old_name}", 24),) if old_name else ()
     return Option(
         name,
@@ -212,7 +219,6 @@ def _option(
 def _multiplier(
     name: str, default: float = 1.0, since: int = 20, was_default: bool = False
 ) -> Option:
-    """Return a multiplier's row; some were options of [DEFAULT] by the same key."""
     old_name = name.rpartition(".")[2] if was_default else ""
     minimum = 0 if name in (PCI, SOFT_AFFINITY, SOFT_ANTI_AFFINITY) else None
     return _option(name, Kind.FLOAT, default, since, minimum, old_name)
@@ -281,7 +287,7 @@ REMOVED_FILTERS: Mapping[str, int] = {
 
 
 def is_removed(name: str, release: int) -> bool:
-    """Tell whether Nova had a filter of this name, and the release does not."""
+    """Whether an earlier release had this filter, and the release does not."""
     return name in REMOVED_FILTERS and release >= REMOVED_FILTERS[name]
 
 
@@ -372,12 +378,12 @@ _ROWS = (
 OPTIONS: Mapping[str, Option] = {option.name: option for option in _ROWS}
 
 
-def option_named(written: str) -> str | None:
-    """Return the name of the option that a person means; case does not matter."""
+def option_name(written: str) -> str | None:
+    """Name of an option, from a spelling in any case; None if unknown."""
     names = {name.lower(): name for name in OPTIONS}
     return names.get(written.strip().lower())
 
 
 def options_in(release: int) -> tuple[Option, ...]:
-    """Return the options that a release has, in the order of :data:`OPTIONS`."""
+    """Options of a release, in the order of :data:`OPTIONS`."""
     return tuple(option for option in OPTIONS.values() if option.is_in(release))

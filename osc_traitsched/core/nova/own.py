@@ -1,4 +1,4 @@
-"""An operator's own filters and weighers: what they are, and what they say."""
+"""An operator's own filters and weighers, and their results."""
 
 from __future__ import annotations
 
@@ -25,16 +25,14 @@ from osc_traitsched.text import quoted, visible
 
 @dataclasses.dataclass(frozen=True)
 class PluginName:
-    """How a user names a filter or a weigher.
+    """Name of a filter or weigher as a user writes it.
 
-    :ivar text: as the user wrote it
-    :ivar file: the path of a Python file; None for what the Python itself finds
-    :ivar path: in a file the class; else ``module.Class`` or ``module:Class``, a
-        function of a module that returns classes, or the bare name of a class that
-        nova.conf makes available
-    :ivar kind: ``filter`` or ``weigher`` where the settings name it as that; None
-        where the user names it
-    :ivar is_novas: it is one of Nova's own filters
+    :ivar text: as written
+    :ivar file: path of a Python file; None for an importable module
+    :ivar path: class in the file, or ``module.Class``, ``module:Class``, a function
+        that returns classes, or a bare class name that nova.conf makes available
+    :ivar kind: ``filter`` or ``weigher`` if nova.conf names it; None if the user does
+    :ivar is_novas: one of Nova's own filters
     """
 
     text: str
@@ -59,11 +57,11 @@ class PluginName:
 
 @dataclasses.dataclass(frozen=True)
 class Weighed:
-    """What a weigher makes of hosts, each figure by the UUID of the host's node.
+    """Weights of hosts, by node UUID.
 
-    :ivar raw: the weigher's own figures, none of them below or above its limits
+    :ivar raw: within the weigher's limits
     :ivar normalized: between 0 and 1 over these hosts
-    :ivar multiplier: what the scheduler multiplies the normalized figure with
+    :ivar multiplier: factor of the normalized weight
     """
 
     raw: Mapping[str, float]
@@ -71,7 +69,7 @@ class Weighed:
     multiplier: Mapping[str, float]
 
     def score(self, uuid: str) -> float:
-        """Return what the weigher adds to the weight of a host."""
+        """Part of the weigher in a host's total."""
         return self.multiplier[uuid] * self.normalized[uuid]
 
 
@@ -84,12 +82,11 @@ TOGETHER = Unknown("hosts together")
 
 @dataclasses.dataclass(frozen=True)
 class PluginRun:
-    """What one class of a plugin's says of hosts, as nova-scheduler would ask it.
+    """Result of one class of a plugin.
 
-    :ivar plugin: the text that names it
-    :ivar name: the class
-    :ivar answers: a filter's, by the UUID of the host's node; the reason of a ``Fails``
-        is :data:`~.filter.reasons.OWN`
+    :ivar plugin: name as written
+    :ivar name: class
+    :ivar answers: of a filter, by node UUID; a ``Fails`` has the reason ``OWN``
     :ivar weigher: None for a filter
     """
 
@@ -101,16 +98,14 @@ class PluginRun:
 
 @dataclasses.dataclass(frozen=True)
 class PluginJudgment:
-    """What filters and weighers say of hosts.
+    """Results of filters and weighers by plugin name.
 
-    A plugin goes by the text that names it. Where that is a function which returns
-    several classes, each goes by that text, a colon and the class.
+    If a name stands for several classes, each goes by that name, a colon and the class.
 
-    :ivar nova: the version of the Nova that they ran with
-    :ivar answers: of each filter, by the UUID of the host's node. The reason of a
-        ``Fails`` is :data:`~.filter.reasons.OWN`
-    :ivar weights: of each weigher
-    :ivar logs: what was logged, by plugin and UUID; that of a weigher under ``""``
+    :ivar nova: version of the Nova that ran them
+    :ivar answers: by filter and node UUID; a ``Fails`` has the reason ``OWN``
+    :ivar weights: by weigher
+    :ivar logs: log lines by plugin and node UUID; a weigher's UUID is ``""``
     """
 
     nova: str
@@ -121,10 +116,10 @@ class PluginJudgment:
 
 @dataclasses.dataclass(eq=False)
 class PluginFails(BadQuestion):
-    """A filter or weigher that nova-scheduler could not load either.
+    """A filter or weigher that can't be loaded.
 
-    :ivar plugin: as the user named it
-    :ivar reason: one line, most often Python's own
+    :ivar plugin: name as written
+    :ivar reason: one line, usually Python's own
     """
 
     plugin: str
@@ -136,12 +131,12 @@ class PluginFails(BadQuestion):
 
 @dataclasses.dataclass(eq=False)
 class NovaPythonFails(BadQuestion):
-    """The Python with Nova in it could not be asked.
+    """The Python with Nova did not answer.
 
-    :ivar command: as the user named it
-    :ivar kind: ``not-started``, ``timeout``, ``silent`` (it ended well and said
-        nothing), ``no-answer``, ``no-nova``, ``other-release``, ``nova-conf``,
-        ``request`` or ``internal``
+    :ivar command: as the user wrote it
+    :ivar kind: ``not-started``, ``timeout``, ``silent`` (ended without output),
+        ``no-answer``, ``no-nova``, ``other-release``, ``nova-conf``, ``request`` or
+        ``internal``
     :ivar reason: one line; may be empty
     """
 
@@ -170,9 +165,9 @@ class NovaPythonFails(BadQuestion):
 
 @dataclasses.dataclass(frozen=True)
 class Difference:
-    """A host of which Nova's own filter says something else than the one here.
+    """A host that Nova's own filter and the model of it judge differently.
 
-    :ivar host: the UUID of its node
+    :ivar host: UUID of its node
     """
 
     filter: str
@@ -183,18 +178,16 @@ class Difference:
 
 @dataclasses.dataclass(frozen=True)
 class OwnAnswers:
-    """What filters and weighers that ran in Nova say, of one request and its hosts.
+    """Results of filters and weighers that ran in Nova, for one request.
 
-    It is true of that request and of hosts in that state alone: of all others nothing
-    is known.
+    They hold only for that request, and for hosts in that state.
 
-    :ivar spec: what was asked for
-    :ivar settings: by which Nova's own filters ran
-    :ivar hosts: the hosts as they were, by the UUIDs of their nodes
-    :ivar filters: those that are none of Nova's, by their classes
-    :ivar weighers: those that are none of Nova's
-    :ivar novas: filters of Nova's that run here as well, by their classes
-    :ivar version: that Nova's; empty if none was asked
+    :ivar settings: of the run
+    :ivar hosts: states in the run, by node UUID
+    :ivar filters: results by class, of filters that are not Nova's
+    :ivar weighers: that are not Nova's
+    :ivar novas: results by class, of Nova's own filters
+    :ivar version: of that Nova; empty if none ran
     """
 
     spec: RequestSpec
@@ -217,9 +210,9 @@ class OwnAnswers:
         novas: Collection[str],
         version: str,
     ) -> OwnAnswers:
-        """Return what classes that ran say.
+        """Results of the runs.
 
-        :param novas: the texts of the plugins that are Nova's own filters
+        :param novas: names, as written, of Nova's own filters
         """
         runs = tuple(runs)
         states = {host.compute.uuid: host for host in hosts}
@@ -228,12 +221,16 @@ class OwnAnswers:
             spec,
             settings,
             states,
-            {r.name: _told(r, states) for r in filters if r.plugin not in novas},
+            {
+                r.name: _without_names(r, states)
+                for r in filters
+                if r.plugin not in novas
+            },
             OwnWeighers(
                 tuple(each.weigher for each in runs if each.weigher is not None),
                 frozenset(each.plugin for each in runs if each.weigher is not None),
             ),
-            {r.name: _told(r, states) for r in filters if r.plugin in novas},
+            {r.name: _without_names(r, states) for r in filters if r.plugin in novas},
             version,
         )
 
@@ -244,11 +241,11 @@ class OwnAnswers:
         spec: RequestSpec,
         settings: SchedulerSettings,
     ) -> tuple[Judgment, tuple[Difference, ...]]:
-        """Return the answers here together with these, and where the two differ.
+        """The model's answers with these added, and where the two differ.
 
-        Of Nova's own filters Nova is believed wherever it is sure.
+        Nova's own filters win wherever they are sure.
 
-        :param settings: by which the answers here are
+        :param settings: of the model's answers
         """
         uuids = [each.compute.uuid for each in hosts]
         known = {u for u, h in zip(uuids, hosts) if self.hosts.get(u) == h}
@@ -272,7 +269,7 @@ class OwnAnswers:
     def _novas_by(
         self, settings: SchedulerSettings, on: Collection[str]
     ) -> Iterator[tuple[str, Mapping[str, Answer]]]:
-        """Yield the filters of Nova's that would say the same by other settings."""
+        """Nova's filters whose options are the same in other settings."""
         if settings.release != self.settings.release:
             return
         for name, found in self.novas.items():
@@ -283,12 +280,13 @@ class OwnAnswers:
 
 
 def _is_alike(ours: Answer, novas: Answer) -> bool:
-    """Tell whether Nova says nothing else: where it does not know, it does not."""
     return isinstance(novas, (Unknown, type(ours)))
 
 
-def _told(run: PluginRun, hosts: Mapping[str, HostState]) -> Mapping[str, Answer]:
-    """Return a filter's answers, whose reasons name no host: they may be alike."""
+def _without_names(
+    run: PluginRun, hosts: Mapping[str, HostState]
+) -> Mapping[str, Answer]:
+    """Answers of a filter, without host names in reasons."""
     return {u: _without_name(answer, hosts[u]) for u, answer in run.answers.items()}
 
 

@@ -1,4 +1,4 @@
-"""Nova's prefilters: what each adds to a request."""
+"""Nova's prefilters (request filters), and the clauses that each adds."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory import trait
-from osc_traitsched.core.inventory.metadata import ZONE_KEY, isolating_keys, key_of
-from osc_traitsched.core.inventory.snapshot import TENANT_KEY
+from osc_traitsched.core.inventory.metadata import (
+    TENANT_KEY,
+    ZONE_KEY,
+    isolating_keys,
+    key_of,
+)
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import Clause, MemberOf, Origin, RootTrait, Trait
 from osc_traitsched.core.nova.options import OPTIONS
 from osc_traitsched.core.nova.server import (
+    attachments,
     extra_specs,
-    outside,
-    pci,
     properties,
     translation,
 )
@@ -46,11 +49,7 @@ from osc_traitsched.core.releases import OLDEST
 def require_tenant_aggregate(
     so_far: SoFar, server: Server, assumptions: SchedulerSettings
 ) -> Iterator[Found]:
-    """Restrict a project to the aggregates that name it.
-
-    An aggregate names one project in each key that begins with
-    ``filter_tenant_id``.
-    """
+    """Restrict a project to the aggregates that name it in ``filter_tenant_id*``."""
     if server.project_id is None:
         yield NotEvaluated(PROJECT, "project_id")
         return
@@ -72,10 +71,7 @@ def require_tenant_aggregate(
 def map_az_to_placement_aggregate(
     so_far: SoFar, server: Server, assumptions: SchedulerSettings
 ) -> Iterator[Found]:
-    """Restrict the request to its availability zone's aggregates.
-
-    A zone that no aggregate names restricts nothing here.
-    """
+    """Restrict the request to the aggregates of its availability zone, if any exist."""
     zone = server.zone
     if not zone:
         return
@@ -96,10 +92,10 @@ def map_az_to_placement_aggregate(
 def isolate_aggregates(
     so_far: SoFar, server: Server, assumptions: SchedulerSettings
 ) -> Iterator[Found]:
-    """Leave out each aggregate that is for traits the request does not require.
+    """Forbid aggregates that are isolated by a trait that the request does not require.
 
-    The request's own traits count, in whichever group, those that its flavor and
-    image are translated to included; traits required of the root do not.
+    Traits of all groups count, including those derived from flavor and image. Traits of
+    the root do not.
     """
     asked = translation.translate(server, so_far).clauses
     required = (c.name for c in asked if isinstance(c, Trait) and not c.forbidden)
@@ -118,10 +114,10 @@ def isolate_aggregates(
 
 @dataclasses.dataclass(frozen=True)
 class _TraitProperty:
-    """An image property that this prefilter turns into a trait.
+    """An image property that :func:`transform_image_metadata` turns into a trait.
 
-    :ivar without: values that os-traits has no such trait for
-    :ivar only: where given, the only values that it has one for
+    :ivar without: values that have no trait in os-traits
+    :ivar only: the only values that have one; empty for all
     """
 
     name: str
@@ -164,10 +160,10 @@ KEYS = (
 def transform_image_metadata(
     so_far: SoFar, server: Server, assumptions: SchedulerSettings
 ) -> Iterator[Found]:
-    """Require what the image's devices and architectures ask of a host.
+    """Require the traits of the image's devices and architectures.
 
-    One value without a trait is enough, and none of them is required
-    (nova/scheduler/request_filter.py, ``transform_image_metadata``).
+    If one value has no trait, none is required (nova/scheduler/request_filter.py,
+    ``transform_image_metadata``).
     """
     clauses = []
     for told in _TRAIT_PROPERTIES:
@@ -193,7 +189,7 @@ def routed_networks_filter(
 ) -> Iterator[Found]:
     """Restrict the request to hosts that reach a segment of each routed network.
 
-    A port that has an address needs the segment of its first one.
+    For a port with an address, the segment of its first address counts.
     """
     for port in server.parts.ports:
         origin = Origin("port", "network_id", name=port.label)
@@ -210,7 +206,7 @@ def routed_networks_filter(
 def remote_managed_ports_filter(
     so_far: SoFar, server: Server, assumptions: SchedulerSettings
 ) -> Iterator[Found]:
-    """Require hosts that let others manage a port, where a port is such a one."""
+    """Require hosts for remote-managed ports, if the request has one."""
     for port in server.parts.ports:
         if port.vnic_type == "remote-managed":
             origin = Origin("port", "binding:vnic_type", name=port.label)
@@ -218,7 +214,7 @@ def remote_managed_ports_filter(
 
 
 def _in_any(segments: Segments, origin: Origin) -> Iterator[Found]:
-    """Yield that a host has to reach a segment; Nova names each once for a subnet."""
+    """Required aggregates of a segment; Nova repeats them for each subnet."""
     if not all(segments):
         keys = (origin.name,)
         raise Refusal("RequestFilterFailed", "segment-without-aggregate", keys)
@@ -248,7 +244,7 @@ _IMAGE_TYPES: Mapping[str, int] = {
 def require_image_type_support(
     so_far: SoFar, server: Server, assumptions: SchedulerSettings
 ) -> Iterator[Found]:
-    """Require that a host can read the image's disk format, unless a volume boots."""
+    """Require the image's disk format, unless the server boots from a volume."""
     if server.root_disk_is_a_volume or not server.image.body:
         return
     given = str(server.image.body.get("disk_format") or "")
@@ -262,17 +258,14 @@ def require_image_type_support(
 def compute_status_filter(
     so_far: SoFar, server: Server, assumptions: SchedulerSettings
 ) -> Iterator[Found]:
-    """Leave out hosts whose compute service is disabled."""
+    """Exclude hosts with a disabled compute service."""
     yield _on_the_root(server, trait.DISABLED, True)
 
 
 def _on_the_root(
     server: Server, trait: str, forbidden: bool, *origins: Origin
 ) -> Clause:
-    """Return a condition on the root; 20 writes it into the flavor's own traits.
-
-    Placement had no such parameter then (nova 20, request_filter.py).
-    """
+    """A condition on the root; 20 writes it into the flavor (request_filter.py)."""
     if server.release < 21:
         return Trait("", trait, forbidden, origins)
     return RootTrait(trait, forbidden, origins)
@@ -281,8 +274,8 @@ def _on_the_root(
 def accelerators_filter(
     so_far: SoFar, server: Server, assumptions: SchedulerSettings
 ) -> Iterator[Found]:
-    """Require accelerators for a device profile; its groups are Cyborg's to say."""
-    key = outside.PROFILE
+    """Require accelerator support for a device profile; Cyborg defines its groups."""
+    key = attachments.PROFILE
     profile = server.flavor.specs.get(key)
     if profile:
         if profile not in server.parts.device_profiles:
@@ -300,7 +293,7 @@ def packed_virtqueue_filter(
 def ephemeral_encryption_filter(
     so_far: SoFar, server: Server, assumptions: SchedulerSettings
 ) -> Iterator[Found]:
-    """Require encryption of local disks, and of the format if one is said."""
+    """Require encryption of local disks, and its format if specified."""
     wanted, form = extra_specs.ephemeral_encryption(server)
     trait = "COMPUTE_EPHEMERAL_ENCRYPTION"
     yield from _where(wanted, trait)
@@ -312,7 +305,7 @@ def ephemeral_encryption_filter(
 def virtio_sound_filter(
     so_far: SoFar, server: Server, assumptions: SchedulerSettings
 ) -> Iterator[Found]:
-    """Require virtio's sound device; every host has the others."""
+    """Require the virtio sound device; every host has the other models."""
     model = extra_specs.sound_model(server)
     if model.value == "virtio":
         yield RootTrait("COMPUTE_SOUND_MODEL_VIRTIO", False, model.origins)
@@ -321,7 +314,7 @@ def virtio_sound_filter(
 def tpm_secret_security_filter(
     so_far: SoFar, server: Server, assumptions: SchedulerSettings
 ) -> Iterator[Found]:
-    """Require the way in which a virtual TPM's secret is to be kept."""
+    """Require the secret security of a virtual TPM."""
     version, _ = extra_specs.tpm(server)
     if version.value is None:
         return
@@ -337,13 +330,13 @@ def tpm_secret_security_filter(
 def owner_nova_filter(
     so_far: SoFar, server: Server, assumptions: SchedulerSettings
 ) -> Iterator[Found]:
-    """Require Nova's own mark, once every compute service is new enough to set it.
+    """Require OWNER_NOVA once every compute service is new enough to set it.
 
-    PCI devices need it as well.
+    Groups of PCI devices require it too.
     """
     if assumptions.all_computes_new is not False:
         yield RootTrait("OWNER_NOVA", False, ())
-        for group in pci.groups(server):
+        for group in attachments.pci_groups(server):
             yield Trait(group.suffix, "OWNER_NOVA", False, (group.origin,))
 
 
@@ -361,12 +354,11 @@ def _where(wanted: Switch, trait: str) -> Iterator[Found]:
 class Prefilter:
     """One of Nova's request filters.
 
-    :ivar name: as Nova names it
-    :ivar function: from the request so far, the server and the assumptions to
-        what it adds; the origins are those that fed it, without itself
-    :ivar since: the first release that has it
-    :ivar option: the option that switches it on; empty if it always runs
-    :ivar image_keys: where it looks at nothing but the image, the keys that it knows
+    :ivar function: clauses for a request so far, a server and settings; origins exclude
+        the prefilter
+    :ivar since: first release that has it
+    :ivar option: that enables it; empty if it always runs
+    :ivar image_keys: image properties that it reads, if it reads nothing else
     """
 
     name: str
@@ -376,12 +368,12 @@ class Prefilter:
     image_keys: tuple[str, ...] = ()
 
     def option_in(self, release: int) -> str:
-        """Return the option, or nothing in a release that does not have it."""
+        """The option, or empty in a release that lacks it."""
         gone = self.option and release >= OPTIONS[self.option].until
         return "" if gone else self.option
 
     def is_on(self, assumptions: SchedulerSettings) -> bool:
-        """Tell whether it runs in that release with those options."""
+        """Whether it runs with these settings."""
         option = self.option_in(assumptions.release)
         exists = assumptions.release >= self.since
         return exists and (not option or bool(assumptions.value(option)))
@@ -389,9 +381,9 @@ class Prefilter:
     def add(
         self, so_far: SoFar, server: Server, assumptions: SchedulerSettings
     ) -> SoFar:
-        """Return the request so far with what this one adds.
+        """The request so far with the clauses of this prefilter.
 
-        :raises Refusal: for a request that it does not let through
+        :raises Refusal: if it rejects the request
         """
         origin = Origin("prefilter", self.name, option=self.option_in(server.release))
         found = self.function(so_far, server, assumptions)
@@ -399,9 +391,9 @@ class Prefilter:
 
 
 def run(server: Server, assumptions: SchedulerSettings) -> SoFar:
-    """Return what all prefilters that are on add, in Nova's order.
+    """Add the clauses of all enabled prefilters, in Nova's order.
 
-    :raises Refusal: for a request that one of them does not let through
+    :raises Refusal: if one rejects the request
     """
     so_far = SoFar()
     for prefilter in PREFILTERS:
@@ -411,7 +403,7 @@ def run(server: Server, assumptions: SchedulerSettings) -> SoFar:
 
 
 def image_keys(assumptions: SchedulerSettings) -> tuple[str, ...]:
-    """Return the keys of images that the prefilters look at which look at images."""
+    """Image properties that prefilters read."""
     on = (each for each in PREFILTERS if each.is_on(assumptions))
     return tuple(key for prefilter in on for key in prefilter.image_keys)
 

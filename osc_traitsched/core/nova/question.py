@@ -32,7 +32,7 @@ from osc_traitsched.core.nova.filter.table import Judgment
 from osc_traitsched.core.nova.own import OwnAnswers
 from osc_traitsched.core.nova.request import Request, building, checks, model
 from osc_traitsched.core.nova.request.model import Destination
-from osc_traitsched.core.nova.server import volume
+from osc_traitsched.core.nova.server import attachments
 from osc_traitsched.core.nova.server.image import read as read_image
 from osc_traitsched.core.nova.server.parts import NO_PARTS, Parts
 from osc_traitsched.core.nova.server.server import Aggregate, Server
@@ -327,7 +327,7 @@ class Question:
         release = settings.release
         with building.at(building.API, release):
             named = self.destination
-            root = volume.image_of(parts)
+            root = attachments.image_of_volume(parts)
             parts.check_networks(release)
             server = Server(
                 flavor=read_flavor(self.flavor),

@@ -1,4 +1,4 @@
-"""The traits that Nova makes of a flavor, for which it opens isolated aggregates."""
+"""Traits that Nova requires for a flavor, to open isolated aggregates."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _MOVE = Move(Kind.LIVE_MIGRATION, "")
 def required_traits(
     flavor: Body, assumptions: SchedulerSettings
 ) -> Iterator[frozenset[str]]:
-    """Yield the traits that Nova requires for a flavor, for each release it can be of.
+    """Traits that Nova requires for a flavor, for each possible release.
 
-    They are more than those that the flavor names
-    (nova/scheduler/request_filter.py, ``isolate_aggregates``). Of a flavor that Nova
-    takes no server of, they are those that it names.
+    They include traits that Nova derives from other keys
+    (nova/scheduler/request_filter.py, ``isolate_aggregates``). If Nova rejects the
+    flavor, only the traits in its extra specs count.
     """
     for settings in (assumptions, *assumptions.others):
         yield _in_one_release(flavor, settings)

@@ -1,23 +1,26 @@
-"""What Nova's release, nova.conf and database are taken to be: no API shows them."""
+"""Settings: values of nova.conf's options, and switches that enable options."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
+from osc_traitsched.core.errors import NotInRelease
 from osc_traitsched.core.inventory.metadata import Collation
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.options import OPTIONS, Value
 from osc_traitsched.core.releases import NEWEST, RELEASES
 
+# What Nova's release, nova.conf and database are taken to be: no API shows them.
+
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
-    """The value of one option, and where it was read.
+    """Value of an option, and its source.
 
-    :ivar source: a file and line, a parameter of a deployment's file, a
-        baseline, the command line, or the release's default; one line for a person
-    :ivar given: somebody said so; otherwise it is assumed
+    :ivar source: one line for a person: file and line, parameter, baseline, command
+        line or default
+    :ivar given: read from a source; False for an assumed value
     """
 
     value: Value
@@ -27,22 +30,18 @@ class Setting:
 
 @dataclasses.dataclass(frozen=True)
 class SchedulerSettings:
-    """A release of Nova, and the options that the scheduler runs with.
+    """A release of Nova, and the options of its scheduler.
 
     :ivar release: Nova's major version, 20 (Train) to 34 (2026.2)
-    :ivar settings: of each option that differs from the release's default, or
-        was found somewhere, under its name
-    :ivar release_source: how the release is known; one line for a person
-    :ivar all_computes_new: every nova-compute is of 2026.2 or later, which is
-        what the release's owner_nova_filter waits for; None if unknown
-    :ivar without_set: the same but for the single options of the command line; None
-        where nothing else is known of them
-    :ivar place: where the settings are from, one line for a person; None if nobody
-        named any and none were found
-    :ivar ignored: the name and the source of each option that somebody set and
-        the release does not have, so that its Nova does not look at it
-    :ivar others: the same for each other release that the cloud can be of, since it
-        has the same compute API and nobody named the release
+    :ivar settings: by option name, if read or different from the default
+    :ivar release_source: source of the release; one line for a person
+    :ivar all_computes_new: every nova-compute is of 2026.2 or later, as
+        owner_nova_filter needs; None if unknown
+    :ivar without_set: settings without ``--set``; None if nothing else is known
+    :ivar place: source of the settings; one line for a person, or None
+    :ivar ignored: names and sources of options that the release does not have
+    :ivar others: settings for the other releases with the same compute API, if no
+        release was specified
     """
 
     release: int = NEWEST
@@ -56,7 +55,7 @@ class SchedulerSettings:
 
     @classmethod
     def of(cls, release: int = NEWEST, **options: Value) -> SchedulerSettings:
-        """Return settings with options of [scheduler], by their keys alone."""
+        """Settings with options of [scheduler], by key."""
         settings = {
             f"scheduler.{key}": Setting(value, "given", given=True)
             for key, value in options.items()
@@ -64,9 +63,9 @@ class SchedulerSettings:
         return cls(release, settings, "given")
 
     def setting(self, name: str) -> Setting:
-        """Return an option's value and source; the release's default if unset.
+        """An option's value and source; the release's default if unset.
 
-        :raises KeyError: for a name that is not one of :data:`OPTIONS`
+        :raises KeyError: if the name is not in :data:`OPTIONS`
         """
         if name in self.settings:
             return self.settings[name]
@@ -75,12 +74,12 @@ class SchedulerSettings:
         return Setting(option.default_in(self.release), source)
 
     def value(self, name: str) -> Value:
-        """Return an option's value alone."""
+        """An option's value."""
         return self.setting(name).value
 
     @property
     def set_otherwise(self) -> tuple[str, ...]:
-        """The options that the command line has otherwise than the rest, by name."""
+        """Options that ``--set`` changes, by name."""
         own = self.without_set
         if own is None:
             return ()
@@ -89,10 +88,112 @@ class SchedulerSettings:
 
     @property
     def collation(self) -> Collation:
-        """How Nova's database compares the metadata of aggregates."""
+        """Text comparison of Nova's database."""
         return Collation(self.value(options.COLLATION))
 
     def changed(self, name: str, value: Value) -> SchedulerSettings:
-        """Return the settings with one option set otherwise."""
+        """The settings with another value of one option."""
         settings = {**self.settings, name: Setting(value, "what if")}
         return dataclasses.replace(self, settings=settings)
+
+
+# What can be turned on in nova.conf, and what has to be set for it.
+
+
+AZ = "az"
+
+#: What can be asked for, and the options that have to be true for it. Nova does
+#: not look at the one that requires aggregates without the one that limits
+#: tenants to them (nova/scheduler/request_filter.py, require_tenant_aggregate).
+SWITCHES: Mapping[str, tuple[str, ...]] = {
+    "image-type": (options.IMAGE_TYPE,),
+    "image-metadata": (options.IMAGE_METADATA,),
+    "isolation": (options.ISOLATION,),
+    AZ: (options.AZ_QUERY,),
+    "projects": (options.TENANT,),
+    "projects-required": (options.TENANT, options.TENANT_REQUIRED),
+    "routed-networks": (options.ROUTED_NETWORKS,),
+}
+
+#: Other names for some of them, in the options' own word.
+_ALIASES = {"tenant": "projects", "tenant-required": "projects-required"}
+
+#: The host filter that does after Placement what :data:`AZ` does in Placement.
+AZ_FILTER = "AvailabilityZoneFilter"
+
+#: The one that leaves the hosts of aggregates that name projects to these projects.
+PROJECT_FILTER = "AggregateMultiTenancyIsolation"
+
+
+@dataclasses.dataclass(frozen=True)
+class Switched:
+    """Options to add to a configuration so that switches are on.
+
+    :ivar wanted: unique names from :data:`SWITCHES`
+    :ivar values: all required options, including those that are set already
+    :ivar assumptions: the configuration without them
+    """
+
+    wanted: tuple[str, ...]
+    values: Mapping[str, Value]
+    assumptions: SchedulerSettings
+
+
+def switch_name(name: str) -> str:
+    """Name in :data:`SWITCHES` for a name or alias."""
+    return _ALIASES.get(name, name)
+
+
+def az_is_always_on(release: int) -> bool:
+    """Whether Nova always asks Placement for the zone's aggregates.
+
+    Such a release has no AvailabilityZoneFilter, and its scheduler does not start if
+    enabled_filters names it.
+    """
+    return release >= OPTIONS[options.AZ_QUERY].until
+
+
+def az_is_on(assumptions: SchedulerSettings) -> bool:
+    """Whether Nova asks Placement for the zone's aggregates."""
+    always = az_is_always_on(assumptions.release)
+    return always or bool(assumptions.value(options.AZ_QUERY))
+
+
+def has_filter(assumptions: SchedulerSettings, name: str) -> bool:
+    """Whether a host filter is enabled."""
+    return is_on(name, assumptions.setting(options.ENABLED_FILTERS))
+
+
+def is_on(name: str, filters: Setting) -> bool:
+    """Whether a list of host filters has this one."""
+    return isinstance(filters.value, tuple) and name in filters.value
+
+
+def switch(wanted: Iterable[str], assumptions: SchedulerSettings) -> Switched:
+    """Options that turn on these switches.
+
+    AvailabilityZoneFilter is removed with :data:`AZ`, which replaces it, and if the
+    release lacks it. Nothing else changes.
+
+    :raises NotInRelease: if the release lacks an option
+    """
+    wanted = tuple(dict.fromkeys(wanted))
+    always = az_is_always_on(assumptions.release)
+    values: dict[str, Value] = {}
+    for name in wanted:
+        for option in SWITCHES[name]:
+            if OPTIONS[option].is_in(assumptions.release):
+                values[option] = True
+            elif not (name == AZ and always):
+                raise NotInRelease(name, option, assumptions.release)
+    if always or AZ in wanted:
+        values.update(_without_az_filter(assumptions))
+    return Switched(wanted, values, assumptions)
+
+
+def _without_az_filter(assumptions: SchedulerSettings) -> Mapping[str, Value]:
+    filters = assumptions.value(options.ENABLED_FILTERS)
+    if not isinstance(filters, tuple) or AZ_FILTER not in filters:
+        return {}
+    kept = tuple(each for each in filters if each != AZ_FILTER)
+    return {options.ENABLED_FILTERS: kept}

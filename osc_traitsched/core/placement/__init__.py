@@ -1,1 +1,1 @@
-"""What Placement makes of it: which hosts meet which clauses together."""
+"""Placement's side: the hosts that meet the clauses of a request."""

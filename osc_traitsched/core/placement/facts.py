@@ -1,15 +1,19 @@
-"""What was read of Placement: trees, groups of providers, inventories."""
+"""Facts about providers, allocation candidates, and how many servers fit."""
 
 from __future__ import annotations
 
 import collections
 import dataclasses
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from osc_traitsched.core.inventory.snapshot import Snapshot
+from osc_traitsched.core.inventory.snapshot import Aggregate, Nova, Provider, Snapshot
 from osc_traitsched.core.inventory.trait import DISABLED
 from osc_traitsched.core.nova.clause import Condition, MemberOf, Resource, Trait
+
+# What was read of Placement: trees, groups of providers, inventories.
+
 
 # What Placement says of every provider, as far as one request asks for it.
 
@@ -20,10 +24,10 @@ Amount = tuple[str, int]
 
 @dataclasses.dataclass(frozen=True)
 class Stock:
-    """How much of a resource class a provider has, in the class's own unit.
+    """Inventory and use of a resource class of a provider, in the class's own unit.
 
     :ivar capacity: (total - reserved) * allocation ratio, rounded down
-    :ivar total: this and all below it are None unless the inventory was read
+    :ivar total: None, like all fields below it, if the inventory was not read
     """
 
     capacity: int
@@ -37,32 +41,33 @@ class Stock:
 
     @property
     def free(self) -> int:
-        """What is left; never below zero, though a shrunk host can be overfull."""
+        """Unused capacity; 0 for an overfull provider."""
         return max(0, self.capacity - self.used)
 
     @property
     def largest(self) -> int:
-        """The most that one server can have of it, as far as units were read."""
+        """The most that one server can get, by the units that were read."""
         most = self.free if self.max_unit is None else min(self.free, self.max_unit)
         return most - most % (self.step_size or 1)
 
     @property
     def most(self) -> int:
-        """What it gives at most at once if nothing is in use, as far as was read."""
+        """The most that one server could get if nothing were in use."""
         return min(self.capacity, self.max_unit or self.capacity)
 
     def could_give(self, amount: int) -> bool:
-        """Tell whether it gives an amount if nothing is in use, as far as was read."""
+        """Whether the amount fits if nothing is in use, by the units that were read."""
         units = amount >= (self.min_unit or 0) and not amount % (self.step_size or 1)
         return units and amount <= self.most
 
 
-@dataclasses.dataclass(frozen=True)
-class Taken:
-    """What one provider gives a server.
+#: Inventories by provider UUID and resource class.
+Figures = Mapping[str, Mapping[str, Stock]]
 
-    :ivar provider: its UUID
-    """
+
+@dataclasses.dataclass(frozen=True)
+class ProviderUse:
+    """An amount that a server takes from a provider."""
 
     provider: str
     resource_class: str
@@ -71,43 +76,39 @@ class Taken:
 
 @dataclasses.dataclass(frozen=True)
 class Fit:
-    """How many equal servers a host's allocation requests are good for.
+    """How many equal servers the allocation requests of a host can place.
 
-    :ivar least: that each of them can be claimed for, but for what pools give
-    :ivar is_only: there is one, so that no more servers find room
-    :ivar pools: what each takes from providers that share; None if that differs
+    :ivar least: claims that every allocation request allows, sharing providers aside
+    :ivar is_only: the host has one allocation request, so ``least`` is also the most
+    :ivar pools: use of sharing providers; None if allocation requests differ in it
     """
 
     least: int
     is_only: bool
-    pools: frozenset[Taken] | None = frozenset()
+    pools: frozenset[ProviderUse] | None = frozenset()
 
 
 @dataclasses.dataclass(frozen=True)
 class Facts:
-    """A snapshot, and the answers that one request's clauses need.
+    """A snapshot, and Placement's answers about the clauses of one request.
 
-    :ivar traits: of each provider; at least those that the request names
-    :ivar offers: for each amount of a clause the UUIDs of the providers that can
-        give it now: Placement's own answer, so that reserved amounts, ratios, units
-        and use all count
-    :ivar members: for each set of aggregates the UUIDs of the providers that are
-        in one of them
-    :ivar shared: for each sharing provider the UUIDs of the providers that are
-        in an aggregate with it
-    :ivar stock: figures by provider and class, where they were read
-    :ivar candidates: the roots that Placement gave for Nova's own query, without those
-        that only share with others
-    :ivar vanished: the names of providers, or their UUIDs, that were deleted meanwhile;
-        the snapshot is without them
-    :ivar limits: for each class that several clauses ask for, by provider, the most
-        that it can give at once, of amounts that it can give each alone; a provider
-        that is not there can give them all
-    :ivar cut_off: those of the candidates that Placement gives only if it is asked for
-        them alone, since it cuts its answers at a number of its own
-    :ivar filtered: for each host filter that is on the roots of the hosts that it keeps
-        out, whatever Placement says of them
-    :ivar fits: of each candidate, by its root
+    UUIDs name providers throughout.
+
+    :ivar traits: by provider; at least those that the request names
+    :ivar offers: providers that can give an amount of a clause now, by Placement
+    :ivar members: providers in any aggregate of a set, by set
+    :ivar shared: providers in an aggregate with a sharing provider, by the latter
+    :ivar stock: inventories by provider and class, if read
+    :ivar candidates: roots that Placement returned for Nova's query, without those that
+        only share their inventory
+    :ivar vanished: names or UUIDs of providers that were deleted during the reading;
+        the snapshot lacks them
+    :ivar limits: for classes that several clauses need: the most that a provider can
+        give at once of amounts that it can give alone; no entry means no limit
+    :ivar cut_off: candidates that exceed Placement's own limit of results, found by a
+        request for that host alone
+    :ivar filtered: roots that a host filter rejects, by filter
+    :ivar fits: by candidate
     """
 
     snapshot: Snapshot
@@ -124,20 +125,20 @@ class Facts:
     fits: Mapping[str, Fit] = dataclasses.field(default_factory=dict)
 
     def with_cut_off(self, roots: Iterable[str]) -> Facts:
-        """Return the facts with more candidates, which Placement's answer cut off."""
+        """The facts with candidates that Placement's limit of results had cut off."""
         cut_off = self.cut_off.union(roots)
         return dataclasses.replace(
             self, candidates=self.candidates | cut_off, cut_off=cut_off
         )
 
     def with_all_enabled(self) -> Facts:
-        """Return the facts as if the compute services of all hosts were enabled."""
+        """The facts as if all compute services were enabled."""
         traits = {uuid: names - {DISABLED} for uuid, names in self.traits.items()}
         return dataclasses.replace(self, traits=traits)
 
     @functools.cached_property
     def sharers(self) -> Mapping[str, frozenset[str]]:
-        """The sharing providers that each host's tree can use, by its root's UUID.
+        """Sharing providers that the tree of a host can use, by root.
 
         One provider of the tree in the right aggregate is enough
         (placement/objects/research_context.py, ``anchors_for_sharing_providers``).
@@ -152,7 +153,7 @@ class Facts:
         return {root: frozenset(sharers) for root, sharers in found.items()}
 
     def reachable(self, root: str) -> tuple[str, ...]:
-        """Return the UUIDs of the providers that a host's resources can be from."""
+        """Providers that can serve a host: its tree, and sharing providers."""
         tree, sharers = self.snapshot.host_trees[root], self.sharers
         return (*tree, *sorted(sharers[root])) if root in sharers else tree
 
@@ -166,16 +167,14 @@ Mask = int
 
 @dataclasses.dataclass(frozen=True)
 class Offer:
-    """What one provider is good for, in one host's tree.
+    """Abilities of one provider for the tree of a host.
 
-    :ivar traits: those of the request's trait names that it has
-    :ivar amounts: the amounts of the request's clauses that it can give, each alone
-    :ivar inside: the member_of clauses that it meets by itself
-    :ivar is_shared: it is of another tree, and shared with this one
-    :ivar limits: pairs of a class that several clauses ask for and the most that it
-        can give of it at once, of amounts that it can give each alone
-    :ivar parent: its place among the host's; None for a root, and where subtrees do
-        not matter
+    :ivar traits: its traits that the request names
+    :ivar amounts: amounts of the request's clauses that it can give, each alone
+    :ivar inside: member_of clauses that it meets by itself
+    :ivar is_shared: a sharing provider of another tree
+    :ivar limits: the most by class that it can give at once; see :class:`Facts`
+    :ivar parent: index of its parent; None for a root, or if subtrees do not matter
     """
 
     traits: frozenset[str]
@@ -188,11 +187,11 @@ class Offer:
 
 @dataclasses.dataclass(frozen=True)
 class Host:
-    """All that decides about a host; equal hosts get equal verdicts.
+    """A host for the matcher; equal hosts get equal verdicts.
 
-    :ivar root: the root's traits, of those that the request names
-    :ivar offers: of the root, the rest of the tree, and what is shared with it
-    :ivar filtered: the host filters that keep it out
+    :ivar root: the root's traits that the request names
+    :ivar offers: of the root, the rest of the tree, and sharing providers
+    :ivar filtered: host filters that reject it
     """
 
     root: frozenset[str]
@@ -204,7 +203,6 @@ class Host:
 
     @functools.cached_property
     def _hash(self) -> int:
-        """What is looked up for every host of the cloud."""
         return hash((self.root, self.offers, self.filtered))
 
 
@@ -213,10 +211,9 @@ class Host:
 
 @dataclasses.dataclass(frozen=True)
 class Group:
-    """What one group asks for; equal groups can be served by each other's provider.
+    """Resources and traits of one request group.
 
-    :ivar amounts: sorted; none for a group of traits alone, which is not a request
-        that Placement would take
+    :ivar amounts: sorted; Placement rejects a group without any
     """
 
     amounts: tuple[Amount, ...] = ()
@@ -224,7 +221,7 @@ class Group:
     forbidden: frozenset[str] = frozenset()
 
     def is_served_by(self, offer: Offer) -> bool:
-        """Tell whether one provider can serve all of the group, and nothing else."""
+        """Whether one provider can serve the whole group."""
         return (
             self.required <= offer.traits
             and not self.forbidden & offer.traits
@@ -233,28 +230,26 @@ class Group:
 
 
 @dataclasses.dataclass(frozen=True)
-class Wanted:
-    """The groups of a set of clauses.
+class GroupSet:
+    """Groups of a set of clauses; equal for sets that differ only in equal groups.
 
-    Sets that differ only in which of some equal groups they have want the same.
-
-    :ivar suffixed: each group once, and how many are equal to it
-    :ivar unsuffixed: None if nothing is asked of it
+    :ivar suffixed: each distinct group with its count
+    :ivar unsuffixed: None if the clauses have none
     """
 
     suffixed: frozenset[tuple[Group, int]]
     unsuffixed: Group | None
 
     @classmethod
-    def by(cls, clauses: Iterable[Condition]) -> Wanted:
-        """Return the groups of clauses; the root's traits are in none of them."""
+    def by(cls, clauses: Iterable[Condition]) -> GroupSet:
+        """Groups of the clauses; traits of the root are in none of them."""
         groups = by_suffix(clauses)
         unsuffixed = groups.pop("", None)
         return cls(frozenset(collections.Counter(groups.values()).items()), unsuffixed)
 
 
 def by_suffix(clauses: Iterable[Condition]) -> dict[str, Group]:
-    """Return the groups of clauses; the unsuffixed one where it has any."""
+    """Groups of the clauses by suffix."""
     parts: dict[str, list[Resource | Trait]] = {}
     for clause in clauses:
         if isinstance(clause, MemberOf):
@@ -275,3 +270,235 @@ def _group(clauses: Iterable[Resource | Trait]) -> Group:
     return Group(
         tuple(sorted(amounts)), frozenset(traits[False]), frozenset(traits[True])
     )
+
+
+# Allocation candidates, and how many servers fit together.
+
+
+# The hosts that Placement gives for a request, and what each would give of what.
+
+
+@dataclasses.dataclass(frozen=True)
+class Allocation:
+    """An amount of a resource class that one provider would give a server.
+
+    :ivar free: unused capacity now
+    :ivar capacity: all of it
+    """
+
+    provider: Provider
+    resource_class: str
+    amount: int
+    free: int
+    capacity: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Candidate:
+    """A host with Placement's first allocation request for it.
+
+    :ivar host: its root provider
+    :ivar allocations: by provider and class
+    :ivar aggregates: Nova's aggregates of the host
+    """
+
+    host: Provider
+    allocations: tuple[Allocation, ...]
+    aggregates: tuple[Aggregate, ...]
+
+
+def candidates(answer: Mapping[str, Any], snapshot: Snapshot) -> tuple[Candidate, ...]:
+    """Compute nodes in an answer, sorted by name.
+
+    Roots that are not compute nodes are left out, and so are allocation requests that
+    name a deleted provider.
+
+    :param answer: the body of ``GET /allocation_candidates``
+    :param snapshot: with Nova's view
+    """
+    nova = snapshot.nova or Nova()
+    nodes = {node.uuid: node for node in nova.computes}
+    aggregates = _by_host(nova.aggregates)
+    summaries = answer["provider_summaries"]
+    first: dict[str, Mapping[str, Any]] = {}
+    for request in answer["allocation_requests"]:
+        if not snapshot.by_uuid.keys() >= request["allocations"].keys():
+            continue
+        for root in roots_of(request["allocations"], snapshot):
+            if root in nodes and snapshot.is_host(snapshot.by_uuid[root]):
+                first.setdefault(root, request["allocations"])
+    found = (
+        Candidate(
+            snapshot.by_uuid[root],
+            tuple(_allocations(allocations, summaries, snapshot)),
+            aggregates.get(nodes[root].service_host, ()),
+        )
+        for root, allocations in first.items()
+    )
+    return tuple(sorted(found, key=lambda candidate: candidate.host.name))
+
+
+def capacities(answer: Mapping[str, Any]) -> dict[str, dict[str, int]]:
+    """Capacities of the answer's providers, by UUID and class."""
+    return {
+        uuid: {name: each["capacity"] for name, each in summary["resources"].items()}
+        for uuid, summary in answer["provider_summaries"].items()
+    }
+
+
+def roots_in_answer(answer: Mapping[str, Any], snapshot: Snapshot) -> frozenset[str]:
+    """UUIDs of the roots in an answer that could take the server.
+
+    Sharing providers also appear for what other hosts take of them. They count only if
+    they could take the server by themselves.
+    """
+    summaries = answer["provider_summaries"].values()
+    shown = frozenset(each["root_provider_uuid"] for each in summaries)
+    if not shown & snapshot.sharing:
+        return shown
+    given: set[str] = set()
+    for request in answer["allocation_requests"]:
+        given |= roots_of(request["allocations"], snapshot)
+    hosts = {uuid for uuid in given if snapshot.is_host(snapshot.by_uuid[uuid])}
+    return (shown - snapshot.sharing) | hosts
+
+
+def roots_of(allocations: Iterable[str], snapshot: Snapshot) -> set[str]:
+    """UUIDs of the roots that an allocation request can be for.
+
+    The tree of the providers that do not share decides. If all of them share, any of
+    their trees counts (nova/scheduler/manager.py, ``_schedule``).
+    """
+    existing = [uuid for uuid in allocations if uuid in snapshot.by_uuid]
+    own = [uuid for uuid in existing if uuid not in snapshot.sharing]
+    return {snapshot.by_uuid[uuid].root for uuid in own or existing}
+
+
+def _allocations(
+    allocations: Mapping[str, Any], summaries: Mapping[str, Any], snapshot: Snapshot
+) -> Iterator[Allocation]:
+    for uuid, each in sorted(allocations.items()):
+        for name, amount in sorted(each["resources"].items()):
+            stock = summaries[uuid]["resources"][name]
+            yield Allocation(
+                snapshot.by_uuid[uuid],
+                name,
+                amount,
+                free=stock["capacity"] - stock["used"],
+                capacity=stock["capacity"],
+            )
+
+
+def _by_host(aggregates: Iterable[Aggregate]) -> dict[str, tuple[Aggregate, ...]]:
+    found: dict[str, tuple[Aggregate, ...]] = {}
+    for aggregate in aggregates:
+        for host in aggregate.hosts:
+            found[host] = (*found.get(host, ()), aggregate)
+    return found
+
+
+# How many equal servers fit on a host, one at a time.
+#
+# nova-scheduler asks Placement once for all servers of a request, and claims for each
+# the first allocation request of a host that is left (nova/scheduler/manager.py,
+# ``SchedulerManager._schedule``). Which is the first, Placement does not promise.
+
+
+@dataclasses.dataclass(frozen=True)
+class Room:
+    """Bounds of the number of servers that find a host.
+
+    :ivar least: sure, in any order of hosts
+    :ivar most: impossible above
+    """
+
+    least: int
+    most: int
+
+    def capped(self, least: int | None, most: int | None) -> Room:
+        """The room with one more lower and upper limit; None means unlimited."""
+        low = self.least if least is None else min(self.least, least)
+        high = self.most if most is None else min(self.most, most)
+        return Room(max(0, low), max(0, high))
+
+
+def fits(
+    answer: Mapping[str, Any], snapshot: Snapshot, stock: Figures
+) -> dict[str, Fit]:
+    """Fits of the hosts of an answer, by root UUID.
+
+    :param answer: the body of ``GET /allocation_candidates``
+    """
+    found: dict[str, list[_Request]] = collections.defaultdict(list)
+    for each in answer["allocation_requests"]:
+        request = _request(each["allocations"], snapshot, stock)
+        for root in roots_of(each["allocations"], snapshot):
+            found[root].append(request)
+    return {root: _fit(requests) for root, requests in found.items()}
+
+
+class _Request(NamedTuple):
+    """An allocation request: possible claims, and its use of sharing providers."""
+
+    times: int
+    pools: frozenset[ProviderUse]
+
+
+def _fit(requests: Sequence[_Request]) -> Fit:
+    first, *others = requests
+    same = all(each.pools == first.pools for each in others)
+    least = min(each.times for each in requests)
+    return Fit(least, not others, first.pools if same else None)
+
+
+def _request(
+    allocations: Mapping[str, Any], snapshot: Snapshot, stock: Figures
+) -> _Request:
+    times, pools = [], []
+    for uuid, each in allocations.items():
+        figures = stock.get(uuid, {})
+        for name, amount in each["resources"].items():
+            if uuid in snapshot.sharing:
+                pools.append(ProviderUse(uuid, name, amount))
+            elif name in figures:
+                times.append(figures[name].free // amount)
+            else:
+                times.append(0)
+    least = min(times) if times else _times_of(pools, stock)
+    return _Request(least, frozenset(pools))
+
+
+def _times_of(several: Iterable[ProviderUse], stock: Figures) -> int:
+    found = ((stock.get(each.provider, {}), each) for each in several)
+    times = (
+        figures[each.resource_class].free // each.amount
+        if each.resource_class in figures
+        else 0
+        for figures, each in found
+    )
+    return min(times, default=0)
+
+
+def together(rooms: Iterable[tuple[Room, Fit | None]], stock: Figures) -> Room:
+    """Room of several hosts; sharing providers count once.
+
+    If the hosts use different amounts of sharing providers, only one server is sure.
+    """
+    own = Room(0, 0)
+    shared: dict[frozenset[ProviderUse], Room] = {}
+    for room, fit in rooms:
+        pools = fit.pools if fit else None
+        if pools is None or pools:
+            key = pools or frozenset()
+            before = shared.get(key, Room(0, 0))
+            shared[key] = Room(before.least + room.least, before.most + room.most)
+        else:
+            own = Room(own.least + room.least, own.most + room.most)
+    found = []
+    for pools, room in shared.items():
+        most = _times_of(pools, stock) if pools else room.most
+        found.append(room.capped(most if pools else 1, most))
+    least = sum(each.least for each in found[:1])
+    if len(found) > 1:
+        least = int(any(each.least for each in found))
+    return Room(own.least + least, own.most + sum(each.most for each in found))

@@ -1,4 +1,4 @@
-"""How many hosts match each part of a request, alone and together."""
+"""Limits of providers for several amounts at once, and hosts by request."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ from osc_traitsched.core.placement.matcher import matching_hosts
 
 
 def unions(expected: Members) -> tuple[frozenset[str], ...]:
-    """Return the sets of aggregates to ask for."""
+    """Sets of aggregates to query so that each membership can be checked."""
     return tuple(chosen for apart in _apart(expected) for chosen in _halves(apart))
 
 
@@ -63,10 +63,10 @@ def surprises(
     asked: Sequence[frozenset[str]],
     answers: Sequence[frozenset[str]],
 ) -> frozenset[str]:
-    """Return the providers that are not exactly where they are expected.
+    """Providers that are not exactly in the expected aggregates.
 
-    :param asked: what :func:`unions` gave for the same expectation
-    :param answers: for each of them, the providers that are in one of its aggregates
+    :param asked: result of :func:`unions` for the same expectation
+    :param answers: for each set, the providers in one of its aggregates
     """
     found: set[str] = set()
     for chosen, answer in zip(asked, answers):
@@ -76,7 +76,7 @@ def surprises(
 
 
 def _apart(expected: Members) -> Iterable[list[str]]:
-    """Part the aggregates so that no provider is expected in two of one part."""
+    """Partition of the aggregates: no provider is expected in two of one part."""
     parts: list[tuple[list[str], set[str]]] = []
     for aggregate in sorted(expected, key=lambda each: (-len(expected[each]), each)):
         members = expected[aggregate]
@@ -119,11 +119,11 @@ Givers = frozenset[str]
 
 
 @dataclasses.dataclass(frozen=True)
-class Demand:
-    """What one request asks of a class that several of its clauses ask for.
+class ClassDemand:
+    """Amounts of a class that several clauses of one request need.
 
-    :ivar suffixed: the amounts of suffixed groups
-    :ivar unsuffixed: those of the unsuffixed group
+    :ivar suffixed: amounts of suffixed groups
+    :ivar unsuffixed: amounts of the unsuffixed group
     :ivar isolate: no provider serves two suffixed groups
     """
 
@@ -133,7 +133,7 @@ class Demand:
     isolate: bool
 
     def sums(self, given: Iterable[int]) -> tuple[int, ...]:
-        """Return what a provider can be asked for at once, by the amounts it gives."""
+        """Sums that a provider may have to give at once, of these amounts."""
         suffixed = [amount for amount in self.suffixed if amount in given]
         unsuffixed = [amount for amount in self.unsuffixed if amount in given]
         sums = _sums(unsuffixed, {0})
@@ -144,9 +144,9 @@ class Demand:
         return tuple(sorted(sums.union(suffixed, unsuffixed) - {0}))
 
 
-def demands(requests: Iterable[Request]) -> tuple[Demand, ...]:
-    """Return what requests ask of classes that they ask for more than once."""
-    found: dict[Demand, None] = {}
+def demands(requests: Iterable[Request]) -> tuple[ClassDemand, ...]:
+    """Demands of requests, by class."""
+    found: dict[ClassDemand, None] = {}
     for request in requests:
         asked: dict[str, list[Resource]] = collections.defaultdict(list)
         for clause in request.clauses:
@@ -158,16 +158,17 @@ def demands(requests: Iterable[Request]) -> tuple[Demand, ...]:
     return tuple(found)
 
 
-def _demand(name: str, clauses: Iterable[Resource], group_policy: str | None) -> Demand:
+def _demand(
+    name: str, clauses: Iterable[Resource], group_policy: str | None
+) -> ClassDemand:
     amounts: dict[bool, list[int]] = {False: [], True: []}
     for clause in clauses:
         amounts[bool(clause.group)].append(clause.amount)
     suffixed, unsuffixed = (tuple(sorted(amounts[each])) for each in (True, False))
-    return Demand(name, suffixed, unsuffixed, group_policy == "isolate")
+    return ClassDemand(name, suffixed, unsuffixed, group_policy == "isolate")
 
 
 def _sums(amounts: Iterable[int], sums: Iterable[int]) -> set[int]:
-    """Return the sums with and without each of the amounts, as many as are kept."""
     found = set(sums)
     for amount in amounts:
         found |= {total + amount for total in found}
@@ -178,11 +179,11 @@ def _sums(amounts: Iterable[int], sums: Iterable[int]) -> set[int]:
 
 @dataclasses.dataclass(frozen=True)
 class _Span:
-    """Providers that give the same amounts, and what is known of their sums.
+    """Providers that give the same amounts, between two sums.
 
-    They can give ``sums[low]``, and nothing above ``sums[high]``.
+    They can give ``sums[low]``, but nothing above ``sums[high]``.
 
-    :ivar is_free: they have ``sums[high]`` free, but it may be too much at once
+    :ivar is_free: ``sums[high]`` is free, but may exceed ``max_unit``
     """
 
     sums: tuple[int, ...]
@@ -193,17 +194,17 @@ class _Span:
 
     @property
     def next(self) -> int:
-        """The sum to ask for: what is free is nearly always given."""
+        """The next sum to query: the free amount, which is nearly always available."""
         middle = (self.low + self.high + 1) // 2
         return self.sums[self.high if self.is_free else middle]
 
     @property
     def limit(self) -> int:
-        """What is taken for the largest sum, if nothing more is asked."""
+        """The largest sum to assume without further queries."""
         return self.sums[self.high if self.is_free else self.low]
 
     def split(self, total: int, givers: Givers) -> Iterator[_Span]:
-        """Yield what is known when it is known which providers give a sum."""
+        """Spans of the providers that give a sum, and of those that do not."""
         index = bisect.bisect_left(self.sums, total)
         if not self.low < index <= self.high or self.sums[index] != total:
             yield self
@@ -216,25 +217,24 @@ class _Span:
 
 
 def limits(
-    demands: Iterable[Demand],
+    demands: Iterable[ClassDemand],
     offers: Mapping[Amount, Givers],
     stock: Mapping[str, Mapping[str, Stock]],
     ask: Callable[[Amount], Givers],
 ) -> dict[str, dict[str, int]]:
-    """Return by class, for each provider that gives any of it, the most at once.
+    """The most that each provider can give at once, by class and UUID.
 
-    A sum of amounts that a provider gives each alone is given if it is not above
-    that: steps and the least unit let it pass as well. What is in between two sums
-    does not matter. So the sums are bisected. No sum above what is free is asked for,
-    where that was read, and :data:`MOST_SUMS` of a class. Up to there it is exact;
-    where more would have to be asked, what is free is taken to be given, and where
-    that was not read, no more than is known to be given.
+    The result is exact for sums of amounts that the provider can give alone: steps and
+    ``min_unit`` can't prevent these. The sums are bisected by queries, at most
+    :data:`MOST_SUMS` for each class; sums above the free amount need none. When the
+        queries are used up, the free amount counts as available if it was read, else
+        only what was proved.
 
-    :param offers: the providers that can give each amount of the demands
-    :param stock: figures by provider and class, where they were read
-    :param ask: returns the providers that can give an amount
+    :param offers: providers by amount of the demands
+    :param stock: inventories by provider and class, if read
+    :param ask: queries Placement for the providers that can give an amount
     """
-    by_class: dict[str, list[Demand]] = collections.defaultdict(list)
+    by_class: dict[str, list[ClassDemand]] = collections.defaultdict(list)
     for demand in demands:
         by_class[demand.resource_class].append(demand)
     found: dict[str, dict[str, int]] = {}
@@ -249,9 +249,9 @@ def limits(
 
 
 def _spans(
-    demand: Demand, offers: Mapping[Amount, Givers], free: Mapping[str, int]
+    demand: ClassDemand, offers: Mapping[Amount, Givers], free: Mapping[str, int]
 ) -> Iterator[_Span]:
-    """Yield the providers that give any of the amounts, those that are alike as one."""
+    """One span for all providers that are alike."""
     given: dict[str, tuple[int, ...]] = collections.defaultdict(tuple)
     for amount in sorted({*demand.suffixed, *demand.unsuffixed}):
         for uuid in offers[demand.resource_class, amount]:
@@ -273,7 +273,7 @@ def _spans(
 def _narrowed(
     name: str, spans: Iterable[_Span], ask: Callable[[Amount], Givers]
 ) -> list[_Span]:
-    """Ask for sums of a class, of the widest span first, while it is worth it."""
+    """Spans of a class after queries, the widest span first."""
     known = list(spans)
     for _ in range(MOST_SUMS):
         widest = max(known, key=lambda s: (s.high - s.low, s.next), default=None)
@@ -294,10 +294,9 @@ _Key = TypeVar("_Key")
 def matching_all(
     requests: Mapping[_Key, Request], facts: Facts, among: Iterable[Provider]
 ) -> dict[_Key, frozenset[str]]:
-    """Return for each request the roots of the hosts that can take it.
+    """Roots of the hosts that can take each request.
 
-    :param facts: of all that the requests ask for, and of little else: by every fact
-        hosts are told apart
+    :param facts: of these requests and little else, since every fact divides hosts
     :param among: only these hosts
     """
     alike = _alike(facts, _traits(requests.values()), among)
@@ -316,10 +315,10 @@ def matching_all(
 
 
 class _Able:
-    """Hosts by single clauses: whoever fails one can't match, and is not tried.
+    """Hosts by single clauses, to leave out most hosts before they are matched.
 
-    One provider that meets each clause meets them together, unless there are groups
-    that share what it has. Of several providers that has to be tried.
+    A host that fails a clause alone can't match. A single provider that meets each
+    clause meets them together, unless groups share its capacity.
     """
 
     def __init__(self, facts: Facts, hosts: Iterable[Provider]) -> None:
@@ -332,7 +331,7 @@ class _Able:
         self._known: dict[object, frozenset[str]] = {}
 
     def matching(self, request: Request) -> frozenset[str]:
-        """Return the roots of those that can take a request, by one of its queries."""
+        """Roots of the hosts that can take a request by one of its queries."""
         both = filter(None, (request, request.fallback))
         return frozenset[str]().union(*map(self._matching, both))
 
@@ -346,9 +345,9 @@ class _Able:
         return sure.union(matching_hosts(alone, self._facts, tried))
 
     def _by(self, clause: Clause) -> frozenset[str]:
-        """Return the roots of the hosts that meet a clause, or may.
+        """Roots of the hosts that meet a clause, or may.
 
-        Of several providers one that doesn't have what is forbidden is enough.
+        A forbidden trait excludes a host only if all its providers have it.
         """
         forbidden = not isinstance(clause, Resource) and clause.forbidden
         key = _what(clause), forbidden
@@ -363,7 +362,6 @@ class _Able:
         return self._known[key]
 
     def _has(self, uuid: str, clause: Clause) -> bool:
-        """Tell whether a provider has what a clause asks for, or forbids."""
         if isinstance(clause, Resource):
             amount = (clause.resource_class, clause.amount)
             return uuid in self._facts.offers[amount]
@@ -392,7 +390,6 @@ def _alike(
     by_uuid, nothing = facts.snapshot.by_uuid, frozenset[str]()
 
     def kind(uuid: str, host: str) -> object:
-        """Return all that a matcher looks at in a provider of a host."""
         return (
             facts.traits.get(uuid, nothing) & names,
             tuple([uuid in each for each in sets]),

@@ -1,4 +1,4 @@
-"""Which hosts have what a request asks for."""
+"""Matching of hosts with the clauses of a request."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from osc_traitsched.core.placement.facts import (
     Amount,
     Facts,
     Group,
+    GroupSet,
     Host,
     Mask,
     Offer,
-    Wanted,
     by_suffix,
 )
 from osc_traitsched.core.placement.search import has_placement, one_serves, task
@@ -48,12 +48,12 @@ def has_one(
     usable: Collection[int],
     isolate: bool,
 ) -> bool:
-    """Tell whether providers can serve all groups, each set within one subtree.
+    """Whether providers can serve all groups, with each set inside one subtree.
 
-    :param groups: by suffix; the unsuffixed one, too
-    :param sets: of suffixes; those that are not groups here do not count
-    :param offers: each with the number of its parent
-    :param usable: the numbers of those that the unsuffixed group may use
+    :param groups: by suffix, including the unsuffixed one
+    :param sets: of suffixes; unknown suffixes do not count
+    :param offers: with the indexes of their parents
+    :param usable: indexes of the providers that the unsuffixed group may use
     """
     together = [[s for s in each if s in groups] for each in sets]
     first = [suffix for each in together for suffix in each]
@@ -63,7 +63,7 @@ def has_one(
 
 
 class _Search:
-    """A search that chooses a provider for one group after the other."""
+    """Search for a provider for each group in turn."""
 
     def __init__(
         self,
@@ -78,8 +78,10 @@ class _Search:
         self._offers, self._usable, self._isolate = offers, usable, isolate
         self._steps = 0
 
-    def goes_on(self, chosen: Mapping[str, int], rooms: list[capacity.Room]) -> bool:
-        """Tell whether the groups that are left can be served, too."""
+    def goes_on(
+        self, chosen: Mapping[str, int], rooms: list[capacity.Remaining]
+    ) -> bool:
+        """Whether the remaining groups can be served."""
         self._steps += 1
         if self._steps > _MOST_STEPS:
             return True
@@ -102,7 +104,7 @@ class _Search:
     def _is_one_subtree(
         self, suffixes: Sequence[str], chosen: Mapping[str, int]
     ) -> bool:
-        """Tell whether one of the providers is above all others of a whole set."""
+        """Whether one chosen provider is above all others of each complete set."""
         if not all(each in chosen for each in suffixes):
             return True
         numbers = {chosen[each] for each in suffixes}
@@ -116,8 +118,7 @@ class _Search:
             number = self._offers[number].parent
         return found
 
-    def _serves_the_rest(self, rooms: Sequence[capacity.Room]) -> bool:
-        """Tell whether the unsuffixed group can be served with what is left."""
+    def _serves_the_rest(self, rooms: Sequence[capacity.Remaining]) -> bool:
         rest = self._groups.get("")
         offers = [
             dataclasses.replace(
@@ -129,7 +130,7 @@ class _Search:
             )
             for offer, free in zip(self._offers, rooms)
         ]
-        wanted = Wanted(frozenset(), rest)
+        wanted = GroupSet(frozenset(), rest)
         return has_placement(task(wanted, offers, self._usable, self._isolate))
 
 
@@ -157,15 +158,14 @@ _Seen = tuple[
 
 
 class Matcher:
-    """Says of hosts which of one request's clauses they can meet together.
+    """Decides which clauses of a request hosts can meet together, as Placement would.
 
-    It says the same as Placement, by the facts that were read. What is equal for
-    several hosts, or several sets of clauses, is found out once.
+    Results are cached by equal hosts and equal sets of clauses.
 
     :param group_policy: ``isolate`` keeps suffixed groups on different providers
-    :param same_subtree: the suffixes of groups that are served within one subtree
-    :ivar of_placement: the clauses that Placement looks at: all but host filters and
-        what a move demands
+    :param same_subtree: suffixes of groups that must be served within one subtree
+    :ivar of_placement: clauses that Placement evaluates: no host filters or rules of
+        moves
     """
 
     def __init__(
@@ -204,16 +204,16 @@ class Matcher:
         self._limits = {name: facts.limits.get(name, {}) for name in self._totals}
         self._hosts: dict[tuple[tuple[_Seen, ...], Mask], Host] = {}
         self._memory: dict[tuple[Host, Mask], bool] = {}
-        self._wanted: dict[Mask, Wanted] = {}
+        self._wanted: dict[Mask, GroupSet] = {}
         self._met_by_root: dict[frozenset[str], Mask] = {}
         self._placements: dict[object, bool] = {}
 
     def chosen(self, mask: Mask) -> tuple[Condition, ...]:
-        """Return the clauses of a set."""
+        """Clauses of a mask."""
         return tuple(c for n, c in enumerate(self.clauses) if mask >> n & 1)
 
     def joined(self, inside: Mask, aggregate: str) -> Mask:
-        """Return the member_of clauses that are met in one more aggregate."""
+        """The met member_of clauses once the host is in one more aggregate."""
         for number, clause in enumerate(self.clauses):
             if isinstance(clause, MemberOf) and aggregate in clause.aggregates:
                 bit = 1 << number
@@ -221,7 +221,7 @@ class Matcher:
         return inside
 
     def host(self, root: str) -> Host:
-        """Return what decides about the host with this root provider."""
+        """The host with this root provider."""
         uuids = self.facts.reachable(root)
         seen = tuple([self._seen(uuid, root, uuids) for uuid in uuids])
         key = (seen, self._filtered.get(root, 0))
@@ -232,17 +232,14 @@ class Matcher:
         return host
 
     def meets(self, host: Host, mask: Mask) -> bool:
-        """Tell whether a host meets all the clauses of a set together."""
+        """Whether a host meets all clauses of a mask together."""
         known = self._memory.get((host, mask))
         if known is None:
             known = self._memory[host, mask] = self._try(host, mask)
         return known
 
     def _seen(self, uuid: str, root: str, uuids: Sequence[str]) -> _Seen:
-        """Return what decides about a provider, with as little work as can be.
-
-        It is looked at of every provider of the cloud, and few of them differ.
-        """
+        """Offer of a provider; cached, since few of a cloud's providers differ."""
         facts = self.facts
         return (
             facts.traits.get(uuid, frozenset()) & self._names,
@@ -254,7 +251,6 @@ class Matcher:
         )
 
     def _parent(self, uuid: str, uuids: Sequence[str]) -> int | None:
-        """Return the place of a provider's parent among those of a host."""
         parent = self.facts.snapshot.by_uuid[uuid].parent
         return uuids.index(parent) if parent in uuids else None
 
@@ -276,7 +272,6 @@ class Matcher:
         )
 
     def _inside(self, is_in: Sequence[bool]) -> Mask:
-        """Return the member_of clauses that are met by being in some of their sets."""
         return sum(
             bit
             for bit, is_member in zip(self._members, is_in)
@@ -290,7 +285,7 @@ class Matcher:
             return False
         in_groups = mask & self.of_placement & ~self._of_root
         if in_groups not in self._wanted:
-            self._wanted[in_groups] = Wanted.by(self.chosen(in_groups))
+            self._wanted[in_groups] = GroupSet.by(self.chosen(in_groups))
         wanted, usable = self._wanted[in_groups], self._usable(host, mask)
         if len(host.offers) == 1:
             return one_serves(wanted, host.offers[0], bool(usable), self._isolate)
@@ -306,7 +301,6 @@ class Matcher:
         return self._placements[key]
 
     def _root_meets(self, traits: frozenset[str]) -> Mask:
-        """Return the clauses on the root that one with these traits meets."""
         if traits not in self._met_by_root:
             self._met_by_root[traits] = sum(
                 1 << number
@@ -317,15 +311,14 @@ class Matcher:
         return self._met_by_root[traits]
 
     def _usable(self, host: Host, mask: Mask) -> tuple[int, ...]:
-        """Return the numbers of the providers that the unsuffixed group may use.
+        """Indexes of the providers that the unsuffixed group may use.
 
-        An aggregate of the root spans its whole tree: one of the two has to be in
-        all that are required, neither in one that is forbidden
+        An aggregate of the root spans its tree: one of the root and the provider must
+        be in every required aggregate. Neither may be in a forbidden one
         (placement/objects/rp_candidates.py, ``filter_by_rp_or_tree``,
-        ``filter_by_rp_nor_tree``). What is shared with the tree has to be in the
-        required ones by itself (research_context.py,
-        ``get_rps_with_shared_capacity``), and is not used where one tree alone is
-        asked for (``get_trees_matching_all``). For example::
+        ``filter_by_rp_nor_tree``). A sharing provider must be in the required ones
+        itself (research_context.py, ``get_rps_with_shared_capacity``). It is not used
+        if the request is for one tree (``get_trees_matching_all``). For example::
 
             cn          in aggregate A
             +-- pf1     in B
@@ -337,7 +330,7 @@ class Matcher:
             in:B                pf1, nfs
             in:A and in:B       nfs: neither cn nor pf1 is in both
             in:A,B              cn, pf1, pf2, nfs
-            !in:A               none: cn is in it, whatever the others are in
+            !in:A               none: cn is in it
             !in:B               cn, pf2
         """
         root = host.offers[0].inside
@@ -355,7 +348,6 @@ class Matcher:
 
 
 def _filtered(clauses: Sequence[Condition], facts: Facts) -> dict[str, Mask]:
-    """Return what keeps hosts out after Placement, by the root's UUID."""
     found: dict[str, Mask] = {}
     for number, clause in enumerate(clauses):
         if isinstance(clause, AFTER_PLACEMENT):
@@ -365,7 +357,6 @@ def _filtered(clauses: Sequence[Condition], facts: Facts) -> dict[str, Mask]:
 
 
 def _member_of(clauses: Sequence[Condition]) -> tuple[Mask, Mask]:
-    """Return the clauses on forbidden aggregates, and those on required ones."""
     outside = within = 0
     for number, clause in enumerate(clauses):
         if isinstance(clause, MemberOf) and clause.forbidden:
@@ -376,13 +367,12 @@ def _member_of(clauses: Sequence[Condition]) -> tuple[Mask, Mask]:
 
 
 def amounts(clauses: Iterable[Condition]) -> tuple[Amount, ...]:
-    """Return every amount that one of the clauses asks of one provider."""
+    """Amounts that clauses ask of one provider."""
     found = {(c.resource_class, c.amount) for c in clauses if isinstance(c, Resource)}
     return tuple(sorted(found))
 
 
 def _totals(clauses: Iterable[Condition]) -> dict[str, int]:
-    """Return of each class that several clauses ask for how much that is in all."""
     asked: dict[str, list[int]] = {}
     for clause in clauses:
         if isinstance(clause, Resource):
@@ -393,7 +383,7 @@ def _totals(clauses: Iterable[Condition]) -> dict[str, int]:
 def matching_hosts(
     request: Request, facts: Facts, among: Iterable[Provider] | None = None
 ) -> set[str]:
-    """Return the roots of all hosts that can take a request, by one of its queries.
+    """Roots of the hosts that can take a request by one of its queries.
 
     :param among: only these hosts
     """

@@ -1,4 +1,4 @@
-"""An exact search for allocations in one tree."""
+"""Exact search for allocations in one tree."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from osc_traitsched.core.placement import capacity
-from osc_traitsched.core.placement.capacity import Room
-from osc_traitsched.core.placement.facts import Amount, Group, Offer, Wanted
+from osc_traitsched.core.placement.capacity import Remaining
+from osc_traitsched.core.placement.facts import Amount, Group, GroupSet, Offer
 
 # A matching of groups and providers: each group has one, each provider some.
 
@@ -18,14 +18,12 @@ from osc_traitsched.core.placement.facts import Amount, Group, Offer, Wanted
 def matching(
     choices: Sequence[Sequence[int]], most: Sequence[int]
 ) -> list[list[int]] | None:
-    """Return for each provider the groups that have it, or None if one has none.
+    """Groups by provider, or None if a group gets no provider.
 
-    By augmenting paths (H. W. Kuhn): a group whose providers are all taken gets one
-    whose group can have another. For G groups and P providers these are at most
-    G * G * P steps.
+    Augmenting paths (H. W. Kuhn): at most G * G * P steps for G groups and P providers.
 
-    :param choices: for each group the numbers of the providers that it can have
-    :param most: for each provider how many groups can have it
+    :param choices: for each group, indexes of the providers that can serve it
+    :param most: for each provider, the most groups that it can serve
     """
     having: list[list[int]] = [[] for _ in most]
     for group in range(len(choices)):
@@ -65,12 +63,12 @@ _NOTHING: Amount = ("", 0)
 
 @dataclasses.dataclass(frozen=True)
 class Ability:
-    """What one provider can do for the groups.
+    """Abilities of one provider for the groups.
 
-    :ivar serves: the kinds of suffixed groups that it can serve, each alone
-    :ivar gives: what it can give of the unsuffixed group's amounts, each alone
-    :ivar brings: its traits, of those that the unsuffixed group requires
-    :ivar limits: the most that it can give at once of classes
+    :ivar serves: kinds of suffixed groups that it can serve, each alone
+    :ivar gives: amounts of the unsuffixed group that it can give, each alone
+    :ivar brings: its traits that the unsuffixed group requires
+    :ivar limits: the most that it can give at once, by class
     """
 
     serves: tuple[int, ...]
@@ -79,17 +77,17 @@ class Ability:
     limits: frozenset[Amount]
 
     def covers(self, other: Ability) -> bool:
-        """Tell whether this can do all that the other can for the unsuffixed group."""
+        """Whether it can do at least as much as another for the unsuffixed group."""
         return other.gives <= self.gives and other.brings <= self.brings
 
 
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """Groups, and the providers of one host that can serve them.
+    """Groups, and the providers of one host.
 
-    :ivar groups: the suffixed ones, of equal ones one: each is a kind
-    :ivar numbers: how many there are of each kind
-    :ivar amounts: those of the unsuffixed group; each is given by one provider
+    :ivar groups: distinct suffixed groups (kinds)
+    :ivar numbers: number of groups by kind
+    :ivar amounts: of the unsuffixed group; one provider gives each
     :ivar required: traits that the providers of these must have between them
     :ivar isolate: no provider may serve two suffixed groups
     """
@@ -102,10 +100,9 @@ class Task:
     providers: tuple[Ability, ...]
 
     def unsuffixed(self) -> Task:
-        """Return the task to serve the unsuffixed group alone.
+        """The task to serve the unsuffixed group alone.
 
-        Then one provider can give all of the amounts that it gives alone, and no
-        provider is needed that can only do what another one can.
+        It omits limits, and providers that another provider covers.
         """
         found: list[Ability] = []
         for each in sorted(self.providers, key=lambda p: -len(p.gives) - len(p.brings)):
@@ -116,14 +113,13 @@ class Task:
 
 
 def task(
-    wanted: Wanted, offers: Sequence[Offer], usable: Collection[int], isolate: bool
+    wanted: GroupSet, offers: Sequence[Offer], usable: Collection[int], isolate: bool
 ) -> Task:
-    """Return the task to serve groups by the providers of one host.
+    """The task to serve groups by the providers of one host.
 
-    Of equal providers there are no more than there are groups and amounts.
+    It keeps at most as many equal providers as there are groups and amounts.
 
-    :param offers: of all providers
-    :param usable: the numbers of those that the unsuffixed group may use
+    :param usable: indexes of the providers that the unsuffixed group may use
     """
     kinds = sorted(wanted.suffixed, key=lambda kind: _scarcity(kind[0], offers))
     groups = tuple(group for group, _ in kinds)
@@ -146,10 +142,8 @@ def task(
     return Task(groups, numbers, amounts, unsuffixed.required, isolate, providers)
 
 
-def one_serves(wanted: Wanted, offer: Offer, is_usable: bool, isolate: bool) -> bool:
-    """Tell whether one provider, without any others, can serve all groups.
-
-    Most hosts have only one provider, and there nothing has to be searched.
+def one_serves(wanted: GroupSet, offer: Offer, is_usable: bool, isolate: bool) -> bool:
+    """Whether one provider can serve all groups: the usual case, without a search.
 
     :param is_usable: the unsuffixed group may use it
     """
@@ -171,7 +165,6 @@ def _ability(
     unsuffixed: Group,
     amounts: frozenset[Amount],
 ) -> Ability:
-    """Return what a provider can do, where it may give these of the amounts."""
     gives = frozenset[Amount]()
     if not unsuffixed.forbidden & offer.traits:
         gives = amounts & (offer.amounts | {_NOTHING})
@@ -184,7 +177,7 @@ def _ability(
 
 
 def _scarcity(group: Group, offers: Sequence[Offer]) -> tuple[object, ...]:
-    """Return what groups are sorted by: first those that fewest can serve."""
+    """Sort key: groups that the fewest providers can serve come first."""
     return (
         sum(map(group.is_served_by, offers)),
         group.amounts,
@@ -197,21 +190,18 @@ def _scarcity(group: Group, offers: Sequence[Offer]) -> tuple[object, ...]:
 
 
 def has_placement(task: Task) -> bool:
-    """Tell whether the providers can serve all groups together; this is exact.
+    """Whether the providers can serve all groups together; exact.
 
-    Placement tries each combination of a provider for each suffixed group and for
-    each amount of the unsuffixed one, and drops those that take too much of one
-    (placement/objects/allocation_candidate.py, ``_merge_candidates``). This comes to
-    the same answer in two steps.
+    Placement tries every combination of providers and drops those that exceed a
+    capacity (placement/objects/allocation_candidate.py, ``_merge_candidates``). The
+    result here is the same:
 
-    First the suffixed groups are matched with providers, by which groups each
-    provider can serve alone and how many it can serve at once. Without such a
-    matching there is no placement. If the matching keeps to all limits, and the
-    unsuffixed group takes of other classes, only that group is left. It always does
-    where a provider can serve one group only, by the group policy or its limits, and
-    where all groups are equal.
-
-    What is not settled so is searched, as :class:`_Search` says.
+    1. Suffixed groups are matched with providers, by what each provider can serve alone
+       and at most at once. Without a matching no placement exists.
+    2. If the matching respects all limits, and the unsuffixed group uses other classes,
+       only that group is left. This holds if each provider can serve only one group, or
+       if all groups are equal.
+    3. All other cases are searched; see :class:`_Search`.
     """
     if task.groups:
         served = _matching(task)
@@ -223,10 +213,7 @@ def has_placement(task: Task) -> bool:
 
 
 def _matching(task: Task) -> list[list[Group]] | None:
-    """Return for each provider some groups that it can serve each alone.
-
-    All groups are there. None if there is no such matching.
-    """
+    """Some groups by provider, each servable alone; None if a group stays without."""
     kinds = [kind for kind, number in enumerate(task.numbers) for _ in range(number)]
     choices = [
         [
@@ -243,7 +230,6 @@ def _matching(task: Task) -> list[list[Group]] | None:
 
 
 def _bound(provider: Ability, task: Task) -> int:
-    """Return a number of suffixed groups that a provider can't serve more of."""
     if task.isolate:
         return 1
     groups = [
@@ -253,7 +239,7 @@ def _bound(provider: Ability, task: Task) -> int:
 
 
 def _settles(served: Sequence[Sequence[Group]], task: Task) -> bool:
-    """Tell whether a matching places all suffixed groups, whatever else is served."""
+    """Whether a matching places all suffixed groups, whatever else is served."""
     classes = {name for group in task.groups for name, _ in group.amounts}
     if not classes.isdisjoint(name for name, _ in task.amounts):
         return False
@@ -268,12 +254,12 @@ def _settles(served: Sequence[Sequence[Group]], task: Task) -> bool:
 
 
 class _State(NamedTuple):
-    """What is left to do when some of the providers have been decided on.
+    """Remaining work after some providers have been decided.
 
-    :ivar place: the number of the next provider
-    :ivar left: of each kind of suffixed group, how many nobody serves yet
-    :ivar amounts: those of the unsuffixed group that nobody gives yet
-    :ivar missing: the traits it requires that no provider of its amounts has yet
+    :ivar place: index of the next provider
+    :ivar left: unserved suffixed groups by kind
+    :ivar amounts: amounts of the unsuffixed group that no provider gives yet
+    :ivar missing: traits it requires that no provider of its amounts has yet
     """
 
     place: int
@@ -283,34 +269,33 @@ class _State(NamedTuple):
 
 
 class _Most(NamedTuple):
-    """What providers can do at most, each thing taken for itself.
+    """Upper bounds for the providers from one index on.
 
-    :ivar numbers: how many suffixed groups of each kind they can serve
-    :ivar amounts: those of the unsuffixed group that they can give
-    :ivar traits: those that they can bring with them
-    :ivar widest: how many of these one of them brings
-    :ivar totals: the sums of their limits by class
+    :ivar numbers: suffixed groups by kind
+    :ivar amounts: of the unsuffixed group
+    :ivar traits: required by the unsuffixed group
+    :ivar widest: the most of these traits on one provider
+    :ivar totals: sums of the limits by class
     """
 
     numbers: tuple[int, ...]
     amounts: frozenset[Amount]
     traits: frozenset[str]
     widest: int
-    totals: Room
+    totals: Remaining
 
 
 class _Search:
-    """A search that decides on one provider after the other.
+    """Search that decides on one provider after another.
 
-    Each serves as much as it can, since nothing gets easier by what it leaves. How
-    equal groups are told apart does not matter, but only how many are left. For
-    example, a group asks for VGPU:1 and three ask for VGPU:2, of this tree::
+    Each provider serves as many groups as it can. Only the number of unserved groups of
+    each kind matters. For example, one group needs VGPU:1 and three need VGPU:2::
 
         cn
         +-- pf1     4 VGPU are free
         +-- pf2     3 VGPU are free
 
-    These are all the states, and the last one is a placement::
+    These are all states; the last one is a placement::
 
         decided on      left: VGPU:1    left: VGPU:2
         none            1               3
@@ -318,14 +303,16 @@ class _Search:
                         1               1
         pf1, pf2        0               0
 
-    States that are too much for the providers that are left are not followed, and
-    none is followed twice. There is no bound but that: of groups that are all
-    different there can be ``2 ** len(groups)`` states for each provider.
+    States that exceed the remaining providers are dropped, and no state is visited
+    twice. Different groups can still make ``2 ** len(groups)`` states for each
+    provider.
     """
 
     def __init__(self, task: Task) -> None:
         self._task = task
-        self._rooms: list[Room] = [dict(provider.limits) for provider in task.providers]
+        self._rooms: list[Remaining] = [
+            dict(provider.limits) for provider in task.providers
+        ]
         self._most = self._most_from_each_on()
         self._shares = {
             name: [dict(group.amounts).get(name, 0) for group in task.groups]
@@ -333,7 +320,6 @@ class _Search:
         }
 
     def succeeds(self) -> bool:
-        """Tell whether there is a placement."""
         start = _State(0, self._task.numbers, self._task.amounts, self._task.required)
         seen, ahead = {start}, [start] if self._is_possible(start) else []
         while ahead:
@@ -347,7 +333,6 @@ class _Search:
         return False
 
     def _most_from_each_on(self) -> list[_Most]:
-        """Return for each place what the providers from there on can do at most."""
         task = self._task
         most = _Most((0,) * len(task.groups), frozenset(), frozenset(), 0, {})
         found = [most]
@@ -370,7 +355,7 @@ class _Search:
         return found[::-1]
 
     def _is_possible(self, state: _State) -> bool:
-        """Tell whether the providers that are left could do each thing by itself."""
+        """Whether the remaining providers can do each part alone."""
         most = self._most[state.place]
         return (
             state.amounts <= most.amounts
@@ -381,13 +366,12 @@ class _Search:
         )
 
     def _asked(self, resource_class: str, state: _State) -> int:
-        """Return how much of a class is still to be given."""
         by_groups = map(int.__mul__, self._shares[resource_class], state.left)
         unsuffixed = (n for name, n in state.amounts if name == resource_class)
         return sum(by_groups) + sum(unsuffixed)
 
     def _after(self, state: _State) -> Iterator[_State]:
-        """Yield what can be left when one more provider has been decided on."""
+        """States after one more provider."""
         provider, free = self._task.providers[state.place], self._rooms[state.place]
         for given in _subsets(state.amounts & provider.gives):
             rest = capacity.without(free, given)
@@ -400,9 +384,9 @@ class _Search:
                     yield after
 
     def _left(
-        self, provider: Ability, free: Room, left: tuple[int, ...]
+        self, provider: Ability, free: Remaining, left: tuple[int, ...]
     ) -> Iterator[tuple[int, ...]]:
-        """Yield how many groups can be left when a provider serves all that it can."""
+        """Numbers of unserved groups after a provider serves a maximal set."""
         groups = self._task.groups
         kinds = [kind for kind in provider.serves if left[kind]]
         if self._task.isolate:
@@ -420,6 +404,5 @@ class _Search:
 
 
 def _subsets(amounts: frozenset[Amount]) -> Iterator[frozenset[Amount]]:
-    """Yield all subsets, the largest first."""
     for size in range(len(amounts), -1, -1):
         yield from map(frozenset, itertools.combinations(sorted(amounts), size))

@@ -9,8 +9,7 @@ from typing import Union
 
 from osc_traitsched.core.check.builder import decisive
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.inventory.metadata import Collation, zone_in
-from osc_traitsched.core.inventory.snapshot import TENANT_KEY
+from osc_traitsched.core.inventory.metadata import TENANT_KEY, Collation, zone_in
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import Clause
 from osc_traitsched.core.nova.filter.state import Fails, Raises, RequestSpec, Unknown
@@ -18,8 +17,12 @@ from osc_traitsched.core.nova.question import Body, Kind, Move, Question, Server
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.server import server
 from osc_traitsched.core.nova.server.parts import NO_PARTS, Parts, Volume
-from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.nova.switch import AZ_FILTER, az_is_on, has_filter
+from osc_traitsched.core.nova.settings import (
+    AZ_FILTER,
+    SchedulerSettings,
+    az_is_on,
+    has_filter,
+)
 from osc_traitsched.core.servers import parts
 from osc_traitsched.core.servers.fleet import VOLUME
 from osc_traitsched.core.servers.parts import HINTS, ZONE

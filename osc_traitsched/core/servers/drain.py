@@ -23,7 +23,7 @@ from osc_traitsched.core.nova.filter.state import (
 from osc_traitsched.core.nova.question import Body, Kind, Question, with_rules
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.nova.weigher.ranking import ranking
-from osc_traitsched.core.placement.facts import Taken
+from osc_traitsched.core.placement.facts import ProviderUse
 from osc_traitsched.core.servers.failure import ServerState
 from osc_traitsched.core.servers.parts import Part
 from osc_traitsched.core.servers.refusals import MoveRefusal
@@ -35,7 +35,7 @@ from osc_traitsched.core.servers.refusals import MoveRefusal
 
 
 #: What Placement would take of one host's tree for a server.
-Allocation = tuple[Taken, ...]
+Allocation = tuple[ProviderUse, ...]
 
 #: What may keep a server from a host beside filters, as documents have it.
 ZONE = "availability zone"
@@ -201,7 +201,7 @@ def allocations(
 
 def _claim(allocations: Mapping[str, Any]) -> Allocation:
     return tuple(
-        Taken(uuid, name, amount)
+        ProviderUse(uuid, name, amount)
         for uuid, each in sorted(allocations.items())
         for name, amount in sorted(each["resources"].items())
     )

@@ -12,7 +12,8 @@ from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.explain.filtering import check_policy
 from osc_traitsched.core.explain.verdict import correction_sets
 from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource, RootTrait, Trait
-from osc_traitsched.core.nova.filter import capabilities, supported, values
+from osc_traitsched.core.nova.filter import compute, values
+from osc_traitsched.core.nova.filter import state as supported
 from osc_traitsched.core.nova.filter.state import (
     Answer,
     HostState,
@@ -123,7 +124,7 @@ def _answer(
 
 def _without_use(spec: RequestSpec) -> RequestSpec:
     flavor, release = spec.server.flavor, spec.server.release
-    wanted = capabilities.wanted_of(flavor.specs, release)
+    wanted = compute.wanted_of(flavor.specs, release)
     of_use = {each.key for each in wanted if supported.is_of_use(each.path)}
     if not of_use:
         return spec

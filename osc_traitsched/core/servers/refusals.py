@@ -286,7 +286,7 @@ def _other_nodes(planned: Planned) -> MoveRefusal | None:
             planned.before.request_spec().server,
             planned.question.request_spec().server,
         )
-        old, new = (bool(cpu.asked_by(each)) for each in servers)
+        old, new = (bool(cpu.cpu_origins(each)) for each in servers)
     except Refusal:
         return None
     if old is new or planned.has_image:

@@ -161,7 +161,7 @@ class _Claiming:
                 self.claims.add(unit, Claim(PRESENT, name.place))
                 continue
             try:
-                trait.check_known([name.text], known)
+                trait.check_exist([name.text], known)
             except errors.UnknownTrait as exc:
                 self.mistakes.append(Wrong(name.place, exc))
 
@@ -187,7 +187,7 @@ class _Claiming:
             )
 
     def _body(self, name: str) -> Body | None:
-        return self.found.aggregate_named.get(name)
+        return self.found.find_aggregate.get(name)
 
     def _object(self, kind: Kind, name: str) -> Object:
         body = self._body(name)
@@ -199,7 +199,7 @@ class _Claiming:
         """Claim a missing aggregate; entries that are absent do not create it."""
         wanting = [entry for entry in lines if not entry.absent]
         if not wanting:
-            near = near_names(name, self.found.aggregate_named)
+            near = near_names(name, self.found.find_aggregate)
             error = errors.NothingMatches("aggregate", name, near)
             self.claims.missing.append(Wrong(lines[0].of.place, error))
             return False

@@ -10,15 +10,18 @@ from osc_traitsched.core.change.model import Kind, Object, Value
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.metadata import (
     REQUIRED,
+    TENANT_KEY,
     ZONE_KEY,
     in_group,
     isolated_by,
     key_of,
     names_trait,
+    projects_in,
+    projects_of,
     trait_in,
 )
-from osc_traitsched.core.inventory.snapshot import TENANT_KEY, Nova
-from osc_traitsched.core.inventory.tenant_keys import is_id, projects_in, projects_of
+from osc_traitsched.core.inventory.metadata import is_project_id as is_id
+from osc_traitsched.core.inventory.snapshot import Nova
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.wanted.grouping import grouped
 from osc_traitsched.core.wanted.hosts import FoundCloud

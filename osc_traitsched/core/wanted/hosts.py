@@ -76,7 +76,7 @@ class FoundCloud(CloudModel):
         )
 
     @functools.cached_property
-    def aggregate_named(self) -> Mapping[str, Body]:
+    def find_aggregate(self) -> Mapping[str, Body]:
         """Nova's aggregates by their names, which are unique."""
         return {body["name"]: body for body in self.aggregates}
 

@@ -9,15 +9,17 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, S
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.model import Kind, Object, Value
 from osc_traitsched.core.errors import NothingMatches
-from osc_traitsched.core.inventory.metadata import REQUIRED, key_of, required_by
-from osc_traitsched.core.inventory.snapshot import TENANT_KEY
-from osc_traitsched.core.inventory.tenant_keys import (
-    found_in,
-    is_id,
-    own_keys,
+from osc_traitsched.core.inventory.metadata import (
+    REQUIRED,
+    TENANT_KEY,
+    key_of,
     projects_in,
     projects_of,
+    required_by,
 )
+from osc_traitsched.core.inventory.metadata import is_project_id as is_id
+from osc_traitsched.core.inventory.metadata import new_project_keys as own_keys
+from osc_traitsched.core.inventory.metadata import placement_projects as found_in
 from osc_traitsched.core.names import Namesake, is_pattern, near_names
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.wanted.hosts import FoundCloud, Hosts
@@ -70,7 +72,7 @@ def _losing(
 ) -> frozenset[str]:
     if target.kind is Kind.AGGREGATE and key.startswith(TENANT_KEY):
         # Several keys may name one project.
-        body = found.aggregate_named.get(target.name, {})
+        body = found.find_aggregate.get(target.name, {})
         return without(body.get("metadata", {}).get(key), claim.value)
     if claim.value is not None or target.kind not in _TAKEN:
         return frozenset()
@@ -81,7 +83,7 @@ def _having(what: _What, found: FoundCloud) -> frozenset[str]:
     kind, name = what
     if kind is Kind.PROVIDER_TRAITS:
         return found.holders[name]
-    body = found.aggregate_named[name]
+    body = found.find_aggregate[name]
     inside = kind is Kind.AGGREGATE_HOSTS
     return frozenset(body["hosts"] if inside else projects_in(body["metadata"]))
 

@@ -13,9 +13,13 @@ from osc_traitsched.core.errors import (
     Refusal,
     TraitSchedError,
 )
-from osc_traitsched.core.explain.breakdown import breakdown
 from osc_traitsched.core.explain.comparison import differing, kept_out_by
-from osc_traitsched.core.explain.explanation import Explanation, out_of_sync, picks
+from osc_traitsched.core.explain.explanation import (
+    Explanation,
+    breakdown,
+    out_of_sync,
+    picks,
+)
 from osc_traitsched.core.explain.fix import Fix, HostFix, RequestFix
 from osc_traitsched.core.explain.option_impact import OptionImpact, ReleaseImpact
 from osc_traitsched.core.inventory.snapshot import Compute, Provider

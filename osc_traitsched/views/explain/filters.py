@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core.explain import filtering
 from osc_traitsched.core.explain.explanation import Explanation
-from osc_traitsched.core.explain.filtering import Failure
+from osc_traitsched.core.explain.filtering import FilterFailure
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.names import ALMOST, near_names
 from osc_traitsched.core.nova.clause import HostFilter, MoveRule
@@ -180,11 +180,11 @@ def uncertain(explanation: Explanation) -> Iterator[str]:
         meant = near_names(name, FILTERS, ALMOST) if each == OWN_FILTER else ()
         end = did_you_mean(meant) or "."
         yield f"{name} may keep out {ranges(hosts)}: {why}{end}"
-    names = {host.uuid: host.name for host in explanation.given}
+    names = {host.uuid: host.name for host in explanation.placement_hosts}
     yield from may_fail(explanation.may_fail, names)
 
 
-def may_fail(found: Iterable[Failure], names: Mapping[str, str]) -> Iterator[str]:
+def may_fail(found: Iterable[FilterFailure], names: Mapping[str, str]) -> Iterator[str]:
     """Lines on the filters that may end the whole request, and why.
 
     :param names: of the hosts, by the UUIDs of their providers

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.fix import (
-    Action,
     Fix,
+    HostAction,
     HostChange,
     HostFix,
     Replacement,
@@ -70,19 +70,21 @@ def caution(fix: Fix) -> str | None:
     if not isinstance(fix, HostFix):
         return None
     kinds = [change.action for change in fix.changes]
-    if Action.ADD_TRAIT in kinds:
+    if HostAction.ADD_TRAIT in kinds:
         return "only if it is true of the host"
     return (
-        "only if it is not true of the host" if Action.REMOVE_TRAIT in kinds else None
+        "only if it is not true of the host"
+        if HostAction.REMOVE_TRAIT in kinds
+        else None
     )
 
 
 def _host_change(change: HostChange, explanation: Explanation) -> str:
-    if change.action is Action.ENABLE_SERVICE:
+    if change.action is HostAction.ENABLE_SERVICE:
         return "enable nova-compute on the host"
-    if change.action in (Action.JOIN_AGGREGATE, Action.MIRROR_AGGREGATE):
+    if change.action in (HostAction.JOIN_AGGREGATE, HostAction.MIRROR_AGGREGATE):
         (name,) = words.aggregates([change.name], explanation.question)
-        if change.action is Action.MIRROR_AGGREGATE:
+        if change.action is HostAction.MIRROR_AGGREGATE:
             return f"mirror aggregate {name} into Placement: Nova has the host in it"
         return f"add the host to aggregate {name}"
     return f"{change.action.value} the trait {change.name}"
@@ -130,7 +132,7 @@ def commands(fix: Fix, explanation: Explanation) -> list[Command]:
 def _host_commands(
     change: HostChange, fix: HostFix, explanation: Explanation
 ) -> Iterator[Command]:
-    if change.action in (Action.ADD_TRAIT, Action.REMOVE_TRAIT):
+    if change.action in (HostAction.ADD_TRAIT, HostAction.REMOVE_TRAIT):
         verb = change.action.value
         create = [Option("--create")] if _may_be_unknown(change, explanation) else []
         chosen = _chosen(fix.hosts, explanation)
@@ -139,7 +141,7 @@ def _host_commands(
             f"trait-sched {verb}", change.name, *create, *chosen, comment=comment
         )
         return
-    if change.action is Action.MIRROR_AGGREGATE:
+    if change.action is HostAction.MIRROR_AGGREGATE:
         yield Command("placement sync_aggregates", program="nova-manage")
         return
     for uuid in fix.hosts:
@@ -186,13 +188,13 @@ def _may_be_unknown(change: HostChange, explanation: Explanation) -> bool:
     # query that no host meets for its aggregates alone.
     traits = explanation.facts.traits if explanation.facts else {}
     is_had = any(change.name in each for each in traits.values())
-    return change.action is Action.ADD_TRAIT and not is_had
+    return change.action is HostAction.ADD_TRAIT and not is_had
 
 
 def _service_command(
     change: HostChange, compute: Compute, question: Question
 ) -> Command:
-    if change.action is Action.ENABLE_SERVICE:
+    if change.action is HostAction.ENABLE_SERVICE:
         reason = compute.disabled_reason
         return openstack(
             "compute service set",

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from osc_traitsched.core.explain.breakdown import Cause, Share, breakdown
-from osc_traitsched.core.explain.explanation import Explanation, above_limit
+from osc_traitsched.core.explain.explanation import (
+    Explanation,
+    RejectionCause,
+    Share,
+    above_limit,
+    breakdown,
+)
 from osc_traitsched.core.explain.option_impact import OptionImpact
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.clause import AFTER_PLACEMENT, Condition, Resource
@@ -77,14 +82,14 @@ def _share(share: Share, explanation: Explanation, more: str) -> str:
     if share.clause is not None:
         said = _said(share, share.clause, explanation)
         return f"{hosts} {said}{_source(share.clause, explanation)}"
-    if share.cause is Cause.TOGETHER:
+    if share.cause is RejectionCause.TOGETHER:
         meet = "meets" if singular else "meet"
         return f"{hosts} {meet} each condition by itself, but not all of them together"
-    if share.cause is Cause.PLACEMENT:
+    if share.cause is RejectionCause.PLACEMENT:
         return f"{hosts} could take it by what was read, but Placement leaves " + (
             "it out" if singular else "them out"
         )
-    if share.cause is Cause.NO_PROVIDER:
+    if share.cause is RejectionCause.NO_PROVIDER:
         return f"{hosts} {'has' if singular else 'have'} no provider in Placement"
     return f"{hosts} {'is' if singular else 'are'} not listed by Nova"
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Annotated, Literal, Optional, Union
 
-from osc_traitsched.core.explain.breakdown import Cause
+from osc_traitsched.core.explain.explanation import RejectionCause
 from osc_traitsched.documents import OMIT_NONE
 
 SureAnswer = Annotated[str, ("yes", "no", "exception")]
@@ -14,7 +14,7 @@ SureAnswer = Annotated[str, ("yes", "no", "exception")]
 class Share:
     """Hosts that are out for one cause."""
 
-    cause: Cause
+    cause: RejectionCause
     """``clause``: they fail a condition. ``together``: they meet each condition, but
     not all of them together. ``placement``: they match by what was read, and Placement
     leaves them out. ``no provider``: Placement has no provider for them. ``not

@@ -42,8 +42,7 @@ from osc_traitsched.core.nova.server.server import (
     VOLUME_ZONE,
     ZONE,
 )
-from osc_traitsched.core.placement.candidate import Room
-from osc_traitsched.core.placement.facts import Stock
+from osc_traitsched.core.placement.facts import Room, Stock
 from osc_traitsched.core.releases import release
 from osc_traitsched.text import count, ranges
 from osc_traitsched.views.explain import filters
@@ -259,7 +258,7 @@ def verdict(explanation: Explanation) -> str:
     if explanation.refusal is not None and explanation.facts is None:
         return "Refused before any host was considered."
     if explanation.refusal is not None:
-        given = len(explanation.given)
+        given = len(explanation.placement_hosts)
         return f"Refused; Placement alone would give {given} of {count(total, 'host')}."
     may = len(explanation.uncertain)
     if not found:

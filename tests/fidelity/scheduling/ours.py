@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from osc_traitsched.core.inventory import node_report
+from osc_traitsched.core.inventory import snapshot
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova.filter.state import Answer as Judged
 from osc_traitsched.core.nova.filter.state import HostState, RequestSpec, ServerGroup
@@ -79,7 +79,7 @@ def _state(host: Mapping[str, Any], aggregates: list[Mapping[str, Any]]) -> Host
         service_host=name,
         is_up=body["state"] == "up",
         is_enabled=body["status"] == "enabled",
-        report=node_report.read(body),
+        report=snapshot.read_node_report(body),
         builds=host.get("builds"),
     )
     inside = (each for each in aggregates if name in each["hosts"])

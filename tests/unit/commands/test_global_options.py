@@ -11,7 +11,7 @@ import pytest
 from openstackclient import shell
 
 from osc_traitsched.commands.explain import Explain
-from osc_traitsched.core.explain.fix import Action, HostChange, HostFix
+from osc_traitsched.core.explain.fix import HostAction, HostChange, HostFix
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.paste import Option
 from tests.cases.reading import Case
@@ -114,7 +114,7 @@ def test_a_reason_stands_above_the_command_that_it_is_about(made, long):
             host.uuid, "cmp00", "cmp00", is_enabled=False, disabled_reason="$(id)\nx"
         )
     }
-    helping = HostFix((HostChange(Action.ENABLE_SERVICE, ""),), (host.uuid,))
+    helping = HostFix((HostChange(HostAction.ENABLE_SERVICE, ""),), (host.uuid,))
     found = dataclasses.replace(found, computes=computes, fixes=(helping,))
     text = made()._text(found, argparse.Namespace(format="text", long=long))
     assert (

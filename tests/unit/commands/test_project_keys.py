@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from osc_traitsched.core.errors import CloudBroke
-from osc_traitsched.core.inventory.tenant_keys import projects_in
+from osc_traitsched.core.inventory.metadata import projects_in
 from tests.unit.commands.wanted import keystone, second, stranded
 
 P1, P2, P3 = (str(number) * 32 for number in range(1, 4))

@@ -16,8 +16,8 @@ from osc_lib.exceptions import CommandError
 
 from osc_traitsched.commands import base, explain
 from osc_traitsched.core.errors import BadUsage, NothingMatches
-from osc_traitsched.core.inventory.mirror import Difference
 from osc_traitsched.core.inventory.snapshot import Aggregate, Compute
+from osc_traitsched.core.inventory.snapshot import MembershipDifference as Difference
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.views import aggregates, config
 from osc_traitsched.views.columns import Indented, Names

@@ -8,13 +8,13 @@ import yaml
 from osc_traitsched.config import fragment, joining, rhoso, tripleo
 from osc_traitsched.core import releases
 from osc_traitsched.core.errors import NoParameter
-from osc_traitsched.core.nova import options, switch
+from osc_traitsched.core.nova import options, settings
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
 WANTED = [
     wanted
-    for size in range(1, len(switch.SWITCHES) + 1)
-    for wanted in itertools.combinations(switch.SWITCHES, size)
+    for size in range(1, len(settings.SWITCHES) + 1)
+    for wanted in itertools.combinations(settings.SWITCHES, size)
 ]
 #: Where an option, a filter, a parameter or their meaning comes or goes.
 EDGES = [20, 21, 22, 23, 24, 27, 28, 34]
@@ -79,7 +79,7 @@ def possible(release, wanted):
 
 def check(before, after, wanted):
     """What was wanted is on, the filter is out, and all else is as before."""
-    turned_on = {name for each in wanted for name in switch.SWITCHES[each]}
+    turned_on = {name for each in wanted for name in settings.SWITCHES[each]}
     for option in options.options_in(before.release):
         expected = before.value(option.name)
         if option.name in turned_on:
@@ -107,7 +107,7 @@ def test_nova_conf_with_the_fragment_last_says_what_was_asked(write, release, co
     before = joining.assumptions(joining.Named(nova_conf=files), release, "")
     for wanted in WANTED:
         if possible(release, wanted):
-            values = switch.switched(wanted, before).values
+            values = settings.switch(wanted, before).values
             last = write("99.conf", fragment.nova_conf(values))
             named = joining.Named(nova_conf=(*files, last))
             check(before, joining.assumptions(named, release, ""), wanted)
@@ -121,7 +121,7 @@ def test_an_overcloud_with_the_fragment_last_says_what_was_asked(
     before = joining.assumptions(joining.Named(environments=files), release, "")
     for wanted in WANTED:
         if possible(release, wanted) and "image-metadata" not in wanted:
-            values = switch.switched(wanted, before).values
+            values = settings.switch(wanted, before).values
             last = write("last.yaml", fragment.environment(values, release))
             named = joining.Named(environments=(*files, last))
             check(before, joining.assumptions(named, release, ""), wanted)
@@ -132,7 +132,7 @@ def test_a_control_plane_that_it_is_merged_into_says_what_was_asked(write, plane
     text = rhoso.read(write("plane.yaml", PLANES[plane]))
     before = joining.assumptions(joining.Named(control_plane=text), 27, "")
     for wanted in WANTED:
-        values = switch.switched(wanted, before).values
+        values = settings.switch(wanted, before).values
         merged = write("merged.yaml", fragment.control_plane(values, text.text))
         named = joining.Named(control_plane=rhoso.read(merged))
         check(before, joining.assumptions(named, 27, ""), wanted)
@@ -190,7 +190,7 @@ def test_tripleo_before_wallaby_has_the_older_parameter_for_filters():
 
 
 def test_every_switch_but_image_metadata_is_a_parameter_of_tripleo():
-    switches = {name for names in switch.SWITCHES.values() for name in names}
+    switches = {name for names in settings.SWITCHES.values() for name in names}
     assert switches - set(tripleo.PARAMETERS.values()) == {options.IMAGE_METADATA}
     with pytest.raises(NoParameter) as caught:
         fragment.environment({options.IMAGE_METADATA: True}, 23)
@@ -203,14 +203,14 @@ def test_filters_that_tripleo_would_take_for_novas_own_are_refused(write):
     )
     named = joining.Named(environments=(write("a.yaml", filters),))
     before = joining.assumptions(named, 23, "")
-    values = switch.switched(["az"], before).values
+    values = settings.switch(["az"], before).values
     with pytest.raises(NoParameter) as caught:
         fragment.environment(values, 23)
     assert caught.value.value == ()
 
 
 def test_a_fragment_needs_no_baseline(write):
-    values = switch.switched(["isolation", "projects"], SchedulerSettings(27)).values
+    values = settings.switch(["isolation", "projects"], SchedulerSettings(27)).values
     last = write("99.conf", fragment.nova_conf(values))
     for baseline in ("upstream", "tripleo", "rhoso"):
         named = joining.Named(nova_conf=(last,), baseline=baseline)

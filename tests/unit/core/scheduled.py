@@ -6,7 +6,7 @@ import dataclasses
 
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.filtering import filtering
-from osc_traitsched.core.explain.verdict import reach
+from osc_traitsched.core.explain.verdict import evaluate
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
@@ -61,7 +61,7 @@ def matched(asked, body, given=(), nodes=None, others=()):
         asked,
         request,
         facts=found,
-        verdict=reach(first, found, second),
+        verdict=evaluate(first, found, second),
         computes=nodes,
         filtering=filtered,
     )

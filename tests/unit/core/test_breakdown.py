@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.core.explain.breakdown import Cause, breakdown
-from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.explain.explanation import (
+    Explanation,
+    RejectionCause,
+    breakdown,
+)
 from osc_traitsched.core.inventory.snapshot import Compute
 from tests.cases.reading import cases
 from tests.unit.core import scheduled
@@ -44,7 +47,7 @@ def test_hosts_that_meet_each_condition_and_not_all_are_a_share_of_their_own():
     flavor = {"resources1:VGPU": 1, "trait1:CUSTOM_A": "required"}
     both = {**flavor, "trait1:CUSTOM_B": "required"}
     assert shares(explained({"cloud": {"a": tree}, "flavor": both})) == [
-        (Cause.TOGETHER, None, ("a",))
+        (RejectionCause.TOGETHER, None, ("a",))
     ]
 
 
@@ -59,8 +62,8 @@ def test_what_only_one_of_nova_and_placement_has_is_a_share_of_its_own():
         computes={**found.computes, node.uuid: node},
     )
     assert shares(with_nova) == [
-        (Cause.PLACEMENT, None, ("a",)),
-        (Cause.NO_PROVIDER, None, ("x",)),
+        (RejectionCause.PLACEMENT, None, ("a",)),
+        (RejectionCause.NO_PROVIDER, None, ("x",)),
     ]
 
 
@@ -74,8 +77,8 @@ def test_a_host_that_placement_leaves_out_and_a_filter_too_counts_once():
     down = {"is_up": False}
     found = scheduled.explained(body, ["c"], scheduled.COMPUTE, a=down, c=down)
     assert shares(found) == [
-        (Cause.CLAUSE, "ComputeFilter", ("a", "c")),
-        (Cause.PLACEMENT, None, ("b",)),
+        (RejectionCause.CLAUSE, "ComputeFilter", ("a", "c")),
+        (RejectionCause.PLACEMENT, None, ("b",)),
     ]
     assert sum(len(each.hosts) for each in breakdown(found)) == found.total_hosts
 

@@ -1,7 +1,7 @@
 """Hosts of Placement's answer, while providers come and go."""
 
 from osc_traitsched.core.inventory.snapshot import Compute, Nova, Provider, Snapshot
-from osc_traitsched.core.placement import candidate
+from osc_traitsched.core.placement import facts
 
 NOVA = Nova((Compute("a", "host-a", "a"), Compute("b", "host-b", "b")))
 ROOTS = (Provider("a", "host-a", 1, "a"), Provider("b", "host-b", 1, "b"))
@@ -25,7 +25,7 @@ ANSWER = {
 
 def hosts(*providers):
     snapshot = Snapshot(providers).with_nova(NOVA)
-    return [each.host.name for each in candidate.candidates(ANSWER, snapshot)]
+    return [each.host.name for each in facts.candidates(ANSWER, snapshot)]
 
 
 def test_every_host_of_novas_is_a_candidate():
@@ -41,8 +41,8 @@ def given(sharing, *requests):
     """Return the hosts of an answer by both who ask for them, where some share."""
     answer = {**ANSWER, "allocation_requests": requests}
     snapshot = Snapshot((*ROOTS, NESTED), frozenset(sharing)).with_nova(NOVA)
-    hosts = candidate.candidates(answer, snapshot)
-    roots = candidate.given_roots(answer, snapshot)
+    hosts = facts.candidates(answer, snapshot)
+    roots = facts.roots_in_answer(answer, snapshot)
     assert {each.host.uuid for each in hosts} == roots
     return roots
 

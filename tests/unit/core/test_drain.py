@@ -12,7 +12,7 @@ from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
 from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.core.nova.question import Kind, Move, Question
 from osc_traitsched.core.nova.server.parts import Network, Parts, Port
-from osc_traitsched.core.placement.facts import Taken
+from osc_traitsched.core.placement.facts import ProviderUse
 from osc_traitsched.core.servers import drain
 from osc_traitsched.core.servers.drain import (
     Leaving,
@@ -36,7 +36,7 @@ def question(ram=512, group=None, move=None, **options):
 
 def move_request(roots, ram=512, **more):
     """What servers ask for that hosts of these names have, some memory each."""
-    found = {root: ((Taken(root, MEMORY, ram),),) for root in roots}
+    found = {root: ((ProviderUse(root, MEMORY, ram),),) for root in roots}
     return MoveRequest(question(ram, **more), found)
 
 
@@ -69,7 +69,7 @@ def test_each_takes_room_from_the_next():
 def test_what_is_scarce_decides_which_server_is_the_largest():
     memory = move_request("ab", 2048)
     gpu = MoveRequest(
-        question(), {"a": ((Taken("a", "VGPU", 1), Taken("a", MEMORY, 1)),)}
+        question(), {"a": ((ProviderUse("a", "VGPU", 1), ProviderUse("a", MEMORY, 1)),)}
     )
     both = servers(memory, gpu)
     free = {("a", MEMORY): 8192, ("b", MEMORY): 8192, ("a", "VGPU"): 2}
@@ -184,7 +184,11 @@ def test_a_host_with_an_older_hypervisor_gets_no_server_that_runs():
 
 def test_a_class_that_another_one_can_stand_for_is_no_need():
     either = MoveRequest(
-        question(), {"a": ((Taken("a", "PCPU", 2),),), "b": ((Taken("b", "VCPU", 2),),)}
+        question(),
+        {
+            "a": ((ProviderUse("a", "PCPU", 2),),),
+            "b": ((ProviderUse("b", "VCPU", 2),),),
+        },
     )
     assert either.need == {}
     assert move_request("a", 600).need == {MEMORY: 600}
@@ -263,8 +267,8 @@ def test_what_others_share_can_t_be_had_where_a_host_is_named():
         [A, B],
     )
     assert found == {
-        A: ((Taken(A, "VCPU", 1), Taken(NUMA, MEMORY, 512)),),
-        B: ((Taken(B, "VCPU", 1),),),
+        A: ((ProviderUse(A, "VCPU", 1), ProviderUse(NUMA, MEMORY, 512)),),
+        B: ((ProviderUse(B, "VCPU", 1),),),
     }
     assert allocations(answer(whole), SNAPSHOT, [B]) == {}
 

@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from osc_traitsched.core.explain.explanation import Explanation, OutOfSync, out_of_sync
-from osc_traitsched.core.explain.verdict import reach
+from osc_traitsched.core.explain.verdict import evaluate
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.placement.matcher import Matcher
 from tests.cases.reading import Case
@@ -28,7 +28,7 @@ def explained(body, candidates=()):
         case.question,
         request,
         facts=found,
-        verdict=reach(matcher, found, second),
+        verdict=evaluate(matcher, found, second),
         computes=computes,
     )
 

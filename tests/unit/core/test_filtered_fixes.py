@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from osc_traitsched.core.explain import fix
-from osc_traitsched.core.explain.fix import Action, HostChange
+from osc_traitsched.core.explain.fix import HostAction, HostChange
 from tests.property.building import identity
 from tests.unit.core.filter.asked import REPORT
 from tests.unit.core.scheduled import (
@@ -22,7 +22,7 @@ from tests.unit.core.scheduled import (
 
 GOLD = {"trait:CUSTOM_GOLD": "required"}
 HAS = {"traits": ["CUSTOM_GOLD"]}
-ADD = HostChange(Action.ADD_TRAIT, "CUSTOM_GOLD")
+ADD = HostChange(HostAction.ADD_TRAIT, "CUSTOM_GOLD")
 
 
 def disks(*values, **more):
@@ -32,7 +32,7 @@ def disks(*values, **more):
 
 
 def join(name):
-    return HostChange(Action.JOIN_AGGREGATE, identity(name))
+    return HostChange(HostAction.JOIN_AGGREGATE, identity(name))
 
 
 def helping(body, *filters):
@@ -145,7 +145,7 @@ def test_no_change_helps_for_sure_where_another_host_may_end_the_request():
     assert fixes_of(body, COMPUTE, may_fail=[SPECS]) == [({ADD}, {"a"}, (SPECS,))]
 
 
-ENABLE = HostChange(Action.ENABLE_SERVICE)
+ENABLE = HostChange(HostAction.ENABLE_SERVICE)
 
 
 @pytest.mark.parametrize(

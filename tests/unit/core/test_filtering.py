@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from osc_traitsched.core.errors import FiltersNotInRelease, Refusal
-from osc_traitsched.core.explain.filtering import Failure, filtering, others_on
+from osc_traitsched.core.explain.filtering import FilterFailure, filtering, others_on
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.state import Raises, ServerGroup, host_states
@@ -65,7 +65,7 @@ def test_what_is_unknown_of_a_host_keeps_it_neither_out_nor_in():
 
 def test_only_a_host_that_reaches_the_filter_makes_it_raise():
     raises = Raises("ValueError", "ssd", ">= many", origin_of(ODD))
-    assert judged(ODD, SPECS).failure([A]) == Failure(SPECS, A, raises)
+    assert judged(ODD, SPECS).failure([A]) == FilterFailure(SPECS, A, raises)
     assert judged(ODD, SPECS).failure([A, B, C]).name == SPECS
     assert judged(ODD, SPECS).failure([C]) is None
     assert judged(ODD, SPECS).failure([]) is None
@@ -91,7 +91,7 @@ def test_behind_a_filter_that_may_keep_the_host_out_an_exception_is_not_sure():
     assert found.failure([A, B]) is None
     assert found.refusal([A, B]) is None
     assert list(found.failures([A, B])) == [
-        Failure(SPECS, uuid, raises, (OWN,)) for uuid in sorted([A, B])
+        FilterFailure(SPECS, uuid, raises, (OWN,)) for uuid in sorted([A, B])
     ]
     assert list(found.failures([C])) == []
     first = judged(ODD, SPECS, OWN)

@@ -4,13 +4,13 @@ import dataclasses
 
 from osc_traitsched.core.explain import fix
 from osc_traitsched.core.explain.fix import (
-    Action,
+    HostAction,
     HostChange,
     HostFix,
     RequestChange,
     RequestFix,
 )
-from osc_traitsched.core.explain.verdict import reach
+from osc_traitsched.core.explain.verdict import evaluate
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.placement.facts import Stock
 from osc_traitsched.core.placement.matcher import Matcher
@@ -32,7 +32,7 @@ def test_the_largest_size_is_one_that_is_known_to_be_given():
     found = dataclasses.replace(found, stock=stock)
     matcher = Matcher(request.clauses, request.group_policy, found)
 
-    proposed = fix.on_request(case.question, found, reach(matcher, found))
+    proposed = fix.on_request(case.question, found, evaluate(matcher, found))
 
     assert [each.changes for each in proposed] == [
         (RequestChange("size", "vcpus", 10),)
@@ -61,9 +61,11 @@ def test_an_aggregate_that_is_wanted_twice_is_joined_once():
     root = identity("cmp00")
     computes = {root: Compute(root, "cmp00", "cmp00")}
 
-    (helping,) = fix.on_hosts(matcher, reach(matcher, found), case.question, computes)
+    (helping,) = fix.on_hosts(
+        matcher, evaluate(matcher, found), case.question, computes
+    )
 
-    assert helping.changes == (HostChange(Action.JOIN_AGGREGATE, identity("ours")),)
+    assert helping.changes == (HostChange(HostAction.JOIN_AGGREGATE, identity("ours")),)
     assert helping.hosts == (root,)
 
 
@@ -80,9 +82,11 @@ def test_what_was_disabled_for_a_reason_is_not_to_be_enabled():
         for uuid, reason in reasons.items()
     }
 
-    (helping,) = fix.on_hosts(matcher, reach(matcher, found), case.question, computes)
+    (helping,) = fix.on_hosts(
+        matcher, evaluate(matcher, found), case.question, computes
+    )
 
-    assert helping.changes == (HostChange(Action.ENABLE_SERVICE),)
+    assert helping.changes == (HostChange(HostAction.ENABLE_SERVICE),)
     assert helping.hosts == (identity("cmp01"),)
 
 
@@ -95,10 +99,10 @@ FLAVOR = RequestFix(
 )
 IMAGE = RequestFix((RequestChange("image", "trait:X", None),))
 TRAIT = HostFix(
-    (HostChange(Action.ENABLE_SERVICE), HostChange(Action.ADD_TRAIT, "X")), ()
+    (HostChange(HostAction.ENABLE_SERVICE), HostChange(HostAction.ADD_TRAIT, "X")), ()
 )
-LESS = HostFix((HostChange(Action.REMOVE_TRAIT, "X"),), ())
-ENABLE = HostFix((HostChange(Action.ENABLE_SERVICE),), ())
+LESS = HostFix((HostChange(HostAction.REMOVE_TRAIT, "X"),), ())
+ENABLE = HostFix((HostChange(HostAction.ENABLE_SERVICE),), ())
 
 
 def test_what_touches_nobody_else_comes_first_and_hosts_come_last():
@@ -120,7 +124,7 @@ def test_who_is_let_in_requires_the_trait_and_not_the_key_as_it_is_written():
     found = facts(case, request)
     matcher = Matcher(request.clauses, request.group_policy, found)
 
-    (proposed,) = fix.on_request(case.question, found, reach(matcher, found))
+    (proposed,) = fix.on_request(case.question, found, evaluate(matcher, found))
 
     assert proposed.changes == (
         RequestChange("flavor", "trait:CUSTOM_GOLD", "required"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from osc_traitsched.core.nova import images
+from osc_traitsched.core.nova.server import image as images
 
 MINE, OTHER = "mine", "other"
 
@@ -24,9 +24,9 @@ DEACTIVATED = image("off", visibility="public", status="deactivated")
 
 def likeliest(*found, accepted=(), project=MINE):
     def is_open(each):
-        return images.is_open_to(each, project, lambda: accepted)
+        return images.image_is_open_to(each, project, lambda: accepted)
 
-    return [each["id"] for each in images.likeliest(found, is_open)]
+    return [each["id"] for each in images.likeliest_images(found, is_open)]
 
 
 @pytest.mark.parametrize("clear", [PUBLIC, COMMUNITY, OWN], ids=lambda each: each["id"])
@@ -46,9 +46,9 @@ def test_members_are_asked_for_only_of_images_that_others_share():
         raise AssertionError
 
     for each in (PUBLIC, COMMUNITY, OWN):
-        assert images.is_open_to(each, MINE, accepted)
-    assert not images.is_open_to(PRIVATE, MINE, accepted)
-    assert not images.is_open_to(SHARED, None, accepted)
+        assert images.image_is_open_to(each, MINE, accepted)
+    assert not images.image_is_open_to(PRIVATE, MINE, accepted)
+    assert not images.image_is_open_to(SHARED, None, accepted)
 
 
 def test_those_that_are_as_good_are_all_named():
@@ -68,6 +68,6 @@ def test_a_user_of_no_project_owns_nothing():
 
 
 def test_what_tells_an_image_from_its_namesakes():
-    found = images.namesake({**HIDDEN, "created_at": "2026-01-31T10:00:00Z"})
+    found = images.namesake_image({**HIDDEN, "created_at": "2026-01-31T10:00:00Z"})
     assert (found.id, found.owner, found.visibility) == ("hidden", OTHER, "public")
     assert (found.created, found.is_hidden) == ("2026-01-31T10:00:00Z", True)

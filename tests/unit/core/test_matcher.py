@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.core.explain.verdict import reach
+from osc_traitsched.core.explain.verdict import evaluate
 from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
 from osc_traitsched.core.nova.clause import MemberOf, Resource
 from osc_traitsched.core.placement import search
@@ -52,7 +52,7 @@ def verdict(children, asked, policy="none"):
     )
     request = case.question.request()
     found = facts(case, request)
-    return reach(Matcher(request.clauses, request.group_policy, found), found)
+    return evaluate(Matcher(request.clauses, request.group_policy, found), found)
 
 
 VGPU = groups(16, VGPU=1)

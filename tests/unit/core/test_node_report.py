@@ -2,7 +2,7 @@
 
 import pytest
 
-from osc_traitsched.core.inventory import node_report
+from osc_traitsched.core.inventory import snapshot
 from osc_traitsched.core.inventory.snapshot import Compute
 
 BODY = {
@@ -26,24 +26,27 @@ BODY = {
 
 @pytest.mark.parametrize(("least", "free"), [(None, 90), (70, 70), (95, 90), (-3, -3)])
 def test_free_disk_is_the_lesser_of_two_figures(least, free):
-    found = node_report.read({**BODY, "disk_available_least": least})
+    found = snapshot.read_node_report({**BODY, "disk_available_least": least})
     assert found.free_disk_mb == free * 1024
 
 
 @pytest.mark.parametrize("key", ["free_disk_gb", "vcpus", "running_vms"])
 def test_a_node_that_has_never_reported_has_no_report(key):
-    assert node_report.read({**BODY, key: None}) is None
-    assert node_report.read({k: v for k, v in BODY.items() if k != key}) is None
+    assert snapshot.read_node_report({**BODY, key: None}) is None
+    assert (
+        snapshot.read_node_report({k: v for k, v in BODY.items() if k != key}) is None
+    )
 
 
 @pytest.mark.parametrize("given", ["", None, "{}"])
 def test_what_is_no_mapping_says_nothing_of_the_cpus(given):
-    assert node_report.read({**BODY, "cpu_info": given}).cpu_info is None
+    assert snapshot.read_node_report({**BODY, "cpu_info": given}).cpu_info is None
 
 
 def test_nodes_with_what_they_report_can_be_members_of_a_set():
     first, second = (
-        Compute("u", "cmp01", "cmp01", report=node_report.read(BODY)) for _ in range(2)
+        Compute("u", "cmp01", "cmp01", report=snapshot.read_node_report(BODY))
+        for _ in range(2)
     )
     assert first.report.cpu_info == {"arch": "x86_64"}
     assert len({first, second}) == 1

@@ -15,7 +15,7 @@ from osc_traitsched.core.explain.option_impact import (
     switches,
     variations,
 )
-from osc_traitsched.core.explain.verdict import reach
+from osc_traitsched.core.explain.verdict import evaluate
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.options import OPTIONS, Consumer, Kind, Option
 from osc_traitsched.core.nova.question import Question, ServerSpec
@@ -126,7 +126,7 @@ def of_either_release(release, other, specs, cloud):
     tried = [each for each in variations(question, request) if not each.name]
     asked = [request, *(each.request for each in tried if each.request)]
     found = facts_of(case.cloud, asked)
-    verdict = reach(Matcher(request.clauses, request.group_policy, found), found)
+    verdict = evaluate(Matcher(request.clauses, request.group_policy, found), found)
     return release_impacts(
         Matched(question, found, verdict, Filtering(), computes=()), tried
     )

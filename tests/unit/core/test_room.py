@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.core.explain import room
+from osc_traitsched.core.explain import filtering
 from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
 from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.core.nova.question import Question
-from osc_traitsched.core.placement.candidate import Room
-from osc_traitsched.core.placement.facts import Facts, Fit, Stock
+from osc_traitsched.core.placement.facts import Facts, Fit, Room, Stock
 from tests.unit.core.filter.asked import host, settings
 
 FLAVOR = {"name": "f", "vcpus": 1, "ram": 512, "disk": 0}
@@ -44,7 +43,7 @@ def of(
         FLAVOR, None, (), settings(**options), group=group, servers=servers
     )
     known = {each: host(each) for each in FREE} if hosts is None else hosts
-    return room.of_hosts(
+    return filtering.room_of_hosts(
         question, question.request(), found or facts(), known, unsure, first
     )
 

@@ -8,7 +8,7 @@ import itertools
 import hypothesis
 from hypothesis import strategies as st
 
-from osc_traitsched.core.placement.facts import Group, Offer, Wanted
+from osc_traitsched.core.placement.facts import Group, GroupSet, Offer
 from osc_traitsched.core.placement.search import has_placement, task
 
 CLASSES = "ABC"
@@ -50,7 +50,7 @@ def offers(draw, asked):
 
 
 def found(suffixed, unsuffixed, tree, usable, isolate):
-    wanted = Wanted(frozenset(collections.Counter(suffixed).items()), unsuffixed)
+    wanted = GroupSet(frozenset(collections.Counter(suffixed).items()), unsuffixed)
     return has_placement(task(wanted, tree, usable, isolate))
 
 

@@ -46,7 +46,7 @@ NOVA = Nova((Compute("a", "host-a", "a"), Compute("c", "host-c", "c")))
 def test_a_compute_node_of_placements_that_nova_does_not_list_is_unlisted():
     found = CLOUD.with_nova(NOVA).with_compute_nodes(["a", "b"])
     assert (found.unmanaged_roots, found.unlisted) == ({"b"}, {"b"})
-    assert (found.listed, found.named(found.unlisted)) == (1, ("host-b",))
+    assert (found.listed, found.names_of(found.unlisted)) == (1, ("host-b",))
 
 
 def test_a_root_that_no_nova_compute_made_is_not_unlisted():

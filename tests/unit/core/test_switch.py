@@ -3,7 +3,8 @@
 import pytest
 
 from osc_traitsched.core.errors import NotInRelease
-from osc_traitsched.core.nova import options, switch
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova import settings as switch
 from osc_traitsched.core.nova.options import OPTIONS, Consumer
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 
@@ -20,7 +21,7 @@ def values(*wanted, release=23, filters=None):
     settings = {}
     if filters is not None:
         settings[options.ENABLED_FILTERS] = Setting(filters, "a test", given=True)
-    return switch.switched(wanted, SchedulerSettings(release, settings)).values
+    return switch.switch(wanted, SchedulerSettings(release, settings)).values
 
 
 def test_every_switch_of_nova_that_adds_clauses_can_be_asked_for():
@@ -31,7 +32,7 @@ def test_every_switch_of_nova_that_adds_clauses_can_be_asked_for():
 
 def test_what_is_on_already_is_set_all_the_same():
     on = {options.ISOLATION: Setting(True, "a test", given=True)}
-    turned = switch.switched(["isolation"], SchedulerSettings(27, on))
+    turned = switch.switch(["isolation"], SchedulerSettings(27, on))
     assert turned.values == {options.ISOLATION: True}
 
 
@@ -90,9 +91,7 @@ def test_what_a_release_does_not_have_is_refused(wanted, release):
 
 
 def test_a_name_counts_once():
-    found = switch.switched(
-        ["isolation", "projects", "isolation"], SchedulerSettings(27)
-    )
+    found = switch.switch(["isolation", "projects", "isolation"], SchedulerSettings(27))
     assert found.wanted == ("isolation", "projects")
 
 
@@ -106,5 +105,5 @@ def test_a_name_counts_once():
     ],
 )
 def test_the_options_own_word_for_projects_is_known(alias, name):
-    assert switch.known_name(alias) == name
+    assert switch.switch_name(alias) == name
     assert (name in switch.SWITCHES) is (name != "unknown")

@@ -27,7 +27,7 @@ def test_a_malformed_name_is_refused_by_name(name):
 
 def test_an_unknown_custom_trait_comes_with_names_that_are_really_alike():
     with pytest.raises(errors.UnknownTrait) as caught:
-        trait.check_known(["CUSTOM_GOLDEN"], KNOWN)
+        trait.check_exist(["CUSTOM_GOLDEN"], KNOWN)
     assert caught.value.nearest == ("CUSTOM_GOLD",)
     assert not caught.value.standard
 
@@ -39,7 +39,7 @@ def test_being_custom_makes_no_two_names_alike():
 
 def test_a_standard_trait_that_an_old_cloud_lacks_is_told_from_a_typo():
     with pytest.raises(errors.UnknownTrait) as caught:
-        trait.check_known(["HW_CPU_X86_AVX512F"], KNOWN)
+        trait.check_exist(["HW_CPU_X86_AVX512F"], KNOWN)
     assert caught.value.standard
 
 

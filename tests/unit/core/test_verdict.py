@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.core.explain.verdict import grouped_rejections, reach
+from osc_traitsched.core.explain.verdict import evaluate, grouped_rejections
 from osc_traitsched.core.nova.clause import Resource
 from osc_traitsched.core.placement.matcher import Matcher, matching_hosts
 from tests.cases.reading import Case
@@ -24,7 +24,7 @@ def judged(cloud, **more):
     matcher = Matcher(request.clauses, request.group_policy, found)
     other = request.fallback
     second = other and Matcher(other.clauses, other.group_policy, found)
-    return reach(matcher, found, second), found.snapshot.hosts
+    return evaluate(matcher, found, second), found.snapshot.hosts
 
 
 @pytest.fixture

@@ -17,8 +17,7 @@ from osc_traitsched.core.check.rules.traits import TraitsUnused
 from osc_traitsched.core.check.rules.traits_requests import TraitsNotTogether
 from osc_traitsched.core.nova.clause import Trait
 from osc_traitsched.core.nova.options import REMOVED_FILTERS
-from osc_traitsched.core.nova.settings import Setting
-from osc_traitsched.core.nova.switch import AZ_FILTER
+from osc_traitsched.core.nova.settings import AZ_FILTER, Setting
 from osc_traitsched.views import check
 from tests.unit.core.check import (
     test_config,

@@ -3,7 +3,8 @@
 import pytest
 
 from osc_traitsched.core import releases
-from osc_traitsched.core.nova import options, switch
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova import settings as switch
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.text import option
 from osc_traitsched.views import config
@@ -18,7 +19,7 @@ def rows(release=23, settings=None, ignored=(), given=True):
 
 
 def cautions(*wanted, release=23, settings=None, named=False, replaces=False):
-    turned = switch.switched(wanted, SchedulerSettings(release, settings or {}))
+    turned = switch.switch(wanted, SchedulerSettings(release, settings or {}))
     return config.cautions(turned, named, replaces)
 
 
@@ -77,8 +78,8 @@ def test_what_is_confirmed_or_does_not_depend_on_filters_is_none():
 
 
 def test_comments_are_one_line_each_and_ascii(golden):
-    both = switch.switched(["isolation", "az"], SchedulerSettings(28))
-    nothing = switch.switched(["az"], SchedulerSettings(28))
+    both = switch.switch(["isolation", "az"], SchedulerSettings(28))
+    nothing = switch.switch(["az"], SchedulerSettings(28))
     texts = {
         deployment: config.comments(deployment, both, ["take care"], has_body=True)
         for deployment in ("tripleo", "nova-conf", "rhoso")

@@ -11,7 +11,7 @@ import pytest
 
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.fix import (
-    Action,
+    HostAction,
     HostChange,
     HostFix,
     RequestChange,
@@ -39,7 +39,7 @@ TOGETHER = (
     RequestFix((RAW, GOLD)),
     RequestFix((SILVER,)),
     HostFix(
-        (HostChange(Action.ENABLE_SERVICE), HostChange(Action.JOIN_AGGREGATE, "gold")),
+        (HostChange(HostAction.ENABLE_SERVICE), HostChange(HostAction.JOIN_AGGREGATE, "gold")),
         (),
     ),
 )

@@ -7,7 +7,7 @@ import pytest
 
 from osc_traitsched.core.explain import fix
 from osc_traitsched.core.explain.explanation import Explanation
-from osc_traitsched.core.explain.verdict import reach
+from osc_traitsched.core.explain.verdict import evaluate
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.placement.matcher import Matcher
 from osc_traitsched.documents import reference
@@ -36,7 +36,7 @@ def explanation(case):
     matcher = Matcher(request.clauses, request.group_policy, found)
     other = request.fallback
     second = other and Matcher(other.clauses, other.group_policy, found)
-    verdict = reach(matcher, found, second)
+    verdict = evaluate(matcher, found, second)
     computes = {h.uuid: Compute(h.uuid, h.name, h.name) for h in found.snapshot.hosts}
     fixes = fix.on_hosts(matcher, verdict, case.question, computes)
     return Explanation(

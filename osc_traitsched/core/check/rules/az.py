@@ -14,8 +14,12 @@ from osc_traitsched.core.check.rules.mirror import OutOfStep, Use
 from osc_traitsched.core.check.words import off_by, unset
 from osc_traitsched.core.inventory.metadata import ZONE_KEY, zone_in
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.settings import Setting
-from osc_traitsched.core.nova.switch import AZ_FILTER, az_is_always_on, az_is_on
+from osc_traitsched.core.nova.settings import (
+    AZ_FILTER,
+    Setting,
+    az_is_always_on,
+    az_is_on,
+)
 from osc_traitsched.core.releases import release
 from osc_traitsched.paste import Option, Placeholder, openstack
 from osc_traitsched.text import listed, option, quoted, ranges

@@ -13,13 +13,12 @@ from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
 from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.words import off_by
-from osc_traitsched.core.inventory.snapshot import TENANT_KEY
+from osc_traitsched.core.inventory.metadata import TENANT_KEY
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import RootTrait
 from osc_traitsched.core.nova.options import is_removed
 from osc_traitsched.core.nova.server import server
-from osc_traitsched.core.nova.settings import Setting
-from osc_traitsched.core.nova.switch import AZ_FILTER, PROJECT_FILTER
+from osc_traitsched.core.nova.settings import AZ_FILTER, PROJECT_FILTER, Setting
 from osc_traitsched.core.releases import release
 from osc_traitsched.paste import Option, openstack
 from osc_traitsched.text import listed, option

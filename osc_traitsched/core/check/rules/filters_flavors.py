@@ -12,7 +12,8 @@ from osc_traitsched.core.check.survey import Demand
 from osc_traitsched.core.check.words import aggregate_set, unset
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.filter import supported, values
+from osc_traitsched.core.nova.filter import state as supported
+from osc_traitsched.core.nova.filter import values
 from osc_traitsched.core.nova.filter.aggregates import FLAVOR_KEY, SCOPE, metadata_key
 from osc_traitsched.core.nova.filter.groups import policies_off
 from osc_traitsched.core.nova.filter.state import Fails

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from osc_traitsched.core.check.analysis import ISOLATED_HOSTS, Analysis
 from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
 from osc_traitsched.core.check.words import aggregate_set
-from osc_traitsched.core.inventory.snapshot import TENANT_KEY
-from osc_traitsched.core.inventory.tenant_keys import found_in, own_keys, projects_of
+from osc_traitsched.core.inventory.metadata import TENANT_KEY, projects_of
+from osc_traitsched.core.inventory.metadata import new_project_keys as own_keys
+from osc_traitsched.core.inventory.metadata import placement_projects as found_in
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.aggregates import TENANT_SUFFIXES
-from osc_traitsched.core.nova.settings import Setting
-from osc_traitsched.core.nova.switch import PROJECT_FILTER
+from osc_traitsched.core.nova.settings import PROJECT_FILTER, Setting
 from osc_traitsched.core.releases import release
 from osc_traitsched.text import listed, quoted
 

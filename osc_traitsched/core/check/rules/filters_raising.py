@@ -20,7 +20,7 @@ from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.nova.filter import aggregates as image_filter
 from osc_traitsched.core.nova.filter import values
 from osc_traitsched.core.nova.filter.aggregates import metadata_key
-from osc_traitsched.core.nova.filter.capabilities import ADDRESS_BITS, wanted_of
+from osc_traitsched.core.nova.filter.compute import ADDRESS_BITS, wanted_of
 from osc_traitsched.core.nova.filter.state import (
     Fails,
     HostState,
@@ -212,7 +212,7 @@ def image_raising(analysis: Analysis) -> Iterator[FiltersImageRaises]:
                 str(image.body["id"]),
                 image_filter.ADDRESS_BITS,
                 str(value),
-                tuple(image_filter.asked_of(spec, settings).values()),
+                tuple(image_filter.supported_by_image(spec, settings).values()),
             )
 
 

@@ -15,11 +15,11 @@ from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
 from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.rules import mirror_providers
 from osc_traitsched.core.inventory.metadata import zone_in
-from osc_traitsched.core.inventory.mirror import Difference
 from osc_traitsched.core.inventory.snapshot import Aggregate, Compute, Nova
+from osc_traitsched.core.inventory.snapshot import MembershipDifference as Difference
 from osc_traitsched.core.inventory.trait import Ownership, ownership
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.switch import az_is_on
+from osc_traitsched.core.nova.settings import az_is_on
 from osc_traitsched.paste import Command, openstack
 from osc_traitsched.text import listed, ranges
 

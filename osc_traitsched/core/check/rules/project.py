@@ -11,11 +11,10 @@ from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.rules import mirror
 from osc_traitsched.core.check.rules.mirror import OutOfStep, Use
 from osc_traitsched.core.check.words import aggregate_set, unset
-from osc_traitsched.core.inventory.snapshot import TENANT_KEY, Aggregate
-from osc_traitsched.core.inventory.tenant_keys import projects_of
+from osc_traitsched.core.inventory.metadata import TENANT_KEY, projects_of
+from osc_traitsched.core.inventory.snapshot import Aggregate
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.settings import Setting
-from osc_traitsched.core.nova.switch import PROJECT_FILTER
+from osc_traitsched.core.nova.settings import PROJECT_FILTER, Setting
 from osc_traitsched.paste import Option, Placeholder, openstack
 from osc_traitsched.text import listed
 

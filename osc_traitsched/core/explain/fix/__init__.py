@@ -1,14 +1,14 @@
-"""Changes that would let a host take the request; none is a fix until tried.
+"""Fixes: changes that let a host take the request, once tried.
 
-Changes of hosts are tried by the matcher, changes of the request by Placement.
+The matcher tries changes of hosts, Placement tries changes of the request.
 """
 
 from __future__ import annotations
 
 from osc_traitsched.core.explain.fix.hosts import on_hosts, other_flavors, other_formats
 from osc_traitsched.core.explain.fix.requests import (
-    Action,
     Fix,
+    HostAction,
     HostChange,
     HostFix,
     Replacement,
@@ -22,8 +22,8 @@ from osc_traitsched.core.explain.fix.requests import (
 )
 
 __all__ = [
-    "Action",
     "Fix",
+    "HostAction",
     "HostChange",
     "HostFix",
     "Replacement",

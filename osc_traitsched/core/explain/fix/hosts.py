@@ -1,4 +1,4 @@
-"""Changes of hosts and aggregates that would help."""
+"""Fixes of hosts and aggregates, and other flavors and images."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from osc_traitsched.core.explain.filtering import Filtering, filtering
 from osc_traitsched.core.explain.fix.requests import (
     MOST_OF_HOSTS,
-    Action,
+    HostAction,
     HostChange,
     HostFix,
     Replacement,
@@ -44,10 +44,9 @@ _IS_PUBLIC = "os-flavor-access:is_public"
 
 
 def other_flavors(question: Question, flavors: Iterable[Body]) -> list[RequestFix]:
-    """Return the flavors of the same size or a larger one, the nearest first.
+    """Flavors of at least the same size, nearest first.
 
-    Only public ones, since which projects may use the others was not read, and only
-    those whose extra specs Nova shows and that differ from the request's own.
+    Only public flavors with visible, different extra specs count.
     """
     asked = question.flavor
     own = [asked[size] for size in _SIZES]
@@ -66,7 +65,7 @@ def other_flavors(question: Question, flavors: Iterable[Body]) -> list[RequestFi
 
 
 def other_formats(question: Question, images: Iterable[Body]) -> Iterator[RequestFix]:
-    """Yield the images of the request's image's name that have another format."""
+    """Images of the same name in another disk format."""
     asked = question.image or {}
     for image in images:
         is_other = image.get("disk_format") != asked.get("disk_format")
@@ -84,7 +83,6 @@ def _size(flavor: Body) -> tuple[int, ...]:
 
 
 def _distance(flavor: Body, question: Question) -> tuple[float, int, str]:
-    """Return how far a flavor is from the request's: by size, then by extra specs."""
     asked = question.flavor
     grown = sum(flavor[size] / max(asked[size], 1) for size in _SIZES)
     differing = set(_specs(flavor).items()) ^ set(_specs(asked).items())
@@ -110,14 +108,14 @@ def on_hosts(
     computes: Mapping[str, Compute],
     may_fail: Iterable[str] = (),
 ) -> tuple[HostFix, ...]:
-    """Return the changes of hosts that help: certain, simple and wide ones first.
+    """Changes of hosts that help: certain, simple and wide ones first.
 
-    Each was tried: the matcher takes the hosts with it, and no host filter keeps them
-    out as far as can be known. What nova-compute would undo is not among them, nor what
-    nova-api would refuse, nor enabling what was disabled for a reason.
+    The matcher and the host filters accept the hosts after each change. Changes that
+    nova-compute would revert or nova-api reject are left out, and so are hosts disabled
+    with a reason.
 
-    :param computes: Nova's compute nodes, by the UUID of their provider
-    :param may_fail: the host filters that may end the request for another host
+    :param computes: Nova's compute nodes by provider UUID
+    :param may_fail: host filters that may fail the request for another host
     """
     hosts: dict[tuple[HostChange, ...], list[str]] = {}
     helping: dict[object, list[tuple[HostChange, ...]]] = {}
@@ -144,10 +142,7 @@ def _tried(
     hosts: Mapping[tuple[HostChange, ...], Iterable[str]],
     may_fail: tuple[str, ...],
 ) -> list[HostFix]:
-    """Return the changes after which host filters pass hosts, without needless ones.
-
-    Where they pass no host for sure, the hosts are those that they may pass.
-    """
+    """Changes after which filters pass, or may pass, hosts, without needless parts."""
     found: list[HostFix] = []
     for changes in sorted(hosts, key=len):
         fewer = [fix for fix in found if set(fix.changes) < set(changes)]
@@ -174,13 +169,12 @@ def _filtered(
     changes: Iterable[HostChange],
     roots: Iterable[str],
 ) -> Filtering:
-    """Return what the host filters say of hosts after changes."""
     changed = [computes[root] for root in roots if root in computes]
     aggregates = question.aggregates
     for change in changes:
-        if change.action is Action.ENABLE_SERVICE:
+        if change.action is HostAction.ENABLE_SERVICE:
             changed = [dataclasses.replace(each, is_enabled=True) for each in changed]
-        elif change.action is Action.JOIN_AGGREGATE:
+        elif change.action is HostAction.JOIN_AGGREGATE:
             joining = {each.service_host for each in changed}
             aggregates = tuple(
                 {**body, "hosts": [*body["hosts"], *joining]}
@@ -193,45 +187,45 @@ def _filtered(
 
 
 def _is_unused(facts: Facts, root: str) -> bool:
-    """Tell whether nothing of a host is in use; False where that was not read."""
+    """Whether nothing of a host is in use; False if unknown."""
     stock = facts.stock.get(root)
     return stock is not None and not any(each.used for each in stock.values())
 
 
 @dataclasses.dataclass(frozen=True)
 class _Host:
-    """What Nova lets be changed of a host."""
+    """Possible changes of a host in Nova."""
 
     compute: Compute | None
     question: Question
     is_unused: bool
 
     def changed(self, change: HostChange) -> HostChange | None:
-        """Return the change as it is for this host, or None if Nova refuses it."""
-        if change.action is Action.ENABLE_SERVICE:
+        """The change for this host, or None if Nova rejects it."""
+        if change.action is HostAction.ENABLE_SERVICE:
             # Where it is down enabling gains nothing, and where it is enabled the
             # trait is a stale one that nova-compute takes away itself. Whoever gave
             # a reason for disabling it knows better.
             compute = self.compute
             may = compute and compute.is_up_but_disabled and not compute.disabled_reason
             return change if may else None
-        if change.action is not Action.JOIN_AGGREGATE:
+        if change.action is not HostAction.JOIN_AGGREGATE:
             return change
         named = [a for a in self.question.aggregates if a["uuid"] == change.name]
         if self.compute is None or not named:
             return None
         (aggregate,) = named
         if self.compute.service_host in aggregate["hosts"]:
-            return HostChange(Action.MIRROR_AGGREGATE, change.name)
+            return HostChange(HostAction.MIRROR_AGGREGATE, change.name)
         return change if self._may_be_in(self._zone(aggregate)) else None
 
     def _may_be_in(self, zone: str | None) -> bool:
-        """Tell whether Nova lets the host into an aggregate of this zone.
+        """Whether Nova lets the host into an aggregate of this zone.
 
-        A host is in one zone, which does not change under its servers
-        (nova/compute/api.py, ``is_safe_to_update_az`` and
+        A host is in one zone, and keeps it while it has servers (nova/compute/api.py,
+        ``is_safe_to_update_az`` and
         ``ensure_no_instances_need_to_move_az_when_host_added``). Before 2024.1 Nova
-        lets it change, and leaves servers in a zone that nobody asked for.
+        allows the change, and leaves servers in a zone that they did not request.
         """
         if zone is None or self.compute is None:
             return True
@@ -250,10 +244,9 @@ def _helping(
     correction_sets: Iterable[ClauseSet],
     question: Question,
 ) -> list[tuple[HostChange, ...]]:
-    """Return sets of changes after which Placement takes a host.
+    """Sets of changes after which Placement returns a host.
 
-    None of them has another one inside, unless host filters keep the host out: whether
-    they pass it then depends on more than its kind.
+    They are minimal, unless host filters reject the host.
     """
     found: list[tuple[HostChange, ...]] = []
     for clauses in correction_sets:
@@ -275,18 +268,15 @@ def _helping(
 def _changes(
     clauses: ClauseSet, question: Question
 ) -> Iterator[dict[HostChange, None]]:
-    """Yield sets of changes to try, those without an aggregate for filters first.
-
-    What has no change of its own another change may bring about.
-    """
+    """Sets of changes to try, those without an aggregate for filters first."""
     changes = dict.fromkeys(filter(None, map(_host_change, clauses)))
     yield changes
     for aggregate in _wanted_aggregates(clauses, question):
-        yield {**changes, HostChange(Action.JOIN_AGGREGATE, aggregate): None}
+        yield {**changes, HostChange(HostAction.JOIN_AGGREGATE, aggregate): None}
 
 
 def _wanted_aggregates(clauses: ClauseSet, question: Question) -> list[str]:
-    """Return the first aggregates that have of a key what a filter looks for."""
+    """First aggregates with the metadata that a filter looks for."""
     specs = question.flavor.get("extra_specs") or {}
     keys = {
         origin.key
@@ -308,30 +298,29 @@ def _host_change(clause: Condition) -> HostChange | None:
         if clause.forbidden or len(clause.aggregates) != 1:
             return None
         (aggregate,) = clause.aggregates
-        return HostChange(Action.JOIN_AGGREGATE, aggregate)
+        return HostChange(HostAction.JOIN_AGGREGATE, aggregate)
     if isinstance(clause, HostFilter):
         # It may be down as well; :class:`_Host` and the filter itself know.
         is_of_service = clause.name == _OF_SERVICE
-        return HostChange(Action.ENABLE_SERVICE) if is_of_service else None
+        return HostChange(HostAction.ENABLE_SERVICE) if is_of_service else None
     if isinstance(clause, (Resource, MoveRule)):
         return None
     if clause.name == DISABLED and clause.forbidden:
-        return HostChange(Action.ENABLE_SERVICE)
+        return HostChange(HostAction.ENABLE_SERVICE)
     if ownership(clause.name) is not Ownership.OPERATOR:
         return None
-    action = Action.REMOVE_TRAIT if clause.forbidden else Action.ADD_TRAIT
+    action = HostAction.REMOVE_TRAIT if clause.forbidden else HostAction.ADD_TRAIT
     return HostChange(action, clause.name)
 
 
 def _changed_host(matcher: Matcher, host: Host, change: HostChange) -> Host:
-    """Return what would decide about a host after a change of its root."""
     name = change.name
     root, *others = host.offers
-    if change.action is Action.JOIN_AGGREGATE:
+    if change.action is HostAction.JOIN_AGGREGATE:
         inside = matcher.joined(root.inside, name)
         own = dataclasses.replace(root, inside=inside)
         return dataclasses.replace(host, offers=(own, *others))
-    if change.action is Action.ADD_TRAIT:
+    if change.action is HostAction.ADD_TRAIT:
         added, removed = frozenset({name}), frozenset[str]()
     else:
         added, removed = frozenset[str](), frozenset({name or DISABLED})

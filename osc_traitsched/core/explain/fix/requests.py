@@ -1,4 +1,4 @@
-"""Changes of flavor, image and request that would help."""
+"""Fixes of the flavor, the image and the request."""
 
 from __future__ import annotations
 
@@ -30,10 +30,7 @@ MOST_OF_REQUEST = 4
 
 
 class Scope(enum.Enum):
-    """What a fix would change, that of the fewest others first.
-
-    What exists only has to be asked for; what does not has to be made first.
-    """
+    """Extent of a fix, smallest first."""
 
     EXISTING = 1
     REQUEST = 2
@@ -41,8 +38,8 @@ class Scope(enum.Enum):
     HOSTS = 4
 
 
-class Action(enum.Enum):
-    """What is done to a host."""
+class HostAction(enum.Enum):
+    """Action on a host."""
 
     ADD_TRAIT = "add"
     REMOVE_TRAIT = "remove"
@@ -56,10 +53,10 @@ class Action(enum.Enum):
 class HostChange:
     """One part of a change of hosts.
 
-    :ivar name: the trait, or the aggregate's UUID; empty for a service
+    :ivar name: trait or aggregate UUID; empty for a service
     """
 
-    action: Action
+    action: HostAction
     name: str = ""
 
 
@@ -67,9 +64,9 @@ class HostChange:
 class HostFix:
     """A change of hosts.
 
-    :ivar hosts: UUIDs of the roots to change, which are those gained, too
-    :ivar deciding: the host filters that have the last word on all of the hosts, since
-        what they say can't be known; none if it is certain that the hosts are gained
+    :ivar hosts: root UUIDs of the hosts to change, which are also those gained
+    :ivar deciding: host filters with an unknown answer for all of the hosts; empty if
+        the fix is certain
     """
 
     changes: tuple[HostChange, ...]
@@ -78,7 +75,7 @@ class HostFix:
 
     @property
     def scope(self) -> Scope:
-        """What the change would be of."""
+        """Extent of the fix."""
         return Scope.HOSTS
 
 
@@ -86,8 +83,8 @@ class HostFix:
 class RequestChange:
     """One part of a change of the request.
 
-    :ivar what: ``flavor`` or ``image`` for their properties, ``size`` or ``zone``
-    :ivar value: None takes a key away
+    :ivar what: ``flavor`` or ``image`` for properties, ``size`` or ``zone``
+    :ivar value: None removes the key
     """
 
     what: str
@@ -96,7 +93,7 @@ class RequestChange:
 
     @property
     def scope(self) -> Scope:
-        """What the change would be of."""
+        """Extent of the change."""
         if self.what == "zone":
             return Scope.EXISTING
         own = self.what == "size" or self.key == "disk_format"
@@ -104,11 +101,11 @@ class RequestChange:
 
     @property
     def is_drop_of_resources(self) -> bool:
-        """Whether it takes an amount away that the flavor names."""
+        """Whether it removes an amount from the flavor."""
         return self.value is None and self.key.startswith("resources")
 
     def applied(self, question: Question) -> Question:
-        """Return the question with the change."""
+        """The question with the change."""
         if self.what == "size":
             return question.with_size(**{self.key: int(self.value or 0)})
         if self.what == "zone":
@@ -122,10 +119,10 @@ class RequestChange:
 
 @dataclasses.dataclass(frozen=True)
 class Replacement:
-    """Another flavor or image that the cloud has.
+    """Another flavor or image of the cloud.
 
     :ivar what: ``flavor`` or ``image``
-    :ivar body: the API's
+    :ivar body: of the API
     """
 
     what: str
@@ -135,7 +132,7 @@ class Replacement:
     scope = Scope.EXISTING
 
     def applied(self, question: Question) -> Question:
-        """Return the question with it."""
+        """The question with the replacement."""
         if self.what == "flavor":
             return dataclasses.replace(question, flavor=self.body)
         return dataclasses.replace(question, image=self.body)
@@ -148,10 +145,10 @@ RequestPart = Union[RequestChange, Replacement]
 class RequestFix:
     """A change of the request.
 
-    :ivar hosts: UUIDs of the roots gained
-    :ivar lost: UUIDs of the roots that can take it now and could not then
-    :ivar is_cut: there may be more hosts: only so many were asked for
-    :ivar deciding: as of a change of hosts
+    :ivar hosts: root UUIDs of the hosts gained
+    :ivar lost: root UUIDs of the hosts lost
+    :ivar is_cut: more hosts may exist, due to a limit of results
+    :ivar deciding: as in :class:`HostFix`
     """
 
     changes: tuple[RequestPart, ...]
@@ -162,7 +159,7 @@ class RequestFix:
 
     @property
     def scope(self) -> Scope:
-        """What the change would be of."""
+        """Extent of the fix."""
         return max((each.scope for each in self.changes), key=lambda s: s.value)
 
 
@@ -170,7 +167,7 @@ Fix = Union[HostFix, RequestFix]
 
 
 def safest_first(fixes: Iterable[Fix]) -> tuple[Fix, ...]:
-    """Return the fixes by how many others they would touch, the certain ones first."""
+    """Fixes by extent, certain ones first."""
     return tuple(sorted(fixes, key=lambda fix: (fix.scope.value, bool(fix.deciding))))
 
 
@@ -186,11 +183,11 @@ _SIZES = {"VCPU": "vcpus", "PCPU": "vcpus", "MEMORY_MB": "ram", "DISK_GB": "disk
 def on_request(
     question: Question, facts: Facts, verdict: Verdict
 ) -> tuple[RequestFix, ...]:
-    """Return changes of the request that are worth a try, the best first.
+    """Changes of the request to try, best first.
 
     They come from the smallest correction sets, and of these from those of the most
-    hosts. What is dropped or changed is what the user wrote: keys of the flavor and
-    the image, the size, the zone.
+    hosts. Only keys that users write change: extra specs, image properties, size and
+    zone.
     """
     gains: dict[ClauseSet, list[str]] = {}
     for root, rejection in verdict.rejections.items():
@@ -208,7 +205,7 @@ def on_request(
 
 
 def changes_format(fix: RequestFix) -> bool:
-    """Tell whether a fix is an image in another format."""
+    """Whether a fix is an image in another format."""
     (change, *others) = fix.changes
     return (
         not others and isinstance(change, RequestChange) and change.key == "disk_format"
@@ -216,10 +213,7 @@ def changes_format(fix: RequestFix) -> bool:
 
 
 def _orphans(removed: ClauseSet) -> Iterator[Condition]:
-    """Yield the traits of groups that have no amount left when clauses are removed.
-
-    Placement takes no group of traits alone.
-    """
+    """Traits of groups that would lose their last amount; Placement rejects these."""
     left = tuple(removed.rest)
     served = {clause.group for clause in left if isinstance(clause, Resource)}
     for clause in left:
@@ -234,7 +228,7 @@ def _origins(clauses: Iterable[Condition]) -> list[Origin]:
 def _request_changes(
     question: Question, clauses: Iterable[Condition], facts: Facts, roots: Sequence[str]
 ) -> Iterator[tuple[RequestChange, ...]]:
-    """Yield sets of changes that would take all the clauses away."""
+    """Sets of changes that remove all these clauses."""
     alternatives = [
         list(_alternatives(question, clause, facts, roots)) for clause in clauses
     ]
@@ -250,7 +244,7 @@ def _request_changes(
 def _alternatives(
     question: Question, clause: Condition, facts: Facts, roots: Sequence[str]
 ) -> Iterator[tuple[RequestChange, ...]]:
-    """Yield the changes that would each take one clause away."""
+    """Changes that each remove one clause."""
     kinds = {origin.key for origin in clause.origins if origin.kind == "prefilter"}
     if "isolate_aggregates" in kinds:
         yield from _let_in(clause.origins, question.assumptions.collation)
@@ -271,7 +265,7 @@ def _alternatives(
 def _let_in(
     origins: Iterable[Origin], collation: Collation
 ) -> Iterator[tuple[RequestChange, ...]]:
-    """Require what the isolated aggregate wants, so that it is open."""
+    """Require the traits that isolate the aggregate."""
     keys = (o.key for o in origins if o.kind == "aggregate")
     names = [trait_in(key, collation) for key in keys]
     if names:
@@ -279,7 +273,7 @@ def _let_in(
 
 
 def _zones(question: Question, facts: Facts, roots: Sequence[str]) -> list[str]:
-    """Return the zones that Nova has these hosts in, most hosts first."""
+    """Zones of these hosts, most hosts first."""
     if question.is_forced:
         # The host's own zone counts, whatever is asked for.
         return []
@@ -294,7 +288,7 @@ def _zones(question: Question, facts: Facts, roots: Sequence[str]) -> list[str]:
 
 
 def _formats(facts: Facts, roots: Sequence[str]) -> list[str]:
-    """Return the disk formats that these hosts support, most hosts first."""
+    """Disk formats of these hosts, most hosts first."""
     prefix = "COMPUTE_IMAGE_TYPE_"
     counts: dict[str, int] = {}
     for root in roots:
@@ -308,7 +302,7 @@ def _formats(facts: Facts, roots: Sequence[str]) -> list[str]:
 def _smaller(
     clause: Resource, facts: Facts, roots: Sequence[str]
 ) -> Iterator[tuple[RequestChange, ...]]:
-    """Yield the largest amount that one of the hosts has free."""
+    """The largest free amount on any of these hosts."""
     keys = [o.key for o in clause.origins if o.kind == "flavor"]
     size = _SIZES.get(clause.resource_class)
     # A host that seems to have enough has a largest unit that was not read.
@@ -332,7 +326,7 @@ def _smaller(
 
 
 def _drops(question: Question, origins: Iterable[Origin]) -> tuple[RequestChange, ...]:
-    """Return the removal of every key that the clause comes from, if users set them."""
+    """Removal of each key of the clause, if users set all of them."""
     drops = []
     for origin in origins:
         if origin.kind == "flavor":

@@ -1,1 +1,1 @@
-"""Nova's host filters: what nova-scheduler makes of the hosts that Placement gave."""
+"""Nova's host filters, which run on Placement's hosts."""

@@ -1,13 +1,17 @@
-"""Host filters that read the metadata of aggregates."""
+"""Host filters that read metadata of aggregates.
+
+Classes in parentheses are of nova/scheduler/filters.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from osc_traitsched.core.inventory.snapshot import TENANT_KEY
+from osc_traitsched.core.inventory.metadata import TENANT_KEY
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import Origin
-from osc_traitsched.core.nova.filter import compute, state, supported
+from osc_traitsched.core.nova.filter import compute, state
+from osc_traitsched.core.nova.filter import state as supported
 from osc_traitsched.core.nova.filter.state import (
     PASSES,
     Answer,
@@ -35,9 +39,8 @@ TENANT_SUFFIXES = 30
 def extra_specs(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> Answer:
-    """Want for each extra spec a value of the host's aggregates that matches it.
+    """Match each extra spec with the metadata of the host's aggregates.
 
-    nova/scheduler/filters/aggregate_instance_extra_specs.py,
     ``AggregateInstanceExtraSpecsFilter``
     """
     flavor = spec.server.flavor
@@ -49,9 +52,9 @@ def extra_specs(
 
 
 def metadata_key(extra_spec: str) -> str | None:
-    """Return the key of aggregates that an extra spec is compared with; None for none.
+    """Metadata key for an extra spec; None if the filter ignores it.
 
-    One without a scope is compared, too.
+    Extra specs without a scope count too.
     """
     scope, colon, rest = extra_spec.partition(":")
     if not colon:
@@ -60,9 +63,9 @@ def metadata_key(extra_spec: str) -> str | None:
 
 
 def has_wanted(metadata: Mapping[str, str], extra_spec: str, wanted: str) -> bool:
-    """Tell whether one aggregate has of an extra spec what it wants.
+    """Whether one aggregate matches an extra spec.
 
-    :param extra_spec: the key as it is written
+    :param extra_spec: key as written
     """
     key = metadata_key(extra_spec)
     if key is None or key not in metadata:
@@ -74,7 +77,7 @@ def has_wanted(metadata: Mapping[str, str], extra_spec: str, wanted: str) -> boo
 
 
 def _matched(host: HostState, origin: Origin, key: str, wanted: str) -> Answer:
-    """Compare with the values until one matches; in which order, nobody knows."""
+    """Compare values until one matches; their order is unknown."""
     values = host.metadata.get(key, ())
     if not values:
         return Fails(state.NO_METADATA, key, wanted, origin=origin)
@@ -95,13 +98,13 @@ def _matched(host: HostState, origin: Origin, key: str, wanted: str) -> Answer:
 
 
 def names_projects(key: str, release: int) -> bool:
-    """Tell whether ``AggregateMultiTenancyIsolation`` takes a key of aggregates."""
+    """Whether AggregateMultiTenancyIsolation reads a metadata key."""
     suffixes = release >= TENANT_SUFFIXES
     return key.startswith(TENANT_KEY) if suffixes else key == TENANT_KEY
 
 
 def before_suffixes(settings: SchedulerSettings) -> tuple[int, ...]:
-    """Return the releases that the cloud can be of whose filter takes one key only."""
+    """Possible releases of the cloud whose filter reads ``filter_tenant_id`` only."""
     possible = (each.release for each in (settings, *settings.others))
     return tuple(each for each in possible if each < TENANT_SUFFIXES)
 
@@ -109,9 +112,8 @@ def before_suffixes(settings: SchedulerSettings) -> tuple[int, ...]:
 def multi_tenancy(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> Answer:
-    """Leave the hosts of aggregates that name projects to these projects.
+    """Reserve aggregates that name projects for these projects.
 
-    nova/scheduler/filters/aggregate_multitenancy_isolation.py,
     ``AggregateMultiTenancyIsolation``
     """
     named = {
@@ -134,10 +136,7 @@ def multi_tenancy(
 def type_affinity(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> Answer:
-    """Leave the hosts of aggregates that name flavors to these flavors.
-
-    nova/scheduler/filters/type_filter.py, ``AggregateTypeAffinityFilter``
-    """
+    """Reserve aggregates that name flavors (``AggregateTypeAffinityFilter``)."""
     flavors = host.metadata.get(FLAVOR_KEY)
     if flavors is None or spec.flavor_name in flavors:
         return PASSES
@@ -153,10 +152,7 @@ def type_affinity(
 def availability_zone(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> Answer:
-    """Want the host in the server's zone.
-
-    nova/scheduler/filters/availability_zone_filter.py, ``AvailabilityZoneFilter``
-    """
+    """Require the server's zone (``AvailabilityZoneFilter``)."""
     wanted = spec.server.zone
     default = str(settings.value(options.DEFAULT_HOST_ZONE))
     zones = host.metadata.get(ZONE_KEY, frozenset([default]))
@@ -166,7 +162,6 @@ def availability_zone(
 
 
 def _of_aggregate(host: HostState, key: str) -> Origin | None:
-    """Return the key of the first aggregate that has it."""
     having = (each for each in host.aggregates if key in each.metadata)
     return next((each.origin(key) for each in having), None)
 
@@ -186,14 +181,12 @@ _STRICT_UNTIL = 30
 def image_properties(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> Answer:
-    """Want a hypervisor that runs what the image's properties name.
+    """Require a hypervisor for the image's properties (``ImagePropertiesFilter``).
 
-    The version, and from 29 on the bits, are only looked at where an architecture, a
-    hypervisor type or a mode is asked for.
-
-    nova/scheduler/filters/image_props_filter.py, ``ImagePropertiesFilter``
+    The version, and from 29 on the address bits, count only if an architecture, a
+    hypervisor type or a VM mode is set.
     """
-    asked = asked_of(spec, settings)
+    asked = supported_by_image(spec, settings)
     if not asked:
         return PASSES
     runs = supported.supports(host, asked)
@@ -212,10 +205,12 @@ def image_properties(
     )
 
 
-def asked_of(spec: RequestSpec, settings: SchedulerSettings) -> Mapping[str, str]:
-    """Return what is asked of ``supported_instances``, under the properties' names.
+def supported_by_image(
+    spec: RequestSpec, settings: SchedulerSettings
+) -> Mapping[str, str]:
+    """Architecture, hypervisor type and VM mode of the image, by property name.
 
-    An option says which architecture an image has that does not say it.
+    An option sets the default architecture.
     """
     image = spec.server.image
     default = settings.value(options.DEFAULT_ARCHITECTURE)
@@ -228,7 +223,7 @@ def asked_of(spec: RequestSpec, settings: SchedulerSettings) -> Mapping[str, str
 
 
 def _unsupported(host: HostState, spec: RequestSpec, asked: Mapping[str, str]) -> Fails:
-    """Name what the host does not run even by itself; else all of it."""
+    """The first properties that the host does not support alone, else all of them."""
     alone = (n for n, v in asked.items() if supported.supports(host, {n: v}) is False)
     name = next(alone, next(iter(asked)))
     origin = _origin(spec, name)
@@ -237,7 +232,7 @@ def _unsupported(host: HostState, spec: RequestSpec, asked: Mapping[str, str]) -
 
 
 def _origin(spec: RequestSpec, name: str) -> Origin:
-    """Return the image's property, or the option that stands in for it."""
+    """The image's property, or the option that replaces it."""
     if name in spec.server.image.values:
         return spec.server.image.origin(name)
     return Origin("option", options.DEFAULT_ARCHITECTURE)
@@ -267,7 +262,7 @@ def _version(host: HostState, spec: RequestSpec, settings: SchedulerSettings) ->
 
 
 def _address_bits(spec: RequestSpec) -> Answer:
-    """Raise for any number of bits: the scheduler has ``cpu_info`` as a text."""
+    """Raise for any number of bits, since the scheduler has ``cpu_info`` as text."""
     bits = spec.server.image.number(ADDRESS_BITS)
     if not bits:
         return PASSES
@@ -278,12 +273,11 @@ def _address_bits(spec: RequestSpec) -> Answer:
 def isolation(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> Answer:
-    """Want the image's properties among the values of the host's aggregates.
+    """Match the image's properties with the metadata of the host's aggregates.
 
-    Only Nova's own properties are compared, as Python writes them: ``True``. What the
-    image does not have may be anything.
+    Only Nova's own properties count, as Python writes them (``True``). An unset
+    property matches any value.
 
-    nova/scheduler/filters/aggregate_image_properties_isolation.py,
     ``AggregateImagePropertiesIsolation``
     """
     image = spec.server.image
@@ -298,9 +292,9 @@ def isolation(
 
 
 def compared_start(settings: SchedulerSettings) -> str:
-    """Return what the keys begin with that are compared; empty for all.
+    """Prefix of the metadata keys that count; empty for all.
 
-    No property of Nova's begins with any namespace, so that none is compared then.
+    With a namespace no property of Nova matches.
     """
     namespace = settings.value(options.IMAGE_NAMESPACE)
     if not namespace:

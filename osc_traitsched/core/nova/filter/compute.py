@@ -1,24 +1,38 @@
-"""Host filters that read service, versions, load and NUMA cells."""
+"""Host filters that read the compute node.
+
+Classes in parentheses are of nova/scheduler/filters.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
+from collections.abc import Iterator, Mapping
 
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import Origin
-from osc_traitsched.core.nova.filter import state
+from osc_traitsched.core.nova.filter import state, values
 from osc_traitsched.core.nova.filter.state import (
     PASSES,
     Answer,
     Fails,
     HostState,
+    NotVisible,
+    Raises,
     RequestSpec,
     Unknown,
+    attribute,
+    exists,
+    in_turn,
+    statistic,
 )
 from osc_traitsched.core.nova.filter.values import lowest
 from osc_traitsched.core.nova.server import cpu
 from osc_traitsched.core.nova.settings import SchedulerSettings
+
+# Host filters that read service, versions, load and NUMA cells.
+
 
 # How the version of a hypervisor is compared with what an image wants.
 
@@ -35,10 +49,7 @@ _VERSION = re.compile(
 
 
 def numbers_of(version: int) -> tuple[int, ...]:
-    """Return the parts of a version that is one number: 1002003 is 1.2.3.
-
-    oslo_utils.versionutils, ``convert_version_to_str``
-    """
+    """Parts of a version number: 1002003 is 1.2.3 (``convert_version_to_str``)."""
     parts: list[int] = []
     while version > 0:
         version, part = divmod(version, 1000)
@@ -47,15 +58,12 @@ def numbers_of(version: int) -> tuple[int, ...]:
 
 
 def text_of(version: int) -> str:
-    """Return a version that is one number as people write it."""
+    """Version number as text."""
     return ".".join(map(str, numbers_of(version)))
 
 
 def satisfies(version: int, wanted: str) -> bool:
-    """Tell whether a hypervisor's version is what an image wants: ``>=2.5,<3``.
-
-    :param wanted: as :func:`~osc_traitsched.core.nova.server.reading.versions` takes it
-    """
+    """Whether a hypervisor version meets an image's predicate, such as ``>=2.5,<3``."""
     found = numbers_of(version)
     return all(_holds(found, part) for part in wanted.split(","))
 
@@ -77,7 +85,7 @@ def _holds(found: tuple[int, ...], comparison: str) -> bool:
 
 
 def _order(found: tuple[int, ...], other: re.Match[str]) -> int:
-    """Return -1, 0 or 1: a version of numbers alone beside any other of PEP 440."""
+    """-1, 0 or 1: order of a numeric version and any other of PEP 440."""
     if int(other["epoch"] or 0):
         return -1
     numbers = [int(part) for part in other["numbers"].split(".")]
@@ -106,13 +114,13 @@ _WITHOUT_NODES = ("fake", "VMware vCenter Server", "ironic", "zvm")
 def numa_topology(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> Answer:
-    """Let every host through for a server without NUMA nodes, else none without any.
+    """Pass all hosts if the server has no NUMA nodes, else reject those without any.
 
-    nova/scheduler/filters/numa_topology_filter.py, ``NUMATopologyFilter``
+    ``NUMATopologyFilter``
 
-    :raises Refusal: for what nova-api refuses, too
+    :raises Refusal: for requests that nova-api rejects
     """
-    origins = cpu.asked_by(spec.server)
+    origins = cpu.cpu_origins(spec.server)
     if not origins:
         return PASSES
     report = host.compute.report
@@ -126,10 +134,7 @@ def numa_topology(
 def pci_passthrough(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> Answer:
-    """Let every host through for a server without PCI devices.
-
-    nova/scheduler/filters/pci_passthrough_filter.py, ``PciPassthroughFilter``
-    """
+    """Pass all hosts if the server has no PCI devices (``PciPassthroughFilter``)."""
     if PCI_ALIAS in spec.server.flavor.specs:
         return Unknown("pci_stats", PCI_ALIAS)
     if any(port.needs_device for port in spec.server.parts.ports):
@@ -138,7 +143,7 @@ def pci_passthrough(
 
 
 def _topology(host: HostState) -> str:
-    """Return what the hypervisor says of its CPUs, in one line."""
+    """CPU topology of the hypervisor, in one line."""
     report = host.compute.report
     found = (report.cpu_info or {}).get("topology") if report else None
     if not isinstance(found, dict):
@@ -153,10 +158,10 @@ _MB_A_GB = 1024
 
 
 @dataclasses.dataclass(frozen=True)
-class Amount:
-    """What is asked for of one thing, and what the host has: pieces or MB.
+class RequiredAmount:
+    """An amount that a filter requires, and the host's: pieces or MB.
 
-    :ivar key: of the ratio, in aggregates' metadata and in Nova's own records
+    :ivar key: of the allocation ratio, in metadata and in Nova's compute node
     """
 
     asked: int
@@ -169,16 +174,13 @@ class Amount:
 def aggregate_core(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> Answer:
-    """Want the CPUs; a host that says it has none is let through.
-
-    nova/scheduler/filters/core_filter.py, ``AggregateCoreFilter``
-    """
+    """Require the CPUs; hosts that report none pass (``AggregateCoreFilter``)."""
     report, flavor = host.compute.report, spec.server.flavor
     if report is None:
         return Unknown("vcpus_total")
     if not report.vcpus:
         return PASSES
-    amount = Amount(
+    amount = RequiredAmount(
         flavor.vcpus, report.vcpus, report.vcpus_used, "cpu_allocation_ratio", "VCPU"
     )
     return _has_room(host, amount)
@@ -187,39 +189,35 @@ def aggregate_core(
 def aggregate_ram(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> Answer:
-    """Want the memory.
-
-    nova/scheduler/filters/ram_filter.py, ``AggregateRamFilter``
-    """
+    """Require the memory (``AggregateRamFilter``)."""
     report, flavor = host.compute.report, spec.server.flavor
     if report is None:
         return Unknown("free_ram_mb")
     total, used = report.memory_mb, report.memory_mb - report.free_ram_mb
-    amount = Amount(flavor.ram, total, used, "ram_allocation_ratio", "MEMORY_MB")
+    amount = RequiredAmount(
+        flavor.ram, total, used, "ram_allocation_ratio", "MEMORY_MB"
+    )
     return _has_room(host, amount)
 
 
 def aggregate_disk(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> Answer:
-    """Want the disk, be the root disk a volume or not.
-
-    nova/scheduler/filters/disk_filter.py, ``AggregateDiskFilter``
-    """
+    """Require the disk, even if the root disk is a volume (``AggregateDiskFilter``)."""
     report, flavor = host.compute.report, spec.server.flavor
     if report is None:
         return Unknown("free_disk_mb")
     asked = (flavor.disk + flavor.ephemeral) * _MB_A_GB + flavor.swap
     total = report.local_gb * _MB_A_GB
     used = total - report.free_disk_mb
-    amount = Amount(asked, total, used, "disk_allocation_ratio", "DISK_GB")
+    amount = RequiredAmount(asked, total, used, "disk_allocation_ratio", "DISK_GB")
     return _has_room(host, amount)
 
 
-def _has_room(host: HostState, amount: Amount) -> Answer:
-    """Want no more than the host has, and than its ratio leaves free.
+def _has_room(host: HostState, amount: RequiredAmount) -> Answer:
+    """Require an amount within the host's total, and within the ratio's free part.
 
-    Where no aggregate has a ratio, Placement's is taken for the one that Nova keeps.
+    Without a ratio in aggregates, Placement's counts as the ComputeNode's.
     """
     asked = str(amount.asked)
     if amount.asked > amount.total:
@@ -234,7 +232,7 @@ def _has_room(host: HostState, amount: Amount) -> Answer:
     return Fails(state.TOO_LITTLE_FREE, amount.key, asked, (f"{free:g}",), origin)
 
 
-def _ratio(host: HostState, amount: Amount) -> float | None:
+def _ratio(host: HostState, amount: RequiredAmount) -> float | None:
     return (host.allocation_ratios or {}).get(amount.resource_class)
 
 
@@ -244,27 +242,20 @@ def _ratio(host: HostState, amount: Amount) -> float | None:
 def all_hosts(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> Answer:
-    """Let every host through.
-
-    nova/scheduler/filters/all_hosts_filter.py, ``AllHostsFilter``
-    """
+    """Pass every host (``AllHostsFilter``)."""
     return PASSES
 
 
 def retry(host: HostState, spec: RequestSpec, settings: SchedulerSettings) -> Answer:
-    """Let every host through: none was tried before.
+    """Pass every host, since none was tried before (``RetryFilter``).
 
-    Until 21 a server that its first host could not build was sent back with the hosts
-    that were tried (nova/scheduler/filters/retry_filter.py, ``RetryFilter``).
+    Until 21 a failed build was rescheduled with the hosts tried so far.
     """
     return PASSES
 
 
 def compute(host: HostState, spec: RequestSpec, settings: SchedulerSettings) -> Answer:
-    """Let hosts through whose nova-compute is enabled and up, as nova-api sees it.
-
-    nova/scheduler/filters/compute_filter.py, ``ComputeFilter``
-    """
+    """Require an enabled nova-compute that is up (``ComputeFilter``)."""
     found = host.compute
     if not found.is_enabled:
         reason = found.disabled_reason
@@ -277,10 +268,7 @@ def compute(host: HostState, spec: RequestSpec, settings: SchedulerSettings) -> 
 def isolated_hosts(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> Answer:
-    """Keep images and hosts that the options name together.
-
-    nova/scheduler/filters/isolated_hosts_filter.py, ``IsolatedHostsFilter``
-    """
+    """Reserve isolated hosts for isolated images (``IsolatedHostsFilter``)."""
     images = _names(settings, options.ISOLATED_IMAGES)
     hosts = _names(settings, options.ISOLATED_HOSTS)
     is_strict = bool(settings.value(options.RESTRICT_ISOLATED_HOSTS))
@@ -299,3 +287,107 @@ def _names(settings: SchedulerSettings, option: str) -> tuple[str, ...]:
 
 def _kept_out(reason: str, option: str, wanted: str) -> Fails:
     return Fails(reason, option, wanted, origin=Origin("option", option))
+
+
+# The filter that compares a flavor's extra specs with what a host is.
+
+
+CAPABILITIES_SCOPE = "capabilities"
+#: What stands for the third key, from the release on.
+ADDRESS_BITS, ADDRESS_BITS_SINCE = "hw:maxphysaddr_bits", 29
+_BITS_PATH = ("cpu_info", "maxphysaddr", "bits")
+
+
+@dataclasses.dataclass(frozen=True)
+class WantedCapability:
+    """A capability that an extra spec requires.
+
+    :ivar key: extra spec as written
+    :ivar path: steps of the lookup
+    """
+
+    key: str
+    path: tuple[str, ...]
+    value: str
+
+
+def compute_capabilities(
+    host: HostState, spec: RequestSpec, settings: SchedulerSettings
+) -> Answer:
+    """Require the capabilities that extra specs name (``ComputeCapabilitiesFilter``).
+
+    An extra spec without a scope counts only if the host state has such an attribute or
+    statistic.
+    """
+    wanted = wanted_of(spec.server.flavor.specs, settings.release)
+    return in_turn(_judged(host, spec, each) for each in wanted)
+
+
+def wanted_of(specs: Mapping[str, str], release: int) -> Iterator[WantedCapability]:
+    """Capabilities that extra specs may require, in Nova's order."""
+    bits = specs.get(ADDRESS_BITS) if release >= ADDRESS_BITS_SINCE else None
+    for key, value in specs.items():
+        scope, *path = key.split(":")
+        if not path:
+            yield WantedCapability(key, (key,), value)
+        elif scope == CAPABILITIES_SCOPE and not (
+            bits is not None and tuple(path) == _BITS_PATH
+        ):
+            yield WantedCapability(key, tuple(path), value)
+    if bits is not None:
+        yield WantedCapability(ADDRESS_BITS, _BITS_PATH, f">= {bits}")
+
+
+def _judged(host: HostState, spec: RequestSpec, wanted: WantedCapability) -> Answer:
+    key, origin = wanted.key, spec.server.flavor.origin(wanted.key)
+    try:
+        if ":" not in key and not exists(key) and statistic(host, key) is None:
+            return PASSES
+        found = capability(host, wanted.path)
+        if found is None:
+            return Fails(state.NO_CAPABILITY, key, wanted.value, origin=origin)
+        if values.match(str(found), wanted.value):
+            return PASSES
+    except NotVisible as hidden:
+        may_raise = values.may_raise(wanted.value)
+        return Unknown(hidden.name, key, may_raise=may_raise)
+    except values.ERRORS as exc:
+        return Raises(type(exc).__name__, key, wanted.value, origin)
+    return Fails(state.CAPABILITY_DIFFERS, key, wanted.value, (str(found),), origin)
+
+
+def capability(host: HostState, path: tuple[str, ...]) -> object:
+    """Value at the end of a path, or None (``_get_capabilities``).
+
+    Texts on the way are read as JSON.
+
+    :raises NotVisible: if the API does not show it
+    """
+    first, *steps = path
+    found: object
+    if first == "stats" and steps:
+        found, steps = statistic(host, steps[0]), steps[1:]
+    elif first == "cpu_info" and steps:
+        found = _cpu_info(host)
+    else:
+        found = attribute(host, first)
+        if found is None:
+            found = statistic(host, first)
+    for step in steps:
+        found = _step(found, step)
+    return found
+
+
+def _cpu_info(host: HostState) -> object:
+    if host.compute.report is None:
+        raise NotVisible("cpu_info")
+    return host.compute.report.cpu_info
+
+
+def _step(found: object, step: str) -> object:
+    if isinstance(found, str):
+        try:
+            found = json.loads(found)
+        except (ValueError, RecursionError):
+            return None
+    return found.get(step) if isinstance(found, Mapping) else None

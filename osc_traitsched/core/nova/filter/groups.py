@@ -1,4 +1,7 @@
-"""Host filters that read server groups and scheduler hints."""
+"""Host filters that read server groups and scheduler hints.
+
+Classes in parentheses are of nova/scheduler/filters.
+"""
 
 from __future__ import annotations
 
@@ -44,9 +47,9 @@ Address = Union[ipaddress.IPv4Address, ipaddress.IPv6Address]
 
 
 def misshapen(hints: Mapping[str, Sequence[str]]) -> str | None:
-    """Return the first hint whose values nova-api does not take; None for none.
+    """The first hint with values that nova-api rejects, or None.
 
-    What it does not know it takes as it is, and one value of ``same_host`` as well
+    Unknown hints are accepted as they are
     (nova/api/openstack/compute/schemas/servers.py, ``_hints``).
     """
     for hint, values in hints.items():
@@ -66,17 +69,17 @@ def misshapen(hints: Mapping[str, Sequence[str]]) -> str | None:
 def passed_on(
     hints: Mapping[str, tuple[str, ...]], release: int
 ) -> dict[str, tuple[str, ...]]:
-    """Return the hints that nova-api passes on: not those that Nova alone may give.
+    """Hints that nova-api passes on, without those reserved for Nova.
 
-    Before 2025.1 it passes on all (nova/compute/api.py, ``create``).
+    Before 2025.1 it passes all (nova/compute/api.py, ``create``).
     """
     if release < _KEPT_FROM_USERS:
         return dict(hints)
     return {k: values for k, values in hints.items() if not k.startswith(_INTERNAL)}
 
 
-def is_taken_for_rebuild(hints: Mapping[str, tuple[str, ...]], release: int) -> bool:
-    """Tell whether nova-scheduler asks Placement nothing for the sake of a user's hint.
+def is_rebuild_by_hint(hints: Mapping[str, tuple[str, ...]], release: int) -> bool:
+    """Whether a user's hint makes nova-scheduler skip Placement, as for a rebuild.
 
     nova/scheduler/manager.py, ``select_destinations``
     """
@@ -84,7 +87,7 @@ def is_taken_for_rebuild(hints: Mapping[str, tuple[str, ...]], release: int) -> 
 
 
 def _is_uuid(text: str) -> bool:
-    """Tell as oslo_utils.uuidutils does, ``is_uuid_like``."""
+    """oslo_utils.uuidutils, ``is_uuid_like``."""
     digits = text.replace("urn:", "").replace("uuid:", "").strip("{}")
     try:
         return uuid.UUID(text).hex == digits.replace("-", "").lower()
@@ -103,10 +106,7 @@ def _is_address(text: str) -> bool:
 def same_host(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> Answer:
-    """Want any of the servers that the hint names on the host.
-
-    nova/scheduler/filters/affinity_filter.py, ``SameHostFilter``
-    """
+    """Require any of the hint's servers on the host (``SameHostFilter``)."""
     wanted = _servers(spec, SAME_HOST)
     if not wanted:
         return PASSES
@@ -120,10 +120,7 @@ def same_host(
 def different_host(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> Answer:
-    """Want none of the servers that the hint names on the host.
-
-    nova/scheduler/filters/affinity_filter.py, ``DifferentHostFilter``
-    """
+    """Reject hosts with any of the hint's servers (``DifferentHostFilter``)."""
     unwanted = _servers(spec, DIFFERENT_HOST)
     if not unwanted:
         return PASSES
@@ -136,7 +133,7 @@ def different_host(
 
 
 def _servers(spec: RequestSpec, hint: str) -> tuple[str, ...]:
-    """Return a hint's servers; an empty text by itself is as if there were no hint.
+    """Servers of a hint; a single empty text counts as no hint.
 
     nova/objects/request_spec.py, ``get_scheduler_hint``
     """
@@ -147,10 +144,7 @@ def _servers(spec: RequestSpec, hint: str) -> tuple[str, ...]:
 def simple_cidr(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> Answer:
-    """Want the host's address in a network that the hints name.
-
-    nova/scheduler/filters/affinity_filter.py, ``SimpleCIDRAffinityFilter``
-    """
+    """Require an address in the hint's network (``SimpleCIDRAffinityFilter``)."""
     near = spec.hints.get(NEAR_ADDRESS, ())
     prefix = spec.hints.get(PREFIX) or (_DEFAULT_PREFIX,)
     if not any(near):
@@ -164,7 +158,6 @@ def simple_cidr(
 
 
 def _near(address: str | None, wanted: str) -> Answer:
-    """Compare as netaddr does, which raises exceptions of its own."""
     near, _, prefix = wanted.partition("/")
     if "/" in prefix:
         return _raised("ValueError", NEAR_ADDRESS, wanted)
@@ -182,9 +175,9 @@ def _near(address: str | None, wanted: str) -> Answer:
 
 
 def _length(network: Address, prefix: str) -> int:
-    """Return how many bits a prefix has: a number, a mask, or one turned round.
+    """Length of a prefix, from a number, a netmask or a wildcard mask.
 
-    :raises ValueError: for what is none of these
+    :raises ValueError: for anything else
     """
     width = network.max_prefixlen
     length = properties.integer(prefix) if prefix else width
@@ -200,7 +193,7 @@ def _length(network: Address, prefix: str) -> int:
 
 
 def _is_run(number: int) -> bool:
-    """Tell whether the ones of a number are all at its end."""
+    """Whether all ones of a number are at its end."""
     return not number & (number + 1)
 
 
@@ -229,11 +222,9 @@ _WEIGHERS: Mapping[str, str] = {
 
 
 def affinity(host: HostState, spec: RequestSpec, settings: SchedulerSettings) -> Answer:
-    """Keep the servers of a group with this policy on one host.
+    """Keep the group on one host (``ServerGroupAffinityFilter``).
 
-    The group's hosts count a server that is to be moved, too.
-
-    nova/scheduler/filters/affinity_filter.py, ``ServerGroupAffinityFilter``
+    The group's hosts include that of a server that is moved.
     """
     group = spec.group
     if group is None or group.policy != AFFINITY or host.host in group.hosts:
@@ -249,10 +240,7 @@ def affinity(host: HostState, spec: RequestSpec, settings: SchedulerSettings) ->
 def anti_affinity(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> Answer:
-    """Keep the servers of a group with this policy on different hosts.
-
-    nova/scheduler/filters/affinity_filter.py, ``ServerGroupAntiAffinityFilter``
-    """
+    """Keep servers of the group apart (``ServerGroupAntiAffinityFilter``)."""
     group = spec.group
     if group is None or group.policy != ANTI_AFFINITY:
         return PASSES
@@ -265,24 +253,24 @@ def anti_affinity(
 
 
 def unsupported_policy(spec: RequestSpec, settings: SchedulerSettings) -> str | None:
-    """Return the filter or weigher that the group's policy needs and that is off.
+    """The disabled filter or weigher that the group's policy needs, or None.
 
-    Then Nova refuses the server before any host is looked at
-    (``UnsupportedPolicyException``). A weigher counts as on by its full name, or with
-    all of them. nova/scheduler/utils.py, ``_get_group_details``
+    Nova then rejects the server (``UnsupportedPolicyException``). A weigher counts as
+    enabled by its full name, or with all weighers (nova/scheduler/utils.py,
+    ``_get_group_details``).
     """
     policy = spec.group.policy if spec.group else ""
     return needed_and_off(policy, settings)
 
 
 def policies_off(settings: SchedulerSettings) -> Mapping[str, str]:
-    """Return the policies that Nova refuses, each with what it needs and is off."""
+    """Policies that Nova rejects, with the disabled filter or weigher of each."""
     found = ((each, needed_and_off(each, settings)) for each in (*_FILTERS, *_WEIGHERS))
     return {policy: name for policy, name in found if name is not None}
 
 
 def needed_and_off(policy: str, settings: SchedulerSettings) -> str | None:
-    """Return the filter or weigher that a policy needs, if it is off."""
+    """The filter or weigher that a policy needs, if it is disabled."""
     name = _FILTERS.get(policy)
     if name is not None:
         return None if name in _listed(settings, options.ENABLED_FILTERS) else name
@@ -299,10 +287,9 @@ def servers_left(
     hosts: Iterable[str],
     servers: Mapping[str, tuple[str, str]],
 ) -> dict[str, int]:
-    """Return how many more servers of a group each service host may have.
+    """How many more servers of an anti-affinity group each service host may have.
 
-    :param group: one whose servers are to be apart
-    :param servers: the service host and the node of each server of the group
+    :param servers: service host and node of each server of the group
     """
     here = Counter(servers[each][0] for each in group.members & servers.keys())
     return {host: group.max_server_per_host - here[host] for host in hosts}
@@ -314,7 +301,7 @@ def _listed(settings: SchedulerSettings, option: str) -> tuple[str, ...]:
 
 
 def _by_hosts(host: HostState, group: ServerGroup, spec: RequestSpec) -> Answer:
-    """Judge by the hosts that the group's servers are on, where that is enough."""
+    """Judge by the hosts of the group's servers, if that is enough."""
     if host.host not in group.hosts:
         return PASSES
     if spec.instance_uuid is not None or group.max_server_per_host > 1:

@@ -1,36 +1,40 @@
-"""What a host filter sees of a host, and what it can answer."""
+"""Requests and hosts as host filters see them, and the answers of filters."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterable, Mapping
+import ipaddress
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Union
 
-from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.inventory.snapshot import Compute, NodeReport
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import Origin
 from osc_traitsched.core.nova.server.server import Aggregate, Server
 from osc_traitsched.core.nova.settings import SchedulerSettings
+
+# What a host filter sees of a host, and what it can answer.
+
 
 # What a host filter says of one host: yes, no, unknown, or an exception.
 
 
 @dataclasses.dataclass(frozen=True)
 class Passes:
-    """The filter lets the host through."""
+    """The filter passes the host."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Fails:
-    """The filter keeps the host out.
+    """The filter rejects the host.
 
-    :ivar reason: one of the reasons of the filter, in the words of this core
-    :ivar key: what the host was asked for: the key of a flavor, an image or an
-        aggregate, an option, a hint; empty if the filter has only one question
-    :ivar wanted: the value asked for; empty if there is none
-    :ivar found: what the host has instead, each value once; none if it has nothing
-    :ivar origin: whose key it is; None for the filter's own condition
+    :ivar reason: one of the constants of this module
+    :ivar key: of the flavor, image or aggregate, option or hint; empty if the filter
+        has only one condition
+    :ivar wanted: required value; may be empty
+    :ivar found: values of the host, unique; may be empty
+    :ivar origin: of the key; None for the filter's own condition
     """
 
     reason: str
@@ -42,12 +46,12 @@ class Fails:
 
 @dataclasses.dataclass(frozen=True)
 class Unknown:
-    """What the filter reads can't be seen from outside.
+    """The filter reads something that the API does not show.
 
-    :ivar missing: what it reads, under Nova's name: ``numa_topology``
-    :ivar key: what made it read that; empty if it always does
-    :ivar evidence: what could be seen instead and may help a person, in one line
-    :ivar may_raise: there are values with which the filter raises an exception
+    :ivar missing: Nova's name of it, such as ``numa_topology``
+    :ivar key: that makes the filter read it; empty if it always does
+    :ivar evidence: related facts for a person, in one line
+    :ivar may_raise: some values would raise an exception
     """
 
     missing: str
@@ -58,11 +62,10 @@ class Unknown:
 
 @dataclasses.dataclass(frozen=True)
 class Raises:
-    """The filter raises, and with it the whole request fails.
+    """The filter raises an exception, which fails the whole request.
 
-    :ivar exception: the class, under its own name
-    :ivar key: the key whose value it stumbles over
-    :ivar value: that value
+    :ivar exception: class name
+    :ivar key: with the invalid value
     """
 
     exception: str
@@ -77,11 +80,11 @@ PASSES = Passes()
 
 
 def in_turn(answers: Iterable[Answer]) -> Answer:
-    """Return what comes of conditions that are looked at one at a time.
+    """Combined answer of conditions that Nova checks in order.
 
-    Nova stops at the first that fails or raises. One that can't be judged may have
-    been that. So after it an exception is uncertain, but a no keeps the host out,
-    unless the unknown one raises.
+    Nova stops at the first condition that fails or raises. After an unknown condition
+    an exception is uncertain. A later failure is certain unless the unknown condition
+    may raise.
     """
     unknown: Unknown | None = None
     for answer in answers:
@@ -94,7 +97,7 @@ def in_turn(answers: Iterable[Answer]) -> Answer:
     return unknown or PASSES
 
 
-# Why a host filter keeps a host out: the reasons of :class:`~.answer.Fails`.
+# Reasons of :class:`Fails`.
 #
 # What ``key``, ``wanted`` and ``found`` hold for each is said beside it. The views word
 # them.
@@ -163,13 +166,13 @@ OWN = "own-filter"
 
 @dataclasses.dataclass(frozen=True)
 class HostState:
-    """A compute node as nova-scheduler sees it, as far as the API shows that.
+    """A compute node as nova-scheduler sees it, as far as the API shows.
 
     nova/scheduler/host_manager.py, ``HostState``
 
-    :ivar aggregates: those that its service host is in, by Nova's own list
-    :ivar instances: the UUIDs of the servers of its service host, on whatever node, at
-        least those that the request speaks of; None if they were not read
+    :ivar aggregates: of its service host, in Nova
+    :ivar instances: UUIDs of servers on its service host, at least those that the
+        request names; None if not read
     :ivar allocation_ratios: by resource class, from Placement; None if not read
     """
 
@@ -180,17 +183,17 @@ class HostState:
 
     @property
     def host(self) -> str:
-        """The name of its service host."""
+        """Service host."""
         return self.compute.service_host
 
     @property
     def node(self) -> str:
-        """The hypervisor's hostname."""
+        """Hypervisor hostname."""
         return self.compute.node
 
     @functools.cached_property
     def metadata(self) -> Mapping[str, frozenset[str]]:
-        """The values of each key of its aggregates, which are lists with commas.
+        """Values of its aggregates by key; Nova splits them at commas.
 
         nova/scheduler/filters/utils.py, ``aggregate_metadata_get_by_host``
         """
@@ -204,14 +207,12 @@ class HostState:
 
 @dataclasses.dataclass(frozen=True)
 class ServerGroup:
-    """A server group, as it is now.
+    """A server group in its current state.
 
-    :ivar policy: ``affinity``, ``anti-affinity``, ``soft-affinity`` and
-        ``soft-anti-affinity``
-    :ivar max_server_per_host: for anti-affinity; 1 unless a rule says otherwise
-    :ivar members: the UUIDs of its servers
-    :ivar hosts: the service hosts that they are on
-    :ivar is_placed: no cell that one of them is in is silent, so that these are all
+    :ivar max_server_per_host: for anti-affinity; 1 unless a rule says more
+    :ivar members: UUIDs of its servers
+    :ivar hosts: service hosts of its servers
+    :ivar is_placed: ``hosts`` is complete: every cell of its servers answered
     """
 
     name: str
@@ -224,18 +225,15 @@ class ServerGroup:
 
 @dataclasses.dataclass(frozen=True)
 class RequestSpec:
-    """What is asked for, as the filters see it.
+    """A request as filters see it (nova/objects/request_spec.py, ``RequestSpec``).
 
-    nova/objects/request_spec.py, ``RequestSpec``
-
-    :ivar image_id: empty for none; that of the image that a root volume is made of, too
-        (nova/block_device.py, ``get_bdm_image_metadata``)
-    :ivar hints: scheduler hints; a hint that was given once has one value
-    :ivar instance_uuid: of a server that exists; None for one that is to be made
-    :ivar remote_address: where nova-api gets the request from; None if that is not
-        known. It is in the context that goes with Nova's request spec
-        (nova/api/auth.py, ``NovaKeystoneContext``)
-    :ivar num_instances: how many such servers
+    :ivar image_id: also of a root volume's image (nova/block_device.py,
+        ``get_bdm_image_metadata``); empty for none
+    :ivar hints: scheduler hints; a hint that occurs once has one value
+    :ivar instance_uuid: of an existing server; None for a new one
+    :ivar remote_address: client address in the request context (nova/api/auth.py,
+        ``NovaKeystoneContext``); None if unknown
+    :ivar num_instances: number of servers
     """
 
     server: Server
@@ -253,11 +251,11 @@ def host_states(
     aggregates: Iterable[Mapping[str, Any]],
     servers: Mapping[str, tuple[str, str]] | None = None,
 ) -> tuple[HostState, ...]:
-    """Return the states of compute nodes, with the aggregates of their hosts.
+    """States of compute nodes with their aggregates.
 
     :param aggregates: the compute API's bodies of all host aggregates
-    :param servers: the service host and the node of each server that filters look for;
-        None if that was not read
+    :param servers: service host and node of each server that filters look for; None if
+        not read
     """
     on_host: dict[str, set[str]] = {}
     for server, (host, _) in (servers or {}).items():
@@ -281,19 +279,13 @@ def host_states(
 
 
 def metrics(host: HostState, spec: RequestSpec, settings: SchedulerSettings) -> Answer:
-    """Let every host through where no metric is weighed.
-
-    nova/scheduler/filters/metrics_filter.py, ``MetricsFilter``
-    """
+    """Pass every host if no metric is weighed (``MetricsFilter``)."""
     names = weighed(settings)
     return Unknown("metrics", options.METRICS, ", ".join(names)) if names else PASSES
 
 
 def weighed(settings: SchedulerSettings) -> tuple[str, ...]:
-    """Return the metrics that have a number as their ratio; others are ignored.
-
-    nova/scheduler/utils.py, ``parse_options``
-    """
+    """Metrics with a number as ratio (nova/scheduler/utils.py, ``parse_options``)."""
     value = settings.value(options.METRICS)
     found = []
     for item in value if isinstance(value, tuple) else ():
@@ -309,3 +301,233 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+# Host filters that read what a compute node reports.
+
+
+# What ``HostState`` has under which name, as far as it can be seen from outside.
+
+
+#: What ``stats`` has of every other node (nova/compute/stats.py).
+_STATS = ("io_workload", "failed_builds", "num_instances", "uptime")
+_COUNTS = ("num_vm_", "num_task_", "num_os_type_", "num_proj_")
+
+_OF_HOST: Mapping[str, Callable[[HostState], str]] = {
+    "host": lambda host: host.host,
+    "nodename": lambda host: host.node,
+    "hypervisor_hostname": lambda host: host.node,
+    "uuid": lambda host: host.compute.uuid,
+}
+_OF_REPORT: Mapping[str, Callable[[NodeReport], object]] = {
+    "total_usable_ram_mb": lambda report: report.memory_mb,
+    "total_usable_disk_gb": lambda report: report.local_gb,
+    "disk_mb_used": lambda report: report.local_gb_used * 1024,
+    "free_ram_mb": lambda report: report.free_ram_mb,
+    "free_disk_mb": lambda report: report.free_disk_mb,
+    "vcpus_total": lambda report: report.vcpus,
+    "vcpus_used": lambda report: report.vcpus_used,
+    "num_instances": lambda report: report.running_vms,
+    "host_ip": lambda report: _address(report),
+    "hypervisor_type": lambda report: report.hypervisor_type,
+    "hypervisor_version": lambda report: report.hypervisor_version,
+}
+#: Those that no API shows, or not in the form that they are compared in.
+_HIDDEN = frozenset(
+    [
+        "_lock_name",
+        "aggregates",
+        "allocation_candidates",
+        "cell_uuid",
+        "consume_from_request",
+        "cpu_allocation_ratio",
+        "cpu_info",
+        "disk_allocation_ratio",
+        "failed_builds",
+        "instances",
+        "limits",
+        "metrics",
+        "num_io_ops",
+        "numa_topology",
+        "pci_stats",
+        "ram_allocation_ratio",
+        "service",
+        "stats",
+        "supported_instances",
+        "update",
+        "updated",
+    ]
+)
+#: Those that are no text, number or name in any release: what is written of them
+#: equals nothing that anybody wants.
+_OBJECTS = frozenset(
+    [
+        "aggregates",
+        "consume_from_request",
+        "instances",
+        "limits",
+        "metrics",
+        "numa_topology",
+        "pci_stats",
+        "service",
+        "stats",
+        "supported_instances",
+        "update",
+    ]
+)
+
+
+#: Those that change with the servers of a host.
+_OF_USE = frozenset(
+    [
+        "disk_mb_used",
+        "free_disk_mb",
+        "free_ram_mb",
+        "num_instances",
+        "num_io_ops",
+        "vcpus_used",
+    ]
+)
+
+
+def is_of_use(path: Sequence[str]) -> bool:
+    """Whether a path leads to a value that changes with the host's servers."""
+    first, *steps = path
+    if first == "stats" and steps:
+        first = steps[0]
+    return first in _OF_USE or first in _STATS or first.startswith(_COUNTS)
+
+
+def _address(report: NodeReport) -> object:
+    try:
+        return ipaddress.ip_address(report.host_ip or "")
+    except ValueError:
+        return None
+
+
+@dataclasses.dataclass(eq=False)
+class NotVisible(Exception):
+    """A filter reads something that the API does not show.
+
+    :ivar name: Nova's name of it
+    """
+
+    name: str
+
+
+def exists(name: str) -> bool:
+    """Whether every host state has this attribute (``HostState``)."""
+    return name in _OF_HOST or name in _OF_REPORT or name in _HIDDEN
+
+
+def is_object(name: str) -> bool:
+    """Whether an attribute is an object, which equals no text."""
+    return name in _OBJECTS
+
+
+def attribute(host: HostState, name: str) -> object:
+    """An attribute of a host state, or None.
+
+    :raises NotVisible: if the API does not show it
+    """
+    if name in _OF_HOST:
+        return _OF_HOST[name](host)
+    if name in _HIDDEN:
+        raise NotVisible(name)
+    if name not in _OF_REPORT:
+        return None
+    if host.compute.report is None:
+        raise NotVisible(name)
+    return _OF_REPORT[name](host.compute.report)
+
+
+def statistic(host: HostState, name: str) -> object:
+    """A statistic of a node, or None; for Ironic, its properties and capabilities.
+
+    :raises NotVisible: if the API does not show it
+    """
+    report = host.compute.report
+    if report is None or report.is_of_ironic:
+        raise NotVisible("stats")
+    if name == "num_instances" and report.running_vms > 0:
+        return str(report.running_vms)
+    if name in _STATS or name.startswith(_COUNTS):
+        raise NotVisible("stats")
+    return None
+
+
+# Which servers a hypervisor runs, as far as its type and its CPUs tell.
+#
+# No API shows ``supported_instances``, the list of architecture, hypervisor type and
+# mode that a driver reports. Of most drivers it is known.
+
+
+ARCHITECTURE, TYPE, MODE = "hw_architecture", "img_hv_type", "hw_vm_mode"
+
+#: By what the driver calls its hypervisor, from nova/virt/: fake.py,
+#: vmwareapi/host.py and zvm/driver.py.
+_FIXED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "fake": {ARCHITECTURE: ("x86_64",), TYPE: ("fake",), MODE: ("hvm",)},
+    "VMware vCenter Server": {
+        ARCHITECTURE: ("i686", "x86_64"),
+        TYPE: ("vmware",),
+        MODE: ("hvm",),
+    },
+    "zvm": {ARCHITECTURE: ("s390x",), TYPE: ("zvm",), MODE: ("hvm",)},
+}
+_LIBVIRT = "QEMU"
+#: What libvirt's driver for QEMU may call a server's hypervisor.
+_LIBVIRT_TYPES = ("kqemu", "kvm", "qemu", "xen")
+
+
+def supports(host: HostState, asked: Mapping[str, str]) -> bool | None:
+    """Whether a host supports such servers; None if the API does not show it.
+
+    :param asked: architecture, hypervisor type and VM mode, as far as set
+    """
+    report = host.compute.report
+    if report is None:
+        return None
+    fixed = _FIXED.get(report.hypervisor_type)
+    if fixed is not None:
+        return all(value in fixed[name] for name, value in asked.items())
+    if report.hypervisor_type != _LIBVIRT:
+        return None
+    found = {_OF_LIBVIRT[name](host, value) for name, value in asked.items()}
+    if False in found:
+        return False
+    return None if None in found else True
+
+
+def architecture(host: HostState) -> str:
+    """The node's own architecture, by Nova's name; empty if unknown.
+
+    QEMU may emulate others, which pass the filter too. Their traits (since 28) prove
+    nothing, since nova-compute never removes them.
+
+    nova/virt/libvirt/driver.py, ``_get_cpu_info``, ``_get_instance_capabilities`` and
+    ``_get_cpu_emulation_arch_traits``
+    """
+    cpu_info = (host.compute.report and host.compute.report.cpu_info) or {}
+    own = cpu_info.get("arch")
+    return own if isinstance(own, str) else ""
+
+
+def _has_architecture(host: HostState, value: str) -> bool | None:
+    return True if value == architecture(host) else None
+
+
+def _has_type(host: HostState, value: str) -> bool | None:
+    """The API does not tell KVM from QEMU without KVM."""
+    return None if value in _LIBVIRT_TYPES else False
+
+
+def _has_mode(host: HostState, value: str) -> bool | None:
+    return value == "hvm"
+
+
+_OF_LIBVIRT: Mapping[str, Callable[[HostState, str], bool | None]] = {
+    ARCHITECTURE: _has_architecture,
+    TYPE: _has_type,
+    MODE: _has_mode,
+}

@@ -1,4 +1,4 @@
-"""All host filters by release, and what they say of hosts together."""
+"""All host filters by release, and their answers for hosts."""
 
 from __future__ import annotations
 
@@ -7,14 +7,8 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 
 from osc_traitsched.core.errors import FiltersNotInRelease
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.filter import (
-    aggregates,
-    capabilities,
-    compute,
-    groups,
-    state,
-    values,
-)
+from osc_traitsched.core.nova.filter import aggregates, compute, groups, state, values
+from osc_traitsched.core.nova.filter import compute as capabilities
 from osc_traitsched.core.nova.filter.groups import (
     REBUILD,
     REBUILD_HINT,
@@ -44,16 +38,16 @@ Judge = Callable[[HostState, RequestSpec, SchedulerSettings], Answer]
 
 
 @dataclasses.dataclass(frozen=True)
-class HostFilter:
-    """A host filter of Nova's.
+class NovaFilter:
+    """A host filter of Nova.
 
-    :ivar name: its class, as ``enabled_filters`` names it
-    :ivar judge: what it makes of one host
-    :ivar since: the first release that has it
-    :ivar until: the first release that does not have it any more
-    :ivar options: those of nova.conf that it reads, by their names
-    :ivar reads: what it reads of a host's state
-    :ivar on_rebuild: it judges a rebuild with another image, too
+    :ivar name: class, as in ``enabled_filters``
+    :ivar judge: its answer for one host
+    :ivar since: first release that has it
+    :ivar until: first release that lacks it again
+    :ivar options: of nova.conf that it reads
+    :ivar reads: fields of a host state that it reads
+    :ivar on_rebuild: it also runs for a rebuild with another image
     """
 
     name: str
@@ -65,57 +59,57 @@ class HostFilter:
     on_rebuild: bool = False
 
     def is_in(self, release: int) -> bool:
-        """Tell whether a release has the filter."""
+        """Whether a release has the filter."""
         return self.since <= release < self.until
 
 
 _ROWS = (
-    HostFilter("AllHostsFilter", compute.all_hosts),
-    HostFilter("ComputeFilter", compute.compute, reads=(SERVICE,)),
-    HostFilter(
+    NovaFilter("AllHostsFilter", compute.all_hosts),
+    NovaFilter("ComputeFilter", compute.compute, reads=(SERVICE,)),
+    NovaFilter(
         "ComputeCapabilitiesFilter",
         capabilities.compute_capabilities,
         reads=(HOST, REPORT),
     ),
-    HostFilter(
+    NovaFilter(
         "ImagePropertiesFilter",
         aggregates.image_properties,
         options=(options.DEFAULT_ARCHITECTURE,),
         reads=(REPORT,),
         on_rebuild=True,
     ),
-    HostFilter(
+    NovaFilter(
         "ServerGroupAntiAffinityFilter",
         groups.anti_affinity,
         reads=(HOST, INSTANCES),
     ),
-    HostFilter("ServerGroupAffinityFilter", groups.affinity, reads=(HOST,)),
-    HostFilter("SameHostFilter", same_host, reads=(INSTANCES,)),
-    HostFilter("DifferentHostFilter", different_host, reads=(INSTANCES,)),
-    HostFilter("SimpleCIDRAffinityFilter", simple_cidr, reads=(REPORT,)),
-    HostFilter(
+    NovaFilter("ServerGroupAffinityFilter", groups.affinity, reads=(HOST,)),
+    NovaFilter("SameHostFilter", same_host, reads=(INSTANCES,)),
+    NovaFilter("DifferentHostFilter", different_host, reads=(INSTANCES,)),
+    NovaFilter("SimpleCIDRAffinityFilter", simple_cidr, reads=(REPORT,)),
+    NovaFilter(
         "AggregateInstanceExtraSpecsFilter",
         aggregates.extra_specs,
         reads=(AGGREGATES,),
     ),
-    HostFilter(
+    NovaFilter(
         "AggregateImagePropertiesIsolation",
         aggregates.isolation,
         options=(options.IMAGE_NAMESPACE, options.IMAGE_SEPARATOR),
         reads=(AGGREGATES,),
         on_rebuild=True,
     ),
-    HostFilter(
+    NovaFilter(
         "AggregateMultiTenancyIsolation",
         aggregates.multi_tenancy,
         reads=(AGGREGATES,),
     ),
-    HostFilter(
+    NovaFilter(
         "AggregateTypeAffinityFilter",
         aggregates.type_affinity,
         reads=(AGGREGATES,),
     ),
-    HostFilter(
+    NovaFilter(
         "IsolatedHostsFilter",
         compute.isolated_hosts,
         options=(
@@ -126,64 +120,64 @@ _ROWS = (
         reads=(HOST,),
         on_rebuild=True,
     ),
-    HostFilter(
+    NovaFilter(
         "IoOpsFilter",
         values.io_ops,
         options=(options.MAX_IO_OPS,),
         reads=(REPORT,),
     ),
-    HostFilter(
+    NovaFilter(
         "AggregateIoOpsFilter",
         values.aggregate_io_ops,
         options=(options.MAX_IO_OPS,),
         reads=(REPORT, AGGREGATES),
     ),
-    HostFilter(
+    NovaFilter(
         "NumInstancesFilter",
         values.num_instances,
         options=(options.MAX_INSTANCES,),
         reads=(REPORT,),
     ),
-    HostFilter(
+    NovaFilter(
         "AggregateNumInstancesFilter",
         values.aggregate_num_instances,
         options=(options.MAX_INSTANCES,),
         reads=(REPORT, AGGREGATES),
     ),
-    HostFilter("NUMATopologyFilter", compute.numa_topology, reads=(REPORT,)),
-    HostFilter("PciPassthroughFilter", compute.pci_passthrough),
-    HostFilter("JsonFilter", values.json_filter, reads=(HOST, REPORT)),
-    HostFilter("MetricsFilter", state.metrics, options=(options.METRICS,)),
-    HostFilter(
+    NovaFilter("NUMATopologyFilter", compute.numa_topology, reads=(REPORT,)),
+    NovaFilter("PciPassthroughFilter", compute.pci_passthrough),
+    NovaFilter("JsonFilter", values.json_filter, reads=(HOST, REPORT)),
+    NovaFilter("MetricsFilter", state.metrics, options=(options.METRICS,)),
+    NovaFilter(
         "AvailabilityZoneFilter",
         aggregates.availability_zone,
         until=28,
         options=(options.DEFAULT_HOST_ZONE,),
         reads=(AGGREGATES,),
     ),
-    HostFilter(
+    NovaFilter(
         "AggregateCoreFilter",
         compute.aggregate_core,
         until=22,
         reads=(REPORT, AGGREGATES, RATIOS),
     ),
-    HostFilter(
+    NovaFilter(
         "AggregateRamFilter",
         compute.aggregate_ram,
         until=22,
         reads=(REPORT, AGGREGATES, RATIOS),
     ),
-    HostFilter(
+    NovaFilter(
         "AggregateDiskFilter",
         compute.aggregate_disk,
         until=22,
         reads=(REPORT, AGGREGATES, RATIOS),
     ),
-    HostFilter("RetryFilter", compute.retry, until=22),
+    NovaFilter("RetryFilter", compute.retry, until=22),
 )
 
 #: All of them by their names.
-FILTERS: Mapping[str, HostFilter] = {each.name: each for each in _ROWS}
+FILTERS: Mapping[str, NovaFilter] = {each.name: each for each in _ROWS}
 
 
 # What the host filters that are on make of hosts: each of them of each host.
@@ -195,26 +189,25 @@ OWN_FILTER = Unknown("own filter")
 
 @dataclasses.dataclass(frozen=True)
 class Judgment:
-    """What each filter says of each host.
+    """Answers of filters.
 
-    :ivar names: the filters in the order of ``enabled_filters``, each once
-    :ivar answers: for each filter's name those of the hosts, by the provider's UUID
+    :ivar names: filters in the order of ``enabled_filters``, unique
+    :ivar answers: by filter and provider UUID
     """
 
     names: tuple[str, ...]
     answers: Mapping[str, Mapping[str, Answer]]
 
     def of_host(self, uuid: str) -> Mapping[str, Answer]:
-        """Return what each filter says of one host, in their order."""
+        """Answers of all filters for one host, in order."""
         return {name: self.answers[name][uuid] for name in self.names}
 
 
 def enabled(settings: SchedulerSettings) -> tuple[str, ...]:
-    """Return the names of the filters that are on, in their order, each once.
+    """Enabled filters in order, unique.
 
-    :raises FiltersNotInRelease: for those that the release does not have any more, and
-        for paths: the list has the names of classes (nova/scheduler/host_manager.py,
-        ``_choose_host_filters``)
+    :raises FiltersNotInRelease: for removed filters, and for paths, since the option
+        takes class names (nova/scheduler/host_manager.py, ``_choose_host_filters``)
     """
     setting = settings.setting(options.ENABLED_FILTERS)
     value = setting.value
@@ -234,10 +227,10 @@ def _is_missing(name: str, release: int) -> bool:
 def judge_all(
     hosts: Iterable[HostState], spec: RequestSpec, settings: SchedulerSettings
 ) -> Judgment:
-    """Let every filter that is on judge every host, where Nova stops at the first no.
+    """Answers of every enabled filter for every host; Nova stops at the first failure.
 
-    :raises FiltersNotInRelease: as :func:`enabled`
-    :raises Refusal: for what nova-api refuses, too
+    :raises FiltersNotInRelease: see :func:`enabled`
+    :raises Refusal: for requests that nova-api rejects
     """
     hosts, names = tuple(hosts), enabled(settings)
     answers = {name: _answers(name, hosts, spec, settings) for name in names}
@@ -247,7 +240,7 @@ def judge_all(
 def judge(
     name: str, host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> Answer:
-    """Return what one filter says of one host; nothing is visible of an own filter."""
+    """Answer of one filter for one host; unknown for an operator's own filter."""
     known = FILTERS.get(name)
     if known is None:
         return OWN_FILTER
@@ -262,7 +255,7 @@ def _answers(
     spec: RequestSpec,
     settings: SchedulerSettings,
 ) -> Mapping[str, Answer]:
-    """Judge once what is alike in all that the filter reads."""
+    """Judge hosts once if they are equal in all that the filter reads."""
     known = FILTERS.get(name)
     answers: dict[str, Answer] = {}
     found: dict[Hashable, Answer] = {}
@@ -274,8 +267,7 @@ def _answers(
     return answers
 
 
-def _alike(known: HostFilter | None, host: HostState) -> Hashable:
-    """Return what hosts of the same answer have in common."""
+def _alike(known: NovaFilter | None, host: HostState) -> Hashable:
     if known is None or not known.reads:
         return None
     if known.reads == (AGGREGATES,):

@@ -1,4 +1,7 @@
-"""Values of extra specs as host filters compare them: operators, numbers, JSON."""
+"""Host filters that compare values: operators, numbers, JSON queries.
+
+Classes in parentheses are of nova/scheduler/filters.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +18,13 @@ from osc_traitsched.core.nova.filter.state import (
     Answer,
     Fails,
     HostState,
+    NotVisible,
     Raises,
     RequestSpec,
     Unknown,
+    attribute,
+    statistic,
 )
-from osc_traitsched.core.nova.filter.supported import NotVisible, attribute, statistic
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
 # How the value of an extra spec is compared with what a host has.
@@ -47,14 +52,12 @@ _TEXTS: Mapping[str, Callable[[str, str], bool]] = {
 
 
 def match(value: str, wanted: str) -> bool:
-    """Tell whether a host's value is what an extra spec wants.
+    """Whether a host's value matches an extra spec (``match``).
 
-    The first word of what is wanted can be an operator; ``=`` means "at least". Without
-    one the whole text is compared. An operator without an operand matches nothing.
+    The first word can be an operator; ``=`` means "at least". Without one the whole
+    text is compared. An operator without an operand matches nothing.
 
-    nova/scheduler/filters/extra_specs_ops.py, ``match``
-
-    :raises ValueError: where numbers are compared and one of the two is none
+    :raises ValueError: if numbers are compared and one is invalid
     :raises IndexError: for ``<or>`` alone
     """
     op, *operands = wanted.split() or [""]
@@ -72,16 +75,16 @@ def match(value: str, wanted: str) -> bool:
 
 
 def may_raise(wanted: str) -> bool:
-    """Tell whether there are values for which :func:`match` raises an exception."""
+    """Whether :func:`match` raises an exception for some values."""
     op, *operands = wanted.split() or [""]
     return op in _NUMBERS if operands else op == "<or>"
 
 
 def can_match(wanted: str) -> bool:
-    """Tell whether there is a value of an aggregate that matches.
+    """Whether any metadata value of an aggregate can match.
 
-    Those are parts of a list that is split at commas, without the spaces around them
-    (nova/scheduler/filters/utils.py, ``aggregate_metadata_get_by_host``).
+    Values are comma-separated lists without spaces around items
+    (``aggregate_metadata_get_by_host``).
     """
     if is_plain(wanted):
         return "," not in wanted and wanted == wanted.strip()
@@ -89,13 +92,13 @@ def can_match(wanted: str) -> bool:
 
 
 def is_plain(wanted: str) -> bool:
-    """Tell whether the whole text is compared: it begins with no operator."""
+    """Whether the whole text is compared, without an operator."""
     op = next(iter(wanted.split()), "")
     return op not in _NUMBERS and op not in _TEXTS and op not in ("<or>", "<all-in>")
 
 
 def _is_one_of(value: str, words: list[str]) -> bool:
-    """Compare with every other word, whatever stands between them."""
+    """Compare with every second word, whatever separates them."""
     if not words:
         raise IndexError
     return value in words[::2]
@@ -120,52 +123,38 @@ _COUNTING = {
 def num_instances(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> Answer:
-    """Want fewer servers on the host than the option allows.
-
-    nova/scheduler/filters/num_instances_filter.py, ``NumInstancesFilter``
-    """
+    """Limit the servers on a host by the option (``NumInstancesFilter``)."""
     return _few_servers(host, *_by_option(settings, options.MAX_INSTANCES))
 
 
 def aggregate_num_instances(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> Answer:
-    """Want fewer servers on the host than its aggregates allow, or else the option.
-
-    nova/scheduler/filters/num_instances_filter.py, ``AggregateNumInstancesFilter``
-    """
+    """Limit them by aggregates, or by the option (``AggregateNumInstancesFilter``)."""
     limit = _by_aggregates(host, MAX_INSTANCES)
     return _few_servers(host, *(limit or _by_option(settings, options.MAX_INSTANCES)))
 
 
 def io_ops(host: HostState, spec: RequestSpec, settings: SchedulerSettings) -> Answer:
-    """Want fewer servers being built, resized and so on than the option allows.
-
-    nova/scheduler/filters/io_ops_filter.py, ``IoOpsFilter``
-    """
+    """Limit builds, resizes and so on by the option (``IoOpsFilter``)."""
     return _few_io_ops(host, *_by_option(settings, options.MAX_IO_OPS))
 
 
 def aggregate_io_ops(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> Answer:
-    """Want fewer of them than the host's aggregates allow, or else the option.
-
-    nova/scheduler/filters/io_ops_filter.py, ``AggregateIoOpsFilter``
-    """
+    """Limit these by aggregates, or by the option (``AggregateIoOpsFilter``)."""
     limit = _by_aggregates(host, MAX_IO_OPS)
     return _few_io_ops(host, *(limit or _by_option(settings, options.MAX_IO_OPS)))
 
 
 def most_io_ops(host: HostState) -> int | None:
-    """Return how high ``num_io_ops`` of a host can be; None if it has not reported.
+    """Upper bound of ``num_io_ops`` of a host; None without a report.
 
-    It counts servers that are being built, of which the newest have no task yet, and
-    those with one of some tasks. A server that has been built goes on counting until
-    the host next counts all of its servers, as it goes on being one of
-    ``Compute.builds``. So whatever counts has a task in the report, or is one of these.
-
-    nova/compute/stats.py, ``Stats.io_workload``
+    Nova counts building servers, of which new ones have no task yet, and servers with
+    certain tasks. A built server counts until the host's next report. So each counted
+    server has a task in the report, or is one of ``Compute.builds``
+    (nova/compute/stats.py, ``Stats.io_workload``).
     """
     report, builds = host.compute.report, host.compute.builds
     if report is None:
@@ -176,10 +165,7 @@ def most_io_ops(host: HostState) -> int | None:
 
 
 def needs_builds(hosts: Iterable[HostState], settings: SchedulerSettings) -> bool:
-    """Tell whether ``Compute.builds`` may show that a filter that is on passes a host.
-
-    :param hosts: without it
-    """
+    """Whether ``Compute.builds`` could prove that an enabled filter passes a host."""
     limits = [
         (report, limit)
         for host in hosts
@@ -192,10 +178,10 @@ def needs_builds(hosts: Iterable[HostState], settings: SchedulerSettings) -> boo
 def servers_left(
     host: HostState, settings: SchedulerSettings
 ) -> tuple[int | None, int | None]:
-    """Return how many more servers the filters that count let onto a host.
+    """How many more servers the counting filters allow on a host: at least, at most.
 
-    At least and at most, None for any number. Each new server is a task, too, and how
-    many tasks of a host count, no API shows (nova/scheduler/host_manager.py,
+    None means unlimited. Each new server counts as a task too, and no API shows how
+    many tasks count (nova/scheduler/host_manager.py,
     ``HostState.consume_from_request``).
     """
     least: list[int] = []
@@ -215,7 +201,7 @@ def servers_left(
 
 
 def _limits(host: HostState, settings: SchedulerSettings) -> Iterator[tuple[str, int]]:
-    """Yield what each filter that is on counts, as the key, and its limit."""
+    """Counted field and limit of each enabled filter."""
     on = settings.value(options.ENABLED_FILTERS)
     for name, (option, key) in _COUNTING.items():
         if isinstance(on, tuple) and name in on:
@@ -235,7 +221,6 @@ def _few_servers(host: HostState, limit: int, origin: Origin) -> Answer:
 
 
 def _few_io_ops(host: HostState, limit: int, origin: Origin) -> Answer:
-    """Judge by how many can count at most; how many do, no API shows."""
     if limit <= 0:
         return Fails(state.AT_LIMIT, origin.key, str(limit), origin=origin)
     most = most_io_ops(host)
@@ -256,7 +241,7 @@ def _by_aggregates(host: HostState, key: str) -> tuple[int, Origin] | None:
 
 
 def is_number(key: str, value: str) -> bool:
-    """Tell whether a filter can read an aggregate's limit or ratio."""
+    """Whether a filter can read a limit or ratio of an aggregate."""
     try:
         int(value) if key in (MAX_IO_OPS, MAX_INSTANCES) else float(value)
     except ValueError:
@@ -267,11 +252,10 @@ def is_number(key: str, value: str) -> bool:
 def lowest(
     host: HostState, key: str, read: Callable[[str], Number]
 ) -> tuple[Number, Origin] | None:
-    """Return the lowest value that the host's aggregates have for a key, and whose.
+    """The lowest value of the host's aggregates for a key, with its origin.
 
-    None if none has it, or one is not a number: then what is set for all counts.
-
-    nova/scheduler/filters/utils.py, ``validate_num_values``
+    None if no aggregate has it, or if a value is not a number; then the option counts
+    (``validate_num_values``).
     """
     having = [each for each in host.aggregates if key in each.metadata]
     try:
@@ -307,10 +291,7 @@ _JOINED: Mapping[str, Callable[[list[object]], object]] = {
 def json_filter(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> Answer:
-    """Want the query to hold for the host; all of it is computed.
-
-    nova/scheduler/filters/json_filter.py, ``JsonFilter``
-    """
+    """Require the hint's query to hold; all of it is computed (``JsonFilter``)."""
     texts = spec.hints.get(QUERY, ())
     if not any(texts):
         return PASSES
@@ -328,10 +309,7 @@ def json_filter(
 
 
 def _computed(query: object, host: HostState) -> object:
-    """Return what a query comes to, with Python's own exceptions.
-
-    What is not there is left out of what is compared.
-    """
+    """Result of a query; missing values are left out of comparisons."""
     if not query:
         return True
     if not isinstance(query, (list, str)):
@@ -353,7 +331,7 @@ def _computed(query: object, host: HostState) -> object:
 
 
 def _value(written: object, host: HostState) -> object:
-    """Return an argument: another query, ``$attribute.key``, or what is written."""
+    """An argument: a query, ``$attribute.key`` or a literal."""
     if isinstance(written, list):
         return _computed(written, host)
     if not isinstance(written, str):

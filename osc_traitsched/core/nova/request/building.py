@@ -11,14 +11,7 @@ from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova import options, prefilter
 from osc_traitsched.core.nova.request import checks, model
 from osc_traitsched.core.nova.request.model import Request
-from osc_traitsched.core.nova.server import (
-    cpu,
-    extra_specs,
-    outside,
-    pci,
-    translation,
-    volume,
-)
+from osc_traitsched.core.nova.server import attachments, cpu, extra_specs, translation
 from osc_traitsched.core.nova.server.server import (
     FORCED_HOST,
     KERNEL_IMAGE,
@@ -53,14 +46,14 @@ def _pci_alias(
     server: Server, assumptions: SchedulerSettings
 ) -> Iterator[NotEvaluated]:
     """Yield an alias, which only nova.conf explains (nova/pci/request.py)."""
-    alias = server.flavor.specs.get(pci.ALIAS)
+    alias = server.flavor.specs.get(attachments.PCI_ALIAS)
     if alias is None or server.aliases is not None:
         return
-    asked = server.release >= pci.IN_PLACEMENT_SINCE and assumptions.value(
+    asked = server.release >= attachments.IN_PLACEMENT_SINCE and assumptions.value(
         options.PCI_IN_PLACEMENT
     )
     kind = PCI_ALIAS_IN_PLACEMENT if asked else PCI_ALIAS
-    yield NotEvaluated(kind, pci.ALIAS, alias)
+    yield NotEvaluated(kind, attachments.PCI_ALIAS, alias)
 
 
 def _disk(server: Server) -> Iterator[NotEvaluated]:
@@ -148,10 +141,12 @@ def provisioned(asked: Server, assumptions: SchedulerSettings) -> Server:
     nova/compute/api.py, ``_provision_instances``; 34 asks Cyborg first.
     """
     if asked.release >= 34:
-        outside.check(asked)
-    asked = dataclasses.replace(asked, zone=volume.zone_of(asked, assumptions))
-    outside.check(asked)
-    pci.check_groups(asked)
+        attachments.check_profile(asked)
+    asked = dataclasses.replace(
+        asked, zone=attachments.zone_with_volumes(asked, assumptions)
+    )
+    attachments.check_profile(asked)
+    attachments.check_pci_groups(asked)
     asked.parts.check_volumes()
     return asked
 
@@ -181,7 +176,7 @@ def _request(server: Server, so_far: SoFar, assumptions: SchedulerSettings) -> R
         limit=limit if isinstance(limit, int) else None,
         microversion=microversion(server.release),
         not_evaluated=(*found.not_evaluated, *of(server, assumptions)),
-        same_subtree=outside.same_subtree(server),
+        same_subtree=attachments.same_subtree(server),
     )
     if not _asks_twice(server, assumptions):
         return request

@@ -8,9 +8,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.names import near_names
-from osc_traitsched.core.nova.server import cpu, extra_specs, outside, pci, properties
+from osc_traitsched.core.nova.server import attachments, cpu, extra_specs, properties
 from osc_traitsched.core.nova.server import cpu as numa
-from osc_traitsched.core.nova.server.cpu_set import CpuSet
+from osc_traitsched.core.nova.server.properties import CpuSet
 from osc_traitsched.core.nova.server.server import Server, image_name, keys, switched
 from osc_traitsched.core.releases import NEWEST, OLDEST
 
@@ -507,9 +507,9 @@ CHECKS: tuple[Check, ...] = (
     Check(threads_of_cells_are_named, since=22),
     # _validate_and_build_base_options, the rest
     Check(extra_specs.pci_numa_policy, since=21),
-    Check(pci.check),
-    Check(outside.check_requests, until=24),
-    Check(outside.check_devices),
+    Check(attachments.check_pci_aliases),
+    Check(attachments.check_requests, until=24),
+    Check(attachments.check_devices),
     Check(extra_specs.ephemeral_encryption, since=26),
     # _validate_flavor_image and _validate_flavor_image_nostatus
     Check(bootable, of_image=True),

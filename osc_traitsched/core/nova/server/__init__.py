@@ -1,4 +1,4 @@
-"""One server that is to be made, and what its flavor and image ask for."""
+"""A server to create, and the demands of its flavor, image and parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""CPUs and NUMA nodes that flavor and image ask for."""
+"""CPU policies and NUMA nodes of a flavor and image.
+
+Functions in parentheses are of nova/virt/hardware.py.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import re
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.nova.clause import Origin
 from osc_traitsched.core.nova.server import extra_specs, properties
-from osc_traitsched.core.nova.server.cpu_set import CpuSet
+from osc_traitsched.core.nova.server.properties import CpuSet
 from osc_traitsched.core.nova.server.server import Choice, Server, keys, origins
 
 # What flavor and image want of the CPUs, or why it can't be had together.
@@ -22,13 +25,12 @@ DEDICATED_MASK = "hw:cpu_dedicated_mask"
 
 
 def policy(server: Server) -> Choice:
-    """Return the CPU policy; a pinning flavor wins over the image.
+    """CPU policy; a pinning flavor wins over the image.
 
-    nova/virt/hardware.py, ``get_cpu_policy_constraint``. There is no policy
-    ``mixed`` before 22.
+    ``get_cpu_policy_constraint``. Policy ``mixed`` exists since 22.
 
-    :raises Refusal: for an unknown policy, and an image that wants to be pinned
-        where the flavor forbids it
+    :raises Refusal: for an unknown policy, and if the image pins but the flavor forbids
+        it
     """
     spec = server.flavor.specs.get(POLICY)
     prop = server.image.text("hw_cpu_policy")
@@ -48,11 +50,12 @@ def _unknown(exception: str, key: str, known: tuple[str, ...]) -> Refusal:
 
 
 def thread_policy(server: Server) -> Choice:
-    """Return the thread policy; a flavor that says ``prefer`` wins over the image.
+    """CPU thread policy; a flavor's ``prefer`` wins over the image.
 
-    nova/virt/hardware.py, ``get_cpu_thread_policy_constraint``.
+    ``get_cpu_thread_policy_constraint``.
 
-    :raises Refusal: for an unknown policy, and an image that contradicts another
+    :raises Refusal: for an unknown policy, and if flavor and image contradict each
+        other
     """
     spec = server.flavor.specs.get(THREADS)
     prop = server.image.text("hw_cpu_thread_policy")
@@ -67,9 +70,7 @@ def thread_policy(server: Server) -> Choice:
 
 
 def emulator_policy(server: Server) -> str | None:
-    """Return what shall happen to the emulator's threads, or None.
-
-    nova/virt/hardware.py, ``get_emulator_thread_policy_constraint``.
+    """Emulator threads policy, or None (``get_emulator_thread_policy_constraint``).
 
     :raises Refusal: for an unknown policy
     """
@@ -81,12 +82,12 @@ def emulator_policy(server: Server) -> str | None:
 
 
 def is_realtime(server: Server) -> bool:
-    """Tell whether the flavor asks for real time (``is_realtime_enabled``)."""
+    """Whether the flavor requests real time (``is_realtime_enabled``)."""
     return bool(server.flavor.flag(REALTIME))
 
 
 def realtime_mask(server: Server) -> tuple[str, str] | None:
-    """Return the mask and its key, the image's before the flavor's; None without."""
+    """The realtime mask and its key, first from the image, then the flavor; or None."""
     prop = server.image.text("hw_cpu_realtime_mask")
     if prop:
         return prop, "hw_cpu_realtime_mask"
@@ -95,11 +96,11 @@ def realtime_mask(server: Server) -> tuple[str, str] | None:
 
 
 def realtime_cpus(server: Server) -> CpuSet:
-    """Return the CPUs that run in real time; all of them without a mask. For 22 on.
+    """Realtime CPUs, all of them without a mask. Since 22.
 
-    nova/virt/hardware.py, ``get_realtime_cpu_constraint``.
+    ``get_realtime_cpu_constraint``.
 
-    :raises Refusal: where that leaves no CPU, or none for the emulator
+    :raises Refusal: if no CPU is left for real time, or for the emulator
     """
     if not is_realtime(server):
         return CpuSet()
@@ -120,11 +121,11 @@ def realtime_cpus(server: Server) -> CpuSet:
 
 
 def dedicated_cpus(server: Server) -> CpuSet:
-    """Return the pinned CPUs of a mixed server by the flavor's mask. For 22 on.
+    """Pinned CPUs of a mixed server, from the flavor's mask. Since 22.
 
-    nova/virt/hardware.py, ``get_dedicated_cpu_constraint``.
+    ``get_dedicated_cpu_constraint``.
 
-    :raises Refusal: unless some CPUs are pinned, and some are left
+    :raises Refusal: if none or all CPUs are pinned
     """
     mask = server.flavor.specs.get(DEDICATED_MASK)
     if not mask:
@@ -146,12 +147,10 @@ _CHOSEN_BY_IMAGE = (properties.PAGE_WORDS["any"], properties.PAGE_WORDS["large"]
 _EXPLICIT = re.compile(r"resources([1-9][0-9]*)?:(VCPU|PCPU)")
 
 
-def asked_by(server: Server) -> tuple[Origin, ...]:
-    """Return the keys that give the server NUMA nodes; none if it gets none.
+def cpu_origins(server: Server) -> tuple[Origin, ...]:
+    """Keys that give the server NUMA nodes; empty without (``numa_get_constraints``).
 
-    ``numa_get_constraints``
-
-    :raises Refusal: for what nova-api refuses, too
+    :raises Refusal: for requests that nova-api rejects
     """
     names = [
         *(keys(server, NODES) if nodes(server) else ()),
@@ -165,18 +164,18 @@ def asked_by(server: Server) -> tuple[Origin, ...]:
 
 
 def has_own_nodes(server: Server) -> bool:
-    """Tell whether anything but pinning gives the server NUMA nodes."""
+    """Whether anything except pinning gives the server NUMA nodes."""
     asked = nodes(server) or page_size(server) or extra_specs.pmem_labels(server)
     return bool(asked)
 
 
 def is_pinned(server: Server) -> bool:
-    """Tell whether CPUs are pinned, be it by an amount of PCPU."""
+    """Whether CPUs are pinned, also by an amount of PCPU."""
     return cpu_policy(server) in ("dedicated", "mixed")
 
 
 def cpu_policy(server: Server) -> str | None:
-    """Return the CPU policy, or the one that the amounts of CPUs come to."""
+    """CPU policy, or the one that amounts of VCPU and PCPU imply."""
     _, shared, pinned = explicit_cpus(server)
     if shared:
         return "shared"
@@ -184,9 +183,9 @@ def cpu_policy(server: Server) -> str | None:
 
 
 def explicit_cpus(server: Server) -> tuple[tuple[str, ...], int, int]:
-    """Return the keys that name CPUs, and how many they ask for: shared, pinned.
+    """Keys with amounts of CPUs, and these amounts: shared, pinned.
 
-    Nova looks at the beginning of a key only: ``resources:VCPU_X`` counts too.
+    Nova compares the start of the key only, so ``resources:VCPU_X`` counts too.
     """
     names, totals = [], {"VCPU": 0, "PCPU": 0}
     for key, value in server.flavor.specs.items():
@@ -198,10 +197,7 @@ def explicit_cpus(server: Server) -> tuple[tuple[str, ...], int, int]:
 
 
 def nodes(server: Server) -> int | None:
-    """Return the number of NUMA nodes; None if nobody says it.
-
-    ``_get_numa_node_count_constraint``.
-    """
+    """Number of NUMA nodes, or None (``_get_numa_node_count_constraint``)."""
     spec = server.flavor.specs.get(NODES)
     prop = server.image.number("hw_numa_nodes")
     if spec and prop:
@@ -218,9 +214,9 @@ def nodes(server: Server) -> int | None:
 
 
 def page_size(server: Server) -> bool:
-    """Return whether a page size is said (``_get_numa_pagesize_constraint``).
+    """Whether a page size is specified (``_get_numa_pagesize_constraint``).
 
-    An image can choose only where the flavor lets it, by ``any`` or ``large``.
+    An image can choose only if the flavor says ``any`` or ``large``.
     """
     spec = server.flavor.specs.get(PAGES)
     prop = server.image.text("hw_mem_page_size")

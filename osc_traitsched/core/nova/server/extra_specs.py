@@ -1,4 +1,7 @@
-"""Extra specs that ask for features, resources and traits."""
+"""Extra specs for features, resources and traits.
+
+Functions in parentheses are of nova/virt/hardware.py.
+"""
 
 from __future__ import annotations
 
@@ -50,12 +53,11 @@ _SOUND_MODELS = ("sb16", "es1370", "pcspk", "ac97", "ich6", "ich9", "usb", "virt
 
 
 def pci_numa_policy(server: Server) -> Choice:
-    """Return how near its PCI devices a server must be. For 21 on.
+    """NUMA affinity policy of PCI devices. Since 21; ``socket`` since 23.
 
-    nova/virt/hardware.py, ``get_pci_numa_policy_constraint``. There is no policy
-    ``socket`` before 23.
+    ``get_pci_numa_policy_constraint``
 
-    :raises Refusal: where flavor and image differ, and for an unknown policy
+    :raises Refusal: if flavor and image differ, and for an unknown policy
     """
     known = ("required", "legacy", "preferred")
     return agreed(
@@ -68,13 +70,12 @@ def pci_numa_policy(server: Server) -> Choice:
 
 
 def tpm(server: Server) -> tuple[Choice, Choice]:
-    """Return a virtual TPM's version and model. For 22 on.
+    """Version and model of a virtual TPM. Since 22.
 
-    A model without a version asks for nothing
-    (nova/virt/hardware.py, ``get_vtpm_constraint``).
+    A model without a version is ignored (``get_vtpm_constraint``).
 
-    :raises Refusal: where flavor and image differ, for unknown values, and for the
-        model ``tpm-crb`` of a version other than 2.0
+    :raises Refusal: if flavor and image differ, for unknown values, and for the model
+        ``tpm-crb`` with another version than 2.0
     """
     version = agreed(server, TPM_VERSION, ("1.2", "2.0"))
     if version.value is None:
@@ -87,28 +88,25 @@ def tpm(server: Server) -> tuple[Choice, Choice]:
 
 
 def secure_boot(server: Server) -> Choice:
-    """Return what is wanted of secure boot (``get_secure_boot_constraint``).
+    """Secure boot policy (``get_secure_boot_constraint``). Since 23.
 
-    For 23 on. ``optional`` against ``required`` is a difference too.
-
-    :raises Refusal: where flavor and image differ, and for an unknown value
+    :raises Refusal: if flavor and image differ, and for an unknown value
     """
     return agreed(server, "os:secure_boot", ("required", "disabled", "optional"))
 
 
 def address_mode(server: Server) -> Choice:
-    """Return how wide addresses are made (``get_maxphysaddr_mode``). For 29 on.
+    """Mode of physical address bits (``get_maxphysaddr_mode``). Since 29.
 
-    :raises Refusal: where flavor and image differ, and for an unknown value
+    :raises Refusal: if flavor and image differ, and for an unknown value
     """
     return agreed(server, "hw:maxphysaddr_mode", ("passthrough", "emulate"))
 
 
 def stateless_firmware(server: Server) -> Switch:
-    """Return whether the firmware keeps no state. For 30 on.
+    """Whether the firmware is stateless. Since 30.
 
-    nova/virt/hardware.py, ``get_stateless_firmware_constraint``. Without UEFI it
-    can't be; 34 then leaves it out.
+    ``get_stateless_firmware_constraint``. Without UEFI, 34 ignores it.
 
     :raises Refusal: until 33, without UEFI
     """
@@ -121,12 +119,11 @@ def stateless_firmware(server: Server) -> Switch:
 
 
 def ephemeral_encryption(server: Server) -> tuple[Switch, Choice]:
-    """Return whether local disks are encrypted, and in which format. For 26 on.
+    """Whether local disks are encrypted, and in which format. Since 26.
 
-    The format alone asks for nothing
-    (nova/virt/hardware.py, ``get_ephemeral_encryption_constraint``).
+    A format alone is ignored (``get_ephemeral_encryption_constraint``).
 
-    :raises Refusal: where flavor and image differ, and for an unknown format
+    :raises Refusal: if flavor and image differ, and for an unknown format
     """
     wanted = switched(server, EPHEMERAL_ENCRYPTION)
     if not wanted.on:
@@ -136,37 +133,37 @@ def ephemeral_encryption(server: Server) -> tuple[Switch, Choice]:
 
 
 def sound_model(server: Server) -> Choice:
-    """Return the sound device's model (``get_sound_model``). For 32 on.
+    """Model of the sound device (``get_sound_model``). Since 32.
 
-    :raises Refusal: where flavor and image differ, and for an unknown model
+    :raises Refusal: if flavor and image differ, and for an unknown model
     """
     return agreed(server, "hw:sound_model", _SOUND_MODELS)
 
 
 def packed_ring(server: Server) -> Switch:
-    """Return whether packed virtqueues are wanted. For 29 on.
+    """Whether packed virtqueues are requested. Since 29.
 
-    nova/virt/hardware.py, ``get_packed_virtqueue_constraint``.
+    ``get_packed_virtqueue_constraint``
 
-    :raises Refusal: where flavor and image differ
+    :raises Refusal: if flavor and image differ
     """
     return switched(server, PACKED_RING)
 
 
 def pmem_labels(server: Server) -> tuple[str, ...]:
-    """Return the labels of persistent memory (``get_vpmems``), repeated ones too."""
+    """Labels of persistent memory, with repetitions (``get_vpmems``)."""
     labels = server.flavor.specs.get(PMEM, "").split(",")
     return tuple(label.strip() for label in labels if label.strip())
 
 
 def memory_encryption(server: Server) -> tuple[Switch, Choice]:
-    """Return whether memory is encrypted, and by which model.
+    """Whether memory is encrypted, and by which model (since 32).
 
-    nova/virt/hardware.py, ``get_mem_encryption_constraint``. There are no models
-    before 32; from 34 on they are looked at first, and some need more of the image.
+    ``get_mem_encryption_constraint``. From 34 on the model is checked first, and some
+    models need more of the image.
 
-    :raises Refusal: where flavor and image differ, for an unknown model, and for
-        an image that can't be used with it
+    :raises Refusal: if flavor and image differ, for an unknown model, and for an
+        unsuitable image
     """
     wanted = switched(server, MEM_ENCRYPTION)
     if not wanted.on:
@@ -262,10 +259,10 @@ _STANDARD_SINCE_24 = frozenset(
 
 
 def flavor_specs(so_far: SoFar, server: Server) -> Iterator[Found]:
-    """Yield what the keys ``resources…:CLASS`` and ``trait…:NAME`` ask for.
+    """Clauses of the keys ``resources<suffix>:CLASS`` and ``trait<suffix>:NAME``.
 
-    What follows ``resources`` or ``trait`` is the group's suffix: in 20 a number
-    only (nova/scheduler/utils.py, ``ResourceRequest._process_extra_specs``).
+    In 20 the suffix is a number (nova/scheduler/utils.py,
+    ``ResourceRequest._process_extra_specs``).
     """
     for key, value in server.flavor.specs.items():
         found = _pattern(server.release).fullmatch(key)
@@ -281,7 +278,7 @@ def flavor_specs(so_far: SoFar, server: Server) -> Iterator[Found]:
 
 
 def image_traits(so_far: SoFar, server: Server) -> Iterator[Found]:
-    """Yield the traits that the image requires; it can't forbid any.
+    """Traits that the image requires; an image can't forbid a trait.
 
     nova/objects/image_meta.py, ``_set_attr_from_trait_names``, and
     nova/scheduler/utils.py, ``ResourceRequest._process_image_meta``.
@@ -295,7 +292,7 @@ def image_traits(so_far: SoFar, server: Server) -> Iterator[Found]:
 
 
 def group_policy(server: Server) -> str | None:
-    """Return ``none`` or ``isolate``, how groups may share providers, or None.
+    """``none``, ``isolate`` or None: whether suffixed groups may share providers.
 
     nova/scheduler/utils.py, ``ResourceRequest._add_group_policy``.
     """
@@ -304,29 +301,26 @@ def group_policy(server: Server) -> str | None:
 
 
 def suffixes(server: Server) -> frozenset[str]:
-    """Return the suffixes of the flavor's groups, of those that ask for nothing too."""
+    """Suffixes of the flavor's groups, including empty groups."""
     pattern = _pattern(server.release)
     found = (pattern.fullmatch(key) for key in server.flavor.specs)
     return frozenset(each[2] for each in found if each and each[2])
 
 
-def named(key: str, release: int) -> tuple[str, str]:
-    """Return ``resources`` or ``trait``, and the name behind it; or nothing.
-
-    Whatever the suffix between them is.
-    """
+def kind_and_name(key: str, release: int) -> tuple[str, str]:
+    """``resources`` or ``trait`` and the name after the colon; empty for others."""
     found = _pattern(release).fullmatch(key)
     return (found[1], found[3]) if found else ("", "")
 
 
 def is_class(name: str, release: int) -> bool:
-    """Tell whether a release takes a name for a resource class."""
+    """Whether a release accepts the name of a resource class."""
     known = _STANDARD | (_STANDARD_SINCE_24 if release >= 24 else frozenset())
     return name.startswith("CUSTOM_") or name in known
 
 
 def bad_group_policy(so_far: SoFar, server: Server) -> Iterator[Found]:
-    """Yield a group policy that Nova does not know, and so ignores."""
+    """An invalid group policy, which Nova ignores."""
     value = server.flavor.specs.get(GROUP_POLICY)
     if value is not None and group_policy(server) is None:
         yield NotEvaluated(BAD_GROUP_POLICY, GROUP_POLICY, value)
@@ -337,7 +331,7 @@ def _pattern(release: int) -> re.Pattern[str]:
 
 
 def _is_written_by_a_prefilter(so_far: SoFar, name: str) -> bool:
-    """Tell whether a prefilter of 20 wrote its own value over a flavor's trait."""
+    """Whether a prefilter of 20 overwrote this trait of the flavor."""
     return any(
         isinstance(clause, Trait)
         and (clause.group, clause.name) == ("", name)
@@ -347,7 +341,6 @@ def _is_written_by_a_prefilter(so_far: SoFar, name: str) -> bool:
 
 
 def _amount(server: Server, key: str, group: str, name: str) -> Found:
-    """Return an amount (nova/objects/request_spec.py, ``RequestGroup``)."""
     value = server.flavor.specs[key]
     if not is_class(name, server.release):
         return NotEvaluated(UNKNOWN_RESOURCE_CLASS, key, value)

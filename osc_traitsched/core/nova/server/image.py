@@ -1,18 +1,22 @@
-"""What an image asks for, in the letters that Nova takes."""
+"""Images: image properties of a server, and the image that a name stands for."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
-from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.errors import AmbiguousName, Refusal
+from osc_traitsched.core.names import Namesake
 from osc_traitsched.core.nova.clause import Origin
 from osc_traitsched.core.nova.server import properties
 from osc_traitsched.core.nova.server import properties as reading
-from osc_traitsched.core.nova.server.cpu_set import CpuSet
-from osc_traitsched.core.nova.server.properties import Property
+from osc_traitsched.core.nova.server.properties import CpuSet, Property
 from osc_traitsched.core.releases import OLDEST
+
+# What an image asks for, in the letters that Nova takes.
+
 
 # An image's property as Python writes it, which is what a host filter compares.
 #
@@ -75,7 +79,7 @@ _BY_OLD_NAME = {old: name for name, old in _OLD_NAMES.items()}
 
 
 def is_property(name: str, release: int) -> bool:
-    """Tell whether a release knows an image property by this name, no old one."""
+    """Whether this is the current name of an image property in a release."""
     if name in properties.BY_NAME:
         return properties.BY_NAME[name].since <= release
     known = name in _SWITCHES or name in (TRAITS, _DEVICES, _MAPPINGS)
@@ -83,14 +87,14 @@ def is_property(name: str, release: int) -> bool:
 
 
 def current_name(name: str) -> str | None:
-    """Return what Nova calls a property whose old name this is; None for any other."""
+    """Current name for an old name of an image property, or None."""
     return properties.OLD_NAMES.get(name) or _BY_OLD_NAME.get(name)
 
 
 def as_written(name: str, text: str, release: int) -> str | None:
-    """Return how the value of a property is written that a text stands for.
+    """Text of the value that Nova stores for a text; None if it is invalid.
 
-    None for a text that stands for none: ``windows95`` is no ``os_type``.
+    For example, ``windows95`` is not a valid ``os_type``.
     """
     known = properties.BY_NAME.get(name)
     if not is_property(name, release):
@@ -107,10 +111,9 @@ def as_written(name: str, text: str, release: int) -> str | None:
 
 
 def text(image: Image, name: str, release: int) -> str:
-    """Return an image's property as Python's ``str`` writes its value.
+    """An image property as Python's ``str`` writes it.
 
-    Empty for what the image or the release does not have, and for ``False`` and 0,
-    which no filter compares.
+    Empty for unset properties, ``False`` and 0, since no filter compares these.
     """
     if not is_property(name, release):
         return ""
@@ -136,7 +139,7 @@ def _written(value: object) -> str:
 
 
 def _set(cpus: CpuSet) -> str:
-    """Write a set as oslo.versionedobjects does; a large one only begins like that."""
+    """Text of a set as oslo.versionedobjects writes it; shortened if it is large."""
     if not cpus:
         return "CoercedSet()"
     more = ", …" if cpus.size > 1 else ""
@@ -169,12 +172,12 @@ _MOST_CELLS = 128
 
 @dataclasses.dataclass(frozen=True)
 class Image:
-    """An image.
+    """An image as Nova reads it.
 
-    :ivar body: as the image service gives it; empty if there is no image
-    :ivar values: what each known property came to, under its current name
-    :ivar keys: for each of those, the property as the user wrote it
-    :ivar devices: the block devices that it carries
+    :ivar body: of the image API; empty without an image
+    :ivar values: property values by current name
+    :ivar keys: properties as the user wrote them, by current name
+    :ivar devices: its block devices
     """
 
     body: Mapping[str, object] = dataclasses.field(default_factory=dict)
@@ -183,48 +186,47 @@ class Image:
     devices: tuple[Mapping[str, object], ...] = ()
 
     def text(self, name: str) -> str | None:
-        """Return the value of a choice or a text; None if it is not set."""
+        """Value of a text or choice, or None."""
         value = self.values.get(name)
         return None if value is None else str(value)
 
     def flag(self, name: str) -> bool | None:
-        """Return the value of a switch; None if it is not set."""
+        """Value of a boolean, or None."""
         value = self.values.get(name)
         return None if value is None else bool(value)
 
     def number(self, name: str) -> int | None:
-        """Return the value of a number; None if it is not set."""
+        """Value of a number, or None."""
         value = self.values.get(name)
         return value if isinstance(value, int) else None
 
     def cells(self, name: str) -> tuple[object, ...] | None:
-        """Return ``hw_numa_cpus`` or ``hw_numa_mem``, an item a NUMA node, or None."""
+        """``hw_numa_cpus`` or ``hw_numa_mem`` by NUMA node, or None."""
         value = self.values.get(name)
         return value if isinstance(value, tuple) else None
 
     def amount(self, key: str) -> int:
-        """Return ``min_ram``, ``min_disk`` or ``size``; 0 where it is not said."""
+        """``min_ram``, ``min_disk`` or ``size``; 0 if unset."""
         return reading.integer(self.body.get(key) or 0) or 0
 
     def key(self, name: str) -> str:
-        """Return the property as the user wrote it, an old name included."""
+        """The property as the user wrote it, possibly by an old name."""
         return self.keys.get(name, name)
 
     def origin(self, name: str) -> Origin:
-        """Return the property as the origin of a clause."""
+        """The property as the origin of a clause."""
         return Origin("image", self.key(name))
 
     def traits(self) -> Iterator[tuple[str, str]]:
-        """Yield each ``trait:X`` property and its value, in the image's order."""
+        """``trait:X`` properties and their values, in the image's order."""
         for key, value in self.body.items():
             if key.startswith("trait:"):
                 yield key, str(value)
 
     def is_of_a_volume(self) -> bool:
-        """Tell whether the image stands for a volume, which then is the root disk.
+        """Whether the image is of a server that had been booted from a volume.
 
-        That is so for the image of a server that had been booted from a volume
-        (nova/compute/api.py, ``_check_and_transform_bdm``).
+        Its volume is the root disk (nova/compute/api.py, ``_check_and_transform_bdm``).
         """
         if not reading.boolean(self.body.get("bdm_v2")):
             return False
@@ -235,31 +237,31 @@ class Image:
 
 
 def read(body: Mapping[str, object] | None, release: int) -> Image:
-    """Read an image of the image API, version 2; None stands for no image.
+    """Read an image of the image API, version 2; None is no image.
 
-    nova/objects/image_meta.py, ``ImageMetaProps.from_dict``: old names first, then
-    the current ones that the release knows. All others are ignored.
+    Old names are read first, then the current names of the release; others are ignored
+    (nova/objects/image_meta.py, ``ImageMetaProps.from_dict``).
 
-    :raises Refusal: for a value that its property can't have
+    :raises Refusal: for an invalid value
     """
     body = body or {}
     _document(body, "mappings")
     devices = _devices(body)
     values: dict[str, object] = {}
     keys: dict[str, str] = {}
-    for known, key, value in _given(body):
+    for known, key, value in _properties(body):
         if release >= known.since:
             values[known.name] = _read(known, key, value, release)
             keys[known.name] = key
     return Image(body, values, keys, devices)
 
 
-def _given(body: Mapping[str, object]) -> Iterator[tuple[Property, str, object]]:
-    """Yield each known property, the key that it stands under, and its value."""
+def _properties(body: Mapping[str, object]) -> Iterator[tuple[Property, str, object]]:
+    """Known properties with the key in use and its value."""
     for old, name in properties.OLD_NAMES.items():
         if body.get(old) is not None:
             yield properties.BY_NAME[name], old, body[old]
-    yield from _given_by_adapter(body)
+    yield from _legacy_adapter(body)
     for known in properties.PROPERTIES:
         if known.kind in (properties.CPU_LISTS, properties.NUMBER_LIST):
             items = tuple(_numbered(body, known.name))
@@ -269,12 +271,12 @@ def _given(body: Mapping[str, object]) -> Iterator[tuple[Property, str, object]]
             yield known, known.name, body[known.name]
 
 
-def _given_by_adapter(
+def _legacy_adapter(
     body: Mapping[str, object],
 ) -> Iterator[tuple[Property, str, object]]:
-    """Yield what the old name for two properties at once comes to.
+    """Properties from an old name that sets two at once.
 
-    nova/objects/image_meta.py, ``ImageMetaProps._set_attr_from_legacy_names``.
+    nova/objects/image_meta.py, ``ImageMetaProps._set_attr_from_legacy_names``
     """
     adapter = body.get(properties.OLD_ADAPTER)
     if adapter:
@@ -286,7 +288,7 @@ def _given_by_adapter(
 
 
 def _numbered(body: Mapping[str, object], name: str) -> Iterator[object]:
-    """Yield the values of ``name.0``, ``name.1`` …, up to the first gap."""
+    """Values of ``name.0``, ``name.1``..., up to the first gap."""
     for node in range(_MOST_CELLS):
         value = body.get(f"{name}.{node}")
         if value is None:
@@ -295,10 +297,6 @@ def _numbered(body: Mapping[str, object], name: str) -> Iterator[object]:
 
 
 def _read(known: Property, key: str, value: object, release: int) -> object:
-    """Return a property's value as Nova stores it.
-
-    :raises Refusal: ``InvalidRequest``; ``Invalid`` for a list of CPUs
-    """
     if known.kind == properties.SWITCH:
         return reading.boolean(value)
     if known.kind == properties.TEXT:
@@ -341,9 +339,9 @@ def _chosen(known: Property, key: str, value: str, release: int) -> str:
 
 
 def _devices(body: Mapping[str, object]) -> tuple[Mapping[str, object], ...]:
-    """Return the block devices that an image carries.
+    """Block devices of an image.
 
-    :raises Refusal: for what is not a list of mappings
+    :raises Refusal: if they are not a list of mappings
     """
     key = "block_device_mapping"
     found = _document(body, key)
@@ -353,11 +351,9 @@ def _devices(body: Mapping[str, object]) -> tuple[Mapping[str, object], ...]:
 
 
 def _document(body: Mapping[str, object], key: str) -> object:
-    """Return what a property has as JSON; an empty list where there is no property.
+    """A property read as JSON, default ``[]`` (nova/image/glance.py, ``_json_loads``).
 
-    nova/image/glance.py, ``_json_loads``, which nobody stops from failing.
-
-    :raises Refusal: with Python's own exception, for what can't be read
+    :raises Refusal: with Python's own exception, for invalid JSON
     """
     text = body.get(key)
     if not isinstance(text, str):
@@ -366,3 +362,96 @@ def _document(body: Mapping[str, object], key: str) -> object:
         return json.loads(text)
     except (ValueError, RecursionError) as exc:
         raise Refusal(type(exc).__name__, "image-property-no-json", (key,)) from None
+
+
+# Which of several images of one name a request for a server means.
+
+
+#: An image as the image API gives it.
+ImageBody = Mapping[str, Any]
+
+
+def image_is_open_to(
+    image: ImageBody, project: str | None, accepted: Callable[[], Collection[str]]
+) -> bool:
+    """Whether a project's users may use an image.
+
+    :param project: ID; None without a project
+    :param accepted: called for another project's shared image; IDs of the projects that
+        accepted it
+    """
+    if image["visibility"] in ("public", "community"):
+        return True
+    if project is None or image.get("owner") == project:
+        return project is not None
+    return image["visibility"] == "shared" and project in accepted()
+
+
+def images_of_others(
+    images: Iterable[ImageBody], project: str | None
+) -> dict[str, str]:
+    """Owners of the images of other projects, by image ID.
+
+    :param project: the caller's ID
+    """
+    owners = {image["id"]: image.get("owner") or project for image in images}
+    return {k: owner for k, owner in owners.items() if owner and owner != project}
+
+
+def public_or_own_images(
+    images: Iterable[ImageBody], project: str | None
+) -> tuple[ImageBody, ...]:
+    """Public images and the caller's own.
+
+    :param project: the caller's ID
+    """
+    images = tuple(images)
+    others = images_of_others(images, project)
+    return tuple(
+        each
+        for each in images
+        if each["id"] not in others or each["visibility"] == "public"
+    )
+
+
+def likeliest_images(
+    found: Sequence[ImageBody], is_open: Callable[[ImageBody], bool]
+) -> tuple[ImageBody, ...]:
+    """The images that a name most likely stands for; one if the name is unambiguous.
+
+    Usable, active images come first, and visible ones before hidden ones.
+
+    :param is_open: whether the user may use an image
+    """
+    seen = [image for image in found if not _is_hidden(image)]
+    hidden = [image for image in found if _is_hidden(image)]
+    for some in (seen, hidden):
+        bootable = [i for i in some if i["status"] == "active" and is_open(i)]
+        if bootable:
+            return tuple(bootable)
+    return tuple(seen or hidden)
+
+
+def only_image(name: str, found: Sequence[ImageBody]) -> ImageBody:
+    """The single image of a name.
+
+    :raises AmbiguousName: if several images have the name
+    """
+    if len(found) > 1:
+        raise AmbiguousName("image", name, map(namesake_image, found))
+    return found[0]
+
+
+def namesake_image(image: ImageBody) -> Namesake:
+    """Details that distinguish an image from others of its name."""
+    return Namesake(
+        image["id"],
+        owner=image.get("owner") or "",
+        visibility=image["visibility"],
+        created=image.get("created_at") or "",
+        is_hidden=_is_hidden(image),
+    )
+
+
+def _is_hidden(image: ImageBody) -> bool:
+    return bool(image.get("os_hidden"))

@@ -1,8 +1,4 @@
-"""What a server is asked for with besides its flavor and its image.
-
-These are plain values: who reads them of a cloud, or of a server that exists, does not
-matter to what Nova makes of them (``outside.py``, ``volume.py``).
-"""
+"""Parts of a server: networks, ports, volumes and device profiles."""
 
 from __future__ import annotations
 
@@ -36,12 +32,12 @@ _DEVICES = frozenset(
 
 @dataclasses.dataclass(frozen=True)
 class Network:
-    """A network, as far as nova-scheduler looks at it.
+    """A network, as far as nova-scheduler reads it.
 
-    :ivar physical_network: None for one that no physical network carries
-    :ivar segments: empty for one that is not routed
-    :ivar has_subnets: a port of it can get an address
-    :ivar project: whose it is; None if every project may use it
+    :ivar physical_network: or None
+    :ivar segments: empty if the network is not routed
+    :ivar has_subnets: its ports get an address
+    :ivar project: owner; None if every project may use it
     """
 
     id: str
@@ -53,23 +49,23 @@ class Network:
 
     @property
     def label(self) -> str:
-        """What a person calls it."""
+        """Name or ID for messages."""
         return self.name or self.id
 
 
 @dataclasses.dataclass(frozen=True)
 class Port:
-    """A port that exists.
+    """An existing port.
 
-    :ivar vnic_type: ``normal``, ``direct`` …
-    :ivar resource_request: Neutron's own; None for none
-    :ivar is_request_shown: Neutron says whether there is one
-    :ivar device_profile: what Cyborg gives the port; empty for nothing
-    :ivar segments: of the subnet of its first address; None if it has no address
-    :ivar project: whose it is
-    :ivar in_use: another server, or something else, has it
-    :ivar lacks_address: it has none, and does not get one with a host
-    :ivar needs_no_address: it is made to have none
+    :ivar vnic_type: ``normal``, ``direct``...
+    :ivar resource_request: of Neutron, or None
+    :ivar is_request_shown: Neutron shows ``resource_request``
+    :ivar device_profile: of Cyborg; empty for none
+    :ivar segments: of the subnet of its first address; None without an address
+    :ivar project: owner
+    :ivar in_use: bound to another server or device
+    :ivar lacks_address: has none, and gets none with a host
+    :ivar needs_no_address: created without addresses
     """
 
     id: str
@@ -86,30 +82,30 @@ class Port:
     needs_no_address: bool = False
 
     def can_be_used(self, release: int) -> bool:
-        """Tell whether it has the address that a release wants of a port."""
+        """Whether it has an address, if the release requires one."""
         is_free = self.needs_no_address and release >= _WITHOUT_ADDRESS_SINCE
         return is_free or not self.lacks_address
 
     @property
     def needs_device(self) -> bool:
-        """Whether it takes a PCI device of the host's."""
+        """Whether it needs a PCI device of the host."""
         return self.vnic_type in _DEVICES
 
     @property
     def label(self) -> str:
-        """What a person calls it."""
+        """Name or ID for messages."""
         return self.name or self.id
 
 
 @dataclasses.dataclass(frozen=True)
 class Volume:
-    """A volume that exists.
+    """An existing volume.
 
     :ivar zone: Cinder's availability zone
     :ivar size: in GB
-    :ivar image_metadata: ``volume_image_metadata``, that of the image it is made of
-    :ivar project: whose it is
-    :ivar status: Cinder's; empty of one that the server has already
+    :ivar image_metadata: ``volume_image_metadata``
+    :ivar project: owner
+    :ivar status: of Cinder; empty if the server has the volume already
     """
 
     id: str
@@ -124,7 +120,7 @@ class Volume:
 
     @property
     def can_be_reserved(self) -> bool:
-        """Whether Cinder lets one more server have it.
+        """Whether Cinder can attach it to one more server.
 
         cinder/volume/api.py, ``attachment_create`` and ``_attachment_reserve``
         """
@@ -133,7 +129,7 @@ class Volume:
 
     @property
     def label(self) -> str:
-        """What a person calls it."""
+        """Name or ID for messages."""
         return self.name or self.id
 
 
@@ -143,13 +139,13 @@ ProfileGroups = tuple[Mapping[str, str], ...]
 
 @dataclasses.dataclass(frozen=True)
 class Parts:
-    """All that comes with one server.
+    """Parts of one server.
 
-    :ivar networks: that a port is to be made of
-    :ivar volumes: in the order in which they are given
-    :ivar boots_from: the ID of that volume which is the root disk; None for none
-    :ivar device_profiles: those that were read, by name; None for one that there is not
-    :ivar profiles_unread: why others could not be read; None if nothing is wrong
+    :ivar networks: to create ports in
+    :ivar volumes: in their order
+    :ivar boots_from: ID of the root volume, or None
+    :ivar device_profiles: by name; None for a missing profile
+    :ivar profiles_unread: why profiles could not be read, or None
     """
 
     ports: tuple[Port, ...] = ()
@@ -163,17 +159,17 @@ class Parts:
 
     @property
     def root_volume(self) -> Volume | None:
-        """The volume that is the root disk, if one is."""
+        """The root volume, if any."""
         found = (each for each in self.volumes if each.id == self.boots_from)
         return next(found, None)
 
     def check_networks(self, release: int) -> None:
-        """Accept only ports and networks that a server can be made with.
+        """Reject unusable ports and networks.
 
         nova/network/neutron.py, ``API._ports_needed_per_instance``
 
-        :raises Refusal: for a port that is in use or without an address, and for a
-            network without subnets
+        :raises Refusal: for a port in use or without an address, and a network without
+            subnets
         """
         for port in self.ports:
             if port.in_use:
@@ -187,11 +183,9 @@ class Parts:
                 raise Refusal("NetworkRequiresSubnet", "network-without-subnets", keys)
 
     def check_volumes(self) -> None:
-        """Accept only volumes that Cinder reserves for a server.
+        """Reject volumes not free in Cinder (nova/compute/api.py, ``_validate_bdm``).
 
-        nova/compute/api.py, ``_validate_bdm``
-
-        :raises Refusal: for one whose status does not let it
+        :raises Refusal: for a volume in another status
         """
         for each in self.volumes:
             if not each.can_be_reserved:
@@ -199,11 +193,11 @@ class Parts:
                 raise Refusal("InvalidVolume", "volume-not-available", keys)
 
     def check_once(self, release: int) -> None:
-        """Accept a port only once.
+        """Reject a repeated port.
 
         nova/api/openstack/compute/servers.py, ``_get_requested_networks``
 
-        :raises Refusal: for one that is named twice
+        :raises Refusal: for a port that occurs twice
         """
         found = [each.id for each in self.ports]
         twice = (each for each in self.ports if found.count(each.id) > 1)
@@ -212,12 +206,12 @@ class Parts:
             raise Refusal("HTTPBadRequest", "port-twice", (first.label,), "api", 400)
 
     def check_count(self, count: int) -> None:
-        """Accept only one server with ports or volumes of its own.
+        """Reject several servers with the same ports or volumes.
 
         nova/compute/api.py, ``_check_multiple_instances_with_neutron_ports`` and
         ``_check_and_transform_bdm``
 
-        :raises Refusal: for more
+        :raises Refusal: for more than one server
         """
         for found, exception, reason in (
             (self.ports, "MultiplePortsNotApplicable", "port-of-several-servers"),

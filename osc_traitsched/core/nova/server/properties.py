@@ -1,16 +1,91 @@
-"""Keys of flavors and properties of images, read as Nova reads them."""
+"""Values of image properties and extra specs, and CPU sets, as Nova reads them.
+
+Functions without a path are of nova/virt/hardware.py.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.nova import architectures
-from osc_traitsched.core.nova.server.cpu_set import CpuSet, Range
+from osc_traitsched.core.nova import options
 from osc_traitsched.core.releases import OLDEST
+
+# Sets of CPUs, kept as ranges.
+
+
+Range = tuple[int, int]
+
+
+@dataclasses.dataclass(frozen=True)
+class CpuSet:
+    """A set of CPU numbers.
+
+    :ivar ranges: first and last numbers, sorted, with gaps between ranges
+    """
+
+    ranges: tuple[Range, ...] = ()
+
+    @classmethod
+    def of(cls, ranges: Iterable[Range]) -> CpuSet:
+        """Union of ranges, each a first and a last number."""
+        joined: list[Range] = []
+        for first, last in sorted(ranges):
+            if joined and first <= joined[-1][1] + 1:
+                joined[-1] = (joined[-1][0], max(last, joined[-1][1]))
+            else:
+                joined.append((first, last))
+        return cls(tuple(joined))
+
+    @classmethod
+    def below(cls, count: int) -> CpuSet:
+        """Numbers from 0 to ``count - 1``."""
+        return cls(((0, count - 1),) if count > 0 else ())
+
+    @property
+    def size(self) -> int:
+        """Size of the set, which can exceed the maximum of ``len``."""
+        return sum(last - first + 1 for first, last in self.ranges)
+
+    @property
+    def lowest(self) -> int:
+        """Lowest number.
+
+        :raises IndexError: for the empty set
+        """
+        return self.ranges[0][0]
+
+    def __bool__(self) -> bool:
+        return bool(self.ranges)
+
+    def __sub__(self, other: CpuSet) -> CpuSet:
+        kept: list[Range] = []
+        at = 0
+        for first, last in self.ranges:
+            while at < len(other.ranges) and other.ranges[at][0] <= last:
+                start, stop = other.ranges[at]
+                if first < start:
+                    kept.append((first, start - 1))
+                first = max(first, stop + 1)
+                if stop > last:
+                    break
+                at += 1
+            if first <= last:
+                kept.append((first, last))
+        return CpuSet(tuple(kept))
+
+    def __le__(self, other: CpuSet) -> bool:
+        return not self - other
+
+    def __lt__(self, other: CpuSet) -> bool:
+        return self <= other and self != other
+
+
+# Keys of flavors and properties of images, read as Nova reads them.
+
 
 # How Nova reads the texts that flavors and images hold.
 
@@ -39,17 +114,14 @@ _VERSION = re.compile(
 
 
 def boolean(value: object) -> bool:
-    """Tell whether a value means yes; whatever is not understood means no.
-
-    Nova reads it with oslo_utils.strutils, ``bool_from_string``, not strictly.
-    """
+    """Whether a value means yes (oslo_utils.strutils, lax ``bool_from_string``)."""
     return str(value).strip().lower() in _TRUE
 
 
 def integer(value: object) -> int | None:
-    """Return a whole number, or None for what Python's ``int`` does not take.
+    """A whole number, or None if Python's ``int`` rejects the value.
 
-    That includes more than 4300 digits. Older Pythons take them, and slowly.
+    Numbers of more than 4300 digits are rejected too.
     """
     try:
         text = str(value)
@@ -63,12 +135,11 @@ def _is_too_long(text: str) -> bool:
 
 
 def cpus(text: str, key: str) -> CpuSet:
-    """Return the CPU numbers of a list such as ``0-3,^2``.
+    """CPU numbers of a list such as ``0-3,^2``.
 
-    What is excluded stays out, wherever in the list it is named
-    (nova/virt/hardware.py, ``parse_cpu_spec``).
+    An exclusion applies wherever it stands (``parse_cpu_spec``).
 
-    :raises Refusal: ``Invalid``, where the list can't be read
+    :raises Refusal: ``Invalid``, for an invalid list
     """
     included: list[Range] = []
     excluded: list[Range] = []
@@ -83,10 +154,9 @@ def cpus(text: str, key: str) -> CpuSet:
 
 
 def cpu_mask(text: str, vcpus: int, key: str) -> CpuSet:
-    """Return the CPUs of a mask; one that begins with ``^`` is taken off all of them.
+    """CPUs of a mask; one that starts with ``^`` is subtracted from all CPUs.
 
-    nova/virt/hardware.py, ``get_realtime_cpu_constraint`` and
-    ``get_dedicated_cpu_constraint``.
+    ``get_realtime_cpu_constraint`` and ``get_dedicated_cpu_constraint``
 
     :raises Refusal: as :func:`cpus`
     """
@@ -95,13 +165,12 @@ def cpu_mask(text: str, vcpus: int, key: str) -> CpuSet:
 
 
 def page_size(text: str, key: str, release: int) -> float:
-    """Return a page size in KiB, or Nova's own number for one of its words.
+    """Page size in KiB, or Nova's constant for ``small``, ``large`` or ``any``.
 
-    nova/virt/hardware.py, ``_get_numa_pagesize_constraint``, and oslo_utils.strutils,
-    ``string_to_bytes``.
+    ``_get_numa_pagesize_constraint``, and oslo_utils.strutils, ``string_to_bytes``
 
-    :raises Refusal: ``MemoryPageSizeInvalid`` for what is neither a word nor a size,
-        ``ValueError`` and ``OverflowError`` for a size that Python can't read
+    :raises Refusal: ``MemoryPageSizeInvalid`` for an invalid size, ``ValueError`` and
+        ``OverflowError`` for a number that Python can't read
     """
     if text in PAGE_WORDS:
         return PAGE_WORDS[text]
@@ -124,10 +193,10 @@ def page_size(text: str, key: str, release: int) -> float:
 
 
 def versions(text: str, strict: bool) -> bool:
-    """Tell whether a text compares with versions, as in ``>=2.0,<3.0``.
+    """Whether a text is a version predicate such as ``>=2.0,<3.0``.
 
-    oslo_versionedobjects/fields.py, ``VersionPredicate``: it took distutils' strict
-    versions, of two or three numbers, before it took all those of PEP 440.
+    oslo_versionedobjects/fields.py, ``VersionPredicate``: first distutils' strict
+    versions of two or three numbers, later all of PEP 440.
     """
     pattern = _STRICT_VERSION if strict else _VERSION
     found = [_COMPARED.fullmatch(part) for part in text.split(",")]
@@ -156,11 +225,11 @@ CPU_LISTS, NUMBER_LIST = "cpu lists", "number list"
 
 @dataclasses.dataclass(frozen=True)
 class Property:
-    """A property of an image.
+    """An image property.
 
-    :ivar choices: the values it can have, each with its first release
-    :ivar lowered: its letters are made small before they are compared
-    :ivar renamed: values that are read as others
+    :ivar choices: possible values, with their first releases
+    :ivar lowered: compared in lower case
+    :ivar renamed: values that Nova replaces
     """
 
     name: str
@@ -171,12 +240,12 @@ class Property:
     renamed: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def chosen(self, value: str) -> str:
-        """Return the choice that a value is read as."""
+        """The choice for a value."""
         small = value.lower() if self.lowered else value
         return self.renamed.get(small, small)
 
     def accepts(self, value: str, release: int) -> bool:
-        """Tell whether a release takes a value of this choice."""
+        """Whether a release accepts a value."""
         if self.name == "hw_pointer_model" and release < 23:
             # Nova had the one value as a text instead of a list of one.
             return value in "usbtablet"
@@ -189,7 +258,7 @@ def _choice(
     since: int = OLDEST,
     renamed: Mapping[str, str] | None = None,
 ) -> Property:
-    """Return a choice; a value with ``:N`` came with release N."""
+    """A choice; ``value:N`` is new in release N."""
     pairs = (value.partition(":") for value in values.split())
     choices = {value: int(first or OLDEST) for value, _, first in pairs}
     lowered = renamed is not None
@@ -197,7 +266,7 @@ def _choice(
 
 
 _BUSES = "fdc ide sata scsi usb virtio xen lxc uml"
-_ARCHITECTURES = " ".join(architectures.NAMES)
+_ARCHITECTURES = " ".join(options.ARCHITECTURES)
 _ARCHITECTURE_NAMES = {
     **dict.fromkeys(("i386", "i486", "i586", "x86_32", "x86_32p"), "i686"),
     "amd64": "x86_64",

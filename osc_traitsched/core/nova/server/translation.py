@@ -1,7 +1,7 @@
-"""What flavor, image and parts together ask of Placement, clause by clause.
+"""Translation of a server into clauses.
 
-nova/scheduler/utils.py, ``ResourceRequest.from_request_spec``. Everything that is
-not named with a suffix is of the unsuffixed group.
+Functions in parentheses are of nova/scheduler/utils.py, ``ResourceRequest``. Clauses
+are of the unsuffixed group unless they name a suffix.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from osc_traitsched.core.nova.clause import Origin, Resource, Trait
-from osc_traitsched.core.nova.server import cpu, extra_specs, outside
+from osc_traitsched.core.nova.server import attachments, cpu, extra_specs
 from osc_traitsched.core.nova.server.server import (
     EPHEMERAL,
     STATELESS_WITHOUT_UEFI,
@@ -30,11 +30,11 @@ _NOT_A_CLASS = re.compile(r"[^0-9A-Za-z]+")
 
 
 @dataclasses.dataclass(frozen=True)
-class Rule:
-    """One rule: what it yields, given what came before it.
+class TranslationRule:
+    """A translation rule.
 
-    :ivar since: the first release that has it
-    :ivar pins: it is left out of the second query for a pinned server
+    :ivar since: first release that has it
+    :ivar pins: left out of the fallback query of a pinned server
     """
 
     function: Callable[[SoFar, Server], Iterable[Found]]
@@ -43,12 +43,11 @@ class Rule:
 
 
 def translate(server: Server, so_far: SoFar, pinned: bool = True) -> SoFar:
-    """Return what came before, and what flavor and image ask for.
+    """The request with the clauses of flavor, image and parts.
 
-    :param so_far: what the prefilters added
-    :param pinned: CPUs are asked for as the CPU policy says; else as if there
-        were none, which is Nova's second query for hosts of before 20
-    :raises Refusal: for what nova-scheduler can't make a request of
+    :param so_far: clauses of the prefilters
+    :param pinned: False for Nova's fallback query, for hosts from before 20
+    :raises Refusal: for requests that nova-scheduler rejects
     """
     for rule in RULES:
         if server.release >= rule.since and (pinned or not rule.pins):
@@ -57,9 +56,9 @@ def translate(server: Server, so_far: SoFar, pinned: bool = True) -> SoFar:
 
 
 def cpu_pinning(so_far: SoFar, server: Server) -> Iterator[Found]:
-    """Yield pinned CPUs, and what the thread policy says of their cores.
+    """Clauses of pinned CPUs and their thread policy.
 
-    nova/scheduler/utils.py, ``_translate_pinning_policies``.
+    ``_translate_pinning_policies``
     """
     policy, threads = cpu.policy(server), cpu.thread_policy(server)
     isolated = cpu.emulator_policy(server) == "isolate"
@@ -80,7 +79,7 @@ def cpu_pinning(so_far: SoFar, server: Server) -> Iterator[Found]:
 
 
 def _pinned_of_mixed(server: Server) -> tuple[int, tuple[Origin, ...]]:
-    """Return how many CPUs a mixed server pins, and the keys that say so."""
+    """Number of pinned CPUs of a mixed server, and the keys that define it."""
     by_mask = cpu.dedicated_cpus(server)
     if by_mask:
         return by_mask.size, (server.flavor.origin(cpu.DEDICATED_MASK),)
@@ -93,9 +92,9 @@ def _pinned_of_mixed(server: Server) -> tuple[int, tuple[Origin, ...]]:
 
 
 def own_amounts(so_far: SoFar, server: Server) -> Iterator[Found]:
-    """Yield the flavor's own CPUs, RAM and disk.
+    """The flavor's CPUs, RAM and disk.
 
-    Each is left out where any group asks for its class, be it for an amount of 0
+    A class that any group names is left out, even with an amount of 0
     (nova/scheduler/utils.py, ``from_request_spec``).
     """
     flavor = server.flavor
@@ -115,9 +114,9 @@ def own_amounts(so_far: SoFar, server: Server) -> Iterator[Found]:
 
 
 def memory_encryption(so_far: SoFar, server: Server) -> Iterator[Found]:
-    """Yield an encryption context, and from 32 on the trait of the model.
+    """An encryption context, and from 32 on the trait of the model.
 
-    nova/scheduler/utils.py, ``_translate_mem_encryption_request``.
+    ``_translate_mem_encryption_request``
     """
     wanted, model = extra_specs.memory_encryption(server)
     if wanted.on:
@@ -128,9 +127,9 @@ def memory_encryption(so_far: SoFar, server: Server) -> Iterator[Found]:
 
 
 def persistent_memory(so_far: SoFar, server: Server) -> Iterator[Found]:
-    """Yield a namespace of persistent memory for each label (``hw:pmem``).
+    """A persistent memory namespace for each label (``hw:pmem``).
 
-    nova/scheduler/utils.py, ``_translate_vpmems_request``.
+    ``_translate_vpmems_request``
     """
     classes = [
         "CUSTOM_" + _NOT_A_CLASS.sub("_", f"PMEM_NAMESPACE_{label}").upper()
@@ -142,9 +141,9 @@ def persistent_memory(so_far: SoFar, server: Server) -> Iterator[Found]:
 
 
 def tpm(so_far: SoFar, server: Server) -> Iterator[Found]:
-    """Yield the trait of a virtual TPM's version, from 30 on of its model too.
+    """Trait of a virtual TPM's version, from 30 on also of its model.
 
-    nova/scheduler/utils.py, ``_translate_vtpm_request``.
+    ``_translate_vtpm_request``
     """
     version, model = extra_specs.tpm(server)
     if version.value is None:
@@ -158,38 +157,26 @@ def tpm(so_far: SoFar, server: Server) -> Iterator[Found]:
 
 
 def pci_numa_policy(so_far: SoFar, server: Server) -> Iterator[Found]:
-    """Yield what the policy ``socket`` asks for.
-
-    nova/scheduler/utils.py, ``_translate_pci_numa_affinity_policy``.
-    """
+    """Trait of the policy ``socket`` (``_translate_pci_numa_affinity_policy``)."""
     policy = extra_specs.pci_numa_policy(server)
     yield from _where(policy, "socket", "COMPUTE_SOCKET_PCI_NUMA_AFFINITY")
 
 
 def secure_boot(so_far: SoFar, server: Server) -> Iterator[Found]:
-    """Yield what required secure boot asks for.
-
-    nova/scheduler/utils.py, ``_translate_secure_boot_request``.
-    """
+    """Trait of required secure boot (``_translate_secure_boot_request``)."""
     policy = extra_specs.secure_boot(server)
     yield from _where(policy, "required", "COMPUTE_SECURITY_UEFI_SECURE_BOOT")
 
 
 def address_mode(so_far: SoFar, server: Server) -> Iterator[Found]:
-    """Yield what a mode of physical addresses asks for.
-
-    nova/scheduler/utils.py, ``_translate_maxphysaddr_request``.
-    """
+    """Trait of the address mode (``_translate_maxphysaddr_request``)."""
     mode = extra_specs.address_mode(server)
     yield from _where(mode, "passthrough", "COMPUTE_ADDRESS_SPACE_PASSTHROUGH")
     yield from _where(mode, "emulate", "COMPUTE_ADDRESS_SPACE_EMULATED")
 
 
 def stateless_firmware(so_far: SoFar, server: Server) -> Iterator[Found]:
-    """Yield what firmware without a state asks for.
-
-    nova/scheduler/utils.py, ``_translate_stateless_firmware_request``.
-    """
+    """Trait of stateless firmware (``_translate_stateless_firmware_request``)."""
     wanted = extra_specs.stateless_firmware(server)
     if wanted.on:
         name = "COMPUTE_SECURITY_STATELESS_FIRMWARE"
@@ -204,18 +191,18 @@ def _where(choice: Choice, value: str, trait: str) -> Iterator[Found]:
 
 
 #: In Nova's order.
-RULES: tuple[Rule, ...] = (
-    Rule(extra_specs.bad_group_policy),
-    Rule(extra_specs.flavor_specs),
-    Rule(extra_specs.image_traits),
-    Rule(cpu_pinning, pins=True),
-    Rule(outside.requested_resources),
-    Rule(own_amounts),
-    Rule(memory_encryption),
-    Rule(persistent_memory),
-    Rule(tpm, since=22),
-    Rule(pci_numa_policy, since=23),
-    Rule(secure_boot, since=23),
-    Rule(address_mode, since=29),
-    Rule(stateless_firmware, since=30),
+RULES: tuple[TranslationRule, ...] = (
+    TranslationRule(extra_specs.bad_group_policy),
+    TranslationRule(extra_specs.flavor_specs),
+    TranslationRule(extra_specs.image_traits),
+    TranslationRule(cpu_pinning, pins=True),
+    TranslationRule(attachments.requested_resources),
+    TranslationRule(own_amounts),
+    TranslationRule(memory_encryption),
+    TranslationRule(persistent_memory),
+    TranslationRule(tpm, since=22),
+    TranslationRule(pci_numa_policy, since=23),
+    TranslationRule(secure_boot, since=23),
+    TranslationRule(address_mode, since=29),
+    TranslationRule(stateless_firmware, since=30),
 )

@@ -1,1 +1,1 @@
-"""Nova's weighers: in which order nova-scheduler tries the hosts that are left."""
+"""Nova's weighers, which order the hosts that pass the filters."""

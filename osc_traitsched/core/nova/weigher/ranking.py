@@ -1,4 +1,4 @@
-"""All weighers by release, and the order of hosts that they make."""
+"""All weighers by release, and the order of hosts."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ from osc_traitsched.core.nova.weigher.weighing import (
 
 @dataclasses.dataclass(frozen=True)
 class OwnWeigher:
-    """What a weigher says of each host by itself, each by the UUID of its node.
+    """Weights of an operator's own weigher, by node UUID.
 
-    :ivar name: the class
-    :ivar raw: its weights, none of them below or above its limits
-    :ivar multipliers: what the scheduler multiplies the normalized weights with
-    :ivar minimum: what is normalized to 0; None for the lowest weight
-    :ivar maximum: what is normalized to 1; None for the highest weight
-    :ivar without: the hosts that have no weight, and why
+    :ivar name: class
+    :ivar raw: within the weigher's limits
+    :ivar multipliers: factors of normalized weights
+    :ivar minimum: normalized to 0; None for the lowest weight
+    :ivar maximum: normalized to 1; None for the highest weight
+    :ivar without: hosts without a weight, and why
     """
 
     name: str
@@ -56,10 +56,7 @@ class OwnWeigher:
     without: Mapping[str, Unknown | Raises] = dataclasses.field(default_factory=dict)
 
     def column(self, uuids: Sequence[str]) -> Column | Unknown | Raises:
-        """Return what it makes of some hosts together, or why that is not known.
-
-        nova/weights.py, ``normalize``
-        """
+        """Its column for some hosts, or why it is unknown (``normalize``)."""
         missing = [self.without[each] for each in uuids if each in self.without]
         raised = [each for each in missing if isinstance(each, Raises)]
         if missing:
@@ -85,16 +82,16 @@ class OwnWeigher:
 
 @dataclasses.dataclass(frozen=True)
 class OwnWeighers:
-    """All the weighers that ran.
+    """All own weighers that ran.
 
-    :ivar names: by which they were asked for, some as ``weight_classes`` has them
+    :ivar names: as written, some as in ``weight_classes``
     """
 
     weighers: tuple[OwnWeigher, ...] = ()
     names: frozenset[str] = frozenset()
 
     def has(self, name: str) -> bool:
-        """Tell whether a name in ``weight_classes`` is that of one of them."""
+        """Whether a name of ``weight_classes`` is one of them."""
         last = name.rpartition(".")[2]
         return name in self.names or any(last == each.name for each in self.weighers)
 
@@ -166,13 +163,11 @@ _OWN = "nova.scheduler.weights."
 
 
 def enabled(settings: SchedulerSettings) -> tuple[tuple[Weigher, ...], tuple[str, ...]]:
-    """Return Nova's own weighers that run, and the names of others.
-
-    One that is named twice weighs twice.
+    """Enabled weighers of Nova, with repetitions, and names of other weighers.
 
     nova/loadables.py, ``get_matching_classes``
 
-    :raises WeighersNotInRelease: for names that :func:`not_loadable` returns
+    :raises WeighersNotInRelease: see :func:`not_loadable`
     """
     lacking = not_loadable(settings)
     if lacking:
@@ -189,10 +184,9 @@ def enabled(settings: SchedulerSettings) -> tuple[tuple[Weigher, ...], tuple[str
 
 
 def not_loadable(settings: SchedulerSettings) -> tuple[str, ...]:
-    """Return the listed names with which nova-scheduler does not start, each once.
+    """Unique names in the list that prevent nova-scheduler from starting.
 
-    They are names of Nova's own that the release lacks, and names without a module:
-    each is imported, and so has to be a path.
+    These are Nova's own names that the release lacks, and names without a module.
     """
     return tuple(
         name
@@ -203,12 +197,12 @@ def not_loadable(settings: SchedulerSettings) -> tuple[str, ...]:
 
 
 def has_own(settings: SchedulerSettings) -> bool:
-    """Tell whether the list has names that are none of Nova's."""
+    """Whether the list names weighers that are not Nova's."""
     return any(not name.startswith(_OWN) for name in _listed(settings))
 
 
 def paths(release: int) -> tuple[str, ...]:
-    """Return all names of Nova's own that a release can be given."""
+    """Names of Nova's own weighers that a release accepts."""
     own = (each.path for each in _ROWS if each.is_in(release))
     return (options.ALL_WEIGHERS, *own)
 
@@ -237,15 +231,14 @@ _NONE_OF_ONES_OWN = OwnWeighers()
 class Ranking:
     """Hosts in the order in which nova-scheduler tries them.
 
-    :ivar hosts: the UUIDs of the nodes, in the order that they were given in
-    :ivar totals: their weights, in the same order
-    :ivar columns: the weighers; none if there is only one host to weigh
-    :ivar places: the UUIDs, the best first; those with one total share a place, and
-        which of them comes first is left to chance
-    :ivar subset_size: of so many of the best one is picked by chance
-    :ivar assumed: what has to be so for it to be true
-    :ivar remembers: the totals depend on all that was weighed since nova-scheduler
-        started; these are those of the first request
+    :ivar hosts: node UUIDs in the input order
+    :ivar totals: weights in the same order
+    :ivar columns: weighers; empty for a single host
+    :ivar places: UUIDs, best first; hosts of equal total share a place in random order
+    :ivar subset_size: nova-scheduler picks at random from this many of the best hosts
+    :ivar assumed: assumptions about figures that no API shows
+    :ivar remembers: totals depend on all requests since nova-scheduler started; these
+        are of the first one
     """
 
     hosts: tuple[str, ...]
@@ -258,10 +251,7 @@ class Ranking:
 
     @property
     def first(self) -> frozenset[str]:
-        """The UUIDs of the hosts any of which may be tried first.
-
-        None if that depends on earlier requests.
-        """
+        """UUIDs of the hosts that may be tried first; empty if unknown."""
         if self.remembers and self.subset_size < len(self.hosts):
             best = self._best_by_all
             return best if len(best) >= self.subset_size else frozenset()
@@ -273,10 +263,10 @@ class Ranking:
 
     @property
     def _best_by_all(self) -> frozenset[str]:
-        """The UUIDs of the hosts that no weigher has behind another one.
+        """Hosts that are not behind another one for any weigher.
 
-        What was weighed before stretches or shrinks what a weigher adds, for all hosts
-        alike. So these are first in any case, unless multipliers differ by host.
+        Earlier requests scale a weigher's part for all hosts alike. So these hosts are
+        first in any case, unless multipliers differ by host.
         """
         best = set(self.hosts)
         for each in self.columns:
@@ -290,10 +280,9 @@ class Ranking:
 
     @property
     def rests_on_tasks(self) -> bool:
-        """Whether others may be first if tasks are not as is assumed.
+        """Whether other hosts may be first if the assumed tasks are wrong.
 
-        Of a host that has servers a weigher of tasks may add anything up to its
-        multiplier, of any other nothing.
+        A task weigher may add any part of its multiplier for a host with servers.
         """
         unsure = [each for each in self.assumed if each.taken == ALL_IO]
         first = self.first
@@ -305,7 +294,7 @@ class Ranking:
         return any(bounds[uuid][1] >= least for uuid in others)
 
     def _bounds(self, uuid: str, unsure: Sequence[Assumption]) -> tuple[float, float]:
-        """Return the least and the most that a host's weight may be."""
+        """Lower and upper bound of a host's weight."""
         names = {each.weigher for each in unsure if uuid in each.hosts}
         least = most = self.total(uuid)
         for term in self.terms(uuid):
@@ -317,7 +306,7 @@ class Ranking:
 
     @functools.cached_property
     def place_of(self) -> Mapping[str, int]:
-        """The place of each host, counted from 1; equal hosts share one."""
+        """Place of each host from 1; equal hosts share one."""
         return {
             uuid: number
             for number, place in enumerate(self.places, start=1)
@@ -325,11 +314,11 @@ class Ranking:
         }
 
     def total(self, uuid: str) -> float:
-        """Return a host's weight."""
+        """Total weight of a host."""
         return self.totals[self._numbers[uuid]]
 
     def terms(self, uuid: str) -> tuple[Term, ...]:
-        """Return what a host's weight is made of, a weigher each."""
+        """Terms of a host's weight by weigher."""
         return tuple(each.term(self._numbers[uuid]) for each in self.columns)
 
     @functools.cached_property
@@ -344,16 +333,15 @@ def ranking(
     own: OwnWeighers = _NONE_OF_ONES_OWN,
     unsure: Collection[str] = (),
 ) -> Ranking:
-    """Return the order in which nova-scheduler tries the hosts that filters left.
+    """Order in which nova-scheduler tries the hosts that pass the filters.
 
     nova/weights.py, ``get_weighed_objects``; nova/scheduler/manager.py,
     ``_get_sorted_hosts``
 
-    :param own: weighers that are none of Nova's; one that does not answer for all
-        these hosts is taken to weigh them alike
-    :param unsure: the UUIDs of the hosts that filters may keep out, or Placement
-    :raises WeighersNotInRelease: where nova-scheduler does not start with its weighers
-    :raises Refusal: where a weigher raises for sure, which ends the request
+    :param own: own weighers; one without all weights of these hosts counts as equal
+    :param unsure: UUIDs of hosts that filters or Placement may reject
+    :raises WeighersNotInRelease: if nova-scheduler does not start with its weighers
+    :raises Refusal: if a weigher certainly raises, which fails the request
     """
     weighers, others = enabled(settings)
     size = settings.value(options.HOST_SUBSET_SIZE)
@@ -393,9 +381,9 @@ def ranking(
 def _own_part(
     weigher: OwnWeigher, uuids: Sequence[str], unsure: Collection[str]
 ) -> Column | Assumption:
-    """Return what a weigher of one's own adds; where it adds nothing, what that is.
+    """Column of an own weigher, or the assumption that replaces it.
 
-    :raises Refusal: where it raises for sure
+    :raises Refusal: if it certainly raises
     """
     part = weigher.column(uuids)
     if isinstance(part, Column):
@@ -407,11 +395,9 @@ def _own_part(
 
 
 def _check_raised(weigher: OwnWeigher, uuids: Sequence[str]) -> None:
-    """Refuse the request where a weigher raises on hosts that are weighed for sure.
+    """Reject the request if a weigher raises on hosts that are certainly weighed.
 
-    One host alone is not weighed.
-
-    :raises Refusal: with what it raises
+    A single host is not weighed.
     """
     found = weigher.column(uuids) if len(uuids) > 1 else None
     if isinstance(found, Raises):
@@ -432,17 +418,14 @@ def _totals(columns: Sequence[Column], count: int) -> list[float]:
 
 
 def _rounding(columns: Sequence[Column]) -> float:
-    """Return how much two totals can differ that would be equal without rounding."""
+    """Difference of two totals that rounding alone can explain."""
     return _ROUNDING * sum(max(map(abs, each.multipliers)) for each in columns)
 
 
 def _places(
     uuids: Sequence[str], totals: Sequence[float], rounding: float
 ) -> Iterator[tuple[str, ...]]:
-    """Yield hosts of one total each, the best first.
-
-    A multiplier can be ``nan`` or ``inf``; then they may come in any order.
-    """
+    """Hosts by equal totals, best first; one group with ``nan`` or ``inf``."""
     if not all(map(math.isfinite, totals)):
         yield tuple(uuids)
         return
@@ -467,7 +450,7 @@ def _assumed_of_all(
 
 
 def _assumed(weights: Weights, part: Column) -> Iterator[Assumption]:
-    """Yield what a weigher's part rests on, unless that part counts for nothing."""
+    """Assumptions of a weigher's part, unless it counts for nothing."""
     assumed = weights.assumed
     if assumed and (any(part.multipliers) or assumed.taken == REPORTED):
         yield dataclasses.replace(assumed, weigher=part.weigher)

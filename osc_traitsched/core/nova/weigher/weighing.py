@@ -1,4 +1,7 @@
-"""One weigher: its figures for hosts, normalized and multiplied."""
+"""Weighers: weights of hosts, normalized and multiplied.
+
+Files without a path are in nova/scheduler/weights.
+"""
 
 from __future__ import annotations
 
@@ -37,12 +40,12 @@ FIRST_REQUEST = "first-request"
 
 @dataclasses.dataclass(frozen=True)
 class Assumption:
-    """What a ranking takes to be so, since no API shows it.
+    """An assumption about a figure that no API shows.
 
-    :ivar weigher: Nova's name of the weigher; empty for what is about all of them
-    :ivar missing: what is not shown, under Nova's name: ``failed_builds``
-    :ivar taken: what it is taken to be, one of the words of this module
-    :ivar hosts: the UUIDs of the nodes that it is about; empty for all
+    :ivar weigher: Nova's name; empty for all weighers
+    :ivar missing: Nova's name of the figure, such as ``failed_builds``
+    :ivar taken: assumed value, one of the constants of this module
+    :ivar hosts: node UUIDs; empty for all
     """
 
     weigher: str
@@ -53,9 +56,9 @@ class Assumption:
 
 @dataclasses.dataclass(frozen=True)
 class Weights:
-    """Raw weights, one for each host in the hosts' order; more is better.
+    """Raw weights in the hosts' order; more is better.
 
-    :ivar assumed: what they are true under; the weigher's name is left out
+    :ivar assumed: assumptions, without the weigher's name
     """
 
     raw: Sequence[float]
@@ -69,14 +72,13 @@ Weigh = Callable[[Sequence[HostState], RequestSpec, SchedulerSettings], Weights]
 class Weigher:
     """One of Nova's own weighers.
 
-    :ivar name: the class in Nova, in a module of nova/scheduler/weights
-    :ivar module: that module's name
-    :ivar option: the option that has its multiplier
-    :ivar minimum: what lower weights count as, and what is normalized to 0; without
-        it that is the lowest weight of the hosts
-    :ivar is_negated: the multiplier is taken with the other sign
-    :ivar since: the first release that has it
-    :ivar until: the first release that does not have it any more
+    :ivar name: class
+    :ivar module: in nova/scheduler/weights
+    :ivar option: of its multiplier
+    :ivar minimum: lower limit, normalized to 0; None for the lowest weight
+    :ivar is_negated: the multiplier's sign is reversed
+    :ivar since: first release that has it
+    :ivar until: first release that lacks it again
     """
 
     name: str
@@ -90,17 +92,17 @@ class Weigher:
 
     @property
     def path(self) -> str:
-        """The class as ``weight_classes`` names it."""
+        """Path of the class in ``weight_classes``."""
         return f"nova.scheduler.weights.{self.module}.{self.name}"
 
     @property
     def aggregate_key(self) -> str:
-        """The key of aggregates' metadata that overrides the option."""
+        """Metadata key that overrides the multiplier."""
         section, _, key = self.option.rpartition(".")
         return f"metrics_{key}" if section == "metrics" else key
 
     def is_in(self, release: int) -> bool:
-        """Tell whether a release has the weigher."""
+        """Whether a release has the weigher."""
         return self.since <= release < self.until
 
 
@@ -113,10 +115,9 @@ WITHOUT_HISTORY = 22
 
 @dataclasses.dataclass(frozen=True)
 class Term:
-    """What one weigher adds to the total of one host.
+    """Part of one weigher in the total of one host.
 
-    :ivar normalized: its weight among those of all hosts, 0 for the lowest and 1 for
-        the highest
+    :ivar normalized: 0 for the lowest weight, 1 for the highest
     """
 
     weigher: str
@@ -126,13 +127,13 @@ class Term:
 
     @property
     def value(self) -> float:
-        """What is added."""
+        """Normalized weight times multiplier."""
         return self.multiplier * self.normalized
 
 
 @dataclasses.dataclass(frozen=True)
 class Column:
-    """What one weigher makes of all hosts, in the hosts' order."""
+    """Results of one weigher, in the hosts' order."""
 
     weigher: str
     raw: Sequence[float]
@@ -140,7 +141,7 @@ class Column:
     multipliers: Sequence[float]
 
     def term(self, place: int) -> Term:
-        """Return its part of one host's total."""
+        """Its part in one host's total."""
         numbers = (self.raw[place], self.normalized[place], self.multipliers[place])
         return Term(self.weigher, *numbers)
 
@@ -152,10 +153,10 @@ def column(
     settings: SchedulerSettings,
     overrides: Collection[str],
 ) -> Column:
-    """Return a weigher's column.
+    """Column of a weigher.
 
-    :param weights: raw ones, a host each
-    :param overrides: the keys that the hosts' aggregates have
+    :param weights: raw, one for each host
+    :param overrides: metadata keys of the hosts' aggregates
     """
     raw = weights
     if weigher.minimum is not None and settings.release >= WITHOUT_HISTORY:
@@ -171,13 +172,13 @@ def column(
 
 
 def keys(hosts: Sequence[HostState]) -> frozenset[str]:
-    """Return the keys of the metadata of all aggregates of hosts."""
+    """Metadata keys of all aggregates of hosts."""
     found = {id(each): each for host in hosts for each in host.aggregates}
     return frozenset(key for each in found.values() for key in each.metadata)
 
 
 def is_multiplier(value: str) -> bool:
-    """Tell whether an aggregate's multiplier can be read."""
+    """Whether Nova can read an aggregate's multiplier."""
     try:
         float(value)
     except ValueError:
@@ -186,7 +187,7 @@ def is_multiplier(value: str) -> bool:
 
 
 def multiplier(host: HostState, weigher: Weigher, default: float) -> float:
-    """Return a weigher's multiplier on a host: its aggregates' lowest, or the option's.
+    """Multiplier on a host: the lowest of its aggregates, or the option's.
 
     nova/scheduler/utils.py, ``get_weight_multiplier``
     """
@@ -202,12 +203,12 @@ def multiplier(host: HostState, weigher: Weigher, default: float) -> float:
 def normalized(
     raw: Sequence[float], minimum: float | None, release: int
 ) -> Sequence[float]:
-    """Return weights between 0 and 1; all 0 where they are equal.
+    """Weights between 0 and 1; all 0 if equal (nova/weights.py, ``normalize``).
 
-    nova/weights.py, ``normalize``. Before 22 the lowest and the highest weight are
-    those since nova-scheduler started; here, those of the first request.
+    Before 22 the bounds are those since nova-scheduler started; here, those of the
+    first request.
 
-    :param minimum: what 0 stands for; None for the lowest of the weights
+    :param minimum: normalized to 0; None for the lowest weight
     """
     low, high = min(raw), max(raw)
     if minimum is not None:
@@ -228,25 +229,25 @@ _NO_PCI_DEVICES = 100
 def ram(
     hosts: Sequence[HostState], spec: RequestSpec, settings: SchedulerSettings
 ) -> Weights:
-    """Weigh by free memory, in MB (ram.py)."""
+    """Free memory in MB (ram.py)."""
     return Weights([r.free_ram_mb if (r := h.compute.report) else 0 for h in hosts])
 
 
 def disk(
     hosts: Sequence[HostState], spec: RequestSpec, settings: SchedulerSettings
 ) -> Weights:
-    """Weigh by free disk, in MB (disk.py)."""
+    """Free disk in MB (disk.py)."""
     return Weights([r.free_disk_mb if (r := h.compute.report) else 0 for h in hosts])
 
 
 def cpu(
     hosts: Sequence[HostState], spec: RequestSpec, settings: SchedulerSettings
 ) -> Weights:
-    """Weigh by VCPUs that are free (cpu.py).
+    """Free VCPUs (cpu.py).
 
-    The ratio of the ComputeNode is that of its provider's VCPU unless somebody changed
-    it in Placement alone. Where there is none it is taken to be
-    ``initial_cpu_allocation_ratio`` of nova/conf/compute.py.
+    The ComputeNode's ratio equals that of its provider's VCPU, unless somebody changed
+    Placement alone. The default is ``initial_cpu_allocation_ratio`` of
+    nova/conf/compute.py.
     """
     default = 4.0 if settings.release >= 27 else 16.0
     raw, without = [], []
@@ -266,10 +267,10 @@ def cpu(
 def io_ops(
     hosts: Sequence[HostState], spec: RequestSpec, settings: SchedulerSettings
 ) -> Weights:
-    """Weigh by tasks that take disk and network (io_ops.py).
+    """Tasks that use disk and network (io_ops.py).
 
-    They are some of the tasks under way, and the servers that are being built, which
-    have no task when the host is given them (nova/compute/stats.py, ``io_workload``).
+    These are some tasks of the host, and new servers, which have no task yet
+    (nova/compute/stats.py, ``io_workload``).
     """
     raw = [r.current_workload if (r := h.compute.report) else 0 for h in hosts]
     used = frozenset(
@@ -283,14 +284,14 @@ def io_ops(
 def num_instances(
     hosts: Sequence[HostState], spec: RequestSpec, settings: SchedulerSettings
 ) -> Weights:
-    """Weigh by servers (num_instances.py)."""
+    """Number of servers (num_instances.py)."""
     return Weights([r.running_vms if (r := h.compute.report) else 0 for h in hosts])
 
 
 def hypervisor_version(
     hosts: Sequence[HostState], spec: RequestSpec, settings: SchedulerSettings
 ) -> Weights:
-    """Weigh by the hypervisor's version (hypervisor_version.py)."""
+    """Hypervisor version (hypervisor_version.py)."""
     reports = (host.compute.report for host in hosts)
     return Weights([each.hypervisor_version if each else 0 for each in reports])
 
@@ -298,14 +299,14 @@ def hypervisor_version(
 def soft_affinity(
     hosts: Sequence[HostState], spec: RequestSpec, settings: SchedulerSettings
 ) -> Weights:
-    """Weigh by servers of the group, if that is its policy (affinity.py)."""
+    """Servers of the group, for this policy (affinity.py)."""
     return _group_members(hosts, spec, "soft-affinity", 1)
 
 
 def soft_anti_affinity(
     hosts: Sequence[HostState], spec: RequestSpec, settings: SchedulerSettings
 ) -> Weights:
-    """Weigh against servers of the group, if that is its policy (affinity.py)."""
+    """Servers of the group, negative, for this policy (affinity.py)."""
     return _group_members(hosts, spec, "soft-anti-affinity", -1)
 
 
@@ -325,21 +326,21 @@ def _group_members(
 def build_failure(
     hosts: Sequence[HostState], spec: RequestSpec, settings: SchedulerSettings
 ) -> Weights:
-    """Weigh by builds that failed since the last good one (compute.py)."""
+    """Failed builds since the last success (compute.py)."""
     return Weights([0] * len(hosts), Assumption("", "failed_builds", NONE))
 
 
 def pci(
     hosts: Sequence[HostState], spec: RequestSpec, settings: SchedulerSettings
 ) -> Weights:
-    """Weigh against PCI devices that are free (pci.py)."""
+    """Free PCI devices, negative for servers without any (pci.py)."""
     return Weights([_NO_PCI_DEVICES] * len(hosts), Assumption("", "pci_stats", NONE))
 
 
 def metrics(
     hosts: Sequence[HostState], spec: RequestSpec, settings: SchedulerSettings
 ) -> Weights:
-    """Weigh by what monitors measure on the hosts (metrics.py)."""
+    """Metrics of monitors on the hosts (metrics.py)."""
     if not weighed(settings):
         return Weights([0.0] * len(hosts))
     required = settings.value(options.METRICS_REQUIRED)
@@ -350,17 +351,16 @@ def metrics(
 def cross_cell(
     hosts: Sequence[HostState], spec: RequestSpec, settings: SchedulerSettings
 ) -> Weights:
-    """Weigh all alike, as for all but a resize to another cell (cross_cell.py)."""
+    """Equal weights, except for a resize to another cell (cross_cell.py)."""
     return Weights([0] * len(hosts))
 
 
 def image_properties(
     hosts: Sequence[HostState], spec: RequestSpec, settings: SchedulerSettings
 ) -> Weights:
-    """Weigh by servers of an image with the same properties (image_props.py).
+    """Servers whose image has the same properties (image_props.py).
 
-    It is the option that turns it on: with 0 there, an aggregate's own multiplier has
-    nothing to multiply.
+    The option enables it: with 0, an aggregate's multiplier has no effect.
     """
     raw = [0.0] * len(hosts)
     if settings.value(options.IMAGE_PROPERTIES) == 0:

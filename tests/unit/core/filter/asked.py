@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from osc_traitsched.core.inventory.node_report import NodeReport
-from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.inventory.snapshot import Compute, NodeReport
 from osc_traitsched.core.nova.filter.state import (
     Fails,
     HostState,

@@ -109,34 +109,11 @@ def test_the_aggregate_that_names_other_projects_is_said():
     assert answer == Fails("other-projects", "filter_tenant_id", "p1", found, origin)
 
 
-@pytest.mark.parametrize(
-    ("metadata", "answer"),
-    [
-        ([{}], "yes"),
-        ([{"instance_type": "f0, f1"}], "yes"),
-        ([{"instance_type": "f0"}], "no: other-flavors"),
-        ([{"instance_type": "f0"}, {"instance_type": "f1"}], "yes"),
-        ([{"instance_type": ""}], "no: other-flavors"),
-    ],
-)
-def test_aggregates_that_name_flavors_are_for_them(metadata, answer):
-    assert says(TYPE, host(metadata=metadata), spec()) == answer
-
-
-@pytest.mark.parametrize(
-    ("zone", "metadata", "answer"),
-    [
-        ("", [{"availability_zone": "az1"}], "yes"),
-        ("az1", [{"availability_zone": "az1"}], "yes"),
-        ("az1", [{"availability_zone": "az2"}], "no: other-zone"),
-        ("az1", [{}], "no: other-zone"),
-        ("nova", [{}], "yes"),
-        ("nova", [{"availability_zone": "az1"}], "no: other-zone"),
-    ],
-)
-def test_a_host_in_no_zone_is_in_the_default_one(zone, metadata, answer):
-    asked = spec(zone=zone, release=27)
-    assert says(ZONE, host(metadata=metadata), asked, 27) == answer
+def test_why_aggregates_of_flavors_and_zones_reject_is_said():
+    state = host(metadata=[{"instance_type": "f0", "availability_zone": "az2"}])
+    asked = spec(zone="az1", release=27)
+    assert says(TYPE, state, asked, 27) == "no: other-flavors"
+    assert says(ZONE, state, asked, 27) == "no: other-zone"
 
 
 def test_the_default_zone_is_an_option():

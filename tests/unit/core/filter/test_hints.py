@@ -2,7 +2,7 @@
 
 import pytest
 
-from osc_traitsched.core.nova.filter.groups import is_taken_for_rebuild, misshapen
+from osc_traitsched.core.nova.filter.groups import is_rebuild_by_hint, misshapen
 from tests.unit.core.filter.asked import host, says, spec
 
 SAME, DIFFERENT = "SameHostFilter", "DifferentHostFilter"
@@ -116,4 +116,4 @@ def test_nova_api_takes_hints_of_its_own_in_their_shape_only(hints, wrong):
 def test_a_user_can_ask_for_the_filters_of_a_rebuild_until_2024_2(
     release, values, taken
 ):
-    assert is_taken_for_rebuild({"_nova_check_type": values}, release) is taken
+    assert is_rebuild_by_hint({"_nova_check_type": values}, release) is taken

@@ -8,10 +8,10 @@ import pytest
 
 from osc_traitsched.core.change.model import Change, Kind, Object, State
 from osc_traitsched.core.change.traits import gone, present
-from osc_traitsched.core.inventory.node_report import NodeReport
 from osc_traitsched.core.inventory.snapshot import (
     Compute,
     Holding,
+    NodeReport,
     Nova,
     Provider,
     Snapshot,

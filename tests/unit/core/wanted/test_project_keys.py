@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from osc_traitsched.core.inventory.tenant_keys import projects_in
+from osc_traitsched.core.inventory.metadata import projects_in
 from osc_traitsched.core.nova.filter.aggregates import names_projects
 from osc_traitsched.core.wanted.units import keys_of
 

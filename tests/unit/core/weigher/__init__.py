@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from osc_traitsched.core.inventory.node_report import NodeReport
-from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.inventory.snapshot import Compute, NodeReport
 from osc_traitsched.core.nova.filter.state import HostState, RequestSpec, ServerGroup
 from osc_traitsched.core.nova.server import image
 from osc_traitsched.core.nova.server import server as flavor
