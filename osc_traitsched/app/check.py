@@ -44,6 +44,7 @@ def check(
     images: Iterable[str] = (),
     ignored: Iterable[str] = (),
     with_servers: bool = False,
+    pedantic: bool = False,
 ) -> Checked:
     """Read the whole cloud, and run rules on it.
 
@@ -54,6 +55,7 @@ def check(
     :param images: names or IDs
     :param ignored: IDs of rules that are not run
     :param with_servers: read all servers, too: a request for each thousand of them
+    :param pedantic: run the pedantic rules, too
     :raises BadUsage: when no rule is left
     :raises NothingMatches: for a rule or a flavor that is not there, or an image that
         is not there or not active
@@ -62,7 +64,7 @@ def check(
     """
     rules = tuple(rules)
     by_settings = set(sources.ignored_rules).difference(rules)
-    selected = core.select(rules, by_settings.union(ignored), with_servers)
+    selected = core.select(rules, by_settings.union(ignored), with_servers, pedantic)
     files = settings.read_files(sources)
     assumed = settings.resolve(sources, files, cloud.compute_maximum)
     found = survey(cloud, assumed)

@@ -62,12 +62,20 @@ class Checker(base.TextLister):
         flavors: Sequence[str] = (),
         images: Sequence[str] = (),
         with_servers: bool = False,
+        pedantic: bool = False,
     ) -> Table:
         """Read, judge, set the exit code, and return the rows."""
         arguments.check_columns(args, views.COLUMNS)
         sources = scheduler_args.sources(args, self.app)
         found = check.check(
-            self.cloud(), sources, rules, flavors, images, args.ignore, with_servers
+            self.cloud(),
+            sources,
+            rules,
+            flavors,
+            images,
+            args.ignore,
+            with_servers,
+            pedantic,
         )
         if not found.survey.has_private_flavors:
             base.LOG.warning("%s", str(PrivateFlavorsHidden()))
@@ -121,11 +129,16 @@ class Check(Checker):
             help="read all servers, too, and count those that are misplaced (a request "
             "for each thousand servers)",
         )
+        parser.add_argument(
+            "--pedantic",
+            action="store_true",
+            help="run the rules on rare faults, too",
+        )
         request_args.add_named(parser, "only findings about this {}")
         return parser
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Read, judge, and show."""
         return self.find(
-            args, args.rules, args.flavors, args.images, with_servers=args.servers
+            args, args.rules, args.flavors, args.images, args.servers, args.pedantic
         )

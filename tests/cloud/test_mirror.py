@@ -181,12 +181,12 @@ FAULTS = [
     (
         a_zone_that_lacks_a_host,
         ZONES_QUERIED,
-        ("az-mirror", "error", "aggregate east"),
+        ("mirror-missing", "error", "aggregate east"),
     ),
     (
         a_zone_with_a_host_too_many,
         ZONES_QUERIED,
-        ("az-mirror", "error", "aggregate east"),
+        ("mirror-extra", "error", "aggregate east"),
     ),
     (
         a_zone_that_lacks_a_host,
@@ -221,12 +221,12 @@ FAULTS = [
     (
         a_projects_aggregate_that_lacks_its_host,
         TENANT,
-        ("project-mirror", "error", "aggregate mine"),
+        ("mirror-missing", "error", "aggregate mine"),
     ),
     (
         a_projects_aggregate_with_a_host_too_many,
         TENANT,
-        ("project-mirror", "error", "aggregate mine"),
+        ("mirror-extra", "error", "aggregate mine"),
     ),
     (a_list, TENANT, ("project-list", "error", "aggregate two")),
     (a_projects_name, TENANT, ("project-unknown", "error", "aggregate mine")),

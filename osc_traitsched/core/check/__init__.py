@@ -1,11 +1,9 @@
 """The check rules, by area, in the order in which they are run and documented.
 
-To add a rule, one file is changed, ``rules/AREA.py``: a frozen dataclass derived from
-``Finding``, with the rule's ID, a field for all that its words need, and the words;
-below it a function that yields such findings. ``RULES`` at the end of the file ties the
-two together.
-
-A test tells what is missing, a section in the reference included.
+A rule is a frozen dataclass derived from ``Finding``, with the rule's ID, a field for
+all that its words need, and the words. The function below it yields them.
+``RULES`` at the end of the file ties the two together. A test tells what is missing, a
+section in the reference included.
 """
 
 from __future__ import annotations
@@ -16,19 +14,18 @@ from types import MappingProxyType
 from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.builder import titles
 from osc_traitsched.core.check.finding import Finding, Kind
-from osc_traitsched.core.check.rule import Rule, folded
+from osc_traitsched.core.check.rule import AREAS, Rule, folded
 from osc_traitsched.core.check.rules import (
-    az,
     config,
     filters,
+    filters_values,
     image_type,
     isolation,
     mirror,
-    project,
+    placing,
     resources,
     servers,
     traits,
-    weighers,
 )
 from osc_traitsched.core.check.survey import Survey
 from osc_traitsched.core.errors import BadUsage, NothingMatches
@@ -43,22 +40,19 @@ RULES: tuple[Rule, ...] = (
     *traits.RULES,
     *resources.RULES,
     *isolation.RULES,
-    *az.RULES,
-    *project.RULES,
+    *placing.RULES,
     *mirror.RULES,
     *config.RULES,
     *filters.RULES,
-    *weighers.RULES,
+    *filters_values.RULES,
     *servers.RULES,
 )
 
 _EVERYTHING: Mapping[Kind, frozenset[str]] = MappingProxyType({})
 
-AREAS: tuple[str, ...] = tuple(dict.fromkeys(rule.area for rule in RULES))
-
 
 def rule_id(name: str) -> str:
-    """Return the ID of a rule, which is what it has to be.
+    """The ID of a rule, which is what it has to be.
 
     :raises NothingMatches: for anything else, with the IDs like it
     """
@@ -69,15 +63,20 @@ def rule_id(name: str) -> str:
 
 
 def select(
-    names: Iterable[str], ignored: Iterable[str] = (), with_servers: bool = False
+    names: Iterable[str],
+    ignored: Iterable[str] = (),
+    with_servers: bool = False,
+    pedantic: bool = False,
 ) -> tuple[Rule, ...]:
-    """Return the rules that are named, by their ID or area; all without names.
+    """The rules with these IDs or areas; all of them without names.
 
-    Those that read all servers are not among all.
+    Rules that read all servers, and pedantic ones, run only if their ID is named, or
+    if the parameter says so; a rule that reads servers also runs for its area.
 
-    :param ignored: IDs of those to leave out
-    :param with_servers: those that read all servers, too
-    :raises NothingMatches: for a name of neither, with those like it; for what is no ID
+    :param ignored: IDs of the rules to leave out
+    :param with_servers: run the rules that read all servers, too
+    :param pedantic: run the pedantic rules, too
+    :raises NothingMatches: for a name that is neither an ID nor an area
     :raises BadUsage: when no rule is left
     """
     names = frozenset(names)
@@ -87,17 +86,19 @@ def select(
         raise NothingMatches("rule", name, near_names(name, known))
 
     def is_wanted(rule: Rule) -> bool:
+        if rule.finding.pedantic:
+            in_areas = not names or rule.area in names
+            return rule.id in names or (pedantic and in_areas)
         if rule.reads_servers and with_servers:
             return True
         if names:
-            return not names.isdisjoint({rule.id, rule.area, *rule.also})
+            return not names.isdisjoint({rule.id, rule.area})
         return not rule.reads_servers
 
-    wanted = filter(is_wanted, RULES)
-    found = tuple(rule for rule in wanted if rule.id not in left_out)
-    if not found:
+    rules = tuple(rule for rule in RULES if is_wanted(rule) and rule.id not in left_out)
+    if not rules:
         raise BadUsage("all rules that are to be run are ignored")
-    return found
+    return rules
 
 
 def run(
@@ -105,7 +106,7 @@ def run(
     survey: Survey,
     wanted: Mapping[Kind, frozenset[str]] = _EVERYTHING,
 ) -> tuple[Finding, ...]:
-    """Return what the rules find, the worst first, then in the rules' order.
+    """What the rules find, the worst first, then in the rules' order.
 
     What is due to images of other projects alone is one note a rule, and comes last.
 
@@ -120,7 +121,7 @@ def run(
 def named(
     survey: Survey, flavors: Iterable[str], images: Iterable[str]
 ) -> dict[Kind, frozenset[str]]:
-    """Return the names that findings have for flavors and images, by their kind.
+    """The names that findings have for flavors and images, by their kind.
 
     :param flavors: their names or IDs
     :param images: theirs
@@ -138,7 +139,7 @@ def named(
 def concerning(
     findings: Iterable[Finding], wanted: Mapping[Kind, frozenset[str]]
 ) -> tuple[Finding, ...]:
-    """Return the findings about what is wanted; all of them where nothing is.
+    """The findings about what is wanted; all of them where nothing is.
 
     :param wanted: names by kind, as :func:`named` gives them
     """

@@ -12,6 +12,7 @@ from osc_traitsched.core.check.hosts import Hosts, Isolated, isolated
 from osc_traitsched.core.check.survey import Demand, Survey
 from osc_traitsched.core.inventory import snapshot
 from osc_traitsched.core.inventory.metadata import Collation
+from osc_traitsched.core.inventory.snapshot import Aggregate
 from osc_traitsched.core.inventory.snapshot import MembershipDifference as Difference
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.aggregates import metadata_key
@@ -48,7 +49,7 @@ class Filtering:
         return tuple(dict.fromkeys(value)) if isinstance(value, tuple) else ()
 
     def is_on(self, name: str) -> bool:
-        """Tell whether a filter is on that the release has."""
+        """Whether a filter is on that the release has."""
         release = self.survey.assumptions.release
         return name in self.names and FILTERS[name].is_in(release)
 
@@ -58,7 +59,7 @@ class Filtering:
         return any(name not in FILTERS for name in self.names)
 
     def severity(self, given: Severity, assumed: Severity) -> Severity:
-        """Return one of two: somebody gave the list of filters, or it is assumed."""
+        """One of two: somebody gave the list of filters, or it is assumed."""
         return given if self.setting.given else assumed
 
     @functools.cached_property
@@ -81,6 +82,16 @@ class Filtering:
         """The keys of aggregates that extra specs of flavors are compared with."""
         return frozenset(self._keys() if self.is_on(EXTRA_SPECS) else ())
 
+    @functools.cached_property
+    def metadata(self) -> tuple[tuple[Aggregate, str, str], ...]:
+        """Each aggregate's keys and values that no flavor is compared with, sorted."""
+        return tuple(
+            (aggregate, key, value)
+            for aggregate in sorted(self.survey.nova.aggregates, key=lambda a: a.name)
+            for key, value in sorted(aggregate.metadata.items())
+            if key not in self.keys_of_flavors
+        )
+
     def _keys(self) -> Iterator[str]:
         for flavor in self.survey.flavors:
             for written in flavor.get("extra_specs") or {}:
@@ -99,15 +110,15 @@ class Analysis:
     survey: Survey
 
     def setting(self, option: str) -> Setting:
-        """Return an option's value and where it was read."""
+        """An option's value and where it was read."""
         return self.survey.assumptions.setting(option)
 
     def is_on(self, option: str) -> bool:
-        """Tell whether an option that is on or off is on."""
+        """Whether an option that is on or off is on."""
         return bool(self.setting(option).value)
 
     def has_filter(self, name: str) -> bool:
-        """Tell whether a host filter is in the list of those that are on."""
+        """Whether a host filter is in the list of those that are on."""
         filters = self.setting(options.ENABLED_FILTERS).value
         return isinstance(filters, tuple) and name in filters
 
@@ -184,7 +195,7 @@ class Analysis:
         return frozenset(host.uuid for host in self.survey.snapshot.hosts)
 
     def host_names(self, roots: Iterable[str]) -> tuple[str, ...]:
-        """Return the names of hosts by the UUIDs of their roots, sorted."""
+        """The names of hosts by the UUIDs of their roots, sorted."""
         by_uuid = self.survey.snapshot.by_uuid
         return tuple(sorted(by_uuid[uuid].name for uuid in roots))
 
@@ -206,7 +217,7 @@ class Analysis:
         return frozenset[str]().union(*(self._mirrored(each.uuid) for each in left))
 
     def inside(self, aggregate: str) -> frozenset[str]:
-        """Return the roots of hosts that are in an aggregate by Nova and Placement.
+        """The roots of hosts that are in an aggregate by Nova and Placement.
 
         Where the two differ the rules of the mirror speak.
         """

@@ -65,7 +65,7 @@ class Builder:
     _known: dict[object, Request | Refusal] = dataclasses.field(default_factory=dict)
 
     def of_flavors(self, bodies: Iterable[Body]) -> tuple[Demand, ...]:
-        """Return what each flavor asks for."""
+        """What each flavor asks for."""
         known: dict[object, Demand] = {}
         found = []
         for body, name in titles(bodies):
@@ -78,7 +78,7 @@ class Builder:
     def of_images(
         self, bodies: Iterable[Body], owners: Mapping[str, str]
     ) -> tuple[Demand, ...]:
-        """Return what each image asks for, as if all its prefilters were on.
+        """What each image asks for, as if all its prefilters were on.
 
         :param owners: of the images of other projects, by ID
         """
@@ -94,7 +94,7 @@ class Builder:
     def request(
         self, flavor: Body, image: Body | None, from_volume: bool = False
     ) -> Request:
-        """Return the request, whatever aggregates there are and how large the image.
+        """The request, whatever aggregates there are and how large the image.
 
         :raises Refusal: as :meth:`Question.request`
         """
@@ -159,7 +159,7 @@ class Builder:
 
 
 def decisive(image: Body) -> dict[str, object]:
-    """Return what of an image decides what it asks for, but for its size.
+    """What of an image decides what it asks for, but for its size.
 
     That is its format and all properties that lead Nova to anything.
     """
@@ -183,7 +183,7 @@ def _is_of_image(clause: Clause) -> bool:
 def titles(
     bodies: Iterable[Body], owners: Mapping[str, str] = _NO_OWNERS
 ) -> list[tuple[Body, str]]:
-    """Return each flavor, or image, with a name that no other has.
+    """Each flavor, or image, with a name that no other has.
 
     :param owners: of the images of other projects, by ID; anybody chose their names
     """
@@ -216,7 +216,7 @@ _PINNING: Body = {"hw_cpu_policy": "dedicated"}
 
 
 class FlavorHosts:
-    """The hosts that could take flavors, be they isolated."""
+    """The hosts that could take flavors, isolated ones included."""
 
     def __init__(
         self,
@@ -232,7 +232,7 @@ class FlavorHosts:
         self._tried_with_any_image = functools.cache(self._try_with_any_image)
 
     def matching(self, flavor: Demand) -> frozenset[str]:
-        """Return the roots of the hosts that could take a flavor.
+        """The roots of the hosts that could take a flavor.
 
         With whatever image that does not change the flavor's amounts: see
         :meth:`with_any_image` for the others.
@@ -241,7 +241,7 @@ class FlavorHosts:
         return frozenset[str]().union(*found)
 
     def at_most(self, flavor: Demand) -> frozenset[str]:
-        """Return the hosts that meet each thing which no image takes from a flavor.
+        """The hosts that meet each thing which no image takes from a flavor.
 
         No other host can take it with whatever image, and it costs little to know.
         """
@@ -250,7 +250,7 @@ class FlavorHosts:
         return self._all_hosts.intersection(*met)
 
     def with_any_image(self, flavor: Demand) -> frozenset[str]:
-        """Return the hosts that could take a flavor with some image or other.
+        """The hosts that could take a flavor with some image or other.
 
         An image can ask for more amounts, which other providers of a tree give, and
         for pinned CPUs in place of the flavor's.
@@ -278,6 +278,6 @@ class FlavorHosts:
 
 
 def _one_of_each_kind(images: Iterable[Demand]) -> tuple[Body, ...]:
-    """Return one image of each kind that may change a flavor's amounts."""
+    """One image of each kind that may change a flavor's amounts."""
     found = (each.body for each in images if each.shifts)
     return tuple({repr(decisive(body)): body for body in found}.values())

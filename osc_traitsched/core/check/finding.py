@@ -56,7 +56,7 @@ class Words:
     when: str = ""
 
     def fix_line(self, options: Sequence[Option]) -> str:
-        """Return what to do.
+        """What to do.
 
         :param options: the global ones of printed commands
         """
@@ -90,11 +90,13 @@ class Finding:
     tuples of names, all of them.
 
     :ivar rule: the ID of the rule that found it; it never changes
+    :ivar pedantic: the rule runs only if it is named, or with ``--pedantic``
     :ivar kind: what the object is
     :ivar name: of the object, as its API names it
     """
 
     rule: str
+    pedantic: typing.ClassVar[bool] = False
     severity: Severity
     kind: Kind
     name: str
@@ -114,7 +116,7 @@ class Finding:
         return self.images if isinstance(self, _NamesImages) else ()
 
     def is_about(self, kind: Kind, names: Iterable[str]) -> bool:
-        """Tell whether it names one of these flavors, or one of these images."""
+        """Whether it names one of these flavors, or one of these images."""
         about = {self.name} if self.kind is kind else set()
         if kind is Kind.FLAVOR and isinstance(self, _NamesFlavors):
             about.update(self.flavors)

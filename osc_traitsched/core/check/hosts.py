@@ -43,7 +43,7 @@ class _Kinds:
     def matching_hosts(
         self, conditions: tuple[Condition, ...], group_policy: str | None
     ) -> frozenset[str]:
-        """Return the roots of the hosts that could meet all conditions together."""
+        """The roots of the hosts that could meet all conditions together."""
         providers, stock = self.facts.snapshot.by_uuid, self.facts.stock
         offers = {
             amount: capacity.givers(amount, providers, stock)
@@ -81,7 +81,7 @@ class Hosts:
         self._meeting = functools.cache(self._judge)
 
     def matching_hosts(self, request: Request) -> frozenset[str]:
-        """Return the roots of the hosts that could take a request, by any query.
+        """The roots of the hosts that could take a request, by any query.
 
         What is in use does not count; what Placement would refuse for its units
         does not either. So a host that is not among them never can.
@@ -94,7 +94,7 @@ class Hosts:
     def meeting(
         self, clauses: Iterable[Clause], group_policy: str | None = None
     ) -> frozenset[str]:
-        """Return the roots of the hosts that could meet all clauses together.
+        """The roots of the hosts that could meet all clauses together.
 
         Which aggregates they are in does not count, and where a clause comes from
         makes no difference.
@@ -104,7 +104,7 @@ class Hosts:
         return self._meeting(plain, group_policy)
 
     def having(self, name: str) -> frozenset[str]:
-        """Return the roots of the hosts of which a provider has a trait."""
+        """The roots of the hosts of which a provider has a trait."""
         return self.meeting([Trait("", name, False, ())])
 
     def _judge(
@@ -128,7 +128,7 @@ def _kinds(facts: Facts, names: frozenset[str]) -> _Kinds:
 
 
 def _only(facts: Facts, roots: Iterable[str]) -> Facts:
-    """Return the facts of some hosts alone."""
+    """The facts of some hosts alone."""
     kept = {uuid for root in roots for uuid in facts.reachable(root)}
     providers = tuple(p for p in facts.snapshot.providers if p.uuid in kept)
     snapshot = dataclasses.replace(facts.snapshot, providers=providers)
@@ -162,7 +162,7 @@ class Isolated:
         return frozenset(map(self.collation.folded, self.keys))
 
     def is_open_to(self, traits: Iterable[str]) -> bool:
-        """Tell whether a request that requires the traits gets in.
+        """Whether a request that requires the traits gets in.
 
         The database compares whole keys: where case counts, nobody requires what a key
         in other letters than ``trait:`` names.
@@ -172,7 +172,7 @@ class Isolated:
 
 
 def isolated(aggregates: Iterable[Body], collation: Collation) -> tuple[Isolated, ...]:
-    """Return the aggregates that a request without traits is kept out of, by name.
+    """The aggregates that a request without traits is kept out of, by name.
 
     That is so where isolation is on.
     """

@@ -9,7 +9,20 @@ from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
 from osc_traitsched.text import listed, option
 
-# What a rule of check is.
+#: The areas, in the order in which they are run and documented.
+AREAS = (
+    "image-type",
+    "traits",
+    "resources",
+    "isolation",
+    "az",
+    "project",
+    "mirror",
+    "config",
+    "weighers",
+    "filters",
+    "servers",
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -17,27 +30,26 @@ class Rule:
     """One check: a pure function from the analysis of a survey to findings.
 
     :ivar finding: the class of its findings; its ``rule`` is the rule's ID
-    :ivar area: what the ID begins with: ``image-type``, ``traits``, ``resources``,
-        ``isolation``, ``az``, ``project``, ``mirror``, ``config``, ``filters``,
-        ``weighers`` or ``servers``
     :ivar find: yields what it finds, in an order that is always the same
     :ivar looks_at: what it goes through: flavors, images, aggregates, hosts, traits
         or options
-    :ivar also: the areas that it is selected with besides its own
     :ivar reads_servers: it takes reading all servers, and so is run on demand only
     """
 
     finding: type[Finding]
-    area: str
     find: Callable[[Analysis], Iterable[Finding]]
     looks_at: Kind
-    also: tuple[str, ...] = ()
     reads_servers: bool = False
 
     @property
     def id(self) -> str:
         """Its ID, which begins with its area, as in ``mirror-missing``."""
         return self.finding.rule
+
+    @property
+    def area(self) -> str:
+        """One of :data:`AREAS`."""
+        return next(area for area in AREAS if self.id.startswith(f"{area}-"))
 
 
 # What images bring about that are neither public nor the caller's own.
@@ -78,7 +90,7 @@ class ImagesOfOthers(Finding):
 
 
 def folded(findings: Iterable[Finding], others: Collection[str]) -> tuple[Finding, ...]:
-    """Return findings, and last one note a rule for all that is due to others' images.
+    """Findings, and last one note a rule for all that is due to others' images.
 
     :param others: the names of images that are neither public nor the caller's own
     """
@@ -108,7 +120,7 @@ def _alike(finding: ImagesOfOthers) -> str:
 
 
 def _other_images(finding: ImagesOfOthers) -> str:
-    """Return the images that the words of the first finding do not name."""
+    """The images that the words of the first finding do not name."""
     first = finding.found[0]
     if first.kind is Kind.IMAGE or finding.images == first.due_to_images:
         return ""

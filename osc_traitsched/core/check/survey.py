@@ -26,7 +26,7 @@ class ServerCounts:
 
     :ivar looked_at: all that are on a host
     :ivar misplaced: those whose host could not be given to them today
-    :ivar unknown: those of which that is not known
+    :ivar unknown: those that could not be judged
     :ivar hosts: the service hosts of the misplaced ones
     :ivar silent: those whose cell does not answer, so that their servers were not read
     """
@@ -132,6 +132,16 @@ class Demand:
     devices: tuple[RootTrait, ...] = ()
     refusal: Refusal | None = None
 
+    @property
+    def id(self) -> str:
+        """The flavor's or the image's ID."""
+        return str(self.body["id"])
+
+    @property
+    def specs(self) -> Mapping[str, str]:
+        """A flavor's extra specs."""
+        return self.body.get("extra_specs") or {}
+
     @functools.cached_property
     def traits(self) -> tuple[Trait | RootTrait, ...]:
         """The traits that it requires or forbids, but for the disk format's.
@@ -193,14 +203,14 @@ class Demand:
 
 
 def is_of_format(clause: Trait | RootTrait) -> bool:
-    """Tell whether a clause is there because of an image's disk format."""
+    """Whether a clause is there because of an image's disk format."""
     return prefilter(clause) == IMAGE_TYPE_PREFILTER
 
 
 def is_certain(clause: Clause) -> bool:
-    """Tell whether a trait is asked for whatever else there is in a request.
+    """Whether a trait is asked for whatever else there is in a request.
 
-    So it is where a key spells it. Of what other keys are translated to, much
+    That is so if a key names it. Of what other keys are translated to, much
     depends on what flavor and image say together.
     """
     if isinstance(clause, (Resource, MemberOf)):
@@ -211,7 +221,7 @@ def is_certain(clause: Clause) -> bool:
 
 
 def is_certain_of_flavor(clause: Clause) -> bool:
-    """Tell whether a flavor asks for something whatever the image says.
+    """Whether a flavor asks for something whatever the image says.
 
     An image decides about CPUs, and about the amounts of no other class.
     """
@@ -221,11 +231,11 @@ def is_certain_of_flavor(clause: Clause) -> bool:
 
 
 def is_lasting(clause: Clause) -> bool:
-    """Tell whether a clause is about what hosts are, and not about their services."""
+    """Whether a clause is about what hosts are, and not about their services."""
     return prefilter(clause) not in _PASSING
 
 
 def prefilter(clause: Clause) -> str:
-    """Return the prefilter that a clause comes from alone, or nothing."""
+    """The prefilter that a clause comes from alone, or nothing."""
     first = clause.origins[0] if clause.origins else None
     return first.key if first is not None and first.kind == "prefilter" else ""

@@ -20,14 +20,14 @@ from osc_traitsched.text import listed
 
 
 def unset(kind: Kind, keys: Iterable[str], identity: str) -> Command:
-    """Return how keys are taken off; ``KEY`` is one that no command can print."""
+    """How keys are taken off; ``KEY`` is one that no command can print."""
     shown = (key if is_printable(key) else Placeholder("KEY") for key in keys)
     options = dict.fromkeys(Option("--property", key) for key in shown)
     return openstack(f"{kind.value} unset", *options, identity)
 
 
 def aggregate_set(identity: int, *pairs: str | Placeholder) -> Command:
-    """Return how an aggregate gets keys.
+    """How an aggregate gets keys.
 
     :param pairs: each ``key=value``
     """
@@ -35,14 +35,19 @@ def aggregate_set(identity: int, *pairs: str | Placeholder) -> Command:
     return openstack("aggregate set", str(identity), *properties)
 
 
+def enable(area: str) -> Command:
+    """How an area's options are turned on."""
+    return openstack("trait-sched config nova-conf", Option("--enable", area))
+
+
 def off_by(setting: Setting) -> str:
-    """Return that an option is off, or only assumed to be, and by what."""
+    """That an option is off, or only assumed to be, and by what."""
     state = "off" if setting.given else "assumed to be off"
     return f"{state} ({setting.source})"
 
 
 def give(*names: str, create: bool = False) -> str | Command:
-    """Return how hosts get traits: by a command, or not by one."""
+    """How hosts get traits: by a command, or not by one."""
     if any(trait.ownership(name) is not Ownership.OPERATOR for name in names):
         return (
             "nova-compute decides which hosts have it: take the key off, or use other "
@@ -55,6 +60,6 @@ def give(*names: str, create: bool = False) -> str | Command:
 
 
 def together(traits: tuple[Trait | RootTrait, ...]) -> str:
-    """Return traits as a request names them: ``A and not B``."""
+    """Traits as a request names them: ``A and not B``."""
     names = [f"{'not ' * each.forbidden}{each.name}" for each in traits]
     return " and ".join(names) if len(names) < 3 else listed(names)

@@ -296,3 +296,10 @@ def test_no_line_on_images_of_others_is_long_however_much_they_have():
 
 def rows_of(*images):
     return check.rows(findings(test_others.of(*images)))[1]
+
+
+def test_the_section_of_a_pedantic_rule_says_so_and_no_other_does():
+    text = "\n".join(path.read_text() for path in sorted(REFERENCE.glob("*.rst")))
+    _, *sections = re.split(r"^\.\. _check-", text, flags=re.MULTILINE)
+    pedantic = {each.partition(":")[0] for each in sections if "*Pedantic:*" in each}
+    assert pedantic == {each.rule for each in CLASSES if each.pedantic}

@@ -11,8 +11,8 @@ from osc_traitsched.core.check.rules.isolation import (
     IsolationMemberLacksTrait,
     IsolationShutsOut,
 )
-from osc_traitsched.core.check.rules.mirror_providers import MirrorNoHypervisor, Own
-from osc_traitsched.core.check.rules.project import ProjectUnknown
+from osc_traitsched.core.check.rules.mirror import MirrorNoHypervisor, Own
+from osc_traitsched.core.check.rules.placing import ProjectUnknown
 from osc_traitsched.core.check.rules.traits import TraitsUnknown, TraitsUnused
 from osc_traitsched.paste import Option
 from osc_traitsched.views import check

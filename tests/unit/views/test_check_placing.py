@@ -8,7 +8,7 @@ import shlex
 import pytest
 
 from osc_traitsched.core.check.finding import Severity
-from osc_traitsched.core.check.rules.mirror import MirrorMissing, Repair, Use
+from osc_traitsched.core.check.rules.mirror import MIRROR_REPAIR, MirrorMissing, Use
 from osc_traitsched.views import check
 from tests.unit.core.check import test_az, test_mirror, test_project
 from tests.unit.core.check.surveys import aggregate, findings, identity
@@ -25,12 +25,16 @@ def test_a_differing_mirror_is_said_for_either_way():
     found = test_az.of(members=test_az.mirrored(east="b", west="b"))
     assert rows(found) == [
         (
-            "az-mirror",
-            "Placement lacks the host a in it: no request for the zone gets there; "
+            "mirror-missing",
+            "Placement lacks the host a in it: no request for the zone gets there",
+            "openstack trait-sched mirror repair",
+        ),
+        (
+            "mirror-extra",
             "Placement has in it the host b, which Nova has not: requests for the zone "
             "can land there",
             "openstack trait-sched mirror repair",
-        )
+        ),
     ]
 
 
@@ -76,9 +80,7 @@ def test_what_is_lost_with_a_provider_is_named_before_it_is_deleted():
 
 
 def test_a_host_that_one_aggregate_does_not_isolate_may_be_isolated_by_another():
-    found = MirrorMissing(
-        Severity.ERROR, "gold", ("a",), Use.ISOLATION, Repair.MIRROR_REPAIR
-    )
+    found = MirrorMissing(Severity.ERROR, "gold", ("a",), Use.ISOLATION, MIRROR_REPAIR)
     ((*_, problem, _),) = check.rows([found])[1]
     assert problem == "Placement lacks the host a in it: not isolated by it"
 

@@ -39,7 +39,10 @@ TOGETHER = (
     RequestFix((RAW, GOLD)),
     RequestFix((SILVER,)),
     HostFix(
-        (HostChange(HostAction.ENABLE_SERVICE), HostChange(HostAction.JOIN_AGGREGATE, "gold")),
+        (
+            HostChange(HostAction.ENABLE_SERVICE),
+            HostChange(HostAction.JOIN_AGGREGATE, "gold"),
+        ),
         (),
     ),
 )

@@ -1,33 +1,39 @@
-"""Rules on the options as read, against what the cloud has that needs them.
-
-An option that is off while its area needs it is that area's own rule:
-``image-type-off``, ``isolation-off``, ``az-ignored``.
-"""
+"""Rules of the areas config and weighers: the options as read, against the cloud."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+import enum
+from collections.abc import Collection, Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
 from osc_traitsched.core.check.rule import Rule
-from osc_traitsched.core.check.words import off_by
+from osc_traitsched.core.check.words import enable, off_by, unset
 from osc_traitsched.core.inventory.metadata import TENANT_KEY
+from osc_traitsched.core.names import near_names
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import RootTrait
-from osc_traitsched.core.nova.options import is_removed
+from osc_traitsched.core.nova.options import IMAGE_PROPERTIES, is_removed
 from osc_traitsched.core.nova.server import server
 from osc_traitsched.core.nova.settings import AZ_FILTER, PROJECT_FILTER, Setting
+from osc_traitsched.core.nova.weigher import ranking
+from osc_traitsched.core.nova.weigher.weighing import Weigher
 from osc_traitsched.core.releases import release
 from osc_traitsched.paste import Option, openstack
-from osc_traitsched.text import listed, option
+from osc_traitsched.text import did_you_mean, listed, option
+
+# Rules on the options as read, against what the cloud has that needs them.
+
 
 _RATIOS = "the allocation ratios of Placement's inventories do its work"
 
+
 _BARE_METAL = "resource classes of bare metal nodes do its work"
 
+
 _AMOUNTS = "Placement does its work"
+
 
 #: What became of the filters that Nova does not have any more.
 _SUCCESSORS = {
@@ -53,11 +59,7 @@ _FILTERED = frozenset({"hw_architecture", "architecture"})
 
 @dataclasses.dataclass(frozen=True)
 class ConfigIgnored(Finding):
-    """An option that somebody set and this release of Nova does not look at.
-
-    :ivar source: where it was read, one line
-    :ivar release: Nova's
-    """
+    """An option that somebody set and this release of Nova does not look at."""
 
     rule = "config-ignored"
     severity = Severity.NOTE
@@ -67,7 +69,6 @@ class ConfigIgnored(Finding):
     release: int
 
     def words(self) -> Words:
-        """What is wrong, and what fixes it."""
         return Words(
             f"set ({self.source}), and Nova {release(self.release)} does not look "
             "at it",
@@ -76,7 +77,6 @@ class ConfigIgnored(Finding):
 
 
 def ignored(analysis: Analysis) -> Iterator[ConfigIgnored]:
-    """Find options that somebody set and this release of Nova does not look at."""
     assumptions = analysis.survey.assumptions
     for name, source in assumptions.ignored:
         yield ConfigIgnored(name, source, assumptions.release)
@@ -84,13 +84,10 @@ def ignored(analysis: Analysis) -> Iterator[ConfigIgnored]:
 
 @dataclasses.dataclass(frozen=True)
 class ConfigFilterGone(Finding):
-    """A host filter that is on and that this release of Nova does not have.
-
-    :ivar filter: its name
-    :ivar release: Nova's
-    """
+    """A host filter that is on and that this release of Nova does not have."""
 
     rule = "config-filter-gone"
+    pedantic = True
     severity = Severity.ERROR
     kind = Kind.OPTION
     name = options.ENABLED_FILTERS
@@ -99,7 +96,6 @@ class ConfigFilterGone(Finding):
     setting: Setting
 
     def words(self) -> Words:
-        """What is wrong, and what fixes it."""
         return Words(
             f"Nova {release(self.release)} has no {self.filter}, and nova-scheduler "
             f"does not start ({self.setting.source})",
@@ -125,10 +121,10 @@ class ConfigMaxResults(Finding):
     """More hosts than Placement is asked for.
 
     :ivar limit: for how many it is asked
-    :ivar total: how many hosts there are
     """
 
     rule = "config-max-results"
+    pedantic = True
     kind = Kind.OPTION
     name = options.MAX_RESULTS
     severity: Severity
@@ -137,7 +133,6 @@ class ConfigMaxResults(Finding):
     setting: Setting
 
     def words(self) -> Words:
-        """What is wrong, and what fixes it."""
         return Words(
             f"{self.limit} ({self.setting.source}), and there are "
             f"{self.total} hosts: where more can take a request, the "
@@ -170,12 +165,11 @@ class ConfigProjectOff(Finding):
     setting: Setting
 
     def words(self) -> Words:
-        """What is wrong, and what fixes it."""
         return Words(
             f"{off_by(self.setting)}, and no host filter looks at "
             f"{TENANT_KEY}: all projects get into "
             f"{listed(self.aggregates, 'aggregate')}, and those named get anywhere",
-            openstack("trait-sched config nova-conf", Option("--enable", "projects")),
+            enable("projects"),
         )
 
 
@@ -206,13 +200,10 @@ class ConfigProjectRequired(Finding):
     setting: Setting
 
     def words(self) -> Words:
-        """What is wrong, and what fixes it."""
         return Words(
             f"on ({self.setting.source}), and without effect as long as "
             f"{option(options.TENANT)} is off",
-            openstack(
-                "trait-sched config nova-conf", Option("--enable", "projects-required")
-            ),
+            enable("projects-required"),
         )
 
 
@@ -243,15 +234,12 @@ class ConfigImageMetadataOff(Finding):
     setting: Setting
 
     def words(self) -> Words:
-        """What is wrong, and what fixes it."""
         return Words(
             f"{off_by(self.setting)}, and not every host has "
             f"{', '.join(self.traits)}: servers of the "
             f"{listed(self.images, 'image')} can land where their devices can't "
             "be made",
-            openstack(
-                "trait-sched config nova-conf", Option("--enable", "image-metadata")
-            ),
+            enable("image-metadata"),
         )
 
 
@@ -281,7 +269,7 @@ def image_metadata_off(analysis: Analysis) -> Iterator[ConfigImageMetadataOff]:
 
 
 def _images_by_device(analysis: Analysis) -> dict[str, list[str]]:
-    """Return the images by the traits of the devices that no filter looks at."""
+    """The images by the traits of the devices that no filter looks at."""
     found: dict[str, list[str]] = {}
     for image in analysis.images:
         for clause in image.devices:
@@ -297,11 +285,7 @@ def _is_filtered(clause: RootTrait) -> bool:
 
 @dataclasses.dataclass(frozen=True)
 class ConfigImageMetadataNoTrait(Finding):
-    """An image of which one property has no trait, so that none of them counts.
-
-    :ivar key: of the property, with its value
-    :ivar id: the image's
-    """
+    """An image of which one property has no trait, so that none of them counts."""
 
     rule = "config-image-metadata-no-trait"
     severity = Severity.WARNING
@@ -312,7 +296,6 @@ class ConfigImageMetadataNoTrait(Finding):
     id: str
 
     def words(self) -> Words:
-        """What is wrong, and what fixes it."""
         return Words(
             f"no trait stands for {self.key}={self.value}, so that "
             "image_metadata_prefilter looks at none of the image's properties",
@@ -330,18 +313,131 @@ def image_metadata_no_trait(analysis: Analysis) -> Iterator[ConfigImageMetadataN
     for image in analysis.images:
         for each in image.not_evaluated:
             if each.kind == server.IMAGE_METADATA:
-                identity = str(image.body["id"])
                 yield ConfigImageMetadataNoTrait(
-                    image.name, each.key, each.value, identity
+                    image.name, each.key, each.value, image.id
                 )
 
 
+# Rules of the area weighers: those that are on, and what aggregates say of them.
+
+
+_MULTIPLIER = "weight_multiplier"
+
+
+class Cause(enum.Enum):
+    """Why a multiplier has no effect."""
+
+    #: Its weigher is not in the list.
+    OFF = "off"
+    #: The release has no such weigher.
+    RELEASE = "release"
+    #: Its weigher does nothing unless the option, too, says so.
+    OPTION = "option"
+    #: No weigher of Nova's has such a multiplier.
+    UNKNOWN = "unknown"
+
+
+@dataclasses.dataclass(frozen=True)
+class WeighersKeyOff(Finding):
+    """A multiplier of an aggregate that no weigher reads.
+
+    :ivar weigher: Nova's that would read it; empty for none
+    :ivar setting: of what decides about it: the list of weighers, or the option
+    :ivar nearest: the multiplier that is like an unknown one; none if none is
+    """
+
+    rule = "weighers-key-off"
+    kind = Kind.AGGREGATE
+    severity: Severity
+    name: str
+    id: int
+    key: str
+    value: str
+    cause: Cause
+    weigher: str
+    release: int
+    setting: Setting
+    nearest: tuple[str, ...]
+
+    def words(self) -> Words:
+        return Words(
+            f"{self.key}={self.value} has no effect: {_why(self)}",
+            unset(Kind.AGGREGATE, [self.key], str(self.id)),
+        )
+
+
+def key_off(analysis: Analysis) -> Iterator[WeighersKeyOff]:
+    settings = analysis.survey.assumptions
+    by_key = {each.aggregate_key: each for each in ranking.WEIGHERS.values()}
+    enabled = {each.name for each in _enabled(analysis)}
+    read = [key for key, each in by_key.items() if each.is_in(settings.release)]
+    for aggregate, key, value in analysis.filtering.metadata:
+        if not key.endswith(_MULTIPLIER):
+            continue
+        weigher = by_key.get(key)
+        cause = _cause(analysis, weigher, enabled)
+        if cause is None:
+            continue
+        option = options.WEIGHT_CLASSES
+        if weigher and cause is Cause.OPTION:
+            option = weigher.option
+        setting = settings.setting(option)
+        yield WeighersKeyOff(
+            Severity.WARNING if setting.given else Severity.NOTE,
+            aggregate.name,
+            aggregate.id,
+            key,
+            value,
+            cause,
+            weigher.name if weigher else "",
+            settings.release,
+            setting,
+            () if weigher else near_names(key, read)[:1],
+        )
+
+
+def _cause(
+    analysis: Analysis, weigher: Weigher | None, enabled: Collection[str]
+) -> Cause | None:
+    """Why a multiplier has no effect; None for one that has, or may have."""
+    settings = analysis.survey.assumptions
+    if weigher is None or weigher.name not in enabled:
+        if ranking.has_own(settings) or ranking.not_loadable(settings):
+            return None
+        if weigher is None:
+            return Cause.UNKNOWN
+        return Cause.OFF if weigher.is_in(settings.release) else Cause.RELEASE
+    is_image = weigher.option == options.IMAGE_PROPERTIES
+    return Cause.OPTION if is_image and not settings.value(weigher.option) else None
+
+
+def _enabled(analysis: Analysis) -> tuple[Weigher, ...]:
+    """Return Nova's own that are on; none if nova-scheduler does not start."""
+    settings = analysis.survey.assumptions
+    return () if ranking.not_loadable(settings) else ranking.enabled(settings)[0]
+
+
+def _why(finding: WeighersKeyOff) -> str:
+    source = finding.setting.source
+    if finding.cause is Cause.OFF:
+        return f"{finding.weigher} is not on ({source})"
+    if finding.cause is Cause.RELEASE:
+        return f"Nova {release(finding.release)} has no {finding.weigher}"
+    if finding.cause is Cause.OPTION:
+        return (
+            f"{finding.weigher} weighs nothing while {option(IMAGE_PROPERTIES)} is 0 "
+            f"({source})"
+        )
+    return f"no weigher has such a multiplier{did_you_mean(finding.nearest)}"
+
+
 RULES = (
-    Rule(ConfigIgnored, "config", ignored, Kind.OPTION),
-    Rule(ConfigFilterGone, "config", filter_gone, Kind.OPTION),
-    Rule(ConfigMaxResults, "config", max_results, Kind.HOST),
-    Rule(ConfigProjectOff, "config", project_off, Kind.AGGREGATE),
-    Rule(ConfigProjectRequired, "config", project_required, Kind.OPTION),
-    Rule(ConfigImageMetadataOff, "config", image_metadata_off, Kind.IMAGE),
-    Rule(ConfigImageMetadataNoTrait, "config", image_metadata_no_trait, Kind.IMAGE),
+    Rule(ConfigIgnored, ignored, Kind.OPTION),
+    Rule(ConfigFilterGone, filter_gone, Kind.OPTION),
+    Rule(ConfigMaxResults, max_results, Kind.HOST),
+    Rule(ConfigProjectOff, project_off, Kind.AGGREGATE),
+    Rule(ConfigProjectRequired, project_required, Kind.OPTION),
+    Rule(ConfigImageMetadataOff, image_metadata_off, Kind.IMAGE),
+    Rule(ConfigImageMetadataNoTrait, image_metadata_no_trait, Kind.IMAGE),
+    Rule(WeighersKeyOff, key_off, Kind.AGGREGATE),
 )

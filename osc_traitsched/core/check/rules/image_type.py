@@ -12,11 +12,11 @@ from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
 from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.survey import Demand
-from osc_traitsched.core.check.words import off_by
+from osc_traitsched.core.check.words import enable, off_by
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import RootTrait, Trait
 from osc_traitsched.core.nova.settings import Setting
-from osc_traitsched.paste import Command, Option, Placeholder, openstack
+from osc_traitsched.paste import Command, Option, Placeholder
 from osc_traitsched.text import listed, ranges
 
 _ELSE = "; a server booted from a volume is not concerned"
@@ -24,10 +24,7 @@ _ELSE = "; a server booted from a volume is not concerned"
 
 @dataclasses.dataclass(frozen=True)
 class ImageTypeNoHost(Finding):
-    """A format of images that no host supports.
-
-    :ivar trait: of the format
-    """
+    """A format of images that no host supports."""
 
     rule = "image-type-no-host"
     severity = Severity.ERROR
@@ -37,7 +34,6 @@ class ImageTypeNoHost(Finding):
     images: tuple[str, ...]
 
     def words(self) -> Words:
-        """What is wrong, and what fixes it."""
         return Words(
             f"no host has {self.trait}, so that none can take a server of the "
             f"{listed(self.images, 'image')} with its disk on the host",
@@ -56,7 +52,6 @@ class ImageTypeNoHost(Finding):
 
 
 def no_host(analysis: Analysis) -> Iterator[ImageTypeNoHost]:
-    """Find formats of images that no host supports."""
     if not analysis.is_on(options.IMAGE_TYPE):
         return
     for each in _formats(analysis):
@@ -68,9 +63,7 @@ def no_host(analysis: Analysis) -> Iterator[ImageTypeNoHost]:
 class ImageTypeFewHosts(Finding):
     """A format that some hosts do not support, and which the scheduler minds.
 
-    :ivar trait: of the format
     :ivar hosts: those that lack it
-    :ivar total: how many hosts there are
     """
 
     rule = "image-type-few-hosts"
@@ -83,7 +76,6 @@ class ImageTypeFewHosts(Finding):
     total: int
 
     def words(self) -> Words:
-        """What is wrong, and what fixes it."""
         return Words(
             f"{len(self.hosts)} of {self.total} hosts lack "
             f"{self.trait} and are left out for the "
@@ -110,10 +102,7 @@ def few_hosts(analysis: Analysis) -> Iterator[ImageTypeFewHosts]:
 
 @dataclasses.dataclass(frozen=True)
 class ImageTypeFlavorNoHost(Finding):
-    """A format that no host of some flavors supports, and others do.
-
-    :ivar trait: of the format
-    """
+    """A format that no host of some flavors supports, and others do."""
 
     rule = "image-type-flavor-no-host"
     severity = Severity.WARNING
@@ -129,7 +118,6 @@ class ImageTypeFlavorNoHost(Finding):
         return self.images
 
     def words(self) -> Words:
-        """What is wrong, and what fixes it."""
         return Words(
             f"no host that can take the {listed(self.flavors, 'flavor')} has "
             f"{self.trait}, which the {listed(self.images, 'image')} "
@@ -156,7 +144,6 @@ class ImageTypeOff(Finding):
     """Formats that not every host supports, and that are not looked at.
 
     :ivar formats: with the number of hosts that support each
-    :ivar total: how many hosts there are
     """
 
     rule = "image-type-off"
@@ -169,18 +156,16 @@ class ImageTypeOff(Finding):
     setting: Setting
 
     def words(self) -> Words:
-        """What is wrong, and what fixes it."""
         supported = ", ".join(f"{name} by {number}" for name, number in self.formats)
         return Words(
             f"{off_by(self.setting)}, and of {self.total} hosts not all "
             f"support the formats in use: {supported}; servers of the "
             f"{listed(self.images, 'image')} can land on one that does not",
-            openstack("trait-sched config nova-conf", Option("--enable", "image-type")),
+            enable("image-type"),
         )
 
 
 def off(analysis: Analysis) -> Iterator[ImageTypeOff]:
-    """Find that formats are not looked at though not every host supports all."""
     setting = analysis.setting(options.IMAGE_TYPE)
     if setting.value:
         return
@@ -218,7 +203,7 @@ class _Format:
 
 
 def _formats(analysis: Analysis) -> list[_Format]:
-    """Return the formats in use, by name; none if there is no host at all."""
+    """The formats in use, by name; none if there is no host at all."""
     images: dict[str, list[Demand]] = {}
     clauses = {}
     for image in analysis.images:
@@ -241,7 +226,7 @@ def _formats(analysis: Analysis) -> list[_Format]:
 
 
 def _shut_out(analysis: Analysis, each: _Format) -> tuple[str, ...]:
-    """Return the flavors that hosts could take, and none that has the format."""
+    """The flavors that hosts could take, and none that has the format."""
     if not each.plain:
         return ()
     return tuple(
@@ -254,8 +239,8 @@ def _shut_out(analysis: Analysis, each: _Format) -> tuple[str, ...]:
 
 
 RULES = (
-    Rule(ImageTypeNoHost, "image-type", no_host, Kind.IMAGE),
-    Rule(ImageTypeFewHosts, "image-type", few_hosts, Kind.IMAGE),
-    Rule(ImageTypeFlavorNoHost, "image-type", flavor_no_host, Kind.FLAVOR),
-    Rule(ImageTypeOff, "image-type", off, Kind.IMAGE),
+    Rule(ImageTypeNoHost, no_host, Kind.IMAGE),
+    Rule(ImageTypeFewHosts, few_hosts, Kind.IMAGE),
+    Rule(ImageTypeFlavorNoHost, flavor_no_host, Kind.FLAVOR),
+    Rule(ImageTypeOff, off, Kind.IMAGE),
 )

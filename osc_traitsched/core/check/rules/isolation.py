@@ -14,7 +14,7 @@ from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
 from osc_traitsched.core.check.hosts import Isolated
 from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.survey import Demand
-from osc_traitsched.core.check.words import off_by
+from osc_traitsched.core.check.words import enable, off_by
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.metadata import trait_in
 from osc_traitsched.core.inventory.trait import Ownership
@@ -29,7 +29,6 @@ class IsolationMemberLacksTrait(Finding):
     """An isolated aggregate with hosts that lack one of its traits.
 
     :ivar hosts: those that lack it
-    :ivar members: how many hosts are in the aggregate
     """
 
     rule = "isolation-member-lacks-trait"
@@ -41,7 +40,6 @@ class IsolationMemberLacksTrait(Finding):
     members: int
 
     def words(self) -> Words:
-        """What is wrong, and what fixes it."""
         name, hosts = self.trait, self.hosts
         if trait.ownership(name) is Ownership.OPERATOR:
             fix = openstack("trait-sched add", name, Option("--aggregate", self.name))
@@ -75,7 +73,6 @@ def member_lacks_trait(analysis: Analysis) -> Iterator[IsolationMemberLacksTrait
 class IsolationOverlap(Finding):
     """An isolated aggregate with hosts that another isolates by other traits.
 
-    :ivar other: the other aggregate
     :ivar traits: of both
     :ivar hosts: those in both
     :ivar is_open: some flavor and image require all the traits together
@@ -91,7 +88,6 @@ class IsolationOverlap(Finding):
     is_open: bool
 
     def words(self) -> Words:
-        """What is wrong, and what fixes it."""
         names, hosts = " and ".join(self.traits), self.hosts
         then = (
             "some flavor and image require all of them"
@@ -108,7 +104,6 @@ class IsolationOverlap(Finding):
 
 
 def overlap(analysis: Analysis) -> Iterator[IsolationOverlap]:
-    """Find hosts that two aggregates isolate by different traits."""
     closed = _severity(analysis, Severity.WARNING, Severity.NOTE)
     for one, other in itertools.combinations(analysis.isolated, 2):
         shared = analysis.inside(one.uuid) & analysis.inside(other.uuid)
@@ -139,17 +134,15 @@ class IsolationOff(Finding):
     setting: Setting
 
     def words(self) -> Words:
-        """What is wrong, and what fixes it."""
         return Words(
             f"{off_by(self.setting)}, so that {listed(self.aggregates, 'aggregate')} "
             f"{'is' if len(self.aggregates) == 1 else 'are'} open to all, "
             "against what the metadata says",
-            openstack("trait-sched config nova-conf", Option("--enable", "isolation")),
+            enable("isolation"),
         )
 
 
 def off(analysis: Analysis) -> Iterator[IsolationOff]:
-    """Find that aggregates say that they are isolated, and the option is off."""
     setting = analysis.setting(options.ISOLATION)
     if analysis.isolated and not setting.value:
         severity = Severity.ERROR if setting.given else Severity.WARNING
@@ -178,7 +171,6 @@ class IsolationNotRequired(Finding):
     hosts: tuple[str, ...]
 
     def words(self) -> Words:
-        """What is wrong, and what fixes it."""
         names = self.traits
         what = " and ".join(f"{key}=required" for key in self.keys)
         problem = (
@@ -198,7 +190,6 @@ class IsolationNotRequired(Finding):
 
 
 def not_required(analysis: Analysis) -> Iterator[IsolationNotRequired]:
-    """Find isolated aggregates whose traits no flavor and image require together."""
     severity = _severity(analysis, Severity.WARNING, Severity.NOTE)
     required = frozenset().union(*analysis.closed_to)
     for each in analysis.isolated:
@@ -219,7 +210,7 @@ def not_required(analysis: Analysis) -> Iterator[IsolationNotRequired]:
 
 
 def _is_open(analysis: Analysis, *aggregates: Isolated) -> bool:
-    """Tell whether some flavor and image together get into all the aggregates."""
+    """Whether some flavor and image together get into all the aggregates."""
     return any(
         all(each.is_open_to(traits) for each in aggregates)
         for traits in analysis.closed_to
@@ -241,7 +232,6 @@ class IsolationTraitOutside(Finding):
     hosts: tuple[str, ...]
 
     def words(self) -> Words:
-        """What is wrong, and what fixes it."""
         hosts = self.hosts
         chosen = (Option("--host", host) for host in hosts)
         return Words(
@@ -272,7 +262,7 @@ def trait_outside(analysis: Analysis) -> Iterator[IsolationTraitOutside]:
 
 
 def _either(analysis: Analysis, aggregate: str) -> frozenset[str]:
-    """Return the members by Nova or by Placement."""
+    """The members by Nova or by Placement."""
     nobody = frozenset[str]()
     nova = analysis.survey.nova.members.get(aggregate, nobody)
     return nova | analysis.survey.members.get(aggregate, nobody)
@@ -284,7 +274,6 @@ class IsolationShutsOut(Finding):
 
     :ivar aggregates: that its hosts are in
     :ivar hosts: that could take it
-    :ivar id: the flavor's
     """
 
     rule = "isolation-shuts-out"
@@ -296,7 +285,6 @@ class IsolationShutsOut(Finding):
     id: str
 
     def words(self) -> Words:
-        """What is wrong, and what fixes it."""
         return Words(
             "each host that could take it is in the isolated "
             f"{listed(self.aggregates, 'aggregate')}, and with no image does it "
@@ -310,7 +298,6 @@ class IsolationShutsOut(Finding):
 
 
 def shuts_out(analysis: Analysis) -> Iterator[IsolationShutsOut]:
-    """Find flavors all whose hosts are isolated from them, with any image."""
     if not analysis.is_on(options.ISOLATION):
         return
     for flavor in analysis.flavors:
@@ -321,18 +308,18 @@ def shuts_out(analysis: Analysis) -> Iterator[IsolationShutsOut]:
                 flavor.name,
                 _around(analysis, able),
                 analysis.host_names(able),
-                str(flavor.body["id"]),
+                flavor.id,
             )
 
 
 def _most(analysis: Analysis, flavor: Demand, closed: frozenset[str]) -> frozenset[str]:
-    """Return the hosts that could take a flavor, or more if those are closed, too."""
+    """The hosts that could take a flavor, or more if those are closed, too."""
     most = analysis.flavor_hosts.at_most(flavor)
     return most if most <= closed else analysis.flavor_hosts.with_any_image(flavor)
 
 
 def _closed(analysis: Analysis, flavor: Demand) -> frozenset[str]:
-    """Return the roots that are isolated from a flavor with whatever image."""
+    """The roots that are isolated from a flavor with whatever image."""
     isolated = {name for each in analysis.isolated for name in each.traits}
     images = {frozenset[str](), *(image.opens for image in analysis.images)}
     together = {frozenset((flavor.opens | more) & isolated) for more in images}
@@ -350,15 +337,15 @@ def _around(analysis: Analysis, hosts: frozenset[str]) -> tuple[str, ...]:
 
 
 def _severity(analysis: Analysis, on: Severity, off: Severity) -> Severity:
-    """Return how bad a fault is, by whether isolation is on."""
+    """How bad a fault is, by whether isolation is on."""
     return on if analysis.is_on(options.ISOLATION) else off
 
 
 RULES = (
-    Rule(IsolationMemberLacksTrait, "isolation", member_lacks_trait, Kind.AGGREGATE),
-    Rule(IsolationOverlap, "isolation", overlap, Kind.AGGREGATE),
-    Rule(IsolationOff, "isolation", off, Kind.AGGREGATE),
-    Rule(IsolationNotRequired, "isolation", not_required, Kind.AGGREGATE),
-    Rule(IsolationTraitOutside, "isolation", trait_outside, Kind.AGGREGATE),
-    Rule(IsolationShutsOut, "isolation", shuts_out, Kind.FLAVOR),
+    Rule(IsolationMemberLacksTrait, member_lacks_trait, Kind.AGGREGATE),
+    Rule(IsolationOverlap, overlap, Kind.AGGREGATE),
+    Rule(IsolationOff, off, Kind.AGGREGATE),
+    Rule(IsolationNotRequired, not_required, Kind.AGGREGATE),
+    Rule(IsolationTraitOutside, trait_outside, Kind.AGGREGATE),
+    Rule(IsolationShutsOut, shuts_out, Kind.FLAVOR),
 )

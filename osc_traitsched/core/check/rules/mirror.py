@@ -1,8 +1,4 @@
-"""Rules of the area mirror: Nova's hosts and aggregates against Placement's.
-
-Of one aggregate that differs one rule speaks: the one of the area whose prefilter
-rests on it, and ``mirror-missing`` and ``mirror-extra`` of all others.
-"""
+"""Rules of the area mirror: Nova's hosts and aggregates against Placement's."""
 
 from __future__ import annotations
 
@@ -13,21 +9,24 @@ from collections.abc import Iterable, Iterator
 from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
 from osc_traitsched.core.check.rule import Rule
-from osc_traitsched.core.check.rules import mirror_providers
+from osc_traitsched.core.check.survey import Survey
 from osc_traitsched.core.inventory.metadata import zone_in
-from osc_traitsched.core.inventory.snapshot import Aggregate, Compute, Nova
-from osc_traitsched.core.inventory.snapshot import MembershipDifference as Difference
-from osc_traitsched.core.inventory.trait import Ownership, ownership
+from osc_traitsched.core.inventory.snapshot import (
+    Aggregate,
+    Compute,
+    Nova,
+    Provider,
+    Snapshot,
+)
+from osc_traitsched.core.inventory.trait import Ownership, is_custom, ownership
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.settings import az_is_on
-from osc_traitsched.paste import Command, openstack
-from osc_traitsched.text import listed, ranges
-
-_UNUSED = "no prefilter that is on looks there now"
+from osc_traitsched.core.nova.settings import AZ_FILTER, az_is_on
+from osc_traitsched.paste import Command, Option, openstack
+from osc_traitsched.text import listed, quoted, ranges
 
 
 class Use(enum.Enum):
-    """The prefilter that is on and rests on an aggregate; of several the first."""
+    """The active prefilter that rests on an aggregate; the first of several."""
 
     AZ = "az"
     PROJECT = "project"
@@ -35,36 +34,34 @@ class Use(enum.Enum):
     NONE = "none"
 
 
-class Repair(enum.Enum):
-    """The command that puts Placement's aggregates right."""
-
-    #: ``openstack trait-sched mirror repair``: takes hosts out, and knows their nodes.
-    MIRROR_REPAIR = "mirror repair"
-    #: ``nova-manage placement sync_aggregates``, where that is enough.
-    SYNC_AGGREGATES = "sync_aggregates"
-
-
-_REPAIRS = {
-    Repair.MIRROR_REPAIR: openstack("trait-sched mirror repair"),
-    Repair.SYNC_AGGREGATES: Command("placement sync_aggregates", program="nova-manage"),
+#: What follows for hosts that are missing from an aggregate in Placement.
+_MISSING = {
+    Use.AZ: "no request for the zone gets there",
+    Use.PROJECT: "its projects' servers do not get there",
+    Use.ISOLATION: "not isolated by it",
+    Use.NONE: "no active prefilter uses the aggregate now",
 }
 
 
-@dataclasses.dataclass(frozen=True)
-class OutOfStep:
-    """The hosts that only one of Nova and Placement has in an aggregate.
+#: What follows for hosts that only Placement has in an aggregate.
+_EXTRA = {
+    Use.AZ: "requests for the zone can land there",
+    Use.PROJECT: "its projects' servers can land there",
+    Use.ISOLATION: "closed to servers that do not require its traits",
+    Use.NONE: _MISSING[Use.NONE],
+}
 
-    :ivar missing: from Placement's
-    :ivar extra: in Placement's
-    """
 
-    missing: tuple[str, ...]
-    extra: tuple[str, ...]
-    repair: Repair
+#: Removes hosts too, and covers all nodes of a host.
+MIRROR_REPAIR = openstack("trait-sched mirror repair")
+
+
+#: Enough if hosts are only missing, and none has several nodes.
+SYNC_AGGREGATES = Command("placement sync_aggregates", program="nova-manage")
 
 
 def use(aggregate: Aggregate, analysis: Analysis) -> Use:
-    """Tell what Placement's aggregate decides now."""
+    """What Placement's aggregate decides now."""
     zone = zone_in(aggregate.metadata, analysis.collation)
     if zone is not None and az_is_on(analysis.survey.assumptions):
         return Use.AZ
@@ -76,23 +73,11 @@ def use(aggregate: Aggregate, analysis: Analysis) -> Use:
     return Use.NONE
 
 
-def differing(analysis: Analysis, wanted: Use) -> Iterator[tuple[Aggregate, OutOfStep]]:
-    """Yield each aggregate of a use that differs either way."""
-    nova = analysis.survey.nova
-    for found in analysis.differences:
-        missing = _of_one_node(found.missing, nova)
-        in_use = use(found.aggregate, analysis) is wanted
-        if in_use and (missing or found.extra):
-            repair = _repair(nova, removing=bool(found.extra))
-            names = _names(missing, nova), _names(found.extra, nova)
-            yield found.aggregate, OutOfStep(*names, repair)
-
-
 @dataclasses.dataclass(frozen=True)
 class MirrorMissing(Finding):
-    """An aggregate with hosts that Placement does not have in it.
+    """An aggregate with hosts that Placement lacks in it.
 
-    :ivar lacking: where it isolates, for each of its traits the hosts that lack it
+    :ivar lacking: for each trait that isolates it, the missing hosts without the trait
     """
 
     rule = "mirror-missing"
@@ -101,14 +86,14 @@ class MirrorMissing(Finding):
     name: str
     hosts: tuple[str, ...]
     use: Use
-    repair: Repair
+    repair: Command
     lacking: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def words(self) -> Words:
-        """What is wrong, and what fixes it."""
-        isolated = self.use is Use.ISOLATION
-        then = "not isolated by it" if isolated else _UNUSED
-        parts = [_lacks(self.hosts, then)]
+        parts = [
+            f"Placement lacks the {ranges(self.hosts, 'host')} in it: "
+            f"{_MISSING[self.use]}"
+        ]
         for trait, hosts in self.lacking:
             lack = "lack" if len(hosts) > 1 else "lacks"
             parts.append(
@@ -116,30 +101,69 @@ class MirrorMissing(Finding):
                 "gets there once Placement has it right"
             )
         names = [trait for trait, _ in self.lacking]
+        fix = self.repair
         if names and all(ownership(name) is Ownership.OPERATOR for name in names):
             # It gives the trait before the place, so that they are never closed to all.
-            return Words(
-                "; ".join(parts), openstack("trait-sched isolate", self.name, *names)
-            )
-        return Words("; ".join(parts), _REPAIRS[self.repair])
+            fix = openstack("trait-sched isolate", self.name, *names)
+        return Words("; ".join(parts), fix)
 
 
 def missing(analysis: Analysis) -> Iterator[MirrorMissing]:
-    """Find hosts of an aggregate that Placement does not have in it."""
     nova = analysis.survey.nova
-    for found, its_use in _others(analysis):
-        nodes = _of_one_node(found.missing, nova)
+    for found in analysis.differences:
+        nodes = [node for node in found.missing if _is_alone(node, nova)]
         if nodes:
-            repair = _repair(nova, removing=False)
+            its_use = use(found.aggregate, analysis)
             in_use = its_use is Use.ISOLATION
             lacking = _lacking(analysis, found.aggregate, nodes) if in_use else ()
             yield MirrorMissing(
-                _severity(its_use),
+                Severity.WARNING if its_use is Use.NONE else Severity.ERROR,
                 found.aggregate.name,
                 _names(nodes, nova),
                 its_use,
-                repair,
+                _repair(nova, removing=bool(found.extra)),
                 tuple(lacking),
+            )
+
+
+@dataclasses.dataclass(frozen=True)
+class MirrorExtra(Finding):
+    """An aggregate with hosts that only Placement has in it.
+
+    :ivar is_filtered: AvailabilityZoneFilter still keeps a zone's requests away
+    """
+
+    rule = "mirror-extra"
+    kind = Kind.AGGREGATE
+    severity: Severity
+    name: str
+    hosts: tuple[str, ...]
+    use: Use
+    is_filtered: bool = False
+
+    def words(self) -> Words:
+        then = _EXTRA[self.use]
+        if self.is_filtered:
+            then = f"only {AZ_FILTER} keeps requests for the zone away"
+        return Words(
+            f"Placement has in it the {ranges(self.hosts, 'host')}, which Nova has "
+            f"not: {then}",
+            MIRROR_REPAIR,
+        )
+
+
+def extra(analysis: Analysis) -> Iterator[MirrorExtra]:
+    for found in analysis.differences:
+        if found.extra:
+            its_use = use(found.aggregate, analysis)
+            is_filtered = its_use is Use.AZ and analysis.has_filter(AZ_FILTER)
+            harmless = is_filtered or its_use is Use.NONE
+            yield MirrorExtra(
+                Severity.WARNING if harmless else Severity.ERROR,
+                found.aggregate.name,
+                _names(found.extra, analysis.survey.nova),
+                its_use,
+                is_filtered,
             )
 
 
@@ -159,47 +183,6 @@ def _lacking(
 
 
 @dataclasses.dataclass(frozen=True)
-class MirrorExtra(Finding):
-    """An aggregate in which Placement has hosts that Nova has not."""
-
-    rule = "mirror-extra"
-    kind = Kind.AGGREGATE
-    severity: Severity
-    name: str
-    hosts: tuple[str, ...]
-    use: Use
-
-    def words(self) -> Words:
-        """What is wrong, and what fixes it."""
-        isolated = self.use is Use.ISOLATION
-        then = (
-            "closed to servers that do not require its traits" if isolated else _UNUSED
-        )
-        return Words(_has(self.hosts, then), _REPAIRS[Repair.MIRROR_REPAIR])
-
-
-def extra(analysis: Analysis) -> Iterator[MirrorExtra]:
-    """Find hosts that only Placement has in an aggregate."""
-    for found, its_use in _others(analysis):
-        if found.extra:
-            hosts = _names(found.extra, analysis.survey.nova)
-            name = found.aggregate.name
-            yield MirrorExtra(_severity(its_use), name, hosts, its_use)
-
-
-def _others(analysis: Analysis) -> Iterator[tuple[Difference, Use]]:
-    """Yield the aggregates that no other area's rule speaks of."""
-    for found in analysis.differences:
-        its_use = use(found.aggregate, analysis)
-        if its_use in (Use.ISOLATION, Use.NONE):
-            yield found, its_use
-
-
-def _severity(its_use: Use) -> Severity:
-    return Severity.WARNING if its_use is Use.NONE else Severity.ERROR
-
-
-@dataclasses.dataclass(frozen=True)
 class MirrorNodeMissing(Finding):
     """A host with several nodes, of which Placement lacks some in aggregates."""
 
@@ -211,12 +194,11 @@ class MirrorNodeMissing(Finding):
     aggregates: tuple[str, ...]
 
     def words(self) -> Words:
-        """What is wrong, and what fixes it."""
         return Words(
             f"Placement lacks the {ranges(self.nodes, 'node')} in the "
             f"{listed(self.aggregates, 'aggregate')}: Nova mirrors one node of a "
             "host, and sync_aggregates stops at a host with several",
-            _REPAIRS[Repair.MIRROR_REPAIR],
+            MIRROR_REPAIR,
         )
 
 
@@ -254,7 +236,6 @@ class MirrorHostNoHypervisor(Finding):
     aggregates: tuple[str, ...]
 
     def words(self) -> Words:
-        """What is wrong, and what fixes it."""
         return Words(
             f"in the {listed(self.aggregates, 'aggregate')}, and Nova has no "
             "hypervisor on it: there is nothing to mirror",
@@ -263,7 +244,6 @@ class MirrorHostNoHypervisor(Finding):
 
 
 def host_no_hypervisor(analysis: Analysis) -> Iterator[MirrorHostNoHypervisor]:
-    """Find hosts of an aggregate that Nova has no hypervisor for."""
     nova = analysis.survey.nova
     empty: dict[str, set[str]] = {}
     for aggregate in nova.aggregates:
@@ -274,57 +254,241 @@ def host_no_hypervisor(analysis: Analysis) -> Iterator[MirrorHostNoHypervisor]:
         yield MirrorHostNoHypervisor(host, tuple(sorted(aggregates)))
 
 
-def _of_one_node(nodes: Iterable[Compute], nova: Nova) -> list[Compute]:
-    return [node for node in nodes if _is_alone(node, nova)]
-
-
 def _is_alone(node: Compute, nova: Nova) -> bool:
-    """Tell whether a node is the only one of its service host."""
+    """Whether a node is the only one of its service host."""
     return len(nova.by_service_host[node.service_host]) == 1
 
 
-def _repair(nova: Nova, removing: bool) -> Repair:
-    """Tell what repairs it; Nova's own never removes, and some hosts stop it."""
+def _repair(nova: Nova, removing: bool) -> Command:
+    """What repairs it; Nova's own never removes, and some hosts stop it."""
     members = {host for aggregate in nova.aggregates for host in aggregate.hosts}
     stops = any(len(nova.by_service_host.get(host, ())) > 1 for host in members)
-    return Repair.MIRROR_REPAIR if removing or stops else Repair.SYNC_AGGREGATES
+    return MIRROR_REPAIR if removing or stops else SYNC_AGGREGATES
 
 
 def _names(nodes: Iterable[Compute], nova: Nova) -> tuple[str, ...]:
-    """Return service hosts, as Nova's commands take them, or nodes of one with more."""
+    """Service hosts, as Nova's commands take them, or nodes of one with more."""
     return tuple(
         sorted(n.service_host if _is_alone(n, nova) else n.node for n in nodes)
     )
 
 
-RULES = (
-    Rule(MirrorMissing, "mirror", missing, Kind.AGGREGATE),
-    Rule(MirrorExtra, "mirror", extra, Kind.AGGREGATE),
-    Rule(MirrorNodeMissing, "mirror", node_missing, Kind.HOST),
-    *mirror_providers.RULES,
-    Rule(MirrorHostNoHypervisor, "mirror", host_no_hypervisor, Kind.AGGREGATE),
-)
+# Rules of the area mirror on hypervisors and the providers that stand for them.
 
 
-def out_of_step_words(found: OutOfStep, missing: str, extra: str) -> Words:
-    """Word an aggregate that differs either way.
+@dataclasses.dataclass(frozen=True)
+class MirrorNoProvider(Finding):
+    """A hypervisor of which Placement has neither the UUID nor the name."""
 
-    :param missing: what follows for hosts that Placement lacks
-    :param extra: what follows for hosts that only Placement has in it
+    rule = "mirror-no-provider"
+    severity = Severity.ERROR
+    kind = Kind.HOST
+    name: str
+    service: str
+    uuid: str
+
+    def words(self) -> Words:
+        return Words(
+            f"Placement has no provider {self.uuid} for this hypervisor: no "
+            "server can be placed on it",
+            f"nova-compute on {self.service} makes it by itself: its log says "
+            "why it did not",
+        )
+
+
+def no_provider(analysis: Analysis) -> Iterator[MirrorNoProvider]:
+    snapshot = analysis.survey.snapshot
+    for node in _hypervisors(analysis):
+        if node.uuid not in snapshot.by_uuid and node.node not in snapshot.by_name:
+            yield MirrorNoProvider(node.node, node.service_host, node.uuid)
+
+
+@dataclasses.dataclass(frozen=True)
+class Own:
+    """What a provider has that goes with it, and that no nova-compute gives another.
+
+    :ivar traits: custom ones
+    :ivar aggregates: the names of Nova's aggregates that Placement has it in
     """
-    parts = []
-    if found.missing:
-        parts.append(_lacks(found.missing, missing))
-    if found.extra:
-        parts.append(_has(found.extra, extra))
-    return Words("; ".join(parts), _REPAIRS[found.repair])
+
+    traits: tuple[str, ...] = ()
+    aggregates: tuple[str, ...] = ()
 
 
-def _lacks(hosts: tuple[str, ...], then: str) -> str:
-    return f"Placement lacks the {ranges(hosts, 'host')} in it: {then}"
-
-
-def _has(hosts: tuple[str, ...], then: str) -> str:
-    return (
-        f"Placement has in it the {ranges(hosts, 'host')}, which Nova has not: {then}"
+def _own(provider: Provider, survey: Survey) -> Own:
+    traits = survey.traits.get(provider.uuid, frozenset())
+    inside = (
+        aggregate.name
+        for aggregate in survey.nova.aggregates
+        if provider.uuid in survey.members.get(aggregate.uuid, ())
     )
+    return Own(
+        tuple(sorted(filter(is_custom, traits))),
+        tuple(sorted(inside)),
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class MirrorOtherUuid(Finding):
+    """A hypervisor whose name is taken by a provider of another UUID.
+
+    :ivar provider: the provider's UUID
+    """
+
+    rule = "mirror-other-uuid"
+    severity = Severity.ERROR
+    kind = Kind.HOST
+    name: str
+    uuid: str
+    provider: str
+    own: Own = Own()
+
+    def words(self) -> Words:
+        return Words(
+            f"Placement has a provider of this name with the UUID {self.provider}, and "
+            f"the hypervisor's is {self.uuid}: nova-compute can't make its own, and "
+            "no server can be placed on it",
+            _show(self.provider),
+            f"{_note(self.own)}delete the old one if this shows no allocations",
+        )
+
+
+def other_uuid(analysis: Analysis) -> Iterator[MirrorOtherUuid]:
+    survey = analysis.survey
+    for node in _hypervisors(analysis):
+        provider = survey.snapshot.by_name.get(node.node)
+        if provider and node.uuid not in survey.snapshot.by_uuid:
+            own = _own(provider, survey)
+            yield MirrorOtherUuid(node.node, node.uuid, provider.uuid, own)
+
+
+@dataclasses.dataclass(frozen=True)
+class MirrorOtherName(Finding):
+    """A hypervisor whose provider has another name.
+
+    :ivar provider: the provider's name
+    """
+
+    rule = "mirror-other-name"
+    severity = Severity.WARNING
+    kind = Kind.HOST
+    name: str
+    uuid: str
+    provider: str
+
+    def words(self) -> Words:
+        return Words(
+            f"its provider {self.uuid} is named {quoted(self.provider)}: "
+            "nova-api looks for it by name and mirrors no aggregate",
+            openstack("resource provider set", self.uuid, Option("--name", self.name)),
+        )
+
+
+def other_name(analysis: Analysis) -> Iterator[MirrorOtherName]:
+    """Find hypervisors whose provider has another name.
+
+    nova-api finds the provider to mirror by its name
+    (nova/scheduler/client/report.py, ``aggregate_add_host``).
+    """
+    for node in _hypervisors(analysis):
+        provider = analysis.survey.snapshot.by_uuid.get(node.uuid)
+        if provider and provider.name != node.node:
+            yield MirrorOtherName(node.node, node.uuid, provider.name)
+
+
+@dataclasses.dataclass(frozen=True)
+class MirrorNoHypervisor(Finding):
+    """A provider that looks like a compute node's, and no hypervisor for it.
+
+    :ivar unlisted: a nova-compute made it, so that Nova's list may be incomplete
+    """
+
+    rule = "mirror-no-hypervisor"
+    kind = Kind.PROVIDER
+    severity: Severity
+    name: str
+    uuid: str
+    own: Own = Own()
+    unlisted: Unlisted | None = None
+
+    def words(self) -> Words:
+        if self.unlisted is not None:
+            return Words(
+                f"Nova lists {self.unlisted.listed} of the {self.unlisted.total} "
+                f"compute nodes that Placement has, and not this one ({self.uuid}): "
+                "its list may be incomplete, so no provider is called orphaned",
+                _show(self.uuid),
+                "see whether its host has a mapping (nova-manage cell_v2 list_hosts) "
+                "and a nova-compute service; what is allocated from it",
+            )
+        return Words(
+            f"Nova has no hypervisor for the provider {self.uuid}: Placement "
+            "may give it for a server, and the scheduler then drops it",
+            _show(self.uuid),
+            f"{_note(self.own)}delete it if the host is gone and this shows no "
+            "allocations",
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class Unlisted:
+    """How many compute nodes Placement has, and how many of them Nova lists."""
+
+    listed: int
+    total: int
+
+
+def no_hypervisor(analysis: Analysis) -> Iterator[MirrorNoHypervisor]:
+    """Find roots that nobody shares, as compute nodes are, without a hypervisor.
+
+    Those that keep a hypervisor from its own are left to :func:`other_uuid`.
+    """
+    survey = analysis.survey
+    by_uuid = survey.snapshot.by_uuid
+    taken = {each.node for each in survey.nova.computes if each.uuid not in by_uuid}
+    unmanaged_roots = (by_uuid[uuid] for uuid in survey.snapshot.unmanaged_roots)
+    for provider in sorted(unmanaged_roots, key=lambda each: each.name):
+        if provider.name not in taken:
+            traits = survey.traits.get(provider.uuid, frozenset())
+            novas = any(name.startswith("COMPUTE_") for name in traits)
+            yield MirrorNoHypervisor(
+                Severity.WARNING if novas else Severity.NOTE,
+                provider.name,
+                provider.uuid,
+                _own(provider, survey),
+                _unlisted(provider, survey.snapshot),
+            )
+
+
+def _unlisted(provider: Provider, snapshot: Snapshot) -> Unlisted | None:
+    if provider.uuid not in snapshot.unlisted:
+        return None
+    return Unlisted(snapshot.listed, snapshot.listed + len(snapshot.unlisted))
+
+
+def _hypervisors(analysis: Analysis) -> list[Compute]:
+    """The compute nodes, by name."""
+    return sorted(analysis.survey.nova.computes, key=lambda node: node.node)
+
+
+def _note(own: Own) -> str:
+    """Say what goes with a provider and does not come back by itself."""
+    lost = (listed(own.traits, "trait"), listed(own.aggregates, "aggregate"))
+    also = " and the ".join(filter(None, lost))
+    return f"note the {also}, and " if also else ""
+
+
+def _show(provider: str) -> Command:
+    return openstack("resource provider show", Option("--allocations"), provider)
+
+
+RULES = (
+    Rule(MirrorMissing, missing, Kind.AGGREGATE),
+    Rule(MirrorExtra, extra, Kind.AGGREGATE),
+    Rule(MirrorNodeMissing, node_missing, Kind.HOST),
+    Rule(MirrorHostNoHypervisor, host_no_hypervisor, Kind.AGGREGATE),
+    Rule(MirrorNoProvider, no_provider, Kind.HOST),
+    Rule(MirrorOtherUuid, other_uuid, Kind.HOST),
+    Rule(MirrorOtherName, other_name, Kind.HOST),
+    Rule(MirrorNoHypervisor, no_hypervisor, Kind.HOST),
+)

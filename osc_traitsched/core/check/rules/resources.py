@@ -57,7 +57,6 @@ class ResourcesUnknown(Finding):
     nearest: tuple[str, ...]
 
     def words(self) -> Words:
-        """What is wrong, and what fixes it."""
         return Words(
             "Placement does not know it, and refuses every request of the "
             f"{listed(self.flavors, 'flavor')}{did_you_mean(self.nearest)}",
@@ -93,7 +92,6 @@ class ResourcesIgnored(Finding):
     """A flavor with keys for amounts or groups that Nova ignores.
 
     :ivar ignored: the keys, each with its value and what is wrong with it
-    :ivar id: the flavor's
     """
 
     rule = "resources-ignored"
@@ -104,7 +102,6 @@ class ResourcesIgnored(Finding):
     id: str
 
     def words(self) -> Words:
-        """What is wrong, and what fixes it."""
         keys = (f"{e.key}={e.value} ({_REASONS[e.kind]})" for e in self.ignored)
         return Words(
             f"Nova ignores {', '.join(keys)}",
@@ -120,7 +117,7 @@ def ignored(analysis: Analysis) -> Iterator[ResourcesIgnored]:
     for flavor in analysis.flavors:
         found = tuple(each for each in flavor.not_evaluated if each.kind in _IGNORED)
         if found:
-            yield ResourcesIgnored(flavor.name, found, str(flavor.body["id"]))
+            yield ResourcesIgnored(flavor.name, found, flavor.id)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -129,7 +126,6 @@ class ResourcesNoPolicy(Finding):
 
     :ivar groups: their suffixes
     :ivar given: the policy that it names and that Nova does not know; else empty
-    :ivar id: the flavor's
     """
 
     rule = "resources-no-policy"
@@ -141,7 +137,6 @@ class ResourcesNoPolicy(Finding):
     id: str
 
     def words(self) -> Words:
-        """What is wrong, and what fixes it."""
         unknown = f" (Nova ignores {quoted(self.given)})" if self.given else ""
         policy = Option("--property", f"{GROUP_POLICY}=none")
         return Words(
@@ -153,13 +148,11 @@ class ResourcesNoPolicy(Finding):
 
 
 def no_policy(analysis: Analysis) -> Iterator[ResourcesNoPolicy]:
-    """Find flavors with several groups and no group policy: Placement refuses them."""
     for flavor in analysis.flavors:
         if flavor.requests and all(r.lacks_group_policy for r in flavor.requests):
             groups = tuple(each for each in flavor.requests[0].groups if each)
-            given = (flavor.body.get("extra_specs") or {}).get(GROUP_POLICY, "")
-            identity = str(flavor.body["id"])
-            yield ResourcesNoPolicy(flavor.name, groups, str(given), identity)
+            given = flavor.specs.get(GROUP_POLICY, "")
+            yield ResourcesNoPolicy(flavor.name, groups, given, flavor.id)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -176,7 +169,6 @@ class ResourcesNone(Finding):
     groups: tuple[str, ...]
 
     def words(self) -> Words:
-        """What is wrong, and what fixes it."""
         if self.groups == ("",):
             return Words(
                 "asks for no amount outside of groups: Placement refuses every request "
@@ -203,7 +195,7 @@ def none(analysis: Analysis) -> Iterator[ResourcesNone]:
 
 
 def _images_add_amounts(analysis: Analysis, flavor: Demand) -> bool:
-    """Tell whether some image asks for what the flavor's groups lack."""
+    """Whether some image asks for what the flavor's groups lack."""
     for image in analysis.images:
         with contextlib.suppress(Refusal):
             request = analysis.builder.request(flavor.body, image.body)
@@ -213,8 +205,8 @@ def _images_add_amounts(analysis: Analysis, flavor: Demand) -> bool:
 
 
 RULES = (
-    Rule(ResourcesUnknown, "resources", unknown, Kind.FLAVOR),
-    Rule(ResourcesIgnored, "resources", ignored, Kind.FLAVOR),
-    Rule(ResourcesNoPolicy, "resources", no_policy, Kind.FLAVOR),
-    Rule(ResourcesNone, "resources", none, Kind.FLAVOR),
+    Rule(ResourcesUnknown, unknown, Kind.FLAVOR),
+    Rule(ResourcesIgnored, ignored, Kind.FLAVOR),
+    Rule(ResourcesNoPolicy, no_policy, Kind.FLAVOR),
+    Rule(ResourcesNone, none, Kind.FLAVOR),
 )

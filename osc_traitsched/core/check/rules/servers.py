@@ -17,7 +17,6 @@ class ServersMisplaced(Finding):
     """Servers whose own hosts could not be given to them today.
 
     :ivar hosts: the service hosts that they are on
-    :ivar looked_at: how many servers were judged
     """
 
     rule = "servers-misplaced"
@@ -29,7 +28,6 @@ class ServersMisplaced(Finding):
     looked_at: int
 
     def words(self) -> Words:
-        """What is wrong, and what fixes it."""
         their = "its host" if self.misplaced == 1 else "their hosts"
         return Words(
             f"{count(self.misplaced, 'server')} could not be given {their} today: "
@@ -45,7 +43,6 @@ class ServersNotKnown(Finding):
 
     :ivar hosts: the service hosts whose servers were not read: their cell is silent
     :ivar unknown: how many of those that were read
-    :ivar looked_at: how many were read
     """
 
     rule = "servers-not-known"
@@ -57,7 +54,6 @@ class ServersNotKnown(Finding):
     looked_at: int
 
     def words(self) -> Words:
-        """What is wrong, and what fixes it."""
         found = []
         if self.unknown:
             their = "its host" if self.unknown == 1 else "their hosts"
@@ -102,6 +98,6 @@ def not_known(analysis: Analysis) -> Iterator[ServersNotKnown]:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule(ServersMisplaced, "servers", misplaced, Kind.SERVERS, reads_servers=True),
-    Rule(ServersNotKnown, "servers", not_known, Kind.SERVERS, reads_servers=True),
+    Rule(ServersMisplaced, misplaced, Kind.SERVERS, reads_servers=True),
+    Rule(ServersNotKnown, not_known, Kind.SERVERS, reads_servers=True),
 )

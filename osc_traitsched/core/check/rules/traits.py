@@ -40,7 +40,6 @@ class TraitsUnknown(Finding):
     nearest: tuple[str, ...]
 
     def words(self) -> Words:
-        """What is wrong, and what fixes it."""
         fix: str | Command = "take the key off"
         if trait.is_custom(self.name):
             fix = give(self.name, create=True)
@@ -56,7 +55,7 @@ class TraitsUnknown(Finding):
 def unknown(analysis: Analysis) -> Iterator[TraitsUnknown]:
     """Find traits that Placement does not know: it refuses every such request.
 
-    Be they required or forbidden (placement/objects/trait.py, ``ids_from_names``).
+    Required and forbidden ones alike (placement/objects/trait.py, ``ids_from_names``).
     Names that no trait can have are another rule's.
     """
     known = analysis.survey.known_traits
@@ -83,7 +82,6 @@ class TraitsBadValue(Finding):
     """A flavor, image or aggregate with keys that Nova ignores for their value.
 
     :ivar pairs: keys that name a trait, with their values
-    :ivar id: of the flavor, image or aggregate
     :ivar by_database: only some databases ignore them, of an aggregate
     """
 
@@ -96,7 +94,6 @@ class TraitsBadValue(Finding):
     by_database: bool = False
 
     def words(self) -> Words:
-        """What is wrong, and what fixes it."""
         pairs = listed(f"{key}={value}" for key, value in self.pairs)
         if self.by_database:
             given = dict.fromkeys(
@@ -132,9 +129,9 @@ def bad_value(analysis: Analysis) -> Iterator[TraitsBadValue]:
         kind = server.BAD_TRAIT_VALUE
         keys = {e.key: e.value for e in demand.not_evaluated if e.kind == kind}
         if keys:
-            pairs, identity = tuple(keys.items()), str(demand.body["id"])
+            pairs = tuple(keys.items())
             yield TraitsBadValue(
-                Severity.ERROR, demand.kind, demand.name, pairs, identity
+                Severity.ERROR, demand.kind, demand.name, pairs, demand.id
             )
     for aggregate in analysis.survey.nova.aggregates:
         yield from _bad_values_of(aggregate)
@@ -177,7 +174,6 @@ class TraitsNoHost(Finding):
     at_root: bool
 
     def words(self) -> Words:
-        """What is wrong, and what fixes it."""
         where = "the root of no host" if self.at_root else "no host"
         return Words(
             f"{where} has it, and it is required by {_namers(self)}",
@@ -186,7 +182,6 @@ class TraitsNoHost(Finding):
 
 
 def no_host(analysis: Analysis) -> Iterator[TraitsNoHost]:
-    """Find traits that are required and that no host has."""
     if not analysis.all_hosts:
         return
     found: dict[tuple[str, bool], _Namers] = {}
@@ -222,7 +217,7 @@ class _Namers:
 
 
 def _severity(analysis: Analysis, namers: _Namers) -> Severity:
-    """Return how bad it is that no request can have a trait.
+    """How bad it is that no request can have a trait.
 
     Where only aggregates name it, it closes their hosts to everybody.
     """
@@ -245,7 +240,6 @@ class TraitsFewHosts(Finding):
         by itself
     :ivar hosts: that are left
     :ivar large_enough: how many hosts could take it but for its traits
-    :ivar id: the flavor's
     """
 
     rule = "traits-few-hosts"
@@ -258,7 +252,6 @@ class TraitsFewHosts(Finding):
     id: str
 
     def words(self) -> Words:
-        """What is wrong, and what fixes it."""
         names, large_enough = together(self.traits), self.large_enough
         if self.hosts:
             return Words(
@@ -291,7 +284,7 @@ def few_hosts(analysis: Analysis) -> Iterator[TraitsFewHosts]:
                 demand.traits if left else flavor.alone_in_the_way,
                 analysis.host_names(left),
                 len(flavor.able),
-                str(demand.body["id"]),
+                demand.id,
             )
 
 
@@ -309,7 +302,6 @@ class TraitsUnused(Finding):
     hosts: tuple[str, ...]
 
     def words(self) -> Words:
-        """What is wrong, and what fixes it."""
         hosts = self.hosts
         if not hosts:
             return Words(
@@ -339,7 +331,7 @@ def unused(analysis: Analysis) -> Iterator[TraitsUnused]:
 
 
 def _named(analysis: Analysis) -> set[str]:
-    """Return the traits that flavors, images and aggregates name."""
+    """The traits that flavors, images and aggregates name."""
     named = {name for demand in analysis.demands for name, _ in demand.named()}
     named |= {clause.name for demand in analysis.demands for clause in demand.traits}
     for aggregate in analysis.survey.nova.aggregates:
@@ -349,7 +341,7 @@ def _named(analysis: Analysis) -> set[str]:
 
 
 def _holders(traits: Mapping[str, frozenset[str]]) -> dict[str, set[str]]:
-    """Return the providers that have each custom trait."""
+    """The providers that have each custom trait."""
     found: dict[str, set[str]] = {}
     for uuid, names in traits.items():
         for name in filter(trait.is_custom, names):
@@ -358,19 +350,19 @@ def _holders(traits: Mapping[str, frozenset[str]]) -> dict[str, set[str]]:
 
 
 RULES = (
-    Rule(TraitsUnknown, "traits", unknown, Kind.FLAVOR),
+    Rule(TraitsUnknown, unknown, Kind.FLAVOR),
     *traits_requests.MALFORMED_RULES,
-    Rule(TraitsBadValue, "traits", bad_value, Kind.FLAVOR),
-    Rule(TraitsNoHost, "traits", no_host, Kind.FLAVOR),
-    Rule(TraitsFewHosts, "traits", few_hosts, Kind.FLAVOR),
+    Rule(TraitsBadValue, bad_value, Kind.FLAVOR),
+    Rule(TraitsNoHost, no_host, Kind.FLAVOR),
+    Rule(TraitsFewHosts, few_hosts, Kind.FLAVOR),
     *traits_requests.TOGETHER_RULES,
     *traits_requests.REFUSED_RULES,
-    Rule(TraitsUnused, "traits", unused, Kind.TRAIT),
+    Rule(TraitsUnused, unused, Kind.TRAIT),
 )
 
 
 def _namers(finding: TraitsUnknown | TraitsNoHost) -> str:
-    """Return the flavors, images and aggregates of a finding."""
+    """The flavors, images and aggregates of a finding."""
     parts = (
         listed(finding.flavors, "flavor"),
         listed(finding.images, "image"),

@@ -36,10 +36,8 @@ _READ_BY_PLACEMENT = frozenset(",:!")
 class TraitsMalformed(Finding):
     """A flavor, an image or an aggregate that names what no trait can be named.
 
-    :ivar keys: that do so
     :ivar names: in the keys
     :ivar nearest: traits like those that Placement knows
-    :ivar id: of the flavor, the image or the aggregate
     """
 
     rule = "traits-malformed"
@@ -52,7 +50,6 @@ class TraitsMalformed(Finding):
     id: str
 
     def words(self) -> Words:
-        """What is wrong, and what fixes it."""
         names = listed(map(quoted, self.names))
         is_aggregate = self.kind is Kind.AGGREGATE
         then = "no request can require it, and so get in"
@@ -74,9 +71,8 @@ def malformed(analysis: Analysis) -> Iterator[TraitsMalformed]:
     """
     for demand in analysis.demands:
         if keys := dict(_of_demand(demand)):
-            identity = str(demand.body["id"])
             yield _finding(
-                analysis, Severity.ERROR, demand.kind, demand.name, keys, identity
+                analysis, Severity.ERROR, demand.kind, demand.name, keys, demand.id
             )
     ids = {each.uuid: str(each.id) for each in analysis.survey.nova.aggregates}
     for each in analysis.isolated:
@@ -119,7 +115,7 @@ def _nearest(names: Iterable[str], known: frozenset[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(itertools.chain.from_iterable(near)))
 
 
-MALFORMED_RULES = (Rule(TraitsMalformed, "traits", malformed, Kind.FLAVOR),)
+MALFORMED_RULES = (Rule(TraitsMalformed, malformed, Kind.FLAVOR),)
 
 
 # The rule on flavors and images that Nova takes not at all, or not together.
@@ -148,7 +144,6 @@ class TraitsRefused(Finding):
     flavors: tuple[str, ...] = ()
 
     def words(self) -> Words:
-        """What is wrong, and what fixes it."""
         wrong = nova.wrong(self.refusal)
         right = nova.right(self.refusal)
         if not self.flavors:
@@ -229,7 +224,7 @@ def _is_of_both(refusal: Refusal, flavor: Body, image: Body) -> bool:
 def _kinds(
     demands: Iterable[Demand], decide: Callable[[Demand], object]
 ) -> list[tuple[Demand, list[Demand]]]:
-    """Return those that Nova takes alone, by kinds: the first, and all of them."""
+    """Those that Nova takes alone, by kinds: the first, and all of them."""
     kinds: dict[object, list[Demand]] = {}
     for demand in demands:
         if demand.refusal is None:
@@ -238,19 +233,19 @@ def _kinds(
 
 
 def _of_flavor(flavor: Demand) -> object:
-    """Return what decides whether a flavor's keys contradict an image."""
-    specs = flavor.body.get("extra_specs") or {}
+    """What decides whether a flavor's keys contradict an image."""
+    specs = flavor.specs
     return frozenset(item for item in specs.items() if not _UNCHECKED.match(item[0]))
 
 
 def _of_image(image: Demand, release: int) -> object:
-    """Return what decides whether an image's properties contradict a flavor."""
+    """What decides whether an image's properties contradict a flavor."""
     found = read_image(decisive(image.body), release)
     traits = (item for item in found.traits() if not _UNCHECKED.match(item[0]))
     return frozenset(found.values.items()), frozenset(traits)
 
 
-REFUSED_RULES = (Rule(TraitsRefused, "traits", refused, Kind.FLAVOR),)
+REFUSED_RULES = (Rule(TraitsRefused, refused, Kind.FLAVOR),)
 
 
 # Rules on traits that can't be had together, by one host or in one request.
@@ -312,7 +307,7 @@ def missing(analysis: Analysis, demand: Demand) -> Iterator[Trait | RootTrait]:
 def _matching_hosts(
     analysis: Analysis, flavor: Demand, traits: Iterable[Trait | RootTrait]
 ) -> frozenset[str]:
-    """Return the hosts that could take a flavor if it named these traits only."""
+    """The hosts that could take a flavor if it named these traits only."""
     kept = frozenset(traits)
     found = (
         analysis.hosts.matching_hosts(_only(request, kept))
@@ -346,7 +341,6 @@ class TraitsNotTogether(Finding):
     flavors: tuple[str, ...] = ()
 
     def words(self) -> Words:
-        """What is wrong, and what fixes it."""
         names = together(self.traits)
         if self.flavors:
             return Words(
@@ -362,7 +356,6 @@ class TraitsNotTogether(Finding):
 
 
 def not_together(analysis: Analysis) -> Iterator[TraitsNotTogether]:
-    """Find flavors and images whose traits no host has together, each by itself."""
     if not analysis.all_hosts:
         return
     for flavor in judged(analysis):
@@ -379,7 +372,7 @@ def not_together(analysis: Analysis) -> Iterator[TraitsNotTogether]:
 
 
 def _having_all(analysis: Analysis, image: Demand) -> frozenset[str]:
-    """Return the roots of the hosts that have each of an image's traits."""
+    """The roots of the hosts that have each of an image's traits."""
     each = (analysis.hosts.meeting([clause]) for clause in image.needs)
     return analysis.all_hosts.intersection(*each)
 
@@ -413,8 +406,6 @@ def _pairs_not_together(analysis: Analysis) -> Iterator[TraitsNotTogether]:
 class TraitsContradiction(Finding):
     """A trait that one request both requires and forbids.
 
-    :ivar trait: that the flavor or the image requires
-    :ivar id: of the flavor or the image
     :ivar flavors: of an image the flavors that forbid it; none if a flavor
         contradicts itself
     """
@@ -428,7 +419,6 @@ class TraitsContradiction(Finding):
     flavors: tuple[str, ...] = ()
 
     def words(self) -> Words:
-        """What is wrong, and what fixes it."""
         flavors, name = self.flavors, self.trait
         if not flavors:
             return Words(
@@ -466,19 +456,18 @@ def contradiction(analysis: Analysis) -> Iterator[TraitsContradiction]:
 def _contradiction(
     demand: Demand, name: str, severity: Severity, flavors: Iterable[str] = ()
 ) -> TraitsContradiction:
-    identity = str(demand.body["id"])
     return TraitsContradiction(
-        severity, demand.kind, demand.name, name, identity, tuple(flavors)
+        severity, demand.kind, demand.name, name, demand.id, tuple(flavors)
     )
 
 
 def _contradicting(demand: Demand) -> list[str]:
-    """Return the traits that a flavor both requires and forbids."""
+    """The traits that a flavor both requires and forbids."""
     return _both(demand.traits, demand.traits)
 
 
 def _clashing(flavor: Demand, image: Demand) -> list[str]:
-    """Return the traits that a flavor forbids and an image requires."""
+    """The traits that a flavor forbids and an image requires."""
     return _both(image.traits, flavor.traits)
 
 
@@ -495,6 +484,6 @@ def _place(clause: Trait | RootTrait) -> tuple[str | None, str]:
 
 
 TOGETHER_RULES = (
-    Rule(TraitsNotTogether, "traits", not_together, Kind.FLAVOR),
-    Rule(TraitsContradiction, "traits", contradiction, Kind.FLAVOR),
+    Rule(TraitsNotTogether, not_together, Kind.FLAVOR),
+    Rule(TraitsContradiction, contradiction, Kind.FLAVOR),
 )

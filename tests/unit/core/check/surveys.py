@@ -129,8 +129,8 @@ def survey(
 
 
 def findings(of: Survey, *rules: str) -> list[Finding]:
-    """Return what the rules find, all of them if none is named."""
-    return list(check.run(check.select(rules), of))
+    """What the rules find; all of them, pedantic ones too, if none is named."""
+    return list(check.run(check.select(rules, pedantic=True), of))
 
 
 def ids(of: Survey, *rules: str) -> list[str]:

@@ -7,8 +7,8 @@ import dataclasses
 import pytest
 
 from osc_traitsched.core.check.finding import Kind, Severity
-from osc_traitsched.core.check.rules.az import DefaultZone
-from osc_traitsched.core.check.rules.mirror import OutOfStep, Repair
+from osc_traitsched.core.check.rules.mirror import Use
+from osc_traitsched.core.check.rules.placing import DefaultZone
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import Setting
 from tests.unit.core.check.surveys import (
@@ -17,7 +17,6 @@ from tests.unit.core.check.surveys import (
     findings,
     host,
     identity,
-    ids,
     survey,
 )
 
@@ -75,39 +74,6 @@ def mirrored(east="", west=""):
 @pytest.mark.parametrize("assumptions", [NEW, QUERY, FILTER_ALONE])
 def test_zones_as_they_should_be_are_no_finding(assumptions):
     assert findings(of(assumptions)) == []
-
-
-@pytest.mark.parametrize("assumptions", [NEW, QUERY])
-def test_a_zones_mirror_that_differs_is_one_finding(assumptions):
-    (found,) = findings(of(assumptions, members=mirrored(east="b", west="b")))
-    assert (found.rule, found.severity) == ("az-mirror", Severity.ERROR)
-    assert (found.kind, found.name) == (Kind.AGGREGATE, "in-east")
-    assert found.out_of_step == OutOfStep(("a",), ("b",), Repair.MIRROR_REPAIR)
-
-
-def test_it_is_run_for_the_area_of_the_mirror_too():
-    found = of(members=mirrored(east="a"))
-    assert ids(found, "mirror") == ids(found, "az") == ["az-mirror"]
-
-
-def test_who_is_only_missing_is_mended_by_novas_own_command():
-    (found,) = findings(of(members=mirrored(east="a")))
-    assert found.name == "in-the-west"
-    assert found.out_of_step == OutOfStep(("b",), (), Repair.SYNC_AGGREGATES)
-
-
-def test_a_filter_that_still_looks_makes_an_extra_host_less_bad():
-    found = of(BOTH, members=mirrored(east="ab", west="b"))
-    (extra,) = findings(found, "az-mirror")
-    assert (extra.severity, extra.is_filtered) == (Severity.WARNING, True)
-    found = of(BOTH, members=mirrored(west="b"))
-    (missing,) = findings(found, "az-mirror")
-    assert missing.severity is Severity.ERROR
-
-
-def test_while_placement_is_not_asked_it_is_the_mirrors_matter():
-    found = of(FILTER_ALONE, members=mirrored(west="b"))
-    assert ids(found) == ["mirror-missing"]
 
 
 def test_a_host_in_two_zones():
@@ -180,40 +146,44 @@ def test_nobody_has_to_look_at_zones_where_there_are_none():
     assert findings(of(NEITHER, aggregates=[aggregate("plain", "a")])) == []
 
 
-NO_CASE, CASE = "case-insensitive", "case-sensitive"
+BOTH_WAYS = [("mirror-missing", "a", "error"), ("mirror-extra", "b", "error")]
 
 
 @pytest.mark.parametrize(
-    ("collation", "found"), [(NO_CASE, ["az-mirror"]), (CASE, ["mirror-missing"])]
+    ("assumptions", "members", "found"),
+    [
+        # One pair of rules for zones, whoever asks Placement for them.
+        (NEW, "b", BOTH_WAYS),
+        (
+            QUERY,
+            "b",
+            [("mirror-missing", "a", "error"), ("mirror-extra", "b", "error")],
+        ),
+        # AvailabilityZoneFilter still keeps requests away from an extra host.
+        (BOTH, "ab", [("mirror-extra", "b", "warning")]),
+        (BOTH, "", [("mirror-missing", "a", "error")]),
+        # Placement is not asked for zones.
+        (FILTER_ALONE, "", [("mirror-missing", "a", "warning")]),
+    ],
+)
+def test_a_zones_mirror_is_worse_if_placement_is_asked_for_zones(
+    assumptions, members, found
+):
+    cloud = of(assumptions, members=mirrored(east=members, west="b"))
+    assert [
+        (each.rule, *each.hosts, each.severity.value)
+        for each in findings(cloud, "mirror")
+    ] == found
+
+
+@pytest.mark.parametrize(
+    ("collation", "use"), [("case-insensitive", Use.AZ), ("case-sensitive", Use.NONE)]
 )
 def test_a_zones_key_in_other_letters_makes_a_zone_where_case_does_not_count(
-    collation, found
+    collation, use
 ):
     east = dataclasses.replace(EAST, metadata={"Availability_Zone": "east"})
     assumptions = NEW.changed(options.COLLATION, collation)
     members = {**mirrored(west="b"), east.uuid: frozenset()}
-    survey = of(assumptions, [east, WEST], members=members)
-    assert ids(survey, "az-mirror", "mirror-missing") == found
-
-
-@pytest.mark.parametrize(
-    ("given", "severity"), [(True, Severity.ERROR), (False, Severity.WARNING)]
-)
-def test_its_hosts_are_not_in_the_default_zone_and_have_none_that_nova_can_show(
-    given, severity
-):
-    east = dataclasses.replace(EAST, metadata={"Availability_Zone": "east"})
-    setting = Setting(NO_CASE, "--set", given)
-    settings = {**NEW.settings, options.COLLATION: setting}
-    (found,) = findings(of(dataclasses.replace(NEW, settings=settings), [east, WEST]))
-    assert (found.rule, found.severity) == ("az-key", severity)
-    assert (found.key, found.value) == ("Availability_Zone", "east")
-    assert found.hosts == EAST.hosts
-
-
-def test_a_key_in_other_letters_is_nobodys_where_they_count_or_no_host_is_there():
-    east = dataclasses.replace(EAST, metadata={"Availability_Zone": "east"})
-    assert ids(of(NEW.changed(options.COLLATION, CASE), [east, WEST]), "az-key") == []
-    empty = dataclasses.replace(east, hosts=())
-    no_case = NEW.changed(options.COLLATION, NO_CASE)
-    assert ids(of(no_case, [empty, WEST]), "az-key") == []
+    (found,) = findings(of(assumptions, [east, WEST], members=members), "mirror")
+    assert found.use is use

@@ -48,12 +48,8 @@ def with_filters(release, *names):
     ("name", "until"),
     [
         ("CoreFilter", 20),
-        ("ExactRamFilter", 20),
-        ("TrustedFilter", 20),
         ("RetryFilter", 22),
         ("AggregateCoreFilter", 22),
-        ("AggregateDiskFilter", 22),
-        ("AggregateRamFilter", 22),
     ],
 )
 def test_a_host_filter_that_the_release_does_not_have_any_more_is_an_error(name, until):

@@ -6,11 +6,10 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.core.check.finding import Severity
-from osc_traitsched.core.check.rules.filters_isolating import Stray
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from osc_traitsched.views import check
 from tests.unit.core.check.surveys import (
     aggregate,
     findings,
@@ -23,13 +22,18 @@ from tests.unit.core.check.surveys import (
 )
 from tests.unit.core.filter.asked import REPORT
 
-EXTRA_SPECS = "AggregateInstanceExtraSpecsFilter"
-IMAGES = "AggregateImagePropertiesIsolation"
+CAPS, EXTRA_SPECS = "ComputeCapabilitiesFilter", "AggregateInstanceExtraSpecsFilter"
+IMAGES, ISOLATED = "AggregateImagePropertiesIsolation", "IsolatedHostsFilter"
+TENANTS = "AggregateMultiTenancyIsolation"
 AREA = "filters"
+DEFAULT = SchedulerSettings()
+F, IMAGE = identity("f"), identity("i")
+MEMORY = {"aggregate_instance_extra_specs__mem": ">= 10"}
+BITS = {"hw_maxphysaddr_bits": "42", "hw_architecture": "x86_64"}
 
 
 def given(*names, release=34, **more):
-    """Return settings with these filters, and options of [filter_scheduler]."""
+    """Settings with these filters, and options of [filter_scheduler]."""
     found = {options.ENABLED_FILTERS: Setting(names, "nova.conf:7", given=True)}
     for name, value in more.items():
         found[f"filter_scheduler.{name}"] = Setting(value, "nova.conf:8", given=True)
@@ -37,289 +41,28 @@ def given(*names, release=34, **more):
 
 
 def cloud(settings, flavors=(), images=(), aggregates=(), **of_reports):
-    """Return a survey of the hosts a and b; with reports where these say anything."""
+    """A survey of the hosts a and b; with reports where these say anything."""
     found = survey(
         [host("a"), host("b")], flavors, images, aggregates, assumptions=settings
     )
     if not of_reports:
         return found
-    nova = found.nova
-    computes = tuple(
-        dataclasses.replace(each, report=dataclasses.replace(REPORT, **of_reports))
-        for each in nova.computes
+    return with_computes(
+        found, lambda _: {"report": dataclasses.replace(REPORT, **of_reports)}
     )
+
+
+def with_computes(found, change):
+    nova = found.nova
+    computes = tuple(dataclasses.replace(c, **change(c)) for c in nova.computes)
     nova = dataclasses.replace(nova, computes=computes)
     return dataclasses.replace(found, snapshot=found.snapshot.with_nova(nova))
 
 
-def one(of, rule):
-    (found,) = findings(of, AREA)
-    assert found.rule == rule
-    return found
-
-
-def test_filters_as_they_are_by_default_find_nothing_in_a_cloud_that_asks_for_nothing():
-    of = cloud(SchedulerSettings(), [flavor("f")], [image("i")], running_vms=3)
-    assert findings(of) == []
-
-
-@pytest.mark.parametrize(
-    ("name", "nearest"),
-    [
-        ("nova.scheduler.filters.ram_filter.RamFilter", ()),
-        ("nova.scheduler.filters.compute_filter.ComputeFilter", ("ComputeFilter",)),
-    ],
-)
-def test_a_path_in_the_list_of_filters_is_an_error(name, nearest):
-    of = cloud(given("ImagePropertiesFilter", name, "MyFilter"))
-    found = one(of, "filters-misnamed")
-    assert (found.severity, found.filter) == (Severity.ERROR, name)
-    assert found.nearest[:1] == nearest
-
-
-MEMORY = {"aggregate_instance_extra_specs__mem": ">= 10"}
-
-
-def test_a_number_against_an_aggregates_word_ends_the_request():
-    aggregates = [aggregate("odd", "b", mem="lots"), aggregate("good", "a", mem="12")]
-    of = cloud(given(EXTRA_SPECS), [flavor("f", **MEMORY)], aggregates=aggregates)
-    found = one(of, "filters-raises")
-    assert (found.severity, found.name) == (Severity.ERROR, "f")
-    assert (found.filter, found.exception) == (EXTRA_SPECS, "ValueError")
-    assert (found.key, found.value) == ("aggregate_instance_extra_specs:mem", ">= 10")
-    assert (found.hosts, found.aggregates) == (("b",), ("odd",))
-    assert (found.metadata_key, found.is_malformed) == ("mem", False)
-
-
-def test_what_an_earlier_key_keeps_out_does_not_raise():
-    specs = {"aggregate_instance_extra_specs__rack": "1", **MEMORY}
-    aggregates = [
-        aggregate("odd", "b", mem="lots"),
-        aggregate("good", "a", mem="12", rack="1"),
-    ]
-    assert ids(cloud(given(EXTRA_SPECS), [flavor("f", **specs)], [], aggregates)) == []
-
-
-def test_a_comparison_with_a_word_raises_wherever_a_host_has_the_capability():
-    specs = {"capabilities__free_ram_mb": ">= lots"}
-    of = cloud(SchedulerSettings(), [flavor("f", **specs)], running_vms=0)
-    found = one(of, "filters-raises")
-    assert (found.severity, found.hosts) == (Severity.WARNING, ("a", "b"))
-    assert (found.filter, found.is_malformed) == ("ComputeCapabilitiesFilter", True)
-    assert found.aggregates == ()
-    specs = {"capabilities__free_ram_mb": ">= 1024"}
-    assert ids(cloud(SchedulerSettings(), [flavor("f", **specs)], running_vms=0)) == []
-
-
-def test_what_is_not_seen_of_hosts_raises_nothing():
-    specs = {"capabilities__free_ram_mb": ">= lots"}
-    assert ids(cloud(SchedulerSettings(), [flavor("f", **specs)])) == []
-
-
-BITS = {"hw_maxphysaddr_bits": "42", "hw_architecture": "x86_64"}
-
-
-@pytest.mark.parametrize(
-    ("release", "properties", "found"),
-    [
-        (28, BITS, []),
-        (29, BITS, ["filters-image-raises"]),
-        (34, BITS, ["filters-image-raises"]),
-        (34, {"hw_maxphysaddr_bits": "42"}, []),
-        (34, {**BITS, "img_hv_type": "vmware"}, []),
-    ],
-)
-def test_address_bits_of_an_image_raise_where_a_host_could_run_it(
-    release, properties, found
-):
-    settings = dataclasses.replace(SchedulerSettings(), release=release)
-    of = cloud(settings, images=[image("i", **properties)], hypervisor_type="QEMU")
-    assert ids(of, AREA) == found
-
-
-def test_an_image_with_address_bits_is_to_lose_them():
-    of = cloud(
-        given("ImagePropertiesFilter"),
-        images=[image("i", **BITS)],
-        hypervisor_type="QEMU",
-    )
-    found = one(of, "filters-image-raises")
-    assert (found.severity, found.value, found.asked) == (
-        Severity.ERROR,
-        "42",
-        ("x86_64",),
-    )
-
-
-@pytest.mark.parametrize(
-    ("key", "name"),
-    [
-        ("instance_type", "AggregateTypeAffinityFilter"),
-        ("max_io_ops_per_host", "AggregateIoOpsFilter"),
-        ("max_instances_per_host", "AggregateNumInstancesFilter"),
-    ],
-)
-def test_an_aggregates_key_whose_filter_is_off_has_no_effect(key, name):
-    aggregates = [aggregate("agg", "a", **{key: "3"})]
-    found = one(cloud(given("ComputeFilter"), [], [], aggregates), "filters-key-off")
-    assert (found.severity, found.key, found.value) == (Severity.WARNING, key, "3")
-    assert (found.filter, found.gone) == (name, None)
-    assumed = one(cloud(SchedulerSettings(), [], [], aggregates), "filters-key-off")
-    assert assumed.severity is Severity.NOTE
-    assert ids(cloud(given("MyFilter"), [], [], aggregates), AREA) == []
-    assert ids(cloud(given(name), [], [], aggregates), AREA) == []
-
-
-def test_a_ratio_of_an_aggregate_has_no_filter_from_22_on():
-    aggregates = [aggregate("agg", "a", cpu_allocation_ratio="4.0")]
-    on = given("AggregateCoreFilter", release=21)
-    assert ids(cloud(on, [], [], aggregates), AREA) == []
-    off = one(
-        cloud(given("ComputeFilter", release=21), [], [], aggregates), "filters-key-off"
-    )
-    assert off.gone is None
-    gone = one(cloud(given("ComputeFilter"), [], [], aggregates), "filters-key-off")
-    assert (gone.gone, gone.filter) == (34, "AggregateCoreFilter")
-
-
-def test_a_key_that_flavors_are_compared_with_is_theirs():
-    flavors = [flavor("f", aggregate_instance_extra_specs__instance_type="big")]
-    aggregates = [aggregate("agg", "a", instance_type="big")]
-    of = cloud(given(EXTRA_SPECS), flavors, [], aggregates)
-    assert "filters-key-off" not in ids(of, AREA)
-
-
-@pytest.mark.parametrize(
-    ("settings", "severity"),
-    [
-        (given("ComputeFilter"), Severity.ERROR),
-        (SchedulerSettings(), Severity.WARNING),
-    ],
-)
-def test_extra_specs_for_aggregates_take_their_filter(settings, severity):
-    flavors = [flavor("f", **MEMORY), flavor("g"), flavor("h", mem="10")]
-    found = one(cloud(settings, flavors), "filters-extra-specs-off")
-    assert (found.severity, found.flavors) == (severity, ("f",))
-    assert found.keys == ("aggregate_instance_extra_specs:mem",)
-    assert found.filters == settings.value(options.ENABLED_FILTERS)
-
-
-def test_with_a_namespace_no_image_is_compared():
-    settings = given(IMAGES, aggregate_image_properties_isolation_namespace="iso")
-    aggregates = [aggregate("agg", "a", **{"iso.os_type": "windows", "os_type": "x"})]
-    found = one(cloud(settings, [], [], aggregates), "filters-namespace")
-    assert (found.namespace, found.keys) == ("iso.", ("iso.os_type",))
-    assert found.aggregates == ("agg",)
-    other = [aggregate("agg", "a", os_type="windows")]
-    assert ids(cloud(settings, [], [], other), AREA) == []
-    assert ids(cloud(given(IMAGES), [], [], aggregates), AREA) == []
-
-
-def test_a_custom_property_and_an_old_name_are_not_compared():
-    images = [image("i", licence="gold", architecture="x86_64", name2="x")]
-    aggregates = [
-        aggregate("agg", "a", licence="gold", architecture="x86_64", rack="1")
-    ]
-    custom, old = sorted(
-        findings(cloud(given(IMAGES), [], images, aggregates), AREA),
-        key=lambda each: each.current,
-    )
-    assert {custom.rule, old.rule} == {"filters-image-key"}
-    assert (custom.key, custom.current, custom.images) == ("licence", "", ("i",))
-    assert (old.key, old.current) == ("architecture", "hw_architecture")
-    assert ids(cloud(given("ComputeFilter"), [], images, aggregates), AREA) == []
-
-
-def test_what_isolates_by_a_trait_or_is_glances_own_is_no_image_key():
-    images = [image("i", trait__CUSTOM_GOLD="required")]
-    keys = {"trait__CUSTOM_GOLD": "required", "status": "active"}
-    of = cloud(given(IMAGES), [], images, [aggregate("agg", "a", **keys)])
-    assert ids(of, AREA) == []
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "odd", "meant"),
-    [
-        ("hw_mem_encryption", "true", "true", "True"),
-        ("hw_qemu_guest_agent", "yes", "yes", "True"),
-        ("hw_architecture", "ppc64,amd64", "amd64", "x86_64"),
-        ("os_type", "Windows", "Windows", "windows"),
-        ("hw_cpu_cores", "04", "04", "4"),
-    ],
-)
-def test_a_value_that_no_property_equals_keeps_images_out(key, value, odd, meant):
-    aggregates = [aggregate("agg", "a", **{key: value})]
-    found = one(cloud(given(IMAGES), [], [], aggregates), "filters-image-value")
-    assert (found.severity, found.key) == (Severity.ERROR, key)
-    assert (found.odd, found.meant) == (odd, meant)
-
-
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("hw_mem_encryption", "True"),
-        ("hw_mem_encryption", "true,True"),
-        ("hw_mem_encryption", "false"),
-        ("hw_architecture", "x86_64"),
-        ("os_type", "none"),
-        ("os_distro", "Anything"),
-        ("hw_cpu_cores", "4"),
-        ("rack", "true"),
-    ],
-)
-def test_a_value_that_is_compared_as_it_is_is_no_finding(key, value):
-    aggregates = [aggregate("agg", "a", **{key: value})]
-    assert ids(cloud(given(IMAGES), [], [], aggregates), AREA) == []
-
-
-def test_a_flavor_that_no_aggregate_of_a_host_matches_has_no_host():
-    flavors = [flavor("f", aggregate_instance_extra_specs__gpu="a100"), flavor("g")]
-    aggregates = [aggregate("l4", "a", gpu="l4,t4"), aggregate("empty", gpu="a100")]
-    found = one(
-        cloud(given(EXTRA_SPECS), flavors, [], aggregates), "filters-no-aggregate"
-    )
-    assert (found.severity, found.name) == (Severity.ERROR, "f")
-    assert found.wanted == (("aggregate_instance_extra_specs:gpu", "a100"),)
-    assert (found.key, found.values) == ("gpu", ("l4", "t4"))
-
-
-def test_a_host_that_matches_is_enough_and_keys_of_other_scopes_are_no_matter():
-    flavors = [
-        flavor("f", aggregate_instance_extra_specs__gpu="l4", hw__cpu_policy="shared")
-    ]
-    aggregates = [aggregate("l4", "a", gpu="l4,t4")]
-    assert ids(cloud(given(EXTRA_SPECS), flavors, [], aggregates), AREA) == []
-
-
-def test_keys_that_no_host_matches_together_are_named_together():
-    specs = {"gpu": "l4", "aggregate_instance_extra_specs__rack": "1"}
-    aggregates = [aggregate("l4", "a", gpu="l4"), aggregate("rack", "b", rack="1")]
-    found = one(
-        cloud(given(EXTRA_SPECS), [flavor("f", **specs)], [], aggregates),
-        "filters-no-aggregate",
-    )
-    assert [key for key, _ in found.wanted] == [
-        "gpu",
-        "aggregate_instance_extra_specs:rack",
-    ]
-    assert (found.key, found.values) == ("", ())
-
-
-def test_a_key_without_a_scope_that_hosts_have_themselves_is_compared_twice():
-    aggregates = [aggregate("agg", "a", vcpus_total="8", rack="1")]
-    flavors = [flavor("f", vcpus_total="8", rack="1")]
-    on = given(EXTRA_SPECS, "ComputeCapabilitiesFilter")
-    found = one(cloud(on, flavors, [], aggregates), "filters-unscoped")
-    assert (found.severity, found.key) == (Severity.WARNING, "vcpus_total")
-    assert (found.is_object, found.of_aggregates) == (False, True)
-    for name in (EXTRA_SPECS, "ComputeCapabilitiesFilter"):
-        assert ids(cloud(given(name), flavors, [], aggregates), AREA) == []
-
-
-def test_a_key_without_a_scope_that_is_an_object_of_the_schedulers_is_no_hosts():
-    flavors = [flavor("f", service="gold")]
-    found = one(cloud(SchedulerSettings(), flavors), "filters-unscoped")
-    assert (found.is_object, found.of_aggregates) == (True, False)
+def agg(*filters, flavors=(), images=(), release=34, **metadata):
+    """A cloud with one aggregate of this metadata, for the host a."""
+    aggregates = [aggregate("agg", "a", **metadata)]
+    return cloud(given(*filters, release=release), flavors, images, aggregates)
 
 
 def with_groups(settings, *policies):
@@ -327,156 +70,540 @@ def with_groups(settings, *policies):
     return dataclasses.replace(cloud(settings), groups=groups)
 
 
-@pytest.mark.parametrize(
-    ("policy", "needed"),
-    [
-        ("affinity", "ServerGroupAffinityFilter"),
-        ("anti-affinity", "ServerGroupAntiAffinityFilter"),
-    ],
-)
-def test_a_policy_of_groups_takes_its_filter(policy, needed):
-    found = one(with_groups(given("ComputeFilter"), policy), "filters-group-policy")
-    assert (found.severity, found.name) == (Severity.ERROR, options.ENABLED_FILTERS)
-    assert (found.policy, found.needed) == (policy, needed)
-    assert found.groups == (f"of {policy}",)
-    assert ids(with_groups(given(needed), policy), AREA) == []
-    assert ids(with_groups(SchedulerSettings(), policy), AREA) == []
-
-
-def test_a_soft_policy_of_groups_takes_its_weigher():
-    settings = given("ComputeFilter", weight_classes=())
-    found = one(with_groups(settings, "soft-affinity"), "filters-group-policy")
-    assert found.name == options.WEIGHT_CLASSES
-    assert found.needed == "ServerGroupSoftAffinityWeigher"
-
-
-@pytest.mark.parametrize(
-    ("key", "name", "release", "value", "found"),
-    [
-        ("max_io_ops_per_host", "AggregateIoOpsFilter", 34, "many", True),
-        ("max_io_ops_per_host", "AggregateIoOpsFilter", 34, "3.5", True),
-        ("max_io_ops_per_host", "AggregateIoOpsFilter", 34, "3", False),
-        ("max_instances_per_host", "AggregateNumInstancesFilter", 34, "", True),
-        ("cpu_allocation_ratio", "AggregateCoreFilter", 21, "4,0", True),
-        ("cpu_allocation_ratio", "AggregateCoreFilter", 21, "4.0", False),
-    ],
-)
-def test_a_limit_that_is_no_number_is_not_what_counts(key, name, release, value, found):
-    aggregates = [aggregate("agg", "a", **{key: value})]
-    of = cloud(given(name, release=release), [], [], aggregates)
-    if not found:
-        assert ids(of, AREA) == []
-        return
-    limit = one(of, "filters-bad-limit")
-    assert (limit.severity, limit.filter) == (Severity.WARNING, name)
-    assert (limit.option is None) == (key == "cpu_allocation_ratio")
-
-
-TENANTS = "AggregateMultiTenancyIsolation"
-
-
-@pytest.mark.parametrize(
-    ("release", "metadata", "asked", "left"),
-    [
-        (29, {"filter_tenant_id": "p1", "filter_tenant_id2": "p2"}, False, ("p2",)),
-        (29, {"filter_tenant_id": "p1", "filter_tenant_id2": "p2"}, True, ("p2",)),
-        (29, {"filter_tenant_id2": "p2,p3"}, False, ("p2", "p3")),
-        (29, {"filter_tenant_id2": "p2"}, True, ("p2",)),
-        (29, {"filter_tenant_id2": "p2"}, "required", None),
-        (
-            29,
-            {"filter_tenant_id": "p1", "filter_tenant_id2": "p2"},
-            "required",
-            ("p2",),
-        ),
-        (29, {"filter_tenant_id": "p1,p2", "filter_tenant_id2": "p2"}, False, None),
-        (29, {"filter_tenant_id": "p1"}, False, None),
-        (30, {"filter_tenant_id": "p1", "filter_tenant_id2": "p2"}, False, None),
-    ],
-)
-def test_keys_with_suffixes_are_not_read_before_30(release, metadata, asked, left):
+def tenants(release, is_on=False, is_required=False, **suffixes):
+    """An aggregate for projects; ``_2`` is ``filter_tenant_id2``."""
     settings = given(TENANTS, release=release)
-    needed = asked == "required"
     on = {
-        options.TENANT: Setting(bool(asked), "nova.conf:1", given=True),
-        options.TENANT_REQUIRED: Setting(needed, "nova.conf:2", given=True),
+        options.TENANT: Setting(is_on, "nova.conf:1", given=True),
+        options.TENANT_REQUIRED: Setting(is_required, "nova.conf:2", given=True),
     }
     settings = dataclasses.replace(settings, settings={**settings.settings, **on})
-    of = cloud(settings, [], [], [aggregate("agg", "a", **metadata)])
-    if left is None:
-        assert ids(of, AREA) == []
-        return
-    found = one(of, "filters-tenant-suffix")
-    assert (found.severity, found.projects) == (Severity.ERROR, left)
-    assert found.listed == (("p1",) if "filter_tenant_id" in metadata else ())
-    assert (found.keys, found.is_asked) == (("filter_tenant_id2",), bool(asked))
+    keys = {f"filter_tenant_id{key[1:]}": value for key, value in suffixes.items()}
+    return cloud(settings, [], [], [aggregate("agg", "a", **keys)])
 
 
-ISOLATED = "IsolatedHostsFilter"
+def isolated(option, value, name=ISOLATED):
+    """A cloud whose nodes are not named like their hosts."""
+    found = cloud(given(name, **{option: (value,)}), [], [image("i")])
+    return with_computes(found, lambda each: {"node": f"{each.node}.example"})
 
 
-@pytest.mark.parametrize(
-    ("option", "value", "stray", "meant"),
-    [
-        ("isolated_hosts", "A", Stray.LETTERS, ("a",)),
-        ("isolated_hosts", "a.example", Stray.NODE, ("a",)),
-        ("isolated_hosts", "c", Stray.NOTHING, ()),
-        ("isolated_images", "i", Stray.IMAGE_NAME, (identity("i"),)),
-        ("isolated_images", "j", Stray.NOTHING, ()),
-        ("isolated_hosts", "a", None, ()),
-        ("isolated_images", identity("i"), None, ()),
-    ],
-)
-def test_what_is_isolated_has_to_be_there_by_its_very_name(option, value, stray, meant):
-    of = cloud(given(ISOLATED, **{option: (value,)}), [], [image("i")])
-    nova = of.nova
-    nodes = tuple(
-        dataclasses.replace(each, node=f"{each.node}.example") for each in nova.computes
-    )
-    nova = dataclasses.replace(nova, computes=nodes)
-    of = dataclasses.replace(of, snapshot=of.snapshot.with_nova(nova))
-    if stray is None:
-        assert ids(of, AREA) == []
-        return
-    found = one(of, "filters-isolated")
-    assert (found.severity, found.value) == (Severity.WARNING, value)
-    assert (found.name, found.stray) == (f"filter_scheduler.{option}", stray)
-    assert found.meant == meant
-    off = cloud(given("ComputeFilter", **{option: (value,)}), [], [image("i")])
-    assert ids(off, AREA) == ["filters-option-off"]
-
-
-@pytest.mark.parametrize(
-    ("option", "value", "readers"),
-    [
-        ("isolated_hosts", ("a",), (ISOLATED,)),
-        ("image_properties_default_architecture", "x86_64", ("ImagePropertiesFilter",)),
-        (
-            "max_instances_per_host",
-            3,
-            ("NumInstancesFilter", "AggregateNumInstancesFilter"),
+FAULTS = [
+    (
+        cloud(
+            given(EXTRA_SPECS),
+            [flavor("f", **MEMORY)],
+            [],
+            [aggregate("odd", "b", mem="lots"), aggregate("good", "a", mem="12")],
         ),
-    ],
+        "filters-raises",
+        "error",
+        "flavor f",
+        "AggregateInstanceExtraSpecsFilter raises ValueError at "
+        "aggregate_instance_extra_specs:mem=>= 10, and the request fails for all "
+        "hosts, as soon as it comes to host b: what aggregate odd has is no number",
+        "openstack aggregate set --property <mem=NUMBER> odd",
+    ),
+    (
+        cloud(
+            DEFAULT, [flavor("f", capabilities__free_ram_mb=">= lots")], running_vms=0
+        ),
+        "filters-raises",
+        "warning",
+        "flavor f",
+        "ComputeCapabilitiesFilter raises ValueError at capabilities:free_ram_mb=>= "
+        "lots, and the request fails for all hosts, as soon as it comes to hosts a, "
+        "b",
+        f"openstack flavor unset --property capabilities:free_ram_mb {F}",
+    ),
+    (
+        cloud(
+            given("ImagePropertiesFilter", release=29),
+            [],
+            [image("i", **BITS)],
+            hypervisor_type="QEMU",
+        ),
+        "filters-image-raises",
+        "error",
+        "image i",
+        "ImagePropertiesFilter raises AttributeError at hw_maxphysaddr_bits=42 on "
+        "each host that runs x86_64, and the request fails",
+        "a flavor's hw:maxphysaddr_bits is compared by ComputeCapabilitiesFilter; "
+        "take it off here: openstack image unset --property hw_maxphysaddr_bits "
+        f"{IMAGE}",
+    ),
+    (
+        agg("ComputeFilter", instance_type="big"),
+        "filters-key-off",
+        "warning",
+        "aggregate agg",
+        "instance_type=big has no effect: AggregateTypeAffinityFilter is not on "
+        "(nova.conf:7)",
+        "add AggregateTypeAffinityFilter to [filter_scheduler]enabled_filters, or "
+        "take the key off: openstack aggregate unset --property instance_type 3",
+    ),
+    (
+        agg("ComputeFilter", cpu_allocation_ratio="4.0"),
+        "filters-key-off",
+        "warning",
+        "aggregate agg",
+        "cpu_allocation_ratio=4.0 has no effect: Nova 34 (2026.2) has no "
+        "AggregateCoreFilter any more",
+        "set the ratio in the inventories of the aggregate's hosts, and take the "
+        "key off: openstack aggregate unset --property cpu_allocation_ratio 3",
+    ),
+    (
+        cloud(
+            given("ComputeFilter"),
+            [flavor("f", **MEMORY), flavor("g"), flavor("h", mem="10")],
+        ),
+        "filters-extra-specs-off",
+        "error",
+        "option [filter_scheduler]enabled_filters",
+        "AggregateInstanceExtraSpecsFilter is not on (nova.conf:7): flavor f can "
+        "land on any host, whatever aggregate_instance_extra_specs:mem says",
+        "set [filter_scheduler]enabled_filters to "
+        "ComputeFilter,AggregateInstanceExtraSpecsFilter",
+    ),
+    (
+        agg(IMAGES, images=[image("i", licence="x")], licence="gold", rack="1"),
+        "filters-image-key",
+        "warning",
+        "aggregate agg",
+        "licence is a property that Nova does not know, and "
+        "AggregateImagePropertiesIsolation does not compare it, whatever image i "
+        "has",
+        "isolate the aggregate by a trait that the images require: openstack "
+        "trait-sched isolate",
+    ),
+    (
+        agg(IMAGES, images=[image("i", vm_mode="xen")], vm_mode="hvm"),
+        "filters-image-key",
+        "warning",
+        "aggregate agg",
+        "vm_mode is the old name of hw_vm_mode, and "
+        "AggregateImagePropertiesIsolation does not compare it, whatever image i "
+        "has",
+        "name the property by its name of today, and take vm_mode off: openstack "
+        "aggregate set 3 --property hw_vm_mode=hvm",
+    ),
+    (
+        agg(IMAGES, hw_architecture="ppc64, amd64"),
+        "filters-image-value",
+        "error",
+        "aggregate agg",
+        "hw_architecture=ppc64, amd64: AggregateImagePropertiesIsolation compares "
+        "x86_64, and amd64 equals no image's property: images that have it are kept "
+        "out",
+        "openstack aggregate set 3 --property hw_architecture=ppc64,x86_64",
+    ),
+    (
+        cloud(
+            given(EXTRA_SPECS),
+            [flavor("f", aggregate_instance_extra_specs__gpu="a100"), flavor("g")],
+            [],
+            [aggregate("l4", "a", gpu="l4,t4"), aggregate("empty", gpu="a100")],
+        ),
+        "filters-no-aggregate",
+        "error",
+        "flavor f",
+        "AggregateInstanceExtraSpecsFilter keeps it out of all hosts: none is in an "
+        "aggregate whose gpu matches aggregate_instance_extra_specs:gpu=a100; there "
+        "is l4, t4",
+        "give it to an aggregate with hosts, or take "
+        "aggregate_instance_extra_specs:gpu off the flavor: openstack aggregate set "
+        "--property gpu=a100 <AGGREGATE>",
+    ),
+    (
+        agg(EXTRA_SPECS, flavors=[flavor("f", gpu="l4,t4")], gpu="l4,t4"),
+        "filters-no-aggregate",
+        "error",
+        "flavor f",
+        "AggregateInstanceExtraSpecsFilter keeps it out of all hosts: none is in an "
+        "aggregate whose gpu matches gpu=l4,t4; there is l4, t4; an aggregate's "
+        "value is split at commas, so that none equals one with a comma",
+        "to take any of them: openstack flavor set --property 'gpu=<or> l4 <or> t4' "
+        f"{F}",
+    ),
+    (
+        agg(EXTRA_SPECS, flavors=[flavor("f", gpu="  true")], gpu="true, ,maybe"),
+        "filters-no-aggregate",
+        "error",
+        "flavor f",
+        "AggregateInstanceExtraSpecsFilter keeps it out of all hosts: none is in an "
+        "aggregate whose gpu matches gpu=  true; there is '', maybe, true; an "
+        "aggregate's value is taken without the spaces around it, so that none "
+        "equals one with such spaces",
+        f"openstack flavor set --property gpu=true {F}",
+    ),
+    (
+        agg(EXTRA_SPECS, flavors=[flavor("f", gpu="==")], gpu="true"),
+        "filters-no-aggregate",
+        "error",
+        "flavor f",
+        "AggregateInstanceExtraSpecsFilter keeps it out of all hosts: none is in an "
+        "aggregate whose gpu matches gpu===; there is true; no value does",
+        f"openstack flavor unset --property gpu {F}",
+    ),
+    (
+        cloud(
+            given(EXTRA_SPECS),
+            [flavor("f", gpu="l4", aggregate_instance_extra_specs__rack="1")],
+            [],
+            [aggregate("l4", "a", gpu="l4"), aggregate("rack", "b", rack="1")],
+        ),
+        "filters-no-aggregate",
+        "error",
+        "flavor f",
+        "AggregateInstanceExtraSpecsFilter keeps it out of all hosts: no host is in "
+        "aggregates that match all of gpu=l4, aggregate_instance_extra_specs:rack=1",
+        "give one aggregate with hosts all that they want",
+    ),
+    (
+        agg(
+            EXTRA_SPECS,
+            CAPS,
+            flavors=[flavor("f", vcpus_total="8", rack="1")],
+            vcpus_total="8",
+            rack="1",
+        ),
+        "filters-unscoped",
+        "warning",
+        "flavor f",
+        "vcpus_total=8 has no scope, and a host has to match it twice: by an "
+        "aggregate (AggregateInstanceExtraSpecsFilter), and by what it has under "
+        "this name itself (ComputeCapabilitiesFilter)",
+        "say that aggregates are meant, and take vcpus_total off: openstack flavor "
+        f"set --property aggregate_instance_extra_specs:vcpus_total=8 {F}",
+    ),
+    (
+        cloud(DEFAULT, [flavor("f", service="gold")]),
+        "filters-unscoped",
+        "warning",
+        "flavor f",
+        "ComputeCapabilitiesFilter compares service=gold with an object of the "
+        "scheduler's own of this name, which equals no text: it keeps all hosts out",
+        f"openstack flavor unset --property service {F}",
+    ),
+    (
+        with_groups(given("ComputeFilter", weight_classes=()), "soft-affinity"),
+        "filters-group-policy",
+        "error",
+        "option [filter_scheduler]weight_classes",
+        "ServerGroupSoftAffinityWeigher is not on (nova.conf:8): Nova refuses every "
+        "server of server group of soft-affinity, whose policy is soft-affinity",
+        "add nova.scheduler.weights.affinity.ServerGroupSoftAffinityWeigher to the "
+        "list",
+    ),
+    (
+        tenants(29, _="p1", _2="p2"),
+        "filters-tenant-suffix",
+        "error",
+        "aggregate agg",
+        "AggregateMultiTenancyIsolation of Nova 29 (2024.1) does not read "
+        "filter_tenant_id2, and keeps out the project p2",
+        "a value has 255 characters at most: openstack aggregate set 3 --property "
+        "filter_tenant_id=p1,p2",
+    ),
+    (
+        isolated("isolated_hosts", "A"),
+        "filters-isolated",
+        "warning",
+        "option [filter_scheduler]isolated_hosts",
+        "'A' isolates nothing (nova.conf:8): the service host is a, and letters count",
+        "write a instead",
+    ),
+    (
+        isolated("isolated_images", "i"),
+        "filters-isolated",
+        "warning",
+        "option [filter_scheduler]isolated_images",
+        "'i' isolates nothing (nova.conf:8): this is a name, and the filter "
+        f"compares the ID {IMAGE}",
+        f"write {IMAGE} instead",
+    ),
+    (
+        cloud(given("ComputeFilter", isolated_hosts=("a",))),
+        "filters-option-off",
+        "warning",
+        "option [filter_scheduler]isolated_hosts",
+        "set (nova.conf:8), and without effect: IsolatedHostsFilter is not on "
+        "(nova.conf:7)",
+        "add IsolatedHostsFilter to [filter_scheduler]enabled_filters, or take the "
+        "option out",
+    ),
+]
+
+ALIKE = [
+    (
+        cloud(
+            given(CAPS),
+            [flavor("f", capabilities__free_ram_mb=">= lots")],
+            running_vms=0,
+        ),
+        "filters-raises",
+        "error",
+        "hosts a, b",
+    ),
+    (
+        cloud(DEFAULT, [], [image("i", **BITS)], hypervisor_type="QEMU"),
+        "filters-image-raises",
+        "warning",
+        "",
+    ),
+    (
+        agg("ComputeFilter", max_io_ops_per_host="3"),
+        "filters-key-off",
+        "warning",
+        "AggregateIoOpsFilter",
+    ),
+    (
+        agg("ComputeFilter", max_instances_per_host="3"),
+        "filters-key-off",
+        "warning",
+        "AggregateNumInstancesFilter",
+    ),
+    (
+        cloud(DEFAULT, [], [], [aggregate("agg", "a", max_io_ops_per_host="3")]),
+        "filters-key-off",
+        "note",
+        "is assumed not to be on",
+    ),
+    (
+        agg("ComputeFilter", release=21, cpu_allocation_ratio="4.0"),
+        "filters-key-off",
+        "warning",
+        "AggregateCoreFilter is not on",
+    ),
+    (cloud(DEFAULT, [flavor("f", **MEMORY)]), "filters-extra-specs-off", "warning", ""),
+    (
+        agg(IMAGES, hw_mem_encryption="true"),
+        "filters-image-value",
+        "error",
+        "hw_mem_encryption=True",
+    ),
+    (
+        agg(IMAGES, hw_qemu_guest_agent="yes"),
+        "filters-image-value",
+        "error",
+        "hw_qemu_guest_agent=True",
+    ),
+    (agg(IMAGES, os_type="Windows"), "filters-image-value", "error", "os_type=windows"),
+    (agg(IMAGES, hw_cpu_cores="04"), "filters-image-value", "error", "hw_cpu_cores=4"),
+    (
+        cloud(given(EXTRA_SPECS), [flavor("f", gpu="a100")]),
+        "filters-no-aggregate",
+        "error",
+        "matches gpu=a100",
+    ),
+    (
+        with_groups(given("ComputeFilter"), "affinity"),
+        "filters-group-policy",
+        "error",
+        "ServerGroupAffinityFilter",
+    ),
+    (
+        with_groups(given("ComputeFilter"), "anti-affinity"),
+        "filters-group-policy",
+        "error",
+        "ServerGroupAntiAffinityFilter",
+    ),
+    (tenants(29, _2="p2"), "filters-tenant-suffix", "error", "lets all projects in"),
+    (
+        tenants(29, True, _2="p2"),
+        "filters-tenant-suffix",
+        "error",
+        "lets all projects that no aggregate names in",
+    ),
+    (
+        tenants(29, True, True, _="p1", _2="p2"),
+        "filters-tenant-suffix",
+        "error",
+        "keeps out the project p2",
+    ),
+    (
+        tenants(29, True, _="p1,p3", _2="p2"),
+        "filters-tenant-suffix",
+        "error",
+        "--property filter_tenant_id=p1,p3,p2.",
+    ),
+    (
+        tenants(29, True, _="p1", _2="p2", _3="p1"),
+        "filters-tenant-suffix",
+        "error",
+        "--property filter_tenant_id=p1,p2.",
+    ),
+    (
+        tenants(29, True, _="p1", __p1="p2"),
+        "filters-tenant-suffix",
+        "error",
+        "=p1,p2 --property filter_tenant_id_2=p1.",
+    ),
+    (
+        tenants(29, True, _2="p2,p4"),
+        "filters-tenant-suffix",
+        "error",
+        "--property filter_tenant_id=p2,p4.",
+    ),
+    (
+        isolated("isolated_hosts", "a.example"),
+        "filters-isolated",
+        "warning",
+        "compares its service host a",
+    ),
+    (
+        isolated("isolated_hosts", "c"),
+        "filters-isolated",
+        "warning",
+        "no service host has this name",
+    ),
+    (
+        isolated("isolated_images", "j"),
+        "filters-isolated",
+        "warning",
+        "no active image has this ID",
+    ),
+    (
+        cloud(given("ComputeFilter", max_instances_per_host=3)),
+        "filters-option-off",
+        "warning",
+        "NumInstancesFilter and AggregateNumInstancesFilter are not on",
+    ),
+    (
+        cloud(given("ComputeFilter", image_properties_default_architecture="x86_64")),
+        "filters-option-off",
+        "warning",
+        "ImagePropertiesFilter is not on",
+    ),
+    (
+        cloud(
+            SchedulerSettings(
+                34, {options.MAX_INSTANCES: Setting(3, "nova.conf:8", given=True)}
+            )
+        ),
+        "filters-option-off",
+        "note",
+        "",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("of", "rule", "severity", "subject", "problem", "fix"),
+    FAULTS,
+    ids=[each[1] for each in FAULTS],
 )
-def test_an_option_is_without_effect_while_no_filter_looks_at_it(
-    option, value, readers
-):
-    found = one(cloud(given("ComputeFilter", **{option: value})), "filters-option-off")
-    assert (found.severity, found.filters) == (Severity.WARNING, readers)
-    assert (found.setting.source, found.enabled.source) == (
-        "nova.conf:8",
-        "nova.conf:7",
-    )
-    for name in (*readers, "MyFilter"):
-        assert ids(cloud(given(name, **{option: value})), AREA) == []
+def test_a_fault_is_one_finding(of, rule, severity, subject, problem, fix):
+    assert check.rows(findings(of, AREA))[1] == [
+        (rule, severity, subject, problem, fix)
+    ]
 
 
-def test_an_option_that_is_set_to_its_default_is_no_finding():
-    assert ids(cloud(given("ComputeFilter", max_instances_per_host=50)), AREA) == []
+@pytest.mark.parametrize(
+    ("of", "rule", "severity", "part"), ALIKE, ids=[each[1] for each in ALIKE]
+)
+def test_a_fault_like_it_is_one_finding(of, rule, severity, part):
+    ((*found, problem, fix),) = check.rows(findings(of, AREA))[1]
+    assert found[:2] == [rule, severity]
+    assert part in f"{problem}: {fix}."
 
 
-def test_where_the_filters_are_assumed_an_option_of_theirs_is_a_note():
-    setting = Setting(3, "nova.conf:8", given=True)
-    settings = SchedulerSettings(34, {options.MAX_INSTANCES: setting})
-    found = one(cloud(settings), "filters-option-off")
-    assert found.severity is Severity.NOTE
+HEALTHY = {
+    "the defaults": cloud(DEFAULT, [flavor("f")], [image("i")], running_vms=3),
+    "an earlier key keeps out the host that would raise": cloud(
+        given(EXTRA_SPECS),
+        [flavor("f", aggregate_instance_extra_specs__rack="1", **MEMORY)],
+        [],
+        [aggregate("odd", "b", mem="lots"), aggregate("good", "a", mem="12", rack="1")],
+    ),
+    "a number": cloud(
+        DEFAULT, [flavor("f", capabilities__free_ram_mb=">= 1024")], running_vms=0
+    ),
+    "hosts without a report": cloud(
+        DEFAULT, [flavor("f", capabilities__free_ram_mb=">= lots")]
+    ),
+    "bits before 29": cloud(
+        SchedulerSettings(28), [], [image("i", **BITS)], hypervisor_type="QEMU"
+    ),
+    "bits without an architecture": cloud(
+        DEFAULT, [], [image("i", hw_maxphysaddr_bits="42")], hypervisor_type="QEMU"
+    ),
+    "bits for another hypervisor": cloud(
+        DEFAULT,
+        [],
+        [image("i", img_hv_type="vmware", **BITS)],
+        hypervisor_type="QEMU",
+    ),
+    "a filter of one's own may read a key": agg("MyFilter", instance_type="3"),
+    "a key whose filter is on": agg("AggregateTypeAffinityFilter", instance_type="3"),
+    "io": agg("AggregateIoOpsFilter", max_io_ops_per_host="3"),
+    "instances": agg("AggregateNumInstancesFilter", max_instances_per_host="3"),
+    "a ratio": agg("AggregateCoreFilter", release=21, cpu_allocation_ratio="4.0"),
+    "a key that flavors are compared with": agg(
+        EXTRA_SPECS,
+        flavors=[flavor("f", aggregate_instance_extra_specs__instance_type="big")],
+        instance_type="big",
+    ),
+    "image keys while the filter is off": agg(
+        "ComputeFilter", images=[image("i", licence="x")], licence="gold"
+    ),
+    "a trait, and a key of Glance's own": agg(
+        IMAGES,
+        images=[image("i", trait__CUSTOM_GOLD="required")],
+        trait__CUSTOM_GOLD="required",
+        status="active",
+    ),
+    **{
+        f"{key}={value}": agg(IMAGES, **{key: value})
+        for key, value in (
+            ("hw_mem_encryption", "True"),
+            ("hw_mem_encryption", "true,True"),
+            ("hw_mem_encryption", "false"),
+            ("hw_architecture", "x86_64"),
+            ("os_type", "none"),
+            ("os_distro", "Anything"),
+            ("hw_cpu_cores", "4"),
+            ("rack", "true"),
+        )
+    },
+    "a host that matches, and a key of another scope": agg(
+        EXTRA_SPECS,
+        flavors=[
+            flavor(
+                "f", aggregate_instance_extra_specs__gpu="l4", hw__cpu_policy="shared"
+            )
+        ],
+        gpu="l4,t4",
+    ),
+    **{
+        f"a key without a scope for {name} alone": agg(
+            name, flavors=[flavor("f", vcpus_total="8")], vcpus_total="8"
+        )
+        for name in (EXTRA_SPECS, CAPS)
+    },
+    "affinity": with_groups(given("ServerGroupAffinityFilter"), "affinity"),
+    "anti": with_groups(given("ServerGroupAntiAffinityFilter"), "anti-affinity"),
+    "groups by default": with_groups(DEFAULT, "affinity", "anti-affinity"),
+    "a project that Placement finds": tenants(29, True, True, _2="p2"),
+    "a project in both keys": tenants(29, _="p1,p2", _2="p2"),
+    "no suffix": tenants(29, _="p1"),
+    "suffixes from 30 on": tenants(30, _="p1", _2="p2"),
+    "an isolated host": isolated("isolated_hosts", "a"),
+    "an isolated image": isolated("isolated_images", IMAGE),
+    **{
+        f"{option} that {name} may read": cloud(given(name, **{option: value}))
+        for option, value, names in (
+            ("isolated_hosts", ("a",), (ISOLATED, "MyFilter")),
+            ("image_properties_default_architecture", "x", ("ImagePropertiesFilter",)),
+            ("max_instances_per_host", 3, ("NumInstancesFilter",)),
+            ("max_instances_per_host", 3, ("AggregateNumInstancesFilter",)),
+        )
+        for name in names
+    },
+    "a default": cloud(given("ComputeFilter", max_instances_per_host=50)),
+}
+
+
+@pytest.mark.parametrize("of", HEALTHY.values(), ids=HEALTHY)
+def test_a_healthy_cloud_is_no_finding(of):
+    assert ids(of, AREA) == []

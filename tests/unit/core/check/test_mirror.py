@@ -8,8 +8,13 @@ import pytest
 
 from osc_traitsched.core.change import traits as mirror
 from osc_traitsched.core.check.finding import Kind, Severity
-from osc_traitsched.core.check.rules.mirror import Repair, Use
-from osc_traitsched.core.check.rules.mirror_providers import Own, Unlisted
+from osc_traitsched.core.check.rules.mirror import (
+    MIRROR_REPAIR,
+    SYNC_AGGREGATES,
+    Own,
+    Unlisted,
+    Use,
+)
 from osc_traitsched.core.inventory.snapshot import Compute, Provider
 from tests.unit.core.check.surveys import (
     aggregate,
@@ -80,7 +85,7 @@ def test_a_member_that_placement_lacks():
     (found,) = findings(of("a"))
     assert (found.rule, found.severity) == ("mirror-missing", Severity.WARNING)
     assert (found.name, found.hosts) == ("plain", ("b",))
-    assert found.repair is Repair.SYNC_AGGREGATES
+    assert found.repair is SYNC_AGGREGATES
 
 
 def test_a_member_that_only_placement_has():
@@ -137,7 +142,7 @@ def test_nova_mirrors_one_node_of_a_host_with_several():
 def test_novas_own_command_is_not_named_where_such_a_host_stops_it():
     found = several_nodes("d1", "d2")
     (missing,) = findings(found)
-    assert (missing.rule, missing.repair) == ("mirror-missing", Repair.MIRROR_REPAIR)
+    assert (missing.rule, missing.repair) == ("mirror-missing", MIRROR_REPAIR)
 
 
 def without(name):

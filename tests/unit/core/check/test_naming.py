@@ -59,3 +59,17 @@ def test_an_image_that_is_not_among_those_looked_at_may_be_there_and_not_active(
     with pytest.raises(NothingMatches) as caught:
         check.named(cloud, [], ["deactivated"])
     assert caught.value.selector == "active image"
+
+
+def test_a_pedantic_rule_runs_by_its_id_or_if_all_of_its_area_are_wanted():
+    rule = "config-max-results"
+
+    def runs(*names, **more):
+        return rule in {each.id for each in check.select(names, **more)}
+
+    assert runs(rule)
+    assert not runs()
+    assert not runs("config")
+    assert runs(pedantic=True)
+    assert runs("config", pedantic=True)
+    assert not runs("traits", pedantic=True)

@@ -7,6 +7,7 @@ import dataclasses
 import pytest
 
 from osc_traitsched.core.check.finding import Kind, Severity
+from osc_traitsched.core.check.rules.mirror import Use
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import Setting
 from tests.unit.core.check.surveys import (
@@ -54,28 +55,6 @@ def test_projects_by_their_ids_are_no_finding(assumptions):
     named = {"filter_tenant_id": "1d1d", "filter_tenant_id2": "2d2d"}
     assert findings(of(assumptions, **named)) == []
     assert findings(of(REQUIRED, **named)) == []
-
-
-@pytest.mark.parametrize(
-    ("members", "missing", "extra"), [("", ("a",), ()), ("ab", (), ("b",))]
-)
-def test_a_mirror_that_differs_while_projects_are_limited_to_it(
-    members, missing, extra
-):
-    members = frozenset(map(identity, members))
-    (found,) = findings(of(members=members, filter_tenant_id="1d1d"))
-    assert (found.rule, found.severity) == ("project-mirror", Severity.ERROR)
-    assert (found.out_of_step.missing, found.out_of_step.extra) == (missing, extra)
-
-
-def test_of_an_aggregate_that_is_a_zone_too_the_zones_rule_speaks():
-    found = of(members=frozenset(), filter_tenant_id="1d1d", availability_zone="east")
-    assert ids(found, "mirror", "az-mirror", "project-mirror") == ["az-mirror"]
-
-
-def test_while_they_are_not_it_is_the_mirrors_matter():
-    found = of(HOST_FILTER, members=frozenset(), filter_tenant_id="1d1d")
-    assert ids(found) == ["mirror-missing"]
 
 
 @pytest.mark.parametrize(
@@ -147,3 +126,27 @@ def test_an_id_in_other_letters_is_a_projects_where_case_does_not_count(
     assumptions = REQUIRED.changed(options.COLLATION, collation)
     named = {"filter_tenant_id": "1D1D", "filter_tenant_id2": "2d2d"}
     assert sorted(ids(of(assumptions, **named))) == found
+
+
+@pytest.mark.parametrize(
+    ("assumptions", "members", "zone", "found"),
+    [
+        (ON, "", {}, ("mirror-missing", ("a",), Use.PROJECT, Severity.ERROR)),
+        (ON, "ab", {}, ("mirror-extra", ("b",), Use.PROJECT, Severity.ERROR)),
+        (HOST_FILTER, "", {}, ("mirror-missing", ("a",), Use.NONE, Severity.WARNING)),
+        # A zone comes first.
+        (
+            ON,
+            "",
+            {"availability_zone": "east"},
+            ("mirror-missing", ("a",), Use.AZ, Severity.ERROR),
+        ),
+    ],
+)
+def test_a_projects_mirror_is_worse_while_projects_are_limited_to_it(
+    assumptions, members, zone, found
+):
+    inside = frozenset(map(identity, members))
+    cloud = of(assumptions, members=inside, filter_tenant_id="1d1d", **zone)
+    (each,) = findings(cloud, "mirror")
+    assert (each.rule, each.hosts, each.use, each.severity) == found

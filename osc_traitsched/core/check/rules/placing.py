@@ -1,4 +1,4 @@
-"""Rules of the area az: what decides whether a zone's servers land in the zone."""
+"""Rules of the areas az and project: aggregates of zones and of projects."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
 from osc_traitsched.core.check.rule import Rule
-from osc_traitsched.core.check.rules import mirror
-from osc_traitsched.core.check.rules.mirror import OutOfStep, Use
-from osc_traitsched.core.check.words import off_by, unset
-from osc_traitsched.core.inventory.metadata import ZONE_KEY, zone_in
+from osc_traitsched.core.check.words import aggregate_set, enable, off_by, unset
+from osc_traitsched.core.inventory.metadata import TENANT_KEY, projects_of, zone_in
+from osc_traitsched.core.inventory.snapshot import Aggregate
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import (
     AZ_FILTER,
+    PROJECT_FILTER,
     Setting,
     az_is_always_on,
     az_is_on,
@@ -24,44 +24,13 @@ from osc_traitsched.core.releases import release
 from osc_traitsched.paste import Option, Placeholder, openstack
 from osc_traitsched.text import listed, option, quoted, ranges
 
+# Rules of the area az: what decides whether a zone's servers land in the zone.
+
+
 _FILTERS = option(options.ENABLED_FILTERS)
 
-_ENABLE = openstack("trait-sched config nova-conf", Option("--enable", "az"))
 
-
-@dataclasses.dataclass(frozen=True)
-class AzMirror(Finding):
-    """A zone's aggregate that Placement has otherwise, while it is asked for it.
-
-    :ivar is_filtered: AvailabilityZoneFilter is on
-    """
-
-    rule = "az-mirror"
-    kind = Kind.AGGREGATE
-    severity: Severity
-    name: str
-    out_of_step: OutOfStep
-    is_filtered: bool
-
-    def words(self) -> Words:
-        """What is wrong, and what fixes it."""
-        extra = "requests for the zone can land there"
-        if self.is_filtered:
-            extra = f"only {AZ_FILTER} keeps requests for the zone away"
-        missing = "no request for the zone gets there"
-        return mirror.out_of_step_words(self.out_of_step, missing, extra)
-
-
-def differing(analysis: Analysis) -> Iterator[AzMirror]:
-    """Find zones' aggregates that Placement has otherwise.
-
-    AvailabilityZoneFilter, where it is on, still drops the hosts of other zones.
-    """
-    is_filtered = analysis.has_filter(AZ_FILTER)
-    for aggregate, found in mirror.differing(analysis, Use.AZ):
-        harmless = is_filtered and not found.missing
-        severity = Severity.WARNING if harmless else Severity.ERROR
-        yield AzMirror(severity, aggregate.name, found, is_filtered)
+_ENABLE = enable("az")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,7 +45,6 @@ class AzSeveral(Finding):
     aggregates: tuple[str, ...]
 
     def words(self) -> Words:
-        """What is wrong, and what fixes it."""
         zones = " and ".join(map(quoted, self.zones))
         return Words(
             f"in the zones {zones} at once, by the "
@@ -87,7 +55,6 @@ class AzSeveral(Finding):
 
 
 def several(analysis: Analysis) -> Iterator[AzSeveral]:
-    """Find hosts in several zones; the API prevents it, races do not."""
     for host, zones in sorted(_zones_of_hosts(analysis).items()):
         if len(zones) > 1:
             aggregates = set[str]().union(*zones.values())
@@ -95,7 +62,7 @@ def several(analysis: Analysis) -> Iterator[AzSeveral]:
 
 
 def _zones_of_hosts(analysis: Analysis) -> dict[str, dict[str, set[str]]]:
-    """Return for each host in a zone its zones, each with the aggregates' names."""
+    """For each host in a zone its zones, each with the aggregates' names."""
     found: dict[str, dict[str, set[str]]] = {}
     for aggregate in analysis.survey.nova.aggregates:
         zone = zone_in(aggregate.metadata, analysis.collation)
@@ -138,7 +105,6 @@ class AzDefaultZone(Finding):
     given: DefaultZone
 
     def words(self) -> Words:
-        """What is wrong, and what fixes it."""
         return Words(
             f"in it by default, for want of a zone's aggregate: the "
             f"{ranges(self.hosts, 'host')}; {_GIVEN[self.given]}",
@@ -173,7 +139,7 @@ def default_zone(analysis: Analysis) -> Iterator[AzDefaultZone]:
 
 
 def _given(analysis: Analysis, has_aggregate: bool) -> DefaultZone:
-    """Tell what becomes of requests for the zone that hosts are in by default."""
+    """What becomes of requests for the zone that hosts are in by default."""
     if has_aggregate and az_is_on(analysis.survey.assumptions):
         return DefaultZone.OTHERS
     is_filtered = analysis.has_filter(AZ_FILTER)
@@ -184,8 +150,6 @@ def _given(analysis: Analysis, has_aggregate: bool) -> DefaultZone:
 class AzFilter(Finding):
     """AvailabilityZoneFilter, where Placement looks at zones.
 
-    :ivar release: Nova's
-    :ivar setting: of the list of filters
     :ivar stops: nova-scheduler does not start with it
     """
 
@@ -198,7 +162,6 @@ class AzFilter(Finding):
     stops: bool
 
     def words(self) -> Words:
-        """What is wrong, and what fixes it."""
         if self.stops:
             nova = f"Nova {release(self.release)}"
             then = f"{nova} has no {AZ_FILTER}, and nova-scheduler does not start"
@@ -236,7 +199,6 @@ class AzIgnored(Finding):
     setting: Setting
 
     def words(self) -> Words:
-        """What is wrong, and what fixes it."""
         return Words(
             f"{off_by(self.setting)}, and {_FILTERS} has no {AZ_FILTER}: a request "
             f"for the {listed(self.zones, 'zone')} gets any host",
@@ -245,7 +207,6 @@ class AzIgnored(Finding):
 
 
 def ignored(analysis: Analysis) -> Iterator[AzIgnored]:
-    """Find that neither Placement nor a filter looks at zones."""
     zones = _zones(analysis)
     is_on = az_is_on(analysis.survey.assumptions)
     if zones and not is_on and not analysis.has_filter(AZ_FILTER):
@@ -258,59 +219,159 @@ def _zones(analysis: Analysis) -> tuple[str, ...]:
     return tuple(sorted({zone for zone in found if zone is not None}))
 
 
-@dataclasses.dataclass(frozen=True)
-class AzKey(Finding):
-    """An aggregate's key that the database takes for a zone's, and Nova does not.
+# Rules of the area project: aggregates that are for certain projects.
 
-    :ivar id: the aggregate's
-    :ivar key: as it is written, with its value
-    :ivar setting: the collation
+
+@dataclasses.dataclass(frozen=True)
+class ProjectList(Finding):
+    """An aggregate with a value that has a comma."""
+
+    rule = "project-list"
+    kind = Kind.AGGREGATE
+    severity: Severity
+    name: str
+    id: int
+    key: str
+    projects: tuple[str, ...]
+
+    def words(self) -> Words:
+        key, (first, *others) = self.key, self.projects
+        pairs = [f"{key}={first}", *(f"{TENANT_KEY}_{each}={each}" for each in others)]
+        return Words(
+            f"{key} is a list: Nova compares it as a whole, and it equals no project's "
+            "ID",
+            aggregate_set(self.id, *pairs),
+        )
+
+
+def lists(analysis: Analysis) -> Iterator[ProjectList]:
+    """Find values with a comma: compared as a whole, they equal no project's ID.
+
+    Not where each project has a key of its own as well, for the host filter of before
+    30 (nova/scheduler/request_filter.py, ``require_tenant_aggregate``).
+    """
+    if analysis.is_on(options.TENANT):
+        severity = Severity.ERROR
+    elif analysis.has_filter(PROJECT_FILTER):
+        severity = Severity.NOTE
+    else:
+        severity = Severity.WARNING
+    for aggregate, key, value in _pairs(analysis):
+        projects = projects_of(value)
+        if "," in value and not {*projects} <= {*aggregate.projects.values()}:
+            yield ProjectList(severity, aggregate.name, aggregate.id, key, projects)
+
+
+@dataclasses.dataclass(frozen=True)
+class ProjectUnknown(Finding):
+    """An aggregate with a value that is the ID of no project.
+
+    :ivar named: the IDs of the projects that have the value as their name
     """
 
-    rule = "az-key"
+    rule = "project-unknown"
     kind = Kind.AGGREGATE
     severity: Severity
     name: str
     id: int
     key: str
     value: str
-    hosts: tuple[str, ...]
-    setting: Setting
+    named: tuple[str, ...]
 
     def words(self) -> Words:
-        """What is wrong, and what fixes it."""
+        pair = f"{self.key}={self.value}"
+        if not self.named:
+            return Words(
+                f"{pair}: no project has this ID",
+                unset(Kind.AGGREGATE, [self.key], str(self.id)),
+            )
+        meant = f"{self.key}={self.named[0]}"
         return Words(
-            f"{quoted(self.key)} is {ZONE_KEY} to a database that is "
-            f"{self.setting.value} ({self.setting.source}), and not to Nova, which "
-            f"raises KeyError whenever it looks for the zone of the "
-            f"{ranges(self.hosts, 'host')}: to show a server there, or to build one",
-            unset(Kind.AGGREGATE, [self.key], str(self.id)),
-            f"set {ZONE_KEY} instead, once this key is off",
+            f"{pair}: this is the name of a project, and Nova looks for its ID",
+            aggregate_set(self.id, meant) if len(self.named) == 1 else "",
         )
 
 
-def key(analysis: Analysis) -> Iterator[AzKey]:
-    """Find keys that are ``availability_zone`` but for their letters.
+def unknown(analysis: Analysis) -> Iterator[ProjectUnknown]:
+    projects = analysis.survey.projects
+    if projects is None:
+        return
+    folded = analysis.collation.folded
+    known = set(map(folded, projects))
+    for aggregate, key, value in _pairs(analysis):
+        if "," not in value and folded(value) not in known:
+            named = _named(analysis, value)
+            meant = named and analysis.is_on(options.TENANT)
+            severity = Severity.ERROR if meant else Severity.WARNING
+            yield ProjectUnknown(
+                severity, aggregate.name, aggregate.id, key, value, named
+            )
 
-    The database finds the aggregate by such a key, and then Nova has none of the name
-    in its metadata (nova/availability_zones.py, ``get_host_availability_zone``).
+
+@dataclasses.dataclass(frozen=True)
+class ProjectWithout(Finding):
+    """Projects that no aggregate is for, where each project has to have one."""
+
+    rule = "project-without"
+    kind = Kind.OPTION
+    name = options.TENANT_REQUIRED
+    severity: Severity
+    projects: tuple[str, ...]
+    setting: Setting
+
+    def words(self) -> Words:
+        return Words(
+            f"on ({self.setting.source}), and no aggregate is for the "
+            f"{listed(self.projects, 'project')}: their servers find no valid host",
+            openstack(
+                "aggregate set",
+                Placeholder("AGGREGATE"),
+                Option("--property", Placeholder(f"{TENANT_KEY}SUFFIX=PROJECT_ID")),
+            ),
+        )
+
+
+def without(analysis: Analysis) -> Iterator[ProjectWithout]:
+    """Find projects that no aggregate is for, where each has to have one.
+
+    Those that a value means which never matches are left to the rules on that.
     """
-    setting = analysis.setting(options.COLLATION)
-    severity = Severity.ERROR if setting.given else Severity.WARNING
-    for each in sorted(analysis.survey.nova.aggregates, key=lambda a: a.name):
-        for written, value in sorted(each.metadata.items()):
-            alike = analysis.collation.equal(written, ZONE_KEY)
-            if each.hosts and alike and written != ZONE_KEY:
-                yield AzKey(
-                    severity, each.name, each.id, written, value, each.hosts, setting
-                )
+    projects = analysis.survey.projects
+    required = analysis.setting(options.TENANT_REQUIRED)
+    if not projects or not required.value or not analysis.is_on(options.TENANT):
+        return
+    folded = analysis.collation.folded
+    meant: set[str] = set()
+    for _, _, value in _pairs(analysis):
+        for each in projects_of(value):
+            meant.update(map(folded, [each, *_named(analysis, each)]))
+    left = [name for uuid, name in projects.items() if folded(uuid) not in meant]
+    if left:
+        none = len(left) == len(projects)
+        severity = Severity.ERROR if none else Severity.WARNING
+        yield ProjectWithout(severity, tuple(sorted(left)), required)
+
+
+def _pairs(analysis: Analysis) -> Iterator[tuple[Aggregate, str, str]]:
+    """Yield each aggregate's keys that name projects, with their values."""
+    aggregates = analysis.survey.nova.aggregates
+    for aggregate in sorted(aggregates, key=lambda each: (each.name, each.id)):
+        for key, value in sorted(aggregate.projects.items()):
+            yield aggregate, key, value
+
+
+def _named(analysis: Analysis, name: str) -> tuple[str, ...]:
+    """The IDs of the projects of a name; each domain can have one."""
+    projects = analysis.survey.projects or {}
+    return tuple(sorted(uuid for uuid, each in projects.items() if each == name))
 
 
 RULES = (
-    Rule(AzMirror, "az", differing, Kind.AGGREGATE, also=("mirror",)),
-    Rule(AzSeveral, "az", several, Kind.HOST),
-    Rule(AzDefaultZone, "az", default_zone, Kind.HOST),
-    Rule(AzFilter, "az", filtered, Kind.OPTION),
-    Rule(AzIgnored, "az", ignored, Kind.OPTION),
-    Rule(AzKey, "az", key, Kind.AGGREGATE),
+    Rule(AzSeveral, several, Kind.HOST),
+    Rule(AzDefaultZone, default_zone, Kind.HOST),
+    Rule(AzFilter, filtered, Kind.OPTION),
+    Rule(AzIgnored, ignored, Kind.OPTION),
+    Rule(ProjectList, lists, Kind.AGGREGATE),
+    Rule(ProjectUnknown, unknown, Kind.AGGREGATE),
+    Rule(ProjectWithout, without, Kind.OPTION),
 )
