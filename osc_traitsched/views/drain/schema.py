@@ -82,7 +82,7 @@ class StuckServer:
     text: Iterable[str]
     """Why it stays, in sentences."""
     first: Optional[str]
-    """A command that ends the state in which it can't be moved."""
+    """A command that ends the state that keeps it from moving; null for none."""
 
 
 @dataclasses.dataclass
@@ -116,7 +116,7 @@ class DrainDocument:
     before: Iterable[str]
     """Commands to run first."""
     steps: Iterable[DrainStep]
-    """The moves, in the order in which to make them."""
+    """The moves, in order."""
     stuck: Iterable[StuckServer]
     """The servers that stay."""
     unconfirmed: Optional[Iterable[str]]

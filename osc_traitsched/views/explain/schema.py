@@ -138,9 +138,7 @@ class Release:
 
 @dataclass
 class Assumption:
-    """An option of nova.conf that exists in the release, or the database's
-    collation.
-    """
+    """An option of nova.conf that the release has, or the database's collation."""
 
     option: str
     """``section.option``; ``database_collation`` has no section."""
@@ -183,8 +181,7 @@ class WeightAssumption:
     weigher: Optional[str]
     """The weigher that reads it; null for all of them."""
     missing: Optional[str]
-    """What is not shown, under Nova's name; null for a weigher of which nothing is
-    known."""
+    """What is not shown, under Nova's name; null for an unknown weigher."""
     hosts: Iterable[str]
     """The hosts that it concerns, sorted; empty for all candidates."""
     text: str
@@ -233,10 +230,9 @@ class Clause:
     kind: Annotated[
         str, ("resource", "trait", "root trait", "member of", "host filter", "move")
     ]
-    """What it limits: the amount of a resource class, a trait, a trait of the root
-    provider, the aggregates of a host, what a host filter passes, or what a move
-    requires of hosts (of ``server destinations`` only). Host filters that pass all
-    hosts are no conditions."""
+    """``root trait``: a trait of the root provider. ``member of``: the aggregates of a
+    host. ``move``: what a move requires of hosts, only in ``server destinations``. A
+    host filter that passes all hosts is left out."""
     group: Optional[str] = field(metadata=OMIT_NONE)
     """Of a resource and a trait: the suffix of its group; empty for the unsuffixed
     one."""
@@ -362,7 +358,7 @@ class Weight:
     total: float
     """The sum of the terms."""
     place: int
-    """In which place it is tried, from 1; hosts of equal weight share one."""
+    """Its place in the order of hosts, from 1; hosts of equal weight share a place."""
     terms: Iterable[WeightTerm]
     """What each weigher adds; empty for a single candidate."""
 
@@ -443,12 +439,12 @@ class Host:
     filters: Iterable[FilterAnswer]
     """The host filters that do not surely pass it."""
     weight: Optional[Weight]
-    """Its weight; null if it is no candidate."""
+    """Its weight; null for a host that can't take the server."""
     inventories: Iterable[Inventory]
-    """What its providers have of the requested resource classes, as far as it was read:
-    for the hosts of ``--host``, for a few that stand for others, and for all that lack
-    room if they are at most 25. If they are more, hosts without a free VCPU and a free
-    MB of memory have none here."""
+    """What its providers have of the requested resource classes. It is read for the
+    hosts of ``--host``, for a few that represent others, and for all that lack room if
+    they are at most 25. With ``--long``: for all that lack room. Other hosts may have
+    none."""
     service: Optional[Service]
     """Its nova-compute; null if Nova has none for this provider."""
     out_of_sync_aggregates: Iterable[OutOfSyncAggregate]
@@ -511,8 +507,7 @@ class Fix:
     text: str
     """The change in words."""
     caution: Optional[str]
-    """What to consider first; null for a change of the request that affects nobody
-    else, and for a change of hosts that claims nothing about them."""
+    """What to consider first; null if nothing is at risk."""
     deciding_filters: Iterable[str]
     """The host filters that decide on the gained hosts, since their answers can't be
     known; empty if the gain is certain."""
@@ -637,8 +632,8 @@ class ExplainDocument:
     """The names of Nova's compute nodes without a provider in Placement: no server can
     go there."""
     unmanaged_roots: Iterable[str]
-    """The names of Placement's root providers that are no compute nodes of Nova's. They
-    are not judged."""
+    """The names of Placement's root providers that Nova does not use as compute nodes.
+    They are not judged."""
     unlisted_computes: Iterable[str]
     """The names of root providers that a nova-compute created, but whose compute nodes
     Nova does not list: its list may be incomplete. They are not judged."""

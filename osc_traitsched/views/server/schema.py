@@ -229,8 +229,8 @@ class DestinationsDocument:
     ignored_host: Optional[str]
     """The service host that Nova leaves out before its filters; null for none."""
     hosts: Iterable[Destination]
-    """Each host that has a provider, as if there were no refusals; of a rebuild only
-    the server's own host."""
+    """Each host that has a provider, whatever the refusals; for a rebuild only the
+    server's own host."""
     destinations: Iterable[str]
     """The hosts whose answer is ``yes``."""
     uncertain_destinations: Iterable[str]
