@@ -32,7 +32,6 @@ def compare(cloud: Cloud) -> Compared:
 
     Where the user may read aggregates and not all the rest, they are returned alone.
 
-    :raises CloudBroke: when Nova or Placement can't be read
     """
     try:
         found = read_topology(cloud)

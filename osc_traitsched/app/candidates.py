@@ -77,7 +77,6 @@ def candidates(
     :raises PlacementRefuses: when Placement takes no such request
     :raises WeighersNotInRelease: where nova-scheduler does not start with its weighers
     :raises BadConfiguration, PluginFails, NovaPythonFails: as ``own_filters.judge``
-    :raises CloudBroke: when a service can't be read
     """
     accepted = request.accepted(cloud, question)
     answer = allocation_candidates.ask(cloud.placement, accepted)

@@ -69,7 +69,6 @@ def server_moves(
 
     :param nodes: the compute nodes of the service host
     :raises ExtraSpecsHidden: when Nova leaves them out for this user
-    :raises CloudBroke: when a service can't be read
     """
     found = reading.residents(cloud, nodes[0].service_host)
     remembered = reading.remembering(cloud, found)
@@ -166,7 +165,6 @@ class PlacementRoom:
         not asked before.
 
         :raises PlacementRefuses: when Placement takes no such request
-        :raises CloudBroke: when Placement can't be read
         """
         key = request_key(question)
         if key not in self._requested:
@@ -242,7 +240,6 @@ def plan(cloud: Cloud, name: str, sources: SettingsSources) -> Drain:
     :raises FiltersNotInRelease, WeighersNotInRelease: when nova-scheduler does not
         start with these settings
     :raises BadConfiguration: for a file of the scheduler's or a value that can't be
-    :raises CloudBroke: when a service can't be read
     """
     nodes = _nodes(cloud, name)
     host, assumptions = nodes[0].service_host, settings.of_cloud(cloud, sources)
@@ -291,7 +288,7 @@ def _requested(server_move: ServerMove, room: PlacementRoom) -> ServerMove:
 def _packed(
     cloud: Cloud, start: Drain, movable: Sequence[ServerMove], state: State
 ) -> Drain:
-    """Return the plan with where servers go that Nova does not refuse to move."""
+    """The plan with where servers go that Nova does not refuse to move."""
     servers = {
         Leaving(each.state.id, each.state.name, each.move_request): each
         for each in movable

@@ -48,12 +48,11 @@ from osc_traitsched.core.placement.matcher import Matcher, amounts
 def with_builds(
     cloud: Cloud, question: Question, computes: Iterable[Compute]
 ) -> tuple[Compute, ...]:
-    """Return compute nodes with how many servers each may have been building.
+    """Compute nodes with how many servers each may have been building.
 
     It is read only where a filter that is on would not pass a host without it, and
     after the nodes: what has begun since they were read is then counted, too.
 
-    :raises CloudBroke: when Nova can't be read
     """
     nodes = tuple(computes)
     hosts = host_states(nodes, question.aggregates)
@@ -166,7 +165,6 @@ def explain(
     :param own: filters and weighers that run in Nova, beside those here
     :raises NothingMatches: for a pattern that matches no host
     :raises BadConfiguration, PluginFails, NovaPythonFails: as ``own_filters.judge``
-    :raises CloudBroke: when a service can't be read
     """
     start = _start(cloud, question)
     if start.request is None or _is_unrestricted(start):
@@ -200,7 +198,7 @@ def explain(
 
 
 def _start(cloud: Cloud, question: Question) -> Explanation:
-    """Return what Nova makes of a question; without a request where it refuses it."""
+    """What Nova makes of a question; without a request where it refuses it."""
     start = Explanation(question)
     try:
         question.check_enabled()
@@ -216,7 +214,7 @@ def _start(cloud: Cloud, question: Question) -> Explanation:
 
 
 def _is_unrestricted(start: Explanation) -> bool:
-    """Tell whether nothing stands for a zone that nova-api refuses.
+    """Whether nothing stands for a zone that nova-api refuses.
 
     Placement's answer would mislead then.
     """
@@ -250,7 +248,7 @@ def _settled(
 def _read_again(
     cloud: Cloud, start: Explanation, own: OwnSources | None
 ) -> Explanation:
-    """Return the start with Nova's hosts and aggregates read again.
+    """The start with Nova's hosts and aggregates read again.
 
     :raises Refusal: when Nova now refuses the request
     """
@@ -331,7 +329,7 @@ def _judged(
 def _with_roots(
     placement: Service, listed: Snapshot, roots: frozenset[str]
 ) -> Snapshot:
-    """Return the providers, read again where roots are not among them.
+    """The providers, read again where roots are not among them.
 
     They were listed before Placement answered: such a root may be new.
     """
@@ -344,7 +342,7 @@ def _with_nova(
     start: Explanation,
     computes: Sequence[Compute],
 ) -> Snapshot:
-    """Return the providers with which of them are the hosts that are asked for."""
+    """The providers with which of them are the hosts that are asked for."""
     snapshot = listed.with_nova(read.view(computes, start.question.aggregates))
     if start.question.nodes is None:
         return read.with_unlisted(placement, snapshot)
@@ -404,7 +402,7 @@ def _named(patterns: Sequence[str], snapshot: Snapshot) -> tuple[Provider, ...]:
 
 
 def _examples(verdict: Verdict, found: Facts) -> tuple[Provider, ...]:
-    """Return hosts that lack room, the first of each group with the same reasons."""
+    """Hosts that lack room, the first of each group with the same reasons."""
     short = {host.uuid for host in _short(verdict, found)}
     groups = verdicts.grouped_rejections(verdict, found.snapshot.hosts)
     stand = [hosts[0] for _, hosts in groups if hosts[0].uuid in short]
@@ -412,7 +410,6 @@ def _examples(verdict: Verdict, found: Facts) -> tuple[Provider, ...]:
 
 
 def _short(verdict: Verdict, found: Facts) -> list[Provider]:
-    """Return the hosts that are out for what they have no room for."""
     return [
         host
         for host in found.snapshot.hosts
@@ -433,11 +430,10 @@ _MOST_ANSWERS = 100
 
 
 def fixes(cloud: Cloud, explanation: Explanation, matcher: Matcher) -> tuple[Fix, ...]:
-    """Return what would help, the safest first.
+    """What would help, the safest first.
 
     Placement tries changes of the request, and the matcher those of hosts.
 
-    :raises CloudBroke: when Nova, Glance or Placement can't be read
     """
     verdict, facts = explanation.verdict, explanation.facts
     if verdict is None or facts is None:
@@ -544,6 +540,6 @@ class _Passing:
         return cls(frozenset() if names else sure, possible, found, names)
 
     def deciding(self, roots: Iterable[str]) -> tuple[str, ...]:
-        """Return the filters that decide about hosts, and can't be seen from here."""
+        """The filters that decide about hosts, and can't be seen from here."""
         names = (*self.found.deciding(roots), *self.may_fail)
         return tuple(dict.fromkeys(names))

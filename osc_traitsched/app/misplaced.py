@@ -70,7 +70,6 @@ def placements(cloud: Cloud, scope: Scope, sources: SettingsSources) -> Placemen
     :raises NothingMatches: for a selector or a project that matches nothing
     :raises FiltersNotInRelease: for filters with which nova-scheduler does not start
     :raises BadConfiguration: for a file of the scheduler's or a value that can't be
-    :raises CloudBroke: when a service can't be read
     """
     assumed = settings.of_cloud(cloud, sources)
     enabled(assumed)
@@ -137,7 +136,6 @@ def _judged(
 
 
 def _service_hosts(cloud: Cloud, selectors: Selectors | None) -> frozenset[str] | None:
-    """Return the service hosts that are selected; None for all."""
     if selectors is None:
         return None
     known = read.known_traits(cloud.placement)
@@ -205,7 +203,7 @@ def _with_room(placement: Service, facts: Facts, demands: Iterable[Demand]) -> F
 
 
 def _offers(placement: Service, amount: Amount) -> frozenset[str]:
-    """Return the providers that can give an amount; none if Placement refuses it.
+    """The providers that can give an amount; none if Placement refuses it.
 
     It does if it has lost a class that servers were made with.
     """

@@ -65,7 +65,7 @@ class OwnSources:
 def answered(
     question: Question, nodes: Iterable[Compute], own: OwnSources | None
 ) -> Question:
-    """Return a question with what filters and weighers say that run in Nova.
+    """A question with what filters and weighers say that run in Nova.
 
     Where no filter runs nothing is asked.
 
@@ -124,7 +124,7 @@ def _plugins(settings: SchedulerSettings, own: OwnSources) -> Iterator[PluginNam
 
 
 def _options(settings: SchedulerSettings) -> dict[str, str]:
-    """Return what is known of the options that filters and weighers read, as text."""
+    """What is known of the options that filters and weighers read, as text."""
     return {
         option.name: _written(setting.value)
         for option in options.options_in(settings.release)
@@ -135,7 +135,6 @@ def _options(settings: SchedulerSettings) -> dict[str, str]:
 
 
 def _written(value: Value) -> str:
-    """Return a value as nova.conf has it."""
     return ",".join(value) if isinstance(value, tuple) else str(value)
 
 
@@ -187,12 +186,11 @@ def try_plugin(
     nova_conf: Sequence[str] = (),
     timeout: float = TIMEOUT,
 ) -> Trial:
-    """Return what a filter or weigher says of all hosts of a cloud for one request.
+    """What a filter or weigher says of all hosts of a cloud for one request.
 
     :raises Refusal: when Nova refuses the server
     :raises NotForProject: for a flavor or an image that the project may not use
     :raises BadConfiguration, PluginFails, NovaPythonFails: as :func:`judge`
-    :raises CloudBroke: when a service can't be read
     """
     request.accepted(cloud, question)
     nodes = sorted(lookup.computes(cloud), key=lambda each: each.node)

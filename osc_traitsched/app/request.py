@@ -33,7 +33,6 @@ def question(cloud: Cloud, spec: ServerSpec, sources: SettingsSources) -> Questi
     :raises BadConfiguration: for a file of the scheduler's or a value that can't be
     :raises NothingMatches: for a flavor, image or project that is not there
     :raises AmbiguousName: for a name that several images or projects have
-    :raises CloudBroke: when Nova, Glance or Keystone can't be read
     """
     assumptions = settings.of_cloud(cloud, sources)
     project = projects.project(cloud, spec.project, spec.project_domain)
@@ -66,7 +65,6 @@ def whole(
     :raises BadUsage: for a hint with which Nova asks Placement nothing
     :raises NothingMatches: for a network or a volume that is not there
     :raises AmbiguousName: for a name that several have
-    :raises CloudBroke: when a service can't be read
     """
     spec = question.spec
     if spec.hints or group is not None:
@@ -109,7 +107,7 @@ def _placed(cloud: Cloud, question: Question, group: ServerGroup | None) -> Ques
 
 
 def _image(cloud: Cloud, name: str, project: str | None) -> Body:
-    """Return the image that a project's users mean by a name or an ID.
+    """The image that a project's users mean by a name or an ID.
 
     :raises AmbiguousName: for a name of several, of which they can boot more than one,
         or none
@@ -122,11 +120,10 @@ def _image(cloud: Cloud, name: str, project: str | None) -> Body:
 
 
 def accepted(cloud: Cloud, question: Question) -> Request:
-    """Return what Nova would ask Placement, of a server that Nova does not refuse.
+    """What Nova would ask Placement, of a server that Nova does not refuse.
 
     :raises Refusal: for flavor and image, or for an availability zone
     :raises NotForProject: for a flavor or an image that the project may not use
-    :raises CloudBroke: when Nova or Glance can't be read
     """
     question.check_enabled()
     request = question.request()
@@ -143,7 +140,6 @@ def check_visible(cloud: Cloud, question: Question) -> None:
     An administrator who asks without naming a project may use all of them.
 
     :raises NotForProject: for one that it may not
-    :raises CloudBroke: when Nova or Glance can't be read
     """
     project, flavor, image = question.project, question.flavor, question.image
     if question.spec.project is None or project is None:
@@ -170,11 +166,10 @@ def _is_image_for(cloud: Cloud, project: str | None, image: Body) -> bool:
 
 
 def zone_refusal(cloud: Cloud, question: Question) -> Refusal | None:
-    """Return what nova-api says of the availability zone, or None if it takes it.
+    """What nova-api says of the availability zone, or None if it takes it.
 
     It is asked of new servers only.
 
-    :raises CloudBroke: when Nova can't be read
     """
     zone = question.needed_zone
     if zone is None or question.is_kept:

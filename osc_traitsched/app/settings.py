@@ -76,10 +76,9 @@ class SettingsSources:
 
 
 def of_cloud(cloud: Cloud, sources: SettingsSources) -> SchedulerSettings:
-    """Return what the sources say, and what the cloud tells of its scheduler.
+    """What the sources say, and what the cloud tells of its scheduler.
 
     :raises BadConfiguration: for a file or a value that can't be
-    :raises CloudBroke: when Nova or Placement can't be read
     """
     assumed = resolve(sources, read_files(sources), cloud.compute_maximum)
     if assumed.release < releases.OWNER_NOVA_RELEASE:
@@ -96,7 +95,7 @@ def of_cloud(cloud: Cloud, sources: SettingsSources) -> SchedulerSettings:
 
 
 def read_files(sources: SettingsSources) -> Named:
-    """Return what the sources name; of a control plane what it says.
+    """What the sources name; of a control plane what it says.
 
     :raises BadConfiguration: for a control plane that can't be read
     """
@@ -119,7 +118,7 @@ def read_files(sources: SettingsSources) -> Named:
 def resolve(
     sources: SettingsSources, files: Named, max_microversion: str | None
 ) -> SchedulerSettings:
-    """Return what the sources and the files they name say.
+    """What the sources and the files they name say.
 
     :param files: as :func:`read_files` returns them
     :param max_microversion: the compute API's highest, such as ``2.96``, or None
@@ -139,7 +138,7 @@ def resolve(
 def with_compute_versions(
     assumed: SchedulerSettings, nodes: Set[str], unmarked: Set[str]
 ) -> SchedulerSettings:
-    """Return the settings with whether every nova-compute is of 2026.2 or later.
+    """The settings with whether every nova-compute is of 2026.2 or later.
 
     That is what such a Nova's scheduler asks. No API shows their versions, but those
     that are mark their providers with OWNER_NOVA (nova/compute/resource_tracker.py,
@@ -183,7 +182,7 @@ def _baseline(sources: SettingsSources, found: Saved) -> str | None:
 def _release(
     sources: SettingsSources, files: Named, max_microversion: str | None
 ) -> tuple[int, str, tuple[int, ...]]:
-    """Return Nova's release, one line on how it is known, and those it may be too."""
+    """Nova's release, one line on how it is known, and those it may be too."""
     if sources.nova_release is not None:
         return sources.nova_release, "--nova-release", ()
     if sources.found is not None and sources.found.nova_release is not None:

@@ -62,12 +62,11 @@ class ByTrait:
 
 
 def by_host(cloud: Cloud, selectors: Selectors, tree: bool = False) -> Targets:
-    """Return the hosts that the selectors match, with their traits.
+    """The hosts that the selectors match, with their traits.
 
     :param tree: the nested providers of the hosts, too
     :raises UnknownTrait: for a filter's trait that the cloud does not know
     :raises NothingMatches: for a selector that matches nothing
-    :raises CloudBroke: when Placement can't be read
     """
     names_traits = selectors.having or selectors.lacking
     known = read.known_traits(cloud.placement) if names_traits else frozenset[str]()
@@ -75,7 +74,7 @@ def by_host(cloud: Cloud, selectors: Selectors, tree: bool = False) -> Targets:
 
 
 def by_trait(cloud: Cloud, selectors: Selectors, tree: bool = False) -> ByTrait:
-    """Return the traits of the hosts that the selectors match, with those hosts.
+    """The traits of the hosts that the selectors match, with those hosts.
 
     :param tree: and :raises: as of :func:`by_host`
     """

@@ -52,7 +52,7 @@ class _Append(_Store):
 
 
 def some(text: str) -> str:
-    """Return a text that is not empty, for argparse.
+    """A text that is not empty, for argparse.
 
     An empty one is a variable of a script that is not set.
     """
@@ -62,7 +62,7 @@ def some(text: str) -> str:
 
 
 def some_file(text: str) -> str:
-    """Return what names a file, for argparse, where standard input is for others."""
+    """What names a file, for argparse, where standard input is for others."""
     if text == "-":
         raise argparse.ArgumentTypeError(
             "name a file; - stands for standard input among the FILEs alone"

@@ -81,7 +81,7 @@ _CODES = {
 
 
 def of_error(error: errors.TraitSchedError) -> ExitCode:
-    """Return what a command exits with that an error ends."""
+    """What a command exits with that an error ends."""
     return next(_CODES[each] for each in type(error).__mro__ if each in _CODES)
 
 
@@ -113,7 +113,7 @@ def silenced() -> Iterator[None]:
 
 
 def name_of(sdk: Any) -> str:
-    """Return where writes to Placement go, and the catalog's ID of that endpoint.
+    """Where writes to Placement go, and the catalog's ID of that endpoint.
 
     The address alone names no cloud: those that are built alike have the same internal
     ones. Keystone makes the ID; without a catalog there is none. Nothing is asked of
@@ -195,12 +195,12 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
     timeout: float | None = None
 
     def get_epilog(self) -> str:
-        """Return what stands below the options: an example, and what others add."""
+        """What stands below the options: an example, and what others add."""
         example = f"Example:\n\n  openstack trait-sched {self.example}"
         return f"{example}\n\n{super().get_epilog()}"
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return a parser with the options that all commands have."""
+        """A parser with the options that all commands have."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         parser.formatter_class = _unwrapped(parser.formatter_class)
         arguments.prepare(parser)
@@ -214,7 +214,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         return parser
 
     def cloud(self) -> Cloud:
-        """Return the cloud that the user is logged in to."""
+        """The cloud that the user is logged in to."""
         sdk = self.app.client_manager.sdk_connection
         if self._shows_progress:
             return HttpCloud(sdk, self.timeout, Reading())
@@ -227,7 +227,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
 
     @property
     def _shows_progress(self) -> bool:
-        """Tell whether a terminal gets errors, no logs, and need not be quiet."""
+        """Whether a terminal gets errors, no logs, and need not be quiet."""
         is_usual = self.app.options.verbose_level == self.app.DEFAULT_VERBOSE_LEVEL
         return is_usual and sys.stderr is not None and sys.stderr.isatty()
 
@@ -290,12 +290,12 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
 
 
 def _unwrapped(formatter: Any) -> Any:
-    """Return a formatter of help that leaves the lines of an example as they are."""
+    """A formatter of help that leaves the lines of an example as they are."""
     return type("Help", (argparse.RawDescriptionHelpFormatter, formatter), {})
 
 
 def seconds(text: str) -> float:
-    """Return a time, for argparse."""
+    """A time, for argparse."""
     with contextlib.suppress(ValueError):
         if 0 < float(text) < math.inf:
             return float(text)
@@ -373,7 +373,7 @@ class TextLister(Lister):
 
 
 def wants_text(args: argparse.Namespace) -> bool:
-    """Tell whether the command's own text is wanted."""
+    """Whether the command's own text is wanted."""
     return args.formatter == _TEXT and not (args.columns or args.sort_columns)
 
 

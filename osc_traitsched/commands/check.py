@@ -36,7 +36,7 @@ class Checker(base.TextLister):
     findings: tuple[Finding, ...] = ()
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser of this command's options."""
+        """The parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         parser.add_argument(
             "--ignore",
@@ -115,7 +115,7 @@ class Check(Checker):
     example = "check traits isolation --fail-on warning"
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser of this command's options."""
+        """The parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         parser.add_argument(
             "rules",

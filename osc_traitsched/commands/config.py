@@ -25,7 +25,7 @@ class Configuring(base.Command):
     auth_required = False
 
     def read(self, sources: SettingsSources) -> tuple[Named, SchedulerSettings]:
-        """Return what the sources name, and what all that says together.
+        """What the sources name, and what all that says together.
 
         :raises CloudBroke: when the release has to be asked for and can't be
         """
@@ -53,7 +53,7 @@ class ShowConfig(Configuring, base.Lister):
     example = "config show --nova-release 2025.1"
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser of this command's options."""
+        """The parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         scheduler_args.add_options(parser)
         return parser
@@ -81,7 +81,7 @@ class SaveConfig(base.Command):
     auth_required = False
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser of this command's options."""
+        """The parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         parser.add_argument(
             "--dry-run",
@@ -118,7 +118,7 @@ class _WriteConfig(Configuring):
     deployment = ""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser of this command's options."""
+        """The parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         parser.add_argument(
             "--enable",
@@ -172,7 +172,7 @@ class WriteTripleo(_WriteConfig):
     deployment = fragment.TRIPLEO
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser of this command's options."""
+        """The parser of this command's options."""
         parser = super().get_parser(prog_name)
         parser.set_defaults(baseline=baseline.TRIPLEO)
         return parser
@@ -191,7 +191,7 @@ class WriteRhoso(_WriteConfig):
     deployment = fragment.RHOSO
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser of this command's options."""
+        """The parser of this command's options."""
         parser = super().get_parser(prog_name)
         parser.set_defaults(
             baseline=baseline.RHOSO, nova_release=releases.RHOSO_RELEASE

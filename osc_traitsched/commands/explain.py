@@ -33,7 +33,7 @@ class Explain(base.Command):
     example = "explain gold raw"
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser of this command's options."""
+        """The parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         request_args.add_options(parser)
         filter_try.add_options(parser)
@@ -95,7 +95,7 @@ def add_showing(parser: argparse.ArgumentParser) -> None:
 
 
 def explainer(args: argparse.Namespace, sources: SettingsSources) -> Explainer:
-    """Return what explains a question as far as these options want it."""
+    """What explains a question as far as these options want it."""
     return functools.partial(
         explain.explain,
         named=args.hosts,
@@ -126,7 +126,7 @@ def _yaml(whole: object) -> str:
 
 
 def exit_code(found: Explanation) -> ExitCode:
-    """Return what explain exits with: for a host, for none, or for a doubt."""
+    """What explain exits with: for a host, for none, or for a doubt."""
     if found.refusal is not None:
         return ExitCode.NO_HOST
     if found.is_in_doubt:

@@ -90,7 +90,6 @@ def _add_zone(group: argparse._ArgumentGroup, words: str) -> None:
 
 
 def _add_destination(group: argparse._ArgumentGroup, host: str, node: str) -> None:
-    """Add the host that a server is to be on, beside the zone."""
     for name, words in (("host", host), ("node", node)):
         group.add_argument(
             f"--on-{name}", type=arguments.some, metavar=name.upper(), help=words
@@ -212,7 +211,7 @@ def given(args: argparse.Namespace) -> ServerSpec:
 
 
 def _hints(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
-    """Return the values of each hint.
+    """The values of each hint.
 
     :raises BadUsage: for the group's, which is an option of its own
     """
@@ -232,7 +231,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def count(text: str) -> int:
-    """Return a number of servers or hosts, for argparse."""
+    """A number of servers or hosts, for argparse."""
     if text.isdecimal() and int(text) > 0:
         return int(text)
     raise argparse.ArgumentTypeError(f"not a number above 0: {text}")

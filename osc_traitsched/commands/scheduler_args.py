@@ -79,7 +79,7 @@ def _add_files(group: argparse._ArgumentGroup) -> None:
 
 
 def sources(args: argparse.Namespace, app: Any) -> SettingsSources:
-    """Return what the options name, and beneath it what is found for the cloud.
+    """What the options name, and beneath it what is found for the cloud.
 
     :param app: the running ``openstack``
     :raises BadUsage: for options that do not go together
@@ -89,7 +89,7 @@ def sources(args: argparse.Namespace, app: Any) -> SettingsSources:
 
 
 def found(app: Any) -> SettingsSources:
-    """Return what is found for the cloud, for a command without these options.
+    """What is found for the cloud, for a command without these options.
 
     :raises BadConfiguration: for found settings that can't be
     """
@@ -97,7 +97,7 @@ def found(app: Any) -> SettingsSources:
 
 
 def places_of(app: Any) -> Places:
-    """Return where the settings of the cloud are looked for that was chosen."""
+    """Where the settings of the cloud are looked for that was chosen."""
     config = app.cloud.config
     clouds_file = app.cloud_config.config_filename or "clouds.yaml"
     return Places(
@@ -109,7 +109,7 @@ def places_of(app: Any) -> Places:
 
 
 def named(args: argparse.Namespace) -> SettingsSources:
-    """Return what the options name.
+    """What the options name.
 
     :raises BadUsage: for options that do not go together
     """
@@ -126,7 +126,7 @@ def named(args: argparse.Namespace) -> SettingsSources:
 
 
 def repeated(args: argparse.Namespace) -> tuple[Option, ...]:
-    """Return the options that were given, for a command that is printed."""
+    """The options that were given, for a command that is printed."""
     release = releases.RELEASES.get(args.nova_release)
     named = (
         ("--nova-release", [release] if release else []),
