@@ -5,16 +5,20 @@ from __future__ import annotations
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping
 
+from tests.functional import shell
 from tests.functional.shell import Run
 from tests.services.environment import REPOSITORY
 
 _BLOCK = ".. code-block:: sh\n"
 _USAGE = re.compile(r"^# usage: (\S+)", re.MULTILINE)
+#: What only a shell understands, in what the documentation has.
+_OF_SHELL = re.compile(r"[$;|<>&]|\n.")
 _REAL = f'exec "{sys.executable}" -m openstackclient.shell "$@"'
 
 
@@ -73,3 +77,16 @@ def run(
         check=False,
     )
     return Run(done.returncode, done.stdout, done.stderr)
+
+
+def type_in(folder: pathlib.Path, text: str, variables: Mapping[str, str]) -> Run:
+    """Do what is typed in a folder; one command alone runs in this process."""
+    program, *words = shlex.split(text)
+    if program != "openstack" or _OF_SHELL.search(text):
+        return run(folder, "typed", text=text, variables=variables)
+    before = pathlib.Path.cwd()
+    os.chdir(folder)
+    try:
+        return shell.run({"XDG_CONFIG_HOME": str(folder), **variables}, *words)
+    finally:
+        os.chdir(before)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pathlib
 import shutil
+import sqlite3
 import tempfile
 from collections.abc import Mapping, Sequence
 from types import TracebackType
@@ -114,6 +116,18 @@ class Cloud:
             load_envvars=False,
             **{key[len("OS_") :].lower(): value for key, value in variables.items()},
         )
+
+    def forget_evacuations(self) -> None:
+        """Let nova-computes forget whom they lost, as they do when they are restarted.
+
+        Until then nova-api does not let one be up again.
+        """
+        with contextlib.closing(sqlite3.connect(self.state / "nova.db")) as cell:
+            cell.execute(
+                "UPDATE migrations SET status = 'completed' "
+                "WHERE migration_type = 'evacuation' AND status = 'done'"
+            )
+            cell.commit()
 
     def log(self, name: str) -> pathlib.Path:
         """Return the log of keystone, placement, glance, nova, network or volume."""

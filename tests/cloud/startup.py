@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shlex
 import socket
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 
 from tests.cloud import identity, readiness
 from tests.cloud.config import Site
+from tests.cloud.prepared import Prepared
 from tests.services import placement, process
 from tests.services.children import WRITERS_WAIT, Children
 from tests.services.release import Release
@@ -44,6 +46,7 @@ class Startup:
         self._sockets = sockets
         self._computes = computes
         self._release = release
+        self._prepared = Prepared(site.state, release)
 
     def run(self) -> None:
         """Return when the cloud is ready; the first failure stops all services."""
@@ -72,8 +75,12 @@ class Startup:
 
     def _keystone(self) -> None:
         owner = f"--keystone-user {os.getuid()} --keystone-group {os.getgid()}"
-        commands = identity.bootstrap(self._site.auth_url, owner)
-        self._manage("keystone", "keystone.conf", commands)
+        commands = [*identity.bootstrap(self._site.auth_url, owner)]
+        self._manage(
+            "keystone", "keystone.conf", commands, "keystone.db", "fernet", "credential"
+        )
+        url = "UPDATE endpoint SET url = ?"
+        self._prepared.change("keystone.db", url, self._site.auth_url)
         self._serve(
             "keystone",
             self._release.applications.keystone,
@@ -111,7 +118,7 @@ class Startup:
         self._serve("network", self._release.applications.neutron, variables)
 
     def _cinder(self) -> None:
-        self._manage("cinder", "cinder.conf", ["db sync"])
+        self._manage("cinder", "cinder.conf", ["db sync"], "cinder.db")
         # Its services are made of green threads, and so has to be all that they use.
         before = ["cinder.monkey_patch:patch", WRITERS_WAIT]
         application = self._release.applications.cinder
@@ -135,7 +142,7 @@ class Startup:
         paste = "glance-api-paste.ini"
         installed = self._site.installed(f"etc/glance/{paste}")
         (self._site.state / paste).symlink_to(installed)
-        self._manage("glance", "glance-api.conf", ["db_sync"])
+        self._manage("glance", "glance-api.conf", ["db_sync"], "glance.db")
         self._serve(
             "glance",
             self._release.applications.glance,
@@ -150,7 +157,15 @@ class Startup:
             "db sync",
             "cell_v2 create_cell --name cell1",
         ]
-        self._manage("nova", "nova.conf", commands)
+        files = ("nova_api.db", "nova.db", "nova_cell0.db")
+        self._manage("nova", "nova.conf", commands, *files)
+        for cell, database in (("cell0", "nova_cell0"), ("cell1", "nova")):
+            self._prepared.change(
+                "nova_api.db",
+                "UPDATE cell_mappings SET database_connection = ? WHERE name = ?",
+                self._site.database(database),
+                cell,
+            )
         for service in needed:
             service.result()
         listener = self._sockets["nova"]
@@ -159,13 +174,15 @@ class Startup:
         child = self._children.start("nova", arguments, listener=listener)
         child.wait_until_answers(self._site.nova)
 
-    def _manage(self, service: str, file: str, commands: Iterable[str]) -> None:
+    def _manage(
+        self, service: str, file: str, commands: Sequence[str], *made: str
+    ) -> None:
+        """Have what a manage program makes; it need not run where that is kept."""
         options = f"--config-file {shlex.quote(str(self._site.state / file))}"
-        self._children.manage(
-            f"{service}-manage",
-            f"{service}.cmd.manage",
-            [f"{options} {command}" for command in commands],
-        )
+        words = [f"{options} {command}" for command in commands]
+        program, module = f"{service}-manage", f"{service}.cmd.manage"
+        run = functools.partial(self._children.manage, program, module, words)
+        self._prepared.have(service, run, *made)
 
     def _serve(self, name: str, application: str, variables: Mapping[str, str]) -> None:
         listener = self._sockets[name]

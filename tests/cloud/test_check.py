@@ -10,19 +10,11 @@ from keystoneauth1.session import Session
 
 from tests.cloud.factory import factory
 from tests.functional import shell
-from tests.services.release import chosen
 
 GOLD, SILVER = "CUSTOM_GOLD", "CUSTOM_SILVER"
 QCOW2 = "COMPUTE_IMAGE_TYPE_QCOW2"
 IMAGE_TYPE = "scheduler.query_placement_for_image_type_support=true"
-IMAGE_METADATA = "scheduler.image_metadata_prefilter=true"
 NO_ISOLATION = "scheduler.enable_isolated_aggregate_filtering=false"
-#: An option that the release under test has no more, or not yet.
-IGNORED = (
-    "scheduler.query_placement_for_availability_zone=true"
-    if chosen().number >= 25
-    else "workarounds.skip_hypervisor_version_check_on_lm=true"
-)
 NEEDS_GOLD = {f"trait:{GOLD}": "required"}
 
 
@@ -151,23 +143,6 @@ def a_flavor_that_is_shut_out(make):
     isolated(make, *hosts)
 
 
-def nothing(make):
-    """Leave the cloud as it is."""
-
-
-def an_aggregate_for_a_project(make):
-    project = make.admin.current_project_id
-    make.aggregate("mine", "cmp00", filter_tenant_id=project)
-
-
-def an_image_with_a_device(make):
-    make.image("video", hw_video_model="qxl")
-
-
-def an_image_with_a_device_that_has_no_trait(make):
-    make.image("iommu", hw_viommu_model="virtio")
-
-
 def an_unknown_resource_class(make):
     make.flavor("gpu", {"resources:CUSTOM_GPU": "1"})
 
@@ -207,42 +182,14 @@ def a_server_group(make):
     make.group("affinity")
 
 
-def a_multiplier_of_no_weigher(make):
-    make.aggregate("fast", "cmp00", cpus_weight_multiplier="2.0")
-
-
-def projects_under_a_suffix(make):
-    project = make.admin.current_project_id
-    make.aggregate("mine", "cmp00", filter_tenant_id2=project)
-
-
 def an_image_with_address_bits(make):
     make.image("wide", hw_maxphysaddr_bits="42", hw_architecture="x86_64")
-
-
-def an_extra_spec_for_aggregates(make):
-    make.flavor("large", {"aggregate_instance_extra_specs:mem": ">= 10"})
-
-
-def an_aggregate_for_a_flavor(make):
-    make.aggregate("large", "cmp00", instance_type="large")
-
-
-def an_aggregate_for_a_custom_property(make):
-    make.image("licensed", licence="gold")
-    make.aggregate("licensed", "cmp00", licence="gold")
-
-
-def an_aggregate_with_a_small_true(make):
-    make.aggregate("agents", "cmp00", hw_qemu_guest_agent="true")
 
 
 def enabled(*names):
     """Return the option with these filters and ComputeFilter."""
     return f"filter_scheduler.enabled_filters={','.join(('ComputeFilter', *names))}"
 
-
-IMAGE_ISOLATION = enabled("AggregateImagePropertiesIsolation")
 
 FAULTS = [
     ("image-type-no-host", no_host_for_a_format, "error", (IMAGE_TYPE,)),
@@ -253,7 +200,6 @@ FAULTS = [
         "warning",
         (IMAGE_TYPE,),
     ),
-    ("image-type-off", no_host_for_a_format, "warning", ()),
     ("traits-unknown", an_unknown_trait, "error", ()),
     ("traits-malformed", a_name_that_no_trait_can_have, "error", ()),
     ("traits-bad-value", a_value_that_nova_ignores, "error", ()),
@@ -279,59 +225,12 @@ FAULTS = [
     ("isolation-trait-outside", a_trait_outside_its_aggregate, "warning", ()),
     ("isolation-shuts-out", a_flavor_that_is_shut_out, "error", ()),
     (
-        "config-ignored",
-        nothing,
-        "note",
-        (IGNORED,),
-    ),
-    (
-        "config-filter-gone",
-        nothing,
-        "error",
-        ("filter_scheduler.enabled_filters=ComputeFilter,RetryFilter",),
-    ),
-    ("config-max-results", nothing, "warning", ("scheduler.max_placement_results=3",)),
-    ("config-project-off", an_aggregate_for_a_project, "warning", ()),
-    (
-        "config-project-required",
-        nothing,
-        "warning",
-        ("scheduler.placement_aggregate_required_for_tenants=true",),
-    ),
-    ("config-image-metadata-off", an_image_with_a_device, "warning", ()),
-    (
-        "config-image-metadata-no-trait",
-        an_image_with_a_device_that_has_no_trait,
-        "warning",
-        (IMAGE_METADATA,),
-    ),
-    (
         "filters-raises",
         a_number_against_an_aggregates_word,
         "error",
         (enabled("AggregateInstanceExtraSpecsFilter"),),
     ),
     ("filters-image-raises", an_image_with_address_bits, "warning", ()),
-    ("filters-extra-specs-off", an_extra_spec_for_aggregates, "warning", ()),
-    (
-        "filters-option-off",
-        nothing,
-        "note",
-        ("filter_scheduler.isolated_hosts=cmp00",),
-    ),
-    ("filters-key-off", an_aggregate_for_a_flavor, "note", ()),
-    (
-        "filters-image-key",
-        an_aggregate_for_a_custom_property,
-        "warning",
-        (IMAGE_ISOLATION,),
-    ),
-    (
-        "filters-image-value",
-        an_aggregate_with_a_small_true,
-        "error",
-        (IMAGE_ISOLATION,),
-    ),
     (
         "filters-no-aggregate",
         a_flavor_that_no_aggregate_matches,
@@ -340,23 +239,11 @@ FAULTS = [
     ),
     ("filters-unscoped", a_key_without_a_scope, "warning", ()),
     ("filters-group-policy", a_server_group, "error", (enabled(),)),
-    ("weighers-key-off", a_multiplier_of_no_weigher, "note", ()),
-    (
-        "filters-isolated",
-        nothing,
-        "warning",
-        (
-            enabled("IsolatedHostsFilter"),
-            "filter_scheduler.isolated_hosts=CMP00",
-        ),
-    ),
 ]
 
 
 #: The first release with the fault, where older ones do not have it.
 SINCE = {
-    # Older ones have no image property for an IOMMU.
-    "config-image-metadata-no-trait": 26,
     # Older ones have no image property for the bits of addresses.
     "filters-image-raises": 29,
 }
@@ -393,32 +280,10 @@ def test_a_fault_is_found_by_one_rule_and_no_other(
     assert row["problem"]
 
 
-def test_projects_under_a_suffix_are_a_fault_of_the_releases_that_do_not_read_it(
-    make, check
-):
-    projects_under_a_suffix(make)
-    on = ("--set", enabled("AggregateMultiTenancyIsolation"), "-f", "json")
-    (row,) = check("filters", "--nova-release", "2024.1", *on).json
-    print(row["object"], "|", row["problem"], "|", row["fix"])
-    assert (row["id"], row["severity"]) == ("filters-tenant-suffix", "error")
-    assert check("filters", "--nova-release", "2024.2", *on).json == []
-
-
-def test_prefilters_that_nothing_needs_are_no_fault(make, check):
-    make.image("raw", hw_disk_bus="virtio")
-    make.flavor("plain")
-    options = ("--set", IMAGE_TYPE, "--set", "scheduler.max_placement_results=4")
-    assert check("image-type", "traits", "isolation", *options).code == 0
-    assert check("image-type", "config-max-results", *options, "-f", "json").json == []
-
-
 @pytest.mark.parametrize(
     ("fault", "flavor"),
     [
-        (an_unknown_trait, "gold"),
         (a_name_that_no_trait_can_have, "gold"),
-        (a_trait_on_no_host, "gold"),
-        (traits_on_different_hosts, "both"),
         (a_flavor_that_is_shut_out, "plain"),
         (an_unknown_resource_class, "gpu"),
         (groups_without_a_policy, "two"),
@@ -503,42 +368,6 @@ def test_rules_are_run_by_id_or_area_and_findings_shown_by_flavor_or_image(make,
     assert found("--flavor", "gold") == ["traits-no-host"]
     assert found("--image", "silver") == ["traits-unknown"]
     assert found("--image", "silver", "--flavor", "gold") == found()
-
-
-def test_a_private_image_of_another_project_is_one_note_and_no_fault(
-    make, check, admin
-):
-    demo = admin.identity.find_project("demo").id
-    traits = {f"trait:CUSTOM_N{n}": "required" for n in range(100)}
-    theirs = make.image("t-arch", visibility="private", owner=demo, **traits)
-    done = check("--fail-on", "warning", "-f", "json")
-    (row,) = done.json
-    print(row["object"], "|", row["problem"], "|", row["fix"])
-    assert (done.code, row["id"], row["severity"]) == (0, "traits-unknown", "note")
-    assert row["object"] == f"image t-arch ({theirs}, owner {demo})"
-    assert "openstack" not in row["fix"]
-    assert [row["id"] for row in check("--image", theirs, "-f", "json").json] == [
-        "traits-unknown"
-    ]
-
-
-def test_fail_on_says_from_which_severity_on_it_exits_with_three(make, check):
-    an_aggregate_that_nobody_gets_into(make)
-    assert check("isolation").code == 0
-    assert check("isolation", "--fail-on", "warning").code == 7
-    assert check("az", "--fail-on", "warning").code == 0
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("trait",), "no rule matches 'trait'; did you mean traits?\n"),
-        (("--flavor", "gold"), "no flavor matches 'gold'\n"),
-    ],
-)
-def test_what_is_not_there_is_an_error_with_the_nearest_name(check, arguments, message):
-    done = check(*arguments)
-    assert (done.code, done.out, done.err) == (1, "", message)
 
 
 READING = [

@@ -16,7 +16,7 @@ from tests.services.process import ChildFailed
 if TYPE_CHECKING:
     from openstack.connection import Connection
 
-NOT_A_DATABASE = "api_database.connection=nosuchdatabase://"
+NOT_A_DRIVER = "DEFAULT.compute_driver=nosuchdriver.Driver"
 
 
 @pytest.fixture(scope="module")
@@ -58,13 +58,6 @@ def test_a_server_becomes_active_on_one_of_the_computes(
     assert server.compute_host in names
 
 
-def test_servers_are_listed_and_shown_without_a_network_service(
-    admin: Connection, server: Any
-) -> None:
-    assert "first" in [found.name for found in admin.compute.servers()]
-    assert admin.compute.get_server(server.id).addresses == {}
-
-
 def test_the_logs_tell_what_the_scheduler_asked_and_what_its_filters_left(
     cloud: Cloud, server: Any
 ) -> None:
@@ -101,36 +94,18 @@ def test_each_compute_has_one_identity_in_nova_and_placement(
     assert len(nova) == cloud.computes
 
 
-def test_the_reader_sees_flavors_and_is_refused_by_placement(
-    cloud: Cloud, flavor: Any
-) -> None:
-    reader = cloud.connection_of("reader")
-
-    assert flavor.name in [found.name for found in reader.compute.flavors()]
-    assert reader.placement.get("/resource_providers").status_code == 403
-
-
-def test_a_member_of_a_project_sees_flavors_and_no_hypervisors(
-    cloud: Cloud, flavor: Any
-) -> None:
-    demo = cloud.connection_of("demo")
-
-    assert flavor.name in [found.name for found in demo.compute.flavors()]
-    assert demo.compute.get("/os-hypervisors").status_code == 403
-
-
 def test_a_service_that_does_not_come_up_shows_the_end_of_its_log(
     tmp_path: pathlib.Path,
 ) -> None:
-    broken = Cloud(tmp_path / "a state", nova_options=[NOT_A_DATABASE])
+    broken = Cloud(tmp_path / "a state", nova_options=[NOT_A_DRIVER])
 
     with pytest.raises(ChildFailed) as failure:
         broken.start()
 
     first, where, *lines = str(failure.value).splitlines()
-    assert first == "nova-manage ended with status 1"
-    assert where == f"the end of {broken.log('nova-manage')}:"
-    assert any("nosuchdatabase" in line for line in lines)
+    assert first == "nova ended with status 1"
+    assert where == f"the end of {broken.log('nova')}:"
+    assert any("nosuchdriver" in line for line in lines)
 
 
 def test_an_option_of_nova_needs_a_section_a_key_and_a_value() -> None:
@@ -142,38 +117,13 @@ def test_nobody_survives_the_sigkill_of_the_one_who_started_the_cloud(
     tmp_path: pathlib.Path,
 ) -> None:
     command = Command(tmp_path)
-    command.wait_until_ready()
-    children = command.children()
-
-    command.kill()
-
-    assert len(children) == 5
-    assert command.wait_until_gone(children) == set()
-
-
-def test_nobody_survives_a_sigkill_in_the_middle_of_the_start(
-    tmp_path: pathlib.Path,
-) -> None:
-    command = Command(tmp_path)
-    children = command.wait_for_children(6)
-
-    command.kill()
-
-    assert command.wait_until_gone(children) == set()
-
-
-def test_ctrl_c_stops_all_services_and_removes_the_state(
-    tmp_path: pathlib.Path,
-) -> None:
-    command = Command(tmp_path)
     exports = command.wait_until_ready()
     children = command.children()
-    states = list(tmp_path.glob("traitsched-cloud-*"))
 
-    assert command.interrupt() == 130
+    command.kill()
+
     assert "export OS_USERNAME=admin" in exports
-    assert len(states) == 1
-    assert not states[0].exists()
+    assert len(children) == 5
     assert command.wait_until_gone(children) == set()
 
 
@@ -181,7 +131,7 @@ def test_ctrl_c_in_the_middle_of_the_start_removes_the_state(
     tmp_path: pathlib.Path,
 ) -> None:
     command = Command(tmp_path)
-    children = command.wait_for_children(6)
+    children = command.wait_for_children(3)
 
     assert command.interrupt() == 130
     assert list(tmp_path.glob("traitsched-cloud-*")) == []

@@ -6,7 +6,6 @@ import urllib.parse
 
 import pytest
 
-from tests.cloud.factory import factory
 from tests.functional import shell
 from tests.functional.proxy import Proxy
 
@@ -56,31 +55,11 @@ def test_show_takes_the_release_from_the_compute_api_and_only_reads(
     assert {request.method for request in nova.requests} == {"GET"}
 
 
-@pytest.mark.parametrize("verb", ["nova-conf", "tripleo"])
 def test_a_fragment_is_for_the_release_of_the_cloud_and_only_reads(
-    cloud, openstack, nova, verb
+    cloud, openstack, nova
 ):
     number, _ = TOLD[cloud.release.number]
     name = cloud.release.taken_for
-    run = openstack("config", verb, "--enable", "isolation")
+    run = openstack("config", "nova-conf", "--enable", "isolation")
     assert run.out.startswith(f"# Turns on isolation: Nova {number} ({name})\n")
     assert {request.method for request in nova.requests} == {"GET"}
-
-
-def test_explain_says_the_same_of_settings_named_and_settings_found(
-    cloud, admin, tmp_path
-):
-    variables = {**cloud.environment, "XDG_CONFIG_HOME": str(tmp_path)}
-    conf = ("--nova-conf", str(cloud.nova_conf))
-    explain = ("trait-sched", "explain", "gold", "rocky", "-f", "json")
-    with factory(admin) as make:
-        make.image("rocky")
-        make.flavor("gold", {"trait:CUSTOM_GOLD": "required"})
-        make.traits("CUSTOM_GOLD", "cmp00")
-        named = shell.run(variables, *explain, *conf).json
-        assert shell.run(variables, "trait-sched", "config", "save", *conf).code == 0
-        found = shell.run(variables, *explain).json
-    assert named.pop("settings_from") == "the command line"
-    assert found.pop("settings_from") == f"{tmp_path}/osc-traitsched/default.yaml"
-    assert found == named
-    assert any(each["given"] for each in found["assumptions"])

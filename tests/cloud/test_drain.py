@@ -9,7 +9,6 @@ from importlib import metadata
 
 import pytest
 
-from tests.cloud.cloud import Cloud
 from tests.cloud.factory import COMPUTE, factory
 from tests.functional import shell
 from tests.schemas import closed
@@ -20,14 +19,8 @@ OSC = tuple(map(int, metadata.version("python-openstackclient").split(".")[:2]))
 
 
 @pytest.fixture(scope="module")
-def six():
-    with Cloud(computes=6) as cloud:
-        yield cloud
-
-
-@pytest.fixture(scope="module")
-def admin(six):
-    return six.admin()
+def admin(prefiltering):
+    return prefiltering.admin()
 
 
 @pytest.fixture
@@ -39,7 +32,7 @@ def make(admin):
 
 
 @pytest.fixture
-def run(six, monkeypatch):
+def run(prefiltering, monkeypatch):
     """Runs openstack, which asks ten times as often whether a move is over."""
     from osc_lib import utils
 
@@ -47,13 +40,13 @@ def run(six, monkeypatch):
         **{**vars(time), "sleep": lambda seconds: time.sleep(seconds / 10)}
     )
     monkeypatch.setattr(utils, "time", quick)
-    return lambda *words: shell.run(six.environment, *words)
+    return lambda *words: shell.run(prefiltering.environment, *words)
 
 
 @pytest.fixture
-def plan(six, run):
+def plan(prefiltering, run):
     def planned(host, code=0):
-        options = ("--plan", "--nova-conf", str(six.nova_conf), "-f", "json")
+        options = ("--plan", "--nova-conf", str(prefiltering.nova_conf), "-f", "json")
         done = run("trait-sched", "host", "drain", host, *options)
         assert (done.err, done.code) == ("", code)
         closed("host drain").validate(done.json)
@@ -196,13 +189,16 @@ def test_one_that_finds_no_room_after_the_others_is_refused_by_nova(
 
 
 @pytest.mark.short
-def test_servers_of_a_host_that_is_down_are_evacuated(make, put, plan, run):
+def test_servers_of_a_host_that_is_down_are_evacuated(
+    prefiltering, make, put, plan, run
+):
     make.traits(GOLD, "cmp03", "cmp05")
     gold = make.flavor("gold", {f"trait:{GOLD}": "required"})
     put("lost-1", host="cmp05")
     put("lost-2", gold, host="cmp05")
     make.acts(put("off-1", host="cmp05"), {"os-stop": None})
     make.forced_down("cmp05")
+    make.after(prefiltering.forget_evacuations)
     found = plan("cmp05")
     assert found["summary"] == ("All 3 servers of cmp05 can be moved: 3 by evacuation.")
     assert destinations(found)["lost-2"] == ("cmp03", "ACTIVE")

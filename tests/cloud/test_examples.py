@@ -49,7 +49,7 @@ def test_an_example_does_what_it_is_for(scenario, tmp_path, verb):
     shutil.copytree(OWN_FILTERS, tmp_path, dirs_exist_ok=True)
     host = "cmp05" if verb.endswith(" apply") else "cmp04"
     (tmp_path / "wanted.yaml").write_text(WANTED.format(host), encoding="utf-8")
-    done = scripts.run(tmp_path, "example", text=text, variables=variables)
+    done = scripts.type_in(tmp_path, text, variables)
     assert done.code == CODES.get(verb, 0), done.out + done.err
     assert len(done.out.splitlines()) > 1
     assert "usage:" not in done.err

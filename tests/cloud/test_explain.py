@@ -7,7 +7,6 @@ import functools
 import pytest
 import yaml
 
-from tests import scripts
 from tests.cloud import logs
 from tests.cloud.factory import PLACEMENT, factory, providers
 from tests.cloud.proxied import services
@@ -86,11 +85,6 @@ def host_of(found, name):
     return host
 
 
-def clause_of(found, name):
-    (clause,) = (clause for clause in found["clauses"] if clause["id"] == name)
-    return clause
-
-
 def failing(found):
     """Return the conditions that each host fails, by its name."""
     return {host["host"]: host["failing"] for host in found["hosts"]}
@@ -103,28 +97,6 @@ def test_every_host_is_a_candidate_for_what_all_have_room_for(explain):
     found = explain(code=0)
     assert (found["verdict"], found["candidates"]) == ("candidates", HOSTS)
     assert (found["total_hosts"], found["conflicts"], found["fixes"]) == (6, [], [])
-
-
-def test_a_trait_that_nobody_has_keeps_all_out_and_can_be_added(make, explain):
-    make.traits(GOLD)
-    flavor = make.flavor("gold", {f"trait:{GOLD}": "required"})
-    found = explain("gold", code=3)
-    assert found["conflicts"] == [[f"required:{GOLD}"]]
-    assert failing(found) == {host: [f"required:{GOLD}"] for host in HOSTS}
-    clause = clause_of(found, f"required:{GOLD}")
-    assert (clause["alone"], clause["only"], clause["left"]) == (0, 6, 0)
-    assert [(each["kind"], each["key"]) for each in clause["origins"]] == [
-        ("flavor", f"trait:{GOLD}")
-    ]
-    existing, *others = found["fixes"]
-    without = f"flavor small (1 VCPU, 512 MB, 1 GB), without trait:{GOLD}"
-    assert (existing["text"], existing["gained_hosts"]) == (without, HOSTS)
-    fixes = {fix["commands"][0]: fix["gained_hosts"] for fix in others}
-    everywhere = " ".join(f"--host {host}" for host in HOSTS)
-    assert fixes == {
-        f"openstack trait-sched add {GOLD} --create {everywhere}": HOSTS,
-        f"openstack flavor unset --property trait:{GOLD} {flavor.id}": HOSTS,
-    }
 
 
 def test_what_memory_there_is_is_told_as_placement_has_it(make, admin, explain, raw):
@@ -155,21 +127,6 @@ def test_what_memory_there_is_is_told_as_placement_has_it(make, admin, explain, 
         }
 
 
-def test_the_largest_size_that_fits_is_offered_and_no_larger_one(make, explain, raw):
-    half = make.flavor("half", ram=4096)
-    for host in HOSTS:
-        make.used(host, half, raw)
-    make.flavor("large", ram=4000)
-    found = explain("large", code=3)
-    (fix,) = (fix for fix in found["fixes"] if "memory" in fix["text"])
-    # 8192 MB, of which Nova reserves 512 and the servers take 4096.
-    assert fix["text"] == "a flavor with 3584 MB of memory"
-    make.flavor("fits", ram=3584)
-    make.flavor("does-not", ram=3585)
-    assert explain("fits", code=0)["candidates"] == fix["gained_hosts"] == HOSTS
-    explain("does-not", code=3)
-
-
 def test_a_disabled_service_is_named_with_its_reason(make, gold, explain):
     make.disabled("cmp00", "disk is dying")
     make.disabled("cmp01", "")
@@ -187,132 +144,6 @@ def test_a_disabled_service_is_named_with_its_reason(make, gold, explain):
     assert fix["commands"] == [
         "openstack compute service set --enable cmp01 nova-compute",
     ]
-
-
-def test_a_zone_that_is_full_is_a_conflict_of_place_and_size(make, explain, raw):
-    make.aggregate("east", "cmp04", "cmp05", availability_zone="az-east")
-    most = make.flavor("most", ram=7680)
-    for host in ("cmp04", "cmp05"):
-        make.used(host, most, raw)
-    found = explain("small", "raw", "--availability-zone", "az-east", code=3)
-    (conflict,) = found["conflicts"]
-    zone, memory = conflict
-    assert clause_of(found, zone)["text"] == "in zone az-east (aggregate east)"
-    assert memory == "resources:MEMORY_MB"
-    assert failing(found)["cmp00"] == [zone]
-    assert failing(found)["cmp04"] == [memory]
-
-
-def test_an_isolated_host_is_closed_to_those_who_do_not_require_its_trait(
-    make, explain, small
-):
-    make.traits(GOLD, *HOSTS)
-    make.aggregate("gold", *HOSTS, **{f"trait:{GOLD}": "required"})
-    found = explain(code=3)
-    (conflict,) = found["conflicts"]
-    assert (
-        clause_of(found, conflict[0])["text"] == "outside the isolated aggregate gold"
-    )
-    assert clause_of(found, conflict[0])["origins"] == [
-        {
-            "kind": "prefilter",
-            "key": "isolate_aggregates",
-            "aggregate": None,
-            "name": None,
-            "option": "scheduler.enable_isolated_aggregate_filtering",
-        },
-        {
-            "kind": "aggregate",
-            "key": f"trait:{GOLD}",
-            "aggregate": "gold",
-            "name": "gold",
-            "option": None,
-        },
-    ]
-    assert [fix["commands"] for fix in found["fixes"]] == [
-        [f"openstack flavor set --property trait:{GOLD}=required {small.id}"]
-    ]
-
-
-def test_an_image_type_that_no_hypervisor_supports_names_the_option(make, explain):
-    make.image("qcow", "qcow2")
-    found = explain("small", "qcow", code=3)
-    assert found["conflicts"] == [["root_required:COMPUTE_IMAGE_TYPE_QCOW2"]]
-    (option,) = (
-        each
-        for each in found["assumptions"]
-        if each["option"] == "scheduler.query_placement_for_image_type_support"
-    )
-    # nova-compute owns the trait: to add it by hand is not offered.
-    assert [fix["text"] for fix in found["fixes"]] == ["an image in the format raw"]
-    assert (option["value"], option["given"]) == (True, True)
-    assert option["impact"] == {"gained": 6, "lost": 0, "refused": False}
-
-
-def test_the_source_of_an_option_is_the_line_of_the_file_that_nova_reads(
-    prefiltering, explain
-):
-    for each in explain(code=0)["assumptions"]:
-        if not each["given"]:
-            continue
-        file, _, line = each["source"].rpartition(":")
-        assert file == str(prefiltering.nova_conf)
-        written = prefiltering.nova_conf.read_text().splitlines()[int(line) - 1]
-        key, _, value = written.partition(" = ")
-        assert key == each["option"].partition(".")[2]
-        # Wallaby's list of filters is given, too.
-        assert (value == "true") == (each["value"] is True)
-
-
-def test_metadata_in_other_letters_makes_the_database_matter(make, openstack):
-    """The cloud's is SQLite, to which this isolates nothing."""
-    make.traits(GOLD)
-    make.aggregate("gold", "cmp00", **{f"trait:{GOLD}": "Required"})
-    assumed = openstack("explain", "small", "raw")
-    assert (
-        "  database collation = case-insensitive (the default of MariaDB and MySQL, "
-        "assumed); otherwise: 1 more host, 0 fewer\n"
-    ) in assumed.out
-    said = ("--set", "database_collation=case-sensitive")
-    given = openstack("explain", "small", "raw", *said)
-    assert (
-        "  database collation = case-sensitive (--set); otherwise: 0 more hosts, "
-        "1 fewer\n"
-    ) in given.out
-    assert "member_of" not in given.out
-
-
-def test_where_metadata_is_in_the_usual_letters_the_database_is_not_named(
-    make, openstack
-):
-    make.traits(GOLD)
-    make.aggregate("gold", "cmp00", **{f"trait:{GOLD}": "required"})
-    assert "database" not in openstack("explain", "small", "raw").out
-
-
-def test_a_project_with_an_aggregate_of_its_own_is_kept_to_it(make, admin, explain):
-    demo = admin.identity.find_project("demo").id
-    make.aggregate("theirs", "cmp02", filter_tenant_id=demo)
-    assert explain("small", "raw", "--project", "demo", code=0)["candidates"] == [
-        "cmp02"
-    ]
-    assert explain(code=0)["candidates"] == HOSTS
-
-
-def test_conditions_that_hosts_meet_apart_and_not_together_are_a_conflict(
-    make, explain
-):
-    make.traits(GOLD, "cmp00")
-    make.traits("CUSTOM_SILVER", "cmp01")
-    properties = {f"trait:{GOLD}": "required", "trait:CUSTOM_SILVER": "required"}
-    make.flavor("both", properties)
-    found = explain("both", code=3)
-    assert found["conflicts"] == [[f"required:{GOLD}", "required:CUSTOM_SILVER"]]
-    assert {host: len(each) for host, each in failing(found).items()} == {
-        **dict.fromkeys(HOSTS, 2),
-        "cmp00": 1,
-        "cmp01": 1,
-    }
 
 
 @pytest.fixture
@@ -374,69 +205,6 @@ def test_no_host_is_asked_to_join_a_zone_that_nova_would_not_let_it_into(
 # What Nova or Placement refuses
 
 
-def test_a_trait_that_placement_does_not_know_is_refused_by_name(
-    make, prefiltering, explain, raw
-):
-    typo = make.flavor("typo", {"trait:CUSTOM_TYPO": "required"})
-    found = explain("typo", code=3)
-    assert (found["verdict"], found["hosts"]) == ("refused", [])
-    assert (found["total_hosts"], found["computes_without_provider"]) == (6, [])
-    assert found["refusal"]["by"] == "placement"
-    assert "CUSTOM_TYPO" in found["refusal"]["text"]
-    boot = make.boot(typo, raw)
-    assert (boot.status, boot.fault) == ("ERROR", "No valid host was found. ")
-    make.delete(boot)
-
-
-def test_a_flavor_and_an_image_that_nova_refuses_together_name_their_keys(
-    make, openstack, explain
-):
-    shared = make.flavor("shared", {"hw:cpu_policy": "shared"})
-    image = make.image("pinned", hw_cpu_policy="dedicated")
-    found = explain("shared", "pinned", code=3)
-    assert found["verdict"] == "refused"
-    assert (found["refusal"]["by"], found["refusal"]["stage"]) == ("nova", "api")
-    assert set(found["refusal"]["keys"]) == {"hw:cpu_policy", "hw_cpu_policy"}
-    boot = make.boot(shared, image)
-    assert boot.server == ""
-    assert "hw_cpu_policy" in boot.refused
-    text = openstack("explain", "shared", "pinned").out
-    assert "hw:cpu_policy" in text
-    assert "hw_cpu_policy" in text
-
-
-def test_an_image_with_a_list_of_very_many_cpus_is_refused_at_once(
-    make, explain, openstack, small
-):
-    nodes = {"hw_numa_nodes": "1", "hw_numa_mem.0": "512"}
-    large = make.image("large", **nodes, **{"hw_numa_cpus.0": "0-99999"})
-    make.image("huge", **nodes, **{"hw_numa_cpus.0": "0-999999999"})
-    for image in ("large", "huge"):
-        refusal = explain("small", image, code=3)["refusal"]
-        assert (refusal["by"], refusal["stage"]) == ("nova", "api")
-        assert "hw_numa_cpus.0" in refusal["keys"]
-    assert "CPU" in make.boot(small, large).refused
-    found = {each["object"] for each in openstack("check", "-f", "json").json}
-    assert {"image large", "image huge"} <= found
-
-
-def test_a_gate_of_flavors_and_images_says_which_have_a_host(
-    make, prefiltering, small, raw, tmp_path
-):
-    make.traits(GOLD)
-    make.flavor("gold", {f"trait:{GOLD}": "required"})
-    done = scripts.run(
-        tmp_path,
-        "flavors-have-hosts",
-        stdin="small raw\n\ngold raw",
-        variables=prefiltering.environment,
-    )
-    assert done.code == 1
-    lines = done.out.splitlines()
-    assert lines[:2] == ["ok    small raw", "FAIL  gold raw"]
-    assert f"      would help: add the trait {GOLD}" in lines
-
-
 def test_a_zone_that_is_not_there_is_refused_though_placement_has_hosts(
     make, openstack, explain, small, raw
 ):
@@ -474,21 +242,6 @@ def test_a_zone_whose_hosts_are_all_disabled_is_refused_with_what_would_help(
     assert ["openstack compute service set --enable cmp04 nova-compute"] in commands
 
 
-@pytest.mark.parametrize("verb", ["explain", "candidates"])
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("smal", "raw"), "no flavor matches 'smal'; did you mean small?\n"),
-        (("small", "raww"), "no image matches 'raww'; did you mean raw?\n"),
-    ],
-)
-def test_a_flavor_or_image_that_is_not_there_comes_with_the_nearest_name(
-    openstack, small, raw, verb, arguments, message
-):
-    done = openstack(verb, *arguments)
-    assert (done.code, done.out, done.err) == (1, "", message)
-
-
 # What is asked
 
 
@@ -509,59 +262,6 @@ def test_a_private_flavor_is_refused_to_those_who_may_not_use_it(
     boot = make.boot(private, raw, user)
     assert boot.status == "ACTIVE"
     make.delete(boot)
-
-
-def test_a_server_without_an_image_has_no_disk_on_the_host_and_no_image_type(
-    explain,
-):
-    found = explain("small", "-", code=0)
-    ids = {clause["id"] for clause in found["clauses"]}
-    assert (found["request"]["image"], found["request"]["boot_from_volume"]) == (
-        None,
-        True,
-    )
-    assert {"resources:VCPU", "resources:MEMORY_MB"} < ids
-    assert "resources:DISK_GB" not in ids
-    assert not any("IMAGE_TYPE" in each for each in ids)
-
-
-def test_properties_that_are_only_supposed_change_the_answer_and_nothing_else(
-    gold, make, admin, explain
-):
-    make.image("plain")
-    suppose = f"trait:{GOLD}"
-    assert explain("gold", code=0)["candidates"] == ["cmp00", "cmp01"]
-    less = ("--flavor-property", f"{suppose}=")
-    assert explain("gold", "plain", *less, code=0)["candidates"] == HOSTS
-    less = ("--flavor-property", f"{suppose}=forbidden")
-    assert explain("gold", "plain", *less, code=0)["candidates"] == HOSTS[2:]
-    more = ("--image-property", f"{suppose}=required")
-    assert explain("small", "plain", *more, code=0)["candidates"] == ["cmp00", "cmp01"]
-    vmdk = ("--image-property", "disk_format=vmdk")
-    explain("small", "plain", *vmdk, code=3)
-    kept = admin.compute.fetch_flavor_extra_specs(gold).extra_specs
-    assert kept == {suppose: "required"}
-
-
-def test_the_story_of_one_host_has_every_condition_with_yes_or_no(gold, openstack):
-    done = openstack("explain", "gold", "raw", "--host", "cmp05")
-    assert done.code == 0
-    story = done.out[done.out.index("cmp05: cannot take it") :].split("\n\n")[0]
-    answers = [line.split()[:2] for line in story.splitlines()[1:] if "(" in line]
-    assert ["no", "trait"] in answers
-    assert "yes  1 VCPU  (flavor vcpus)" in story
-    assert "MEMORY_MB of cmp05: 7680 MB free of 7680" in story
-    can = openstack("explain", "gold", "raw", "--host", "cmp01").out
-    story = can[can.index("cmp01: can take it") :].split("\n\n")[0]
-    assert "\n  no " not in story
-
-
-def test_a_host_that_is_not_there_is_an_error_with_the_nearest_name(
-    small, raw, openstack
-):
-    done = openstack("explain", "small", "raw", "--host", "cmp99")
-    assert (done.code, done.out) == (1, "")
-    assert done.err.startswith("no host matches 'cmp99'")
 
 
 def test_json_and_yaml_are_the_same_document(gold, openstack, raw):
@@ -608,22 +308,6 @@ def test_candidates_are_what_placement_answers_to_novas_query(
     assert "MEMORY_MB=7680 of 7680" in rows[0]["free"]
 
 
-def test_candidates_exits_three_when_there_is_none(make, openstack):
-    make.flavor("huge", ram=9000)
-    done = openstack("candidates", "huge", "raw", "-f", "json")
-    assert (done.code, done.json) == (3, [])
-
-
-@pytest.mark.parametrize("verb", ["explain", "candidates"])
-def test_nothing_is_written_or_claimed(gold, raw, proxied, verb):
-    done, requests = proxied(verb, "gold", "raw")
-    assert done.code == 0
-    paths = [request.path for request in requests["placement"]]
-    assert any(path.startswith("/allocation_candidates?") for path in paths)
-    sent = [each for service in requests.values() for each in service]
-    assert {request.method for request in sent} == {"GET"}
-
-
 def test_print_query_asks_placement_for_no_candidates(gold, raw, proxied):
     done, requests = proxied("candidates", "gold", "raw", "--print-query")
     assert done.code == 0
@@ -660,38 +344,3 @@ def test_the_printed_query_is_the_one_that_the_scheduler_sends(
     sent = logs.queries(prefiltering, boot.request)
     assert [row["query"] for row in printed] == sent
     assert len(sent) == (2 if "hw:cpu_policy" in properties else 1)
-
-
-# What it costs
-
-
-def test_the_number_of_requests_does_not_grow_with_the_hosts(make, gold, raw, proxied):
-    make.flavor("large", ram=8000)
-    questions = {
-        "candidates": ("candidates", "gold", "raw", "-f", "value", "-c", "host"),
-        "explain, two hosts": ("explain", "gold", "raw"),
-        "explain, two hosts, as JSON": ("explain", "gold", "raw", "-f", "json"),
-        "explain, no host": ("explain", "large", "raw"),
-    }
-
-    def costs():
-        return {name: cost(*proxied(*each)) for name, each in questions.items()}
-
-    # One that Nova does not list makes a difference; thirty make no other.
-    make.provider("one")
-    few = costs()
-    for number in range(30):
-        make.provider(f"more{number:02d}")
-    many = costs()
-    for name, each in many.items():
-        print(name, each)
-    assert many == few
-    # Up to twelve other flavors are tried where there is no host.
-    assert max(sum(each.values()) for each in few.values()) <= 25 + 12
-
-
-def cost(done, requests):
-    """Return how many requests each service was sent."""
-    # Nova does not list what only Placement knows, so that the verdict may be in doubt.
-    assert done.code in (0, 3, 4)
-    return {service: len(sent) for service, sent in requests.items()}

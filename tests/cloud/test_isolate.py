@@ -168,18 +168,6 @@ def test_a_dry_run_says_the_same_and_writes_nothing(
     assert specs(admin, golden) == REQUIRED
 
 
-def test_the_undo_file_brings_back_what_was_there(
-    aggregate, admin, openstack, make, golden, tmp_path
-):
-    undo = tmp_path / "undo.yaml"
-    run = openstack(*ISOLATE, "--image", "raw", "--undo", str(undo))
-    assert (run.code, metadata(admin, aggregate)) == (0, REQUIRED)
-    assert openstack("apply", str(undo)).code == 0
-    assert not hosts_with(admin)
-    assert specs(admin, golden) == metadata(admin, aggregate) == {}
-    assert openstack("plan", str(undo), "--exit-code").code == 0
-
-
 @pytest.fixture(scope="module")
 def core(cloud):
     """The cloud as the commands use it, to do by one step what they do at once."""
@@ -247,41 +235,6 @@ def test_nobody_is_left_without_a_host_unless_forced(
         assert run.err.splitlines()[-1] == f"{refusal} overrides this"
     assert not [request for proxy in proxies for request in proxy.writes]
     assert openstack(*ISOLATE, "--force", variables=variables).code == 0
-
-
-def test_traits_stay_that_isolate_another_aggregate_or_say_what_a_host_is(
-    aggregate, make, openstack, admin, golden
-):
-    disk = "STORAGE_DISK_SSD"
-    make.gives(disk)
-    make.aggregate("other", "cmp01", "cmp02", **REQUIRED)
-    make.gives(GOLD, "cmp02")
-    assert openstack(*ISOLATE[:3], disk, *ISOLATE[3:]).code == 0
-    run = openstack("unisolate", "gold", "--remove-traits", "-f", "json")
-    assert rows(run) == [
-        ("aggregate", "gold", "changed"),
-        ("flavor", "golden", "unchanged"),
-        ("host", "cmp00", "changed"),
-        ("host", "cmp01", "unchanged"),
-    ]
-    said = f"{GOLD} stays: it isolates 'other', too"
-    standard = f"{disk} stays: a standard trait says what a host is"
-    assert run.json[1]["detail"] == run.json[3]["detail"] == f"{said}; {standard}"
-    assert run.json[2]["detail"] == f"without {GOLD}; {standard}"
-    assert specs(admin, golden) == {**REQUIRED, f"trait:{disk}": "required"}
-    assert hosts_with(admin) == {"cmp01", "cmp02"}
-    assert hosts_with(admin, disk) == INSIDE
-
-
-def test_flavors_keep_a_trait_that_other_hosts_have(
-    aggregate, make, openstack, admin, golden
-):
-    make.gives(GOLD, "cmp03")
-    assert openstack(*ISOLATE).code == 0
-    run = openstack(*UNISOLATE)
-    assert run.json[1]["detail"] == f"{GOLD} stays: cmp03 has it, too"
-    assert specs(admin, golden) == REQUIRED
-    assert hosts_with(admin) == {"cmp03"}
 
 
 def test_a_trait_that_a_server_requires_is_not_removed_from_the_last_hosts(

@@ -6,12 +6,10 @@ TRAITSCHED_MOVES is the number of moves, and TRAITSCHED_SEED what they are drawn
 from __future__ import annotations
 
 import collections
-import contextlib
 import dataclasses
 import functools
 import os
 import random
-import sqlite3
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -190,18 +188,6 @@ class Scene:
         if case.kind is Kind.REBUILD:
             return {"rebuild": {"imageRef": self.images[case.to]}}
         return {"unshelve": None}
-
-    def restarted(self) -> None:
-        """Let nova-computes forget whom they lost, as they do when they are restarted.
-
-        Until then nova-api does not let one be up again.
-        """
-        with contextlib.closing(sqlite3.connect(self.cloud.state / "nova.db")) as cell:
-            cell.execute(
-                "UPDATE migrations SET status = 'completed' "
-                "WHERE migration_type = 'evacuation' AND status = 'done'"
-            )
-            cell.commit()
 
     def settled(self, server: str) -> Any:
         """Return a server's body when nothing is done with it any more."""
@@ -401,7 +387,7 @@ def test_servers_go_where_it_was_said_that_they_could(scene, record_property):
                 meanwhile.forced_down(boot.host)
             found = scene.destinations(case, boot.server)
             moved = scene.move(case, boot.server)
-            scene.restarted()
+            scene.cloud.forget_evacuations()
         closed("server destinations").validate(views.document(found))
         filtered = logs.filtered(scene.cloud, moved.request)
         scene.maker.delete(boot)

@@ -222,7 +222,7 @@ def test_what_the_page_prints_is_what_a_cloud_answers(cloud, boot, tmp_path, blo
     shutil.copytree(FOLDER, tmp_path, dirs_exist_ok=True)
     (tmp_path / "rules.conf").write_text(RULES)
     command = block.command.replace(PYTHON, str(cloud.release.python()))
-    done = scripts.run(tmp_path, "printed", text=command, variables=cloud.environment)
+    done = scripts.type_in(tmp_path, command, cloud.environment)
     assert not block.differs_from(done.out), done.out + done.err
 
 

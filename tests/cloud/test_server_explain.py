@@ -22,7 +22,6 @@ from tests.schemas import closed
 from tests.services.release import chosen
 
 GOLD = "CUSTOM_GOLD"
-HOSTS = [f"cmp0{number}" for number in range(4)]
 #: No filter of these knows server groups, and one raises for what it does not know.
 FILTERS = "ComputeFilter,ImagePropertiesFilter,JsonFilter"
 LIVE = {"os-migrateLive": {"host": None, "block_migration": "auto"}}
@@ -155,13 +154,6 @@ def test_a_trait_that_no_host_has(make, told, raw):
     assert found["summary"].endswith(" Now: no host can take it: 0 of 4.")
 
 
-def test_no_room(make, told, raw):
-    boot = make.boot(make.flavor("huge", ram=80000), raw)
-    found = told(kept(make, boot), code=3)
-    assert found["failure"]["stage"] == "no allocation candidates"
-    assert found["now"]["conflicts"] == [["resources:MEMORY_MB"]]
-
-
 def test_filters_take_all(make, told, small, raw):
     query = json.dumps(["=", "$host", "nowhere"])
     hints = {"query": query}
@@ -170,16 +162,6 @@ def test_filters_take_all(make, told, small, raw):
     assert found["failure"]["stage"] == "no host left"
     assert found["now"]["request"]["hints"] == [{"hint": "query", "values": [query]}]
     assert found["now"]["conflicts"] == [["JsonFilter"]]
-
-
-def test_hints_are_known_where_the_compute_api_shows_them(make, told, small, raw):
-    boot = make.boot(small, raw, hints={"query": json.dumps(["=", "$host", "x"])})
-    found = told(kept(make, boot), code=3 if chosen().shows_hints else 0)
-    hints = part(found, "scheduler hints")
-    if chosen().shows_hints:
-        assert (hints["known"], hints["source"]) == (True, "server")
-    else:
-        assert (hints["known"], hints["option"]) == (False, "--hint")
 
 
 def test_a_filter_raises(make, told, small, raw):

@@ -100,7 +100,7 @@ def test_a_file_a_folder_and_standard_input_are_the_same(
     assert not proxy.writes
 
 
-@pytest.mark.parametrize("writes", [1, 2, 7, 14])
+@pytest.mark.parametrize("writes", [2, 14])
 def test_killed_and_applied_again_it_is_the_same(
     placement, providers, openstack, background, wanted, proxy, writes
 ):
@@ -158,7 +158,7 @@ def test_two_that_contradict_each_other_touch_nothing_else_and_are_told(
     ends_as_either_wants(openstack, wanted, contrary)
 
 
-@pytest.mark.parametrize("number", [1, 2, 7, 14, 15])
+@pytest.mark.parametrize("number", [2, 14])
 def test_who_is_contradicted_between_two_writes_says_what_is_not_as_wanted(
     placement, providers, background, openstack, wanted, contrary, nova, number
 ):
@@ -171,7 +171,8 @@ def test_who_is_contradicted_between_two_writes_says_what_is_not_as_wanted(
             between[0] = background("apply", contrary, "-f", "json").wait()
 
     nova.fault = rival
-    done = openstack("apply", wanted, "-f", "json")
+    # With more jobs it would write on while the other does, and contradict it in turn.
+    done = openstack("apply", wanted, "--jobs", "1", "-f", "json")
     # Nobody came after it, and what it wants was there when it looked again.
     assert (between[0].code, between[0].err) == (0, "")
     assert done.code == 1

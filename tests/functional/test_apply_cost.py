@@ -14,6 +14,8 @@ from tests.functional.proxy import Proxy
 from tests.services import fill
 from tests.services.placement import PlacementServer
 
+pytestmark = pytest.mark.one_client
+
 HOSTS = 1000
 #: All that a check reads of a cloud of that size (test_survey_cost.py), and Nova's and
 #: Glance's lists.

@@ -31,24 +31,18 @@ def assert_refused(run, proxy, code, *parts):
     assert not proxy.writes
 
 
-@pytest.mark.parametrize("verb", ["add", "remove"])
 @pytest.mark.parametrize(
-    "name",
+    ("verb", "name"),
     [
-        "",
-        " ",
-        "CUSTOM_",
-        "CUSTOM GOLD",
-        "custom_gold",
-        "CUSTOM_GÖLD",
-        "CUSTOM_GOLD\n",
-        "CUSTOM_GOLD;ls",
-        "../traits",
-        "CUSTOM_" + "A" * 249,
+        (["add", "--create"], ""),
+        (["add", "--create"], "CUSTOM_GÖLD"),
+        (["add", "--create"], "CUSTOM_GOLD\n"),
+        (["add", "--create"], "CUSTOM_" + "A" * 249),
+        (["remove"], "../traits"),
     ],
 )
 def test_a_name_that_no_trait_can_have(hosts, proxy, openstack, verb, name):
-    run = openstack(verb, name, "--all", *(["--create"] if verb == "add" else []))
+    run = openstack(*verb, name, "--all")
     assert_refused(run, proxy, 1, "can't be a trait", "A-Z, 0-9 and _")
     assert len(run.err.splitlines()) == 1
 
@@ -100,10 +94,8 @@ def test_options_that_do_not_make_sense_are_usage_errors(
     assert_refused(openstack("add", "CUSTOM_GOLD", *options), proxy, 2, part)
 
 
-@pytest.mark.parametrize("verb", ["add", "remove"])
 @pytest.mark.parametrize(
-    "option",
-    ["--host", "--aggregate", "--availability-zone", "--provider", "--host-file"],
+    ("verb", "option"), [("add", "--host"), ("remove", "--provider")]
 )
 def test_two_dashes_are_no_value(hosts, proxy, openstack, verb, option):
     run = openstack(verb, "CUSTOM_GOLD", f"{option}=--", "--host", "cmp1")
@@ -170,7 +162,7 @@ def test_a_check_of_nothing_but_ignored_rules_is_a_usage_error(hosts, proxy, ope
     assert not proxy.requests
 
 
-@pytest.mark.parametrize("jobs", ["0", "17", "-1", "many"])
+@pytest.mark.parametrize("jobs", ["0", "17", "many"])
 def test_the_number_of_jobs_is_checked(hosts, proxy, openstack, jobs):
     run = openstack("add", "CUSTOM_GOLD", "--all", "--jobs", jobs)
     assert_refused(run, proxy, USAGE, "error: argument --jobs")
@@ -336,7 +328,7 @@ def test_clouds_yaml_says_how_long_to_wait(hanging, tmp_path):
     assert "no answer from" in run.err
 
 
-@pytest.mark.parametrize("text", ["0", "-1", "x", "", "nan", "inf"])
+@pytest.mark.parametrize("text", ["0", "", "nan"])
 @pytest.mark.parametrize("verb", [["list"], ["config", "show"]])
 def test_how_long_to_wait_is_a_number_above_0(proxy, openstack, verb, text):
     run = openstack(*verb, f"--timeout={text}")

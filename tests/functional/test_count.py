@@ -15,6 +15,8 @@ import pytest
 
 from tests.functional.nova import Nova
 
+pytestmark = pytest.mark.one_client
+
 EVERY = {"VCPU": 8, "MEMORY_MB": 4096, "DISK_GB": 100}
 WITHOUT_DISK = {"VCPU": 8, "MEMORY_MB": 4096}
 FLAVOR = {"id": "1", "name": "small", "vcpus": 1, "ram": 1024, "disk": 10}

@@ -11,6 +11,8 @@ from tests.functional.placement import INVENTORIES
 from tests.services.nova import HalfCloud, MadeUpNova
 from tests.services.placement import PlacementServer
 
+pytestmark = pytest.mark.one_client
+
 MAXIMUM = 2
 OPTIONS = f"\n[placement]\nmax_allocation_candidates = {MAXIMUM}\n"
 

@@ -62,9 +62,10 @@ def silent(proxy, hanging):
     hanging()
 
 
-@pytest.mark.parametrize("generation", [1, None], ids=["read", "not read"])
-@pytest.mark.parametrize("jobs", [1, 16])
-@pytest.mark.parametrize("trouble", [refused, silent])
+@pytest.mark.parametrize(
+    ("trouble", "jobs", "generation"),
+    [(refused, 1, None), (refused, 16, 1), (silent, 1, 1), (silent, 16, None)],
+)
 def test_a_thousand_hosts_end_within_a_minute(
     proxy, hanging, monkeypatch, trouble, jobs, generation
 ):

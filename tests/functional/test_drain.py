@@ -6,6 +6,8 @@ import pytest
 
 from tests.functional.nova import Nova
 
+pytestmark = pytest.mark.one_client
+
 
 @pytest.fixture
 def nova(placement, proxy):

@@ -13,7 +13,7 @@ from tests.functional.draining import FLAVORS, NETWORKS, FullHost
 from tests.services import fill
 from tests.services.placement import PlacementServer
 
-pytestmark = pytest.mark.full
+pytestmark = [pytest.mark.one_client, pytest.mark.full]
 HOSTS, SERVERS = 1000, 200
 
 

@@ -14,6 +14,8 @@ from osc_traitsched.core.nova.settings import SchedulerSettings
 from tests.functional.placement import INVENTORIES
 from tests.services.nova import HalfCloud, MadeUpNova
 
+pytestmark = pytest.mark.one_client
+
 #: Beside one for each set of aggregates in the request, and one by one those of a
 #: few hosts that stand for others.
 MOST = 12
@@ -67,7 +69,7 @@ def explained(placement, nova, flavor, release=33, **options):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("flavor", [SMALL, LARGE, PICKY], ids=lambda f: f["name"])
+@pytest.mark.parametrize("flavor", [LARGE, PICKY], ids=lambda f: f["name"])
 def test_the_number_of_requests_is_bounded_and_does_not_grow_with_the_hosts(
     placement, hosts, flavor
 ):

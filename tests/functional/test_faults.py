@@ -12,7 +12,7 @@ import pytest
 from tests.functional.placement import STANDARD
 from tests.functional.proxy import CutAfter, CutBefore, Instead
 
-HOSTS = 25
+HOSTS = 15
 KILLED_HOSTS = 100
 
 
@@ -35,14 +35,11 @@ def every_fifth_write(fault):
     "fault",
     [
         Instead(409, "placement.concurrent_update"),
-        Instead(500),
-        Instead(502),
         Instead(503),
-        Instead(504),
         CutBefore(),
         CutAfter(),
     ],
-    ids=["409", "500", "502", "503", "504", "cut before", "cut after"],
+    ids=["409", "503", "cut before", "cut after"],
 )
 def test_passing_trouble_is_got_over_in_one_run(
     hosts, placement, proxy, openstack, fault
@@ -62,12 +59,10 @@ def test_passing_trouble_is_got_over_in_one_run(
 @pytest.mark.parametrize(
     "fault",
     [
-        Instead(400),
         Instead(403),
-        Instead(404),
         Instead(409, "placement.undefined_code"),
     ],
-    ids=["400", "403", "404", "409 of another kind"],
+    ids=["403", "409 of another kind"],
 )
 def test_a_final_answer_fails_the_row_and_the_same_again_finishes(
     hosts, placement, proxy, openstack, fault
@@ -152,11 +147,11 @@ def test_ctrl_c_is_no_failure_even_if_the_write_that_it_hits_fails(
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert run.code == 130
     assert run.statuses["cmp00"] in ("failed", "unknown")
-    assert run.statuses["cmp24"] == "not done"
+    assert run.statuses["cmp14"] == "not done"
     assert run.err.splitlines()[-1].startswith("interrupted after ")
 
 
-@pytest.mark.parametrize("kills", [5, pytest.param(30, marks=pytest.mark.full)])
+@pytest.mark.parametrize("kills", [5, pytest.param(15, marks=pytest.mark.full)])
 def test_killed_at_any_moment_no_host_has_fewer_traits_and_the_next_run_finishes(
     placement, proxy, background, openstack, kills
 ):

@@ -17,6 +17,8 @@ from tests.services import fill
 from tests.services.nova import HalfCloud, MadeUpNova
 from tests.services.placement import PlacementServer
 
+pytestmark = pytest.mark.one_client
+
 GOLD = "CUSTOM_GOLD"
 ISOLATING = SchedulerSettings.of(33, enable_isolated_aggregate_filtering=True)
 #: Ten sizes: four numbers of processors, five of memory, one of disks.

@@ -11,6 +11,8 @@ from tests.functional.placement import INVENTORIES, STANDARD
 from tests.services.nova import CloudWithImages, MadeUpNova
 from tests.unit.app import shorthands
 
+pytestmark = pytest.mark.one_client
+
 GOLD, QCOW2 = "CUSTOM_GOLD", "COMPUTE_IMAGE_TYPE_QCOW2"
 PROJECT, OTHER = "5a1e01", "5a1e03"
 HOSTS = ("cmp00", "cmp01", "cmp02", "cmp03")

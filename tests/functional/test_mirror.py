@@ -9,6 +9,8 @@ import pytest
 from osc_traitsched.cloud import topology
 from tests.services.nova import HalfCloud, MadeUpNova
 
+pytestmark = pytest.mark.one_client
+
 
 @pytest.fixture
 def service(placement):

@@ -13,8 +13,10 @@ from osc_traitsched.cloud import write
 from osc_traitsched.cloud.write import Patience
 from osc_traitsched.core.change.model import PRESENT, Change, Kind, Object, State
 from tests.functional.nova import Nova
-from tests.functional.proxy import CutAfter, CutBefore, Instead
+from tests.functional.proxy import CutAfter, Instead
 from tests.services.nova import HalfCloud, MadeUpNova
+
+pytestmark = pytest.mark.one_client
 
 REPAIR = ("mirror", "repair")
 HOSTS = 20
@@ -122,12 +124,9 @@ def test_a_node_without_a_provider_is_a_failed_row(placement, proxy, openstack):
     "fault",
     [
         Instead(409, "placement.concurrent_update"),
-        Instead(500),
-        Instead(503),
-        CutBefore(),
         CutAfter(),
     ],
-    ids=["409", "500", "503", "cut before", "cut after"],
+    ids=["409", "cut after"],
 )
 def test_passing_trouble_is_got_over_in_one_run(
     placement, hosts, nova, openstack, fault
@@ -142,12 +141,11 @@ def test_passing_trouble_is_got_over_in_one_run(
     assert is_in_step(placement, hosts, nova)
 
 
-@pytest.mark.parametrize("fault", [Instead(403), Instead(409, "placement.other")])
 def test_a_final_answer_fails_the_row_and_the_same_again_finishes(
-    placement, hosts, nova, openstack, proxy, fault
+    placement, hosts, nova, openstack, proxy
 ):
     nova.fault = lambda request: (
-        fault if request.is_write and request.number % 5 == 0 else None
+        Instead(403) if request.is_write and request.number % 5 == 0 else None
     )
     run = openstack(*REPAIR, "-f", "json")
     assert run.code == 1
@@ -158,20 +156,6 @@ def test_a_final_answer_fails_the_row_and_the_same_again_finishes(
     run = openstack(*REPAIR, "-f", "json")
     assert (run.code, len(run.json)) == (0, HOSTS // 5)
     assert is_in_step(placement, hosts, nova)
-
-
-def test_trouble_that_does_not_pass_ends_after_ten_tries(
-    placement, hosts, nova, openstack, proxy
-):
-    for provider in list(hosts.values())[1:]:
-        put(placement, provider, nova.uuid("all"))
-    nova.fault = lambda request: (
-        Instead(409, "placement.concurrent_update") if request.is_write else None
-    )
-    run = openstack(*REPAIR, "-f", "json")
-    assert run.statuses == {"cmp00": "failed"}
-    assert "others changed this provider during every try" in run.json[0]["detail"]
-    assert len(proxy.writes) == 10
 
 
 def test_what_a_rival_adds_in_between_is_kept(placement, hosts, nova, openstack):

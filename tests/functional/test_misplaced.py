@@ -16,6 +16,8 @@ from tests.functional.proxy import Proxy
 from tests.services import fill
 from tests.services.placement import PlacementServer
 
+pytestmark = pytest.mark.one_client
+
 HOSTS, SERVERS, PAGE = 1000, 100_000, 1000
 #: MB, of the whole process with Python and OpenStackClient.
 MOST_MEMORY = 400

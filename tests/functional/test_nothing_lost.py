@@ -11,6 +11,8 @@ import pytest
 
 from tests.functional.placement import INVENTORIES, STANDARD, Placement
 
+pytestmark = pytest.mark.one_client
+
 PROCESSES = 20
 EACH = 10
 

@@ -11,6 +11,8 @@ import pytest
 
 from tests.functional.nova import Nova
 
+pytestmark = pytest.mark.one_client
+
 EGRESS = "NET_BW_EGR_KILOBIT_PER_SEC"
 PORT, NETWORK, SUBNET, SEGMENT, VOLUME = (
     f"a000000{n}-0000-4000-8000-000000000000" for n in range(5)

@@ -142,12 +142,3 @@ def test_apply_shows_how_far_it_is(placement, slow, tmp_path):
     out, shown = at_a_terminal(slow, tmp_path, command)
     assert b"/30 [" in shown
     assert out.startswith(b"[")
-
-
-def test_plan_shows_what_is_read(placement, thinking, tmp_path):
-    with_nova(placement, thinking, tmp_path)
-    command = ("trait-sched", "plan", "wanted.yaml", "-f", "json")
-    out, shown = at_a_terminal(thinking, tmp_path, command)
-    assert b"reading" in shown
-    assert left_of(shown) == ""
-    assert out.startswith(b"[")

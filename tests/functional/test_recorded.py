@@ -15,6 +15,8 @@ from osc_traitsched.views.explain.document import document
 from tests.services.nova import HalfCloud, MadeUpNova
 from tests.unit.app.recorded import RecordedService
 
+pytestmark = pytest.mark.one_client
+
 FLAVOR = {
     "id": "gold",
     "name": "gold",

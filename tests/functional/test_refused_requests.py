@@ -10,6 +10,8 @@ from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from tests.services.nova import HalfCloud, MadeUpNova
 
+pytestmark = pytest.mark.one_client
+
 FLAVOR = {"name": "odd", "vcpus": 1, "ram": 512, "disk": 1}
 UNKNOWN_CLASS = {"resources:CUSTOM_FOO": "1"}
 SCSI = {"name": "image", "disk_format": "qcow2", "hw_disk_bus": "scsi"}

@@ -9,7 +9,10 @@ import pytest
 from tests import scripts
 from tests.functional import shell
 
-pytestmark = pytest.mark.skipif(not shutil.which("jq"), reason="the scripts need jq")
+pytestmark = [
+    pytest.mark.one_client,
+    pytest.mark.skipif(not shutil.which("jq"), reason="the scripts need jq"),
+]
 
 
 def test_hosts_are_given_their_traits_once(placement, proxy, tmp_path):

@@ -15,7 +15,7 @@ from tests.services.nova import HalfCloud, MadeUpNova
 from tests.services.pages import after
 from tests.services.placement import PlacementServer
 
-pytestmark = pytest.mark.full
+pytestmark = [pytest.mark.one_client, pytest.mark.full]
 HOSTS, FULL, AGGREGATES = 1000, 50, 60
 
 #: All providers, those that others share, all traits, and all resource classes.

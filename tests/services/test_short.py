@@ -15,17 +15,6 @@ from tests.services.release import NEWEST, RELEASES
 LACKING = dataclasses.replace(RELEASES[23], pythons=Pythons((99, 0)))
 
 
-def test_a_release_without_a_python_is_named_and_no_failure(
-    capfd: pytest.CaptureFixture[str],
-) -> None:
-    assert short.main([], [LACKING]) == 0
-
-    (line,) = capfd.readouterr().out.splitlines()
-    assert line.startswith(
-        "tests.cloud.short: NOT RUN on Wallaby: no Python 99.0 or later on the PATH"
-    )
-
-
 def test_the_others_are_run_and_their_ends_shown(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
