@@ -28,7 +28,7 @@ class _Deferred:
 class ListTraits(_Deferred):
     """openstack trait-sched list."""
 
-    path = "osc_traitsched.commands.list:ListTraits"
+    path = "osc_traitsched.commands.listing:ListTraits"
 
 
 class AddTraits(_Deferred):
@@ -52,13 +52,13 @@ class Explain(_Deferred):
 class ListCandidates(_Deferred):
     """openstack trait-sched candidates."""
 
-    path = "osc_traitsched.commands.candidates:ListCandidates"
+    path = "osc_traitsched.commands.explain:ListCandidates"
 
 
 class TryFilter(_Deferred):
     """openstack trait-sched filter try."""
 
-    path = "osc_traitsched.commands.filter_try:TryFilter"
+    path = "osc_traitsched.commands.explain:TryFilter"
 
 
 class Check(_Deferred):
@@ -70,19 +70,19 @@ class Check(_Deferred):
 class ListAggregates(_Deferred):
     """openstack trait-sched aggregate list."""
 
-    path = "osc_traitsched.commands.aggregate_list:ListAggregates"
+    path = "osc_traitsched.commands.listing:ListAggregates"
 
 
 class CheckMirror(_Deferred):
     """openstack trait-sched mirror check."""
 
-    path = "osc_traitsched.commands.mirror:CheckMirror"
+    path = "osc_traitsched.commands.listing:CheckMirror"
 
 
 class RepairMirror(_Deferred):
     """openstack trait-sched mirror repair."""
 
-    path = "osc_traitsched.commands.mirror:RepairMirror"
+    path = "osc_traitsched.commands.listing:RepairMirror"
 
 
 class ShowConfig(_Deferred):
@@ -130,7 +130,7 @@ class UnisolateAggregate(_Deferred):
 class ServerDestinations(_Deferred):
     """openstack trait-sched server destinations."""
 
-    path = "osc_traitsched.commands.server_destinations:ServerDestinations"
+    path = "osc_traitsched.commands.server:ServerDestinations"
 
 
 class PlanWanted(_Deferred):
@@ -154,16 +154,16 @@ class ExportWanted(_Deferred):
 class ExplainServer(_Deferred):
     """openstack trait-sched server explain."""
 
-    path = "osc_traitsched.commands.server_explain:ExplainServer"
+    path = "osc_traitsched.commands.server:ExplainServer"
 
 
 class ListServers(_Deferred):
     """openstack trait-sched server list."""
 
-    path = "osc_traitsched.commands.server_list:ListServers"
+    path = "osc_traitsched.commands.server:ListServers"
 
 
 class DrainHost(_Deferred):
     """openstack trait-sched host drain."""
 
-    path = "osc_traitsched.commands.host_drain:DrainHost"
+    path = "osc_traitsched.commands.server:DrainHost"

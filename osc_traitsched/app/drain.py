@@ -6,10 +6,10 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from osc_traitsched.app import explain, server_request, settings
+from osc_traitsched.app import explain, server, settings
 from osc_traitsched.app.explain import with_builds
 from osc_traitsched.app.garbage import uncollected
-from osc_traitsched.app.server_request import Found
+from osc_traitsched.app.server import Found
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import allocation_candidates, lookup, read
 from osc_traitsched.cloud import servers as reading
@@ -115,7 +115,7 @@ def _resident(
     kind, _ = due(state, is_up)
     source = next((node for node in nodes if node.node == state.node), None)
     move = Move(kind, state.id, state.host, source)
-    question = server_request.moved(cloud, found, _NOTHING_SAID, assumptions, move)
+    question = server.moved(cloud, found, _NOTHING_SAID, assumptions, move)
     refusal = None
     try:
         question.request()

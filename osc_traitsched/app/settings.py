@@ -1,19 +1,27 @@
-"""How nova-scheduler is configured: what was said of it, and what the cloud tells."""
+"""The scheduler's settings: read, saved, and turned on in a deployment."""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Iterator, Set
+import os
+from collections.abc import Iterable, Iterator, Set
 
 from osc_traitsched.cloud import lookup, read
 from osc_traitsched.cloud.service import Cloud
-from osc_traitsched.config import baseline, joining, rhoso
+from osc_traitsched.config import baseline, file, fragment, joining, rhoso, saved
 from osc_traitsched.config.joining import Named
+from osc_traitsched.config.places import Places
 from osc_traitsched.config.saved import Saved
 from osc_traitsched.core import releases
-from osc_traitsched.core.errors import BadConfiguration, CloudBroke
-from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.errors import BadConfiguration, CloudBroke, OtherSettings
+from osc_traitsched.core.nova import settings
+from osc_traitsched.core.nova.options import OPTIONS, Kind
+from osc_traitsched.core.nova.settings import SchedulerSettings, Switched
+from osc_traitsched.core.releases import RELEASES
+
+# How nova-scheduler is configured: what was said of it, and what the cloud tells.
+
 
 #: The trait with which a nova-compute of 2026.2 or later marks its providers.
 OWNER_MARK = "OWNER_NOVA"
@@ -195,3 +203,143 @@ def _release(
             return release, source, ()
         return release, source, releases.others_behind(max_microversion, release)
     return SchedulerSettings.release, SchedulerSettings.release_source, ()
+
+
+# Keep how the scheduler is set, so that later commands find it.
+
+
+@dataclasses.dataclass(frozen=True)
+class Saving:
+    """A document of settings to write.
+
+    :ivar path: where it lies, or will
+    :ivar text: what is to stand there
+    :ivar present: what stands there now; None for no file
+    """
+
+    path: str
+    text: str
+    present: str | None
+
+    @property
+    def is_done(self) -> bool:
+        """It stands there already."""
+        return self.present == self.text
+
+
+def plan_saving(
+    sources: SettingsSources, places: Places, force: bool = False
+) -> Saving:
+    """Return the document that says what the sources say, in the user's own folder.
+
+    Relative paths start at the working directory, and become absolute.
+
+    :param force: whatever else stands in the file may go
+    :raises BadConfiguration: for a file or a value that can't be, or that is not a file
+    :raises OtherSettings: where the file says something else
+    """
+    for path in _paths(sources):
+        _check_stays(path)
+    resolve(sources, read_files(sources), None)
+    path = places.own_document
+    present = file.read(path) if os.path.lexists(file.located(path)) else None
+    made = Saving(path, _text(sources), present)
+    if present is not None and not made.is_done and not force:
+        raise OtherSettings(path)
+    return made
+
+
+def save(saving: Saving) -> None:
+    """Write the document as a whole, if it does not stand there yet.
+
+    :raises BadConfiguration: when it can't be written
+    """
+    if not saving.is_done:
+        file.write(saving.path, saving.text)
+
+
+def _paths(sources: SettingsSources) -> tuple[str, ...]:
+    plane = () if sources.control_plane is None else (sources.control_plane,)
+    return (*sources.nova_conf, *sources.environments, *plane)
+
+
+def _check_stays(path: str) -> None:
+    """Accept a file or a directory; a pipe is gone when the command ends."""
+    found = file.located(path)
+    if found.exists() and not (found.is_file() or found.is_dir()):
+        raise BadConfiguration(path, None, "not a file: nobody could read it again")
+
+
+def _text(sources: SettingsSources) -> str:
+    release, plane = sources.nova_release, sources.control_plane
+    return saved.text(
+        {
+            saved.RELEASE: None if release is None else RELEASES[release],
+            saved.BASELINE: sources.baseline,
+            saved.NOVA_CONF: _absolute(sources.nova_conf),
+            saved.ENVIRONMENTS: _absolute(sources.environments),
+            saved.CONTROL_PLANE: None if plane is None else _absolute([plane])[0],
+            saved.OPTIONS: _options(sources.options),
+        }
+    )
+
+
+def _options(given: Iterable[tuple[str, str]]) -> dict[str, str | list[str]]:
+    """Return options by name; all texts of one that takes several."""
+    found: dict[str, str | list[str]] = {}
+    for name, text in given:
+        before = found.get(name, [])
+        is_several = OPTIONS[name].kind is Kind.MULTI and isinstance(before, list)
+        found[name] = [*before, text] if is_several else text
+    return found
+
+
+def _absolute(paths: Iterable[str]) -> list[str]:
+    return [os.path.abspath(file.located(path)) for path in paths]
+
+
+# Configuration that turns prefilters on, for one kind of deployment.
+
+
+NOVA_CONF, TRIPLEO, RHOSO = "nova-conf", "tripleo", "rhoso"
+
+
+@dataclasses.dataclass(frozen=True)
+class Fragment:
+    """What has to be laid over a deployment's configuration.
+
+    :ivar text: INI or YAML without comments; empty if nothing has to be set
+    :ivar extends_file: it was made from files of the cloud's own
+    :ivar replaces: a text that was not given goes when the fragment is merged
+    """
+
+    turned: Switched
+    text: str
+    extends_file: bool
+    replaces: bool
+
+
+def turn_on(
+    deployment: str, wanted: Iterable[str], files: Named, assumptions: SchedulerSettings
+) -> Fragment:
+    """Return what turns on the names out of ``switch.SWITCHES``.
+
+    :param deployment: :data:`NOVA_CONF`, :data:`TRIPLEO` or :data:`RHOSO`
+    :param files: as ``settings.read_files`` returns them
+    :param assumptions: what those say
+    :raises NotInRelease: for what the release can't do
+    :raises NoParameter: for what no parameter of TripleO can say
+    """
+    turned = settings.switch(wanted, assumptions)
+    text = _fragment_text(deployment, turned, files)
+    replaces = deployment == RHOSO and files.control_plane is None
+    return Fragment(turned, text, files.is_a_file, replaces)
+
+
+def _fragment_text(deployment: str, turned: Switched, files: Named) -> str:
+    if deployment == TRIPLEO:
+        return fragment.environment(turned.values, turned.assumptions.release)
+    if deployment == RHOSO:
+        present = files.control_plane.text if files.control_plane else ""
+        return fragment.control_plane(turned.values, present)
+    return fragment.nova_conf(turned.values)

@@ -5,13 +5,8 @@ from __future__ import annotations
 import argparse
 
 from osc_traitsched.app import trait_changes
-from osc_traitsched.commands import (
-    arguments,
-    base,
-    host_args,
-    scheduler_args,
-    write_args,
-)
+from osc_traitsched.commands import arguments, base, scheduler_args, write_args
+from osc_traitsched.commands import arguments as host_args
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.core.change import effects, traits
 from osc_traitsched.core.change import effects as servers

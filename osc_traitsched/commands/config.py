@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from osc_traitsched.app import fragment, saving, settings
+from osc_traitsched.app import settings
+from osc_traitsched.app import settings as fragment
+from osc_traitsched.app import settings as saving
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.commands import base, scheduler_args
 from osc_traitsched.config import baseline
@@ -101,7 +103,9 @@ class SaveConfig(base.Command):
         sources = scheduler_args.named(args)
         if sources.place is None and sources.nova_release is None:
             raise BadUsage("nothing to keep: name a file or an option of the scheduler")
-        todo = saving.plan(sources, scheduler_args.places_of(self.app), args.force)
+        todo = saving.plan_saving(
+            sources, scheduler_args.places_of(self.app), args.force
+        )
         if not args.dry_run:
             saving.save(todo)
         self.app.stdout.write(

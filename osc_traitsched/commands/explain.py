@@ -1,23 +1,186 @@
-"""openstack trait-sched explain."""
+"""Commands for one request: explain, candidates and filter try."""
 
 from __future__ import annotations
 
 import argparse
 import functools
 import json
+from collections.abc import Iterator
 
 import yaml
 
-from osc_traitsched.app import explain, request
+from osc_traitsched.app import candidates, explain, own_filters, request
+from osc_traitsched.app.candidates import Candidates
 from osc_traitsched.app.explain import Explainer
 from osc_traitsched.app.garbage import uncollected
+from osc_traitsched.app.own_filters import OwnSources
 from osc_traitsched.app.settings import SettingsSources
-from osc_traitsched.commands import base, filter_try, request_args, scheduler_args
+from osc_traitsched.commands import arguments, base, request_args, scheduler_args
 from osc_traitsched.commands.base import ExitCode
+from osc_traitsched.core.errors import AnswerIsNo, BadUsage
 from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.explain.filtering import Filtering
+from osc_traitsched.core.nova.filter.state import Passes, Raises, Unknown
+from osc_traitsched.core.nova.own import PluginJudgment, Weighed
+from osc_traitsched.runner.process import TIMEOUT
+from osc_traitsched.views import candidates as views
+from osc_traitsched.views import own_filters as own_views
 from osc_traitsched.views import terminal
-from osc_traitsched.views.explain import document, prose
+from osc_traitsched.views.explain import document, filters, prose, weights
 from osc_traitsched.views.terminal import painted
+from osc_traitsched.views.traits import Table
+
+# openstack trait-sched filter try.
+
+
+# One's own filters and weighers, and the Python that runs them: the options.
+
+
+def add_own_filter_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the commands that run filters among others."""
+    group = parser.add_argument_group(
+        "own filters",
+        "Filters and weighers that are none of Nova's run in a Python that has Nova in "
+        "it: those named here, and those that the scheduler's settings name. As in: "
+        "--own source_network_filter.py:SourceNetworkFilter --nova-python /opt/nova",
+    )
+    group.add_argument(
+        "--own",
+        dest="plugins",
+        type=arguments.some,
+        action="append",
+        default=[],
+        metavar="FILE.py:CLASS|MODULE:CLASS",
+        help="a filter or weigher of your own that is to be on (repeat for more)",
+    )
+    group.add_argument(
+        "--with-nova",
+        action="store_true",
+        help="run Nova's own filters there too; where they differ from those here, "
+        "say so and believe Nova",
+    )
+    add_python(group)
+
+
+def add_python(group: argparse._ArgumentGroup, is_required: bool = False) -> None:
+    """Add the options of the Python that has Nova in it."""
+    group.add_argument(
+        "--nova-python",
+        required=is_required,
+        type=arguments.some,
+        metavar="PATH|COMMAND",
+        help="a Python that has Nova in it, its virtual environment, or a command that "
+        "starts one, such as 'podman exec -i nova_scheduler python3'",
+    )
+    group.add_argument(
+        "--nova-python-timeout",
+        type=base.seconds,
+        default=TIMEOUT,
+        metavar="SECONDS",
+        help="how long it may take (default: %(default)g)",
+    )
+
+
+def own_sources(
+    args: argparse.Namespace, settings: SettingsSources
+) -> OwnSources | None:
+    """Return what is to run in Nova; None for nothing.
+
+    :raises BadUsage: without a Python to run it
+    """
+    if args.nova_python is None:
+        for flag, value in (("--own", args.plugins), ("--with-nova", args.with_nova)):
+            if value:
+                raise BadUsage(f"{flag} goes with --nova-python")
+        return None
+    return OwnSources(
+        args.nova_python,
+        tuple(args.plugins),
+        settings.conf_files,
+        args.nova_python_timeout,
+        args.with_nova,
+    )
+
+
+# openstack trait-sched filter try.
+
+
+class TryFilter(base.Lister):
+    """Show what a filter or weigher of your own says of every host.
+
+    It runs in a Python that has Nova in it, on Nova's own objects, and
+    nova-scheduler is not touched. What the API does not show is unknown as soon as
+    it is read. Exits 3 if a filter lets no host through, or raises; 8 if that
+    depends on what is unknown.
+    """
+
+    example = (
+        "filter try log_everything_filter.py:LogEverythingFilter gold raw "
+        '--nova-python "$NOVA_PYTHON"'
+    )
+
+    says_where = True
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser of this command's options."""
+        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+        parser.add_argument(
+            "plugin",
+            type=arguments.some,
+            metavar="FILE.py:CLASS|MODULE:CLASS",
+            help="the filter or weigher: a class in a file, or in a module that the "
+            "other Python can import; or the bare name of one that its nova.conf has",
+        )
+        request_args.add_options(parser)
+        _add_options(parser)
+        return parser
+
+    def take_action(self, args: argparse.Namespace) -> Table:
+        """Read, run, and show."""
+        cloud = self.cloud()
+        sources = scheduler_args.sources(args, self.app)
+        asked = request.question(cloud, request_args.server_spec(args), sources)
+        trial = own_filters.try_plugin(
+            cloud,
+            asked,
+            args.plugin,
+            args.nova_python,
+            sources.conf_files,
+            args.nova_python_timeout,
+        )
+        _check_one(trial.judgment)
+        problem = own_views.problem(trial)
+        if problem:
+            base.LOG.warning("%s", problem)
+        self.exit_code = _exit_code_of_try(trial.judgment)
+        return own_views.rows(trial)
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("filter")
+    add_python(group, is_required=True)
+
+
+def _check_one(found: PluginJudgment) -> None:
+    names = sorted({*found.answers, *found.weights})
+    if len(names) > 1:
+        raise BadUsage(f"these are {len(names)}, name one: {', '.join(names)}")
+
+
+def _exit_code_of_try(found: PluginJudgment) -> ExitCode:
+    """Return what is known of whether the scheduler has a host left."""
+    answers: list[object] = list(found.weights.values())
+    for each in found.answers.values():
+        answers.extend(each.values())
+    kinds = {type(answer) for answer in answers}
+    if Raises in kinds:
+        return ExitCode.NO_HOST
+    if kinds & {Passes, Weighed}:
+        return ExitCode.DONE
+    return ExitCode.UNKNOWN if Unknown in kinds else ExitCode.NO_HOST
+
+
+# openstack trait-sched explain.
 
 
 class Explain(base.Command):
@@ -36,7 +199,7 @@ class Explain(base.Command):
         """The parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         request_args.add_options(parser)
-        filter_try.add_options(parser)
+        add_own_filter_options(parser)
         parser.add_argument(
             "--count",
             type=request_args.count,
@@ -101,7 +264,7 @@ def explainer(args: argparse.Namespace, sources: SettingsSources) -> Explainer:
         named=args.hosts,
         want_figures=args.long and args.format != "text",
         want_fixes=args.fixes,
-        own=filter_try.sources(args, sources),
+        own=own_sources(args, sources),
     )
 
 
@@ -135,3 +298,93 @@ def exit_code(found: Explanation) -> ExitCode:
         return ExitCode.NO_HOST
     is_sure = found.is_room_sure and not found.is_uncertain
     return ExitCode.DONE if is_sure else ExitCode.UNKNOWN
+
+
+# openstack trait-sched candidates.
+
+
+class ListCandidates(base.Lister):
+    """List the hosts that Nova would choose from for a server, without claiming any.
+
+    These are the hosts that Placement offers and that the scheduler's host filters
+    pass, in the order in which the scheduler tries them. Exits 3 if there is none,
+    or if Nova or Placement refuses the request, and 8 if it cannot be known of any
+    host whether all filters pass it.
+    """
+
+    example = "candidates gold raw --availability-zone az-east"
+
+    says_where = True
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser of this command's options."""
+        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+        request_args.add_options(parser)
+        add_own_filter_options(parser)
+        parser.add_argument(
+            "--limit",
+            type=request_args.count,
+            metavar="N",
+            help="show at most this many hosts",
+        )
+        parser.add_argument(
+            "--weights",
+            action="store_true",
+            help="show what nova-scheduler's weighers make of each host",
+        )
+        parser.add_argument(
+            "--print-query",
+            action="store_true",
+            help="print the query that Nova would send instead of sending it",
+        )
+        return parser
+
+    def take_action(self, args: argparse.Namespace) -> Table:
+        """Ask, and show."""
+        if args.print_query and args.limit is not None:
+            raise BadUsage("--print-query goes without --limit")
+        try:
+            return self._asked(args)
+        except AnswerIsNo as refusal:
+            if args.formatter == "table":
+                raise
+            # What reads this gets no host, in the same shape as where there is none.
+            base.LOG.error("%s", str(refusal))
+            self.exit_code = base.of_error(refusal)
+            return views.queries() if args.print_query else views.rows((), Filtering())
+
+    def _asked(self, args: argparse.Namespace) -> Table:
+        """Return the hosts, or Nova's queries.
+
+        :raises AnswerIsNo: when Nova or Placement refuses the request
+        """
+        cloud = self.cloud()
+        asked = request_args.server_spec(args)
+        sources = scheduler_args.sources(args, self.app)
+        own = own_sources(args, sources)
+        question = request.question(cloud, asked, sources)
+        self.assumed = question.assumptions
+        if args.print_query:
+            accepted = request.accepted(cloud, question)
+            return views.queries(*filter(None, (accepted, accepted.fallback)))
+        found = candidates.candidates(cloud, question, own)
+        for line in _warnings(found):
+            base.LOG.warning("%s", line)
+        if not found.hosts:
+            self.exit_code = ExitCode.NO_HOST
+        elif found.is_uncertain:
+            self.exit_code = ExitCode.UNKNOWN
+        ranking = found.ranking if args.weights else None
+        return views.rows(found.hosts[: args.limit], found.filtering, ranking)
+
+
+def _warnings(found: Candidates) -> Iterator[str]:
+    if found.vanished:
+        yield terminal.vanished(found.vanished)
+    question, names = found.question, found.names
+    yield from own_views.differences(question, found.filtering, names)
+    yield from filters.unread_hints(question)
+    yield from views.kept_out(found.kept_out, found.filtering)
+    yield from filters.may_fail(found.may_fail, names)
+    yield from filters.others_on(found.others_on, question.assumptions)
+    yield from weights.order(found.ranking)

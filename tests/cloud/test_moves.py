@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from osc_traitsched.app import destinations
-from osc_traitsched.app.destinations import Asked
+from osc_traitsched.app import server as destinations
 from osc_traitsched.app.explain import explain
+from osc_traitsched.app.server import Asked
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud.connection import HttpCloud
 from osc_traitsched.core.nova.question import AFTER, Kind, ServerSpec

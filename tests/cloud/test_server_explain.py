@@ -8,7 +8,7 @@ import json
 import prettytable
 import pytest
 
-from osc_traitsched.app import server_request
+from osc_traitsched.app import server
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud.connection import HttpCloud
 from osc_traitsched.core.nova.question import ServerSpec
@@ -387,7 +387,7 @@ def test_trains_compute_api_shows_what_the_request_of_a_failed_build_was(
     gold = make.flavor("gold", {f"trait:{GOLD}": "required"})
     boot = make.boot(gold, raw, availability_zone="east")
     cloud, given = Older(admin), ServerSpec()
-    found = server_request.read_server(cloud, kept(make, boot), given)
+    found = server.read_server(cloud, kept(make, boot), given)
     sources = {each.name: each.source for each in found.parts(given)}
     assert sources[Name.ZONE] is sources[Name.GROUP] is Source.SERVER
     assert sources[Name.HINTS] is Source.NOT_SHOWN
@@ -395,7 +395,7 @@ def test_trains_compute_api_shows_what_the_request_of_a_failed_build_was(
     settings = SettingsSources(
         nova_conf=(str(failing.nova_conf),), nova_release=failing.release.number
     )
-    question, _ = server_request.question(cloud, found, given, settings)
+    question, _ = server.question_of(cloud, found, given, settings)
     assert question.spec.zone == "east"
     assert [question.request().query()] == logs.queries(failing, boot.request)
 

@@ -98,6 +98,6 @@ def test_other_openstack_commands_import_nothing_but_the_commands_names(
         tmp_path, thousand.url, "trait-sched", "list", "--host", "cmp00001*"
     )
     assert {
-        "osc_traitsched.commands.list",
+        "osc_traitsched.commands.listing",
         "osc_traitsched.core.inventory.trait",
     } <= ours

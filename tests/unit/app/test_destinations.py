@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.app import destinations
-from osc_traitsched.app.destinations import Asked
+from osc_traitsched.app import server as destinations
+from osc_traitsched.app.server import Asked
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.core.errors import BadUsage, CloudBroke
 from osc_traitsched.core.nova.question import Kind, ServerSpec

@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from osc_traitsched.app import saving
+from osc_traitsched.app import settings
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.config import places
 from osc_traitsched.config.places import Places
@@ -32,7 +32,7 @@ CONF = SettingsSources(nova_conf=("nova.conf",))
 
 
 def save(sources, where, force=False):
-    saving.save(saving.plan(sources, where, force))
+    settings.save(settings.plan_saving(sources, where, force))
 
 
 def test_what_is_kept_is_found_again_with_absolute_paths(here, prod):
@@ -63,8 +63,8 @@ def test_only_its_user_can_read_it_and_nothing_else_is_left(prod):
 def test_the_same_once_more_changes_nothing(prod):
     save(CONF, prod)
     before = os.stat(prod.own_document)
-    again = saving.plan(CONF, prod)
-    saving.save(again)
+    again = settings.plan_saving(CONF, prod)
+    settings.save(again)
     assert again.is_done
     after = os.stat(prod.own_document)
     assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
@@ -73,7 +73,7 @@ def test_the_same_once_more_changes_nothing(prod):
 def test_something_else_is_replaced_only_by_force(prod):
     save(CONF, prod)
     with pytest.raises(OtherSettings):
-        saving.plan(SettingsSources(baseline="charmed"), prod)
+        settings.plan_saving(SettingsSources(baseline="charmed"), prod)
     assert places.find(prod).baseline is None
     save(SettingsSources(baseline="charmed"), prod, force=True)
     assert places.find(prod).baseline == "charmed"
@@ -99,14 +99,14 @@ def test_what_a_link_points_to_is_written_and_the_link_stays(tmp_path, prod):
 )
 def test_what_cannot_be_is_not_kept(prod, sources):
     with pytest.raises(BadConfiguration):
-        saving.plan(sources, prod)
+        settings.plan_saving(sources, prod)
     assert not os.path.lexists(prod.own_document)
 
 
 def test_a_pipe_is_not_kept(here, prod):
     os.mkfifo(here / "pipe")
     with pytest.raises(BadConfiguration, match="not a file"):
-        saving.plan(SettingsSources(nova_conf=("pipe",)), prod)
+        settings.plan_saving(SettingsSources(nova_conf=("pipe",)), prod)
 
 
 def test_a_write_that_fails_leaves_what_was_there(prod, monkeypatch):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.app import server, server_request
+from osc_traitsched.app import server
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.core.errors import BadUsage, CloudBroke, Forbidden, NotInCatalog
 from osc_traitsched.core.nova.question import ServerSpec
@@ -192,9 +192,9 @@ def test_extra_specs_that_a_policy_hides_are_not_taken_for_none():
 def test_ports_and_root_volume_are_those_that_are_bound_to_it():
     more = {"status": "SHELVED_OFFLOADED", "fault": None, "image": ""}
     has = cloud(body(**more, **{"OS-SRV-USG:launched_at": THEN}))
-    found = server_request.read_server(has, ID, NOTHING)
+    found = server.read_server(has, ID, NOTHING)
     assert sources(found)[Name.PORTS] is sources(found)[Name.VOLUME] is Source.BOUND
-    question, _ = server_request.question(has, found, NOTHING, SOURCES)
+    question, _ = server.question_of(has, found, NOTHING, SOURCES)
     query = question.request().query()
     assert f"{EGRESS}%3A1000" in query
     assert "CUSTOM_SILVER" in query
@@ -203,9 +203,9 @@ def test_ports_and_root_volume_are_those_that_are_bound_to_it():
 def test_what_the_user_names_is_not_looked_for():
     given = ServerSpec(volume=VOLUME)
     has = cloud(body(image=""))
-    found = server_request.read_server(has, ID, given)
+    found = server.read_server(has, ID, given)
     assert (found.volume, sources(found, given)[Name.VOLUME]) == (None, Source.GIVEN)
-    question, _ = server_request.question(has, found, given, SOURCES)
+    question, _ = server.question_of(has, found, given, SOURCES)
     assert question.parts.boots_from == VOLUME
 
 
@@ -224,7 +224,7 @@ def test_what_does_not_go_with_the_root_disk_is_refused(image, given):
 def test_a_server_that_is_kept_gets_no_change_of_its_flavor_suggested():
     other = {**GOLD, "extra_specs": {"trait:CUSTOM_SILVER": "required"}}
     has = cloud(body(flavor=other))
-    found = server_request.read_server(has, ID, NOTHING)
-    question, is_changed = server_request.question(has, found, NOTHING, SOURCES)
+    found = server.read_server(has, ID, NOTHING)
+    question, is_changed = server.question_of(has, found, NOTHING, SOURCES)
     assert (question.is_kept, is_changed) == (True, True)
     assert question.flavor["extra_specs"] == other["extra_specs"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.commands import filter_try
+from osc_traitsched.commands import explain
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.nova.filter.state import OWN, PASSES, Fails, Raises, Unknown
 from osc_traitsched.core.nova.own import PluginJudgment, Weighed
@@ -35,10 +35,10 @@ def of_weigher(weights):
     ],
 )
 def test_the_exit_code_says_whether_a_host_is_left(found, code):
-    assert filter_try._exit_code(found) == code
+    assert explain._exit_code_of_try(found) == code
 
 
 def test_several_classes_are_named_to_choose_from():
     several = PluginJudgment("34.0.0", {"m.all:B": {}}, {"m.all:A": ERROR}, {})
     with pytest.raises(BadUsage, match=r"these are 2, name one: m\.all:A, m\.all:B"):
-        filter_try._check_one(several)
+        explain._check_one(several)

@@ -1,0 +1,176 @@
+"""Commands that list traits and aggregates, and those of the mirror."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+from osc_traitsched.app import aggregates, traits
+from osc_traitsched.app import trait_changes as app
+from osc_traitsched.commands import arguments, base, write_args
+from osc_traitsched.commands.check import Checker
+from osc_traitsched.core.errors import BadUsage
+from osc_traitsched.core.inventory.selection import Targets
+from osc_traitsched.views import aggregates as aggregate_views
+from osc_traitsched.views import mirror, results, terminal
+from osc_traitsched.views import traits as views
+from osc_traitsched.views.traits import Table
+
+# openstack trait-sched list.
+
+
+class ListTraits(base.Lister):
+    """List the traits that hosts have.
+
+    Without options: every host with its custom traits, and a count of its standard
+    traits. JSON and YAML always have all traits, as lists.
+    """
+
+    example = "list --by-trait --custom"
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser of this command's options."""
+        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+        arguments.add_host_options(parser)
+        parser.add_argument(
+            "--custom", action="store_true", help="custom traits only, in every format"
+        )
+        parser.add_argument(
+            "--long",
+            action="store_true",
+            help="show all traits and hosts in tables, too",
+        )
+        parser.add_argument(
+            "--tree",
+            action="store_true",
+            help="show nested providers, too; --with-trait applies to each provider",
+        )
+        parser.add_argument(
+            "--by-trait",
+            action="store_true",
+            help="show one row for each trait, with its hosts",
+        )
+        return parser
+
+    def take_action(self, args: argparse.Namespace) -> views.Table:
+        """Read, and show."""
+        if args.by_trait and args.tree:
+            raise BadUsage("--by-trait goes without --tree")
+        selectors = arguments.selectors(args)
+        cloud = self.cloud()
+        detail = views.Detail(custom=args.custom, whole=args.long)
+        if args.by_trait:
+            by_trait = traits.by_trait(cloud, selectors, args.tree)
+            _warn(by_trait)
+            return views.by_trait(by_trait.providers, detail)
+        found = traits.by_host(cloud, selectors, args.tree)
+        _warn(found)
+        view = views.by_tree if args.tree else views.by_host
+        return view(found.snapshot, found.held, detail)
+
+
+def _warn(found: Targets | traits.ByTrait) -> None:
+    if found.without_provider:
+        base.LOG.warning("%s", terminal.without_provider(found.without_provider))
+    if found.vanished:
+        base.LOG.warning("%s", terminal.vanished(found.vanished))
+
+
+# openstack trait-sched aggregate list.
+
+
+class ListAggregates(base.Lister):
+    """List host aggregates: zone, isolating traits, projects, and their mirror.
+
+    The mirror is Placement's aggregate of the same UUID. It is in step if it has
+    exactly the compute nodes of the aggregate's hosts; "missing" and "extra" count
+    the others. JSON and YAML always have the names. The mirror is unknown to users
+    who may not read providers or hosts.
+    """
+
+    example = "aggregate list --long"
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser of this command's options."""
+        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+        parser.add_argument(
+            "--long", action="store_true", help="show hosts by name in tables, too"
+        )
+        return parser
+
+    def take_action(self, args: argparse.Namespace) -> Table:
+        """Read, compare, and show."""
+        found = aggregates.compare(self.cloud())
+        if found.snapshot.unlisted:
+            base.LOG.warning("%s", terminal.unlisted(found.snapshot))
+        if found.unread is not None:
+            base.LOG.warning("mirror unknown: %s", str(found.unread))
+        is_known = found.unread is None
+        return aggregate_views.rows(found.differences, args.long, is_known)
+
+
+# openstack trait-sched mirror.
+
+
+# openstack trait-sched mirror check.
+
+
+class CheckMirror(Checker):
+    """Check whether hosts and aggregates in Placement are as in Nova.
+
+    The same as "check mirror". Nothing is written; "mirror repair" writes. Exits 7
+    if a finding is at least as severe as --fail-on.
+    """
+
+    example = "mirror check --fail-on warning"
+
+    def take_action(self, args: argparse.Namespace) -> Table:
+        """Read, judge, and show."""
+        return self.find(args, ["mirror"])
+
+
+# openstack trait-sched mirror repair.
+
+
+class RepairMirror(write_args.Writer):
+    """Bring Placement's aggregates in step with Nova's host aggregates.
+
+    Afterwards Placement's aggregate of the same UUID has exactly the compute nodes
+    of the aggregate's hosts. Other providers in it stay. Prints one row for each
+    provider that has to change.
+    """
+
+    example = "mirror repair --dry-run"
+
+    nothing = ""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser of this command's options."""
+        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+        write_args.add_options(parser)
+        return parser
+
+    def take_action(self, args: argparse.Namespace) -> Table:
+        """Plan, and write or show."""
+        write_args.check(args)
+        arguments.check_columns(args, mirror.COLUMNS)
+        cloud = self.cloud()
+        todo = app.plan_repair(cloud)
+        if todo.snapshot.unlisted:
+            base.LOG.warning("%s", terminal.unlisted(todo.snapshot))
+        self.nothing = mirror.nothing(todo.snapshot)
+        found = self.execute(cloud, todo.plan, args)
+        self.look_again(
+            todo.plan, args, lambda: results.left(*app.left_to_repair(cloud))
+        )
+        return mirror.rows(self.conclude(found, args), todo.snapshot)
+
+    def produce_output(
+        self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
+    ) -> int:
+        """Print the rows; a person who has none gets a line that says so."""
+        if parsed_args.formatter == "table" and not data:
+            self.app.stdout.write(self.nothing + "\n")
+            return 0
+        return super().produce_output(parsed_args, column_names, data)
