@@ -13,7 +13,7 @@ from osc_traitsched.core.change import effects as servers
 from osc_traitsched.core.change.traits import LastHolder
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.views import problems, results
-from osc_traitsched.views.traits import Table
+from osc_traitsched.views.listing import Table
 
 # openstack trait-sched add.
 

@@ -13,8 +13,8 @@ from osc_traitsched.core.check import AREAS, rule_id
 from osc_traitsched.core.check.finding import Finding, Severity
 from osc_traitsched.core.errors import NothingMatches, PrivateFlavorsHidden
 from osc_traitsched.views import check as views
+from osc_traitsched.views.listing import Table
 from osc_traitsched.views.terminal import painted
-from osc_traitsched.views.traits import Table
 
 
 def _rule_id(text: str) -> str:

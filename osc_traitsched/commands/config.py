@@ -16,7 +16,7 @@ from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.nova import settings as switch
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.views import config
-from osc_traitsched.views.traits import Table
+from osc_traitsched.views.listing import Table
 
 # What is assumed, for commands that need a cloud only to know its release.
 

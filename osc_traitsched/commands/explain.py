@@ -27,8 +27,8 @@ from osc_traitsched.views import candidates as views
 from osc_traitsched.views import own_filters as own_views
 from osc_traitsched.views import terminal
 from osc_traitsched.views.explain import document, filters, prose, weights
+from osc_traitsched.views.listing import Table
 from osc_traitsched.views.terminal import painted
-from osc_traitsched.views.traits import Table
 
 # openstack trait-sched filter try.
 

@@ -26,7 +26,7 @@ from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.wanted.shorthand import Shorthand
 from osc_traitsched.views import isolation as words
 from osc_traitsched.views import problems, results
-from osc_traitsched.views.traits import Table
+from osc_traitsched.views.listing import Table
 
 # What isolate and unisolate share: each stands for a few lines of a file.
 

@@ -1,4 +1,4 @@
-"""Commands that list traits and aggregates, and those of the mirror."""
+"""Commands that list traits and aggregates, and mirror check and repair."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ from osc_traitsched.commands import arguments, base, write_args
 from osc_traitsched.commands.check import Checker
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.inventory.selection import Targets
-from osc_traitsched.views import aggregates as aggregate_views
-from osc_traitsched.views import mirror, results, terminal
-from osc_traitsched.views import traits as views
-from osc_traitsched.views.traits import Table
+from osc_traitsched.views import listing, results, terminal
+from osc_traitsched.views.listing import Table
 
 # openstack trait-sched list.
 
@@ -53,20 +51,20 @@ class ListTraits(base.Lister):
         )
         return parser
 
-    def take_action(self, args: argparse.Namespace) -> views.Table:
+    def take_action(self, args: argparse.Namespace) -> listing.Table:
         """Read, and show."""
         if args.by_trait and args.tree:
             raise BadUsage("--by-trait goes without --tree")
         selectors = arguments.selectors(args)
         cloud = self.cloud()
-        detail = views.Detail(custom=args.custom, whole=args.long)
+        detail = listing.Detail(custom=args.custom, whole=args.long)
         if args.by_trait:
             by_trait = traits.by_trait(cloud, selectors, args.tree)
             _warn(by_trait)
-            return views.by_trait(by_trait.providers, detail)
+            return listing.by_trait(by_trait.providers, detail)
         found = traits.by_host(cloud, selectors, args.tree)
         _warn(found)
-        view = views.by_tree if args.tree else views.by_host
+        view = listing.by_tree if args.tree else listing.by_host
         return view(found.snapshot, found.held, detail)
 
 
@@ -107,7 +105,7 @@ class ListAggregates(base.Lister):
         if found.unread is not None:
             base.LOG.warning("mirror unknown: %s", str(found.unread))
         is_known = found.unread is None
-        return aggregate_views.rows(found.differences, args.long, is_known)
+        return listing.rows(found.differences, args.long, is_known)
 
 
 # openstack trait-sched mirror.
@@ -154,17 +152,17 @@ class RepairMirror(write_args.Writer):
     def take_action(self, args: argparse.Namespace) -> Table:
         """Plan, and write or show."""
         write_args.check(args)
-        arguments.check_columns(args, mirror.COLUMNS)
+        arguments.check_columns(args, results.COLUMNS)
         cloud = self.cloud()
         todo = app.plan_repair(cloud)
         if todo.snapshot.unlisted:
             base.LOG.warning("%s", terminal.unlisted(todo.snapshot))
-        self.nothing = mirror.nothing(todo.snapshot)
+        self.nothing = results.nothing(todo.snapshot)
         found = self.execute(cloud, todo.plan, args)
         self.look_again(
             todo.plan, args, lambda: results.left(*app.left_to_repair(cloud))
         )
-        return mirror.rows(self.conclude(found, args), todo.snapshot)
+        return results.rows(self.conclude(found, args), todo.snapshot)
 
     def produce_output(
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any

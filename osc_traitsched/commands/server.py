@@ -30,10 +30,10 @@ from osc_traitsched.text import visible
 from osc_traitsched.views import terminal
 from osc_traitsched.views.drain import document as drain_document
 from osc_traitsched.views.drain import prose as drain_prose
+from osc_traitsched.views.listing import Table
 from osc_traitsched.views.server import destinations as views
 from osc_traitsched.views.server import document, placements, prose
 from osc_traitsched.views.terminal import painted
-from osc_traitsched.views.traits import Table
 
 # openstack trait-sched server list.
 

@@ -25,8 +25,9 @@ from osc_traitsched.core.wanted.model import Claim, Unit
 from osc_traitsched.core.wanted.planner import Row
 from osc_traitsched.views import terminal
 from osc_traitsched.views.isolation import without_effect
-from osc_traitsched.views.traits import Table
-from osc_traitsched.views.wanted import comments, lines, prose
+from osc_traitsched.views.listing import Table
+from osc_traitsched.views.wanted import lines, prose
+from osc_traitsched.views.wanted import prose as comments
 
 # What the commands on a wanted state share: options, and what is said of a plan.
 

@@ -10,7 +10,7 @@ from osc_traitsched.core.nova.weigher.ranking import Ranking
 from osc_traitsched.core.placement.facts import Candidate
 from osc_traitsched.text import ranges
 from osc_traitsched.views.columns import Names
-from osc_traitsched.views.traits import Table
+from osc_traitsched.views.listing import Table
 
 
 def queries(*sent: Request) -> Table:

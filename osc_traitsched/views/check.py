@@ -10,8 +10,8 @@ from osc_traitsched.core.check.survey import Survey
 from osc_traitsched.core.nova.options import options_in
 from osc_traitsched.paste import Option
 from osc_traitsched.text import count, option
+from osc_traitsched.views.listing import Table
 from osc_traitsched.views.terminal import Line, Tone
-from osc_traitsched.views.traits import Table
 
 COLUMNS = ("id", "severity", "object", "problem", "fix")
 

@@ -13,7 +13,7 @@ from osc_traitsched.text import visible
 from osc_traitsched.views import terminal
 from osc_traitsched.views.columns import Cell
 from osc_traitsched.views.explain import words
-from osc_traitsched.views.traits import Table
+from osc_traitsched.views.listing import Table
 
 COLUMNS = ("option", "value", "source", "status")
 

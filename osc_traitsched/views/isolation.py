@@ -20,7 +20,7 @@ from osc_traitsched.core.inventory.metadata import REQUIRED
 from osc_traitsched.core.nova.options import ISOLATION
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.text import count, listed, option, quoted, visible
-from osc_traitsched.views.traits import Table
+from osc_traitsched.views.listing import Table
 
 #: What each kind of change is called in a row.
 _STEPS = {

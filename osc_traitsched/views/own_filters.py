@@ -19,7 +19,7 @@ from osc_traitsched.core.nova.own import PluginJudgment, Weighed
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.text import count, quoted, ranges
 from osc_traitsched.views.columns import Names
-from osc_traitsched.views.traits import Table
+from osc_traitsched.views.listing import Table
 
 _FAILS_REQUESTS = "nova-scheduler would fail the whole request"
 

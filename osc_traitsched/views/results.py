@@ -1,4 +1,4 @@
-"""The rows of ``add`` and ``remove``, and the lines before and after them."""
+"""Rows of what commands changed, and of differences in the mirror."""
 
 from __future__ import annotations
 
@@ -8,8 +8,13 @@ from typing import Any
 from osc_traitsched.core.change.model import Kind, Outcome
 from osc_traitsched.core.change.traits import Requirers
 from osc_traitsched.core.errors import CloudBroke, TraitSchedError
+from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
+from osc_traitsched.text import count
 from osc_traitsched.views.columns import Names
-from osc_traitsched.views.traits import Table
+from osc_traitsched.views.listing import Table
+
+# The rows of ``add`` and ``remove``, and the lines before and after them.
+
 
 ADDED = ("host", "provider", "added", "status", "detail")
 REMOVED = ("host", "provider", "removed", "status", "detail")
@@ -74,3 +79,36 @@ def requirer_rows(found: Requirers) -> Table:
         for each in requiring
     ]
     return ("trait", "kind", "name", "key", "id", "owner"), rows
+
+
+# The rows of ``mirror repair``.
+
+
+COLUMNS = ("host", "provider", "added", "removed", "status", "detail")
+
+
+def rows(outcomes: Iterable[Outcome], snapshot: Snapshot) -> Table:
+    """One row a provider: the aggregates that it joined and left."""
+    nova = snapshot.nova or Nova()
+    names = {aggregate.uuid: aggregate.name for aggregate in nova.aggregates}
+    found = [
+        (
+            outcome.change.object.host,
+            outcome.change.object.id,
+            Names(sorted(names[uuid] for uuid in outcome.added)),
+            Names(sorted(names[uuid] for uuid in outcome.removed)),
+            outcome.status.value,
+            str(outcome.problem) if outcome.problem else "",
+        )
+        for outcome in outcomes
+    ]
+    return COLUMNS, found
+
+
+def nothing(snapshot: Snapshot) -> str:
+    """The line for a mirror that is in sync."""
+    number = len((snapshot.nova or Nova()).aggregates)
+    return (
+        f"nothing to repair: Placement has the hosts of {count(number, 'aggregate')} "
+        "as Nova has them"
+    )

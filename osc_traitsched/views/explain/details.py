@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.clause import Resource
-from osc_traitsched.views.explain import filters, reasons, words
+from osc_traitsched.views.explain import filters, headline, words
 from osc_traitsched.views.terminal import Line, Tone
 
 _MOST_NEAREST = 5
@@ -32,7 +32,7 @@ def lines(explanation: Explanation, shown: Sequence[Provider]) -> Iterator[Line]
             yield Line("  each condition can be met, but not together; without one of:")
             for clauses in found.correction_sets[:_MOST_NEAREST]:
                 yield Line(f"    {words.clauses(clauses, explanation)}")
-        yield from (Line(f"  {each}") for each in reasons.remarks(explanation, host))
+        yield from (Line(f"  {each}") for each in headline.remarks(explanation, host))
         failing = found.failing if found is not None else ()
         # Those that fail come first.
         for clause in sorted(explanation.clauses, key=lambda each: each not in failing):

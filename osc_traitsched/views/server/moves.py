@@ -10,7 +10,7 @@ from osc_traitsched.core.nova.question import Kind
 from osc_traitsched.core.servers.moves import Because, Can, Destinations, Rebuild
 from osc_traitsched.text import listed
 from osc_traitsched.views.explain import filters, words
-from osc_traitsched.views.explain import reasons as explained
+from osc_traitsched.views.explain import headline as explained
 from osc_traitsched.views.explain import words as refused
 
 #: Each move as a noun.

@@ -1,17 +1,86 @@
-"""Where servers are, as rows for programs and as one screen for a person."""
+"""Servers on hosts that the scheduler would no longer choose, as rows and text."""
 
 from __future__ import annotations
 
 import collections
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from osc_traitsched.core.errors import nova
+from osc_traitsched.core.nova.clause import Clause, MemberOf, Origin, Resource
+from osc_traitsched.core.servers.demand import FilterAnswer, NotKnown, Objection, Unmet
 from osc_traitsched.core.servers.judging import JudgedServer, Placements
 from osc_traitsched.core.servers.moves import Can
 from osc_traitsched.paste import Option, Placeholder, line, openstack
-from osc_traitsched.text import count, ranges
+from osc_traitsched.text import count, listed, ranges
 from osc_traitsched.views.columns import Names
-from osc_traitsched.views.server import placed as words
-from osc_traitsched.views.traits import Table
+from osc_traitsched.views.explain import filters, words
+from osc_traitsched.views.listing import Table
+
+# Why servers are misplaced, or why that is not known, in words.
+
+
+_ISOLATION, _ZONE, _PROJECT = (
+    "isolate_aggregates",
+    "map_az_to_placement_aggregate",
+    "require_tenant_aggregate",
+)
+
+
+def text(objection: Objection, aggregates: Mapping[str, str]) -> str:
+    """Return what stands against a server's own host: ``lacks the trait X``.
+
+    :param aggregates: names of host aggregates, by UUID
+    """
+    if isinstance(objection, Unmet):
+        together = " together with the rest" if objection.is_together else ""
+        return f"{_unmet(objection.clause, aggregates)}{together}"
+    if isinstance(objection, FilterAnswer):
+        answer = filters.answer(objection.answer, objection.filter)
+        if objection.is_doubt:
+            return f"its host {answer}"
+        return f"{answer} ({objection.filter})"
+    if isinstance(objection, NotKnown):
+        return objection.text
+    wrong = nova.wrong(objection.refusal)
+    if objection.is_doubt:
+        return f"nova-api would refuse a new one like it: {wrong}"
+    return f"is refused with all hosts: {wrong}"
+
+
+def _unmet(clause: Clause, aggregates: Mapping[str, str]) -> str:
+    if isinstance(clause, MemberOf):
+        return _place(clause, aggregates)
+    asked = _origins(clause.origins)
+    if isinstance(clause, Resource):
+        return f"has no {clause.resource_class}{asked}"
+    if clause.forbidden:
+        return f"has the trait {clause.name}{asked}"
+    images = words.image_type(clause)
+    what = f"support for {images}" if images else f"the trait {clause.name}"
+    return f"lacks {what}{asked}"
+
+
+def _origins(origins: Iterable[Origin]) -> str:
+    kinds = dict.fromkeys(o.kind for o in origins if o.kind in ("flavor", "image"))
+    return f" ({' and '.join(kinds)})" if kinds else ""
+
+
+def _place(clause: MemberOf, aggregates: Mapping[str, str]) -> str:
+    names = listed(sorted(aggregates.get(each, each) for each in clause.aggregates))
+    by = {origin.key for origin in clause.origins if origin.kind == "prefilter"}
+    if _ISOLATION in by:
+        keys = (each.key for each in clause.origins if each.kind == "aggregate")
+        traits = listed(key.partition(":")[2] for key in keys)
+        return f"is in the isolated aggregate {names}, which is for {traits}"
+    if _ZONE in by:
+        return f"is outside the availability zone of aggregate {names}"
+    if _PROJECT in by:
+        return f"is outside the project's aggregate {names}"
+    return f"is {'in' if clause.forbidden else 'outside'} aggregate {names}"
+
+
+# Where servers are, as rows for programs and as one screen for a person.
+
 
 COLUMNS = ("id", "name", "project", "host", "answer", "reason", "destination")
 _GROUPED = ("servers", "reason", "hosts", "destination")
@@ -112,7 +181,7 @@ def _groups(
 
 def _said(placed: JudgedServer, found: Placements) -> tuple[str, ...]:
     verdict = placed.verdict
-    said = (words.text(each, found.aggregates) for each in verdict.shown)
+    said = (text(each, found.aggregates) for each in verdict.shown)
     return tuple(dict.fromkeys(said))
 
 

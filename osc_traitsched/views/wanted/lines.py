@@ -15,7 +15,7 @@ from osc_traitsched.core.wanted.planner import Row
 from osc_traitsched.core.wanted.units import without
 from osc_traitsched.text import did_you_mean, folded, listed, visible
 from osc_traitsched.views.columns import Cell
-from osc_traitsched.views.traits import Table
+from osc_traitsched.views.listing import Table
 from osc_traitsched.views.wanted.prose import IMPOSSIBLE
 
 # The plan of a wanted state as rows, one a unit.

@@ -1,4 +1,4 @@
-"""The lines around the rows of a plan: counts, effects, outcome."""
+"""Lines around a plan: its summary, its harms, the comments of undo files."""
 
 from __future__ import annotations
 
@@ -14,6 +14,35 @@ from osc_traitsched.core.wanted.model import Claim, Unit
 from osc_traitsched.core.wanted.planner import Row
 from osc_traitsched.text import listed, quoted, visible
 from osc_traitsched.views import isolation
+
+# The comments at the top of undo files.
+
+
+def not_undone(units: Iterable[Unit]) -> list[str]:
+    """The lines at the top of an undo file: what it does not revert."""
+    return [f"Not brought back: {_left(*unit)}" for unit in units]
+
+
+def _left(target: Object, key: str) -> str:
+    name = quoted(target.name)
+    if target.kind is Kind.TRAIT:
+        return f"trait {key} was created; openstack trait delete {key}"
+    if target.kind is Kind.NEW_AGGREGATE and key == "name":
+        return f"aggregate {name} was created; once empty, openstack aggregate delete"
+    if target.kind is Kind.PROVIDER_TRAITS:
+        return f"{key} of {name}, which no file removes; trait-sched remove does"
+    if target.kind is Kind.AGGREGATE_HOSTS:
+        return f"{visible(key)} in {name}, a host that Nova does not list"
+    if target.kind is Kind.PROVIDER_AGGREGATES:
+        return f"{name} was put into an aggregate of its host in Placement"
+    return (
+        f"{visible(key)} of {name}: Nova can't unset it, or no file can have the old "
+        "value"
+    )
+
+
+# The lines around the rows of a plan: counts, effects, outcome.
+
 
 _SAME = "as wanted"
 _NOT_DONE = (Status.FAILED, Status.UNKNOWN, Status.NOT_DONE)

@@ -7,7 +7,8 @@ import dataclasses
 from osc_traitsched.app import explain
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import Setting
-from osc_traitsched.views.explain import comparison, document, prose
+from osc_traitsched.views.explain import document, prose
+from osc_traitsched.views.explain import prose as comparison
 from tests.schemas import closed
 from tests.services.nova import FIGURES
 from tests.unit.app.test_filtered import ask, cloud
@@ -41,7 +42,7 @@ def compared(own, now, specs=None, nodes=FREE):
     found = explain.explain(recorded_cloud, question, want_fixes=False)
     whole = document.document(found, found.hosts)
     closed("explain").validate(whole)
-    return found, [line.text for line in comparison.lines(found)][1:], whole
+    return found, [line.text for line in comparison.comparison_lines(found)][1:], whole
 
 
 def test_a_filter_that_is_set_on_keeps_hosts_out():

@@ -41,7 +41,7 @@ from osc_traitsched.core.errors import (
 from osc_traitsched.core.inventory.selection import Selectors
 from osc_traitsched.core.nova.question import ServerSpec
 from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.views import aggregates as views
+from osc_traitsched.views import listing as views
 from osc_traitsched.views.explain import document, prose
 from tests.unit.app import recorded
 from tests.unit.app.recorded import (

@@ -19,7 +19,7 @@ from osc_traitsched.core.errors import BadUsage, NothingMatches
 from osc_traitsched.core.inventory.snapshot import Aggregate, Compute
 from osc_traitsched.core.inventory.snapshot import MembershipDifference as Difference
 from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.views import aggregates, config
+from osc_traitsched.views import config, listing
 from osc_traitsched.views.columns import Indented, Names
 from tests.cases.reading import Case
 from tests.unit.views.test_schema import explanation
@@ -34,8 +34,8 @@ class Rows(base.Lister):
     """One row of all kinds of cells, each with the name."""
 
     def take_action(self, args):
-        mirror = aggregates.Mirror(MIRROR, whole=True)
-        hosts = aggregates.Hosts([NAME], whole=True)
+        mirror = listing.Mirror(MIRROR, whole=True)
+        hosts = listing.Hosts([NAME], whole=True)
         cells = (NAME, Names([NAME]), Indented(NAME, 1), hosts, mirror)
         return ("text", "names", "indented", "hosts", "mirror"), [cells]
 

@@ -12,7 +12,7 @@ from osc_traitsched.core.servers.demand import Demands
 from osc_traitsched.core.servers.fleet import Fleet, PeerIndex
 from osc_traitsched.core.servers.judging import FleetJudge, OtherHosts
 from osc_traitsched.core.servers.misplaced import OwnHosts
-from osc_traitsched.views.server import placed as words
+from osc_traitsched.views.server import placements as words
 from tests.cases.reading import Case
 from tests.property.building import identity
 from tests.unit.core.filter.asked import REPORT

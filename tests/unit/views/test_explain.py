@@ -26,7 +26,7 @@ from osc_traitsched.core.nova.server import server as kinds
 from osc_traitsched.core.nova.server.server import NotEvaluated
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.placement.facts import Stock
-from osc_traitsched.views.explain import document, headline, prose, reasons, words
+from osc_traitsched.views.explain import document, headline, prose, words
 from osc_traitsched.views.terminal import Tone
 from tests.unit.core import test_fixes as fixes
 from tests.unit.core.asking import asking
@@ -248,7 +248,7 @@ def test_a_unit_is_named_only_if_it_is_in_the_way(golden):
         Stock(65536, 0, 65536, 0, 1.0, 1, 65536, 3),
     ]
     memory = Resource("", "MEMORY_MB", 4096, ())
-    golden("explain/shortages", [reasons.shortage(memory, each) for each in stocks])
+    golden("explain/shortages", [headline.shortage(memory, each) for each in stocks])
 
 
 def test_a_zone_without_an_enabled_host_is_not_taken_for_a_typo():

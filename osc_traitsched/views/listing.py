@@ -1,0 +1,171 @@
+"""Tables of traits and of aggregates."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from osc_traitsched.core.inventory import trait
+from osc_traitsched.core.inventory.metadata import Collation, isolated_by
+from osc_traitsched.core.inventory.snapshot import Compute, Holding, Provider, Snapshot
+from osc_traitsched.core.inventory.snapshot import MembershipDifference as Difference
+from osc_traitsched.views.columns import Cell, Indented, Names
+
+# The traits of hosts as rows: by host, by provider of a tree, or by trait.
+
+
+Table = tuple[tuple[str, ...], list[tuple[Any, ...]]]
+
+_MOST_HOSTS = 10
+
+
+@dataclasses.dataclass(frozen=True)
+class Detail:
+    """How much to show.
+
+    :ivar custom: custom traits only, for programs too
+    :ivar whole: all of them for a person too
+    """
+
+    custom: bool = False
+    whole: bool = False
+
+    def cell(self, traits: Iterable[str]) -> Names:
+        """The cell for a provider's traits."""
+        names = sorted(traits)
+        customs = [name for name in names if trait.is_custom(name)]
+        if self.custom:
+            return Names(customs)
+        if self.whole:
+            return Names(names)
+        return Names(names, customs, "({count} standard)")
+
+
+def by_host(snapshot: Snapshot, held: Iterable[Holding], detail: Detail) -> Table:
+    """One row a provider: its host, its UUID and its traits."""
+    rows = [
+        (
+            snapshot.host_name(holding.provider),
+            holding.provider.uuid,
+            detail.cell(holding.traits),
+        )
+        for holding in held
+    ]
+    return ("host", "provider", "traits"), rows
+
+
+def by_tree(snapshot: Snapshot, held: Iterable[Holding], detail: Detail) -> Table:
+    """One row a provider of a tree, children below their parents."""
+    rows = [
+        (
+            snapshot.host_name(holding.provider),
+            Indented(holding.provider.name, snapshot.depth(holding.provider)),
+            holding.provider.uuid,
+            holding.provider.parent or "",
+            detail.cell(holding.traits),
+        )
+        for holding in held
+    ]
+    return ("host", "name", "provider", "parent", "traits"), rows
+
+
+def by_trait(providers: Mapping[str, Iterable[Provider]], detail: Detail) -> Table:
+    """One row a trait: the names of the providers that have it, and how many.
+
+    :param providers: by trait, as ``app.traits.by_trait`` returns them
+    """
+    having = {
+        name: [provider.name for provider in each]
+        for name, each in providers.items()
+        if trait.is_custom(name) or not detail.custom
+    }
+    rows = [
+        (name, _hosts(having[name], detail), len(having[name]))
+        for name in sorted(having, key=lambda name: (not trait.is_custom(name), name))
+    ]
+    return ("trait", "hosts", "count"), rows
+
+
+def _hosts(names: list[str], detail: Detail) -> Names:
+    names = sorted(names)
+    if detail.whole:
+        return Names(names)
+    return Names(names, names[:_MOST_HOSTS], "({count} more)")
+
+
+# Host aggregates as rows: what they do, and whether Placement is in sync.
+
+
+class Hosts(Cell):
+    """Names of hosts; a person sees their number, unless all are wanted."""
+
+    def __init__(self, names: Iterable[str], whole: bool) -> None:
+        super().__init__(sorted(names))
+        self._whole = whole
+
+    def lines(self) -> Iterable[str]:
+        """The names, or how many there are."""
+        names: list[str] = self._value
+        return names if self._whole else [str(len(names))]
+
+
+class Mirror(Cell):
+    """The nodes missing from Placement's aggregate, and those that should not be in it.
+
+    A program gets the names, as two lists.
+    """
+
+    def __init__(self, found: Difference, whole: bool) -> None:
+        missing = _names((*found.missing, *found.without_provider))
+        super().__init__({"missing": missing, "extra": _names(found.extra)})
+        self._whole = whole
+
+    def lines(self) -> Iterable[str]:
+        """``in step``, or how many are missing and extra, or their names."""
+        parts = [
+            f"{state} {' '.join(names) if self._whole else len(names)}"
+            for state, names in self._value.items()
+            if names
+        ]
+        return [", ".join(parts) or "in step"]
+
+
+class UnknownMirror(Cell):
+    """A mirror that could not be read; a program gets null."""
+
+    def __init__(self) -> None:
+        super().__init__(None)
+
+    def lines(self) -> Iterable[str]:
+        """The one word."""
+        return ["unknown"]
+
+
+def rows(
+    differences: Iterable[Difference], whole: bool, is_known: bool = True
+) -> Table:
+    """One row an aggregate.
+
+    :param whole: show hosts by name to a person, too
+    :param is_known: Placement's aggregates were read
+    """
+    found = []
+    for difference in differences:
+        aggregate = difference.aggregate
+        isolating = isolated_by(aggregate.metadata, Collation.CASE_INSENSITIVE)
+        found.append(
+            (
+                aggregate.name,
+                aggregate.zone or "",
+                Names(sorted(isolating)),
+                Names(sorted(set(aggregate.projects.values()))),
+                Hosts(aggregate.hosts, whole),
+                Mirror(difference, whole) if is_known else UnknownMirror(),
+            )
+        )
+    return ("name", "zone", "traits", "projects", "hosts", "mirror"), found
+
+
+def _names(nodes: Iterable[Compute]) -> list[str]:
+    return sorted(node.node for node in nodes)
