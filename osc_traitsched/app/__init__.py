@@ -1,4 +1,4 @@
-"""The use cases: one function for each thing that can be asked of a cloud.
+"""Use cases: one function for each question or change.
 
-Each raises ``CloudBroke`` when a service that it needs can't be read.
+Each raises ``CloudBroke`` if a service that it needs can't be read.
 """

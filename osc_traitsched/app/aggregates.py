@@ -1,4 +1,4 @@
-"""What Nova's host aggregates are, and how Placement's aggregates mirror them."""
+"""Nova's host aggregates, and their copies in Placement."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Compared:
     """Nova's host aggregates against Placement's.
 
     :ivar snapshot: all providers, with Nova's view
-    :ivar differences: one an aggregate, by name; without nodes where it is in step
-    :ivar unread: why the two could not be compared; None if they were
+    :ivar differences: one for each aggregate, by name; without nodes if it is in sync
+    :ivar unread: why the two could not be compared
     """
 
     snapshot: Snapshot
@@ -30,8 +30,7 @@ class Compared:
 def compare(cloud: Cloud) -> Compared:
     """Compare each host aggregate with Placement's of the same UUID.
 
-    Where the user may read aggregates and not all the rest, they are returned alone.
-
+    A user who may read only aggregates gets them without a comparison.
     """
     try:
         found = read_topology(cloud)

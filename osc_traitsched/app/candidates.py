@@ -1,4 +1,4 @@
-"""Which hosts Nova would have to choose from for a server."""
+"""Hosts that Nova would choose from for a server."""
 
 from __future__ import annotations
 
@@ -26,19 +26,18 @@ from osc_traitsched.core.placement.facts import Candidate
 
 @dataclasses.dataclass(frozen=True)
 class Candidates:
-    """The hosts that Placement gives and that no host filter keeps out.
+    """Hosts from Placement that pass the host filters, best first.
 
-    They are in the order in which nova-scheduler tries them; those of equal weight by
-    name.
+    Hosts of equal weight are in order of name.
 
-    :ivar question: what was asked, with what ran in Nova
-    :ivar ranking: their weights; each is taken to pass all filters
-    :ivar filtering: what the host filters say of all compute nodes
-    :ivar kept_out: the hosts that Placement gives, and that a filter keeps out
-    :ivar may_fail: where a filter may end the whole request
-    :ivar others_on: where it is only assumed which filters are on, the candidates that
-        others would not pass for sure, all by name
-    :ivar vanished: the UUIDs of providers that were deleted after it gave them; their
+    :ivar question: with the answers of filters that ran in Nova
+    :ivar ranking: weights, if each host passes all filters
+    :ivar filtering: results of the host filters for all compute nodes
+    :ivar kept_out: hosts from Placement that a filter rejects
+    :ivar may_fail: filters that may end the whole request
+    :ivar others_on: if the enabled filters are only assumed: by other filter, the names
+        of hosts that it would not surely pass
+    :ivar vanished: UUIDs of providers that were deleted after Placement's answer; their
         hosts are left out
     """
 
@@ -53,13 +52,13 @@ class Candidates:
 
     @property
     def names(self) -> Mapping[str, str]:
-        """The names of the hosts that Placement gives, by their provider's UUID."""
+        """Names of the hosts from Placement, by provider UUID."""
         given = (*self.hosts, *self.kept_out)
         return {each.host.uuid: each.host.name for each in given}
 
     @property
     def is_uncertain(self) -> bool:
-        """Whether there are hosts, and of none it is known that all filters pass it."""
+        """Whether there are hosts, but none that surely passes all filters."""
         return bool(self.hosts) and (
             bool(self.may_fail)
             or all(self.filtering.unknown(each.host.uuid) for each in self.hosts)
@@ -69,13 +68,13 @@ class Candidates:
 def candidates(
     cloud: Cloud, question: Question, own: OwnSources | None = None
 ) -> Candidates:
-    """Ask Placement what Nova would ask, run the host filters, and return the hosts.
+    """Ask Placement what Nova would ask, and run the host filters.
 
-    :param own: filters and weighers that run in Nova, beside those here
-    :raises Refusal: when Nova refuses the server, be it that a host filter fails
+    :param own: more filters and weighers, which run in Nova
+    :raises Refusal: if Nova rejects the server, or a host filter fails
     :raises NotForProject: for a flavor or an image that the project may not use
-    :raises PlacementRefuses: when Placement takes no such request
-    :raises WeighersNotInRelease: where nova-scheduler does not start with its weighers
+    :raises PlacementRefuses: if Placement rejects the request
+    :raises WeighersNotInRelease: if nova-scheduler does not start with its weighers
     :raises BadConfiguration, PluginFails, NovaPythonFails: as ``own_filters.judge``
     """
     accepted = request.accepted(cloud, question)
@@ -99,10 +98,6 @@ def _judged(
     computes: Sequence[Compute],
     capacities: Mapping[str, Mapping[str, int]],
 ) -> Candidates:
-    """Run filters and weighers over the hosts that Placement gives.
-
-    :raises Refusal: where one of them ends the request for sure
-    """
     found = filtering(question, computes)
     roots = {each.host.uuid for each in given}
     failure = found.refusal(roots)

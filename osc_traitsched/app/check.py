@@ -1,4 +1,4 @@
-"""What breaks the prefilters, or leaves them without effect, in the whole cloud."""
+"""Faults in the whole cloud that break prefilters, or leave them without effect."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from osc_traitsched.core.servers.judging import Placements
 
 @dataclasses.dataclass(frozen=True)
 class Checked:
-    """What was looked at, and what the rules found, the worst first."""
+    """The cloud as it was read, and the findings of the rules, worst first."""
 
     survey: Survey
     rules: tuple[Rule, ...]
@@ -48,19 +48,19 @@ def check(
 ) -> Checked:
     """Read the whole cloud, and run rules on it.
 
-    A rule that the settings ignore is left out, unless it is named here.
+    A rule that the settings ignore runs only if ``rules`` has it.
 
-    :param rules: IDs of rules and names of areas; all rules without any
-    :param flavors: names or IDs: only what concerns one of these, or of the images
+    :param rules: IDs of rules and names of areas; all rules if empty
+    :param flavors: names or IDs: only findings about these, or about ``images``
     :param images: names or IDs
-    :param ignored: IDs of rules that are not run
-    :param with_servers: read all servers, too: a request for each thousand of them
+    :param ignored: IDs of rules to skip
+    :param with_servers: read all servers, too: one request per thousand
     :param pedantic: run the pedantic rules, too
-    :raises BadUsage: when no rule is left
-    :raises NothingMatches: for a rule or a flavor that is not there, or an image that
-        is not there or not active
-    :raises BadConfiguration: for a file of the scheduler's or a value that can't be
-    :raises CloudBroke: when Nova, Placement or Glance can't be read
+    :raises BadUsage: if no rule is left
+    :raises NothingMatches: for an unknown rule or flavor, or an image that is unknown
+        or not active
+    :raises BadConfiguration: for bad scheduler settings
+    :raises CloudBroke: if Nova, Placement or Glance can't be read
     """
     rules = tuple(rules)
     by_settings = set(sources.ignored_rules).difference(rules)
@@ -76,15 +76,15 @@ def check(
 
 
 def survey(cloud: Cloud, assumed: SchedulerSettings) -> Survey:
-    """Read everything once.
+    """Read the whole cloud once.
 
-    Beyond the lists it takes two requests for traits and figures, some for the
-    mirror, and two for each sharing provider. Hosts that are full add one each, or
-    one for each trait in use, whichever is fewer. Server groups are read only if the
-    scheduler is not set up for one of their policies.
+    Requests beside the lists: two for traits and inventories, some for Placement's
+    aggregates, two per sharing provider, and one per full host or per trait in use,
+    whichever is fewer. Server groups are read only if the scheduler does not enforce
+    one of their policies.
 
-    :param assumed: returned in the survey, with what the cloud tells of it
-    :raises CloudBroke: when Nova, Placement or Glance can't be read
+    :param assumed: part of the survey, with what the cloud shows about the settings
+    :raises CloudBroke: if Nova, Placement or Glance can't be read
     """
     topology = read_topology(cloud)
     placement, snapshot = cloud.placement, topology.snapshot

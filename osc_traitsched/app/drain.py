@@ -63,12 +63,13 @@ _NOTHING_SAID = ServerSpec()
 def server_moves(
     cloud: Cloud, nodes: Sequence[Compute], assumptions: SchedulerSettings
 ) -> tuple[int, tuple[ServerMove, ...]]:
-    """Return the servers of a host, and the minor version they were read with.
+    """Servers of a host with their moves, and the microversion they were read with.
 
-    What they have in common is read once.
+    Data that servers share is read once.
 
     :param nodes: the compute nodes of the service host
-    :raises ExtraSpecsHidden: when Nova leaves them out for this user
+    :raises ExtraSpecsHidden: if Nova hides extra specs
+    :returns: the minor version first
     """
     found = reading.residents(cloud, nodes[0].service_host)
     remembered = reading.remembering(cloud, found)
@@ -109,7 +110,6 @@ def _resident(
     nodes: Sequence[Compute],
     assumptions: SchedulerSettings,
 ) -> ServerMove:
-    """Return a server with the move that is due, and what Nova says of it at once."""
     state = found.state
     is_up = any(node.is_up for node in nodes)
     kind, _ = due(state, is_up)
@@ -133,14 +133,14 @@ def _resident(
     )
 
 
-# What Placement has room for, asked once for servers that ask for the same.
+# Room in Placement, asked once for servers with the same request.
 
 
 class PlacementRoom:
-    """Gathers what servers ask for, and in the end how the hosts are.
+    """Collects the requests of servers, and then the state of hosts.
 
-    :param without: the service host that they leave
-    :param knows_zones: it is known which zone each of them was asked for with
+    :param without: the service host to leave
+    :param knows_zones: the requested zone of each server is known
     """
 
     def __init__(self, cloud: Cloud, without: str, knows_zones: bool) -> None:
@@ -159,12 +159,12 @@ class PlacementRoom:
         self._capacities: dict[str, dict[str, int]] = {}
 
     def move_request(self, question: Question) -> MoveRequest:
-        """Return what a server asks for, the same for all that are alike.
+        """The request of a server, shared by servers that are alike.
 
-        Two requests for the first, and one or two for each query of Nova's that was
-        not asked before.
+        The first takes two more requests than others; a new query of Nova's takes one
+        or two.
 
-        :raises PlacementRefuses: when Placement takes no such request
+        :raises PlacementRefuses: if Placement rejects the query
         """
         key = request_key(question)
         if key not in self._requested:
@@ -203,9 +203,9 @@ class PlacementRoom:
         return self._snapshot
 
     def state(self) -> State:
-        """Return how all hosts are now that may be gone to.
+        """The current state of all possible destinations.
 
-        :raises CloudBroke: when Nova can't be read
+        :raises CloudBroke: if Nova can't be read
         """
         questions = [each.question for each in self._requested.values()]
         if not questions:
@@ -223,23 +223,23 @@ class PlacementRoom:
         return with_ratio(host, self._capacities.get(host.compute.uuid, {}))
 
 
-# From a host to a plan that empties it: where each of its servers could go.
+# The plan that empties a host.
 
 
-#: Of so many kinds of servers that no host could take it is looked into why.
+#: So many kinds of servers without a host are explained.
 _MOST_EXPLAINED = 3
 
 
 @uncollected()
 def plan(cloud: Cloud, name: str, sources: SettingsSources) -> Drain:
-    """Plan where the servers of a host could go, all together. Nothing is written.
+    """Plan where the servers of a host could go, all together. Writes nothing.
 
     :param name: of the service host, or of its compute node
-    :raises NothingMatches: when there is no such host
-    :raises ExtraSpecsHidden: when Nova leaves them out for this user
-    :raises FiltersNotInRelease, WeighersNotInRelease: when nova-scheduler does not
-        start with these settings
-    :raises BadConfiguration: for a file of the scheduler's or a value that can't be
+    :raises NothingMatches: if no such host exists
+    :raises ExtraSpecsHidden: if Nova hides extra specs
+    :raises FiltersNotInRelease, WeighersNotInRelease: if nova-scheduler does not start
+        with these settings
+    :raises BadConfiguration: for bad scheduler settings
     """
     nodes = _nodes(cloud, name)
     host, assumptions = nodes[0].service_host, settings.of_cloud(cloud, sources)
@@ -274,7 +274,6 @@ def _unconfirmed(cloud: Cloud, host: str) -> tuple[str, ...] | None:
 
 
 def _requested(server_move: ServerMove, room: PlacementRoom) -> ServerMove:
-    """Add the hosts with room to a server, unless Nova refuses its move."""
     if server_move.is_refused:
         return server_move
     try:
@@ -288,7 +287,6 @@ def _requested(server_move: ServerMove, room: PlacementRoom) -> ServerMove:
 def _packed(
     cloud: Cloud, start: Drain, movable: Sequence[ServerMove], state: State
 ) -> Drain:
-    """The plan with where servers go that Nova does not refuse to move."""
     servers = {
         Leaving(each.state.id, each.state.name, each.move_request): each
         for each in movable
@@ -317,7 +315,6 @@ def _packed(
 
 
 def _without_host(cloud: Cloud, alone: Sequence[ServerMove]) -> Iterator[Stuck]:
-    """Yield servers that no host could take, and of the first kinds of them why."""
     why: dict[MoveRequest, Explanation] = {}
     for each in alone:
         move_request = each.move_request

@@ -1,4 +1,4 @@
-"""What a plan does to the hosts that flavors can use."""
+"""Effects of a plan on the hosts that flavors can use."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from osc_traitsched.core.nova.settings import AZ_FILTER, SchedulerSettings, has_
 from osc_traitsched.core.placement import capacity, matcher
 from osc_traitsched.core.placement.facts import Amount, Figures
 
-#: After these phases the cloud is looked at, to tell what may lack a host for a moment.
+#: The cloud is judged after these phases, too: a flavor may lack a host for a moment.
 _LOOKS = (Phase.OPEN, Phase.REQUIRE, Phase.CLOSE)
 
 
@@ -36,13 +36,13 @@ def check_effects(
     settings: SchedulerSettings,
     images: Iterable[Body] = (),
 ) -> tuple[Effect, ...]:
-    """What becomes of each flavor if the scheduler isolates aggregates.
+    """Effects on flavors with a scheduler that isolates aggregates.
 
-    In each zone and for each project that an aggregate names. Flavors that nothing
-    happens to are left out.
+    One for each flavor that the plan affects, in each zone and for each project that
+    aggregates name.
 
-    :param images: each flavor is looked at with each of them, too
-    :raises CloudBroke: when Placement can't be read
+    :param images: each flavor is also combined with each of them
+    :raises CloudBroke: if Placement can't be read
     """
     on = _isolating(settings)
     now = dataclasses.replace(model, images=(ANY_IMAGE, *images))
@@ -51,7 +51,7 @@ def check_effects(
 
 
 def looks(now: CloudModel, plan: Plan) -> list[CloudModel]:
-    """The cloud now, in between, and at the end; those that differ."""
+    """The cloud now, after each of ``_LOOKS`` that changes it, and at the end."""
     models, left = [now], list(plan.changes)
     for phase in _LOOKS:
         part = [change for change in left if change.phase <= phase]
@@ -61,16 +61,16 @@ def looks(now: CloudModel, plan: Plan) -> list[CloudModel]:
 
 
 def refusal(effects: Sequence[Effect]) -> LeavesNoHost | None:
-    """What speaks against a plan with these effects, if anything."""
+    """The error that a plan with these effects deserves, if any."""
     without_host = [effect for effect in effects if effect.leaves_no_host]
     return LeavesNoHost(without_host) if without_host else None
 
 
 def _isolating(assumptions: SchedulerSettings) -> SchedulerSettings:
-    """Return the settings as if aggregates were isolated.
+    """The settings with isolation of aggregates turned on.
 
-    AvailabilityZoneFilter, where it is on, leaves no more hosts of a zone than
-    Placement would if it were asked for the zone.
+    The zone query is on as well if AvailabilityZoneFilter is: the filter leaves no more
+    hosts of a zone than Placement would.
     """
     on = assumptions.changed(options.ISOLATION, True)
     return on.changed(options.AZ_QUERY, True) if has_filter(on, AZ_FILTER) else on
@@ -82,10 +82,10 @@ def _usable(
     effects: Iterable[Effect],
     settings: SchedulerSettings,
 ) -> Iterator[Effect]:
-    """Yield the effects but for private flavors that no such project may use.
+    """Effects without those on private flavors for projects that can't use them.
 
-    Nova is asked only about those that would have no host. A flavor that no project may
-    use yet can be given to any.
+    Nova is asked only about flavors that would have no host. A flavor without any
+    project counts: it can be given to any.
     """
     fold = Fold(settings)
     metadata = (body["metadata"] for body in model.aggregates)
@@ -115,12 +115,12 @@ def _usable(
 
 
 def foresee(placement: Service, impact: Impact) -> Iterator[Effect]:
-    """Read what decides about hosts, and yield what becomes of each flavor.
+    """Yield the effects on flavors.
 
-    The number of requests does not grow with hosts: it is as ``evidence.gather`` says,
-    and up to 25 more for flavors that have no host with room.
+    The number of requests does not grow with hosts: those of
+    ``allocation_candidates.gather``, and up to 25 for flavors without a host with room.
 
-    :raises CloudBroke: when Placement can't be read
+    :raises CloudBroke: if Placement can't be read
     """
     if not impact.rows:
         return
@@ -138,8 +138,8 @@ def foresee(placement: Service, impact: Impact) -> Iterator[Effect]:
     amounts = matcher.amounts(c for each in impact.queries for c in each.clauses)
     empty = capacity.unused(facts, amounts)
     most = Hosts(impact, empty)
-    # A disabled host will be enabled again. Figures tell most of what a full host could
-    # take; its units are read if no other host is left.
+    # A disabled host can be enabled again. Inventories tell most of what a full host
+    # could take; its units are read only if no other host is left.
     doubtful = tuple(impact.doubtful(room, most))
     wanted = frozenset[Amount]().union(*(_amounts_of(row) for row, _ in doubtful))
     roots = _left_first(impact, {sets for _, sets in doubtful})
@@ -157,18 +157,18 @@ def foresee(placement: Service, impact: Impact) -> Iterator[Effect]:
 
 
 def _amounts_of(row: Row) -> frozenset[Amount]:
-    """Amounts of resource classes that a row asks for."""
     both = ((r, r.fallback) for r in row.requests if r)
     clauses = (c for pair in both for each in pair if each for c in each.clauses)
     return frozenset(matcher.amounts(clauses))
 
 
 def _offers(placement: Service, impact: Impact) -> dict[Amount, frozenset[str]]:
-    """Read the providers that can give each amount; none if Placement refuses it.
+    """Providers that can give each amount; none if Placement rejects it.
 
-    Placement fails for an amount that its database can't hold: it is not asked.
+    An amount that Placement's database can't hold is not asked for: Placement fails on
+    it.
 
-    :raises CloudBroke: when Placement can't be read
+    :raises CloudBroke: if Placement can't be read
     """
     offers = {}
     for amount in sorted(frozenset[Amount]().union(*map(_amounts_of, impact.rows))):
@@ -180,7 +180,7 @@ def _offers(placement: Service, impact: Impact) -> dict[Amount, frozenset[str]]:
 
 
 def _left_first(impact: Impact, sets: Iterable[tuple[int, ...]]) -> list[str]:
-    """All hosts of some sets, those first that a plan leaves: only so many are read."""
+    """All hosts of some sets; those that the plan leaves come first."""
     left = every = 0
     for each in sets:
         left |= each[-1]

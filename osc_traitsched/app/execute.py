@@ -1,4 +1,4 @@
-"""Carries out a plan: its order, when it stops, and how it is interrupted."""
+"""Carries out a plan: its order, its end, and its interruption."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from osc_traitsched.core.change.model import (
 )
 from osc_traitsched.core.errors import Unexpected
 
-#: Changes in a row without any answer, after which no other is begun.
+#: After so many changes in a row without an answer, no other starts.
 _MOST_UNANSWERED = 3
 
-#: Seconds that changes under way get to end when the user interrupts.
+#: Seconds to finish running changes after an interrupt.
 _GRACE = 1.0
 
 _POLL = 0.1
@@ -37,12 +37,12 @@ _POLL = 0.1
 
 @dataclasses.dataclass(frozen=True)
 class Execution:
-    """What became of a plan.
+    """The outcomes of a plan.
 
-    :ivar outcomes: one a change, in the plan's order
+    :ivar outcomes: one for each change, in the plan's order
     :ivar interrupted: the user ended it
-    :ivar stopped: something ended it: the user, a service that does not answer, or an
-        exception that nobody expects
+    :ivar stopped: the user, a service that does not answer, or an unexpected exception
+        ended it
     """
 
     outcomes: tuple[Outcome, ...]
@@ -50,29 +50,29 @@ class Execution:
     stopped: bool = False
 
     def count(self, *statuses: Status) -> int:
-        """Return how many changes ended so."""
+        """Number of changes with one of these statuses."""
         return sum(each.status in statuses for each in self.outcomes)
 
     @property
     def done(self) -> int:
-        """How many objects are as the plan wants them."""
+        """Number of objects that are as planned."""
         return self.count(Status.CHANGED, Status.UNCHANGED)
 
     @property
     def unexpected(self) -> Unexpected | None:
-        """The exception that ended it, for who has said what became of the rest."""
+        """The unexpected exception that ended the run, to raise after the report."""
         problems = (each.problem for each in self.outcomes)
         return next((each for each in problems if isinstance(each, Unexpected)), None)
 
 
 def foresee(plan: Plan) -> Execution:
-    """Return what a dry run says of a plan; nothing is written."""
+    """Outcomes that a dry run foresees; writes nothing."""
     return Execution(foreseen_outcomes(plan))
 
 
 Watch = Callable[[Outcome], object]
 
-#: Changes that are carried out one at a time, each with its number in its stage.
+#: Changes that run one at a time, each with its number in its stage.
 _Unit = Sequence[tuple[int, Change]]
 
 
@@ -93,16 +93,16 @@ def run(
     jobs: int = 1,
     watch: Watch = unwatched,
 ) -> Execution:
-    """Carry out a plan, stage by stage; one outcome a change, whatever becomes of it.
+    """Carry out a plan, stage by stage; gives one outcome for each change.
 
-    All changes of a stage are tried. Once one fails, no later stage begins; those that
-    were known to fail when the plan was made end nothing. After a few in a row that got
-    no answer at all nothing more begins, nor after an exception, nor once the user
-    interrupts (SIGINT in the main thread): what is under way then gets a second to end.
+    All changes of a stage are tried. After a failure no later stage starts; failures
+    that the plan foresaw don't count. No further change starts after three in a row
+    without an answer, after an exception, or when the user interrupts (SIGINT in the
+    main thread). Running changes then have a second to end.
 
-    :param apply: carries out one change; what it raises is that change's problem
-    :param jobs: how many changes of one stage at the same time
-    :param watch: called with each outcome as it comes, in this thread
+    :param apply: carries out one change; its exception becomes the change's problem
+    :param jobs: number of changes of one stage at the same time
+    :param watch: called with each outcome, in this thread
     """
     patience = Patience()
     running = _Run(apply, patience, watch)
@@ -121,14 +121,12 @@ def run(
 
 
 class _Message(enum.Enum):
-    """What is put among the outcomes."""
-
     THREAD_ENDED = enum.auto()
     INTERRUPTED = enum.auto()
 
 
 class _Run:
-    """One execution: its threads, what they report, and whether it is to go on.
+    """One execution: its threads, and their reports.
 
     The threads are daemons: a service that hangs must not keep the process.
     """
@@ -150,7 +148,7 @@ class _Run:
         self._given_up = threading.Event()
 
     def stage(self, changes: Sequence[Change], jobs: int) -> list[Outcome]:
-        """Carry out the changes of one stage, each whatever becomes of the others."""
+        """Carry out the changes of one stage; a failure does not end the others."""
         units: dict[str, list[tuple[int, Change]]] = {}
         for number, change in enumerate(changes):
             if change.is_sent or not change.blocked:
@@ -175,7 +173,8 @@ class _Run:
         try:
             while not self._patience.stopped.is_set():
                 if self._is_half_done(waiting.get_nowait(), begun):
-                    # So would be what is still waiting: hosts that left their zone.
+                    # The waiting units must not start: their hosts would leave a zone,
+                    # too.
                     while True:
                         waiting.get_nowait()
         except queue.Empty:
@@ -184,9 +183,9 @@ class _Run:
             self._done.put(_Message.THREAD_ENDED)
 
     def _is_half_done(self, unit: _Unit, begun: set[int]) -> bool:
-        """Carry out a unit up to the first change that fails, and tell if one was made.
+        """Carry out a unit up to its first failure; True if an earlier change was made.
 
-        An interrupted one is carried out to its end, as long as somebody waits for it.
+        An interrupt does not cut a unit short, unless the grace period is over.
         """
         for place, (number, change) in enumerate(unit):
             begun.add(number)
@@ -199,9 +198,9 @@ class _Run:
         return False
 
     def _outcome(self, change: Change) -> Outcome:
-        """Carry out one change; after an exception no other is begun.
+        """Carry out one change; after an exception no other starts.
 
-        The others' outcomes, and that of this one, are still to be told.
+        The outcomes of this change and of running ones are still reported.
         """
         try:
             outcome = self._apply(change, self._patience)
@@ -212,16 +211,15 @@ class _Run:
         return outcome
 
     def _collect(self, threads: int) -> dict[int, Outcome]:
-        """Return the outcomes, by the changes' numbers, once all threads have ended.
+        """Outcomes by change number, once all threads have ended.
 
-        After the user interrupted they get a second for that.
+        After an interrupt the threads have a second to end.
         """
         found: dict[int, Outcome] = {}
         end = math.inf
         while threads and time.monotonic() < end:
             try:
-                # Another thread may get the signal; this one then learns of it when
-                # it wakes up.
+                # Another thread may get the signal: this one must wake up to handle it.
                 message = self._done.get(timeout=_POLL)
             except queue.Empty:
                 continue
@@ -237,7 +235,6 @@ class _Run:
         return found
 
     def _drain(self, found: dict[int, Outcome]) -> None:
-        """Take the outcomes that came while the last of them was told."""
         with contextlib.suppress(queue.Empty):
             while True:
                 message = self._done.get_nowait()
@@ -260,12 +257,11 @@ class _Run:
 
     @contextlib.contextmanager
     def interruptible(self) -> Iterator[None]:
-        """Have SIGINT end the run in order; a second one is Python's own affair.
+        """Let SIGINT end the run in order; a second one has Python's own effect.
 
-        An exception that a signal raises wherever the main thread just is could be
-        taken for a failure of what it interrupts. A process that was started with
-        SIGINT ignored, as a shell starts those in the background, goes on ignoring it.
-        A handler that is not Python's could not be put back, and is left alone, too.
+        An exception raised by the signal could look like a failure of the interrupted
+        change. A SIGINT that is ignored (as in background jobs of a shell) stays
+        ignored. A handler that is not Python's could not be restored, and stays.
         """
         before = signal.getsignal(signal.SIGINT)
         is_main = threading.current_thread() is threading.main_thread()

@@ -1,4 +1,4 @@
-"""Hosts for one request, and what would help."""
+"""Explains one request: its hosts, the rejected hosts, and fixes."""
 
 from __future__ import annotations
 
@@ -42,17 +42,16 @@ from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.facts import roots_in_answer as given_roots
 from osc_traitsched.core.placement.matcher import Matcher, amounts
 
-# What the filters of I/O operations need to know beyond the list of hypervisors.
+# Input of the I/O filter that the list of hypervisors lacks.
 
 
 def with_builds(
     cloud: Cloud, question: Question, computes: Iterable[Compute]
 ) -> tuple[Compute, ...]:
-    """Compute nodes with how many servers each may have been building.
+    """Compute nodes with an upper bound of servers being built on each.
 
-    It is read only where a filter that is on would not pass a host without it, and
-    after the nodes: what has begun since they were read is then counted, too.
-
+    Builds are read only if an enabled filter needs them to pass a host. They are read
+    after the nodes, so that builds that started in between count.
     """
     nodes = tuple(computes)
     hosts = host_states(nodes, question.aggregates)
@@ -69,21 +68,21 @@ def with_builds(
     )
 
 
-# What is read in one thread while another goes on.
+# Reading in several threads.
 
 
 _K = TypeVar("_K")
 _T = TypeVar("_T")
 
-#: So many threads read values of one kind, beside what else a command reads meanwhile:
-#: Placement has others to answer, and often a handful of workers.
+#: So many threads read values of one kind: Placement often has only a few workers, and
+#: serves others, too.
 _AT_ONCE = 2
 
 
 class Later(Generic[_T]):
-    """A value that a thread of its own works out from now on.
+    """A value that a daemon thread starts to compute at once.
 
-    The thread is a daemon: a service that hangs must not keep the process.
+    A service that hangs does not keep the process.
     """
 
     def __init__(self, work: Callable[[], _T]) -> None:
@@ -94,7 +93,7 @@ class Later(Generic[_T]):
         self._thread.start()
 
     def value(self) -> _T:
-        """Wait for the value and return it, or raise what kept it from being found."""
+        """Wait for the value; raise the error of its thread."""
         self._thread.join()
         if self._error is not None:
             raise self._error
@@ -109,10 +108,9 @@ class Later(Generic[_T]):
 
 
 class LaterOfEach(Generic[_K, _T]):
-    """The values of several keys, which a few threads work out from now on.
+    """Values of several keys, computed by a few threads, in the order of the keys.
 
-    In the order of the keys. As :class:`Later`, and after an error of one thread the
-    others go on.
+    After an error in one thread the others continue.
     """
 
     def __init__(self, work: Callable[[_K], _T], keys: Iterable[_K]) -> None:
@@ -124,7 +122,7 @@ class LaterOfEach(Generic[_K, _T]):
         self._parts = [Later(self._some) for _ in threads]
 
     def values(self) -> dict[_K, _T]:
-        """Wait for the values and return them, or raise what one could not be for."""
+        """Wait for the values; raise the first thread's error."""
         return {key: each for part in self._parts for key, each in part.value().items()}
 
     def _some(self) -> dict[_K, _T]:
@@ -137,14 +135,14 @@ class LaterOfEach(Generic[_K, _T]):
             found[key] = self._work(key)
 
 
-# From a question to its explanation: read, judge, and try what might help.
+# From a question to its explanation: read, judge, and try fixes.
 
 
-#: Of how many hosts that stand for those like them all figures are read.
+#: Inventories are read of so many hosts that stand for others with the same reasons.
 _MOST_FIGURES = 3
 
 
-#: Explains a question as far as somebody wants that: :func:`explain`, or a part of it.
+#: Explains a question: :func:`explain`, or a part of it.
 Explainer = Callable[[Cloud, Question], Explanation]
 
 
@@ -157,12 +155,12 @@ def explain(
     want_fixes: bool | None = None,
     own: OwnSources | None = None,
 ) -> Explanation:
-    """Find out which hosts could take the request, and why the others could not.
+    """Find the hosts that could take the request, and why others could not.
 
-    :param want_figures: of every host that lacks room, even where others take it
-    :param named: patterns of the hosts whose whole story is wanted
-    :param want_fixes: what would help; None for only where there is no room
-    :param own: filters and weighers that run in Nova, beside those here
+    :param named: patterns of hosts to explain in detail
+    :param want_figures: read inventories of every host without room
+    :param want_fixes: try fixes; None: only if no host has room
+    :param own: more filters and weighers, which run in Nova
     :raises NothingMatches: for a pattern that matches no host
     :raises BadConfiguration, PluginFails, NovaPythonFails: as ``own_filters.judge``
     """
@@ -198,7 +196,6 @@ def explain(
 
 
 def _start(cloud: Cloud, question: Question) -> Explanation:
-    """What Nova makes of a question; without a request where it refuses it."""
     start = Explanation(question)
     try:
         question.check_enabled()
@@ -214,7 +211,7 @@ def _start(cloud: Cloud, question: Question) -> Explanation:
 
 
 def _is_unrestricted(start: Explanation) -> bool:
-    """Whether nothing stands for a zone that nova-api refuses.
+    """Whether nova-api rejects the zone, and no aggregate stands for it.
 
     Placement's answer would mislead then.
     """
@@ -229,12 +226,12 @@ def _settled(
     want_figures: bool,
     own: OwnSources | None,
 ) -> tuple[Explanation, Matcher]:
-    """Judge every host, and once more if Placement says otherwise of any.
+    """Judge every host; judge again if Placement disagrees.
 
-    Something may have changed between two of the reads.
+    The cloud may have changed between two reads.
 
-    :raises Refusal: when Nova refuses the request on the second reading
-    :raises PlacementRefuses: when Placement takes no such request
+    :raises Refusal: if Nova rejects the request on the second reading
+    :raises PlacementRefuses: if Placement rejects the query
     """
     explanation, matcher = _judged(cloud, start, named, want_figures)
     verdict = explanation.verdict
@@ -248,10 +245,7 @@ def _settled(
 def _read_again(
     cloud: Cloud, start: Explanation, own: OwnSources | None
 ) -> Explanation:
-    """The start with Nova's hosts and aggregates read again.
-
-    :raises Refusal: when Nova now refuses the request
-    """
+    """The start, with Nova's hosts and aggregates read again."""
     computes = tuple(read.computes(cloud.compute))
     question = dataclasses.replace(
         start.question,
@@ -271,11 +265,6 @@ def _read_again(
 def _judged(
     cloud: Cloud, start: Explanation, named: Sequence[str], want_figures: bool
 ) -> tuple[Explanation, Matcher]:
-    """Ask Placement, read what explains its answer, and judge every host.
-
-    :raises Refusal: when Nova refuses the request
-    :raises PlacementRefuses: when Placement takes no such request
-    """
     placement = cloud.placement
     request = start.request or start.question.request()
     computes = tuple(start.question.computes or start.computes.values())
@@ -284,7 +273,7 @@ def _judged(
     asked += comparison.other_request(start.question, request)
     requests = [each for one in asked for each in (one, one.fallback) if each]
     wanted = amounts(clause for each in requests for clause in each.clauses)
-    # These are read while Placement works on Nova's query.
+    # These reads run while Placement works on Nova's query.
     listed = Later(functools.partial(read.providers, placement))
     offers = LaterOfEach(
         functools.partial(allocation_candidates.offers, placement), wanted
@@ -307,7 +296,7 @@ def _judged(
         found = allocation_candidates.with_figures(
             placement, found, _short(verdict, found)
         )
-    # The figures are read while the options are tried.
+    # The inventories are read while the options are tried.
     read_more = functools.partial(
         allocation_candidates.with_inventories, placement, found, shown
     )
@@ -329,10 +318,7 @@ def _judged(
 def _with_roots(
     placement: Service, listed: Snapshot, roots: frozenset[str]
 ) -> Snapshot:
-    """The providers, read again where roots are not among them.
-
-    They were listed before Placement answered: such a root may be new.
-    """
+    """The providers, read again if the answer has a root that is new."""
     return listed if roots <= listed.by_uuid.keys() else read.providers(placement)
 
 
@@ -342,7 +328,6 @@ def _with_nova(
     start: Explanation,
     computes: Sequence[Compute],
 ) -> Snapshot:
-    """The providers with which of them are the hosts that are asked for."""
     snapshot = listed.with_nova(read.view(computes, start.question.aggregates))
     if start.question.nodes is None:
         return read.with_unlisted(placement, snapshot)
@@ -355,12 +340,12 @@ def _matcher(request: Request, filtered: Filtering, found: Facts) -> Matcher:
 
 
 def _with_cut_off(placement: Service, found: Explanation) -> Explanation:
-    """Count the hosts that Placement left out only because it cut its answer.
+    """Count the hosts that only a cut answer of Placement lacks.
 
-    It gives no more answers than its own maximum, and does not say so (placement.conf,
-    ``[placement]max_allocation_candidates``). If each of the first hosts is given once
-    it is asked for alone, so would be the others that could take the request. What it
-    gives when it is asked for all once more was not cut off, but came meanwhile.
+    Placement limits its answers without a message (placement.conf,
+    ``[placement]max_allocation_candidates``). If Placement gives each of the first
+    missing hosts when asked for it alone, all missing hosts count as cut off. A host in
+    a second full answer was not cut off, but is new.
     """
     request, facts, verdict = found.request, found.facts, found.verdict
     if request is None or facts is None or verdict is None:
@@ -386,9 +371,9 @@ def _with_cut_off(placement: Service, found: Explanation) -> Explanation:
 
 
 def _by_weight(request: Request, found: Facts) -> tuple[Request, Request | None]:
-    """Return Nova's queries, first the one by which the hosts are explained.
+    """Nova's queries, the one that explains the hosts first.
 
-    Where nobody has any PCPU that is the second, which asks for VCPU instead.
+    If no host has PCPU, that is the second one, which asks for VCPU.
     """
     pinned = [a for a in amounts(request.clauses) if a[0] == "PCPU"]
     if request.fallback and not any(found.offers[amount] for amount in pinned):
@@ -402,7 +387,7 @@ def _named(patterns: Sequence[str], snapshot: Snapshot) -> tuple[Provider, ...]:
 
 
 def _examples(verdict: Verdict, found: Facts) -> tuple[Provider, ...]:
-    """Hosts that lack room, the first of each group with the same reasons."""
+    """Hosts without room, one for each set of reasons."""
     short = {host.uuid for host in _short(verdict, found)}
     groups = verdicts.grouped_rejections(verdict, found.snapshot.hosts)
     stand = [hosts[0] for _, hosts in groups if hosts[0].uuid in short]
@@ -418,22 +403,21 @@ def _short(verdict: Verdict, found: Facts) -> list[Provider]:
     ]
 
 
-# What would help: each change is tried before it is returned.
+# Fixes: each change is tried first.
 
 
 #: So many other flavors with hosts are enough.
 _ENOUGH_FLAVORS = 3
 
-#: So many of Placement's answers show that a change helps. All of them are wanted only
-#: where hosts could be lost.
+#: So many allocation candidates show that a change helps. All are read only if hosts
+#: could be lost.
 _MOST_ANSWERS = 100
 
 
 def fixes(cloud: Cloud, explanation: Explanation, matcher: Matcher) -> tuple[Fix, ...]:
-    """What would help, the safest first.
+    """Fixes that work, safest first.
 
-    Placement tries changes of the request, and the matcher those of hosts.
-
+    Placement tries changes of the request; the matcher tries changes of hosts.
     """
     verdict, facts = explanation.verdict, explanation.facts
     if verdict is None or facts is None:
@@ -441,7 +425,7 @@ def fixes(cloud: Cloud, explanation: Explanation, matcher: Matcher) -> tuple[Fix
     question = explanation.question
     placement = cloud.placement
     if facts.cut_off or question.is_kept:
-        # Of answers that are cut it can't be told what a change loses.
+        # A cut answer does not show the hosts that a change loses.
         return _on_hosts(explanation, matcher, verdict)
     on_request = fix.on_request(question, facts, verdict)
     flavors = fix.other_flavors(question, lookup.known_flavors(cloud))
@@ -468,7 +452,6 @@ def _on_hosts(
 def _formats(
     cloud: Cloud, explanation: Explanation, on_request: Iterable[RequestFix]
 ) -> Iterator[RequestFix]:
-    """Yield images of the same name to try, where another format would help."""
     image = explanation.question.image
     if image is None or not image.get("name"):
         return
@@ -480,7 +463,7 @@ def _formats(
 def _helping(
     placement: Service, explanation: Explanation, proposals: Iterable[RequestFix]
 ) -> Iterator[RequestFix]:
-    """Yield the changes of the request with which Placement gives more hosts."""
+    """Changes of the request that gain more hosts than they lose."""
     found = explanation.facts
     if found is None:
         return
@@ -513,10 +496,7 @@ def _helping(
 
 @dataclasses.dataclass(frozen=True)
 class _Passing:
-    """The hosts that the host filters pass for sure, and those that they may pass.
-
-    :ivar may_fail: the filters that may end the request
-    """
+    """Hosts that surely pass the host filters, and hosts that may pass."""
 
     sure: frozenset[str]
     possible: frozenset[str]
@@ -527,7 +507,6 @@ class _Passing:
     def of(
         cls, explanation: Explanation, question: Question, given: frozenset[str]
     ) -> _Passing:
-        """Run the filters over the hosts that Placement gives for a question."""
         computes = explanation.computes
         nodes = [computes[root] for root in given if root in computes]
         found = filtering(question, nodes)
@@ -540,6 +519,6 @@ class _Passing:
         return cls(frozenset() if names else sure, possible, found, names)
 
     def deciding(self, roots: Iterable[str]) -> tuple[str, ...]:
-        """The filters that decide about hosts, and can't be seen from here."""
+        """Filters that decide about these hosts with unknown results."""
         names = (*self.found.deciding(roots), *self.may_fail)
         return tuple(dict.fromkeys(names))

@@ -1,4 +1,4 @@
-"""Python's search for garbage, and when it only costs time."""
+"""Pauses Python's garbage collection."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def uncollected() -> Iterator[None]:
-    """Stop Python's search for garbage for a while.
+    """Pause garbage collection.
 
-    All that is read of a large cloud is kept to the end, and looking through it
-    again and again is a third of this command's own work.
+    A large cloud is kept in memory to the end; scanning it again and again takes a
+    third of a command's own time.
     """
     was_on = gc.isenabled()
     gc.disable()

@@ -1,4 +1,4 @@
-"""Which servers are on hosts that could not be given to them today."""
+"""Servers on hosts that Nova would not choose for them today."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ from osc_traitsched.core.servers.judging import (
 )
 from osc_traitsched.core.servers.misplaced import Fit, OwnHosts
 
-#: So many servers that groups and hints speak of are looked for one at a time.
+#: So many servers of groups and hints are looked up one at a time.
 MOST_LOOKED_FOR = 200
 
 
 @dataclasses.dataclass(frozen=True)
 class Scope:
-    """Whose servers are looked at.
+    """The servers to look at.
 
-    :ivar selectors: the hosts; None for all, and for those that Nova does not list
-    :ivar project: a name or an ID; None for all projects
-    :ivar project_domain: the domain that it is in, name or ID; None for any
+    :ivar selectors: of hosts; None: all servers, even on hosts that Nova does not list
+    :ivar project: name or ID; None for all projects
+    :ivar project_domain: name or ID of the project's domain; None for any
     """
 
     selectors: Selectors | None = None
@@ -63,13 +63,13 @@ class Scope:
 def placements(cloud: Cloud, scope: Scope, sources: SettingsSources) -> Placements:
     """Read servers, and judge each against its own host.
 
-    Beside the servers it takes as many requests as a question of ``explain``, and a few
-    for each hundred images, each thousand server groups, and each amount that misplaced
-    servers ask for.
+    Requests beside the servers: as many as ``explain`` makes, and a few for each
+    hundred images, each thousand server groups, and each amount that misplaced servers
+    need.
 
     :raises NothingMatches: for a selector or a project that matches nothing
     :raises FiltersNotInRelease: for filters with which nova-scheduler does not start
-    :raises BadConfiguration: for a file of the scheduler's or a value that can't be
+    :raises BadConfiguration: for bad scheduler settings
     """
     assumed = settings.of_cloud(cloud, sources)
     enabled(assumed)
@@ -100,7 +100,6 @@ def placements(cloud: Cloud, scope: Scope, sources: SettingsSources) -> Placemen
 
 
 def _read_volumes(cloud: Cloud, fleet: Fleet) -> None:
-    """Read what root volumes are made of, if there are any and Cinder shows them."""
     if fleet.roots:
         with contextlib.suppress(Forbidden, NotInCatalog):
             fleet.with_volumes(volumes.root_images(cloud, fleet.roots))
@@ -113,7 +112,6 @@ def _judged(
     peer_index: PeerIndex,
     aggregates: Sequence[Body],
 ) -> tuple[JudgedServer, ...]:
-    """Return the servers that are, or may be, misplaced."""
     computes = lookup.computes(cloud)
     listed = read.providers(cloud.placement)
     snapshot = listed.with_nova(read.view(computes, aggregates))
@@ -149,10 +147,10 @@ def _service_hosts(cloud: Cloud, selectors: Selectors | None) -> frozenset[str] 
 def _peer_index(
     cloud: Cloud, fleet: Fleet, is_complete: bool, has_silent_cell: bool
 ) -> PeerIndex:
-    """Return the groups, with where all servers are that they and hints speak of.
+    """Server groups, with the hosts of all servers in groups and hints.
 
-    If all servers were read, those that were not are on no host, or in a cell that does
-    not answer.
+    If all servers were read, the others are on no host, or in a cell that does not
+    answer.
     """
     peer_index = PeerIndex(server_groups.groups(cloud), fleet)
     left = sorted(peer_index.unplaced)
@@ -168,10 +166,10 @@ def _peer_index(
 
 
 def _facts(placement: Service, snapshot: Snapshot, demands: Iterable[Demand]) -> Facts:
-    """Read what all clauses need but amounts, and which classes hosts have.
+    """Read traits, aggregates and classes of hosts, but no free amounts.
 
-    The answers for all hosts leave out those that are full. Of these only trees are
-    read, since a single provider gives all that its servers have; and some of them.
+    Full hosts are missing in answers for all hosts. Only trees of them are read: a
+    single provider gives all that its servers have.
     """
     clauses = (
         dataclasses.replace(clause, origins=())
@@ -193,7 +191,6 @@ def _facts(placement: Service, snapshot: Snapshot, demands: Iterable[Demand]) ->
 
 
 def _with_room(placement: Service, facts: Facts, demands: Iterable[Demand]) -> Facts:
-    """Return the facts with which providers have room now for what these ask for."""
     requests = _requests(demands)
     ask = functools.partial(_offers, placement)
     clauses = (clause for each in requests for clause in each.clauses)
@@ -203,9 +200,9 @@ def _with_room(placement: Service, facts: Facts, demands: Iterable[Demand]) -> F
 
 
 def _offers(placement: Service, amount: Amount) -> frozenset[str]:
-    """The providers that can give an amount; none if Placement refuses it.
+    """The providers that can give an amount; none if Placement rejects it.
 
-    It does if it has lost a class that servers were made with.
+    Placement does so if a resource class of existing servers was deleted.
     """
     try:
         return allocation_candidates.offers(placement, amount)
@@ -219,7 +216,6 @@ def _classes(demands: Iterable[Demand]) -> frozenset[str]:
 
 
 def _requests(demands: Iterable[Demand]) -> tuple[Request, ...]:
-    """Return what Nova would ask Placement, second queries too, each once."""
     first = [each.request for each in demands if each.request is not None]
     both = (each for one in first for each in (one, one.fallback) if each)
     return tuple(dict.fromkeys(both))

@@ -1,4 +1,4 @@
-"""Judges hosts with one's own filters and weighers, without nova-scheduler."""
+"""Judges hosts with the operator's own filters and weighers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from osc_traitsched.runner.process import TIMEOUT
 
 @dataclasses.dataclass(frozen=True)
 class Trial:
-    """The hosts of a cloud, and what a plugin says of each.
+    """The hosts of a cloud, and a plugin's judgment of each.
 
     :ivar hosts: all that Nova lists, by name
     """
@@ -43,16 +43,15 @@ class Trial:
 
 @dataclasses.dataclass(frozen=True)
 class OwnSources:
-    """A Python that has Nova in it, and what is to run there beside our own answers.
+    """A Python that has Nova, and the plugins to run there.
 
-    What the scheduler's settings name that is none of Nova's runs there, too.
+    Classes in the scheduler's settings that are not Nova's run there, too.
 
-    :ivar nova_python: what is started, as ``process.ask`` takes it
+    :ivar nova_python: command, as ``process.ask`` takes it
     :ivar plugins: filters and weighers, as :class:`PluginName` reads them
-    :ivar nova_conf: paths of this machine; if there are none, the other Python reads
-        the nova.conf that its Nova would
+    :ivar nova_conf: local paths; if empty, that Python reads its Nova's own nova.conf
     :ivar timeout: seconds
-    :ivar with_nova: the filters that are on run there as well, Nova's own
+    :ivar with_nova: Nova's own enabled filters run there, too
     """
 
     nova_python: str
@@ -65,14 +64,14 @@ class OwnSources:
 def answered(
     question: Question, nodes: Iterable[Compute], own: OwnSources | None
 ) -> Question:
-    """A question with what filters and weighers say that run in Nova.
+    """The question with the answers of filters and weighers that run in Nova.
 
-    Where no filter runs nothing is asked.
+    Unchanged if there is nothing to run.
 
     :raises BadConfiguration: for a file that can't be read
     :raises PluginFails: for a plugin that Nova could not load either
-    :raises NovaPythonFails: when that Python can't be asked
-    :raises Refusal: when nova-scheduler does not start with these settings
+    :raises NovaPythonFails: if that Python does not answer
+    :raises Refusal: if nova-scheduler does not start with these settings
     """
     if own is None or question.is_forced:
         return question
@@ -101,10 +100,6 @@ def answered(
 
 
 def _check_release(version: str, settings: SchedulerSettings, command: str) -> None:
-    """Accept only a Nova whose own filters are those of the cloud.
-
-    :raises NovaPythonFails: for one of another release
-    """
     release = str(settings.release)
     if version.partition(".")[0] != release:
         reason = f"{version}, and the cloud's is {release} ({settings.release_source})"
@@ -112,7 +107,7 @@ def _check_release(version: str, settings: SchedulerSettings, command: str) -> N
 
 
 def _plugins(settings: SchedulerSettings, own: OwnSources) -> Iterator[PluginName]:
-    """Yield what is to run; a class that the user names, in place of the settings'."""
+    """The plugins to run: the user's first, then those of the settings."""
     yield from map(PluginName.read, own.plugins)
     for name in table.enabled(settings):
         if name not in FILTERS:
@@ -124,7 +119,6 @@ def _plugins(settings: SchedulerSettings, own: OwnSources) -> Iterator[PluginNam
 
 
 def _options(settings: SchedulerSettings) -> dict[str, str]:
-    """What is known of the options that filters and weighers read, as text."""
     return {
         option.name: _written(setting.value)
         for option in options.options_in(settings.release)
@@ -147,20 +141,19 @@ def judge(
     timeout: float = TIMEOUT,
     aggregates: Iterable[snapshot.Aggregate] = (),
 ) -> PluginJudgment:
-    """Run filters and weighers in a Python that has Nova in it.
+    """Run filters and weighers in a Python that has Nova.
 
-    Filters judge each host by itself, and weighers all of them together.
+    Filters judge each host by itself, weighers all of them together.
 
-    :param plugins: as :class:`PluginName` reads them; files are of this machine, and
-        modules are the other Python's
-    :param nova_python: what is started, as ``process.ask`` takes it
-    :param nova_conf: paths of this machine; if there are none, the other Python reads
-        the nova.conf that its Nova would
+    :param plugins: as :class:`PluginName` reads them; files are local, modules are the
+        other Python's
+    :param nova_python: command, as ``process.ask`` takes it
+    :param nova_conf: local paths; if empty, that Python reads its Nova's own nova.conf
     :param timeout: seconds
-    :param aggregates: for the IDs and the hosts of aggregates, which filters see then
+    :param aggregates: with the IDs and hosts that filters can read
     :raises BadConfiguration: for a file that can't be read
     :raises PluginFails: for a plugin that Nova could not load either
-    :raises NovaPythonFails: when that Python can't be asked
+    :raises NovaPythonFails: if that Python does not answer
     """
     names = [PluginName.read(text) for text in plugins]
     asked = document.question(
@@ -186,9 +179,9 @@ def try_plugin(
     nova_conf: Sequence[str] = (),
     timeout: float = TIMEOUT,
 ) -> Trial:
-    """What a filter or weigher says of all hosts of a cloud for one request.
+    """A filter's or weigher's judgment of all hosts for one request.
 
-    :raises Refusal: when Nova refuses the server
+    :raises Refusal: if Nova rejects the server
     :raises NotForProject: for a flavor or an image that the project may not use
     :raises BadConfiguration, PluginFails, NovaPythonFails: as :func:`judge`
     """

@@ -1,4 +1,4 @@
-"""From what a user would give ``openstack server create`` to what Nova would ask."""
+"""From the arguments of ``openstack server create`` to Nova's request."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from osc_traitsched.core.nova.server.parts import Parts, Port
 
 
 def question(cloud: Cloud, spec: ServerSpec, sources: SettingsSources) -> Question:
-    """The question that a new server is for Nova, with what its names stand for.
+    """The question of a new server, with all names looked up.
 
-    :raises BadConfiguration: for a file of the scheduler's or a value that can't be
-    :raises NothingMatches: for a flavor, image or project that is not there
+    :raises BadConfiguration: for bad scheduler settings
+    :raises NothingMatches: for an unknown flavor, image or project
     :raises AmbiguousName: for a name that several images or projects have
     """
     assumptions = settings.of_cloud(cloud, sources)
@@ -58,12 +58,12 @@ def whole(
     ports: tuple[Port, ...],
     volume: str | None,
 ) -> Question:
-    """The question with all that comes with flavor and image.
+    """The question with its group, hints, properties, ports, networks and volumes.
 
-    :param volume: the name or ID of the one that it boots from
+    :param volume: name or ID of the boot volume
     :raises BadConfiguration: for a file that can't be read
-    :raises BadUsage: for a hint with which Nova asks Placement nothing
-    :raises NothingMatches: for a network or a volume that is not there
+    :raises BadUsage: for a hint that makes Nova skip Placement
+    :raises NothingMatches: for an unknown network or volume
     :raises AmbiguousName: for a name that several have
     """
     spec = question.spec
@@ -86,7 +86,6 @@ def whole(
 
 
 def _placed(cloud: Cloud, question: Question, group: ServerGroup | None) -> Question:
-    """The question with the group, and where the servers of hints and group are."""
     hints = question.spec.hints
     if groups.is_rebuild_by_hint(hints, question.assumptions.release):
         raise BadUsage(
@@ -107,11 +106,6 @@ def _placed(cloud: Cloud, question: Question, group: ServerGroup | None) -> Ques
 
 
 def _image(cloud: Cloud, name: str, project: str | None) -> Body:
-    """The image that a project's users mean by a name or an ID.
-
-    :raises AmbiguousName: for a name of several, of which they can boot more than one,
-        or none
-    """
     found = lookup.images_named(cloud, name)
     if len(found) > 1:
         is_open = functools.partial(_is_image_for, cloud, project)
@@ -120,7 +114,7 @@ def _image(cloud: Cloud, name: str, project: str | None) -> Body:
 
 
 def accepted(cloud: Cloud, question: Question) -> Request:
-    """What Nova would ask Placement, of a server that Nova does not refuse.
+    """Nova's query to Placement, for a server that Nova accepts.
 
     :raises Refusal: for flavor and image, or for an availability zone
     :raises NotForProject: for a flavor or an image that the project may not use
@@ -135,11 +129,11 @@ def accepted(cloud: Cloud, question: Question) -> Request:
 
 
 def check_visible(cloud: Cloud, question: Question) -> None:
-    """Accept only what a project named by the user may use.
+    """Reject objects that the project of the request may not use.
 
-    An administrator who asks without naming a project may use all of them.
+    Nothing is checked if the user did not name a project.
 
-    :raises NotForProject: for one that it may not
+    :raises NotForProject: for a flavor, image, port, network or volume
     """
     project, flavor, image = question.project, question.flavor, question.image
     if question.spec.project is None or project is None:
@@ -166,10 +160,9 @@ def _is_image_for(cloud: Cloud, project: str | None, image: Body) -> bool:
 
 
 def zone_refusal(cloud: Cloud, question: Question) -> Refusal | None:
-    """What nova-api says of the availability zone, or None if it takes it.
+    """nova-api's refusal of the availability zone, if any.
 
-    It is asked of new servers only.
-
+    Only new servers are checked.
     """
     zone = question.needed_zone
     if zone is None or question.is_kept:

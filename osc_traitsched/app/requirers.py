@@ -1,4 +1,4 @@
-"""What a plan does to those that require traits: flavors, images, servers."""
+"""Effects of a plan on flavors, images and servers that require traits."""
 
 from __future__ import annotations
 
@@ -28,23 +28,22 @@ from osc_traitsched.core.change.traits import (
 )
 from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
 
-# What requires a trait that a plan takes from its last provider, or comes to.
+# Flavors and images that require a trait without a provider.
 
 
 def check_requirers(
     cloud: Cloud, plan: Plan, holders: Mapping[str, frozenset[str]]
 ) -> tuple[Requirer, ...]:
-    """Accept only a plan after which nothing requires a trait that no provider has.
+    """Reject a plan that leaves a required trait without a provider.
 
-    Nothing is read where each trait stays on some provider.
+    Nothing is read if each trait keeps a provider.
 
-    :returns: images of other projects that do, and that are not in the way, since any
-        user could make one
-    :param holders: for each trait that the plan removes from providers, the UUIDs of
-        all that have it
-    :raises LastHolder: for what requires such a trait, and goes on to, or what the
-        plan itself has require it
-    :raises RequirersUnknown: where that can't be read
+    :returns: images of other projects that require such a trait; they do not block,
+        since any user could make one
+    :param holders: by trait that the plan removes, the UUIDs of all its providers
+    :raises LastHolder: if flavors or images still require such a trait, or if the plan
+        makes them require it
+    :raises RequirersUnknown: if flavors or images can't be read
     """
     outcomes = foreseen_outcomes(plan)
     orphaned = tuple(orphaned_traits(outcomes, holders))
@@ -67,23 +66,21 @@ def check_requirers(
     return tuple(each for requiring in found.values() for each in requiring)
 
 
-# What a plan does to servers that exist.
+# Effects of a plan on existing servers.
 
 
 def check_servers(
     cloud: Cloud, plan: Plan, snapshot: Snapshot, holders: Mapping[str, frozenset[str]]
 ) -> tuple[Server, ...]:
-    """Accept only a plan after which every server it is about has a place.
+    """Reject a plan that removes a trait's last provider while servers require it.
 
-    Servers are read only of hosts that lose a trait which no provider keeps.
+    Servers are read only of hosts that lose such a trait.
 
-    :returns: those of which it can't be seen what their image requires: they are not in
-        the way, since any user could make one
-
-    :param holders: for each trait that the plan removes from providers, the UUIDs of
-        all that have it
+    :returns: servers whose image requirements are unknown; they do not block, since any
+        user could make one
+    :param holders: by trait that the plan removes, the UUIDs of all its providers
     :raises ServersNeedTraits: for servers that require such a trait
-    :raises ServersUnknown: where servers can't be read, or Nova does not list a host
+    :raises ServersUnknown: if servers can't be read, or Nova does not list a host
     """
     losers = orphaned_traits(foreseen_outcomes(plan), holders)
     orphaned = tuple(losers)
@@ -107,14 +104,13 @@ def read_misplaced(
     holders: Mapping[str, Set[str]],
     apart: Set[str] = frozenset(),
 ) -> MisplacedServers | errors.CloudBroke:
-    """Return the servers that stay on the other side of an isolation than new ones go.
+    """Servers on the wrong side of an isolation, or why they can't be read.
 
     :param names: the traits that isolate an aggregate; at least one
     :param roots: UUIDs of its hosts' providers
-    :param holders: for each trait the UUIDs of all providers that have it now
-    :param apart: the hosts that other aggregates isolate by the same traits, as Nova's
-        aggregates name them: servers are as right there
-    :returns: why servers can't be read, where they can't
+    :param holders: by trait, the UUIDs of all its current providers
+    :param apart: service hosts that other aggregates isolate by the same traits;
+        servers are in a right place there
     """
     by_uuid = snapshot.by_uuid
     having = (

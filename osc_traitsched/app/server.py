@@ -1,4 +1,4 @@
-"""A server that exists: its request, why it failed, and where it could go."""
+"""An existing server: its request, its failure, and its possible destinations."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from osc_traitsched.core.servers.moves import (
 from osc_traitsched.core.servers.parts import Name, Part, Source
 from osc_traitsched.core.servers.refusals import Planned, refusals
 
-# The request of a server that exists: read of the cloud, and put together again.
+# The request of an existing server, reconstructed.
 
 
 _T = TypeVar("_T")
@@ -58,13 +58,13 @@ _T = TypeVar("_T")
 
 @dataclasses.dataclass(frozen=True)
 class Found:
-    """A server, and what else was read of it.
+    """A server, and related data of other services.
 
-    :ivar body: of the compute API, with its highest microversion that is known here
-    :ivar image: what Glance has of its image now, if it has it
-    :ivar ports: those that are bound to it; None if that is not known
-    :ivar volume: the ID of the one that it boots from; None if that is not known
-    :ivar unread: why parts are not known that could not be read
+    :ivar body: of the compute API, with the highest microversion known here
+    :ivar image: Glance's current image, if it still exists
+    :ivar ports: bound to the server; None if unknown
+    :ivar volume: ID of the boot volume; None if unknown
+    :ivar unread: the errors of parts that could not be read
     """
 
     body: Any
@@ -78,7 +78,7 @@ class Found:
 
     @property
     def never_placed(self) -> bool:
-        """Whether no host was ever chosen for it."""
+        """Whether no host was ever chosen for the server."""
         steps = self.action.events if self.action else ()
         return (
             not self.state.host
@@ -87,7 +87,7 @@ class Found:
         )
 
     def parts(self, given: ServerSpec) -> tuple[Part, ...]:
-        """Return where each part of its request is from."""
+        """The source of each part of the request."""
         ports = None if self.ports is None else [each.label for each in self.ports]
         found = parts.parts(
             self.body,
@@ -103,7 +103,7 @@ class Found:
     def _with_problem(self, part: Part) -> Part:
         problem = self.unread.get(part.name)
         if part.name is Name.IMAGE and problem is not None:
-            # Nova has its ID.
+            # Nova has the image's ID.
             return dataclasses.replace(part, source=Source.SERVER)
         if problem is None or part.is_known:
             return part
@@ -111,13 +111,13 @@ class Found:
 
 
 def read_server(cloud: Cloud, name: str, given: ServerSpec) -> Found:
-    """Read a server, and what else shows what it was asked for with.
+    """Read a server, and the data that shows its request.
 
     :param name: a name or an ID
-    :raises BadUsage: for what the user says and the server can't have
-    :raises NoServer: when there is none that this user may see
+    :raises BadUsage: for an argument that does not fit the server
+    :raises NoServer: if the user can see no such server
     :raises AmbiguousName: for a name that several servers have
-    :raises CloudBroke: when a service can't be read
+    :raises CloudBroke: if a service can't be read
     """
     body = existing_servers.server(cloud, name)
     state = read_state(body)
@@ -144,7 +144,6 @@ def read_server(cloud: Cloud, name: str, given: ServerSpec) -> Found:
 
 
 def _check(image: str | None, given: ServerSpec) -> None:
-    """Accept only what goes with an image, or with a volume."""
     if image is None and given.image_properties:
         raise BadUsage(
             "--image-property goes with an image, and the server boots from a volume"
@@ -163,7 +162,7 @@ def _image(cloud: Cloud, body: Any) -> Body | CloudBroke | None:
 def _ports(
     cloud: Cloud, state: ServerState, given: ServerSpec
 ) -> tuple[Port, ...] | CloudBroke | None:
-    """Return the ports of a server; one that never came to be has none any more."""
+    """Ports of a server; None if the user names some, or if it never started."""
     if given.ports or given.networks or state.is_lost:
         return None
     return _if_shown(lambda: networks.ports_of(cloud, state.id))
@@ -176,7 +175,6 @@ def _volume(cloud: Cloud, body: Any, given: ServerSpec) -> str | CloudBroke | No
 
 
 def _if_shown(read: Callable[[], _T]) -> _T | CloudBroke:
-    """Return what is read, or why it can't be."""
     try:
         return read()
     except CloudBroke as problem:
@@ -186,12 +184,12 @@ def _if_shown(read: Callable[[], _T]) -> _T | CloudBroke:
 def question_of(
     cloud: Cloud, found: Found, given: ServerSpec, sources: SettingsSources
 ) -> tuple[Question, bool]:
-    """Return the question that the server was, and whether its flavor is changed.
+    """The server's question, and whether its flavor has changed since.
 
-    :raises ExtraSpecsHidden: when Nova leaves them out for this user
-    :raises BadConfiguration: for a file of the scheduler's or a value that can't be
-    :raises NothingMatches: for what the user names and is not there
-    :raises CloudBroke: when a service can't be read
+    :raises ExtraSpecsHidden: if Nova hides extra specs
+    :raises BadConfiguration: for bad scheduler settings
+    :raises NothingMatches: for an unknown object that the user names
+    :raises CloudBroke: if a service can't be read
     """
     flavor = own_flavor(found)
     current = _current_flavor(cloud, flavor)
@@ -205,16 +203,16 @@ def question_of(
     )
     group = _group(cloud, found, given)
     if group is not None:
-        # It is as it is for a new server: this one is not in its own way.
+        # As for a new server: this one does not block itself.
         others = group.members - {found.state.id}
         group = dataclasses.replace(group, members=others)
     return _whole(cloud, asked, found, group), current is None
 
 
 def own_flavor(found: Found) -> Body:
-    """Return the server's own copy of its flavor.
+    """The server's own copy of its flavor.
 
-    :raises ExtraSpecsHidden: when Nova leaves them out for this user
+    :raises ExtraSpecsHidden: if Nova hides extra specs
     """
     if "extra_specs" not in found.body["flavor"]:
         raise ExtraSpecsHidden(1, 1, found.body["flavor"]["original_name"])
@@ -228,14 +226,14 @@ def moved(
     assumptions: SchedulerSettings,
     move: Move,
 ) -> Question:
-    """Return the question that a move of a server is, with its flavor and its image.
+    """The question of a server's move, with its own flavor and image.
 
-    Its group counts it, and the hosts of the group its host
+    The server counts as a member of its group, and its host as one of the group's
     (nova/scheduler/utils.py, ``setup_instance_group``).
 
-    :raises ExtraSpecsHidden: when Nova leaves them out for this user
-    :raises NothingMatches: for what the user names and is not there
-    :raises CloudBroke: when a service can't be read
+    :raises ExtraSpecsHidden: if Nova hides extra specs
+    :raises NothingMatches: for an unknown object that the user names
+    :raises CloudBroke: if a service can't be read
     """
     asked = _asked(cloud, found, given, assumptions)
     image = parts.kept(asked.image)
@@ -246,10 +244,7 @@ def moved(
 def _asked(
     cloud: Cloud, found: Found, given: ServerSpec, assumptions: SchedulerSettings
 ) -> Question:
-    """Return the question of a server, with its own flavor and none of the rest.
-
-    :raises CloudBroke: when its image could not be read, or Nova can't be
-    """
+    """The server's question with its own flavor, before group, ports and volumes."""
     if Name.MORE in found.unread:
         raise found.unread[Name.MORE]
     image = parts.image(found.body, found.image)
@@ -274,9 +269,9 @@ def _asked(
 def _whole(
     cloud: Cloud, question: Question, found: Found, group: ServerGroup | None
 ) -> Question:
-    """The question with all that comes with flavor and image.
+    """The question with group, hints, ports and volumes.
 
-    The server may have its volume already: whether one is free does not count.
+    The server may use its volume already, so the volume's status does not count.
     """
     spec = question.spec
     ports = found.ports or networks.ports(cloud, spec.ports)
@@ -288,7 +283,6 @@ def _whole(
 
 
 def _group(cloud: Cloud, found: Found, given: ServerSpec) -> ServerGroup | None:
-    """Return the group that the server is in, or is said to be in."""
     if given.group is not None:
         return server_groups.group(cloud, given.group)
     identity = parts.group_id(found.body)
@@ -300,7 +294,7 @@ _EPHEMERAL = "OS-FLV-EXT-DATA:ephemeral"
 
 
 def _current_flavor(cloud: Cloud, own: Body) -> Body | None:
-    """Return the flavor of the same name, if a server's own copy still equals it."""
+    """The flavor of the same name, if the server's own copy still equals it."""
     for each in lookup.known_flavors(cloud):
         if each["name"] == own["name"]:
             is_same = (
@@ -312,10 +306,10 @@ def _current_flavor(cloud: Cloud, own: Body) -> Body | None:
     return None
 
 
-# From a server that exists to why it failed, and whether hosts could take it now.
+# The failure of an existing server, and hosts that could take it now.
 
 
-#: The actions that write down where a server was moved from and to.
+#: Actions that record a server's old and new host.
 _MOVES = frozenset(["evacuate", "live-migration", "migrate", "resize"])
 
 
@@ -326,18 +320,17 @@ def answer(
     sources: SettingsSources,
     explainer: Explainer = explain,
 ) -> ServerAnswer:
-    """Find out why a server failed, and explain its request as a new one.
+    """Explain a server's failure, and its request as a new one.
 
-    What can't be read leaves the answer without that part, and says so.
+    If the request can't be read, the answer has the error in its place.
 
     :param name: a name or an ID
-    :param given: what the user says of the request, before what Nova shows
-    :param explainer: explains the request; what it raises but for ``CloudBroke`` is
-        raised
-    :raises NothingMatches: when there is no such server or host
+    :param given: the user's arguments, which win over Nova's data
+    :param explainer: explains the request; all its errors but ``CloudBroke`` are raised
+    :raises NothingMatches: for an unknown server or host
     :raises AmbiguousName: for a name that several servers have
-    :raises BadConfiguration: for a file of the scheduler's or a value that can't be
-    :raises CloudBroke: when the server can't be read, nor what became of it
+    :raises BadConfiguration: for bad scheduler settings
+    :raises CloudBroke: if the server or its history can't be read
     """
     found = read_server(cloud, name, given)
     failed = failure(found.state, found.action)
@@ -375,14 +368,14 @@ def _changes(
     return existing_servers.changes_since(cloud, state, failed.when)
 
 
-# The hosts that could take a server that is moved.
+# Hosts that could take a server's move.
 
 
 @dataclasses.dataclass(frozen=True)
 class Asked:
-    """Which move is asked for.
+    """The requested move.
 
-    :ivar kind: None for the one that is due
+    :ivar kind: None for the move that the server's state suggests
     :ivar flavor: of a resize: a name or an ID
     :ivar image: of a rebuild: a name or an ID
     """
@@ -400,23 +393,23 @@ def destinations(
     sources: SettingsSources,
     explainer: Explainer = explain,
 ) -> Destinations:
-    """Find out which hosts could take a server that is moved, and why others could not.
+    """Find the hosts that could take a server's move, and why others could not.
 
     :param name: a name or an ID
-    :param given: what the user says of the request, before what Nova shows
-    :param explainer: explains the request that the move makes; what it raises is raised
-    :raises BadUsage: for what does not go with the move
-    :raises NothingMatches: when there is no such server, host, flavor or image
+    :param given: the user's arguments, which win over Nova's data
+    :param explainer: explains the move's request; its errors are raised
+    :raises BadUsage: for an argument that does not fit the move
+    :raises NothingMatches: for an unknown server, host, flavor or image
     :raises AmbiguousName: for a name that several servers or images have
-    :raises ExtraSpecsHidden: when Nova leaves them out for this user
-    :raises BadConfiguration: for a file of the scheduler's or a value that can't be
-    :raises CloudBroke: when a service can't be read
+    :raises ExtraSpecsHidden: if Nova hides extra specs
+    :raises BadConfiguration: for bad scheduler settings
+    :raises CloudBroke: if a service can't be read
     """
     _check_move(asked, given)
     found = read_server(cloud, name, given)
     existing_servers.check_host(cloud, found.body)
     there = [c for c in lookup.computes(cloud) if c.service_host == found.state.host]
-    # Of a host that Nova does not list it is not known.
+    # The state of a host that Nova does not list is unknown.
     is_up = any(compute.is_up for compute in there) if there else None
     kind, because = due(found.state, is_up)
     if asked.kind is not None:
@@ -434,13 +427,12 @@ def destinations(
 def _before(
     found: Found, given: ServerSpec, planned: Planned, because: Because
 ) -> Destinations:
-    """Return what is known of a move before any host is looked at."""
     return Destinations(
         state=found.state,
         minor=found.minor,
         kind=planned.kind,
         because=because,
-        # A host that was named when it was made does not bind a move.
+        # The host that its creation named does not bind a move.
         parts=tuple(p for p in found.parts(given) if p.name is not Name.HOST),
         refusals=refusals(planned),
         ignored=planned.question.ignored_host,
@@ -462,7 +454,7 @@ def _check_move(asked: Asked, given: ServerSpec) -> None:
 
 
 def _check_offloaded(state: ServerState, kind: Kind) -> None:
-    """Accept no unshelving of a server that is still on its host: it starts there.
+    """Reject unshelving a server that is still on its host: it starts there.
 
     nova/conductor/manager.py, ``unshelve_instance``
     """
@@ -475,7 +467,7 @@ def _check_offloaded(state: ServerState, kind: Kind) -> None:
 
 
 def _move(cloud: Cloud, found: Found, there: Sequence[Compute], kind: Kind) -> Move:
-    """Return the move, with what its own host lets it do.
+    """The move, and whether its own host allows it to stay.
 
     :param there: the compute nodes of that host
     """
@@ -496,7 +488,6 @@ def _planned(
     asked: Asked,
     is_up: bool | None,
 ) -> Planned:
-    """Return the move with what nova-scheduler is asked for it."""
     assumptions = settings.of_cloud(cloud, sources)
     before = moved(cloud, found, given, assumptions, move)
     question = before
@@ -512,7 +503,7 @@ def _planned(
 
 
 def _rebuilt(cloud: Cloud, planned: Planned) -> Rebuild | None:
-    """Return what comes of a rebuild; None for a server that Nova has on no node."""
+    """The result of a rebuild; None if Nova has the server on no node."""
     move = planned.question.move
     if move is None or move.source is None:
         return None

@@ -20,26 +20,26 @@ from osc_traitsched.core.nova.options import OPTIONS, Kind
 from osc_traitsched.core.nova.settings import SchedulerSettings, Switched
 from osc_traitsched.core.releases import RELEASES
 
-# How nova-scheduler is configured: what was said of it, and what the cloud tells.
+# Settings from files, options and the cloud.
 
 
-#: The trait with which a nova-compute of 2026.2 or later marks its providers.
+#: The trait that marks the providers of a nova-compute of 2026.2 or later.
 OWNER_MARK = "OWNER_NOVA"
 
 
 @dataclasses.dataclass(frozen=True)
 class SettingsSources:
-    """Where nova-scheduler's settings are to be found, since no API shows them.
+    """Sources of nova-scheduler's settings, which no API shows.
 
-    :ivar nova_release: Nova's major version, such as 23; None for the last release
-        that has the compute API's highest microversion
+    :ivar nova_release: Nova's major version, such as 23; None: the latest release with
+        the compute API's highest microversion
     :ivar baseline: the distribution whose defaults apply, one of ``baseline.NAMES``;
-        None for the one that the files are of
+        None: the distribution of the files
     :ivar nova_conf: paths of files and directories; the last one wins
     :ivar environments: paths of TripleO's environment files; the last one wins
-    :ivar control_plane: the path of a file with RHOSO's OpenStackControlPlane
+    :ivar control_plane: path of a file with RHOSO's OpenStackControlPlane
     :ivar options: single options, as ``section.option`` and text; they win over files
-    :ivar found: what ``config.places.find`` returned; all of the above lies over it
+    :ivar found: the result of ``config.places.find``; the other sources win over it
     """
 
     nova_release: int | None = None
@@ -52,30 +52,30 @@ class SettingsSources:
 
     @property
     def names_files(self) -> bool:
-        """Whether files are named, which then take the place of those found."""
+        """Whether files are named; they replace the found ones."""
         return bool(self.nova_conf or self.environments or self.control_plane)
 
     @property
     def conf_files(self) -> tuple[str, ...]:
-        """The nova.conf that is named or found; none for the other Python's own."""
+        """Paths of nova.conf, named or found; empty: the other Python reads its own."""
         if self.names_files or self.found is None:
             return self.nova_conf
         return self.found.nova_conf
 
     @property
     def release(self) -> int | None:
-        """Nova's release, if it is named or found."""
+        """Nova's release, if named or found."""
         found = self.found.nova_release if self.found else None
         return found if self.nova_release is None else self.nova_release
 
     @property
     def ignored_rules(self) -> tuple[str, ...]:
-        """The check's rules whose findings are not wanted."""
+        """The rules of ``check`` to ignore."""
         return self.found.ignored_rules if self.found else ()
 
     @property
     def place(self) -> str | None:
-        """Where the settings are from, one line; None if there are none."""
+        """The sources as one line; None if there are none."""
         named = self.names_files or self.baseline is not None or self.options
         places = ["the command line"] if named else []
         if self.found is not None:
@@ -84,9 +84,9 @@ class SettingsSources:
 
 
 def of_cloud(cloud: Cloud, sources: SettingsSources) -> SchedulerSettings:
-    """What the sources say, and what the cloud tells of its scheduler.
+    """Settings from the sources and the cloud.
 
-    :raises BadConfiguration: for a file or a value that can't be
+    :raises BadConfiguration: for a bad file or value
     """
     assumed = resolve(sources, read_files(sources), cloud.compute_maximum)
     if assumed.release < releases.OWNER_NOVA_RELEASE:
@@ -103,7 +103,7 @@ def of_cloud(cloud: Cloud, sources: SettingsSources) -> SchedulerSettings:
 
 
 def read_files(sources: SettingsSources) -> Named:
-    """What the sources name; of a control plane what it says.
+    """The files that the sources name; a control plane is parsed.
 
     :raises BadConfiguration: for a control plane that can't be read
     """
@@ -126,19 +126,19 @@ def read_files(sources: SettingsSources) -> Named:
 def resolve(
     sources: SettingsSources, files: Named, max_microversion: str | None
 ) -> SchedulerSettings:
-    """What the sources and the files they name say.
+    """Settings from the sources and their files.
 
-    :param files: as :func:`read_files` returns them
-    :param max_microversion: the compute API's highest, such as ``2.96``, or None
-        where it is not known; it tells the release that nobody named
-    :raises BadConfiguration: for a file or a value that can't be
+    :param files: of :func:`read_files`
+    :param max_microversion: the compute API's highest, such as ``2.96``, or None; it
+        tells the release if no source does
+    :raises BadConfiguration: for a bad file or value
     """
     release = _release(sources, files, max_microversion)
     with _saying_what_names(sources.found or Saved("")):
         found = joining.assumptions(files, *release)
     place = dataclasses.replace(sources, options=()).place
     own = found.without_set
-    # What nobody else said is assumed: there is nothing to compare with.
+    # Without other sources there is nothing to compare with.
     own = own and (dataclasses.replace(own, place=place) if place else None)
     return dataclasses.replace(found, place=sources.place, without_set=own)
 
@@ -146,15 +146,14 @@ def resolve(
 def with_compute_versions(
     assumed: SchedulerSettings, nodes: Set[str], unmarked: Set[str]
 ) -> SchedulerSettings:
-    """The settings with whether every nova-compute is of 2026.2 or later.
+    """The settings, with whether every nova-compute is of 2026.2 or later.
 
-    That is what such a Nova's scheduler asks. No API shows their versions, but those
-    that are mark their providers with OWNER_NOVA (nova/compute/resource_tracker.py,
-    ``_get_traits``). Without nodes it is unknown.
+    The scheduler of such a Nova asks that. No API shows compute versions, but a new
+    nova-compute marks its providers with OWNER_NOVA (nova/compute/resource_tracker.py,
+    ``_get_traits``). Unknown without nodes.
 
-    :param nodes: the UUIDs of Nova's compute nodes; one that has no provider can't be
-        marked, and does not tell
-    :param unmarked: the UUIDs of the providers that lack OWNER_NOVA
+    :param nodes: UUIDs of Nova's compute nodes; one without a provider does not count
+    :param unmarked: UUIDs of providers without OWNER_NOVA
     """
     if assumed.release < releases.OWNER_NOVA_RELEASE:
         return assumed
@@ -170,7 +169,7 @@ def _with_all_new(assumed: SchedulerSettings, new: bool | None) -> SchedulerSett
 
 @contextlib.contextmanager
 def _saying_what_names(found: Saved) -> Iterator[None]:
-    """Have an error on a file as a whole say where that file was found named."""
+    """Add to an error about a whole file the place that names the file."""
     try:
         yield
     except BadConfiguration as exc:
@@ -181,7 +180,7 @@ def _saying_what_names(found: Saved) -> Iterator[None]:
 
 
 def _baseline(sources: SettingsSources, found: Saved) -> str | None:
-    # A file of one distribution says more than that another one was found.
+    # A file of one distribution beats a found baseline of another.
     if sources.baseline or sources.environments or sources.control_plane:
         return sources.baseline
     return found.baseline
@@ -190,7 +189,7 @@ def _baseline(sources: SettingsSources, found: Saved) -> str | None:
 def _release(
     sources: SettingsSources, files: Named, max_microversion: str | None
 ) -> tuple[int, str, tuple[int, ...]]:
-    """Nova's release, one line on how it is known, and those it may be too."""
+    """Nova's release, its source as one line, and other possible releases."""
     if sources.nova_release is not None:
         return sources.nova_release, "--nova-release", ()
     if sources.found is not None and sources.found.nova_release is not None:
@@ -205,16 +204,15 @@ def _release(
     return SchedulerSettings.release, SchedulerSettings.release_source, ()
 
 
-# Keep how the scheduler is set, so that later commands find it.
+# Save the settings for later commands.
 
 
 @dataclasses.dataclass(frozen=True)
 class Saving:
     """A document of settings to write.
 
-    :ivar path: where it lies, or will
-    :ivar text: what is to stand there
-    :ivar present: what stands there now; None for no file
+    :ivar text: the new content
+    :ivar present: the current content; None if there is no file
     """
 
     path: str
@@ -223,20 +221,20 @@ class Saving:
 
     @property
     def is_done(self) -> bool:
-        """It stands there already."""
+        """Whether the file has this content already."""
         return self.present == self.text
 
 
 def plan_saving(
     sources: SettingsSources, places: Places, force: bool = False
 ) -> Saving:
-    """Return the document that says what the sources say, in the user's own folder.
+    """The document with these sources, for the user's own folder.
 
-    Relative paths start at the working directory, and become absolute.
+    Relative paths become absolute, from the working directory.
 
-    :param force: whatever else stands in the file may go
-    :raises BadConfiguration: for a file or a value that can't be, or that is not a file
-    :raises OtherSettings: where the file says something else
+    :param force: replace other settings in the file
+    :raises BadConfiguration: for a bad file or value, or a path that is not a file
+    :raises OtherSettings: if the file has other settings
     """
     for path in _paths(sources):
         _check_stays(path)
@@ -250,9 +248,9 @@ def plan_saving(
 
 
 def save(saving: Saving) -> None:
-    """Write the document as a whole, if it does not stand there yet.
+    """Write the document, if the file differs.
 
-    :raises BadConfiguration: when it can't be written
+    :raises BadConfiguration: if it can't be written
     """
     if not saving.is_done:
         file.write(saving.path, saving.text)
@@ -264,7 +262,6 @@ def _paths(sources: SettingsSources) -> tuple[str, ...]:
 
 
 def _check_stays(path: str) -> None:
-    """Accept a file or a directory; a pipe is gone when the command ends."""
     found = file.located(path)
     if found.exists() and not (found.is_file() or found.is_dir()):
         raise BadConfiguration(path, None, "not a file: nobody could read it again")
@@ -285,7 +282,6 @@ def _text(sources: SettingsSources) -> str:
 
 
 def _options(given: Iterable[tuple[str, str]]) -> dict[str, str | list[str]]:
-    """Return options by name; all texts of one that takes several."""
     found: dict[str, str | list[str]] = {}
     for name, text in given:
         before = found.get(name, [])
@@ -306,11 +302,12 @@ NOVA_CONF, TRIPLEO, RHOSO = "nova-conf", "tripleo", "rhoso"
 
 @dataclasses.dataclass(frozen=True)
 class Fragment:
-    """What has to be laid over a deployment's configuration.
+    """Configuration to add to a deployment.
 
     :ivar text: INI or YAML without comments; empty if nothing has to be set
-    :ivar extends_file: it was made from files of the cloud's own
-    :ivar replaces: a text that was not given goes when the fragment is merged
+    :ivar extends_file: built from the cloud's own files
+    :ivar replaces: merging the fragment drops the deployment's present text, which is
+        unknown here
     """
 
     turned: Switched
@@ -322,13 +319,13 @@ class Fragment:
 def turn_on(
     deployment: str, wanted: Iterable[str], files: Named, assumptions: SchedulerSettings
 ) -> Fragment:
-    """Return what turns on the names out of ``switch.SWITCHES``.
+    """Configuration that turns on names of ``switch.SWITCHES``.
 
     :param deployment: :data:`NOVA_CONF`, :data:`TRIPLEO` or :data:`RHOSO`
-    :param files: as ``settings.read_files`` returns them
-    :param assumptions: what those say
-    :raises NotInRelease: for what the release can't do
-    :raises NoParameter: for what no parameter of TripleO can say
+    :param files: of ``settings.read_files``
+    :param assumptions: the settings in those files
+    :raises NotInRelease: for a switch that the release lacks
+    :raises NoParameter: for a setting without a TripleO parameter
     """
     turned = settings.switch(wanted, assumptions)
     text = _fragment_text(deployment, turned, files)

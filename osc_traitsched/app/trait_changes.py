@@ -1,4 +1,4 @@
-"""Traits added and removed, and Placement's aggregates repaired."""
+"""Adds and removes traits, and syncs aggregates to Placement."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from osc_traitsched.core.inventory.metadata import required_by
 from osc_traitsched.core.inventory.selection import Selectors
 from osc_traitsched.core.inventory.snapshot import Snapshot
 
-# Placement's aggregates as Nova's host aggregates: what puts them in step.
+# Sync Nova's host aggregates to Placement.
 
 
 @dataclasses.dataclass(frozen=True)
 class MirrorPlan:
-    """What is to be written, and Nova's aggregates as it was made from them.
+    """The sync, and the aggregates that it is based on.
 
     :ivar snapshot: with Nova's view
     """
@@ -40,9 +40,9 @@ class MirrorPlan:
 
 
 def plan_repair(cloud: Cloud) -> MirrorPlan:
-    """Plan that Placement's aggregates have the compute nodes that Nova's have.
+    """Plan that Placement's aggregates have the same compute nodes as Nova's.
 
-    :raises CloudBroke: when Nova or Placement can't be read
+    :raises CloudBroke: if Nova or Placement can't be read
     """
     found = topology.read_topology(cloud)
     snapshot = topology.aggregates_now(cloud, found.snapshot)
@@ -50,30 +50,30 @@ def plan_repair(cloud: Cloud) -> MirrorPlan:
 
 
 def left_to_repair(cloud: Cloud) -> tuple[int, int]:
-    """Return how many compute nodes are still to be repaired, and of how many.
+    """Number of compute nodes that still need a sync, and of all.
 
-    :raises CloudBroke: when Nova or Placement can't be read
+    :raises CloudBroke: if Nova or Placement can't be read
     """
     found = plan_repair(cloud)
     nodes = found.snapshot.nova.computes if found.snapshot.nova else ()
     return sum(each.is_needed for each in found.plan.changes), len(nodes)
 
 
-# Adding traits to hosts, and removing them: what is to be written, and what is odd.
+# Add and remove traits of hosts.
 
 
 @dataclasses.dataclass(frozen=True)
 class TraitPlan:
-    """What is to be written, and what the operator should know of it.
+    """Trait changes, and their effects.
 
     :ivar unknown: traits to remove that the cloud does not know
-    :ivar reverted: changes that nova-compute will not leave as they are
-    :ivar effects: of flavors that require a trait to remove
-    :ivar passed_over: images of other projects that require a trait which no host will
-        have, and that are not in the way since any user could make them
-    :ivar servers: of which it can't be seen whether their image requires a trait that
-        no host will have; not in the way either
-    :ivar unread: why the effects on flavors can't be read, if they can't
+    :ivar reverted: changes that nova-compute will revert
+    :ivar effects: on flavors that require a removed trait
+    :ivar passed_over: images of other projects that require a trait without a host;
+        they do not block, since any user could make one
+    :ivar servers: servers whose image requirements are unknown; they do not block
+        either
+    :ivar unread: why effects on flavors are unknown, if they are
     """
 
     plan: Plan
@@ -98,14 +98,14 @@ def plan_add(
     create: bool = False,
     force: bool = False,
 ) -> TraitPlan:
-    """Plan that the selected hosts have the traits, whatever else they have.
+    """Plan to add the traits to the selected hosts.
 
-    :param create: custom traits that do not exist yet may be created
-    :param force: even those that make something else of a host
+    :param create: create custom traits that do not exist
+    :param force: add even traits that change a host's role
     :raises UnknownTrait: for a trait that does not exist and is not created
-    :raises RoleChanged: for traits that make something else of a host
+    :raises RoleChanged: for traits that change a host's role
     :raises NothingMatches: for a selector that matches nothing
-    :raises CloudBroke: when Placement can't be read
+    :raises CloudBroke: if Placement can't be read
     """
     known = read.known_traits(cloud.placement)
     creates = trait.to_create(names, known, create)
@@ -123,22 +123,23 @@ def plan_remove(
     force: bool,
     sources: SettingsSources | None = None,
 ) -> TraitPlan:
-    """Plan that the selected hosts lack the traits, whatever else they have.
+    """Plan to remove the traits from the selected hosts.
 
-    :param force: remove even what is still required, or nova-compute's own
-    :param sources: how the scheduler is set, for what becomes of flavors
-    :raises UnknownTrait: for a standard trait that the cloud does not know
+    :param force: remove even traits that are required, or nova-compute's own
+    :param sources: the scheduler's settings, for effects on flavors
+    :raises UnknownTrait: for an unknown standard trait
     :raises NothingMatches: for a selector that matches nothing
-    :raises OwnedByNova: for traits that nova-compute puts back
-    :raises RoleChanged: for traits that make something else of a host
-    :raises LastHolder: for traits that no provider would have and something requires
-    :raises RequirersUnknown: where that can't be read
+    :raises OwnedByNova: for traits that nova-compute restores
+    :raises RoleChanged: for traits that change a host's role
+    :raises LastHolder: for traits that flavors or images require and that no provider
+        would have
+    :raises RequirersUnknown: if those can't be read
     :raises ServersNeedTraits: for traits that no provider would have, and that servers
         on the selected hosts require
-    :raises ServersUnknown: where that can't be read
-    :raises LeavesNoHost: for flavors that have a host now and would have none
-    :raises BadConfiguration: for a file of the scheduler's or a value that can't be
-    :raises CloudBroke: when Placement can't be read
+    :raises ServersUnknown: if those can't be read
+    :raises LeavesNoHost: for flavors that would lose their last host
+    :raises BadConfiguration: for bad scheduler settings
+    :raises CloudBroke: if Placement can't be read
     """
     known = read.known_traits(cloud.placement)
     trait.check_exist((name for name in names if not trait.is_custom(name)), known)
@@ -166,18 +167,18 @@ def plan_remove(
         )
         shows_all = lookup.lists_private_flavors(cloud)
     except errors.CloudBroke as exc:
-        # Some other host keeps each of the traits.
+        # Each trait keeps another host.
         return dataclasses.replace(todo, unread=exc)
     unread = None if shows_all else errors.PrivateFlavorsHidden()
     return dataclasses.replace(todo, effects=effects, unread=unread)
 
 
 def left_of_traits(cloud: Cloud, plan: Plan) -> tuple[int, int]:
-    """Return how many providers are not as planned by now, and of how many.
+    """Number of providers that are not yet as planned, and of all in the plan.
 
-    One request for each trait, however many providers there are.
+    One request for each trait, for any number of providers.
 
-    :raises CloudBroke: when Placement can't be read
+    :raises CloudBroke: if Placement can't be read
     """
     changes = [c for c in traits.of_providers(plan.changes) if c.is_sent]
     names = {name for change in changes for name in change.added | change.removed}
@@ -207,10 +208,6 @@ def _check_flavors(
     known: frozenset[str],
     sources: SettingsSources,
 ) -> tuple[Effect, ...]:
-    """Find out what becomes of the flavors that require a trait to remove.
-
-    :raises LeavesNoHost: when one would be left without a host
-    """
     removed = _removed(plan)
     flavors = [
         body

@@ -1,4 +1,4 @@
-"""Traits and aggregates as lists."""
+"""Lists of traits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from osc_traitsched.core.inventory import selection, trait
 from osc_traitsched.core.inventory.selection import Selectors, Targets
 from osc_traitsched.core.inventory.snapshot import Provider
 
-# What selectors match in a cloud, with the traits of it.
+# The hosts that selectors match, with their traits.
 
 
 def targets(
@@ -21,12 +21,12 @@ def targets(
     tree: bool = False,
     may_vanish: bool = False,
 ) -> Targets:
-    """Read what the selectors match, and the traits of it.
+    """Read the providers that selectors match, with their traits.
 
     :param known: all traits that the cloud knows
-    :param tree: the nested providers of the hosts, too
-    :param may_vanish: a provider that is deleted meanwhile is left out, and no error
-    :raises UnknownTrait: for a trait to select by that the cloud does not know
+    :param tree: include the hosts' nested providers
+    :param may_vanish: skip a provider that is deleted in between, instead of failing
+    :raises UnknownTrait: for an unknown trait in a selector
     :raises NothingMatches: for a selector that matches nothing
     """
     trait.check_exist(sorted(selectors.having | selectors.lacking), known)
@@ -44,16 +44,15 @@ def targets(
     )
 
 
-# Which traits hosts have, and which hosts have a trait.
+# Traits by host, and hosts by trait.
 
 
 @dataclasses.dataclass(frozen=True)
 class ByTrait:
-    """The providers that have a trait, of those that were selected.
+    """The selected providers, by trait.
 
-    :ivar providers: for each trait that one of them has, and for each custom trait
-        that there is
-    :ivar without_provider: as of :class:`Targets`, and so is ``vanished``
+    :ivar providers: for each trait of theirs, and for every custom trait
+    :ivar without_provider: as of :class:`Targets`, like ``vanished``
     """
 
     providers: Mapping[str, tuple[Provider, ...]]
@@ -64,8 +63,8 @@ class ByTrait:
 def by_host(cloud: Cloud, selectors: Selectors, tree: bool = False) -> Targets:
     """The hosts that the selectors match, with their traits.
 
-    :param tree: the nested providers of the hosts, too
-    :raises UnknownTrait: for a filter's trait that the cloud does not know
+    :param tree: include the hosts' nested providers
+    :raises UnknownTrait: for an unknown trait in a selector
     :raises NothingMatches: for a selector that matches nothing
     """
     names_traits = selectors.having or selectors.lacking
@@ -74,9 +73,9 @@ def by_host(cloud: Cloud, selectors: Selectors, tree: bool = False) -> Targets:
 
 
 def by_trait(cloud: Cloud, selectors: Selectors, tree: bool = False) -> ByTrait:
-    """The traits of the hosts that the selectors match, with those hosts.
+    """The hosts that the selectors match, by trait.
 
-    :param tree: and :raises: as of :func:`by_host`
+    Parameters and errors are those of :func:`by_host`.
     """
     known = read.known_traits(cloud.placement)
     found = targets(cloud, selectors, known, tree, may_vanish=True)

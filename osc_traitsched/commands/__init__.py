@@ -1,1 +1,1 @@
-"""The verbs: parse, read, think, show or write."""
+"""The commands: parse, read, judge, show or write."""

@@ -29,7 +29,7 @@ class AddTraits(write_args.Writer):
     example = "add CUSTOM_GOLD --host cmp02 --create"
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser of this command's options."""
+        """The parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         parser.add_argument("traits", metavar="TRAIT", nargs="+", help="a trait to add")
         host_args.add_target_options(parser)
@@ -79,7 +79,7 @@ class RemoveTraits(write_args.Writer):
     example = "remove CUSTOM_COMMON --host cmp02"
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser of this command's options."""
+        """The parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         parser.add_argument(
             "traits", metavar="TRAIT", nargs="+", help="a trait to remove"
@@ -117,7 +117,7 @@ class RemoveTraits(write_args.Writer):
         return results.removed(self.conclude(found, args, self.then(found)))
 
     def _requirers(self, args: argparse.Namespace, refusal: LastHolder) -> Table:
-        """Return all that requires a trait where a program asks; else raise."""
+        """The requiring objects as rows for a program; raise for others."""
         is_asked = args.dry_run and args.formatter in base.QUOTING_FORMATS
         if args.columns or not is_asked:
             raise refusal
@@ -127,7 +127,6 @@ class RemoveTraits(write_args.Writer):
 
 
 def _warn(todo: trait_changes.TraitPlan) -> None:
-    """Say what is odd about a removal, and what it does to others."""
     for unknown in todo.unknown:
         base.LOG.warning("%s", str(unknown))
     for reverted in todo.reverted:

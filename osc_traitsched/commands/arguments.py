@@ -1,4 +1,4 @@
-"""What the options of several commands have in common, and how hosts are named."""
+"""Options that several commands share, and host selectors."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.selection import Selectors
 from osc_traitsched.text import quoted, visible
 
-# What can be wrong with any argument, whatever it is for.
+# Checks of any argument.
 
 
 _NO_VALUE = "expected one argument"
 
 
 def prepare(parser: argparse.ArgumentParser) -> None:
-    """Have usage errors said visibly, as argparse quotes what it was given.
+    """Show usage errors with control characters made visible.
 
-    The options that are added from now on refuse ``--option=--``.
+    Options added from now on reject ``--option=--``.
     """
     parser.register("action", None, _Store)
     parser.register("action", "append", _Append)
@@ -33,7 +33,7 @@ def prepare(parser: argparse.ArgumentParser) -> None:
 
 
 class _Store(argparse.Action):
-    """Keeps a value; for ``--option=--`` Python before 3.13 gives an empty list."""
+    """Stores a value; Python before 3.13 gives an empty list for ``--option=--``."""
 
     def __call__(
         self,
@@ -42,7 +42,7 @@ class _Store(argparse.Action):
         values: Any,
         option_string: str | None = None,
     ) -> None:
-        """Keep the value, or end with a usage error."""
+        """Store the value, or end with a usage error."""
         if self.option_strings and values in ([], "--"):
             raise argparse.ArgumentError(self, _NO_VALUE)
         self.keep(namespace, values)
@@ -52,8 +52,6 @@ class _Store(argparse.Action):
 
 
 class _Append(_Store):
-    """Keeps all values that are given."""
-
     def keep(self, namespace: argparse.Namespace, value: Any) -> None:
         before = getattr(namespace, self.dest) or []
         setattr(namespace, self.dest, [*before, value])
@@ -62,7 +60,7 @@ class _Append(_Store):
 def some(text: str) -> str:
     """A text that is not empty, for argparse.
 
-    An empty one is a variable of a script that is not set.
+    An empty one comes from an unset variable of a script.
     """
     if not text:
         raise argparse.ArgumentTypeError("it is empty")
@@ -70,7 +68,7 @@ def some(text: str) -> str:
 
 
 def some_file(text: str) -> str:
-    """What names a file, for argparse, where standard input is for others."""
+    """A file name, for an option that does not read standard input."""
     if text == "-":
         raise argparse.ArgumentTypeError(
             "name a file; - stands for standard input among the FILEs alone"
@@ -79,9 +77,9 @@ def some_file(text: str) -> str:
 
 
 def check_text(args: argparse.Namespace) -> None:
-    """Accept only what is text.
+    """Reject text that is not UTF-8.
 
-    :raises BadUsage: for bytes that are not UTF-8, as Python keeps them
+    :raises BadUsage: for undecodable bytes, which Python keeps as surrogates
     """
     for text in _texts(list(vars(args).values())):
         try:
@@ -99,9 +97,9 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def check_columns(args: argparse.Namespace, known: Collection[str]) -> None:
-    """Accept only columns that there are.
+    """Reject unknown columns.
 
-    :raises BadUsage: for another one
+    :raises BadUsage: for an unknown column
     """
     for name in args.columns:
         if name.strip().lower().replace(" ", "_") not in known:
@@ -109,11 +107,11 @@ def check_columns(args: argparse.Namespace, known: Collection[str]) -> None:
             raise BadUsage(f"no column {quoted(name)}; there are {there_are}")
 
 
-# Which hosts a command is about: the options.
+# Host selectors.
 
 
 _STDIN = "-"
-# What editors of Windows begin a text with.
+# Editors of Windows begin a text with it.
 _BOM = "\ufeff"
 
 
@@ -159,9 +157,9 @@ def add_target_options(parser: argparse.ArgumentParser) -> None:
 
 
 def selectors(args: argparse.Namespace) -> Selectors:
-    """Return what the options select; all hosts where they name none.
+    """Selectors from the options; all hosts if they name none.
 
-    :raises MalformedTrait: for an option that names no trait
+    :raises MalformedTrait: for an option that is not a trait name
     """
     named = bool(args.hosts or args.aggregates or args.availability_zones)
     return Selectors(
@@ -175,11 +173,11 @@ def selectors(args: argparse.Namespace) -> Selectors:
 
 
 def target_selectors(args: argparse.Namespace) -> Selectors:
-    """Return what the options of a writing command select.
+    """Selectors from the options of a writing command.
 
-    :raises BadUsage: when they select nothing
-    :raises MalformedTrait: for an option that names no trait
-    :raises BadHostFile: when the host file can't be read or has no names
+    :raises BadUsage: if they select nothing
+    :raises MalformedTrait: for an option that is not a trait name
+    :raises BadHostFile: if the host file can't be read or has no names
     """
     hosts = tuple(args.hosts)
     if args.host_file is not None:

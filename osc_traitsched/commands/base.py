@@ -1,4 +1,4 @@
-"""What all commands share: errors, exit codes, and what a terminal shows."""
+"""The base of all commands: the cloud, errors, exit codes, formats and progress."""
 
 from __future__ import annotations
 
@@ -34,19 +34,17 @@ from osc_traitsched.views import terminal
 from osc_traitsched.views.explain import words
 from osc_traitsched.views.terminal import settings_line
 
-# Says on a terminal what is being read, once that takes a while.
+# Progress on a terminal, for slow reads.
 
 
-#: Seconds from the first request of a command.
+#: Seconds after a command's first request.
 _DELAY = 2.0
 
 
 class Reading:
-    """Shows a line as long as the main thread waits for an answer.
+    """Shows a line while the main thread waits for an answer.
 
-    Between two answers there is none, so that it is never in the way of what a
-    command prints. What other threads read is part of writing, which has a progress
-    of its own.
+    The line is gone before a command prints. Writing threads have their own progress.
     """
 
     def __init__(self) -> None:
@@ -59,7 +57,7 @@ class Reading:
 
     @contextlib.contextmanager
     def __call__(self, path: str) -> Iterator[None]:
-        """Show, while the context lasts, that this path is read."""
+        """Show this path while the context lasts."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -79,7 +77,7 @@ class Reading:
     def _start(self) -> None:
         if self._timer is None:
             self._timer = threading.Timer(_DELAY, self._ring)
-            # It must not keep a command that is done.
+            # The timer must not keep a finished command.
             self._timer.daemon = True
             self._timer.start()
 
@@ -101,44 +99,41 @@ class Reading:
             self._line = None
 
 
-# What all commands share: the cloud, output formats, exit codes.
-
-
-# What commands exit with: one code, one meaning, whatever the command.
+# Exit codes: each has one meaning for all commands.
 
 
 class ExitCode(enum.IntEnum):
     """How a command ended."""
 
     DONE = 0
-    """Done, or there is nothing to do; there is a host; nothing was found."""
+    """Done, nothing to do, a host exists, or nothing was found."""
 
     ERROR = 1
-    """Something named is not there, a service broke, or some changes failed."""
+    """A named object is missing, a service failed, or some changes failed."""
 
     USAGE = 2
-    """Options that do not go together, or one that is missing."""
+    """Options that do not go together, or a missing option."""
 
     NO_HOST = 3
-    """No host can take the server, or Nova or Placement refuses the request."""
+    """No host can take the server, or Nova or Placement rejects the request."""
 
     CONTRADICTION = 4
-    """What was read does not explain Placement's answer."""
+    """The data read does not explain Placement's answer."""
 
     REFUSED = 5
-    """The command would do harm, and nothing was written."""
+    """The command would do harm; nothing was written."""
 
     CHANGES_WANTED = 6
-    """A dry run with ``--exit-code``, and there is something to write."""
+    """A dry run with ``--exit-code`` found changes to write."""
 
     FINDINGS = 7
-    """A check has a finding as bad as ``--fail-on`` says, or a server is misplaced."""
+    """A finding as severe as ``--fail-on``, or a misplaced server."""
 
     UNKNOWN = 8
-    """The answer depends on what no API shows."""
+    """The answer depends on data that no API shows."""
 
     INTERRUPTED = 130
-    """The user pressed Ctrl-C; a shell's code for SIGINT."""
+    """Ctrl-C; a shell's code for SIGINT."""
 
 
 #: Codes of errors; a class that is not here has the code of its nearest base.
@@ -153,14 +148,14 @@ _CODES = {
 
 
 def of_error(error: errors.TraitSchedError) -> ExitCode:
-    """What a command exits with that an error ends."""
+    """Exit code of a command that ends with this error."""
     return next(_CODES[each] for each in type(error).__mro__ if each in _CODES)
 
 
-# What libraries log of services that are not reached: our errors say it in a line.
+# Warnings of libraries about unreachable services: our errors say the same.
 
 
-#: Of requests that are sent again, and of discoveries that go on at another URL.
+#: These log retries, and discoveries that continue at another URL.
 _LOGGERS = ("keystoneauth.session", "keystoneauth.discover")
 
 
@@ -170,7 +165,7 @@ def _is_error(record: logging.LogRecord) -> bool:
 
 @contextlib.contextmanager
 def silenced() -> Iterator[None]:
-    """Leave out what these libraries warn of."""
+    """Hide warnings of these libraries."""
     loggers = [logging.getLogger(name) for name in _LOGGERS]
     for logger in loggers:
         logger.addFilter(_is_error)
@@ -181,15 +176,14 @@ def silenced() -> Iterator[None]:
             logger.removeFilter(_is_error)
 
 
-# What names a cloud, so that what was planned for one is not done to another.
+# The cloud's name in a plan, so that the plan is not applied to another cloud.
 
 
 def name_of(sdk: Any) -> str:
-    """Where writes to Placement go, and the catalog's ID of that endpoint.
+    """Placement's address, and the catalog's ID of that endpoint.
 
-    The address alone names no cloud: those that are built alike have the same internal
-    ones. Keystone makes the ID; without a catalog there is none. Nothing is asked of
-    Placement.
+    Clouds that are built alike can have the same internal address; Keystone makes the
+    ID. Without a catalog there is no ID. Placement is not called.
 
     :param sdk: an openstacksdk connection
     """
@@ -200,7 +194,7 @@ def name_of(sdk: Any) -> str:
         "region_name": sdk.config.get_region_name("placement"),
     }
     address = sdk.config.get_endpoint("placement") or session.get_endpoint(**wanted)
-    # Who logs in without a Keystone has no catalog.
+    # A login without Keystone has no catalog.
     get_access = getattr(session.auth, "get_access", None)
     catalog = get_access(session).service_catalog if get_access else None
     found = catalog.get_endpoint_data_list(**wanted) if catalog else ()
@@ -208,25 +202,25 @@ def name_of(sdk: Any) -> str:
     return " ".join(filter(None, parts))
 
 
-# What all commands share: the cloud, exit codes, and errors as one line.
+# Commands with errors as one line.
 
 
-#: What all commands say on standard error, a line each.
+#: Messages on standard error, a line each.
 LOG = logging.getLogger(__name__)
 
-#: Formats for programs that quote for themselves; the others are for terminals.
+#: Formats for programs, which quote by themselves; the others are for terminals.
 QUOTING_FORMATS = frozenset({"json", "yaml"})
 
 #: The format of a command's own text.
 _TEXT = "text"
 
-#: Formats for a person, which begin with the cloud's name.
+#: Formats for people, which begin with the cloud's name.
 FOR_PEOPLE = frozenset({"table", _TEXT})
 
-#: Formats without lists of their own: a list becomes one field.
+#: Formats without lists: a list becomes one field.
 _FLAT_FORMATS = frozenset({"csv", "value"})
 
-#: What says nothing to a user; the errors of others are worded for the user.
+#: Errors without a message for users.
 _INTERNAL = (
     ArithmeticError,
     AssertionError,
@@ -259,15 +253,16 @@ LOG.addFilter(_make_visible)
 
 
 class Command(command.Command):  # type: ignore[misc,unused-ignore]
-    """A command; ``take_action`` returns what to exit with."""
+    """A command; ``take_action`` returns its exit code."""
 
-    #: What the help has after ``openstack trait-sched``; it runs on the tests' cloud.
+    #: An example for the help, after ``openstack trait-sched``; it runs on the tests'
+    #: cloud.
     example = ""
 
     timeout: float | None = None
 
     def get_epilog(self) -> str:
-        """What stands below the options: an example, and what others add."""
+        """The text below the options: an example, and cliff's own."""
         example = f"Example:\n\n  openstack trait-sched {self.example}"
         return f"{example}\n\n{super().get_epilog()}"
 
@@ -286,7 +281,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         return parser
 
     def cloud(self) -> Cloud:
-        """The cloud that the user is logged in to."""
+        """The cloud of the user's login."""
         sdk = self.app.client_manager.sdk_connection
         if self._shows_progress:
             return HttpCloud(sdk, self.timeout, Reading())
@@ -294,20 +289,19 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
 
     @property
     def endpoint(self) -> str:
-        """What names the cloud in the rows of its plans."""
+        """The cloud's name in the rows of its plans."""
         return name_of(self.app.client_manager.sdk_connection)
 
     @property
     def _shows_progress(self) -> bool:
-        """Whether a terminal gets errors, no logs, and need not be quiet."""
         is_usual = self.app.options.verbose_level == self.app.DEFAULT_VERBOSE_LEVEL
         return is_usual and sys.stderr is not None and sys.stderr.isatty()
 
     @property
     def repeated_options(self) -> tuple[Option, ...]:
-        """The global options of this call that a command to paste needs as well.
+        """Global options of this call that a printed command must repeat.
 
-        Those of the environment are there when it is pasted.
+        Environment variables still apply when it is pasted.
         """
         options, parser = self.app.options, self.app.parser
         given = {name: getattr(options, name, None) for name in _REPEATED}
@@ -319,19 +313,19 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
 
     @property
     def width(self) -> int:
-        """The columns of the terminal that is written to; 0 where it is none."""
+        """Columns of the terminal; 0 if the output is not a terminal."""
         is_terminal = self.app.stdout.isatty()
         return shutil.get_terminal_size().columns if is_terminal else 0
 
     @property
     def where(self) -> str:
-        """The line that names the cloud, with its end; empty where nobody named one."""
+        """A line with the cloud's name; empty if the user did not choose a cloud."""
         cloud, region = self.app.options.cloud, self.app.options.region_name
         regions = [each for each in self.repeated_options if each.name == _REGION]
         return paste.where(cloud, region) + "\n" if cloud or regions else ""
 
     def run(self, parsed_args: argparse.Namespace) -> int:
-        """Run, and word what goes wrong in one line."""
+        """Run, and show errors as one line."""
         self.timeout = parsed_args.timeout
         options = getattr(self.app, "options", None)
         is_debugged = getattr(options, "debug", False)
@@ -351,7 +345,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         except TraitSchedError as exc:
             code = of_error(exc)
             if code is ExitCode.ERROR:
-                # cliff exits with 1, and shows where it was with --debug.
+                # cliff exits with 1, and shows a traceback with --debug.
                 raise exceptions.CommandError(visible(str(exc))) from exc
             LOG.error("%s", str(exc))
             return code
@@ -362,7 +356,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
 
 
 def _unwrapped(formatter: Any) -> Any:
-    """A formatter of help that leaves the lines of an example as they are."""
+    """A help formatter that keeps the lines of an example."""
     return type("Help", (argparse.RawDescriptionHelpFormatter, formatter), {})
 
 
@@ -378,10 +372,9 @@ class Lister(Command, command.Lister):  # type: ignore[misc,unused-ignore]
     """A command that prints rows.
 
     :cvar says_where: its table begins with the cloud's name
-    :cvar assumed: the scheduler's settings that its answer rests on, which
-        ``take_action`` sets; None where it rests on none
-    :cvar exit_code: what the command exits with when nothing went wrong;
-        ``take_action`` may set it
+    :cvar assumed: the scheduler's settings behind the answer, if any; ``take_action``
+        sets them
+    :cvar exit_code: exit code of a run without errors; ``take_action`` may set it
     """
 
     says_where = False
@@ -390,11 +383,11 @@ class Lister(Command, command.Lister):  # type: ignore[misc,unused-ignore]
 
     @property
     def settings_line(self) -> str:
-        """The line that says where the settings are from, with its end; or empty."""
+        """A line about the source of the settings, or an empty text."""
         return "" if self.assumed is None else settings_line(self.assumed) + "\n"
 
     def run(self, parsed_args: argparse.Namespace) -> int:
-        """Run as any command, and exit as ``take_action`` says."""
+        """Run as any command; exit with ``exit_code``."""
         return super().run(parsed_args) or self.exit_code
 
     def produce_output(
@@ -403,9 +396,9 @@ class Lister(Command, command.Lister):  # type: ignore[misc,unused-ignore]
         column_names: Sequence[str],
         data: Any,
     ) -> int:
-        """Print; only formats that quote get text that a terminal would obey.
+        """Print; control characters are made visible unless the format quotes them.
 
-        Lists are fields of their own where the format has no lists.
+        A list becomes one field if the format has no lists.
         """
         if parsed_args.formatter in _FLAT_FORMATS:
             data = [tuple(map(_flat, row)) for row in data]
@@ -417,7 +410,7 @@ class Lister(Command, command.Lister):  # type: ignore[misc,unused-ignore]
         try:
             super().produce_output(parsed_args, column_names, data)
         except ValueError as exc:
-            # It is how cliff says that it does not know a column.
+            # cliff raises it for an unknown column.
             raise exceptions.CommandError(visible(str(exc))) from exc
         if is_for_person:
             self.app.stdout.write(self.settings_line)
@@ -425,7 +418,7 @@ class Lister(Command, command.Lister):  # type: ignore[misc,unused-ignore]
 
 
 class _Text(TableFormatter):  # type: ignore[misc,unused-ignore]
-    """Stands for the text that a command prints; a table of chosen columns."""
+    """The command's own text; a table if columns are chosen."""
 
     def add_argument_group(self, parser: argparse.ArgumentParser) -> None:
         """Add nothing: the options of tables are there."""

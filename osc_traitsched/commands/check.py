@@ -25,10 +25,10 @@ def _rule_id(text: str) -> str:
 
 
 class Checker(base.TextLister):
-    """A command that runs rules, and prints what they find.
+    """A command that runs rules, and prints their findings.
 
-    :cvar findings: what was found, once ``take_action`` is done
-    :cvar nothing: the line for a person where that is nothing
+    :cvar findings: set by ``take_action``
+    :cvar nothing: a line for people if there are no findings
     """
 
     says_where = True
@@ -64,7 +64,7 @@ class Checker(base.TextLister):
         with_servers: bool = False,
         pedantic: bool = False,
     ) -> Table:
-        """Read, judge, set the exit code, and return the rows."""
+        """Rows of the findings; sets the exit code."""
         arguments.check_columns(args, views.COLUMNS)
         sources = scheduler_args.sources(args, self.app)
         found = check.check(
@@ -90,7 +90,7 @@ class Checker(base.TextLister):
     def produce_output(
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
     ) -> int:
-        """Print blocks or rows; a person who has none gets a line that says so."""
+        """Print blocks or rows, or a line for people if there are none."""
         if parsed_args.formatter in base.FOR_PEOPLE and not data:
             self._write(self.nothing)
             return 0

@@ -18,23 +18,23 @@ from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.views import config
 from osc_traitsched.views.listing import Table
 
-# What is assumed, for commands that need a cloud only to know its release.
+# Commands that need a cloud only to learn its release.
 
 
 class Configuring(base.Command):
-    """A command that logs in only if nobody named the release."""
+    """A command that logs in only if no release is named."""
 
     auth_required = False
 
     def read(self, sources: SettingsSources) -> tuple[Named, SchedulerSettings]:
-        """What the sources name, and what all that says together.
+        """The named files, and the settings from all sources.
 
-        :raises CloudBroke: when the release has to be asked for and can't be
+        :raises CloudBroke: if the release is unknown and Nova can't be read
         """
         files = settings.read_files(sources)
         maximum = None
         if sources.release is None:
-            # What osc-lib does before it runs a command that needs a login.
+            # As osc-lib does before a command that needs a login.
             self.auth_required = True
             self.app.prepare_to_run_command(self)
             maximum = self.cloud().compute_maximum
@@ -117,8 +117,6 @@ class SaveConfig(base.Command):
 
 
 class _WriteConfig(Configuring):
-    """Prints what turns things on, for one kind of deployment."""
-
     deployment = ""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:

@@ -33,11 +33,11 @@ from osc_traitsched.views.terminal import painted
 # openstack trait-sched filter try.
 
 
-# One's own filters and weighers, and the Python that runs them: the options.
+# Options for own filters and weighers, and their Python.
 
 
 def add_own_filter_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the commands that run filters among others."""
+    """Add the options of commands that run filters."""
     group = parser.add_argument_group(
         "own filters",
         "Filters and weighers that are none of Nova's run in a Python that has Nova in "
@@ -63,7 +63,7 @@ def add_own_filter_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_python(group: argparse._ArgumentGroup, is_required: bool = False) -> None:
-    """Add the options of the Python that has Nova in it."""
+    """Add the options of a Python that has Nova."""
     group.add_argument(
         "--nova-python",
         required=is_required,
@@ -84,9 +84,9 @@ def add_python(group: argparse._ArgumentGroup, is_required: bool = False) -> Non
 def own_sources(
     args: argparse.Namespace, settings: SettingsSources
 ) -> OwnSources | None:
-    """Return what is to run in Nova; None for nothing.
+    """The plugins to run in Nova; None if there are none.
 
-    :raises BadUsage: without a Python to run it
+    :raises BadUsage: without a Python to run them
     """
     if args.nova_python is None:
         for flag, value in (("--own", args.plugins), ("--with-nova", args.with_nova)):
@@ -122,7 +122,7 @@ class TryFilter(base.Lister):
     says_where = True
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser of this command's options."""
+        """The parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         parser.add_argument(
             "plugin",
@@ -168,7 +168,6 @@ def _check_one(found: PluginJudgment) -> None:
 
 
 def _exit_code_of_try(found: PluginJudgment) -> ExitCode:
-    """Return what is known of whether the scheduler has a host left."""
     answers: list[object] = list(found.weights.values())
     for each in found.answers.values():
         answers.extend(each.values())
@@ -235,7 +234,7 @@ class Explain(base.Command):
 
 
 def add_showing(parser: argparse.ArgumentParser) -> None:
-    """Add what is shown of an explanation, and how."""
+    """Add the options for showing an explanation."""
     parser.add_argument(
         "--host",
         dest="hosts",
@@ -258,7 +257,7 @@ def add_showing(parser: argparse.ArgumentParser) -> None:
 
 
 def explainer(args: argparse.Namespace, sources: SettingsSources) -> Explainer:
-    """What explains a question as far as these options want it."""
+    """An explainer with these options."""
     return functools.partial(
         explain.explain,
         named=args.hosts,
@@ -269,7 +268,7 @@ def explainer(args: argparse.Namespace, sources: SettingsSources) -> Explainer:
 
 
 def add_format(parser: argparse.ArgumentParser) -> None:
-    """Add the option that says who reads the answer."""
+    """Add the option for the output format."""
     parser.add_argument(
         "-f",
         "--format",
@@ -280,7 +279,7 @@ def add_format(parser: argparse.ArgumentParser) -> None:
 
 
 def printed(whole: object, fmt: str) -> str:
-    """Return a document in the format for programs that was asked for."""
+    """A document as JSON or YAML."""
     return json.dumps(whole, indent=2) if fmt == "json" else _yaml(whole)
 
 
@@ -289,7 +288,7 @@ def _yaml(whole: object) -> str:
 
 
 def exit_code(found: Explanation) -> ExitCode:
-    """What explain exits with: for a host, for none, or for a doubt."""
+    """Exit code of explain: for a host, no host, or a doubt."""
     if found.refusal is not None:
         return ExitCode.NO_HOST
     if found.is_in_doubt:
@@ -317,7 +316,7 @@ class ListCandidates(base.Lister):
     says_where = True
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser of this command's options."""
+        """The parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         request_args.add_options(parser)
         add_own_filter_options(parser)
@@ -348,16 +347,12 @@ class ListCandidates(base.Lister):
         except AnswerIsNo as refusal:
             if args.formatter == "table":
                 raise
-            # What reads this gets no host, in the same shape as where there is none.
+            # Programs get an empty list in the usual shape.
             base.LOG.error("%s", str(refusal))
             self.exit_code = base.of_error(refusal)
             return views.queries() if args.print_query else views.rows((), Filtering())
 
     def _asked(self, args: argparse.Namespace) -> Table:
-        """Return the hosts, or Nova's queries.
-
-        :raises AnswerIsNo: when Nova or Placement refuses the request
-        """
         cloud = self.cloud()
         asked = request_args.server_spec(args)
         sources = scheduler_args.sources(args, self.app)

@@ -28,11 +28,11 @@ from osc_traitsched.views import isolation as words
 from osc_traitsched.views import problems, results
 from osc_traitsched.views.listing import Table
 
-# What isolate and unisolate share: each stands for a few lines of a file.
+# Common parts of isolate and unisolate; each stands for a few lines of a file.
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of both."""
+    """Add the common options."""
     parser.add_argument(
         "--force",
         action="store_true",
@@ -49,7 +49,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 class ShorthandWriter(write_args.Writer):
-    """A command that makes a small wanted state, and writes what differs from it."""
+    """A command that makes a small wanted state, and applies it."""
 
     _sum = ""
 
@@ -59,10 +59,10 @@ class ShorthandWriter(write_args.Writer):
         shorthand: Shorthand,
         assumed: SchedulerSettings,
     ) -> WantedPlan:
-        """Plan, and say what that does to others.
+        """Plan, and warn about effects on others.
 
-        :raises Mistakes: if something can't be wanted
-        :raises CloudBroke: when a service can't be read
+        :raises Mistakes: for an impossible wanted state
+        :raises CloudBroke: if a service can't be read
         """
         self.assumed = assumed
         todo = plan_wanted(self.cloud(), shorthand.wanted, assumed)
@@ -77,10 +77,10 @@ class ShorthandWriter(write_args.Writer):
         todo: WantedPlan,
         again: str = problems.AGAIN,
     ) -> Table:
-        """Write, unless the plan is refused, and return the rows.
+        """Write, unless the plan is refused; gives the rows.
 
-        :param again: the command that goes on if not all was written
-        :raises AnswerIsNo: what speaks against the plan, unless forced
+        :param again: the command to continue with if not all was written
+        :raises AnswerIsNo: a reason against the plan, without ``--force``
         """
         write_args.refuse(todo.refusals, args.force)
         more = wanted.write_undo(args, todo)
@@ -102,7 +102,7 @@ class ShorthandWriter(write_args.Writer):
     def produce_output(
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
     ) -> int:
-        """Print the sum before the rows."""
+        """Print the summary before the rows."""
         self.app.stdout.write(self._sum)
         return super().produce_output(parsed_args, column_names, data)
 
@@ -125,7 +125,7 @@ class IsolateAggregate(ShorthandWriter):
     example = "isolate silver CUSTOM_SILVER --flavor silver --dry-run"
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser of this command's options."""
+        """The parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         parser.add_argument("aggregate", help="a host aggregate: name, ID or UUID")
         parser.add_argument(
@@ -169,7 +169,7 @@ class UnisolateAggregate(ShorthandWriter):
     example = "unisolate silver --dry-run"
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser of this command's options."""
+        """The parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         parser.add_argument("aggregate", help="a host aggregate: name, ID or UUID")
         parser.add_argument(
@@ -217,7 +217,7 @@ class UnisolateAggregate(ShorthandWriter):
     def _again(
         self, args: argparse.Namespace, opening: shorthand.Opening
     ) -> paste.Command:
-        """Return what goes on, since the aggregate may no longer name its traits."""
+        """The command to continue with; the aggregate may no longer have its traits."""
         flags = ("remove_traits", "all_images", "force")
         given = (f"--{name.replace('_', '-')}" for name in flags if getattr(args, name))
         identity = str(opening.aggregate["id"])

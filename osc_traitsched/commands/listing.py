@@ -28,7 +28,7 @@ class ListTraits(base.Lister):
     example = "list --by-trait --custom"
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser of this command's options."""
+        """The parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         arguments.add_host_options(parser)
         parser.add_argument(
@@ -90,7 +90,7 @@ class ListAggregates(base.Lister):
     example = "aggregate list --long"
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser of this command's options."""
+        """The parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         parser.add_argument(
             "--long", action="store_true", help="show hosts by name in tables, too"
@@ -144,7 +144,7 @@ class RepairMirror(write_args.Writer):
     nothing = ""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser of this command's options."""
+        """The parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         write_args.add_options(parser)
         return parser
@@ -167,7 +167,7 @@ class RepairMirror(write_args.Writer):
     def produce_output(
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
     ) -> int:
-        """Print the rows; a person who has none gets a line that says so."""
+        """Print the rows, or a line for people if there are none."""
         if parsed_args.formatter == "table" and not data:
             self.app.stdout.write(self.nothing + "\n")
             return 0

@@ -1,4 +1,4 @@
-"""What a request is made of: the options."""
+"""Options for a server request."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from osc_traitsched.commands import arguments, scheduler_args
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.nova.question import ServerSpec
 
-#: Instead of an image: boot from a volume that has no image metadata.
+#: In place of an image: boot from a volume without image metadata.
 NO_IMAGE = "-"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the flavor, the image, and what else makes a request."""
+    """Add the flavor, the image, and all other options of a request."""
     parser.add_argument("flavor", help="a flavor: name or ID")
     parser.add_argument(
         "image", help="an image: name or ID; - for none (boot from a volume)"
@@ -49,9 +49,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_given(parser: argparse.ArgumentParser, is_moved: bool) -> None:
-    """Add what a user can say of the request of a server that exists.
+    """Add options for the request of an existing server.
 
-    :param is_moved: of a move's request, and not of the one that it was made with
+    :param is_moved: for a move's request, not for the original one
     """
     group = parser.add_argument_group(
         "request",
@@ -97,7 +97,6 @@ def _add_destination(group: argparse._ArgumentGroup, host: str, node: str) -> No
 
 
 def _add_placing(group: argparse._ArgumentGroup) -> None:
-    """Add hints, the server group, and properties that are only imagined."""
     group.add_argument(
         "--hint",
         dest="hints",
@@ -126,9 +125,9 @@ def _add_placing(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_parts(group: argparse._ArgumentGroup, volume: str) -> None:
-    """Add what a server is made with besides flavor and image.
+    """Add ports, networks, the boot volume, and device profiles.
 
-    :param volume: what is said of the one that it boots from
+    :param volume: the help of ``--volume``
     """
     for what in ("port", "network"):
         group.add_argument(
@@ -151,9 +150,9 @@ def _add_parts(group: argparse._ArgumentGroup, volume: str) -> None:
 
 
 def add_named(parser: argparse.ArgumentParser, purpose: str) -> None:
-    """Add ``--flavor`` and ``--image``, each for some of those that there are.
+    """Add ``--flavor`` and ``--image``, which can be repeated.
 
-    :param purpose: what each is named for, with ``{}`` for what it is
+    :param purpose: their help, with ``{}`` for the kind of object
     """
     for what in ("flavor", "image"):
         parser.add_argument(
@@ -191,7 +190,7 @@ def server_spec(args: argparse.Namespace, count: int = 1) -> ServerSpec:
 
 
 def given(args: argparse.Namespace) -> ServerSpec:
-    """What the options of :func:`add_given` say.
+    """The request of the options of :func:`add_given`.
 
     :raises BadUsage: for options that do not go together
     """
@@ -211,10 +210,6 @@ def given(args: argparse.Namespace) -> ServerSpec:
 
 
 def _hints(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
-    """The values of each hint.
-
-    :raises BadUsage: for the group's, which is an option of its own
-    """
     found: dict[str, tuple[str, ...]] = {}
     for key, value in pairs:
         if key == "group":

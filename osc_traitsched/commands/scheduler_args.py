@@ -1,4 +1,4 @@
-"""How the scheduler is configured: the options."""
+"""Options for the scheduler's settings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from osc_traitsched.paste import Option
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of every command that thinks about what Nova asks."""
+    """Add the options of every command that predicts Nova's answers."""
     group = parser.add_argument_group(
         "scheduler",
         "How nova-scheduler is configured, which no API shows. Later options "
@@ -79,25 +79,25 @@ def _add_files(group: argparse._ArgumentGroup) -> None:
 
 
 def sources(args: argparse.Namespace, app: Any) -> SettingsSources:
-    """What the options name, and beneath it what is found for the cloud.
+    """Settings from the options, over those found for the cloud.
 
     :param app: the running ``openstack``
     :raises BadUsage: for options that do not go together
-    :raises BadConfiguration: for found settings that can't be
+    :raises BadConfiguration: for bad settings in a found file
     """
     return dataclasses.replace(named(args), found=places.find(places_of(app)))
 
 
 def found(app: Any) -> SettingsSources:
-    """What is found for the cloud, for a command without these options.
+    """Settings found for the cloud, for a command without these options.
 
-    :raises BadConfiguration: for found settings that can't be
+    :raises BadConfiguration: for bad settings in a found file
     """
     return SettingsSources(found=places.find(places_of(app)))
 
 
 def places_of(app: Any) -> Places:
-    """Where the settings of the cloud are looked for that was chosen."""
+    """The places of settings for the chosen cloud."""
     config = app.cloud.config
     clouds_file = app.cloud_config.config_filename or "clouds.yaml"
     return Places(
@@ -109,7 +109,7 @@ def places_of(app: Any) -> Places:
 
 
 def named(args: argparse.Namespace) -> SettingsSources:
-    """What the options name.
+    """Settings from the options.
 
     :raises BadUsage: for options that do not go together
     """
@@ -126,7 +126,7 @@ def named(args: argparse.Namespace) -> SettingsSources:
 
 
 def repeated(args: argparse.Namespace) -> tuple[Option, ...]:
-    """The options that were given, for a command that is printed."""
+    """The options of this call, for a printed command."""
     release = releases.RELEASES.get(args.nova_release)
     named = (
         ("--nova-release", [release] if release else []),

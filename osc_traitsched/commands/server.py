@@ -1,4 +1,4 @@
-"""Commands for servers that exist: server list, explain, destinations; host drain."""
+"""Commands for existing servers: server list, explain, destinations; host drain."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class ListServers(base.Lister):
     found: Placements | None = None
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser of this command's options."""
+        """The parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         parser.add_argument(
             "--misplaced",
@@ -99,7 +99,7 @@ class ListServers(base.Lister):
     def produce_output(
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
     ) -> int:
-        """Print one screen for a person, and all rows for programs."""
+        """Print one screen for people, and all rows for programs."""
         chosen = parsed_args.columns or parsed_args.sort_columns
         if self.found is None or parsed_args.formatter != "table" or chosen:
             return super().produce_output(parsed_args, column_names, data)
@@ -118,7 +118,6 @@ class ListServers(base.Lister):
 
 
 def _visible_lines(text: str) -> str:
-    """Return lines in which nothing can talk to the terminal."""
     return "\n".join(map(visible, text.split("\n")))
 
 
@@ -145,7 +144,7 @@ class ExplainServer(base.Command):
     example = "server explain web-3"
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser of this command's options."""
+        """The parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         parser.add_argument("server", help="a server: name or ID")
         request_args.add_given(parser, is_moved=False)
@@ -214,7 +213,7 @@ class ServerDestinations(base.Command):
     example = "server destinations web-1 --for live-migration"
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser of this command's options."""
+        """The parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         parser.add_argument("server", help="a server: name or ID")
         group = parser.add_argument_group("move")
@@ -290,7 +289,7 @@ class DrainHost(base.Command):
     example = "host drain cmp01 --plan"
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser of this command's options."""
+        """The parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         parser.add_argument("host", help="a compute service's host, or its node")
         parser.add_argument(

@@ -29,11 +29,11 @@ from osc_traitsched.views.listing import Table
 from osc_traitsched.views.wanted import lines, prose
 from osc_traitsched.views.wanted import prose as comments
 
-# What the commands on a wanted state share: options, and what is said of a plan.
+# Common parts: options, and messages about a plan.
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what all of them take."""
+    """Add the common options."""
     parser.add_argument(
         "files",
         metavar="FILE",
@@ -59,7 +59,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _when_there(args: argparse.Namespace, plan: Callable[[], WantedPlan]) -> WantedPlan:
-    """Return a plan once its hosts are there; say what is waited for."""
+    """A plan once its hosts exist; logs the missing ones."""
     said: list[str] = []
 
     def told(missing: Iterable[TraitSchedError]) -> None:
@@ -72,7 +72,7 @@ def _when_there(args: argparse.Namespace, plan: Callable[[], WantedPlan]) -> Wan
 
 
 def tell(todo: WantedPlan) -> None:
-    """Say what a plan does to others."""
+    """Log the effects of a plan on others."""
     warn = base.LOG.warning
     for wrong in todo.missing:
         warn("%s", prose.nothing_there(wrong))
@@ -96,7 +96,7 @@ def tell(todo: WantedPlan) -> None:
 
 
 def write_undo(args: argparse.Namespace, todo: WantedPlan) -> str:
-    """Write the file that brings back what was there; return what to say of it."""
+    """Write the undo file; gives a message about it."""
     if not args.undo or args.dry_run or not todo.plan.has_changes:
         return ""
     back = undo_of(todo.claims, todo.found)
@@ -107,11 +107,10 @@ def write_undo(args: argparse.Namespace, todo: WantedPlan) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class Planning:
-    """What reads the cloud anew, as it is then.
+    """Reads the cloud again for each comparison.
 
-    :ivar plan: plans that it is as the files want it, and what that does to others,
-        once the hosts are there that are waited for
-    :ivar differing: returns what is not, and plans nothing
+    :ivar plan: plans with effects on others, after waiting for hosts
+    :ivar differing: the units that differ, without a plan
     """
 
     plan: Callable[[], WantedPlan]
@@ -119,15 +118,15 @@ class Planning:
 
 
 class Summed(base.TextLister):
-    """A command that counts what became of units before it prints the rows."""
+    """A command that prints a summary before the rows."""
 
     _sum = ""
     _lines: Iterable[str] = ()
 
     def planning(self, args: argparse.Namespace) -> Planning:
-        """Read the files, and return what compares the cloud with them.
+        """Read the files.
 
-        :raises Mistakes: all that is wrong in the files
+        :raises Mistakes: for all mistakes in the files
         :raises BadConfiguration: for an inventory that can't be read
         """
         inventory = read_inventory(args.inventory) if args.inventory else None
@@ -155,7 +154,7 @@ class Summed(base.TextLister):
     def foreseen(
         self, args: argparse.Namespace, todo: WantedPlan, refusals: Iterable[AnswerIsNo]
     ) -> Table:
-        """Rows of what would be written; log the refusals, and set the exit code."""
+        """Rows of a dry run; logs the refusals, and sets the exit code."""
         if not todo.plan.changes:
             self.assumed = None
         outcomes = foresee(todo.plan).outcomes
@@ -175,10 +174,10 @@ class Summed(base.TextLister):
         steps: Sequence[Row],
         here: str,
     ) -> Table:
-        """Return the rows of a plan's steps, and keep what to say before them.
+        """Rows of a plan's steps; keeps the summary to print first.
 
-        :param here: what names this cloud; read before anything is written, since a
-            service that does not answer must not cost the rows
+        :param here: this cloud's name, read before the writes: an unreachable service
+            must not cost the rows
         """
         if args.formatter in base.FOR_PEOPLE:
             counts = (todo.as_wanted, todo.held)
@@ -191,7 +190,7 @@ class Summed(base.TextLister):
     def produce_output(
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
     ) -> int:
-        """Print the sum, and lines or a table if anything differs."""
+        """Print the summary, and lines or a table if anything differs."""
         self.app.stdout.write(self._sum)
         if self._sum and not data:
             return 0
@@ -218,7 +217,7 @@ class PlanWanted(Summed):
     example = "plan wanted.yaml"
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser of this command's options."""
+        """The parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         add_options(parser)
         parser.add_argument(
@@ -251,7 +250,7 @@ class ApplyWanted(write_args.Writer, Summed):
     example = "apply wanted.yaml --undo undo.yaml"
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser of this command's options."""
+        """The parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         add_options(parser)
         parser.add_argument(
@@ -293,7 +292,7 @@ class ApplyWanted(write_args.Writer, Summed):
         more = write_undo(args, todo)
         found = self.execute(self.cloud(), todo.plan, args)
         steps = todo.rows(found.outcomes)
-        # The rows are units, of which one write may have several.
+        # Rows are units; one write may have several.
         rows_of = tuple(step.outcome for step in steps)
         counted = dataclasses.replace(found, outcomes=rows_of)
         self.conclude(counted, args, f"{self.then(found)}{more}")
@@ -312,18 +311,19 @@ class ApplyWanted(write_args.Writer, Summed):
         rows: Sequence[Mapping[str, Any]] | None,
         here: str,
     ) -> Sequence[AnswerIsNo]:
-        """Why the plan is refused; raise for steps that were not reviewed.
+        """Reasons against the plan.
 
-        :param rows: of the plan that was reviewed; None where none is named
-        :param here: what names this cloud in the rows of its plans
+        :param rows: of the reviewed plan, if any
+        :param here: this cloud's name in the rows of its plans
+        :raises AnswerIsNo: for steps that the reviewed plan lacks
         """
         if rows is None:
             return todo.refusals
         refused = unreviewed(todo, args.reviewed, rows, here)
         if refused is not None:
             raise refused
-        # A reviewed plan that was begun is not judged again: a run that ended early
-        # leaves a cloud that no plan was made for.
+        # A reviewed plan that was begun is not judged again: the half-done cloud may
+        # look worse than both ends.
         return () if is_begun(todo, rows) else todo.refusals
 
 
@@ -342,7 +342,7 @@ class ExportWanted(base.Command):
     example = "export | tee wanted.yaml"
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser of this command's options."""
+        """The parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         scheduler_args.add_options(parser)
         return parser

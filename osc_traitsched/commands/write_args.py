@@ -1,4 +1,4 @@
-"""What the commands that write share: options, progress, and the way they end."""
+"""Base of commands that write: options, progress, and endings."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from osc_traitsched.views import problems, results
 
 _MOST_JOBS = 16
 
-#: Seconds before a second look, if another run is in the middle of its writes.
+#: Seconds before a second look, in case another run is still writing.
 _SETTLING = 2.0
 
 
@@ -49,7 +49,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:
-    """Add the option of how much is written at a time."""
+    """Add ``--jobs``."""
     parser.add_argument(
         "--jobs",
         type=_jobs,
@@ -60,7 +60,7 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
 
 
 def add_create_option(parser: argparse.ArgumentParser) -> None:
-    """Add the option of commands that may create the traits they are given."""
+    """Add ``--create``."""
     parser.add_argument(
         "--create",
         action="store_true",
@@ -69,9 +69,9 @@ def add_create_option(parser: argparse.ArgumentParser) -> None:
 
 
 def check(args: argparse.Namespace) -> None:
-    """Accept only options that go together.
+    """Reject options that do not go together.
 
-    :raises BadUsage: otherwise
+    :raises BadUsage: for ``--exit-code`` without ``--dry-run``
     """
     if args.exit_code and not args.dry_run:
         raise BadUsage("--exit-code goes with --dry-run")
@@ -84,9 +84,9 @@ def _jobs(text: str) -> int:
 
 
 def refuse(refusals: Sequence[AnswerIsNo], force: bool) -> None:
-    """Say what speaks against a plan, and refuse it unless it is forced.
+    """Raise for a refused plan; with ``--force`` only warn.
 
-    :raises AnswerIsNo: the last refusal; those before it are logged
+    :raises AnswerIsNo: the last refusal; the others are logged
     """
     if force:
         for refusal in refusals:
@@ -99,33 +99,33 @@ def refuse(refusals: Sequence[AnswerIsNo], force: bool) -> None:
 
 
 class Writer(base.Lister):
-    """A command that writes; it tries all, reports each, and fails once.
+    """A command that writes: it tries all changes, and reports each.
 
-    :cvar unexpected: the exception that ended it; raised when the rows are printed
-    :cvar afterwards: what is to be read and said when the rows are printed
+    :cvar unexpected: an exception to raise after the rows are printed
+    :cvar afterwards: called after the rows are printed
     """
 
     unexpected: Unexpected | None = None
     afterwards: Callable[[], object] | None = None
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return a parser that takes no option for another that begins like it."""
+        """A parser that does not accept abbreviated options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
-        # cliff makes the parser, and passes nothing on to it.
+        # cliff makes the parser, without arguments for it.
         parser.allow_abbrev = False
         return parser
 
     def then(self, found: Execution, again: str = problems.AGAIN) -> str:
-        """Return what to do if a plan was not carried out whole.
+        """Advice for a plan that was not fully carried out.
 
-        :param again: the command that goes on
+        :param again: the command to continue with
         """
         wrong = (each.change.problem for each in found.outcomes)
         is_refused = any(_is_refused(each.problem) for each in found.outcomes)
         return problems.goes_on(next(filter(None, wrong), None), is_refused, again)
 
     def execute(self, cloud: Cloud, plan: Plan, args: argparse.Namespace) -> Execution:
-        """Carry a plan out, or foresee it for a dry run; :meth:`conclude` it then."""
+        """Carry a plan out, or foresee it for a dry run; call :meth:`conclude` next."""
         return foresee(plan) if args.dry_run else _execute(cloud, plan, args.jobs)
 
     def conclude(
@@ -134,10 +134,10 @@ class Writer(base.Lister):
         args: argparse.Namespace,
         then: str = problems.GOES_ON,
     ) -> tuple[Outcome, ...]:
-        """Say how it ended, and set the exit code.
+        """Log failures, and set the exit code.
 
-        :param then: what to do where the plan was not carried out whole
-        :returns: one outcome a change
+        :param then: advice if the plan was not fully carried out
+        :returns: one outcome for each change
         """
         self.unexpected = found.unexpected
         if args.exit_code and found.count(Status.WOULD_CHANGE):
@@ -157,15 +157,16 @@ class Writer(base.Lister):
         args: argparse.Namespace,
         left: Callable[[], str],
     ) -> None:
-        """Have the cloud compared again, after the rows, if anything was written.
+        """Compare the cloud again after the rows, if anything was written.
 
-        :param left: reads the cloud and says what is not as wanted; empty for nothing
+        :param left: reads the cloud and describes the differences; empty if there are
+            none
         """
         if not args.dry_run and plan.has_changes:
             self.afterwards = lambda: self.compare(left)
 
     def compare(self, left: Callable[[], str]) -> None:
-        """Say whether anything is not as wanted, unless the run failed anyway."""
+        """Log differences that are left, unless the run failed anyway."""
         if self.exit_code is not ExitCode.DONE:
             return
         try:
@@ -184,10 +185,10 @@ class Writer(base.Lister):
     def produce_output(
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
     ) -> int:
-        """Print the rows, which nothing that comes later can lose."""
+        """Print the rows, before anything else can fail."""
         try:
             super().produce_output(parsed_args, column_names, data)
-            # A program that no longer reads the rows may read standard error.
+            # A program that closed standard output may still read standard error.
             with contextlib.suppress(BrokenPipeError):
                 self.app.stdout.flush()
         except OSError as exc:
@@ -203,13 +204,13 @@ class Writer(base.Lister):
         return 0
 
     def _drop_output(self) -> None:
-        """Let Python not try again, at its end, to print what can't be printed."""
+        """Keep Python from printing again at its end."""
         with contextlib.suppress(OSError), open(os.devnull, "w") as nowhere:
             os.dup2(nowhere.fileno(), self.app.stdout.fileno())
 
 
 def _is_refused(problem: TraitSchedError | None) -> bool:
-    """Tell whether a service rejects a change, whoever tries it again."""
+    """Whether a service rejects the change permanently."""
     if not isinstance(problem, CloudBroke) or problem.status is None:
         return False
     is_by_others = isinstance(problem, ConcurrentUpdate)
@@ -217,7 +218,6 @@ def _is_refused(problem: TraitSchedError | None) -> bool:
 
 
 def _execute(cloud: Cloud, plan: Plan, jobs: int) -> Execution:
-    """Carry a plan out, and show on a terminal how far it is."""
     progress = tqdm.tqdm(
         total=len(plan.changes),
         unit="change",

@@ -1,9 +1,8 @@
-"""The check rules, by area, in the order in which they are run and documented.
+"""All rules of check, by area, in the order of runs and documents.
 
-A rule is a frozen dataclass derived from ``Finding``, with the rule's ID, a field for
-all that its words need, and the words. The function below it yields them.
-``RULES`` at the end of the file ties the two together. A test tells what is missing, a
-section in the reference included.
+A rule is a frozen dataclass derived from ``Finding``, with an ID, the fields of its
+message, and the message. The function below it yields findings. ``RULES`` at the end of
+the file joins the two. A test finds missing parts, such as a rule's reference section.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from osc_traitsched.core.nova.question import Body
 
 __all__ = ["AREAS", "RULES", "concerning", "named", "rule_id", "run", "select"]
 
-#: A rule's ID never changes: scripts and documents name it.
+#: A rule's ID never changes: scripts and documents use it.
 RULES: tuple[Rule, ...] = (
     *image_type.RULES,
     *traits.RULES,
@@ -52,9 +51,9 @@ _EVERYTHING: Mapping[Kind, frozenset[str]] = MappingProxyType({})
 
 
 def rule_id(name: str) -> str:
-    """The ID of a rule, which is what it has to be.
+    """A valid rule ID, unchanged.
 
-    :raises NothingMatches: for anything else, with the IDs like it
+    :raises NothingMatches: for anything else, with similar IDs
     """
     known = {rule.id for rule in RULES}
     if name not in known:
@@ -68,16 +67,16 @@ def select(
     with_servers: bool = False,
     pedantic: bool = False,
 ) -> tuple[Rule, ...]:
-    """The rules with these IDs or areas; all of them without names.
+    """The rules with these IDs or areas; all rules without names.
 
-    Rules that read all servers, and pedantic ones, run only if their ID is named, or
-    if the parameter says so; a rule that reads servers also runs for its area.
+    Rules that read all servers, and pedantic ones, run only if their ID is named or if
+    the parameter says so. A rule that reads servers also runs for its area.
 
-    :param ignored: IDs of the rules to leave out
+    :param ignored: IDs of rules to skip
     :param with_servers: run the rules that read all servers, too
     :param pedantic: run the pedantic rules, too
     :raises NothingMatches: for a name that is neither an ID nor an area
-    :raises BadUsage: when no rule is left
+    :raises BadUsage: if no rule is left
     """
     names = frozenset(names)
     left_out = frozenset(map(rule_id, ignored))
@@ -106,9 +105,10 @@ def run(
     survey: Survey,
     wanted: Mapping[Kind, frozenset[str]] = _EVERYTHING,
 ) -> tuple[Finding, ...]:
-    """What the rules find, the worst first, then in the rules' order.
+    """Findings of the rules, worst first, then in the rules' order.
 
-    What is due to images of other projects alone is one note a rule, and comes last.
+    Findings only about images of other projects become one note for each rule, at the
+    end.
 
     :param wanted: as for :func:`concerning`
     """
@@ -121,12 +121,12 @@ def run(
 def named(
     survey: Survey, flavors: Iterable[str], images: Iterable[str]
 ) -> dict[Kind, frozenset[str]]:
-    """The names that findings have for flavors and images, by their kind.
+    """Names of flavors and images in findings, by kind.
 
-    :param flavors: their names or IDs
-    :param images: theirs
-    :raises NothingMatches: for a flavor that is not there, or an image that is not
-        there or not active
+    :param flavors: names or IDs
+    :param images: names or IDs
+    :raises NothingMatches: for an unknown flavor, or an image that is unknown or not
+        active
     """
     return {
         Kind.FLAVOR: _named("flavor", flavors, titles(survey.flavors)),
@@ -139,9 +139,9 @@ def named(
 def concerning(
     findings: Iterable[Finding], wanted: Mapping[Kind, frozenset[str]]
 ) -> tuple[Finding, ...]:
-    """The findings about what is wanted; all of them where nothing is.
+    """Findings about the wanted objects; all findings if nothing is wanted.
 
-    :param wanted: names by kind, as :func:`named` gives them
+    :param wanted: names by kind, as from :func:`named`
     """
     everything = not any(wanted.values())
     return tuple(

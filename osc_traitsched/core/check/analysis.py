@@ -1,4 +1,4 @@
-"""What rules look at."""
+"""Facts about a survey for the rules."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from osc_traitsched.core.nova.filter.table import FILTERS
 from osc_traitsched.core.nova.server.image import public_or_own_images as public_or_own
 from osc_traitsched.core.nova.settings import Setting
 
-# Which host filters are on, and the hosts as they see them.
+# The enabled host filters, and their view of hosts.
 
 
 EXTRA_SPECS = "AggregateInstanceExtraSpecsFilter"
@@ -33,44 +33,44 @@ ISOLATED_HOSTS = "IsolatedHostsFilter"
 
 @dataclasses.dataclass(frozen=True)
 class Filtering:
-    """The host filters of a survey's cloud."""
+    """The host filters of the surveyed cloud."""
 
     survey: Survey
 
     @property
     def setting(self) -> Setting:
-        """The list of those that are on, and where it was read."""
+        """The list of enabled filters, and its source."""
         return self.survey.assumptions.setting(options.ENABLED_FILTERS)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Those that are on, each once."""
+        """The enabled filters, without duplicates."""
         value = self.setting.value
         return tuple(dict.fromkeys(value)) if isinstance(value, tuple) else ()
 
     def is_on(self, name: str) -> bool:
-        """Whether a filter is on that the release has."""
+        """Whether a filter is enabled and exists in the release."""
         release = self.survey.assumptions.release
         return name in self.names and FILTERS[name].is_in(release)
 
     @property
     def has_own(self) -> bool:
-        """Whether filters are on that are none of Nova's: who knows what they read."""
+        """Whether filters that are not Nova's are enabled; they may read any key."""
         return any(name not in FILTERS for name in self.names)
 
     def severity(self, given: Severity, assumed: Severity) -> Severity:
-        """One of two: somebody gave the list of filters, or it is assumed."""
+        """The first severity if the list of filters is set; the second if assumed."""
         return given if self.setting.given else assumed
 
     @functools.cached_property
     def states(self) -> tuple[HostState, ...]:
-        """All compute nodes, in the order of their names."""
+        """All compute nodes, by name."""
         found = host_states(self.survey.nova.computes, self.survey.aggregates)
         return tuple(sorted(found, key=lambda each: (each.host, each.node)))
 
     @functools.cached_property
     def alike(self) -> tuple[tuple[HostState, ...], ...]:
-        """The compute nodes, those of the same aggregates together."""
+        """The compute nodes, grouped by their aggregates."""
         found: dict[tuple[str, ...], list[HostState]] = {}
         for state in self.states:
             key = tuple(each.uuid for each in state.aggregates)
@@ -79,12 +79,12 @@ class Filtering:
 
     @functools.cached_property
     def keys_of_flavors(self) -> frozenset[str]:
-        """The keys of aggregates that extra specs of flavors are compared with."""
+        """Aggregate keys that flavors' extra specs are compared with."""
         return frozenset(self._keys() if self.is_on(EXTRA_SPECS) else ())
 
     @functools.cached_property
     def metadata(self) -> tuple[tuple[Aggregate, str, str], ...]:
-        """Each aggregate's keys and values that no flavor is compared with, sorted."""
+        """Keys and values of aggregates that no flavor is compared with, sorted."""
         return tuple(
             (aggregate, key, value)
             for aggregate in sorted(self.survey.nova.aggregates, key=lambda a: a.name)
@@ -100,36 +100,36 @@ class Filtering:
                     yield key
 
 
-# What the rules work out of a survey, each thing but once.
+# Facts that rules derive from a survey, each only once.
 
 
 @dataclasses.dataclass(frozen=True)
 class Analysis:
-    """A survey, and what follows from it; the rules are functions of it."""
+    """A survey, and cached facts about it; rules are functions of it."""
 
     survey: Survey
 
     def setting(self, option: str) -> Setting:
-        """An option's value and where it was read."""
+        """An option's value and its source."""
         return self.survey.assumptions.setting(option)
 
     def is_on(self, option: str) -> bool:
-        """Whether an option that is on or off is on."""
+        """Whether a boolean option is on."""
         return bool(self.setting(option).value)
 
     def has_filter(self, name: str) -> bool:
-        """Whether a host filter is in the list of those that are on."""
+        """Whether a host filter is in the list of enabled ones."""
         filters = self.setting(options.ENABLED_FILTERS).value
         return isinstance(filters, tuple) and name in filters
 
     @functools.cached_property
     def filtering(self) -> Filtering:
-        """The host filters, and the hosts as they see them."""
+        """The host filters, and their view of hosts."""
         return Filtering(self.survey)
 
     @property
     def collation(self) -> Collation:
-        """How Nova's database compares the metadata of aggregates."""
+        """How Nova's database compares aggregate metadata."""
         return self.survey.assumptions.collation
 
     @functools.cached_property
@@ -146,20 +146,20 @@ class Analysis:
 
     @functools.cached_property
     def flavors(self) -> tuple[Demand, ...]:
-        """What each flavor asks for, by name."""
+        """The demand of each flavor, by name."""
         demands = self.builder.of_flavors(self.survey.flavors)
         return tuple(sorted(demands, key=lambda each: each.name))
 
     @functools.cached_property
     def images(self) -> tuple[Demand, ...]:
-        """What each image asks for, by name; last those of :attr:`images_of_others`."""
+        """The demand of each image, by name; those of :attr:`images_of_others` last."""
         survey, others = self.survey, self.images_of_others
         demands = self.builder.of_images(survey.images, survey.image_owners)
         return tuple(sorted(demands, key=lambda each: (each.name in others, each.name)))
 
     @functools.cached_property
     def images_of_others(self) -> frozenset[str]:
-        """The names of images that are neither public nor the caller's own."""
+        """Names of images that are neither public nor the caller's own."""
         titled = titles(self.survey.images, self.survey.image_owners)
         trusted = public_or_own(self.survey.images, self.survey.own_project)
         identities = {each["id"] for each in trusted}
@@ -167,17 +167,17 @@ class Analysis:
 
     @property
     def demands(self) -> tuple[Demand, ...]:
-        """What flavors and images ask for."""
+        """The demands of flavors and images."""
         return (*self.flavors, *self.images)
 
     @functools.cached_property
     def isolated(self) -> tuple[Isolated, ...]:
-        """The aggregates that ``trait:…=required`` isolates, were the option on."""
+        """The aggregates that ``trait:…=required`` isolates if the option is on."""
         return isolated(self.survey.aggregates, self.collation)
 
     @functools.cached_property
     def hosts(self) -> Hosts:
-        """Says which hosts could take what."""
+        """Finds the hosts for requests."""
         names = {clause.name for each in self.demands for clause in each.traits}
         names |= {each.format.name for each in self.images if each.format}
         names |= {clause.name for each in self.images for clause in each.devices}
@@ -186,25 +186,24 @@ class Analysis:
 
     @functools.cached_property
     def flavor_hosts(self) -> FlavorHosts:
-        """Says which hosts could take a flavor, with which images."""
+        """Finds the hosts for a flavor, with and without images."""
         return FlavorHosts(self.hosts, self.all_hosts, self.builder, self.images)
 
     @functools.cached_property
     def all_hosts(self) -> frozenset[str]:
-        """The UUIDs of all hosts' roots."""
+        """UUIDs of all hosts' roots."""
         return frozenset(host.uuid for host in self.survey.snapshot.hosts)
 
     def host_names(self, roots: Iterable[str]) -> tuple[str, ...]:
-        """The names of hosts by the UUIDs of their roots, sorted."""
+        """Sorted names of hosts, by their roots' UUIDs."""
         by_uuid = self.survey.snapshot.by_uuid
         return tuple(sorted(by_uuid[uuid].name for uuid in roots))
 
     @functools.cached_property
     def closed_to(self) -> Mapping[frozenset[str], frozenset[str]]:
-        """The providers that isolation leaves out, by the traits that are required.
+        """UUIDs of providers that isolation excludes, by the required traits.
 
-        For all traits that a flavor and an image may require together; the providers
-        by their UUIDs.
+        For each set of traits that a flavor and an image can require together.
         """
         own = {each.opens for each in self.flavors} or {frozenset[str]()}
         more = {frozenset[str](), *(each.opens for each in self.images)}
@@ -217,9 +216,9 @@ class Analysis:
         return frozenset[str]().union(*(self._mirrored(each.uuid) for each in left))
 
     def inside(self, aggregate: str) -> frozenset[str]:
-        """The roots of hosts that are in an aggregate by Nova and Placement.
+        """Roots of the hosts that Nova and Placement both have in an aggregate.
 
-        Where the two differ the rules of the mirror speak.
+        The rules of the area mirror report differences.
         """
         nova = self.survey.nova.members.get(aggregate, frozenset())
         return nova & self._mirrored(aggregate) & self.all_hosts

@@ -1,4 +1,4 @@
-"""Requests of flavors and images, and the hosts of each."""
+"""Requests of flavors and images, and their hosts."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from osc_traitsched.core.nova.server import properties
 from osc_traitsched.core.nova.server.server import EPHEMERAL
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
-# Builds the requests that rules need, by Nova's rules, and each but once.
+# Builds requests by Nova's rules, each only once.
 
 
-#: Large enough for what any image says that it needs.
+#: Large enough for any image.
 ANY_FLAVOR: Body = {"name": "", "vcpus": 1, "ram": 2**40, "disk": 2**40}
 
-#: What of a flavor decides what it asks for.
+#: Fields of a flavor that decide its request.
 _OF_FLAVORS = ("vcpus", "ram", "disk", EPHEMERAL, "ephemeral", "swap", "extra_specs")
 
-#: What of an image does, but for its traits and its NUMA nodes.
+#: Fields of an image that decide its request, without traits and NUMA nodes.
 _OF_IMAGES = frozenset(
     [
         *properties.BY_NAME,
@@ -55,9 +55,9 @@ _NO_OWNERS: Mapping[str, str] = MappingProxyType({})
 
 @dataclasses.dataclass
 class Builder:
-    """Builds requests, each but once of what asks for the same.
+    """Builds requests, one for all equal inputs.
 
-    :ivar built: how many were built
+    :ivar built: number of requests built
     """
 
     assumptions: SchedulerSettings
@@ -65,7 +65,7 @@ class Builder:
     _known: dict[object, Request | Refusal] = dataclasses.field(default_factory=dict)
 
     def of_flavors(self, bodies: Iterable[Body]) -> tuple[Demand, ...]:
-        """What each flavor asks for."""
+        """The demand of each flavor."""
         known: dict[object, Demand] = {}
         found = []
         for body, name in titles(bodies):
@@ -78,9 +78,9 @@ class Builder:
     def of_images(
         self, bodies: Iterable[Body], owners: Mapping[str, str]
     ) -> tuple[Demand, ...]:
-        """What each image asks for, as if all its prefilters were on.
+        """The demand of each image, with all image prefilters on.
 
-        :param owners: of the images of other projects, by ID
+        :param owners: of other projects' images, by image ID
         """
         known: dict[object, Demand] = {}
         found = []
@@ -94,7 +94,7 @@ class Builder:
     def request(
         self, flavor: Body, image: Body | None, from_volume: bool = False
     ) -> Request:
-        """The request, whatever aggregates there are and how large the image.
+        """The request, independent of aggregates and of the image's size.
 
         :raises Refusal: as :meth:`Question.request`
         """
@@ -159,9 +159,9 @@ class Builder:
 
 
 def decisive(image: Body) -> dict[str, object]:
-    """What of an image decides what it asks for, but for its size.
+    """The fields of an image that decide its request, without its size.
 
-    That is its format and all properties that lead Nova to anything.
+    These are its format, and all properties that affect Nova.
     """
     return {
         key: value
@@ -183,9 +183,10 @@ def _is_of_image(clause: Clause) -> bool:
 def titles(
     bodies: Iterable[Body], owners: Mapping[str, str] = _NO_OWNERS
 ) -> list[tuple[Body, str]]:
-    """Each flavor, or image, with a name that no other has.
+    """Each flavor or image with a unique name.
 
-    :param owners: of the images of other projects, by ID; anybody chose their names
+    :param owners: of other projects' images, by image ID; any user can choose their
+        names
     """
     bodies = tuple(bodies)
     names = [str(body.get("name") or body["id"]) for body in bodies]
@@ -208,15 +209,15 @@ def _frozen(found: Mapping[str, object]) -> object:
     return tuple(sorted((key, repr(value)) for key, value in found.items()))
 
 
-# Which hosts could take a flavor, by itself and with the images that there are.
+# Hosts for a flavor, with and without images.
 
 
-#: An image that makes a flavor without a CPU policy ask for pinned CPUs.
+#: With this image, a flavor without a CPU policy asks for pinned CPUs.
 _PINNING: Body = {"hw_cpu_policy": "dedicated"}
 
 
 class FlavorHosts:
-    """The hosts that could take flavors, isolated ones included."""
+    """Hosts that could take flavors, isolated hosts included."""
 
     def __init__(
         self,
@@ -232,28 +233,28 @@ class FlavorHosts:
         self._tried_with_any_image = functools.cache(self._try_with_any_image)
 
     def matching(self, flavor: Demand) -> frozenset[str]:
-        """The roots of the hosts that could take a flavor.
+        """Roots of hosts that could take a flavor.
 
-        With whatever image that does not change the flavor's amounts: see
-        :meth:`with_any_image` for the others.
+        With any image that does not change the flavor's amounts; :meth:`with_any_image`
+        has the other images.
         """
         found = (self._hosts.matching_hosts(request) for request in flavor.requests)
         return frozenset[str]().union(*found)
 
     def at_most(self, flavor: Demand) -> frozenset[str]:
-        """The hosts that meet each thing which no image takes from a flavor.
+        """Hosts that meet all parts of a flavor that no image changes.
 
-        No other host can take it with whatever image, and it costs little to know.
+        A cheap upper bound: no other host can take the flavor with any image.
         """
         both = set(flavor.clauses).intersection(*(r.clauses for r in flavor.requests))
         met = (self._hosts.meeting([c]) for c in both if is_certain_of_flavor(c))
         return self._all_hosts.intersection(*met)
 
     def with_any_image(self, flavor: Demand) -> frozenset[str]:
-        """The hosts that could take a flavor with some image or other.
+        """Hosts that could take a flavor with at least one image.
 
-        An image can ask for more amounts, which other providers of a tree give, and
-        for pinned CPUs in place of the flavor's.
+        An image can ask for more amounts, from other providers of a tree, or for pinned
+        CPUs in place of the flavor's.
         """
         return self._tried_with_any_image(flavor)
 
@@ -278,6 +279,5 @@ class FlavorHosts:
 
 
 def _one_of_each_kind(images: Iterable[Demand]) -> tuple[Body, ...]:
-    """One image of each kind that may change a flavor's amounts."""
     found = (each.body for each in images if each.shifts)
     return tuple({repr(decisive(body)): body for body in found}.values())

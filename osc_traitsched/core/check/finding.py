@@ -1,4 +1,4 @@
-"""What a rule of check has to say of one thing in the cloud."""
+"""A rule's finding about one object of the cloud."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from osc_traitsched.paste import Command, Option, line
 class Severity(enum.Enum):
     """How bad a finding is."""
 
-    #: Some request fails, or lands where it must not, because of it.
+    #: Some request fails, or lands on a wrong host.
     ERROR = "error"
-    #: It works by luck, or will fail once something else changes.
+    #: It works by chance, or will fail after another change.
     WARNING = "warning"
-    #: Worth to know, and perhaps meant so.
+    #: Worth knowing, and perhaps intended.
     NOTE = "note"
 
     @property
@@ -27,7 +27,7 @@ class Severity(enum.Enum):
 
 
 class Kind(enum.Enum):
-    """What a finding can be about."""
+    """The kind of object that a finding is about."""
 
     FLAVOR = "flavor"
     IMAGE = "image"
@@ -44,11 +44,11 @@ class Kind(enum.Enum):
 
 @dataclasses.dataclass(frozen=True)
 class Words:
-    """A finding in words.
+    """A finding's message.
 
-    :ivar problem: what is wrong, one line
-    :ivar fix: a command to paste where one exists, else what to do; may be empty
-    :ivar when: what has to be so before the command is run, or what it is for
+    :ivar problem: one line
+    :ivar fix: a command to paste if one exists, else an instruction; may be empty
+    :ivar when: a condition for the command, or its purpose
     """
 
     problem: str
@@ -56,16 +56,16 @@ class Words:
     when: str = ""
 
     def fix_line(self, options: Sequence[Option]) -> str:
-        """What to do.
+        """The fix as one line.
 
-        :param options: the global ones of printed commands
+        :param options: global options for printed commands
         """
         return ": ".join(filter(None, (self.when, self._done(options))))
 
     def fix_lines(self, options: Sequence[Option]) -> Iterator[str]:
-        """Yield what to do; a command has a line of its own, further in.
+        """The fix as lines; a command has an indented line of its own.
 
-        :param options: the global ones of printed commands
+        :param options: global options for printed commands
         """
         done = self._done(options)
         if isinstance(self.fix, str) or not done:
@@ -80,19 +80,18 @@ class Words:
 
 
 class Finding:
-    """One thing that is wrong, as values and in words.
+    """A fault, as values and in words.
 
-    Each rule has a subclass, a frozen dataclass. What is the same in all its findings
-    is set in the class, as ``rule`` always is; what differs, and all that the wording
-    needs, is a field.
+    Each rule has a subclass, a frozen dataclass. Class attributes, such as ``rule``,
+    are common to all its findings; fields differ, and have all data of the message.
 
-    Fields that are named ``flavors``, ``images``, ``aggregates`` or ``hosts`` are
-    tuples of names, all of them.
+    Fields named ``flavors``, ``images``, ``aggregates`` or ``hosts`` are tuples of
+    names.
 
-    :ivar rule: the ID of the rule that found it; it never changes
-    :ivar pedantic: the rule runs only if it is named, or with ``--pedantic``
-    :ivar kind: what the object is
-    :ivar name: of the object, as its API names it
+    :ivar rule: ID of the rule; it never changes
+    :ivar pedantic: the rule runs only if named, or with ``--pedantic``
+    :ivar kind: of the object
+    :ivar name: of the object, as in its API
     """
 
     rule: str
@@ -102,12 +101,12 @@ class Finding:
     name: str
 
     def words(self) -> Words:
-        """What is wrong, and what fixes it."""
+        """The problem and its fix."""
         raise NotImplementedError
 
     @property
     def due_to_images(self) -> tuple[str, ...]:
-        """The images that bring it about; none if flavors or aggregates do, too."""
+        """Images that cause the finding; empty if flavors or aggregates do, too."""
         if self.kind is Kind.IMAGE:
             return (self.name,)
         named = isinstance(self, _NamesFlavors) and self.flavors
@@ -116,7 +115,7 @@ class Finding:
         return self.images if isinstance(self, _NamesImages) else ()
 
     def is_about(self, kind: Kind, names: Iterable[str]) -> bool:
-        """Whether it names one of these flavors, or one of these images."""
+        """Whether the finding names one of these flavors or images."""
         about = {self.name} if self.kind is kind else set()
         if kind is Kind.FLAVOR and isinstance(self, _NamesFlavors):
             about.update(self.flavors)
@@ -127,23 +126,17 @@ class Finding:
 
 @typing.runtime_checkable
 class _NamesFlavors(typing.Protocol):
-    """A finding with the names of flavors."""
-
     @property
     def flavors(self) -> tuple[str, ...]: ...
 
 
 @typing.runtime_checkable
 class _NamesImages(typing.Protocol):
-    """A finding with the names of images."""
-
     @property
     def images(self) -> tuple[str, ...]: ...
 
 
 @typing.runtime_checkable
 class _NamesAggregates(typing.Protocol):
-    """A finding with the names of aggregates."""
-
     @property
     def aggregates(self) -> tuple[str, ...]: ...

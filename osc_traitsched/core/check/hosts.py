@@ -21,7 +21,7 @@ from osc_traitsched.core.placement import capacity
 from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.matcher import Matcher, amounts
 
-# Which hosts could ever take a request, whatever is free on them now.
+# Hosts that could ever take a request, independent of use.
 
 
 Condition = Union[Resource, Trait, RootTrait]
@@ -31,10 +31,10 @@ _NO_HOSTS: frozenset[str] = frozenset()
 
 @dataclasses.dataclass(frozen=True)
 class _Kinds:
-    """Hosts by kinds: those of one kind are alike in all that decides.
+    """Groups of equal hosts.
 
-    :ivar facts: of one host of each kind, without what they can give
-    :ivar alike: the roots of all hosts of a kind, by the root of that one
+    :ivar facts: of one host for each group, without offers
+    :ivar alike: roots of all hosts of a group, by the root of that host
     """
 
     facts: Facts
@@ -43,7 +43,7 @@ class _Kinds:
     def matching_hosts(
         self, conditions: tuple[Condition, ...], group_policy: str | None
     ) -> frozenset[str]:
-        """The roots of the hosts that could meet all conditions together."""
+        """Roots of hosts that could meet all conditions together."""
         providers, stock = self.facts.snapshot.by_uuid, self.facts.stock
         offers = {
             amount: capacity.givers(amount, providers, stock)
@@ -60,9 +60,9 @@ class _Kinds:
 
 
 class Hosts:
-    """All hosts of a survey; those that are alike are judged once.
+    """All hosts of a survey; equal hosts are judged once.
 
-    :param names: the traits that most requests name; others cost some time
+    :param names: traits of most requests; others are slower
     """
 
     def __init__(self, survey: Survey, names: frozenset[str]) -> None:
@@ -81,10 +81,9 @@ class Hosts:
         self._meeting = functools.cache(self._judge)
 
     def matching_hosts(self, request: Request) -> frozenset[str]:
-        """The roots of the hosts that could take a request, by any query.
+        """Roots of hosts that could take a request, by either query.
 
-        What is in use does not count; what Placement would refuse for its units
-        does not either. So a host that is not among them never can.
+        Use and the units of inventories do not count, so no other host ever can.
         """
         found = self.meeting(request.clauses, request.group_policy)
         if request.fallback is None:
@@ -94,17 +93,16 @@ class Hosts:
     def meeting(
         self, clauses: Iterable[Clause], group_policy: str | None = None
     ) -> frozenset[str]:
-        """The roots of the hosts that could meet all clauses together.
+        """Roots of hosts that could meet all clauses together.
 
-        Which aggregates they are in does not count, and where a clause comes from
-        makes no difference.
+        Aggregates and the origins of clauses do not count.
         """
         conditions = (c for c in clauses if not isinstance(c, MemberOf))
         plain = tuple(dataclasses.replace(c, origins=()) for c in conditions)
         return self._meeting(plain, group_policy)
 
     def having(self, name: str) -> frozenset[str]:
-        """The roots of the hosts of which a provider has a trait."""
+        """Roots of hosts with a provider that has the trait."""
         return self.meeting([Trait("", name, False, ())])
 
     def _judge(
@@ -115,7 +113,6 @@ class Hosts:
 
 
 def _kinds(facts: Facts, names: frozenset[str]) -> _Kinds:
-    """Tell hosts apart by these traits, and by what they can give."""
     alike: dict[object, list[str]] = {}
     for host in facts.snapshot.hosts:
         providers = []
@@ -128,22 +125,21 @@ def _kinds(facts: Facts, names: frozenset[str]) -> _Kinds:
 
 
 def _only(facts: Facts, roots: Iterable[str]) -> Facts:
-    """The facts of some hosts alone."""
     kept = {uuid for root in roots for uuid in facts.reachable(root)}
     providers = tuple(p for p in facts.snapshot.providers if p.uuid in kept)
     snapshot = dataclasses.replace(facts.snapshot, providers=providers)
     return dataclasses.replace(facts, snapshot=snapshot)
 
 
-# Which aggregates isolate their hosts, and from which requests.
+# Aggregates that isolate their hosts.
 
 
 @dataclasses.dataclass(frozen=True)
 class Isolated:
-    """An aggregate that is left out unless a request requires its traits.
+    """An aggregate that is closed unless a request requires its traits.
 
-    :ivar keys: of its metadata, those that say so
-    :ivar collation: how the database compares them
+    :ivar keys: metadata keys that isolate it
+    :ivar collation: how the database compares keys
     """
 
     uuid: str
@@ -158,23 +154,23 @@ class Isolated:
 
     @property
     def folded(self) -> frozenset[str]:
-        """The keys, as the database compares them."""
+        """The keys in the form that the database compares."""
         return frozenset(map(self.collation.folded, self.keys))
 
     def is_open_to(self, traits: Iterable[str]) -> bool:
-        """Whether a request that requires the traits gets in.
+        """Whether a request that requires these traits gets in.
 
-        The database compares whole keys: where case counts, nobody requires what a key
-        in other letters than ``trait:`` names.
+        The database compares whole keys: if it is case-sensitive, no request matches a
+        key that does not start with lower-case ``trait:``.
         """
         asked = {self.collation.folded(key_of(name)) for name in traits}
         return asked.issuperset(self.folded)
 
 
 def isolated(aggregates: Iterable[Body], collation: Collation) -> tuple[Isolated, ...]:
-    """The aggregates that a request without traits is kept out of, by name.
+    """Aggregates that are closed to requests without traits, by name.
 
-    That is so where isolation is on.
+    They are closed only if isolation is on.
     """
     found = (
         Isolated(body["uuid"], str(body["name"]), keys, collation)

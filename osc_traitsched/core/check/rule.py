@@ -1,4 +1,4 @@
-"""A rule, and what is due to other projects' images."""
+"""A rule, and findings about other projects' images."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
 from osc_traitsched.text import listed, option
 
-#: The areas, in the order in which they are run and documented.
+#: The areas, in the order of runs and documents.
 AREAS = (
     "image-type",
     "traits",
@@ -27,13 +27,13 @@ AREAS = (
 
 @dataclasses.dataclass(frozen=True)
 class Rule:
-    """One check: a pure function from the analysis of a survey to findings.
+    """One check: a pure function from an analysis to findings.
 
     :ivar finding: the class of its findings; its ``rule`` is the rule's ID
-    :ivar find: yields what it finds, in an order that is always the same
-    :ivar looks_at: what it goes through: flavors, images, aggregates, hosts, traits
-        or options
-    :ivar reads_servers: it takes reading all servers, and so is run on demand only
+    :ivar find: yields findings in a stable order
+    :ivar looks_at: the objects it reads: flavors, images, aggregates, hosts, traits or
+        options
+    :ivar reads_servers: needs all servers, and so runs only on demand
     """
 
     finding: type[Finding]
@@ -43,7 +43,7 @@ class Rule:
 
     @property
     def id(self) -> str:
-        """Its ID, which begins with its area, as in ``mirror-missing``."""
+        """Its ID, which starts with its area, such as ``mirror-missing``."""
         return self.finding.rule
 
     @property
@@ -52,19 +52,19 @@ class Rule:
         return next(area for area in AREAS if self.id.startswith(f"{area}-"))
 
 
-# What images bring about that are neither public nor the caller's own.
+# Findings about images that are neither public nor the caller's own.
 #
-# Any user can make an image with whatever properties, and only those who use it are
-# concerned. So it is worth a note, and no error of the cloud's.
+# Any user can create an image with any properties, and it affects only its users. So
+# such a finding is a note, not a fault of the cloud.
 
 
 @dataclasses.dataclass(frozen=True)
 class ImagesOfOthers(Finding):
-    """What one rule finds that is due to images of other projects alone.
+    """All findings of one rule that only other projects' images cause.
 
-    :ivar name: of the first of the images
-    :ivar images: all of them
-    :ivar found: what the rule found, one finding at least
+    :ivar name: of the first image
+    :ivar images: names of all images
+    :ivar found: at least one finding
     """
 
     severity = Severity.NOTE
@@ -75,7 +75,7 @@ class ImagesOfOthers(Finding):
     found: tuple[Finding, ...]
 
     def words(self) -> Words:
-        """What is wrong, and what fixes it."""
+        """The problem and its fix."""
         first = self.found[0]
         words = first.words()
         more = "".join((_alike(self), _other_images(self)))
@@ -90,9 +90,9 @@ class ImagesOfOthers(Finding):
 
 
 def folded(findings: Iterable[Finding], others: Collection[str]) -> tuple[Finding, ...]:
-    """Findings, and last one note a rule for all that is due to others' images.
+    """Findings, with one note at the end for each rule's findings on others' images.
 
-    :param others: the names of images that are neither public nor the caller's own
+    :param others: names of images that are neither public nor the caller's own
     """
     kept: list[Finding] = []
     apart: dict[str, list[Finding]] = {}
@@ -120,7 +120,7 @@ def _alike(finding: ImagesOfOthers) -> str:
 
 
 def _other_images(finding: ImagesOfOthers) -> str:
-    """The images that the words of the first finding do not name."""
+    """The images that the first finding's message does not name."""
     first = finding.found[0]
     if first.kind is Kind.IMAGE or finding.images == first.due_to_images:
         return ""

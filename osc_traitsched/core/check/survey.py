@@ -1,4 +1,4 @@
-"""What was read for check, and what flavors and images ask for."""
+"""The data that check reads, and the demands of flavors and images."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from osc_traitsched.core.nova.server.image import images_of_others as of_others
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.facts import Stock
 
-# The whole cloud as checks look at it: every provider, flavor, image, aggregate.
+# The whole cloud as read for checks.
 
 
 @dataclasses.dataclass(frozen=True)
 class ServerCounts:
-    """How many servers could be where they are.
+    """Numbers of servers by their placement.
 
-    :ivar looked_at: all that are on a host
-    :ivar misplaced: those whose host could not be given to them today
-    :ivar unknown: those that could not be judged
-    :ivar hosts: the service hosts of the misplaced ones
-    :ivar silent: those whose cell does not answer, so that their servers were not read
+    :ivar looked_at: servers on a host
+    :ivar misplaced: servers that their host could not be given today
+    :ivar unknown: servers that could not be judged
+    :ivar hosts: service hosts of the misplaced servers
+    :ivar silent: hosts whose cell does not answer; their servers were not read
     """
 
     looked_at: int
@@ -40,30 +40,26 @@ class ServerCounts:
 
 @dataclasses.dataclass(frozen=True)
 class Survey:
-    """What was read of one cloud, and how its scheduler is assumed to be set.
+    """One cloud as it was read, with its scheduler's assumed settings.
 
-    :ivar snapshot: all providers, with Nova's compute nodes, their availability
-        zones, and its aggregates
+    :ivar snapshot: all providers, with Nova's compute nodes, zones and aggregates
     :ivar aggregates: the compute API's bodies of all host aggregates
     :ivar flavors: the compute API's bodies with extra specs, private ones too
     :ivar images: the image API's bodies of active images, hidden ones too
     :ivar traits: of every provider, nested ones too, by UUID
     :ivar known_traits: all names that this Placement knows
     :ivar known_classes: all resource classes that this Placement knows
-    :ivar members: for each host aggregate's UUID the UUIDs of the providers that
-        Placement has in the aggregate of that UUID: the mirror
-    :ivar shared: for each sharing provider the UUIDs of the providers that are
-        in an aggregate with it
-    :ivar stock: capacity and use by provider and class, where an answer for many
-        hosts at once had them; full hosts are left out by such answers
-    :ivar has_private_flavors: the flavors are all that there are, and not only the
-        public ones and those of the user's project
-    :ivar groups: the server groups of all projects; read only where the scheduler lacks
-        what some policy needs
-    :ivar own_project: the ID of the project whose user asks; None for none
-    :ivar servers: None if servers were not read, which takes a request for each
-        thousand of them
-    :ivar projects: the IDs of all projects with their names; None if unknown
+    :ivar members: by host aggregate UUID, the UUIDs of the providers that Placement has
+        in that aggregate
+    :ivar shared: by sharing provider UUID, the UUIDs of providers in a common aggregate
+    :ivar stock: capacity and use by provider and class, from answers for many hosts at
+        once; full hosts are missing there
+    :ivar has_private_flavors: the flavors of all projects were read
+    :ivar groups: server groups of all projects; read only if the scheduler does not
+        enforce a policy
+    :ivar own_project: ID of the user's project; None for none
+    :ivar servers: None if servers were not read: one request per thousand
+    :ivar projects: names of all projects by ID; None if unknown
     """
 
     snapshot: Snapshot
@@ -90,37 +86,36 @@ class Survey:
 
     @functools.cached_property
     def image_owners(self) -> Mapping[str, str]:
-        """The owners of the images that are another project's, by the images' IDs."""
+        """Owners of other projects' images, by image ID."""
         return of_others(self.images, self.own_project)
 
 
-# What a flavor or an image asks for by itself, and which of it is certain.
+# The demand of a flavor or image, and its certain parts.
 
 
-#: The prefilters whose clauses come and go with a host's service, or are met by
-#: every host whenever they are there.
+#: Prefilters whose clauses depend on a host's service, or that every host meets.
 _PASSING = frozenset({"compute_status_filter", "owner_nova_filter"})
 
-#: Properties that ask for nothing and change what a flavor's keys are translated to.
+#: Properties that demand nothing, but change the translation of a flavor's keys.
 _CHOOSING = ("hw_cpu_realtime_mask", "hw_mem_encryption_model", "hw_tpm_model")
 
 IMAGE_TYPE_PREFILTER = "require_image_type_support"
 IMAGE_METADATA_PREFILTER = "transform_image_metadata"
 
 
-# By identity, so that it can be hashed: a body is a mapping.
+# Hashed by identity: a body is a mapping.
 @dataclasses.dataclass(frozen=True, eq=False)
 class Demand:
-    """What one flavor, or one image, asks of a host by itself.
+    """The demand of one flavor or image alone.
 
-    :ivar kind: of a flavor or of an image
-    :ivar name: unique among those of its kind
-    :ivar clauses: those of the image that come from it, its disk format's even where
-        nothing is on that asks for it; those of the flavor's first request
-    :ivar not_evaluated: what Nova reads of it and leaves out
-    :ivar requests: of a flavor for each way to boot, a disk of its own first
-    :ivar devices: of an image, what is asked for if image_metadata_prefilter is on
-    :ivar refusal: Nova's, of it alone; then there are no requests
+    :ivar kind: flavor or image
+    :ivar name: unique within its kind
+    :ivar clauses: of a flavor's first request; or from the image, its disk format's
+        even if that prefilter is off
+    :ivar not_evaluated: input that Nova reads and drops
+    :ivar requests: a flavor's, for each way to boot, with a local disk first
+    :ivar devices: an image's demands if image_metadata_prefilter is on
+    :ivar refusal: Nova's refusal of it alone; then without requests
     """
 
     kind: Kind
@@ -144,9 +139,9 @@ class Demand:
 
     @functools.cached_property
     def traits(self) -> tuple[Trait | RootTrait, ...]:
-        """The traits that it requires or forbids, but for the disk format's.
+        """The traits that it requires or forbids, without the disk format's.
 
-        Of an image only those that no flavor changes.
+        For an image only traits that no flavor changes.
         """
         return tuple(
             clause
@@ -158,12 +153,12 @@ class Demand:
 
     @functools.cached_property
     def needs(self) -> tuple[Trait | RootTrait, ...]:
-        """The traits that it requires, but for the disk format's."""
+        """The traits that it requires, without the disk format's."""
         return tuple(clause for clause in self.traits if not clause.forbidden)
 
     @functools.cached_property
     def format(self) -> RootTrait | Trait | None:
-        """What the prefilter for disk formats asks for it; None for nothing."""
+        """The clause of the disk format's prefilter, if any."""
         for clause in self.clauses:
             if isinstance(clause, (Trait, RootTrait)) and is_of_format(clause):
                 return clause
@@ -171,9 +166,9 @@ class Demand:
 
     @functools.cached_property
     def opens(self) -> frozenset[str]:
-        """The traits by which it gets into isolated aggregates.
+        """The traits that open isolated aggregates to it.
 
-        Those that it names are among them even where Nova refuses it alone.
+        Its keys' traits count even if Nova rejects it alone.
         """
         traits = (c for c in self.clauses if isinstance(c, Trait))
         asked = (c.name for c in traits if not c.forbidden)
@@ -181,7 +176,7 @@ class Demand:
         return frozenset((*asked, *spelled))
 
     def named(self) -> Iterator[tuple[str, str]]:
-        """Yield the name and the value of each key that names a trait."""
+        """Yield name and value of each key for a trait."""
         keys = (
             self.body if self.kind is Kind.IMAGE else self.body.get("extra_specs") or {}
         )
@@ -192,9 +187,9 @@ class Demand:
 
     @property
     def shifts(self) -> bool:
-        """Whether it is an image that may change what a flavor asks for.
+        """Whether it is an image that may change a flavor's demand.
 
-        Others only add traits. Where Nova refuses it alone, that can't be told.
+        Other images only add traits. It is unknown if Nova rejects the image alone.
         """
         changing = (not is_certain(clause) for clause in self.clauses)
         choosing = any(name in self.body for name in _CHOOSING)
@@ -203,15 +198,15 @@ class Demand:
 
 
 def is_of_format(clause: Trait | RootTrait) -> bool:
-    """Whether a clause is there because of an image's disk format."""
+    """Whether a clause comes from an image's disk format."""
     return prefilter(clause) == IMAGE_TYPE_PREFILTER
 
 
 def is_certain(clause: Clause) -> bool:
-    """Whether a trait is asked for whatever else there is in a request.
+    """Whether a trait is demanded in any combination of flavor and image.
 
-    That is so if a key names it. Of what other keys are translated to, much
-    depends on what flavor and image say together.
+    It is if a key names it. The translation of other keys depends on both flavor and
+    image.
     """
     if isinstance(clause, (Resource, MemberOf)):
         return False
@@ -221,9 +216,9 @@ def is_certain(clause: Clause) -> bool:
 
 
 def is_certain_of_flavor(clause: Clause) -> bool:
-    """Whether a flavor asks for something whatever the image says.
+    """Whether a flavor has this demand with any image.
 
-    An image decides about CPUs, and about the amounts of no other class.
+    An image can change only the amounts of CPUs.
     """
     if isinstance(clause, Resource):
         return clause.resource_class not in ("VCPU", "PCPU")
@@ -231,11 +226,11 @@ def is_certain_of_flavor(clause: Clause) -> bool:
 
 
 def is_lasting(clause: Clause) -> bool:
-    """Whether a clause is about what hosts are, and not about their services."""
+    """Whether a clause is about hosts themselves, not about their services."""
     return prefilter(clause) not in _PASSING
 
 
 def prefilter(clause: Clause) -> str:
-    """The prefilter that a clause comes from alone, or nothing."""
+    """The prefilter that added a clause, or an empty text."""
     first = clause.origins[0] if clause.origins else None
     return first.key if first is not None and first.kind == "prefilter" else ""

@@ -1,4 +1,4 @@
-"""Phrases and commands that findings of several areas share."""
+"""Phrases and commands for findings of several areas."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from osc_traitsched.text import listed
 
 
 def unset(kind: Kind, keys: Iterable[str], identity: str) -> Command:
-    """How keys are taken off; ``KEY`` is one that no command can print."""
+    """Command that removes keys; ``KEY`` stands for an unprintable one."""
     shown = (key if is_printable(key) else Placeholder("KEY") for key in keys)
     options = dict.fromkeys(Option("--property", key) for key in shown)
     return openstack(f"{kind.value} unset", *options, identity)
 
 
 def aggregate_set(identity: int, *pairs: str | Placeholder) -> Command:
-    """How an aggregate gets keys.
+    """Command that sets keys of an aggregate.
 
     :param pairs: each ``key=value``
     """
@@ -36,18 +36,18 @@ def aggregate_set(identity: int, *pairs: str | Placeholder) -> Command:
 
 
 def enable(area: str) -> Command:
-    """How an area's options are turned on."""
+    """Command that turns an area's options on."""
     return openstack("trait-sched config nova-conf", Option("--enable", area))
 
 
 def off_by(setting: Setting) -> str:
-    """That an option is off, or only assumed to be, and by what."""
+    """Says that an option is off, or assumed to be off, and the source."""
     state = "off" if setting.given else "assumed to be off"
     return f"{state} ({setting.source})"
 
 
 def give(*names: str, create: bool = False) -> str | Command:
-    """How hosts get traits: by a command, or not by one."""
+    """How to add traits to hosts: a command if operators own them."""
     if any(trait.ownership(name) is not Ownership.OPERATOR for name in names):
         return (
             "nova-compute decides which hosts have it: take the key off, or use other "
@@ -60,6 +60,6 @@ def give(*names: str, create: bool = False) -> str | Command:
 
 
 def together(traits: tuple[Trait | RootTrait, ...]) -> str:
-    """Traits as a request names them: ``A and not B``."""
+    """Traits of a request, such as ``A and not B``."""
     names = [f"{'not ' * each.forbidden}{each.name}" for each in traits]
     return " and ".join(names) if len(names) < 3 else listed(names)

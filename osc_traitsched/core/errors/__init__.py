@@ -1,9 +1,8 @@
-"""What can go wrong, as types with their words.
+"""All errors, with their messages.
 
-There are three kinds, and a caller can tell them apart: a bad question (something was
-named that is not there or can't be), the answer no (the question was good, and what it
-asks must not be done), and a cloud that broke. The text of each is one line for the
-user, what is wrong first.
+A caller can tell three kinds apart: ``BadQuestion`` (the user named something unknown
+or impossible), ``AnswerIsNo`` (the request is valid, but refused), and ``CloudBroke``.
+A message is one line for the user: first the problem, then the fix.
 """
 
 from __future__ import annotations
@@ -40,14 +39,14 @@ __all__ = [
 
 
 class BadUsage(BadQuestion):
-    """Options that do not go together, or one that is missing."""
+    """Options that do not go together, or a missing option."""
 
 
 @dataclasses.dataclass(eq=False)
 class NotInRelease(BadUsage):
-    """Nova does not have the option in this release.
+    """The option does not exist in this release of Nova.
 
-    :ivar wanted: the name that it was asked for by
+    :ivar wanted: the user's name for it
     :ivar option: ``section.option``
     :ivar release: Nova's major version
     """
@@ -64,7 +63,7 @@ class NotInRelease(BadUsage):
 
 @dataclasses.dataclass(eq=False)
 class NoParameter(BadUsage):
-    """No parameter of TripleO can say this value of a ``section.option``."""
+    """No TripleO parameter can set this value of a ``section.option``."""
 
     option: str
     value: object
@@ -83,7 +82,7 @@ class NoParameter(BadUsage):
 
 @dataclasses.dataclass(eq=False)
 class MalformedTrait(BadQuestion):
-    """A name that no trait can have."""
+    """An impossible trait name."""
 
     name: str
 
@@ -96,10 +95,10 @@ class MalformedTrait(BadQuestion):
 
 @dataclasses.dataclass(eq=False)
 class UnknownTrait(BadQuestion):
-    """A well-formed name that this cloud's Placement does not know.
+    """A possible name of a trait that this cloud's Placement does not know.
 
     :ivar standard: os-traits knows the name
-    :ivar nearest: existing names like it, best first
+    :ivar nearest: similar existing names, best first
     :ivar creatable: the command could create it
     """
 
@@ -129,7 +128,7 @@ class NothingMatches(BadQuestion):
     """A selector that matches nothing.
 
     :ivar selector: ``host``, ``provider``, ``aggregate`` or ``zone``
-    :ivar nearest: existing names like it, best first
+    :ivar nearest: similar existing names, best first
     :ivar unasked: why Nova could not be asked for more names
     """
 
@@ -145,7 +144,7 @@ class NothingMatches(BadQuestion):
 
 
 class NoServer(NothingMatches):
-    """No server that this user sees has that name or ID.
+    """No server with that name or ID is visible to this user.
 
     :ivar own_only: servers of other projects are hidden
     """
@@ -164,7 +163,7 @@ class NoServer(NothingMatches):
 
 @dataclasses.dataclass(eq=False)
 class NoProvider(BadQuestion):
-    """A host that Nova knows and Placement does not."""
+    """A host of Nova's without a provider in Placement."""
 
     host: str
 
@@ -173,7 +172,7 @@ class NoProvider(BadQuestion):
 
 
 class AmbiguousName(BadQuestion):
-    """A name that several things of a kind have; one of the IDs is needed."""
+    """Several objects have this name; the user must give an ID."""
 
     def __init__(self, kind: str, name: str, found: Iterable[Namesake]) -> None:
         self.kind = kind
@@ -189,7 +188,7 @@ class AmbiguousName(BadQuestion):
 
 @dataclasses.dataclass(eq=False)
 class EmptyAggregate(BadQuestion):
-    """An aggregate that has no hosts, so that nothing is selected by it."""
+    """An aggregate without hosts, which selects nothing."""
 
     name: str
 
@@ -199,7 +198,7 @@ class EmptyAggregate(BadQuestion):
 
 @dataclasses.dataclass(eq=False)
 class BadHostFile(BadQuestion):
-    """A host file that can't be read, or names no host."""
+    """A host file that can't be read, or has no names."""
 
     path: str
     reason: str
@@ -213,8 +212,8 @@ class BadConfiguration(BadQuestion):
     """A file that can't be read, or a wrong value in one.
 
     :ivar path: the file as the user named it, or its option
-    :ivar line: from 1; None if not known
-    :ivar value: the wrong one
+    :ivar line: from 1; None if unknown
+    :ivar value: the wrong value
     """
 
     path: str
@@ -229,7 +228,7 @@ class BadConfiguration(BadQuestion):
 
 
 class Mistakes(BadQuestion):
-    """All that is wrong in files, in the order of files and lines."""
+    """All mistakes in files, in the order of files and lines."""
 
     def __init__(self, mistakes: Iterable[BadQuestion]) -> None:
         self.mistakes = tuple(mistakes)
@@ -252,7 +251,7 @@ def _namesake(found: Namesake) -> str:
 
 @dataclasses.dataclass(eq=False)
 class OtherSettings(AnswerIsNo):
-    """A file to keep settings in says something else."""
+    """The file for saved settings has other settings."""
 
     path: str
 
@@ -279,7 +278,7 @@ class NotForProject(AnswerIsNo):
 
 @dataclasses.dataclass(eq=False)
 class PlacementRefuses(AnswerIsNo):
-    """Placement rejects the request, in its own words."""
+    """Placement rejects the request; ``reason`` is Placement's own text."""
 
     reason: str
 
@@ -311,10 +310,10 @@ class CloudBroke(TraitSchedError):
 
 
 class Forbidden(CloudBroke):
-    """The service's policy does not let this user do it.
+    """The service's policy forbids it for this user.
 
     :ivar scope: of the login: ``project``, ``domain``, ``system`` or empty
-    :ivar roles: None if they are not known
+    :ivar roles: None if unknown
     """
 
     def __init__(
@@ -347,7 +346,7 @@ class ConcurrentUpdate(CloudBroke):
 
 
 class TooOld(CloudBroke):
-    """The service does not know the microversion that is needed."""
+    """The service lacks the required microversion."""
 
     def __str__(self) -> str:
         return (
@@ -364,7 +363,7 @@ class ExtraSpecsHidden(CloudBroke):
 
     :ivar hidden: number of flavors
     :ivar total: number of flavors that were read
-    :ivar flavor: the one that was asked for
+    :ivar flavor: the requested one
     """
 
     def __init__(self, hidden: int, total: int, flavor: str | None = None) -> None:
@@ -385,7 +384,7 @@ class ExtraSpecsHidden(CloudBroke):
 
 
 class PrivateFlavorsHidden(CloudBroke):
-    """Nova lists to this user the private flavors of the user's own project only."""
+    """Nova hides other projects' private flavors from this user."""
 
     def __init__(self) -> None:
         super().__init__("compute", "no private flavors")
@@ -398,7 +397,7 @@ class PrivateFlavorsHidden(CloudBroke):
 
 
 class NotInCatalog(CloudBroke):
-    """The cloud's catalog has no such service for this user and region."""
+    """The cloud's catalog lacks the service for this user and region."""
 
     def __init__(self, service: str) -> None:
         super().__init__(service, "not in the catalog")
@@ -411,7 +410,7 @@ class NotInCatalog(CloudBroke):
 
 
 def _lacking(error: Forbidden) -> str:
-    """What a login lacks: a project, or roles."""
+    """The login's missing part: a project, or roles."""
     if error.roles is None:
         return "this user's roles are not enough"
     is_elsewhere = error.scope != "project"

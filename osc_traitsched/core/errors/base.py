@@ -8,14 +8,14 @@ from osc_traitsched.text import visible
 
 
 class TraitSchedError(Exception):
-    """The root of all of this project's own errors."""
+    """The base class of this project's errors."""
 
 
 @dataclasses.dataclass(eq=False)
 class Unexpected(TraitSchedError):
-    """What no service and no user should be able to cause: this project's mistake.
+    """An error of this project, not of a service or the user.
 
-    :ivar error: the exception as it was raised
+    :ivar error: the original exception
     """
 
     error: Exception
@@ -25,15 +25,15 @@ class Unexpected(TraitSchedError):
 
 
 class BadQuestion(TraitSchedError):
-    """The user named something that is not there or that can't be."""
+    """The user named something unknown or impossible."""
 
 
 class AnswerIsNo(TraitSchedError):
-    """What was asked for is understood, and refused."""
+    """The request is valid, but refused."""
 
 
 def internal(error: Exception) -> str:
-    """Return a line on an error of this project's own."""
+    """A line about an error of this project."""
     if isinstance(error, MemoryError):
         return "out of memory"
     text = ": ".join(filter(None, (type(error).__name__, str(error))))

@@ -1,7 +1,7 @@
-"""The words of what Nova refuses by itself: what is wrong, and what would be right.
+"""Messages for Nova's refusals: the problem and the fix.
 
-Some of Nova's exceptions are Python's own: to the reader they would seem to be a crash
-of this command. So each rule that is failed has a sentence.
+Some of Nova's exceptions are Python's own, and would look like a crash of this command.
+So each failed rule has a sentence.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _MOST_VALUES = 10
 
 @dataclasses.dataclass(frozen=True)
 class _Rule:
-    """What is wrong, and what to do; ``{}`` stands for the keys."""
+    """The problem and the fix; ``{}`` stands for the keys."""
 
     wrong: str
     right: str
@@ -261,16 +261,16 @@ _RULES = {
 
 
 class Refusal(AnswerIsNo):
-    """Nova refuses flavor and image together, before or instead of placing.
+    """Nova rejects flavor and image together, before or instead of placing.
 
     :ivar exception: the class of Nova's exception
     :ivar reason: a short ID of the rule
     :ivar keys: flavor keys and image properties
-    :ivar stage: ``api`` (refused at once), ``scheduler`` (the server goes to ERROR) or
+    :ivar stage: ``api`` (rejected at once), ``scheduler`` (the server goes to ERROR) or
         ``no valid host`` (the same, as if no host had room); empty until the request is
         built
     :ivar http: the API's status; None at other stages
-    :ivar nearest: existing names like an unknown one, best first
+    :ivar nearest: existing names similar to an unknown one, best first
     :ivar allowed: possible values, if they are few
     """
 
@@ -297,7 +297,7 @@ class Refusal(AnswerIsNo):
 
 
 class FiltersNotInRelease(Refusal):
-    """nova-scheduler won't start: the release lacks enabled host filters.
+    """nova-scheduler does not start: the release lacks enabled host filters.
 
     :ivar source: where ``enabled_filters`` was read, in one line
     """
@@ -318,9 +318,9 @@ class FiltersNotInRelease(Refusal):
 
 
 class WeighersNotInRelease(Refusal):
-    """nova-scheduler won't start: the release lacks enabled weighers.
+    """nova-scheduler does not start: the release lacks enabled weighers.
 
-    :ivar keys: as ``weight_classes`` names them
+    :ivar keys: as in ``weight_classes``
     :ivar source: where ``weight_classes`` was read, in one line
     """
 
@@ -338,13 +338,13 @@ class WeighersNotInRelease(Refusal):
 
 
 def wrong(refusal: Refusal) -> str:
-    """Return what Nova does not like, and its exception in brackets."""
+    """The problem, with Nova's exception in brackets."""
     sentence = _RULES[refusal.reason].wrong.replace("{}", listed(refusal.keys))
     return f"{sentence} ({refusal.exception})"
 
 
 def right(refusal: Refusal) -> str:
-    """Return to what the keys may be changed, so that Nova would take them."""
+    """A change of the keys that Nova would accept."""
     keys = listed(refusal.keys)
     if 0 < len(refusal.allowed) <= _MOST_VALUES:
         *others, last = refusal.allowed
@@ -354,10 +354,10 @@ def right(refusal: Refusal) -> str:
 
 
 def sentence(refusal: Refusal, is_moved: bool = False) -> str:
-    """Who refuses a request, why, and what to do.
+    """The service that rejects a request, the reason, and the fix.
 
-    :param is_moved: of a move, after which the server goes to ERROR only if it was a
-        live migration or an evacuation (nova/conductor/manager.py)
+    :param is_moved: for a move; the server then keeps its state, except in a live
+        migration or an evacuation (nova/conductor/manager.py)
     """
     end = "" if is_moved else ", and the server goes to ERROR"
     stage = {

@@ -1,4 +1,4 @@
-"""What is asked: flavor, image, move and settings."""
+"""A question about one server: flavor, image, move and settings."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ from osc_traitsched.core.nova.server.server import Aggregate, Server
 from osc_traitsched.core.nova.server.server import read as read_flavor
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
-# How a server that exists is moved, as far as that decides which hosts Nova takes.
+# Moves of existing servers, and their rules for hosts.
 
 
-#: A host whose nova-compute has it takes a cold migration of its own servers.
+#: A host with this trait can take a cold migration of its own servers.
 SAME_HOST = "COMPUTE_SAME_HOST_COLD_MIGRATE"
-#: The first release that looks for it.
+#: The first release that reads it.
 SAME_HOST_SINCE = 21
 
 
@@ -59,7 +59,7 @@ class Kind(enum.Enum):
     REBUILD = "rebuild"
 
 
-#: The moves whose flavor and image nova-api looks at again.
+#: Moves whose flavor and image nova-api checks again.
 CHECKED_AGAIN = frozenset([Kind.RESIZE, Kind.REBUILD])
 
 
@@ -68,10 +68,10 @@ class Move:
     """One move of one server.
 
     :ivar server: its UUID
-    :ivar host: the service host that it is on; empty for one that was offloaded
-    :ivar source: the compute node that it is on; None for none, or if Nova does not
-        list it
-    :ivar may_stay: the provider of that node has :data:`SAME_HOST`
+    :ivar host: the server's service host; empty after offloading
+    :ivar source: the server's compute node; None without one, or if Nova does not list
+        it
+    :ivar may_stay: that node's provider has :data:`SAME_HOST`
     """
 
     kind: Kind
@@ -82,15 +82,15 @@ class Move:
 
     @property
     def origin(self) -> Origin:
-        """Where what it demands of hosts comes from."""
+        """Origin of the move's rules for hosts."""
         return Origin("move", self.kind.value)
 
     def ignored_host(self, settings: SchedulerSettings) -> str:
-        """Return the service host that Nova takes out before its filters; or nothing.
+        """The service host that Nova removes before its filters; empty for none.
 
-        nova/compute/api.py, ``_allow_resize_to_same_host``;
-        nova/conductor/manager.py, ``rebuild_instance``;
-        nova/conductor/tasks/live_migrate.py, ``_find_destination``
+        nova/compute/api.py, ``_allow_resize_to_same_host``; nova/conductor/manager.py,
+        ``rebuild_instance``; nova/conductor/tasks/live_migrate.py,
+        ``_find_destination``
         """
         if self.kind in (Kind.LIVE_MIGRATION, Kind.EVACUATION):
             return self.host
@@ -106,7 +106,7 @@ Judge = Callable[[Move, Compute, SchedulerSettings], Answer]
 
 
 def source(move: Move, compute: Compute, settings: SchedulerSettings) -> Answer:
-    """Leave out the host that the server is on, where the move does; case aside.
+    """Reject the server's own host if the move does; case-insensitive.
 
     nova/scheduler/host_manager.py, ``get_filtered_hosts``
     """
@@ -117,9 +117,9 @@ def source(move: Move, compute: Compute, settings: SchedulerSettings) -> Answer:
 
 
 def hypervisor(move: Move, compute: Compute, settings: SchedulerSettings) -> Answer:
-    """Demand of a live migration's host a hypervisor of the type, and no older one.
+    """Require the same hypervisor type, not older, for a live migration.
 
-    nova-conductor turns down a host that was chosen, and asks for the next:
+    nova-conductor rejects the chosen host, and asks for the next:
     nova/conductor/tasks/live_migrate.py, ``_check_compatible_with_source_hypervisor``
     """
     if move.kind is not Kind.LIVE_MIGRATION:
@@ -139,13 +139,13 @@ def hypervisor(move: Move, compute: Compute, settings: SchedulerSettings) -> Ans
 
 
 def skips_version(settings: SchedulerSettings) -> bool:
-    """Tell whether nova-conductor lets a server move to an older hypervisor."""
+    """Whether nova-conductor allows a move to an older hypervisor."""
     name = options.SKIP_VERSION_CHECK
     is_there = options.OPTIONS[name].is_in(settings.release)
     return is_there and bool(settings.value(name))
 
 
-#: What Nova looks at before its filters, and after them, by the names in documents.
+#: Nova's rules before and after its filters, by their names in documents.
 BEFORE: Mapping[str, Judge] = {"move:source": source}
 AFTER: Mapping[str, Judge] = {"move:hypervisor": hypervisor}
 RULES: Mapping[str, Judge] = {**BEFORE, **AFTER}
@@ -157,7 +157,7 @@ def with_rules(
     computes: Iterable[Compute],
     settings: SchedulerSettings,
 ) -> Judgment:
-    """Return what filters say with what the move demands, in the order of Nova."""
+    """The filters' answers and those of the move's rules, in Nova's order."""
     computes = tuple(computes)
     found = {
         name: {each.uuid: judge(move, each, settings) for each in computes}
@@ -167,14 +167,14 @@ def with_rules(
     return Judgment(names, {**judgment.answers, **found})
 
 
-# What is asked: one server of a flavor and an image, and variations of that.
+# A question: one server of a flavor and an image, and variations.
 
 
 Body = Mapping[str, Any]
 
 _DISABLED = "OS-FLV-DISABLED:disabled"
 
-#: The keys of an image's body that are Glance's own and no properties.
+#: Glance's own keys of an image, which are no properties.
 NO_PROPERTIES = frozenset(
     [
         "checksum",
@@ -208,30 +208,28 @@ NO_PROPERTIES = frozenset(
 
 @dataclasses.dataclass(frozen=True)
 class ServerSpec:
-    """What a user asks of a server, in the user's own names.
+    """The user's request for a server, with the user's names.
 
-    Of a server that exists, it is what goes before what Nova shows.
+    For an existing server, the values that win over Nova's.
 
-    :ivar flavor: a name or an ID; empty for that of a server that exists
-    :ivar image: a name or an ID; None for a volume that has no image metadata
+    :ivar flavor: a name or an ID; empty for an existing server's own
+    :ivar image: a name or an ID; None for a volume without image metadata
     :ivar zone: the availability zone; None for any; ``zone:host``, ``zone:host:node``
-        and ``zone::node`` name a host as well
+        and ``zone::node`` also name a host
     :ivar project: a name or an ID; None for the user's own
-    :ivar project_domain: the domain that it is in, a name or an ID; None for any
+    :ivar project_domain: name or ID of the project's domain; None for any
     :ivar boot_from_volume: the root disk is a volume made of the image
-    :ivar count: how many such servers
-    :ivar flavor_properties: extra specs that the flavor is imagined to have; an empty
-        value takes a key away
-    :ivar image_properties: the same of the image
-    :ivar hints: scheduler hints, but for the server group's
+    :ivar count: number of such servers
+    :ivar flavor_properties: assumed extra specs; an empty value removes a key
+    :ivar image_properties: the same for the image
+    :ivar hints: scheduler hints, without the server group
     :ivar group: a name or an ID
     :ivar ports: names or IDs, as ``networks``
-    :ivar volume: the name or ID of the one that it boots from
-    :ivar device_profiles: a file that says what they ask for; without it, or for
-        others, Cyborg is asked
+    :ivar volume: name or ID of the boot volume
+    :ivar device_profiles: a file with their contents; Cyborg is asked for others
     :ivar on_host: the service host, beside the zone; the host filters still run
     :ivar on_node: the hypervisor; the same
-    :ivar remote_address: where nova-api gets the request from; None if not known
+    :ivar remote_address: sender of the request to nova-api; None if unknown
     """
 
     flavor: str = ""
@@ -255,34 +253,34 @@ class ServerSpec:
 
     @property
     def names_host(self) -> bool:
-        """Whether a host or a node may be named, with the zone or beside it."""
+        """Whether a host or a node may be named, in the zone or beside it."""
         with_zone = (self.zone or "").partition(":")[2].strip(":")
         return bool(self.on_host or self.on_node or with_zone)
 
     @property
     def is_what_if(self) -> bool:
-        """Whether flavor or image are imagined to be other than the cloud's."""
+        """Whether flavor or image have assumed properties."""
         return bool(self.flavor_properties or self.image_properties)
 
 
 @dataclasses.dataclass(frozen=True)
 class Question:
-    """A request as a user would make it, and what the cloud has of what it names.
+    """A user's request, with the cloud's objects that it names.
 
-    :ivar flavor: the compute API's body, with imagined extra specs
-    :ivar image: the image API's body, with imagined properties; None for none
+    :ivar flavor: the compute API's body, with assumed extra specs
+    :ivar image: the image API's body, with assumed properties; None for none
     :ivar aggregates: the compute API's bodies of all host aggregates
-    :ivar project: whose server it is, in the spelling of the aggregates
-    :ivar computes: all compute nodes of the cloud where a host is named; None if
-        none is: the request is then not restricted to a host, and says so
-    :ivar group: the server group that it is to be in
-    :ivar servers: the service host and the node of each server that the hints and the
-        group speak of; None if there are none
+    :ivar project: the server's project, in the spelling of the aggregates
+    :ivar computes: all compute nodes if the user names a host; without them the request
+        is not limited to that host, and says so
+    :ivar group: the server's group
+    :ivar servers: service host and node of each server in the hints and the group; None
+        without hints and a group
     :ivar parts: ports, networks, volumes and device profiles
-    :ivar own: what filters and weighers say that ran in Nova; None if none did
-    :ivar is_kept: it is of a server that exists, to which neither changes of flavor and
-        image get nor what nova-api refuses of new ones
-    :ivar move: of a server that exists, and that is to be moved; None for all others
+    :ivar own: answers of filters and weighers that ran in Nova, if any
+    :ivar is_kept: of an existing server: changes of flavor and image don't reach it,
+        nor do nova-api's checks of new servers
+    :ivar move: the move of an existing server, if any
     """
 
     flavor: Body
@@ -300,9 +298,9 @@ class Question:
     move: Move | None = None
 
     def request(self) -> Request:
-        """What Nova would ask Placement.
+        """Nova's request to Placement.
 
-        :raises Refusal: when Nova refuses it before it asks
+        :raises Refusal: if Nova rejects the server first
         """
         hints = self.spec.hints
         self.parts.check_once(self.assumptions.release)
@@ -319,9 +317,9 @@ class Question:
         return found.without_limit()
 
     def server(self) -> Server:
-        """The server that nova-api lets through.
+        """The server that nova-api accepts.
 
-        :raises Refusal: where nova-api refuses flavor and image together
+        :raises Refusal: if nova-api rejects flavor and image together
         """
         settings, parts = self.assumptions, self.parts
         release = settings.release
@@ -346,9 +344,9 @@ class Question:
             return building.provisioned(server, settings)
 
     def request_spec(self) -> RequestSpec:
-        """What nova-scheduler's host filters are given.
+        """Input of nova-scheduler's host filters.
 
-        :raises Refusal: when nova-api refuses it
+        :raises Refusal: if nova-api rejects the server
         """
         image = self.image or {}
         return RequestSpec(
@@ -366,12 +364,12 @@ class Question:
         )
 
     def check_enabled(self) -> None:
-        """Accept only a flavor that nova-api finds; it does that before all else.
+        """Reject a disabled flavor, as nova-api does before all other checks.
 
-        nova/compute/api.py, ``_validate_and_build_base_options``. Of a move it is one
-        of the checks of that move (``core/servers/refusals.py``).
+        nova/compute/api.py, ``_validate_and_build_base_options``. A move has its own
+        check (``core/servers/refusals.py``).
 
-        :raises Refusal: for one that is disabled
+        :raises Refusal: for a disabled flavor
         """
         if self.flavor.get(_DISABLED) and self.move is None:
             keys = (_DISABLED,)
@@ -379,26 +377,26 @@ class Question:
 
     @property
     def is_accepted(self) -> bool:
-        """Whether nova-api has let flavor and image through, and does not look again.
+        """Whether nova-api accepted flavor and image earlier, and does not check again.
 
-        nova-conductor takes them as they are kept with the server that is moved.
+        For a move nova-conductor takes the server's own copies.
         """
         return self.move is not None and self.move.kind not in CHECKED_AGAIN
 
     @property
     def _check_type(self) -> Mapping[str, tuple[str, ...]]:
-        """The hint by which nova-api asks for the filters of a rebuild alone."""
+        """nova-api's hint for running only the filters of a rebuild."""
         is_rebuild = self.move is not None and self.move.kind is Kind.REBUILD
         return {REBUILD_HINT: REBUILD} if is_rebuild else {}
 
     @property
     def ignored_host(self) -> str:
-        """The service host that Nova takes out before its filters; empty for none."""
+        """The service host that Nova removes before its filters; empty for none."""
         return self.move.ignored_host(self.assumptions) if self.move else ""
 
     @property
     def needed_zone(self) -> str | None:
-        """The zone that nova-api wants to be there; None if it does not look.
+        """The zone that nova-api checks; None if it checks none.
 
         :raises Refusal: for more than two colons
         """
@@ -406,9 +404,9 @@ class Question:
 
     @property
     def destination(self) -> Destination:
-        """The zone, and the host that is named with it or beside it.
+        """The zone, and the host named in it or beside it.
 
-        :raises Refusal: for more than two colons, and for a host that is named twice
+        :raises Refusal: for more than two colons, or a host named twice
         """
         spec = self.spec
         default = str(self.assumptions.value(options.DEFAULT_ZONE) or "")
@@ -416,7 +414,7 @@ class Question:
 
     @property
     def is_forced(self) -> bool:
-        """Whether a host is named with the zone, so that no host filter runs.
+        """Whether a host is named in the zone, so that no host filter runs.
 
         :raises Refusal: as :attr:`destination`
         """
@@ -424,7 +422,7 @@ class Question:
 
     @property
     def nodes(self) -> tuple[Compute, ...] | None:
-        """The compute nodes that alone can be chosen; None for all.
+        """The only compute nodes that Nova may choose; None for all.
 
         :raises Refusal: for more than two colons
         """
@@ -434,34 +432,34 @@ class Question:
 
     @property
     def zones(self) -> frozenset[str]:
-        """The zones that host aggregates name."""
+        """Zones of the host aggregates."""
         metadata = (aggregate["metadata"] for aggregate in self.aggregates)
         found = (zone_in(each, self.assumptions.collation) for each in metadata)
         return frozenset(zone for zone in found if zone is not None)
 
     def with_spec(self, **changes: Any) -> Question:
-        """The question with other fields of its spec."""
+        """The question with a changed spec."""
         spec = dataclasses.replace(self.spec, **changes)
         return dataclasses.replace(self, spec=spec)
 
     def with_flavor(self, properties: Mapping[str, str]) -> Question:
-        """Return the question with other extra specs; an empty value drops a key."""
+        """The question with changed extra specs; an empty value drops a key."""
         specs = _changed(self.flavor.get("extra_specs") or {}, properties)
         return dataclasses.replace(self, flavor={**self.flavor, "extra_specs": specs})
 
     def with_size(self, **size: int) -> Question:
-        """Return the question with another size: ``vcpus``, ``ram`` or ``disk``."""
+        """The question with another ``vcpus``, ``ram`` or ``disk``."""
         return dataclasses.replace(self, flavor={**self.flavor, **size})
 
     def with_image(self, properties: Mapping[str, str]) -> Question:
-        """Return the question with other properties; an empty value drops a key.
+        """The question with changed image properties; an empty value drops a key.
 
-        ``disk_format`` and what else Glance keeps of an image can be changed, too.
+        Glance's own keys, such as ``disk_format``, can be changed, too.
         """
         return dataclasses.replace(self, image=_changed(self.image or {}, properties))
 
     def image_properties(self) -> dict[str, Any]:
-        """Return what the image's owner set on it."""
+        """Properties of the image, without Glance's own keys."""
         image = self.image or {}
         return {key: value for key, value in image.items() if key not in NO_PROPERTIES}
 

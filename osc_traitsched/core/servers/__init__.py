@@ -1,1 +1,1 @@
-"""Servers that exist: why they failed, and where they could go."""
+"""Existing servers: their failures, and their possible destinations."""

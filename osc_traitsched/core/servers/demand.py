@@ -1,4 +1,4 @@
-"""What servers that exist ask for, and what is not known of it."""
+"""Requirements of existing servers, and unknown parts."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from osc_traitsched.core.servers import parts
 from osc_traitsched.core.servers.fleet import VOLUME
 from osc_traitsched.core.servers.parts import HINTS, ZONE
 
-# What stands against a server's own host, for sure or perhaps.
+# Objections to a server's own host, certain or possible.
 
 
 @dataclasses.dataclass(frozen=True)
 class Unmet:
-    """The host does not meet a clause of what Placement would be asked.
+    """The host does not meet a clause of the request to Placement.
 
-    :ivar is_together: it meets the clause alone, but not with the others
+    :ivar is_together: the host meets the clause alone, but not with the others
     """
 
     clause: Clause
@@ -44,7 +44,7 @@ class Unmet:
 
 @dataclasses.dataclass(frozen=True)
 class FilterAnswer:
-    """A host filter rejects the host, or raises, or reads what no API shows."""
+    """A host filter rejects the host, raises, or reads data that no API shows."""
 
     filter: str
     answer: Fails | Raises | Unknown
@@ -57,25 +57,26 @@ class FilterAnswer:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Refused:
-    """Nova rejects a new request like it before it looks at any host.
+    """Nova rejects a new request like the server's before it looks at hosts.
 
-    nova-api does not check servers that exist again, so its refusal is a doubt.
+    A refusal by nova-api is only a doubt, since nova-api does not check existing
+    servers again.
     """
 
     refusal: Refusal
 
     @property
     def is_doubt(self) -> bool:
-        """Whether nova-api rejects it, and not nova-scheduler."""
+        """Whether the refusal is nova-api's, not nova-scheduler's."""
         return self.refusal.stage == _ON_THE_API
 
 
 @dataclasses.dataclass(frozen=True)
 class NotKnown:
-    """Something that decides about the server can't be read.
+    """Data that decides about the server can't be read.
 
     :ivar text: a clause
-    :ivar is_of_image: what the image requires is not known
+    :ivar is_of_image: the image's requirements are unknown
     """
 
     text: str
@@ -86,10 +87,10 @@ class NotKnown:
 Objection = Union[Unmet, FilterAnswer, Refused, NotKnown]
 
 
-# The questions of servers that exist, each once for all that were asked for alike.
+# Questions of existing servers, one for all equal requests.
 
 
-#: The filters that look at a user's hints.
+#: Filters that read a user's hints.
 READING_HINTS = (
     "SameHostFilter",
     "DifferentHostFilter",
@@ -105,7 +106,7 @@ _NOT_SPELLED_OUT = (
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Demand:
-    """What equal servers were asked for, and what Nova makes of that now.
+    """The request of equal servers, and Nova's current result for it.
 
     :ivar request: to Placement; None if Nova would send none
     :ivar spec: for the host filters; None without a request
@@ -120,18 +121,18 @@ class Demand:
 
     @property
     def is_image_known(self) -> bool:
-        """Whether all is known that the image asks for."""
+        """Whether all requirements of the image are known."""
         return not any(
             isinstance(doubt, NotKnown) and doubt.is_of_image for doubt in self.doubts
         )
 
 
 class Demands:
-    """Makes the demands of servers: one for all servers that ask for the same.
+    """Makes one demand for all servers with the same request.
 
     :param minor: of the compute API with which the servers were read
     :param images: the image service's bodies, by ID
-    :ivar assumptions: the cloud's, without the zone of new servers
+    :ivar assumptions: the cloud's settings, without a zone for new servers
     """
 
     def __init__(
@@ -143,7 +144,7 @@ class Demands:
     ) -> None:
         self._minor, self._images = minor, images
         self._aggregates = tuple(aggregates)
-        # A zone of Nova's own choosing was chosen when the server was made.
+        # Nova chose a default zone only when the server was created.
         assumptions = assumptions.changed(options.DEFAULT_ZONE, "")
         self.assumptions = assumptions.changed(options.CROSS_AZ_ATTACH, True)
         self._named_projects_ = _named_projects(self._aggregates, assumptions.collation)
@@ -165,7 +166,7 @@ class Demands:
         return self._known[key]
 
     def _alike(self, project: str) -> str:
-        """Return one project for all that no aggregate names."""
+        """One project stands for all that no aggregate names."""
         if self.assumptions.collation.folded(project) in self._named_projects_:
             return project
         self._other = self._other or project
@@ -180,7 +181,7 @@ class Demands:
     def _without_rest(
         self, image: Body | None, identity: str | None = None
     ) -> Body | None:
-        """What of an image decides; Cinder's copies have no ID of their own."""
+        """The relevant parts of an image; Cinder's copies have no ID of their own."""
         if image is None:
             return None
         identity = identity or image.get("image_id")
@@ -188,7 +189,7 @@ class Demands:
         is_named = isinstance(isolated, tuple) and identity in isolated
         return {"id": identity if is_named else "", **decisive(image)}
 
-    # As for a move, nova-api does not look at flavor and image again.
+    # As for a move, nova-api does not check flavor and image again.
     def _made(
         self,
         kind: Body,
@@ -244,7 +245,7 @@ class Demands:
 
 
 def _parts(volume: Body | None) -> Parts:
-    """Return the root volume that is made of an image; nothing without one."""
+    """The root volume with its image metadata; nothing without one."""
     if volume is None:
         return NO_PARTS
     root = Volume("root", "", is_bootable=True, image_metadata=volume)

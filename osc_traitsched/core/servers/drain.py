@@ -1,4 +1,4 @@
-"""Where the servers of a host could go, all of them together."""
+"""Destinations for all servers of a host together."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ from osc_traitsched.core.servers.failure import ServerState
 from osc_traitsched.core.servers.parts import Part
 from osc_traitsched.core.servers.refusals import MoveRefusal
 
-# The servers of a host that is emptied, and the hosts after each move.
+# The servers of a host to empty, and the hosts after each move.
 
 
-# What leaves a host, what it asks of another one, and the plan that comes of it.
+# Servers, their requests, and the resulting plan.
 
 
-#: What Placement would take of one host's tree for a server.
+#: Resources that Placement could allocate in one host's tree.
 Allocation = tuple[ProviderUse, ...]
 
-#: What may keep a server from a host beside filters, as documents have it.
+#: A possible objection beside filters, as in documents.
 ZONE = "availability zone"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class MoveRequest:
-    """What equal servers ask for, and the hosts with room for one of them now.
+    """The request of equal servers, and the hosts with room for one of them now.
 
-    :ivar allocations: by the UUID of the host's root; each is enough by itself
-    :ivar elsewhere: UUIDs of hosts in other zones, if the server's zone is not known
+    :ivar allocations: by UUID of the host's root; each of them is enough
+    :ivar elsewhere: UUIDs of hosts in other zones, if the server's zone is unknown
     """
 
     question: Question
@@ -55,13 +55,13 @@ class MoveRequest:
 
     @functools.cached_property
     def spec(self) -> RequestSpec:
-        """What filters and weighers are given; no host has one of these servers yet."""
+        """Input of filters and weighers; no host has one of these servers yet."""
         return dataclasses.replace(self.question.request_spec(), instance_uuid=None)
 
     def doubts(self, hosts: Sequence[HostState]) -> dict[str, tuple[str, ...] | None]:
-        """What may reject each host, by UUID; None if it is rejected for sure.
+        """Filters that may reject each host, by UUID; None for a sure rejection.
 
-        Host filters, rules of the move, and :data:`ZONE`.
+        Also rules of the move, and :data:`ZONE`.
         """
         move, settings = self.question.move, self.question.assumptions
         judgment = table.judge_all(hosts, self.spec, settings)
@@ -83,7 +83,7 @@ class MoveRequest:
 
     @functools.cached_property
     def need(self) -> Mapping[str, int]:
-        """The least of each resource class that a server takes on every host."""
+        """The minimum of each resource class that a server needs on every host."""
         found = [
             amounts_of(allocation)
             for each in self.allocations.values()
@@ -94,7 +94,7 @@ class MoveRequest:
 
 
 def amounts_of(allocation: Allocation) -> Mapping[str, int]:
-    """Return how much a claim takes of each resource class, of whatever provider."""
+    """Amount of each resource class in an allocation, over all providers."""
     found: dict[str, int] = {}
     for each in allocation:
         found[each.resource_class] = found.get(each.resource_class, 0) + each.amount
@@ -103,7 +103,7 @@ def amounts_of(allocation: Allocation) -> Mapping[str, int]:
 
 @dataclasses.dataclass(frozen=True)
 class Leaving:
-    """A server that is to leave its host."""
+    """A server to move."""
 
     id: str
     name: str
@@ -114,7 +114,7 @@ class Leaving:
 class Assignment:
     """The host for a server.
 
-    :ivar root: the UUID of the host's provider
+    :ivar root: UUID of the host's provider
     :ivar unknown: filters that may reject the host
     """
 
@@ -135,12 +135,12 @@ class Packing:
 
     @property
     def uncertain(self) -> int:
-        """How many go to a host that a filter may keep them from."""
+        """Number of servers on a host that a filter may reject."""
         return sum(bool(each.unknown) for each in self.placed)
 
 
 def request_key(question: Question) -> str:
-    """A key that is equal for servers that ask for the same."""
+    """A key that is equal for servers with the same request."""
     group, move, parts = question.group, question.move, question.parts
     ports = [dataclasses.replace(each, id="", name="") for each in parts.ports]
     volume = parts.root_volume
@@ -164,7 +164,7 @@ def request_key(question: Question) -> str:
 def elsewhere(
     host: str, computes: Iterable[Compute], aggregates: Iterable[Body]
 ) -> frozenset[str]:
-    """UUIDs of the nodes in other zones than a service host.
+    """UUIDs of nodes in other zones than a service host.
 
     :param aggregates: the compute API's bodies
     """
@@ -181,13 +181,13 @@ def elsewhere(
 def allocations(
     answer: Mapping[str, Any], snapshot: Snapshot, roots: Iterable[str]
 ) -> dict[str, tuple[Allocation, ...]]:
-    """What Placement could allocate on each host, by the root's UUID.
+    """Possible allocations on each host, by the root's UUID.
 
-    For a named host Nova asks for its tree alone, so allocations from sharing providers
-    are left out (placement/objects/rp_candidates.py).
+    Allocations from sharing providers are left out: for a named host Nova asks for its
+    tree alone (placement/objects/rp_candidates.py).
 
     :param answer: the body of ``GET /allocation_candidates``
-    :param roots: UUIDs of the hosts that count
+    :param roots: UUIDs of the hosts to include
     """
     wanted = frozenset(roots)
     found: dict[str, list[Allocation]] = {}
@@ -207,13 +207,13 @@ def _claim(allocations: Mapping[str, Any]) -> Allocation:
     )
 
 
-# The hosts of a cloud as they are after each move of a plan.
+# The hosts of a cloud after each move of a plan.
 
 
-#: Amounts that are free, by the UUID of the provider and the resource class.
+#: Free amounts, by provider UUID and resource class.
 Free = Mapping[tuple[str, str], int]
 
-#: What filters say of hosts as they were when they were asked.
+#: Filter answers, with the host state that each is about.
 Memory = dict[MoveRequest, dict[str, tuple[HostState, "tuple[str, ...] | None"]]]
 
 
@@ -231,11 +231,11 @@ class State:
         self._memory = {} if memory is None else memory
 
     def copy(self) -> State:
-        """Return the same state, for a trial of its own."""
+        """A copy of the state, to try moves on."""
         return State(self.hosts, self.free, self._memory)
 
     def allocation(self, move_request: MoveRequest, root: str) -> Allocation | None:
-        """Return the first claim that there is still room for; None for none."""
+        """The first allocation that still fits; None if none does."""
         for allocation in move_request.allocations.get(root, ()):
             if all(
                 self.free.get((t.provider, t.resource_class), 0) >= t.amount
@@ -245,7 +245,7 @@ class State:
         return None
 
     def doubts(self, move_request: MoveRequest, root: str) -> tuple[str, ...] | None:
-        """Return the filters that may keep a host out; None if one does for sure."""
+        """The filters that may reject a host; None for a sure rejection."""
         known = self._memory.get(move_request)
         if known is None:
             hosts = [
@@ -266,7 +266,7 @@ class State:
     def hosts_for(
         self, move_request: MoveRequest
     ) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Yield the hosts that can take one more server, and what may keep it out."""
+        """Yield the hosts that can take one more server, with doubtful filters."""
         for root in move_request.allocations:
             if root in self.hosts and self.allocation(move_request, root) is not None:
                 doubts = self.doubts(move_request, root)
@@ -274,7 +274,7 @@ class State:
                     yield root, doubts
 
     def move(self, server: Leaving, root: str) -> None:
-        """Let a host have a server that there is room for."""
+        """Put a server on a host that has room for it."""
         for each in self.allocation(server.move_request, root) or ():
             self.free[each.provider, each.resource_class] -= each.amount
         self.hosts[root] = _with(self.hosts[root], server)
@@ -293,7 +293,7 @@ def _with(host: HostState, server: Leaving) -> HostState:
     )
 
 
-# Which of the hosts that can take a server gets it.
+# The choice among the hosts that can take a server.
 
 
 #: Chooses one of several hosts, by the UUIDs of their roots.
@@ -301,7 +301,7 @@ Choice = Callable[[State, Leaving, Sequence[str]], str]
 
 
 def as_nova(state: State, server: Leaving, roots: Sequence[str]) -> str:
-    """The host that nova-scheduler would try first; of equal ones the first by name.
+    """The host that nova-scheduler would try first; equal ones by name.
 
     :raises WeighersNotInRelease: if nova-scheduler does not start with its weighers
     """
@@ -313,7 +313,7 @@ def as_nova(state: State, server: Leaving, roots: Sequence[str]) -> str:
 
 
 def tightest(state: State, server: Leaving, roots: Sequence[str]) -> str:
-    """The host with the smallest part of its free room left after the move."""
+    """The host that has the smallest share of its room left after the move."""
 
     def left(root: str) -> tuple[float, str]:
         allocation = state.allocation(server.move_request, root) or ()
@@ -326,24 +326,20 @@ def tightest(state: State, server: Leaving, roots: Sequence[str]) -> str:
     return min(roots, key=left)
 
 
-# Where all servers of a host can go together.
+# Packing: servers one at a time, the largest first, in a few orders.
 
 
-# Places servers one at a time, the largest first, in a few ways.
-
-
-#: So many more orders are tried where some servers find no room.
+#: More orders to try if servers are left without room.
 _MORE_ORDERS = 2
 
 
 def pack(servers: Sequence[Leaving], state: State) -> Packing:
-    """Find hosts for servers that are moved one at a time.
+    """Find hosts for servers that move one at a time.
 
-    First as nova-scheduler would spread them. If that leaves servers over, or needs a
-    host that a filter may reject, tighter orders are tried. The best one may not be the
-    best that exists.
+    The first try spreads servers as nova-scheduler does. If servers are left, or need a
+    host that a filter may reject, tighter orders follow. A better packing may exist.
 
-    :param servers: each has a host if it is moved alone
+    :param servers: each has a host if it moves alone
     :param state: before the first move
     """
     best: Packing | None = None
@@ -367,12 +363,12 @@ def _tries(servers: Sequence[Leaving], state: State) -> Iterator[Packing]:
         yield found
         if not found.left:
             return
-        # What was left over goes first, and finds the hosts empty.
+        # Servers that were left come first, on empty hosts.
         order = [*found.left, *(each for each in order if each not in found.left)]
 
 
 def largest_first(servers: Iterable[Leaving], free: Free) -> list[Leaving]:
-    """Servers by size: the largest part that each needs of anything that is free."""
+    """Servers by size: the largest share of any free resource that each needs."""
     total: dict[str, int] = {}
     for (_, name), amount in free.items():
         total[name] = total.get(name, 0) + amount
@@ -400,29 +396,29 @@ def _placed(servers: Iterable[Leaving], state: State, choose: Choice) -> Packing
     return Packing(tuple(placed), tuple(left))
 
 
-# What a plan to empty a host says of each of its servers.
+# The plan to empty a host.
 
 
 class StuckReason(enum.Enum):
     """Why a server stays; the values are those of documents."""
 
     REFUSED = "refused"
-    """Nova refuses the move as the server is, whatever hosts there are."""
+    """Nova rejects the move of this server to any host."""
 
     NO_HOST = "no host"
-    """No host could take it if it were the only one to move."""
+    """No host could take it, even as the only one to move."""
 
     NO_ROOM = "no room left"
-    """Those that could take it are full once the others have moved."""
+    """Its possible hosts are full after the other moves."""
 
 
 @dataclasses.dataclass(frozen=True)
 class ServerMove:
-    """A server of the host, and the move that takes it away.
+    """A server of the host, and its move.
 
-    :ivar move_request: with the hosts that have room; None if Nova refuses it
+    :ivar move_request: with the hosts that have room; None if Nova rejects it
     :ivar refusals: of the move
-    :ivar refusal: of the request that the move makes
+    :ivar refusal: of the move's request
     """
 
     state: ServerState
@@ -483,7 +479,7 @@ class Drain:
 
     @property
     def total(self) -> int:
-        """How many servers are on the host."""
+        """Number of servers on the host."""
         return len(self.steps) + len(self.stuck)
 
     @property

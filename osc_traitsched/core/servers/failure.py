@@ -1,4 +1,4 @@
-"""Why a server failed: its history, what changed since, and the answer."""
+"""A server's failure: its history, later changes, and the answer."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from osc_traitsched.core.errors import TraitSchedError
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.servers.parts import Part
 
-# What Nova shows of a server's state and of what was done with it, as values.
+# A server's state and actions, as Nova shows them.
 
 
-#: The actions that ask nova-scheduler for a host.
+#: Actions that ask nova-scheduler for a host.
 SCHEDULED = frozenset(
     ["create", "evacuate", "live-migration", "migrate", "rebuild", "resize", "unshelve"]
 )
 
-#: The only status in which Nova shows a fault, but for DELETED
+#: Nova shows a fault only in this status and in DELETED
 #: (nova/api/openstack/compute/views/servers.py, ``_fault_statuses``).
 ERROR = "ERROR"
 
-#: nova-api writes down when a fault was made to the second only.
+#: nova-api records a fault's time in whole seconds.
 _SECOND = datetime.timedelta(seconds=1)
 _FRACTION = re.compile(r"\.\d+")
 
 
 @dataclasses.dataclass(frozen=True)
 class Fault:
-    """The last fault of a server; details are empty if this user may not see them."""
+    """The last fault of a server; details are empty if the user may not see them."""
 
     message: str
     code: int
@@ -42,7 +42,7 @@ class Fault:
 
 @dataclasses.dataclass(frozen=True)
 class Event:
-    """One step of an action; the host is empty, and details None, if not shown."""
+    """One step of an action; an empty host and details of None are not shown."""
 
     name: str
     host: str
@@ -53,7 +53,7 @@ class Event:
 
 @dataclasses.dataclass(frozen=True)
 class Action:
-    """Something that was done with a server, such as ``live-migration``.
+    """An action on a server, such as ``live-migration``.
 
     :ivar events: by start; empty if they were not read
     """
@@ -77,11 +77,11 @@ class Migration:
 
 @dataclasses.dataclass(frozen=True)
 class ServerState:
-    """A server now; what the API does not show is empty or None.
+    """The current state of a server; hidden fields are empty or None.
 
     :ivar host: the service host
     :ivar launched: it has run at least once
-    :ivar vm_state: Nova's own, as in ``shelved_offloaded``
+    :ivar vm_state: Nova's own, such as ``shelved_offloaded``
     :ivar power_state: a number of nova/compute/power_state.py
     :ivar is_locked: only an administrator may change it
     """
@@ -101,7 +101,7 @@ class ServerState:
 
     @property
     def is_lost(self) -> bool:
-        """Whether it never ran and is on no host: only a new server helps."""
+        """Whether it never ran and has no host: only a new server helps."""
         return self.status == ERROR and not self.launched and not self.host
 
 
@@ -134,7 +134,7 @@ def _fault(body: dict[str, Any]) -> Fault:
 
 
 def read_action(body: Any) -> Action:
-    """Read an action's body, alone or of a list; that of a list has no events."""
+    """Read an action's body; those of a list have no events."""
     events = (_event(each) for each in body.get("events") or ())
     earliest = datetime.datetime.min.replace(tzinfo=datetime.timezone.utc)
     return Action(
@@ -158,7 +158,7 @@ def _event(body: Any) -> Event:
 
 
 def moment(text: str | None) -> datetime.datetime | None:
-    """Read a time of Nova's, which is of UTC whether it says so or not."""
+    """Parse a time of Nova's as UTC, with or without a ``Z``."""
     # Before Python 3.11 a fraction of a second must have three or six digits.
     exact = _FRACTION.sub(lambda found: f"{found[0]:0<7.7}", text or "")
     try:
@@ -169,10 +169,10 @@ def moment(text: str | None) -> datetime.datetime | None:
 
 
 def failed_action(server: ServerState, actions: Iterable[Action]) -> Action | None:
-    """The failed action of a server; None if none is listed.
+    """The failed action of a server, if one is listed.
 
-    Of a server in ERROR the last one before its fault: a failed build may have no
-    failed event. Of another server the last one that asked for a host, if it failed.
+    For a server in ERROR, the last one before its fault: a failed build may have no
+    failed event. For others, the last one that asked for a host, if it failed.
 
     :param actions: in any order
     """
@@ -190,28 +190,28 @@ def failed_action(server: ServerState, actions: Iterable[Action]) -> Action | No
     return last if last is not None and last.failed else None
 
 
-# What has changed in a cloud since a server failed, as far as Nova tells.
+# Changes in a cloud since a server failed, as far as Nova shows them.
 
 
 _HOST = "OS-EXT-SRV-ATTR:host"
-#: Of moves that took a server to another host, or back.
+#: Statuses of moves that took a server to another host, or back.
 _ENDED = frozenset(["completed", "confirmed", "done", "finished", "reverted"])
 
 
 @dataclasses.dataclass(frozen=True)
 class Changes:
-    """What happened in the cloud since a moment.
+    """Changes in the cloud since a moment.
 
-    Nova keeps only the last sign of life of a nova-compute, so a host that came up is
-    not seen.
+    Nova keeps only the last report of a nova-compute, so a host that came up is not
+    seen.
 
     :ivar went_down: hosts that went down since then
     :ivar was_down: hosts that were down before
     :ivar made: the host of each new server
     :ivar deleted: the host of each deleted server
-    :ivar moves: source and destination of each move that ended
-    :ivar is_cut: there may be more servers and moves
-    :ivar unread: what this user may not read
+    :ivar moves: source and destination of each finished move
+    :ivar is_cut: more servers and moves may exist
+    :ivar unread: lists that this user may not read
     """
 
     went_down: tuple[str, ...] = ()
@@ -224,7 +224,7 @@ class Changes:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is known to have changed."""
+        """Whether no change is known."""
         return not (self.went_down or self.made or self.deleted or self.moves)
 
 
@@ -244,7 +244,7 @@ def down(
 def servers(
     bodies: Iterable[Any], since: datetime.datetime, but: str
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Hosts of the servers that were made since a moment, and of those deleted.
+    """Hosts of servers created since a moment, and hosts of deleted ones.
 
     :param bodies: of servers that changed since then
     :param but: the ID of a server to leave out
@@ -278,38 +278,38 @@ def moves(bodies: Iterable[Any], but: str) -> tuple[tuple[str, str], ...]:
     )
 
 
-# From what Nova shows of a failed server to the stage at which it failed.
+# The stage of a server's failure.
 
 
 class Stage(enum.Enum):
-    """Where a request for a host failed; the values are those of documents."""
+    """The stage of a failed request; the values are those of documents."""
 
     NO_CANDIDATES = "no allocation candidates"
     """Placement gave no host, or nova-scheduler could not ask it."""
 
     NO_HOST_LEFT = "no host left"
-    """Placement gave hosts, and filters, a named host or lost claims took them all."""
+    """Filters, a named host or lost claims ruled out all hosts from Placement."""
 
     CHECKS = "checks failed"
-    """Hosts were chosen, and checks before a live migration turned them down."""
+    """Checks before a live migration rejected the chosen hosts."""
 
     RETRIES = "retries exhausted"
-    """Hosts were chosen, and the build or the move failed on each."""
+    """The build or the move failed on each chosen host."""
 
     REFUSED = "refused"
-    """Nova refuses the request as a whole, and says why."""
+    """Nova rejects the whole request, and says why."""
 
     SERVICE = "service failed"
-    """An exception of a service that Nova has no words for."""
+    """A service raised an exception that Nova has no words for."""
 
     COMPUTE = "compute failed"
-    """A host was chosen, and its nova-compute failed."""
+    """nova-compute failed on the chosen host."""
 
     NOT_KEPT = "reason not kept"
-    """There was no host, and Nova overwrites why."""
+    """No host was found, and Nova overwrote the reason."""
 
     UNKNOWN = "unknown"
-    """What Nova shows to this user does not tell."""
+    """This user sees no reason."""
 
 
 _NO_HOST = "No valid host was found."
@@ -328,7 +328,7 @@ _LIVE_CHECKS = frozenset(
         "compute_check_can_live_migrate_source",
     ]
 )
-#: The steps that one is of for each host that was chosen.
+#: Each chosen host has one of these steps.
 _ATTEMPTS = frozenset(
     [
         "compute__do_build_and_run_instance",
@@ -343,11 +343,11 @@ _ON_COMPUTE = "compute_"
 
 @dataclasses.dataclass(frozen=True)
 class Failure:
-    """How a server failed; what is not known is empty or None.
+    """A server's failure; unknown fields are empty or None.
 
     :ivar request: the compute API's request ID
     :ivar text: Nova's own words
-    :ivar is_fault: the words are those of the server's fault
+    :ivar is_fault: the text is the server's fault
     :ivar attempts: the service hosts that were tried, in order
     :ivar steps: the failed events, each with the host of its last attempt
     """
@@ -363,25 +363,25 @@ class Failure:
 
     @property
     def host(self) -> str:
-        """The last host that failed; empty if none is known."""
+        """The last host that failed; empty if unknown."""
         on_computes = (each.host for each in self.steps if _is_on_compute(each))
         found = (*on_computes, *self.attempts[-1:])
         return next(filter(None, found), "")
 
     @property
     def check(self) -> Event | None:
-        """The last check before a live migration that failed, if one did."""
+        """The last failed check before a live migration, if any."""
         found = (each for each in reversed(self.steps) if each.name in _LIVE_CHECKS)
         return next(found, None)
 
 
 def failure(server: ServerState, action: Action | None) -> Failure | None:
-    """How a server failed; None for one that did not.
+    """A server's failure; None if it did not fail.
 
     The texts are the same from Nova 20 to 34 (nova/exception.py, ``NoValidHost``,
     ``MaxRetriesExceeded``, ``UnsupportedPolicyException``).
 
-    :param action: the result of :func:`failed_action`, with its events
+    :param action: of :func:`failed_action`, with its events
     """
     fault = server.fault
     if fault is None and action is None:
@@ -408,10 +408,10 @@ def _has_live_checks(steps: tuple[Event, ...]) -> bool:
 
 
 def _of_last(step: Event, events: tuple[Event, ...]) -> Event:
-    """A failed event with the host of the last one of its name.
+    """A failed event with the host of the last event of that name.
 
-    Nova writes each end into the first event of that name
-    (nova/db/main/api.py, ``action_event_finish``).
+    Nova writes each end into the first event of that name (nova/db/main/api.py,
+    ``action_event_finish``).
     """
     hosts = [each.host for each in events if each.name == step.name]
     return dataclasses.replace(step, host=hosts[-1])
@@ -422,7 +422,7 @@ def _is_on_compute(step: Event) -> bool:
 
 
 def _told(steps: tuple[Event, ...]) -> str:
-    """What the outermost failed event raised: the conductor's holds the others."""
+    """Text of the outermost failed event; the conductor's contains the others."""
     outer = [each for each in steps if not _is_on_compute(each)]
     told = (each.details for each in (*outer, *steps))
     return next(filter(None, told), "")
@@ -450,9 +450,9 @@ def _stage(text: str, steps: tuple[Event, ...], events: tuple[Event, ...]) -> St
     if not found:
         return Stage.UNKNOWN
     if steps:
-        # An exception of no words of Nova's own is told by the name of its class.
+        # An exception without Nova's words is shown as its class name.
         return Stage.REFUSED if " " in found else Stage.SERVICE
-    # A build that failed and is not tried elsewhere ends its step like a good one.
+    # A build that failed without a retry ends its step like a good one.
     chosen = any(each.name in _ATTEMPTS for each in events)
     return Stage.COMPUTE if chosen else Stage.UNKNOWN
 
@@ -463,24 +463,24 @@ def _no_host(reason: str, steps: tuple[Event, ...]) -> Stage:
     if reason not in ("", _NO_HOST_LEFT):
         return Stage.REFUSED
     if _has_live_checks(steps):
-        # The host that a check turns down is left out, and the next is looked for
+        # Nova skips a host that a check rejects, and tries the next
         # (nova/conductor/tasks/live_migrate.py, ``_find_destination``).
         return Stage.CHECKS
     return Stage.NO_HOST_LEFT if reason else Stage.NO_CANDIDATES
 
 
-# All that there is to say of a server that exists, as one value.
+# The answer about a failed server.
 
 
 @dataclasses.dataclass(frozen=True)
 class ServerAnswer:
-    """Why a server failed, and whether hosts could take it now.
+    """A server's failure, and hosts that could take it now.
 
     :ivar minor: of the compute API with which it was read
     :ivar moves: the last one first
-    :ivar changes: None if the time of the failure is not known
-    :ivar is_flavor_changed: the flavor of that name is another one now, or gone; None
-        if that was not read
+    :ivar changes: None if the time of the failure is unknown
+    :ivar is_flavor_changed: the flavor of that name has changed or is gone; None if it
+        was not read
     :ivar explanation: of the same request now; None if there is a problem
     """
 

@@ -12,12 +12,12 @@ from osc_traitsched.core.nova.filter.state import HostState, RequestSpec, Server
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.servers import parts
 
-# The other servers that a server is to be with, or apart from: of groups and hints.
+# Other servers in a server's group and hints.
 
 
 @dataclasses.dataclass(frozen=True)
 class ServerGroupPeers:
-    """The servers that groups and hints relate to one server.
+    """The servers that a server's group and hints name.
 
     :ivar group: its server group without the server itself
     :ivar places: service hosts by server ID
@@ -31,7 +31,7 @@ class ServerGroupPeers:
     def applied(
         self, state: HostState, spec: RequestSpec
     ) -> tuple[HostState, RequestSpec]:
-        """Return a host and a request as filters see them that look at servers."""
+        """A host and a request, as input of filters that read other servers."""
         here = frozenset(u for u, host in self.places.items() if host == state.host)
         return (
             dataclasses.replace(state, instances=here),
@@ -39,7 +39,7 @@ class ServerGroupPeers:
         )
 
     def with_itself(self, host: str) -> ServerGroupPeers:
-        """The peers of a server that is moved: its group counts its own host, too.
+        """The peers of a server that moves: its group includes its own host.
 
         nova/scheduler/utils.py, ``setup_instance_group``
         """
@@ -77,13 +77,13 @@ class PeerIndex:
         """Add hosts of peers that were not read with the fleet.
 
         :param hosts: service hosts by server ID
-        :param left: IDs of servers that were not looked for
+        :param left: IDs of servers that were not looked up
         """
         self._places.update(hosts)
         self.unplaced = frozenset(left)
 
     def peers(self, server: Resident) -> ServerGroupPeers | None:
-        """Return the others of a server; None for one that goes by itself."""
+        """The peers of a server; None without a group and hints."""
         group, named = self._groups.get(server.id), self._hinted[server.kind]
         if group is None and not named:
             return None
@@ -101,18 +101,18 @@ def _hinted(kind: Body) -> frozenset[str]:
     return frozenset(uuid for hint in OF_SERVERS for uuid in hints.get(hint, ()))
 
 
-# The servers of a cloud, with as little kept of each as its question needs.
+# The servers of a cloud, in little memory.
 #
-# A page of a thousand servers takes some ten megabytes, and a cloud has a hundred such
-# pages. Most servers are of a few flavors, images and zones. So a server is six short
-# values, and what many were asked for alike is kept once, as their kind.
+# A page of a thousand servers takes some ten megabytes, and a cloud can have a hundred
+# pages. Most servers share a few flavors, images and zones. So a server is six short
+# values, and equal requests are kept once, as a kind.
 
 
 HOST = "OS-EXT-SRV-ATTR:host"
 NODE = "OS-EXT-SRV-ATTR:hypervisor_hostname"
 _LAUNCHED = "OS-SRV-USG:launched_at"
 _ROOT = "OS-EXT-SRV-ATTR:root_device_name"
-#: Under what a kind has the metadata of the image that its root volume is made of.
+#: A kind's key for the image metadata of its root volume.
 VOLUME = "volume"
 
 
@@ -120,7 +120,7 @@ class Resident(NamedTuple):
     """A server that is on a host.
 
     :ivar project: its ID
-    :ivar node: the hypervisor; empty if it is not shown
+    :ivar node: the hypervisor; empty if hidden
     :ivar kind: its index in :attr:`Fleet.kinds`
     """
 
@@ -133,10 +133,10 @@ class Resident(NamedTuple):
 
 
 class Fleet:
-    """Takes servers page by page.
+    """Servers, added page by page.
 
     :param minor: of the compute API with which they are read
-    :ivar kinds: what equal servers were asked for, in the form of a server's body
+    :ivar kinds: requests of equal servers, in the form of a server's body
     :ivar homeless: number of servers without a host
     :ivar roots: root device names of servers that boot from a volume, by ID
     :ivar hidden: number of servers whose extra specs a policy hides
@@ -153,7 +153,7 @@ class Fleet:
         self._texts: dict[str, str] = {}
 
     def add(self, bodies: Iterable[Any]) -> None:
-        """Keep what matters of servers, whose bodies can be forgotten then."""
+        """Add servers; their bodies are not kept."""
         for body in bodies:
             if not body.get(HOST):
                 self.homeless += 1
@@ -194,7 +194,7 @@ class Fleet:
 
     @property
     def images(self) -> frozenset[str]:
-        """The IDs of the images that they were made of."""
+        """IDs of the servers' images."""
         return frozenset(filter(None, map(parts.image_id, self.kinds)))
 
 

@@ -1,4 +1,4 @@
-"""Each server of a fleet against its own host, and other hosts for the misplaced."""
+"""Judges a fleet's servers against their hosts, and finds hosts for misplaced ones."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ from osc_traitsched.core.servers.misplaced import (
 )
 from osc_traitsched.core.servers.moves import Can
 
-# All that there is to say of where the servers of a cloud are, as one value.
+# Placements of the servers of a cloud.
 
 
 class JudgedServer(NamedTuple):
     """A server that is, or may be, misplaced.
 
-    :ivar destination: whether another host could take it; None if not asked
+    :ivar destination: whether another host could take it; None if not checked
     """
 
     server: Resident
@@ -50,10 +50,10 @@ class JudgedServer(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Placements:
-    """Misplaced servers, and those that may be, by host and name.
+    """Misplaced and doubtful servers, by host and name.
 
     :ivar looked_at: number of servers on a host
-    :ivar homeless: number of servers that were read and are on none
+    :ivar homeless: number of servers without a host
     :ivar aggregates: names by UUID
     :ivar silent_hosts: hosts whose cell does not answer
     """
@@ -68,30 +68,26 @@ class Placements:
 
     @property
     def fine(self) -> int:
-        """How many servers are known to be where they could be."""
+        """Number of servers that are surely in a right place."""
         return self.looked_at - len(self.misplaced) - len(self.unknown)
 
     @property
     def is_in_doubt(self) -> bool:
-        """Whether more servers than those that are known to be may be misplaced."""
+        """Whether more servers may be misplaced."""
         return bool(self.unknown or self.silent_hosts)
 
 
-# Each server of a fleet against its own host, and other hosts for the misplaced.
-
-
-# Whether another host could be given to a server now, with room for it.
+# Other hosts for misplaced servers.
 
 
 @dataclasses.dataclass
 class _HostSearch:
-    """The hosts for one demand; ``left`` yields those that were not tried yet."""
+    """The hosts for one demand; ``left`` yields untested ones."""
 
     left: Iterator[tuple[str, bool]]
     roots: list[tuple[str, bool]] = dataclasses.field(default_factory=list)
 
     def all(self) -> Iterator[tuple[str, bool]]:
-        """Yield each host, and whether all filters pass it for sure."""
         yield from self.roots
         for each in self.left:
             self.roots.append(each)
@@ -99,10 +95,10 @@ class _HostSearch:
 
 
 class OtherHosts:
-    """Looks for other hosts, no further than the servers of a demand need.
+    """Finds other hosts, no further than the servers of a demand need.
 
-    :param facts: with what providers can give now
-    :param states: the compute nodes, by the UUIDs of their providers
+    :param facts: with the current room of providers
+    :param states: the compute nodes, by provider UUID
     """
 
     def __init__(
@@ -124,9 +120,9 @@ class OtherHosts:
     ) -> Can:
         """Whether another host meets the request, has room, and passes all filters.
 
-        What only one kind of move demands does not count.
+        Rules of single kinds of moves do not count.
 
-        :param own: the root UUID of the server's own host
+        :param own: root UUID of the server's own host
         """
         if demand.request is None or demand.spec is None:
             is_refused = demand.refusal is not None
@@ -171,7 +167,7 @@ class OtherHosts:
 
 
 class FleetJudge:
-    """Joins servers with their demand, host and group peers.
+    """Joins servers with their demands, hosts and group peers.
 
     :param computes: Nova's compute nodes that have a provider
     """
@@ -192,15 +188,15 @@ class FleetJudge:
 
     @property
     def demands(self) -> tuple[Demand, ...]:
-        """All of them, each once."""
+        """All demands, without duplicates."""
         return tuple(dict.fromkeys(self._demands.values()))
 
     def demand(self, server: Resident) -> Demand:
-        """Return what a server was asked for with."""
+        """The demand of a server."""
         return self._demands[server.kind, server.project]
 
     def root(self, server: Resident) -> str | None:
-        """Return the UUID of the provider of a server's host; None if not known."""
+        """Provider UUID of a server's host; None if unknown."""
         return self._roots.get((server.host, server.node))
 
     def not_fine(self, own: OwnHosts) -> Iterator[JudgedServer]:
@@ -219,7 +215,7 @@ class FleetJudge:
     def with_destinations(
         self, found: Iterable[JudgedServer], other_hosts: OtherHosts
     ) -> Iterator[JudgedServer]:
-        """Yield the servers; the misplaced ones with whether there is another host."""
+        """Yield the servers; misplaced ones with their destination."""
         for each in found:
             if each.verdict.answer is Fit.MISPLACED:
                 yield each._replace(destination=self._destination(each, other_hosts))

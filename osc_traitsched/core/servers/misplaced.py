@@ -1,4 +1,4 @@
-"""Servers against their own hosts."""
+"""Judges servers against their own hosts."""
 
 from __future__ import annotations
 
@@ -36,17 +36,16 @@ from osc_traitsched.core.servers.demand import (
 )
 from osc_traitsched.core.servers.fleet import ServerGroupPeers
 
-# What the host filters make of the host that a server is on, as if it were not there.
+# Host filters, as if the server were not on its host.
 #
-# What a server uses counts as used on its own host, so that filters which compare
-# amounts are not asked: the server has its room. Whether its service is up comes and
-# goes, and is no reason why the server should not be there.
+# Filters that compare amounts are skipped: the server has its room, and its usage
+# counts on its own host. A service that is down does not make a server misplaced.
 
 
 CAPABILITIES, NUMA = "ComputeCapabilitiesFilter", "NUMATopologyFilter"
 JSON = "JsonFilter"
 
-#: Those that compare what is free, or look at the service alone.
+#: Filters that compare free amounts, or look only at the service.
 _NOT_ASKED = frozenset(
     [
         "AggregateCoreFilter",
@@ -62,14 +61,14 @@ _NOT_ASKED = frozenset(
         "RetryFilter",
     ]
 )
-#: Those that look at other servers: of a group, or of a hint.
+#: Filters that read other servers, of a group or a hint.
 OF_SERVERS = (
     "ServerGroupAntiAffinityFilter",
     "ServerGroupAffinityFilter",
     "SameHostFilter",
     "DifferentHostFilter",
 )
-#: Those that go by what an image says.
+#: Filters that read an image.
 OF_IMAGES = frozenset(
     [
         "AggregateImagePropertiesIsolation",
@@ -82,9 +81,9 @@ OF_IMAGES = frozenset(
 def filter_objections(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> Iterator[Objection]:
-    """Yield what enabled filters have against a server's own host.
+    """Yield objections of enabled filters to a server's own host.
 
-    Filters that look at other servers are left to :func:`peer_objections`.
+    :func:`peer_objections` has the filters that read other servers.
     """
     left_out = _NOT_ASKED.union(OF_SERVERS)
     for name in enabled(settings):
@@ -95,9 +94,9 @@ def filter_objections(
 def peer_objections(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> Iterator[Objection]:
-    """Yield what filters that look at other servers have against a host.
+    """Yield objections of filters that read other servers.
 
-    :param host: with all servers that matter but the one itself
+    :param host: with all relevant servers but this one
     """
     on = enabled(settings)
     for name in OF_SERVERS:
@@ -118,7 +117,7 @@ def _answer(
     if name == JSON and _asks_for_use(spec):
         return Unknown("what the server itself uses", values.QUERY)
     answer = judge(name, host, spec, settings)
-    # What is unknown of NUMA nodes is what is free on them.
+    # Only free amounts of NUMA nodes are unknown.
     return Passes() if name == NUMA and isinstance(answer, Unknown) else answer
 
 
@@ -150,13 +149,12 @@ def _reads_use(query: object) -> bool:
     return supported.is_of_use(query[1:].split("."))
 
 
-# Servers whose own hosts could not be given to them today.
+# Misplaced servers.
 #
-# A server is judged against its host as Nova would judge the host for a new server of
-# the same kind, but for amounts: the server has its room. So it is misplaced where its
-# host has lost a trait, was isolated, is of another zone, or is kept for other
-# projects; where the policy of its group is broken; and where a filter that is on now
-# says no.
+# A server is judged as Nova would judge its host for an equal new server, without
+# amounts: the server has its room. It is misplaced if its host lost a trait, was
+# isolated, is in another zone, or is kept for other projects; if its group's policy is
+# violated; or if an enabled filter rejects the host.
 
 
 _ISOLATING = "isolate_aggregates"
@@ -164,7 +162,7 @@ _SOME = 1
 
 
 class Fit(enum.Enum):
-    """What can be said of a server; the values are those of rows."""
+    """The state of a server; the values are those of rows."""
 
     MISPLACED = "misplaced"
     UNKNOWN = "unknown"
@@ -173,34 +171,34 @@ class Fit(enum.Enum):
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """What can be said of servers of one demand on one host."""
+    """Objections to servers of one demand on one host."""
 
     objections: tuple[Objection, ...] = ()
 
     @property
     def reasons(self) -> tuple[Objection, ...]:
-        """Why the host could not be given to them."""
+        """Certain objections."""
         return tuple(each for each in self.objections if not each.is_doubt)
 
     @property
     def doubts(self) -> tuple[Objection, ...]:
-        """What is not known, and might be another reason."""
+        """Possible objections."""
         return tuple(each for each in self.objections if each.is_doubt)
 
     @property
     def answer(self) -> Fit:
-        """Misplaced for a reason that is certain; fine if nothing is in doubt."""
+        """Misplaced for a certain reason; fine without any doubt."""
         if self.reasons:
             return Fit.MISPLACED
         return Fit.UNKNOWN if self.doubts else Fit.FINE
 
     @property
     def shown(self) -> tuple[Objection, ...]:
-        """The reasons; without any, the doubts."""
+        """The reasons, or else the doubts."""
         return self.reasons or self.doubts
 
     def joined(self, more: Iterable[Objection]) -> Verdict:
-        """Return the verdict with more objections."""
+        """The verdict with more objections."""
         return Verdict((*self.objections, *more))
 
 
@@ -208,16 +206,16 @@ _PEERS_NOT_READ = NotKnown("not all servers of its group or hints were looked fo
 
 
 def host_not_listed(host: str) -> NotKnown:
-    """Return the doubt about a server whose host has no compute node or provider."""
+    """The doubt about a server whose host has no compute node or provider."""
     return NotKnown(f"Nova does not list its host {host}, or Placement has no provider")
 
 
 class OwnHosts:
     """Judges servers against their own hosts.
 
-    :param facts: with the traits, members and figures of the demands' clauses
-    :param classes: all resource classes that the demands ask for
-    :param states: the compute nodes, by the UUIDs of their providers
+    :param facts: with traits, members and inventories for the demands' clauses
+    :param classes: all resource classes of the demands
+    :param states: the compute nodes, by provider UUID
     """
 
     def __init__(
@@ -236,7 +234,7 @@ class OwnHosts:
     def verdict(
         self, demand: Demand, root: str, peers: ServerGroupPeers | None = None
     ) -> Verdict:
-        """The verdict about a server on a host, by the UUID of the host's root."""
+        """The verdict about a server on a host, by UUID of the host's root."""
         if root not in self._facts.snapshot.host_trees:
             return Verdict((host_not_listed(self._states[root].host),))
         if (demand, root) not in self._known:
@@ -309,7 +307,6 @@ class OwnHosts:
         )
 
     def _matcher(self, request: Request) -> tuple[tuple[Clause, ...], Matcher]:
-        """Return the clauses that are about the host itself, and what matches them."""
         clauses = tuple(filter(is_lasting, request.clauses))
         plain = tuple(map(_without_amount, clauses))
         key = (plain, request.group_policy, request.same_subtree)
@@ -320,7 +317,7 @@ class OwnHosts:
         return clauses, self._matchers[key]
 
     def _is_unread(self, request: Request, root: str) -> bool:
-        """Tell whether a required trait may be on a provider that was not read."""
+        """Whether an unread provider may have a required trait."""
         facts = self._facts
         others = facts.reachable(root)
         if len(others) == 1 or all(uuid in facts.stock for uuid in others):
@@ -357,7 +354,7 @@ def _of(clauses: Collection[Clause], mask: Mask) -> Iterator[Clause]:
 
 
 def _certain(found: Iterable[Objection], demand: Demand) -> Iterator[Objection]:
-    """Leave out objections that may not hold with an unknown image."""
+    """Drop objections that may not hold with an unknown image."""
     for each in found:
         if demand.is_image_known or _holds_with_any_image(each):
             yield each

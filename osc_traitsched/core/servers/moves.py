@@ -1,4 +1,4 @@
-"""Which move of a server is due, and which hosts could take it."""
+"""The move that a server needs, and the hosts that could take it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from osc_traitsched.core.servers.failure import ServerState
 from osc_traitsched.core.servers.parts import Part
 from osc_traitsched.core.servers.refusals import MoveRefusal
 
-# Which move of a server is due, by what it is now.
+# The move that a server's state suggests.
 
 
 class Because(enum.Enum):
@@ -28,16 +28,16 @@ class Because(enum.Enum):
     """The user named it."""
 
     HOST_DOWN = "host down"
-    """nova-compute is down where the server is."""
+    """nova-compute on the server's host is down."""
 
     OFFLOADED = "offloaded"
-    """It is shelved, and on no host."""
+    """The server is shelved, and on no host."""
 
     STATE = "state"
-    """It is in a state that can or can't be moved live."""
+    """Its state allows a live migration, or does not."""
 
 
-#: The states of servers that nova-api lets migrate live.
+#: The states in which nova-api allows a live migration.
 LIVE = frozenset(["active", "paused"])
 SHELVED, OFFLOADED = "shelved", "shelved_offloaded"
 
@@ -45,7 +45,7 @@ SHELVED, OFFLOADED = "shelved", "shelved_offloaded"
 def due(state: ServerState, is_up: bool | None) -> tuple[Kind, Because]:
     """The move that takes a server off its host, or back to one, and why.
 
-    :param is_up: of the nova-compute on its host; None if not known
+    :param is_up: the nova-compute on its host is up; None if unknown
     """
     if state.vm_state == OFFLOADED:
         return Kind.UNSHELVE, Because.OFFLOADED
@@ -56,7 +56,7 @@ def due(state: ServerState, is_up: bool | None) -> tuple[Kind, Because]:
     return Kind.MIGRATION, Because.STATE
 
 
-# Whether a server's own host takes another image: no other host is asked.
+# A rebuild: only the server's own host can take the image.
 
 
 class Can(enum.Enum):
@@ -69,9 +69,9 @@ class Can(enum.Enum):
 
 @dataclasses.dataclass(frozen=True)
 class Rebuild:
-    """What Nova makes of another image for a server where it is.
+    """Nova's answer about another image for a server on its host.
 
-    :ivar is_asked: nova-scheduler is asked: only about another image
+    :ivar is_asked: nova-scheduler is asked, which is so only for another image
     :ivar forbidden: traits of the image that the flavor forbids
     :ivar missing: traits of the image that no provider of the server has
     :ivar refusal: of flavor and image
@@ -86,7 +86,7 @@ class Rebuild:
 
     @property
     def can(self) -> Can:
-        """Whether the host takes it."""
+        """Whether the host takes the image."""
         if self.refusal is not None or self.forbidden or self.missing:
             return Can.NO
         answers = [answer for _, answer in self.filtering.answers(self.host.uuid)]
@@ -98,7 +98,7 @@ class Rebuild:
 def rebuild(
     question: Question, host: Compute, traits: Iterable[str], has_image: bool
 ) -> Rebuild:
-    """Judge another image for a server where it is.
+    """Judge another image for a server on its host.
 
     Only some filters judge a rebuild (nova/scheduler/filters/__init__.py,
     ``RUN_ON_REBUILD``). Placement is not asked: the conductor compares the image's
@@ -133,15 +133,15 @@ def _forbidden(specs: Mapping[str, Any]) -> frozenset[str]:
     )
 
 
-# Who could take a server that is moved, as one value.
+# The answer about destinations.
 
 
 @dataclasses.dataclass(frozen=True)
 class Destinations:
-    """Where a server could go, and what stands against it.
+    """A server's possible destinations, and the objections to its move.
 
     :ivar minor: of the compute API with which the server was read
-    :ivar refusals: of the move, whatever hosts exist
+    :ivar refusals: of the move, independent of hosts
     :ivar ignored: the service host that Nova leaves out; empty for none
     :ivar has_refused_image: its last rebuild failed, and nova-api keeps that image in
         its request (nova/compute/api.py, ``rebuild``)
@@ -162,12 +162,12 @@ class Destinations:
 
     @property
     def can_be_rebuilt(self) -> Can:
-        """Whether the own host takes the image; unknown if Nova does not list it."""
+        """Whether its host takes the image; unknown if Nova does not list the host."""
         return self.rebuild.can if self.rebuild else Can.UNKNOWN
 
     @property
     def hosts(self) -> tuple[tuple[str, Can], ...]:
-        """Each host with whether it could take the server, by name."""
+        """Each host, and whether it could take the server, by name."""
         if self.rebuild is not None:
             return ((self.rebuild.host.node, self.rebuild.can),)
         found = self.explanation

@@ -1,4 +1,4 @@
-"""The request that a server was made by, put together from what Nova shows of it."""
+"""The request of a server, reconstructed from Nova's data."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GROUPS, ZONE, PROPERTIES, HINTS = 71, 96, 98, 100
 
 
 class Source(enum.Enum):
-    """Where a part of a request is from; the values are those of documents."""
+    """The source of a part of a request; the values are those of documents."""
 
     SERVER = "server"
     """Nova keeps it with the server."""
@@ -24,19 +24,19 @@ class Source(enum.Enum):
     """Glance, which has the current image."""
 
     BOUND = "bound now"
-    """Neutron or Cinder, which has it bound to the server now."""
+    """Neutron or Cinder, which has it attached to the server now."""
 
     GIVEN = "option"
-    """The user says so."""
+    """An option of the user's."""
 
     NOT_SHOWN = "not shown"
-    """This cloud's compute API does not show it, and it is taken for not asked."""
+    """This cloud's compute API does not show it; it counts as not requested."""
 
     GONE = "gone"
-    """It was kept by something that is deleted."""
+    """Its source is deleted."""
 
     NOT_READ = "not read"
-    """It is not looked at."""
+    """It was not read."""
 
 
 class Name(enum.Enum):
@@ -59,7 +59,7 @@ class Name(enum.Enum):
 class Part:
     """One part of the request of a server.
 
-    :ivar value: in the API's words; None if it has none or it is not known
+    :ivar value: in the API's words; None if empty or unknown
     :ivar since: the first minor version of the compute API that shows it
     :ivar problem: why it could not be read
     """
@@ -72,19 +72,19 @@ class Part:
 
     @property
     def is_known(self) -> bool:
-        """Whether it is what the request had, for all that is known."""
+        """Whether it is the request's original value, as far as known."""
         unknown = (Source.NOT_SHOWN, Source.GONE, Source.NOT_READ)
         return self.source not in unknown
 
 
 @dataclasses.dataclass(frozen=True)
 class Given:
-    """What the user says of the request; it goes before what Nova shows.
+    """The user's values for parts of the request; they win over Nova's.
 
     :ivar zone: as for Nova, ``zone:host`` included
     :ivar flavor_properties: extra specs; an empty value removes a key
     :ivar image_properties: the same
-    :ivar device_profiles: a file that says what they ask for
+    :ivar device_profiles: a file with their contents
     :ivar on_host: a service host
     """
 
@@ -102,14 +102,13 @@ class Given:
 
     @property
     def names_host(self) -> bool:
-        """Whether a host or a node may be named, with the zone or beside it."""
+        """Whether a host or a node may be named, in the zone or beside it."""
         with_zone = (self.zone or "").partition(":")[2].strip(":")
         return bool(self.on_host or self.on_node or with_zone)
 
 
-#: What Nova itself adds to what a server keeps of its image when it starts it
-#: (nova/virt/libvirt/driver.py, ``_register_all_undefined_instance_details``): its
-#: request never had it.
+#: Image properties that Nova adds when a server starts (nova/virt/libvirt/driver.py,
+#: ``_register_all_undefined_instance_details``). They are not in its request.
 _ADDED = frozenset(
     f"hw_{what}"
     for what in (
@@ -123,17 +122,17 @@ _ADDED = frozenset(
     )
 )
 
-#: What Nova does not keep of an image with the server.
+#: Image fields that Nova does not keep with a server.
 _NOT_KEPT = frozenset(["size", "status"])
 
-#: How the properties begin that Nova shows with a server.
+#: Prefixes of the image properties that Nova shows with a server.
 _STANDARD = ("hw_", "img_", "os_")
-#: Those of Glance's own keys that begin so, too.
+#: Glance's own keys with such a prefix.
 _OF_GLANCE = frozenset(["os_hash_algo", "os_hash_value", "os_hidden"])
 
 
 def flavor(body: Any) -> Body:
-    """The server's own copy of its flavor, as the API gives flavors.
+    """The server's own copy of its flavor, in the format of the flavor API.
 
     :raises KeyError: if a policy hides the extra specs
     """
@@ -142,13 +141,13 @@ def flavor(body: Any) -> Body:
 
 
 def image_id(body: Any) -> str | None:
-    """Return the ID of the image; None for a server that boots from a volume."""
+    """ID of the server's image; None for a server that boots from a volume."""
     found = body["image"]
     return str(found["id"]) if found else None
 
 
 def image(body: Any, now: Body | None) -> Body | None:
-    """The image that the server was asked for with; None for a volume.
+    """The image of the server's request; None for a volume.
 
     Nova shows standard properties only, so no required traits
     (nova/api/openstack/compute/views/servers.py, ``_get_image``).
@@ -183,10 +182,10 @@ def _is_shown(key: str) -> bool:
 
 
 def zone(body: Any, minor: int, never_placed: bool) -> str | None:
-    """The zone that was asked for, if it is shown.
+    """The requested zone, if shown.
 
-    Until a server is on a host, ``OS-EXT-AZ`` has it
-    (nova/availability_zones.py, ``get_instance_availability_zone``).
+    ``OS-EXT-AZ`` shows it until the server is on a host (nova/availability_zones.py,
+    ``get_instance_availability_zone``).
 
     :param minor: of the compute API with which the body was read
     """
@@ -196,7 +195,7 @@ def zone(body: Any, minor: int, never_placed: bool) -> str | None:
 
 
 def hints(body: Any) -> dict[str, tuple[str, ...]]:
-    """Return the scheduler hints that are shown, without the server group's."""
+    """Scheduler hints, without the server group."""
     found = body.get("scheduler_hints") or {}
     return {
         key: tuple(map(str, value)) if isinstance(value, list) else (str(value),)
@@ -206,7 +205,7 @@ def hints(body: Any) -> dict[str, tuple[str, ...]]:
 
 
 def group_id(body: Any) -> str | None:
-    """Return the ID of its server group; None for none, or where it is not shown."""
+    """ID of the server's group; None without one, or if hidden."""
     found: Sequence[str] = body.get("server_groups") or ()
     return found[0] if found else None
 
@@ -225,7 +224,7 @@ def parts(
     :param minor: of the compute API with which the body was read
     :param now: the image service's body
     :param ports: their names; None if they were not read
-    :param volume: the name of the root volume; None if it was not read
+    :param volume: name of the root volume; None if it was not read
     """
     knows_zone = minor >= ZONE or never_placed
     return (

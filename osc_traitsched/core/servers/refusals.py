@@ -1,4 +1,4 @@
-"""Moves that are to be made, and what Nova refuses of them."""
+"""Planned moves, and Nova's refusals."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from osc_traitsched.core.nova.server.server import Server
 from osc_traitsched.core.releases import NEWEST, OLDEST
 from osc_traitsched.core.servers.failure import ServerState
 
-# A move that is to be made, and the server before and after it.
+# A planned move, with the server before and after it.
 
 
 @dataclasses.dataclass(frozen=True)
 class Planned:
-    """A move with all that is checked before nova-scheduler is asked.
+    """A move, and the data of all checks before nova-scheduler is asked.
 
-    :ivar is_up: of the nova-compute on the server's host; None if not known
+    :ivar is_up: the nova-compute on the server's host is up; None if unknown
     :ivar before: with the server's current flavor and image
     :ivar question: with the new ones
     """
@@ -44,7 +44,7 @@ class Planned:
 
     @property
     def has_image(self) -> bool:
-        """Whether the new image is the one that it, or its root volume, was made of."""
+        """Whether the server, or its root volume, was made of the new image."""
         root = self.before.parts.root_volume
         made_of = root.image_metadata.get("image_id") if root else None
         had = self.before.image["id"] if self.before.image else made_of
@@ -52,23 +52,23 @@ class Planned:
 
     @functools.cached_property
     def server(self) -> Server | None:
-        """The server as nova-api reads it; None if it refuses flavor and image."""
+        """The server as nova-api reads it; None if it rejects flavor and image."""
         try:
             return self.question.request_spec().server
         except Refusal:
             return None
 
 
-# What Nova refuses of a move.
+# Nova's refusals of a move.
 
 
-#: A server's state is one that the move does not start from.
+#: The move does not start from the server's state.
 STATE = "state"
 
 
 @dataclasses.dataclass(frozen=True)
 class MoveRefusal:
-    """Why Nova does not begin with a move.
+    """Why Nova does not start a move.
 
     :ivar reason: a word for programs
     :ivar exception: the class of Nova's exception
@@ -81,14 +81,14 @@ class MoveRefusal:
     by: str = "nova-api"
 
 
-# What refuses a move before nova-scheduler is asked, as far as an API shows it.
+# Checks before nova-scheduler is asked, as far as an API shows them.
 #
 # nova/compute/api.py, the decorators of ``live_migrate``, ``resize``, ``evacuate``,
 # ``unshelve`` and ``rebuild``, in Nova's order; nova/conductor/tasks/live_migrate.py.
 
 
 def refusals(planned: Planned) -> tuple[MoveRefusal, ...]:
-    """Return all that refuses a move as things are; Nova stops at the first."""
+    """All current refusals of a move; Nova stops at the first."""
     found = (
         each.function(planned)
         for each in _CHECKS
@@ -105,7 +105,7 @@ _STATES: Mapping[Kind, tuple[str, ...]] = {
     Kind.UNSHELVE: ("shelved", "shelved_offloaded"),
     Kind.REBUILD: ("active", "stopped", "error"),
 }
-#: Of ports that Cyborg gives a device (nova/network/model.py).
+#: Ports with a device from Cyborg (nova/network/model.py).
 _ACCELERATED = frozenset(["accelerator-direct", "accelerator-direct-physical"])
 _PROFILE = "accel:device_profile"
 _ALIAS = "pci_passthrough:alias"
@@ -155,7 +155,7 @@ def _tpm(planned: Planned) -> MoveRefusal | None:
 
 
 def _legacy_tpm(planned: Planned) -> MoveRefusal | None:
-    """Unless the flavor says that the host keeps the secret.
+    """As ``_tpm``, unless the flavor keeps the secret on the host.
 
     nova/compute/api.py, ``reject_legacy_vtpm_live_migration``
     """
@@ -271,7 +271,7 @@ def _disabled_flavor(planned: Planned) -> MoveRefusal | None:
 
 
 def _image_of_volume(planned: Planned) -> MoveRefusal | None:
-    """Until 25; from 26 on the compute API's 2.93 allows it."""
+    """Until 25; since 26 the compute API's 2.93 allows it."""
     if planned.has_image or not planned.before.spec.boot_from_volume:
         return None
     return MoveRefusal(
@@ -299,7 +299,7 @@ def _other_nodes(planned: Planned) -> MoveRefusal | None:
 
 
 def _same_flavor(planned: Planned) -> MoveRefusal | None:
-    """By name and size: Nova compares IDs, which no API shows of the old flavor."""
+    """Compare name and size: Nova compares IDs, and no API shows the old flavor's."""
     new, old = planned.question.flavor, planned.old_flavor
     if any(new[key] != old[key] for key in ("name", "vcpus", "ram", "disk")):
         return None

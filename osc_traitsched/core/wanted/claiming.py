@@ -1,4 +1,4 @@
-"""What the lines of files mean for a cloud."""
+"""From the lines of files to claims about a cloud."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from osc_traitsched.core.wanted.model import (
 from osc_traitsched.core.wanted.refusals import NotToTake, SaysWhatItIs
 from osc_traitsched.core.wanted.units import leaving_nobody
 
-#: What a new aggregate is called until Nova has given it an ID.
+#: Namespace for the names of new aggregates, until Nova assigns an ID.
 _NEW = uuid.UUID("6c0d1c5e-93a4-4c0f-9d5b-6f1f5a9f5d0e")
 
 
 def claims_of(wanted: Wanted, found: FoundCloud, hosts: Hosts) -> Claims:
-    """What the lines claim of the cloud.
+    """The claims of all lines.
 
     :raises Mistakes: all wrong lines
     """
@@ -61,7 +61,7 @@ def _sorted(mistakes: Iterable[Wrong]) -> list[Wrong]:
 
 
 def provider_object(found: FoundCloud, provider: Provider) -> Object:
-    """Return a provider's traits as an object to change."""
+    """A provider's traits as an object to change."""
     host = found.snapshot.host_name(provider)
     return Object(Kind.PROVIDER_TRAITS, provider.uuid, provider.name, host)
 
@@ -125,7 +125,7 @@ class _Claiming:
         self.claims.add(unit, claim, provider.root in self._held_roots)
 
     def _without(self, host: str, name: str, text: Text) -> None:
-        """Claim what can't be: Placement has no provider for the host."""
+        """Claim a trait for a host without a provider; its row gets a problem."""
         unit = Object(Kind.PROVIDER_TRAITS, "", host, host), name
         self.claims.add(unit, Claim(PRESENT, text.place), host in self._held_hosts)
 
@@ -133,7 +133,7 @@ class _Claiming:
         """Claim that no other provider has the traits with ``only``."""
         kind = Kind.PROVIDER_TRAITS
         given = {key for target, key in self.claims.wanted() if target.kind is kind}
-        # No line can name a host that Nova does not list for now.
+        # No line can name a host that Nova does not list at present.
         left = self._held_roots | self.found.snapshot.unlisted
         for only in self.wanted.only:
             if only.section == "traits":
@@ -147,7 +147,7 @@ class _Claiming:
                     self.claims.add_rest([unit], only.of.place, is_left)
 
     def existing(self) -> None:
-        """Claim that all traits exist which something must have or name."""
+        """Claim that all required or named traits exist."""
         named = [
             (entry.of if entry.part.section == "traits" else entry.value)
             for entry in self.wanted.entries
@@ -168,7 +168,7 @@ class _Claiming:
     # Aggregates
 
     def aggregates(self) -> None:
-        """Claim that aggregates exist, their zones, their hosts and their projects."""
+        """Claim aggregates with their zones, hosts and projects."""
         for name, lines in self._lines.items():
             body = self._body(name)
             if body is None and not self._make(name, lines):
@@ -196,7 +196,7 @@ class _Claiming:
         return Object(kind, str(body["id"]), name)
 
     def _make(self, name: str, lines: Sequence[Entry]) -> bool:
-        """Claim a missing aggregate; entries that are absent do not create it."""
+        """Claim a missing aggregate; absent entries do not create it."""
         wanting = [entry for entry in lines if not entry.absent]
         if not wanting:
             near = near_names(name, self.found.find_aggregate)
@@ -219,7 +219,7 @@ class _Claiming:
     # Isolation
 
     def isolations(self) -> None:
-        """Claim what isolates aggregates: the key, the hosts' traits, the mirror."""
+        """Claim an isolation: the key, the hosts' traits, and the sync to Placement."""
         for entry in self.wanted.of_part(Part.ISOLATION):
             if self._body(entry.of.text) is None and entry.absent:
                 continue
@@ -231,14 +231,14 @@ class _Claiming:
                 self._isolated_host(entry, host)
 
     def _isolating_key(self, entry: Entry) -> None:
-        """Claim the key; to the database one in other letters may be the same."""
+        """Claim the key, in the spelling that the database may already have."""
         body = self._body(entry.of.text)
         metadata = body["metadata"] if body else {}
         key, collation = key_of(entry.value.text), self.found.collation
         own = {collation.folded(each): each for each in metadata}
         isolating = isolated_by(metadata, collation).get(entry.value.text)
         if entry.absent and isolating is None:
-            # A key of another value isolates nothing, and is somebody else's.
+            # A key with another value does not isolate, and belongs to others.
             return
         unit = (
             self._object(Kind.AGGREGATE, entry.of.text),
@@ -269,7 +269,7 @@ class _Claiming:
         return self.found.snapshot.by_uuid.get(node.uuid)
 
     def _mirror(self, name: str, root: Provider, host: str, claim: Claim) -> None:
-        """Claim that Placement has a host in an aggregate; Nova puts new ones."""
+        """Claim a host in Placement's aggregate; Nova adds new members itself."""
         body = self._body(name)
         if body is not None and host in body["hosts"]:
             target = Object(Kind.PROVIDER_AGGREGATES, root.uuid, root.name, host)

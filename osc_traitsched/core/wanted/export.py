@@ -1,4 +1,4 @@
-"""The ways back to a file: exports and undo files."""
+"""From a cloud back to files: exports and undo files."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from osc_traitsched.core.wanted.planner import States
 from osc_traitsched.core.wanted.units import FORBIDDEN
 from osc_traitsched.text import listed, quoted, visible
 
-# What leads back from a plan, as entries for its units alone.
+# Undo: entries for the units of a plan.
 
 
 _HERE = Place("", 0)
@@ -48,23 +48,23 @@ _HERE = Place("", 0)
 
 @dataclasses.dataclass(frozen=True)
 class Undo:
-    """The way back, and the units that no file can restore."""
+    """The undo entries, and the units that no file can restore."""
 
     wanted: Wanted
     left: tuple[Unit, ...]
 
 
 def undo_of(claims: Mapping[Unit, Claim], found: FoundCloud) -> Undo:
-    """What restores the current state of the units that a plan changes."""
+    """Entries that restore the current state of the units that a plan changes."""
     going_back = _GoingBack(claims, States(found))
     entries = tuple(entry for unit in claims for entry in going_back.entries(unit))
-    # Several keys of an aggregate may be about one project.
+    # Several keys of an aggregate can name the same project.
     each = {(w.part, w.of.text, w.value.text, w.absent): w for w in entries}
     return Undo(Wanted(tuple(each.values())), tuple(going_back.left))
 
 
 def entry(part: Part, of: str, value: str, absent: bool = False) -> Entry:
-    """Return an entry that no file has yet."""
+    """An entry without a file."""
     return Entry(part, Text(of, _HERE), Text(value, _HERE), absent)
 
 
@@ -79,12 +79,12 @@ class _GoingBack:
         self.left: list[Unit] = []
 
     def entries(self, unit: Unit) -> Iterator[Entry]:
-        """Yield what a unit was."""
+        """Yield entries for a unit's current state."""
         target, key = unit
         before = self._states.value(unit)
         is_gone = before is None
         if not target.id:
-            # A host without a provider: there is nothing that could be written.
+            # A host without a provider: nothing was written.
             return
         if target.kind is Kind.PROVIDER_TRAITS and target.id and not _stays(key):
             snapshot = self._states.found.snapshot
@@ -101,7 +101,6 @@ class _GoingBack:
             self.left.append(unit)
 
     def _is_listed(self, host: str) -> bool:
-        """Tell whether Nova has a host; only then an aggregate can get it back."""
         return host in (self._states.found.snapshot.nova or Nova()).by_service_host
 
     def _requirement(self, unit: Unit, before: Value) -> Iterator[Entry]:
@@ -118,7 +117,7 @@ class _GoingBack:
             self.left.append(unit)
 
     def _flavor(self, target: Object) -> str:
-        """Return what names one flavor; a name that is another's ID does not."""
+        """A unique name of a flavor: its ID if the name is another flavor's ID."""
         ids = {body["id"] for body in self._states.found.flavors}
         return target.id if target.name in ids else target.name
 
@@ -137,7 +136,7 @@ class _GoingBack:
             self.left.append(unit)
 
     def _isolation(self, unit: Unit, before: Value) -> Iterator[Entry]:
-        """Yield what isolated an aggregate; by halves it can't be again."""
+        """An aggregate's isolation; a partial one can't be restored."""
         target, key = unit
         found = self._states.found
         name = trait_in(key, found.collation)
@@ -150,7 +149,7 @@ class _GoingBack:
         yield entry(Part.ISOLATION, target.name, name, before is None)
 
     def _projects(self, target: Object) -> Iterator[Entry]:
-        """Yield the projects of an aggregate; a value may be taken for a name."""
+        """An aggregate's projects; a value may look like a name."""
         now = self._states.of(target).keys
         every = projects_in({k: str(v) for k, v in now.items()})
         changed = {
@@ -165,19 +164,19 @@ class _GoingBack:
             yield entry(Part.TENANTS, target.name, project)
 
 
-# What a cloud is like, as entries that it fulfils.
+# Export: entries that match the cloud.
 
 
 @dataclasses.dataclass(frozen=True)
 class Export:
-    """The entries, and lines on what they leave out."""
+    """The entries, and lines about everything they leave out."""
 
     wanted: Wanted
     unsaid: tuple[str, ...]
 
 
 def export_of(found: FoundCloud) -> Export:
-    """What an operator could have wanted; a plan of it writes nothing."""
+    """Entries that an operator could have written; a plan of them writes nothing."""
     exporting = _Exporting(found)
     entries = (
         *exporting.traits(),
@@ -195,7 +194,7 @@ class _Exporting:
         self.unsaid: list[str] = []
 
     def traits(self) -> Iterator[Entry]:
-        """Yield the operator's own traits of hosts and of nested providers."""
+        """Yield operators' traits of hosts and of nested providers."""
         snapshot = self._found.snapshot
         for holding in self._found.holdings.values():
             provider = holding.provider
@@ -266,7 +265,7 @@ class _Exporting:
                 )
 
     def images(self) -> Iterator[Entry]:
-        """Yield the traits that images require; those of one name go by their IDs."""
+        """Yield the traits that images require; equal names are replaced by IDs."""
         names = Counter(body["name"] for body in self._found.images)
         for body in self._found.images:
             is_only = body["name"] and names[body["name"]] == 1

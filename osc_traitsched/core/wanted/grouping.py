@@ -20,12 +20,12 @@ from osc_traitsched.core.wanted.model import (
 )
 from osc_traitsched.core.wanted.refusals import NoVariable
 
-# An Ansible inventory: which hosts its groups have.
+# Ansible inventories.
 
 
 @dataclasses.dataclass(frozen=True)
 class Inventory:
-    """What ``ansible-inventory --list`` prints: hosts and children by group."""
+    """Output of ``ansible-inventory --list``: hosts and children by group."""
 
     hosts: Mapping[str, tuple[str, ...]]
     children: Mapping[str, tuple[str, ...]]
@@ -68,7 +68,7 @@ _FEWEST = 2
 
 
 def grouped(entries: Iterable[Entry]) -> Wanted:
-    """Return entries with groups for equal lists of hosts."""
+    """Entries with a group for each repeated list of hosts."""
     lists: dict[tuple[Part, Text], list[Entry]] = {}
     for entry in entries:
         lists.setdefault((entry.part, entry.of), []).append(entry)
@@ -77,7 +77,7 @@ def grouped(entries: Iterable[Entry]) -> Wanted:
         for what, each in lists.items()
         if what[0].names_hosts
     }
-    # An aggregate's name says more of hosts than a trait's.
+    # An aggregate's name describes hosts better than a trait's.
     ordered = sorted(sets, key=lambda what: (what[0] is not Part.MEMBERS, what[1].text))
     counts = Counter(sets.values())
     groups: dict[frozenset[str], Group] = {}
@@ -112,7 +112,7 @@ def _with_groups(
             yield dataclasses.replace(entries[0], value=value)
 
 
-# What files can't want together, seen without a cloud.
+# Contradictions in files, found without a cloud.
 
 
 _OPPOSITE = {
@@ -120,14 +120,14 @@ _OPPOSITE = {
     Part.FLAVOR_FORBIDS: Part.FLAVOR_REQUIRES,
 }
 
-#: What ``only`` can be about.
+#: Parts that ``only`` can apply to.
 _OWNED = (Part.TRAIT_HOSTS, Part.TRAIT_PROVIDERS, Part.MEMBERS, Part.TENANTS)
 
 _NAMELESS = f"{GROUP!r} names no group: write the name of one behind it"
 
 
 def mistakes(wanted: Wanted) -> Iterator[BadConfiguration]:
-    """Yield what contradicts itself or names what is not there, by its second line."""
+    """Contradictions and unknown names, each at its second line."""
     yield from _groups(wanted)
     yield from _unknown_groups(wanted)
     yield from _zones(wanted)

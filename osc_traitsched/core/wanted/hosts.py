@@ -1,4 +1,4 @@
-"""What was read of a cloud, and which of its hosts lines name."""
+"""The cloud that files are compared with, and the hosts that lines name."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from osc_traitsched.core.wanted.grouping import Inventory
 from osc_traitsched.core.wanted.model import GROUP, Group, Source, Text, Wrong, is_name
 from osc_traitsched.core.wanted.refusals import NoCompute, NoInventory, NoNewName
 
-# What was read of a cloud to compare it with what is wanted.
+# The cloud that files are compared with.
 
 
 @dataclasses.dataclass(frozen=True)
 class FoundCloud(CloudModel):
-    """All that entries can be about.
+    """All objects that entries can name.
 
     :ivar holdings: traits of all providers, by UUID
-    :ivar images: those that lines may name
+    :ivar images: images that lines may name
     :ivar projects: IDs by the names in entries, or why there is none
     :ivar collation: how Nova's database compares metadata
-    :ivar reads_suffixes: AggregateMultiTenancyIsolation takes keys with a suffix, in
+    :ivar reads_suffixes: AggregateMultiTenancyIsolation reads keys with a suffix, in
         every possible release
     """
 
@@ -42,7 +42,7 @@ class FoundCloud(CloudModel):
 
     @functools.cached_property
     def holders(self) -> Mapping[str, frozenset[str]]:
-        """For each trait the UUIDs of the providers that have it."""
+        """UUIDs of providers, by trait."""
         found: dict[str, set[str]] = {name: set() for name in self.traits}
         for uuid, holding in self.holdings.items():
             keys = {**dict.fromkeys(holding.traits, ""), **self.changed.get(uuid, {})}
@@ -52,9 +52,9 @@ class FoundCloud(CloudModel):
         return {name: frozenset(uuids) for name, uuids in found.items()}
 
     def no_new_aggregate(self, name: str) -> NoNewName | None:
-        """Why no aggregate of a name is created; None if one is.
+        """Why no aggregate with this name is created, if so.
 
-        It may be meant as a UUID or a pattern.
+        The name may be meant as a UUID or a pattern.
         """
         meant = sorted(
             body["name"]
@@ -65,7 +65,7 @@ class FoundCloud(CloudModel):
         return NoNewName(name, tuple(meant)) if is_wrong else None
 
     def lacking(self, aggregate: Body, trait: str) -> tuple[str, ...]:
-        """Hosts of an aggregate that lack a trait, or are not in it in Placement."""
+        """Hosts of an aggregate without a trait, or not in it in Placement."""
         nodes = (self.snapshot.nova or Nova()).by_service_host
         having = self.holders.get(trait, frozenset())
         inside = having & self.inside.get(aggregate["uuid"], frozenset())
@@ -77,11 +77,11 @@ class FoundCloud(CloudModel):
 
     @functools.cached_property
     def find_aggregate(self) -> Mapping[str, Body]:
-        """Nova's aggregates by their names, which are unique."""
+        """Nova's aggregates by name; names are unique."""
         return {body["name"]: body for body in self.aggregates}
 
 
-# Which hosts and providers the lines of files mean.
+# The hosts and providers that lines name.
 
 
 _NONE = Selected(())
@@ -89,7 +89,7 @@ _MOST_NEAR = 3
 
 
 class Hosts:
-    """Finds the hosts that lines name; collects lines that name none as mistakes."""
+    """Finds the hosts that lines name; lines without any become mistakes."""
 
     def __init__(
         self,
@@ -114,17 +114,17 @@ class Hosts:
         )
 
     def providers(self, text: Text) -> Selected:
-        """Return the providers of hosts: by name, UUID, glob, or as a group."""
+        """Providers of hosts: by name, UUID, glob, or group."""
         return self._once(text, is_host=True)
 
     def nested(self, text: Text) -> Selected:
-        """Return providers anywhere in a tree: by name, UUID, or glob over names."""
+        """Providers anywhere in a tree: by name, UUID, or glob over names."""
         return self._once(text, is_host=False)
 
     def service_hosts(
         self, text: Text, among: Set[str] = frozenset()
     ) -> frozenset[str]:
-        """Hosts as Nova's aggregates name them; Nova may lack those of ``among``."""
+        """Hosts as Nova's aggregates name them; Nova may lack hosts of ``among``."""
         there = self.named(text, among)
         if there and not self._is_known(text):
             return there
@@ -136,7 +136,7 @@ class Hosts:
         return found if there <= found else found | there
 
     def named(self, text: Text, among: Set[str]) -> frozenset[str]:
-        """Those of some hosts that a text names exactly or by a glob."""
+        """The hosts of ``among`` that a text names exactly or by a glob."""
         names, globs = self._once_written(text.text)
         matching = (h for glob in globs for h in among if fnmatch.fnmatchcase(h, glob))
         return names.intersection(among).union(matching)
@@ -203,7 +203,6 @@ class Hosts:
         return self._known[text.text]
 
     def _is_whole(self, name: str) -> bool:
-        """Tell whether a host or a service host goes by just this name."""
         nova = self._snapshot.nova
         is_service = nova is not None and name in nova.by_service_host
         return name in self._snapshot.by_name or is_service

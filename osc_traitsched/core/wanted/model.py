@@ -1,4 +1,4 @@
-"""The entries of files, as values, and the values that they claim."""
+"""Entries of files as values, and the values that they claim."""
 
 from __future__ import annotations
 
@@ -12,32 +12,31 @@ from osc_traitsched.core.errors import BadQuestion, TraitSchedError
 from osc_traitsched.core.inventory.trait import is_wellformed
 from osc_traitsched.text import quoted, visible
 
-# What files want of a cloud, as values: one entry a unit, each with its line.
+# Entries of files: one for each unit, with its line.
 
 
-#: All names of os-traits have an underscore, and so has every custom one. What YAML
-#: takes for a number or for yes and no has none.
+#: All trait names have an underscore; YAML's numbers and booleans do not.
 _TRAIT = re.compile(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")
 
-#: What a name of a group begins with where hosts are named.
+#: Prefix of a group's name in a list of hosts.
 GROUP = "@"
 
 
 def is_trait(name: str) -> bool:
-    """Tell whether a line can name a trait so."""
+    """Whether a line can name this trait."""
     return bool(_TRAIT.fullmatch(name)) and is_wellformed(name)
 
 
-#: Of a name, a zone, or a key: what Nova's database has room for, and its API takes.
+#: Maximum length of a name, a zone, or a key in Nova's API and database.
 MOST_LETTERS = 255
 
 
-#: The first letter that no name of the API can have: emojis come after it.
+#: The first character above those that the API allows in names; emojis are above it.
 _BEYOND_NAMES = "\uffff"
 
 
 def is_name(name: str) -> bool:
-    """Tell whether Nova creates an aggregate with such a name.
+    """Whether Nova creates an aggregate with this name.
 
     nova/api/validation/parameter_types.py, ``name``
     """
@@ -46,7 +45,7 @@ def is_name(name: str) -> bool:
 
 
 def is_zone(name: str) -> bool:
-    """Tell whether Nova creates an aggregate with such a zone.
+    """Whether Nova creates an aggregate with this zone.
 
     nova/api/validation/parameter_types.py, ``az_name``
     """
@@ -66,14 +65,14 @@ class Place:
 
 @dataclasses.dataclass(frozen=True)
 class Text:
-    """What is written somewhere; two of the same words are equal."""
+    """Text of a file; equal if the words are."""
 
     text: str
     place: Place = dataclasses.field(compare=False)
 
 
 class Part(enum.Enum):
-    """What an entry is about: a section of a file, and a key of an object in it."""
+    """Subject of an entry: a section of a file, and a key of its objects."""
 
     TRAIT_HOSTS = ("traits", "hosts")
     TRAIT_PROVIDERS = ("traits", "providers")
@@ -97,12 +96,12 @@ class Part(enum.Enum):
 
     @property
     def names_hosts(self) -> bool:
-        """Whether what is wanted are patterns of hosts, and groups of them."""
+        """Whether the values are patterns of hosts, and groups."""
         return self.key == "hosts"
 
     @property
     def names_traits(self) -> bool:
-        """Whether what is wanted are traits."""
+        """Whether the values are traits."""
         return self.key in ("isolated_for", "requires", "forbids")
 
 
@@ -132,7 +131,7 @@ class Only:
 
 
 class Source(enum.Enum):
-    """Where the hosts of a group come from."""
+    """The source of a group's hosts."""
 
     NAMES = "names"
     INVENTORY = "inventory"
@@ -145,7 +144,7 @@ class Group:
     """A name for hosts.
 
     :ivar values: patterns of hosts, or an inventory group, aggregate or zone
-    :ivar variable: of the inventory's hosts, has their names
+    :ivar variable: variable of the inventory's hosts with their names
     """
 
     name: Text
@@ -165,7 +164,7 @@ class Wanted:
 
     @classmethod
     def joined(cls, parts: Iterable[Wanted]) -> Wanted:
-        """Return what several want together."""
+        """All entries of several files."""
         parts = tuple(parts)
         return cls(
             tuple(entry for each in parts for entry in each.entries),
@@ -175,7 +174,7 @@ class Wanted:
         )
 
     def of_part(self, *parts: Part) -> tuple[Entry, ...]:
-        """Return the entries about some parts."""
+        """The entries about some parts."""
         return tuple(entry for entry in self.entries if entry.part in parts)
 
 
@@ -188,12 +187,12 @@ class Wrong(BadQuestion):
 
     def __str__(self) -> str:
         if not self.place.path:
-            # A command line wants it.
+            # From a command line.
             return str(self.error)
         return f"{visible(str(self.place))}: {self.error!s}"
 
 
-# From lines to units: what each must be, and which line says so.
+# From lines to units: the required values, with their lines.
 
 
 #: An object and one of its keys.
@@ -202,9 +201,9 @@ Unit = tuple[Object, str]
 
 @dataclasses.dataclass(frozen=True)
 class Claim:
-    """The value that a unit must have, and the line that says so.
+    """The value that a unit must have, with its line.
 
-    :ivar is_rest: no line names the unit, and ``only`` takes it away
+    :ivar is_rest: ``only`` removes the unit, and no line names it
     """
 
     value: Value
@@ -237,10 +236,10 @@ class ConflictingEntries(BadQuestion):
 
 
 class Claims:
-    """What all lines together claim.
+    """The claims of all lines.
 
-    :ivar units: each unit with its claim
-    :ivar held: the same of hosts on hold
+    :ivar units: claims by unit
+    :ivar held: claims by unit, for hosts on hold
     :ivar held_hosts: as Nova's aggregates name them
     :ivar mistakes: lines that contradict each other
     :ivar missing: lines that remove from an aggregate or project that does not exist
@@ -255,7 +254,7 @@ class Claims:
         self._by_object: dict[Object, dict[str, Claim]] = {}
 
     def add(self, unit: Unit, claim: Claim, is_held: bool = False) -> None:
-        """Keep what a line wants of a unit; the first of several equal lines counts."""
+        """Add a line's claim; of equal claims the first counts."""
         claims = self.held if is_held else self.units
         target, key = unit
         other = claims.setdefault(unit, claim)
@@ -267,16 +266,16 @@ class Claims:
             self.mistakes.append(Wrong(claim.place, error))
 
     def add_rest(self, units: Iterable[Unit], place: Place, held: bool = False) -> None:
-        """Take units away that no line names."""
+        """Claim the absence of units that no line names."""
         for unit in units:
             if unit not in self.units and unit not in self.held:
                 self.add(unit, Claim(None, place, is_rest=True), held)
 
     def wanted(self) -> Iterator[Unit]:
-        """Yield the units that must be there, on hosts that are held as well."""
+        """Yield the units that must exist, also on hosts on hold."""
         for claims in (self.units, self.held):
             yield from (unit for unit, c in claims.items() if c.value is not None)
 
     def of(self, target: Object) -> Mapping[str, Claim]:
-        """Return what is wanted of one object, by key."""
+        """Claims about one object, by key."""
         return self._by_object.get(target, {})

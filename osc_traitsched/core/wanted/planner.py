@@ -1,4 +1,4 @@
-"""From lines to changes and rows, and which changes of zones Nova rejects."""
+"""From claims to changes and rows, and zone changes that Nova rejects."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ from osc_traitsched.core.wanted.refusals import (
     TwoZones,
 )
 
-# From units to changes, the rows of a plan, and which rows were reviewed.
+# Changes from units, the rows of a plan, and the rows of a reviewed plan.
 
 
-# Changes of traits that can't be made, or that others would undo.
+# Trait changes that can't be made, or that others would revert.
 
 
 def with_problem(change: Change, found: FoundCloud) -> Change:
-    """Change with why it can't be made, if the provider says so."""
+    """The change, with a problem if its provider does not allow it."""
     if change.object.kind is not Kind.PROVIDER_TRAITS:
         return change
     problem = _problem(change, found)
@@ -62,7 +62,7 @@ def _problem(change: Change, found: FoundCloud) -> TraitSchedError | None:
     return OthersProvider(change.object.name, owner) if owner else None
 
 
-# From units to changes: what differs from what is wanted.
+# Changes: the units that differ from their claims.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Draft:
 
 
 def draft(claims: Claims, found: FoundCloud) -> Draft:
-    """Changes that make all units what they are claimed to be."""
+    """Changes that give all units their claimed values."""
     states = States(found)
     differing = {
         unit: claim
@@ -102,7 +102,7 @@ def draft(claims: Claims, found: FoundCloud) -> Draft:
 
 
 class States:
-    """What each object is like now."""
+    """The current state of each object."""
 
     def __init__(self, found: FoundCloud) -> None:
         self.found = found
@@ -112,12 +112,12 @@ class States:
         self._known: dict[Object, State] = {}
 
     def value(self, unit: Unit) -> Value:
-        """Return what a unit is now; None if it is not there."""
+        """The current value of a unit; None if missing."""
         target, key = unit
         return self.of(target).keys.get(key)
 
     def of(self, target: Object) -> State:
-        """Return an object's state; an empty one where it is not there yet."""
+        """An object's state; empty if it does not exist yet."""
         if target not in self._known:
             self._known[target] = self._state(target)
         return self._known[target]
@@ -144,7 +144,7 @@ class States:
         return State(present(hosts) if is_hosts else body["metadata"], hosts=hosts)
 
 
-# The rows of a plan, one a unit, as they are shown and reviewed.
+# The rows of a plan, one for each unit.
 
 
 _STEPS = {
@@ -160,12 +160,12 @@ _STEPS = {
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """What becomes of one unit: one row of a printed plan.
+    """A row of a printed plan: the change of one unit.
 
     :ivar change: ``add``, ``remove`` or ``set``
     :ivar step: the kind of object
     :ivar id: as its API takes it; None if the object does not exist yet
-    :ivar key: of an aggregate its name
+    :ivar key: for an aggregate its name
     """
 
     change: str
@@ -180,18 +180,18 @@ class Row:
 
     @property
     def identity(self) -> tuple[Value, ...]:
-        """What makes it the same row in another plan."""
+        """Equal for the same row in another plan."""
         return tuple(getattr(self, name) for name in IDENTITY)
 
 
-#: The columns by which a row of one plan is found in another.
+#: Columns that identify a row in another plan.
 IDENTITY = ("change", "step", "object", "id", "key", "before", "after")
 
 
 def rows_of(
     outcomes: Iterable[Outcome], claims: Mapping[Unit, Claim], found: FoundCloud
 ) -> Iterator[Row]:
-    """Yield the rows in the order of the plan."""
+    """The rows in the order of the plan."""
     names = {body["uuid"]: body["name"] for body in found.aggregates}
     for outcome in outcomes:
         change = outcome.change
@@ -222,17 +222,17 @@ def _step(change: Change, found: FoundCloud) -> str:
     if target.kind is not Kind.PROVIDER_TRAITS:
         return _STEPS[target.kind]
     provider = found.snapshot.by_uuid.get(target.id)
-    # A host without a provider is one; a root that shares what it has is none.
+    # A host without a provider counts as a host; a sharing root does not.
     is_host = provider is None or found.snapshot.is_host(provider)
     return "host" if is_host else "provider"
 
 
-# Which rows of a plan are in the plan that was reviewed.
+# Comparison with the reviewed plan.
 
 
 ReviewedRow = Mapping[str, Any]
 
-#: Rows that the reviewed plan itself does not write.
+#: Rows that the reviewed plan does not write either.
 _NOT_AGREED = (Status.FAILED.value, Status.NOT_DONE.value)
 _OF_AGGREGATES = ("aggregate", "member")
 
@@ -240,10 +240,10 @@ _OF_AGGREGATES = ("aggregate", "member")
 def not_reviewed(
     path: str, reviewed: Sequence[ReviewedRow], rows: Iterable[Row]
 ) -> NotReviewed | None:
-    """Find the rows that a reviewed plan does not have; None if it has all.
+    """The rows that a reviewed plan lacks; None if it has all.
 
-    Rows that are never written need no review. A new aggregate is known by its name, so
-    a killed run can go on with its plan.
+    Rows that are never written need no review. A new aggregate is identified by its
+    name, so a killed run can continue with its plan.
 
     :param path: of the reviewed plan
     """
@@ -268,19 +268,19 @@ def _without_id(row: Row) -> tuple[Value, ...]:
     return tuple(None if name == "id" else getattr(row, name) for name in IDENTITY)
 
 
-# What Nova does not take of zones, and aggregates that no flavor gets into.
+# Zone changes that Nova rejects, and aggregates that no flavor gets into.
 
 
-# Hosts that change their zone: what Nova does not take, said before it is tried.
+# Zone changes that Nova rejects, found before they are tried.
 #
 # nova/compute/api.py, ``is_safe_to_update_az`` and
 # ``ensure_no_instances_need_to_move_az_when_host_added`` and ``_removed``. Older
-# releases let servers get into another zone than the one they were made for; here that
-# is refused whatever the release.
+# releases would move servers into a zone that they were not created for; here that is
+# refused for every release.
 
 
 def changing_zone(plan: Plan, aggregates: Iterable[Body]) -> frozenset[str]:
-    """Service hosts that a plan puts into another zone, if all of it is done."""
+    """Service hosts that a complete plan moves to another zone."""
     zones, hosts = Zones(aggregates), set[str]()
     for change in plan.changes:
         hosts.update(host for host, *_ in zones.moves(change))
@@ -289,9 +289,9 @@ def changing_zone(plan: Plan, aggregates: Iterable[Body]) -> frozenset[str]:
 
 
 class ZoneRules:
-    """Judges changes of zones one by one.
+    """Judges zone changes in the order of the plan.
 
-    :param servers: number on each host that changes its zone, or why it is not known
+    :param servers: number on each host that changes its zone, or why it is unknown
     :param held: hosts on hold
     """
 
@@ -305,7 +305,7 @@ class ZoneRules:
         self._servers, self._held = servers, held
 
     def problem(self, changes: Sequence[Change]) -> TraitSchedError | None:
-        """Why Nova does not take changes that belong together; None if it does."""
+        """Why Nova rejects changes that belong together; None if it accepts them."""
         host = changes[0].moving_host
         zones = self._zones.of_host(host) if host else self._zones
         for change in changes:
@@ -334,7 +334,7 @@ class ZoneRules:
 
 
 class Zones:
-    """The zones of hosts, as changes make them; None is the default one."""
+    """The zones of hosts after changes; None is the default zone."""
 
     def __init__(self, aggregates: Iterable[Body]) -> None:
         self._names: dict[str, str] = {}
@@ -351,7 +351,7 @@ class Zones:
                 self._around.setdefault(host, set()).add(identity)
 
     def of_host(self, host: str) -> Zones:
-        """Zones of one host alone, for it to leave and to join aggregates there."""
+        """Zones of one host alone, to move it between aggregates there."""
         found = Zones(())
         around = self._around.get(host, set())
         found._names, found._zones = self._names, dict(self._zones)
@@ -360,11 +360,11 @@ class Zones:
         return found
 
     def zone_of(self, host: str, besides: str = "") -> Value:
-        """Zone of a host by all its aggregates but one; of two zones any."""
+        """A host's zone by all its aggregates but one; of two zones any."""
         return next((zone for _, zone in self._others(host, besides)), None)
 
     def make(self, change: Change) -> None:
-        """Carry a change out here."""
+        """Apply a change to this copy."""
         identity, kind = change.object.id, change.object.kind
         if kind is Kind.NEW_AGGREGATE:
             self._names[identity] = change.object.name
@@ -379,7 +379,7 @@ class Zones:
                 (inside.discard if value is None else inside.add)(host)
 
     def moves(self, change: Change) -> Iterator[tuple[str, Value, Value]]:
-        """Yield the hosts that a change puts into another zone, with both zones."""
+        """Hosts that a change moves to another zone, with both zones."""
         identity = change.object.id
         for host, joins in self._concerned(change):
             other = self.zone_of(host, identity)
@@ -424,13 +424,13 @@ class Zones:
                 yield self._names[identity], zone
 
 
-# Aggregates that a plan closes to everybody: no flavor requires their traits.
+# Aggregates that a plan closes to all servers: no flavor requires their traits.
 
 
 def closed_to_all(
     now: FoundCloud, then: FoundCloud, settings: SchedulerSettings
 ) -> Iterator[tuple[str, list[str]]]:
-    """Yield aggregates that no flavor gets into after a plan, with their traits.
+    """Aggregates that no flavor gets into after a plan, with their traits.
 
     Images that require the traits do not count.
     """

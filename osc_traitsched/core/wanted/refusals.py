@@ -1,4 +1,4 @@
-"""What stands against a line, a row or a whole plan, as errors."""
+"""Errors about a line, a row or a whole plan."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from osc_traitsched.text import count, listed, quoted, visible
 
 @dataclasses.dataclass(eq=False)
 class NotToTake(errors.BadQuestion):
-    """A trait that is never taken away, since nova-compute puts it back."""
+    """A trait that no file removes, since nova-compute restores it."""
 
     trait: str
 
@@ -27,7 +27,7 @@ class NotToTake(errors.BadQuestion):
 
 @dataclasses.dataclass(eq=False)
 class SaysWhatItIs(errors.BadQuestion):
-    """A trait that tells what a provider is; no file may give or take it."""
+    """A trait for a provider's role; no file may add or remove it."""
 
     trait: str
 
@@ -75,7 +75,7 @@ class NoNewName(errors.BadQuestion):
 
 
 class NoInventory(errors.BadQuestion):
-    """A group of an inventory, and no inventory was named."""
+    """A group of an inventory, without an inventory."""
 
     def __str__(self) -> str:
         return "a group of an inventory needs --inventory FILE"
@@ -83,7 +83,7 @@ class NoInventory(errors.BadQuestion):
 
 @dataclasses.dataclass(eq=False)
 class NoVariable(errors.BadQuestion):
-    """A host of an inventory that has no name in a variable."""
+    """A host of an inventory without a name in the variable."""
 
     host: str
     variable: str
@@ -135,7 +135,7 @@ class OthersProvider(errors.AnswerIsNo):
 
 @dataclasses.dataclass(eq=False)
 class ServersWouldMove(errors.AnswerIsNo):
-    """Nova lets no host with servers change its zone; None is the default zone."""
+    """Nova keeps hosts with servers in their zone; None is the default zone."""
 
     before: str | None
     after: str | None
@@ -154,7 +154,7 @@ class ServersWouldMove(errors.AnswerIsNo):
 
 @dataclasses.dataclass(eq=False)
 class ServersUncounted(errors.AnswerIsNo):
-    """Whether hosts that change their zone have servers can't be read."""
+    """Reading the servers of hosts that change their zone failed."""
 
     why: errors.CloudBroke
 
@@ -167,7 +167,7 @@ class ServersUncounted(errors.AnswerIsNo):
 
 @dataclasses.dataclass(eq=False)
 class TwoZones(errors.AnswerIsNo):
-    """Nova lets no host be in two zones; ``others`` are aggregates with their zones."""
+    """Nova does not let a host be in two zones; ``others``: aggregates with zones."""
 
     hosts: Sequence[str]
     others: Sequence[tuple[str, str]]
@@ -246,7 +246,7 @@ class TakesMost(errors.AnswerIsNo):
 
 @dataclasses.dataclass(eq=False)
 class NotReviewed(errors.AnswerIsNo):
-    """Rows that the reviewed plan does not have, one line each."""
+    """Rows that the reviewed plan lacks, one line each."""
 
     path: str
     steps: Sequence[str]
@@ -264,7 +264,7 @@ def _at(place: Place) -> str:
 
 
 def zone(name: str | None) -> str:
-    """Return a zone as it is named in a sentence; None is the default one."""
+    """A zone in a sentence; None is the default zone."""
     return "the default zone" if name is None else f"zone {quoted(name)}"
 
 

@@ -1,4 +1,4 @@
-"""What isolate and unisolate want, as the lines of a file would say it."""
+"""isolate and unisolate as lines of a file."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _RELEASED = {
 
 @dataclasses.dataclass(eq=False)
 class Contradiction(errors.BadQuestion):
-    """A flavor forbids traits that it has to require."""
+    """A flavor forbids traits that it must require."""
 
     flavor: str
     traits: tuple[str, ...]
@@ -61,7 +61,7 @@ class Contradiction(errors.BadQuestion):
 
 @dataclasses.dataclass(eq=False)
 class NotIsolated(errors.BadQuestion):
-    """No trait isolates the aggregate, so it is not known which traits to remove."""
+    """No trait isolates the aggregate, so the traits to remove are unknown."""
 
     name: str
 
@@ -74,7 +74,7 @@ class NotIsolated(errors.BadQuestion):
 
 @dataclasses.dataclass(frozen=True)
 class Shorthand:
-    """What a command wants.
+    """The wanted state of a command.
 
     :ivar order: kinds of objects in the order of the rows
     :ivar named: objects that always get a row, with the traits that they keep
@@ -136,7 +136,7 @@ def isolate(
 
 
 def unisolate(aggregate: Body, traits: Iterable[str]) -> Shorthand:
-    """Let traits no longer isolate an aggregate, and change nothing else."""
+    """Remove the isolation by these traits, and change nothing else."""
     target = Object(Kind.AGGREGATE, str(aggregate["id"]), aggregate["name"])
     entries = (
         entry(Part.ISOLATION, aggregate["name"], name, absent=True) for name in traits
@@ -154,7 +154,7 @@ def with_removal(
 ) -> Shorthand:
     """Also remove the traits from flavors, images and hosts, unless needed.
 
-    :param images: those that require one of the traits
+    :param images: images that require one of the traits
     :param owners: projects of other projects' images, by image ID
     :param all_images: remove the traits from these, too
     """
@@ -193,7 +193,7 @@ def _required(pairs: Mapping[str, str], traits: Iterable[str]) -> list[str]:
     return [name for name in traits if pairs.get(key_of(name)) == REQUIRED]
 
 
-#: An object, traits of it, and why some of them stay.
+#: An object, some of its traits, and why some of them stay.
 _Losing = tuple[Object, Sequence[str], Mapping[str, Kept]]
 
 
@@ -221,7 +221,7 @@ class Holders:
         return self.isolating
 
     def traits_of(self, target: Object) -> Collection[str]:
-        """Return the traits of a provider."""
+        """The traits of a provider."""
         return self.found.holdings[target.id].traits
 
     def members(self, traits: Sequence[str]) -> Iterator[_Losing]:
@@ -231,7 +231,7 @@ class Holders:
             yield target, traits, {name: why for name, why in kept.items() if why}
 
     def needed_elsewhere(self, traits: Iterable[str]) -> dict[str, Kept]:
-        """Return the traits that flavors and images keep, each with the reason."""
+        """The traits that flavors and images keep, with the reasons."""
         roots = {target.id for target, _ in self._roots}
         by_uuid = self.found.snapshot.by_uuid
         kept = {}
@@ -257,7 +257,7 @@ class Holders:
 
     @property
     def _roots(self) -> list[tuple[Object, str]]:
-        """The root providers of the aggregate's hosts, each with the service host."""
+        """Root providers of the aggregate's hosts, each with the service host."""
         found, snapshot = self.found, self.found.snapshot
         nodes = (snapshot.nova or Nova()).by_service_host
         return [

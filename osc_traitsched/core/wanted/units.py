@@ -1,4 +1,4 @@
-"""Lines about members, projects and requirements."""
+"""Claims about members, projects and requirements."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ from osc_traitsched.core.wanted.model import (
 )
 from osc_traitsched.core.wanted.refusals import GoneProject, OnlyNobody, TakesMost
 
-# What ``only`` takes away, and when that is too much to be meant.
+# Removals by ``only``, and their limit.
 
 
-#: A kind of objects, and the trait or the aggregate that somebody loses.
+#: A kind of objects, and the trait or the aggregate.
 _What = tuple[Kind, str]
 
-#: What is taken from whom a unit names, besides projects.
+#: Kinds whose units name the provider or the host that loses something.
 _TAKEN = (Kind.PROVIDER_TRAITS, Kind.AGGREGATE_HOSTS)
 
 
 def leaving_nobody(only: Only, names_any: bool, hosts: Hosts) -> Iterator[Wrong]:
-    """Yield an ``only`` that removes all because a group is empty."""
+    """Yield an ``only`` that removes all holders because a group is empty."""
     if not names_any and not hosts.mistakes:
         yield Wrong(only.of.place, OnlyNobody(only.of.text))
 
@@ -71,7 +71,7 @@ def _losing(
     target: Object, key: str, claim: Claim, found: FoundCloud
 ) -> frozenset[str]:
     if target.kind is Kind.AGGREGATE and key.startswith(TENANT_KEY):
-        # Several keys may name one project.
+        # Several keys can name the same project.
         body = found.find_aggregate.get(target.name, {})
         return without(body.get("metadata", {}).get(key), claim.value)
     if claim.value is not None or target.kind not in _TAKEN:
@@ -88,7 +88,7 @@ def _having(what: _What, found: FoundCloud) -> frozenset[str]:
     return frozenset(body["hosts"] if inside else projects_in(body["metadata"]))
 
 
-# Which hosts the lines about an aggregate put into it, and take out of it.
+# Hosts that lines add to an aggregate, and remove from it.
 
 
 def claim_members(
@@ -99,10 +99,10 @@ def claim_members(
     only: Sequence[Only],
     hosts: Hosts,
 ) -> Iterator[Wrong]:
-    """Claim the hosts that an aggregate must have, and those that it must not.
+    """Claim the hosts that an aggregate must have, and must not have.
 
-    Hosts that lines remove and that are not inside need no claim. Yield each ``only``
-    that leaves nobody.
+    A removed host that is not inside needs no claim. Yields each ``only`` without a
+    host.
 
     :param target: the aggregate's hosts
     :param inside: its current hosts
@@ -130,19 +130,18 @@ def claim_members(
             claims.add_rest([(target, host)], each.of.place, is_held)
 
 
-# The keys of an aggregate's metadata that name its projects to all of Nova.
+# Metadata keys that name an aggregate's projects to all of Nova.
 #
-# Two parts of Nova read them, and not alike. The prefilter ``require_tenant_aggregate``
-# (nova/scheduler/request_filter.py) takes every key that begins with
+# Two parts of Nova read them differently. The prefilter ``require_tenant_aggregate``
+# (nova/scheduler/request_filter.py) reads every key with the prefix
 # ``filter_tenant_id``, and compares its value as a whole.
 # AggregateMultiTenancyIsolation
 # (nova/scheduler/filters/aggregate_multitenancy_isolation.py) splits values at commas,
-# and before release 30 takes no key with a suffix. So each project has a key of its
-# own, and before 30 the key without a suffix lists them all.
+# and before release 30 reads no key with a suffix. So each project has its own key, and
+# before 30 the key without a suffix lists them all.
 
 
-#: The most characters that Nova takes as a value
-#: (nova/api/validation/parameter_types.py).
+#: Maximum length of a value in Nova (nova/api/validation/parameter_types.py).
 _LONGEST = 255
 
 
@@ -152,15 +151,15 @@ def keys_of(
     outside: Collection[str],
     reads_suffixes: bool,
 ) -> dict[str, str | None]:
-    """Keys that change, so that projects are named and others are not.
+    """Changed keys that name some projects, and do not name others.
 
-    The key without a suffix goes only with the last project: without it the filter of
-    releases before 30 passes all projects.
+    The key without a suffix is removed only with the last project: without it the
+    filter before release 30 passes all projects.
 
     :param metadata: current
     :param inside: projects that must be named
-    :param outside: projects that must not
-    :param reads_suffixes: the filter takes keys with a suffix, in every possible
+    :param outside: projects that must not be named
+    :param reads_suffixes: the filter reads keys with a suffix, in every possible
         release
     """
     changed = _without(metadata, outside)
@@ -192,7 +191,7 @@ def _without(
 
 
 def _fitting(projects: Iterable[str]) -> Iterator[str]:
-    """Yield the projects that fit into one value together."""
+    """The first projects that fit into one value."""
     room = _LONGEST + 1
     for project in projects:
         room -= len(project) + 1
@@ -201,7 +200,7 @@ def _fitting(projects: Iterable[str]) -> Iterator[str]:
         yield project
 
 
-# The projects of an aggregate: the keys of its metadata that name them.
+# Projects of an aggregate.
 
 
 def claim_projects(
@@ -230,10 +229,10 @@ def claim_projects(
             yield Wrong(entry.value.place, known)
         elif not isinstance(known, str) and _takes_nothing(entry.value.text, metadata):
             claims.missing.append(Wrong(entry.value.place, known))
-        # A project that Keystone no longer has goes by the ID that is written.
+        # A project that Keystone no longer has keeps its written ID.
         ids[entry.value.text] = known if isinstance(known, str) else entry.value.text
     inside = {ids[w.value.text]: w.value.place for w in entries if not w.absent}
-    # Someone may have written the name itself, which Nova takes for an ID.
+    # The name itself may be in the metadata, where Nova reads it as an ID.
     outside = {
         each: w.value.place
         for w in entries
@@ -252,16 +251,16 @@ def claim_projects(
 
 
 def gone(claims: Mapping[Unit, Claim], found: FoundCloud) -> Iterator[GoneProject]:
-    """Yield projects that an aggregate would name and that Keystone does not have.
+    """Yield projects that an aggregate would name but Keystone does not have.
 
-    An undo file may name a deleted project by ID; without the name the aggregate could
-    be open to everybody.
+    An undo file may name a deleted project by ID: without it the aggregate could be
+    open to all projects.
     """
     said: dict[tuple[Object, str], GoneProject] = {}
     for (target, key), claim in claims.items():
         if target.kind is Kind.AGGREGATE and key.startswith(TENANT_KEY) and claim.value:
             for project in projects_of(claim.value):
-                # Several keys may name it.
+                # Several keys can name it.
                 if isinstance(found.projects.get(project), NothingMatches):
                     error = GoneProject(claim.place, target.name, project)
                     said.setdefault((target, project), error)
@@ -269,12 +268,12 @@ def gone(claims: Mapping[Unit, Claim], found: FoundCloud) -> Iterator[GoneProjec
 
 
 def _takes_nothing(project: str, metadata: Mapping[str, str]) -> bool:
-    """Tell whether a name is not a project's that an aggregate could name, or did."""
+    """Whether a name is not in the metadata, and not an ID."""
     return not is_id(project) and project not in projects_in(metadata)
 
 
 def without(before: str | None, after: str | None) -> frozenset[str]:
-    """Return the projects that a key no longer names."""
+    """Projects that a key no longer names."""
     return frozenset(projects_of(before or "")) - frozenset(projects_of(after or ""))
 
 
@@ -284,7 +283,7 @@ def _keys(
     outside: Mapping[str, Place],
     reads_suffixes: bool,
 ) -> Iterator[tuple[str, str | None, Place]]:
-    """Yield keys with the values that they must have, each with what wants that."""
+    """Keys with their required values, and the line that requires each."""
     changed = keys_of(metadata, inside.keys(), outside.keys(), reads_suffixes)
     coming = sorted(inside.keys() - projects_in(metadata))
     for key, value in {**metadata, **changed}.items():
@@ -301,7 +300,7 @@ def _keys(
             yield key, value, places[0]
 
 
-# What flavors and images require and forbid: the keys that lines want of them.
+# Requirements of flavors and images, as keys.
 
 
 FORBIDDEN = "forbidden"
@@ -312,9 +311,9 @@ _FLAVORS = (Part.FLAVOR_REQUIRES, Part.FLAVOR_FORBIDS)
 def claim_requirements(
     claims: Claims, wanted: Wanted, found: FoundCloud
 ) -> Iterator[Wrong]:
-    """Claim the keys of flavors and images; yield the lines that name none."""
+    """Claim the keys of flavors and images; yield lines that match no object."""
     entries = wanted.of_part(*_FLAVORS, Part.IMAGE_REQUIRES)
-    # Images of one name go by their IDs, so that rows tell them apart.
+    # Images of one name are shown by ID.
     names = collections.Counter(body["name"] for body in found.images)
     for entry in sorted(entries, key=lambda each: each.absent):
         is_flavor = entry.part in _FLAVORS
@@ -339,7 +338,7 @@ def _key(claims: Claims, entry: Entry, target: Object, pairs: Body) -> None:
     says = FORBIDDEN if entry.part is Part.FLAVOR_FORBIDS else REQUIRED
     now: Value = pairs.get(key)
     if entry.absent:
-        # What forbids a trait does not require it, and the other way round.
+        # Removing a requirement leaves a prohibition, and the reverse.
         other = claims.units.get((target, key))
         if (now if other is None else other.value) == says:
             claims.add((target, key), Claim(None, entry.value.place))
@@ -351,14 +350,14 @@ def _key(claims: Claims, entry: Entry, target: Object, pairs: Body) -> None:
 
 
 def pairs_of(body: Body) -> dict[str, str]:
-    """Return those of an object's keys that are text."""
+    """The pairs of an object whose value is text."""
     return {key: value for key, value in body.items() if isinstance(value, str)}
 
 
 def _named(entry: Entry, bodies: Iterable[Body], is_flavor: bool) -> list[Body]:
-    """The flavors or images of a name, an ID, or a glob.
+    """The flavors or images with a name, an ID, or a glob.
 
-    :raises NothingMatches: if none has it
+    :raises NothingMatches: if none matches
     :raises AmbiguousName: if several images have the name
     """
     name, bodies = entry.of.text, tuple(bodies)

@@ -1,1 +1,1 @@
-"""The rules of check, area by area."""
+"""The rules of check, by area."""

@@ -1,4 +1,4 @@
-"""Rules of the areas config and weighers: the options as read, against the cloud."""
+"""Rules of the areas config and weighers: the scheduler's options."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from osc_traitsched.core.releases import release
 from osc_traitsched.paste import Option, openstack
 from osc_traitsched.text import did_you_mean, listed, option
 
-# Rules on the options as read, against what the cloud has that needs them.
+# Options, compared with the cloud's needs.
 
 
 _RATIOS = "the allocation ratios of Placement's inventories do its work"
@@ -35,7 +35,7 @@ _BARE_METAL = "resource classes of bare metal nodes do its work"
 _AMOUNTS = "Placement does its work"
 
 
-#: What became of the filters that Nova does not have any more.
+#: Replacements of filters that Nova removed.
 _SUCCESSORS = {
     "TrustedFilter": "traits can do its work",
     "TypeAffinityFilter": "nothing does its work",
@@ -52,14 +52,13 @@ _SUCCESSORS = {
 }
 
 
-#: The property that a host filter looks at, too (ImagePropertiesFilter), and its old
-#: name.
+#: The property that ImagePropertiesFilter reads as well, and its old name.
 _FILTERED = frozenset({"hw_architecture", "architecture"})
 
 
 @dataclasses.dataclass(frozen=True)
 class ConfigIgnored(Finding):
-    """An option that somebody set and this release of Nova does not look at."""
+    """A set option that this release of Nova does not read."""
 
     rule = "config-ignored"
     severity = Severity.NOTE
@@ -84,7 +83,7 @@ def ignored(analysis: Analysis) -> Iterator[ConfigIgnored]:
 
 @dataclasses.dataclass(frozen=True)
 class ConfigFilterGone(Finding):
-    """A host filter that is on and that this release of Nova does not have."""
+    """An enabled host filter that this release of Nova lacks."""
 
     rule = "config-filter-gone"
     pedantic = True
@@ -104,10 +103,7 @@ class ConfigFilterGone(Finding):
 
 
 def filter_gone(analysis: Analysis) -> Iterator[ConfigFilterGone]:
-    """Find host filters that this release of Nova does not have any more.
-
-    ``az-filter`` has that of zones.
-    """
+    """``az-filter`` reports AvailabilityZoneFilter."""
     release = analysis.survey.assumptions.release
     setting = analysis.setting(options.ENABLED_FILTERS)
     names = setting.value if isinstance(setting.value, tuple) else ()
@@ -118,9 +114,9 @@ def filter_gone(analysis: Analysis) -> Iterator[ConfigFilterGone]:
 
 @dataclasses.dataclass(frozen=True)
 class ConfigMaxResults(Finding):
-    """More hosts than Placement is asked for.
+    """A limit for Placement's answer that is below the number of hosts.
 
-    :ivar limit: for how many it is asked
+    :ivar limit: maximum number of candidates
     """
 
     rule = "config-max-results"
@@ -142,10 +138,7 @@ class ConfigMaxResults(Finding):
 
 
 def max_results(analysis: Analysis) -> Iterator[ConfigMaxResults]:
-    """Find that there are more hosts than Placement is asked for.
-
-    nova/scheduler/client/report.py, ``get_allocation_candidates``.
-    """
+    """nova/scheduler/client/report.py, ``get_allocation_candidates``."""
     setting = analysis.setting(options.MAX_RESULTS)
     limit, total = setting.value, len(analysis.all_hosts)
     if isinstance(limit, int) and total > limit:
@@ -155,7 +148,7 @@ def max_results(analysis: Analysis) -> Iterator[ConfigMaxResults]:
 
 @dataclasses.dataclass(frozen=True)
 class ConfigProjectOff(Finding):
-    """Aggregates that are for projects, while nothing looks at that."""
+    """Aggregates for projects that neither a prefilter nor a filter enforces."""
 
     rule = "config-project-off"
     kind = Kind.OPTION
@@ -174,9 +167,7 @@ class ConfigProjectOff(Finding):
 
 
 def project_off(analysis: Analysis) -> Iterator[ConfigProjectOff]:
-    """Find that aggregates are for projects, and nothing looks at that.
-
-    The host filter of before does (nova/scheduler/filters/,
+    """The older host filter also enforces them (nova/scheduler/filters/,
     ``aggregate_multitenancy_isolation.py``).
     """
     aggregates = analysis.survey.nova.aggregates
@@ -191,7 +182,7 @@ def project_off(analysis: Analysis) -> Iterator[ConfigProjectOff]:
 
 @dataclasses.dataclass(frozen=True)
 class ConfigProjectRequired(Finding):
-    """An option by which projects must have an aggregate, and that has no effect."""
+    """An option without effect that requires an aggregate for each project."""
 
     rule = "config-project-required"
     severity = Severity.WARNING
@@ -208,11 +199,7 @@ class ConfigProjectRequired(Finding):
 
 
 def project_required(analysis: Analysis) -> Iterator[ConfigProjectRequired]:
-    """Find that projects are to have an aggregate, by an option without effect.
-
-    nova/scheduler/request_filter.py, ``require_tenant_aggregate``, returns before
-    it looks at it.
-    """
+    """nova/scheduler/request_filter.py, ``require_tenant_aggregate``, returns early."""
     setting = analysis.setting(options.TENANT_REQUIRED)
     if setting.value and not analysis.is_on(options.TENANT):
         yield ConfigProjectRequired(setting)
@@ -220,7 +207,7 @@ def project_required(analysis: Analysis) -> Iterator[ConfigProjectRequired]:
 
 @dataclasses.dataclass(frozen=True)
 class ConfigImageMetadataOff(Finding):
-    """Devices that images name, that not all hosts have, and that are not looked at.
+    """Devices of images that not all hosts have, and that Nova does not check.
 
     :ivar traits: of the devices
     """
@@ -244,10 +231,7 @@ class ConfigImageMetadataOff(Finding):
 
 
 def image_metadata_off(analysis: Analysis) -> Iterator[ConfigImageMetadataOff]:
-    """Find that devices which images name are not looked at, and not all hosts have.
-
-    nova/scheduler/request_filter.py, ``transform_image_metadata``.
-    """
+    """nova/scheduler/request_filter.py, ``transform_image_metadata``."""
     setting = analysis.setting(options.IMAGE_METADATA)
     exists = (
         analysis.survey.assumptions.release
@@ -269,7 +253,6 @@ def image_metadata_off(analysis: Analysis) -> Iterator[ConfigImageMetadataOff]:
 
 
 def _images_by_device(analysis: Analysis) -> dict[str, list[str]]:
-    """The images by the traits of the devices that no filter looks at."""
     found: dict[str, list[str]] = {}
     for image in analysis.images:
         for clause in image.devices:
@@ -285,7 +268,7 @@ def _is_filtered(clause: RootTrait) -> bool:
 
 @dataclasses.dataclass(frozen=True)
 class ConfigImageMetadataNoTrait(Finding):
-    """An image of which one property has no trait, so that none of them counts."""
+    """An image property without a trait, which disables the prefilter for the image."""
 
     rule = "config-image-metadata-no-trait"
     severity = Severity.WARNING
@@ -304,10 +287,7 @@ class ConfigImageMetadataNoTrait(Finding):
 
 
 def image_metadata_no_trait(analysis: Analysis) -> Iterator[ConfigImageMetadataNoTrait]:
-    """Find images of which one value has no trait, so that none of them counts.
-
-    nova/scheduler/request_filter.py, ``transform_image_metadata``.
-    """
+    """nova/scheduler/request_filter.py, ``transform_image_metadata``."""
     if not analysis.is_on(options.IMAGE_METADATA):
         return
     for image in analysis.images:
@@ -318,7 +298,7 @@ def image_metadata_no_trait(analysis: Analysis) -> Iterator[ConfigImageMetadataN
                 )
 
 
-# Rules of the area weighers: those that are on, and what aggregates say of them.
+# Rules of the area weighers: aggregates' multipliers.
 
 
 _MULTIPLIER = "weight_multiplier"
@@ -327,11 +307,11 @@ _MULTIPLIER = "weight_multiplier"
 class Cause(enum.Enum):
     """Why a multiplier has no effect."""
 
-    #: Its weigher is not in the list.
+    #: Its weigher is not enabled.
     OFF = "off"
     #: The release has no such weigher.
     RELEASE = "release"
-    #: Its weigher does nothing unless the option, too, says so.
+    #: Its weigher needs an option, too.
     OPTION = "option"
     #: No weigher of Nova's has such a multiplier.
     UNKNOWN = "unknown"
@@ -341,9 +321,9 @@ class Cause(enum.Enum):
 class WeighersKeyOff(Finding):
     """A multiplier of an aggregate that no weigher reads.
 
-    :ivar weigher: Nova's that would read it; empty for none
-    :ivar setting: of what decides about it: the list of weighers, or the option
-    :ivar nearest: the multiplier that is like an unknown one; none if none is
+    :ivar weigher: the weigher of Nova's for it; empty for none
+    :ivar setting: the list of weighers, or the option that decides
+    :ivar nearest: the multiplier most like an unknown one, if any
     """
 
     rule = "weighers-key-off"
@@ -399,7 +379,7 @@ def key_off(analysis: Analysis) -> Iterator[WeighersKeyOff]:
 def _cause(
     analysis: Analysis, weigher: Weigher | None, enabled: Collection[str]
 ) -> Cause | None:
-    """Why a multiplier has no effect; None for one that has, or may have."""
+    """Why a multiplier has no effect; None if it has, or may have."""
     settings = analysis.survey.assumptions
     if weigher is None or weigher.name not in enabled:
         if ranking.has_own(settings) or ranking.not_loadable(settings):
@@ -412,7 +392,7 @@ def _cause(
 
 
 def _enabled(analysis: Analysis) -> tuple[Weigher, ...]:
-    """Return Nova's own that are on; none if nova-scheduler does not start."""
+    """Nova's enabled weighers; none if nova-scheduler does not start."""
     settings = analysis.survey.assumptions
     return () if ranking.not_loadable(settings) else ranking.enabled(settings)[0]
 

@@ -1,4 +1,4 @@
-"""Rules of the area filters on keys and options: what host filters do not look at."""
+"""Rules of the area filters: keys and options that host filters do not read."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from osc_traitsched.core.releases import release
 from osc_traitsched.paste import Option, Placeholder, openstack
 from osc_traitsched.text import listed, option
 
-# The rule on server groups whose policy the scheduler is not set up for.
+# Server groups with a policy that the scheduler does not enforce.
 
 
 @dataclasses.dataclass(frozen=True)
 class FiltersGroupPolicy(Finding):
-    """A policy of server groups whose filter or weigher is not on.
+    """A policy of server groups without its filter or weigher.
 
     :ivar needed: the filter or weigher
     :ivar groups: the names of the groups with the policy
@@ -57,7 +57,7 @@ class FiltersGroupPolicy(Finding):
 
 
 def group_policy(analysis: Analysis) -> Iterator[FiltersGroupPolicy]:
-    """Find policies of server groups that Nova refuses, before it looks at any host.
+    """Nova rejects the policy before it looks at hosts.
 
     nova/scheduler/utils.py, ``_get_group_details``
     """
@@ -77,7 +77,7 @@ def _loaded(finding: FiltersGroupPolicy) -> str:
     return known.path if known else finding.needed
 
 
-# Rules on extra specs that are compared with the metadata of aggregates.
+# Extra specs that are compared with aggregate metadata.
 
 
 Pair = tuple[str, str]
@@ -87,10 +87,10 @@ Pair = tuple[str, str]
 class FiltersNoAggregate(Finding):
     """A flavor that no host's aggregates match.
 
-    :ivar wanted: an extra spec that no host's aggregates match, with its value; all of
-        them where it is only together that they do not
-    :ivar key: of aggregates, that the one is compared with
-    :ivar values: that the aggregates of hosts have for it
+    :ivar wanted: the extra spec that none matches, with its value; all of them if only
+        the combination fails
+    :ivar key: the aggregate key of the one extra spec
+    :ivar values: of that key in the hosts' aggregates
     """
 
     rule = "filters-no-aggregate"
@@ -131,10 +131,7 @@ class FiltersNoAggregate(Finding):
 
 
 def no_aggregate(analysis: Analysis) -> Iterator[FiltersNoAggregate]:
-    """Find flavors that the filter keeps out of all hosts, whatever else there is.
-
-    nova/scheduler/filters/aggregate_instance_extra_specs.py
-    """
+    """By nova/scheduler/filters/aggregate_instance_extra_specs.py."""
     filtering = analysis.filtering
     if not filtering.is_on(EXTRA_SPECS) or not filtering.states:
         return
@@ -183,9 +180,9 @@ def _keeps_all_out(
 
 @dataclasses.dataclass(frozen=True)
 class FiltersUnscoped(Finding):
-    """An extra spec without a scope that is the name of an attribute of hosts, too.
+    """An unscoped extra spec that is also the name of a host attribute.
 
-    :ivar is_object: no host has what is wanted: nothing equals the attribute
+    :ivar is_object: the attribute is an object, which no value equals
     :ivar of_aggregates: it is compared with aggregates, too
     """
 
@@ -223,10 +220,9 @@ class FiltersUnscoped(Finding):
 
 
 def unscoped(analysis: Analysis) -> Iterator[FiltersUnscoped]:
-    """Find extra specs that are compared with an attribute that nobody had in mind.
+    """Without a scope the filter compares any attribute of the host's state.
 
-    nova/scheduler/filters/compute_capabilities_filter.py, ``_satisfies_extra_specs``:
-    without a scope it looks for any attribute of the host's state.
+    nova/scheduler/filters/compute_capabilities_filter.py, ``_satisfies_extra_specs``
     """
     filtering = analysis.filtering
     if not filtering.is_on(CAPABILITIES):
@@ -242,7 +238,6 @@ def unscoped(analysis: Analysis) -> Iterator[FiltersUnscoped]:
 
 
 def _of_no_value(problem: str, key: str, value: str, flavor: str) -> Words:
-    """The words on what no value of any aggregate matches."""
     if is_plain(value) and "," in value:
         parts = [each.strip() for each in value.split(",")]
         one_of = f"{key}=<or> {' <or> '.join(filter(None, parts))}"
@@ -262,14 +257,14 @@ def _of_no_value(problem: str, key: str, value: str, flavor: str) -> Words:
     return Words(f"{problem}; no value does", unset(Kind.FLAVOR, [key], flavor))
 
 
-# Rules on keys that are there for a host filter, and that no filter looks at.
+# Keys for host filters that are not enabled.
 
 
 _FILTERS = option(options.ENABLED_FILTERS)
 
 
-#: The keys of aggregates that one filter alone looks at. ``filter_tenant_id`` is the
-#: matter of ``config-project-off``.
+#: Aggregate keys that a single filter reads; ``config-project-off`` covers
+#: ``filter_tenant_id``.
 FILTER_OF: Mapping[str, str] = {
     FLAVOR_KEY: "AggregateTypeAffinityFilter",
     values.MAX_IO_OPS: "AggregateIoOpsFilter",
@@ -282,9 +277,9 @@ FILTER_OF: Mapping[str, str] = {
 
 @dataclasses.dataclass(frozen=True)
 class FiltersKeyOff(Finding):
-    """An aggregate's key that only a filter looks at which is not on.
+    """An aggregate's key for a filter that is not enabled.
 
-    :ivar gone: the release that has no such filter; None if it has it
+    :ivar gone: the release if it lacks the filter, else None
     """
 
     rule = "filters-key-off"
@@ -317,10 +312,7 @@ class FiltersKeyOff(Finding):
 
 
 def key_off(analysis: Analysis) -> Iterator[FiltersKeyOff]:
-    """Find keys of aggregates for a filter that is not on.
-
-    A filter of one's own may read them: where there is one nothing is said.
-    """
+    """Nothing is reported if the operator's own filters may read the keys."""
     filtering, release = analysis.filtering, analysis.survey.assumptions.release
     if filtering.has_own:
         return
@@ -342,9 +334,9 @@ def key_off(analysis: Analysis) -> Iterator[FiltersKeyOff]:
 
 @dataclasses.dataclass(frozen=True)
 class FiltersExtraSpecsOff(Finding):
-    """Extra specs for aggregates, in flavors, while the filter is not on.
+    """Extra specs for aggregates without the filter that compares them.
 
-    :ivar filters: those that are on
+    :ivar filters: the enabled ones
     """
 
     rule = "filters-extra-specs-off"
@@ -366,10 +358,9 @@ class FiltersExtraSpecsOff(Finding):
 
 
 def extra_specs_off(analysis: Analysis) -> Iterator[FiltersExtraSpecsOff]:
-    """Find flavors that want something of aggregates which nothing compares.
+    """ComputeCapabilitiesFilter ignores that scope.
 
-    nova/scheduler/filters/aggregate_instance_extra_specs.py; ComputeCapabilitiesFilter
-    ignores that scope.
+    nova/scheduler/filters/aggregate_instance_extra_specs.py
     """
     filtering = analysis.filtering
     if filtering.is_on(EXTRA_SPECS):
@@ -393,9 +384,9 @@ def extra_specs_off(analysis: Analysis) -> Iterator[FiltersExtraSpecsOff]:
 
 @dataclasses.dataclass(frozen=True)
 class FiltersOptionOff(Finding):
-    """An option that somebody set for filters of which none is on.
+    """A set option whose filters are all disabled.
 
-    :ivar filters: those that look at it
+    :ivar filters: the filters that read it
     :ivar enabled: the list of filters
     """
 
@@ -419,10 +410,7 @@ class FiltersOptionOff(Finding):
 
 
 def option_off(analysis: Analysis) -> Iterator[FiltersOptionOff]:
-    """Find options that only filters look at, none of which is on.
-
-    What is set to the default is not a wish that would be ignored.
-    """
+    """An option that is set to its default is not reported."""
     filtering, release = analysis.filtering, analysis.survey.assumptions.release
     severity = filtering.severity(Severity.WARNING, Severity.NOTE)
     for row in options.FILTER_SCHEDULER_ROWS:

@@ -1,4 +1,4 @@
-"""Rules of the area filters on values that host filters fail at, or find nowhere."""
+"""Rules of the area filters: values that host filters can't compare."""
 
 from __future__ import annotations
 
@@ -52,17 +52,17 @@ from osc_traitsched.core.releases import release
 from osc_traitsched.paste import Option, Placeholder, openstack
 from osc_traitsched.text import listed, quoted, ranges
 
-# Rules on values that a host filter raises an exception at.
+# Values that make a host filter raise an exception.
 
 
 @dataclasses.dataclass(frozen=True)
 class FiltersRaises(Finding):
-    """An extra spec that raises an exception where a filter compares it.
+    """An extra spec that makes a filter raise an exception.
 
-    :ivar hosts: those at which the filter raises
-    :ivar is_malformed: it would raise at any value of a host's
-    :ivar metadata_key: of the aggregates that it is compared with; empty for none
-    :ivar aggregates: those of the hosts that have the key
+    :ivar hosts: the hosts with the exception
+    :ivar is_malformed: it would raise with any host's value
+    :ivar metadata_key: the aggregate key that it is compared with; empty for none
+    :ivar aggregates: the hosts' aggregates with that key
     """
 
     rule = "filters-raises"
@@ -98,10 +98,9 @@ class FiltersRaises(Finding):
 
 
 def raising(analysis: Analysis) -> Iterator[FiltersRaises]:
-    """Find extra specs that a filter can't compare with what hosts have.
+    """The exception ends the whole request.
 
-    nova/scheduler/filters/extra_specs_ops.py, ``match``: nothing catches what it
-    raises, and so the request fails as a whole.
+    nova/scheduler/filters/extra_specs_ops.py, ``match``
     """
     known: dict[object, Mapping[Raises, list[HostState]]] = {}
     for flavor in analysis.flavors:
@@ -117,7 +116,7 @@ def raising(analysis: Analysis) -> Iterator[FiltersRaises]:
 
 
 def _may_raise(analysis: Analysis, name: str, specs: Mapping[str, str]) -> bool:
-    """Whether there is anything to look at; most flavors compare no numbers."""
+    """Whether a filter might raise; most flavors compare no numbers."""
     if not analysis.filtering.is_on(name):
         return False
     if name == CAPABILITIES:
@@ -177,9 +176,9 @@ def _is_malformed(wanted: str) -> bool:
 
 @dataclasses.dataclass(frozen=True)
 class FiltersImageRaises(Finding):
-    """An image of which a property makes a filter raise at every host that fits.
+    """An image property that makes a filter raise for every matching host.
 
-    :ivar asked: what the filter compares before: the architecture, the type, the mode
+    :ivar asked: properties compared before: the architecture, the type, the mode
     """
 
     rule = "filters-image-raises"
@@ -203,9 +202,7 @@ class FiltersImageRaises(Finding):
 
 
 def image_raising(analysis: Analysis) -> Iterator[FiltersImageRaises]:
-    """Find images whose address bits raise at every host that can run them.
-
-    From 29 on the filter takes ``cpu_info``, which is a text, for a mapping
+    """Since 29 the filter treats ``cpu_info``, a text, as a mapping
     (nova/scheduler/filters/image_props_filter.py, ``_instance_supported``).
     """
     filtering = analysis.filtering
@@ -234,7 +231,7 @@ def image_raising(analysis: Analysis) -> Iterator[FiltersImageRaises]:
 def _raises_where_it_fits(
     states: tuple[HostState, ...], spec: RequestSpec, analysis: Analysis
 ) -> bool:
-    """Whether each host is kept out, or raises as soon as it is not."""
+    """Whether the filter rejects each host or raises, and raises at least once."""
     settings = analysis.survey.assumptions
     answers = [judge(IMAGE_PROPERTIES, state, spec, settings) for state in states]
     left = [each for each in answers if not isinstance(each, Fails)]
@@ -248,14 +245,14 @@ def _only(aggregates: tuple[str, ...]) -> tuple[str | Placeholder]:
     return (aggregates[0] if len(aggregates) == 1 else Placeholder("AGGREGATE"),)
 
 
-# Rules on AggregateImagePropertiesIsolation: keys and values that it can't compare.
+# Keys and values that AggregateImagePropertiesIsolation can't compare.
 
 
 @dataclasses.dataclass(frozen=True)
 class FiltersImageKey(Finding):
-    """An aggregate's key that images have, and that the filter does not compare.
+    """An aggregate's key that images have, but that the filter does not compare.
 
-    :ivar current: what Nova calls the property now; empty for a custom one
+    :ivar current: Nova's current name of the property; empty for a custom one
     """
 
     rule = "filters-image-key"
@@ -287,9 +284,9 @@ class FiltersImageKey(Finding):
 
 
 def image_key(analysis: Analysis) -> Iterator[FiltersImageKey]:
-    """Find keys under which Nova keeps no property of an image: a custom or an old one.
+    """Finds custom properties and old names.
 
-    Those of Glance's own are not meant, nor traits, which isolate an aggregate.
+    Glance's own keys, and traits, are left out.
     """
     release = analysis.survey.assumptions.release
     for aggregate, key, value in _compared(analysis):
@@ -311,11 +308,11 @@ def image_key(analysis: Analysis) -> Iterator[FiltersImageKey]:
 
 @dataclasses.dataclass(frozen=True)
 class FiltersImageValue(Finding):
-    """A value that no image's property can equal, as the filter compares it.
+    """A value that no image property can equal.
 
-    :ivar key: of its metadata, with its value, which can be a list
-    :ivar odd: the one that can't be
-    :ivar meant: how Nova writes what it stands for
+    :ivar key: the metadata key; its value may be a list
+    :ivar odd: the impossible value
+    :ivar meant: Nova's spelling of it
     """
 
     rule = "filters-image-value"
@@ -340,9 +337,8 @@ class FiltersImageValue(Finding):
 
 
 def image_value(analysis: Analysis) -> Iterator[FiltersImageValue]:
-    """Find values that are written as no property of an image is.
-
-    A property is compared as Python writes it: ``True``, and ``x86_64`` for ``amd64``.
+    """Nova compares Python's spelling of a property: ``True``, or ``x86_64`` for
+    ``amd64``.
     """
     release = analysis.survey.assumptions.release
     for aggregate, key, value in _compared(analysis):
@@ -356,13 +352,13 @@ def image_value(analysis: Analysis) -> Iterator[FiltersImageValue]:
 
 
 def _compared(analysis: Analysis) -> tuple[tuple[Aggregate, str, str], ...]:
-    """The keys that may be for the filter, if it is on and compares any."""
+    """The keys that the filter may compare, if it is enabled."""
     is_on = analysis.filtering.is_on(IMAGE_ISOLATION)
     none_compared = compared_start(analysis.survey.assumptions)
     return analysis.filtering.metadata if is_on and not none_compared else ()
 
 
-# Rules on what keeps projects, images and hosts together by names.
+# Names of projects, images and hosts.
 
 
 _NOWHERE = {
@@ -373,12 +369,12 @@ _NOWHERE = {
 
 @dataclasses.dataclass(frozen=True)
 class FiltersTenantSuffix(Finding):
-    """An aggregate's keys with suffixes, for projects, that the filter does not read.
+    """Keys with suffixes for projects, which the filter does not read.
 
-    :ivar projects: that they name, and that the key without a suffix does not
-    :ivar listed: those that the key without a suffix has; none if it is not there
-    :ivar is_asked: Placement is asked for projects' aggregates, and so reads them
-    :ivar own: keys with the projects that it would not find any more in a list
+    :ivar projects: projects that only these keys name
+    :ivar listed: projects of the key without a suffix; empty without that key
+    :ivar is_asked: Placement enforces projects, and so Nova reads the suffixes there
+    :ivar own: keys to add for projects that Placement would not find in a list
     """
 
     rule = "filters-tenant-suffix"
@@ -411,11 +407,11 @@ class FiltersTenantSuffix(Finding):
 
 
 def tenant_suffix(analysis: Analysis) -> Iterator[FiltersTenantSuffix]:
-    """Find projects that are named under keys which the filter reads from 30 on.
+    """The filter reads suffixes since 30.
 
-    Beside the key without a suffix they are kept out. Without it all projects get in;
-    where Placement is asked, those that no aggregate names, unless it has to find one
-    for each (nova/scheduler/filters/aggregate_multitenancy_isolation.py,
+    With a plain key, it rejects the other projects; without one, it lets all in. If
+    Placement enforces projects, only those without an aggregate get in, or none if each
+    needs one (nova/scheduler/filters/aggregate_multitenancy_isolation.py,
     nova/scheduler/request_filter.py, ``require_tenant_aggregate``).
     """
     release = analysis.survey.assumptions.release
@@ -448,23 +444,23 @@ def tenant_suffix(analysis: Analysis) -> Iterator[FiltersTenantSuffix]:
 
 
 class Stray(enum.Enum):
-    """What a name is that the filter finds nowhere."""
+    """The meaning of a name that the filter does not find."""
 
-    #: The name of a service host, but for the case of its letters.
+    #: A service host, in another case.
     LETTERS = "letters"
-    #: The name of a node, and not of its service host.
+    #: A node, not its service host.
     NODE = "node"
-    #: The name of an image, and not its ID.
+    #: An image's name, not its ID.
     IMAGE_NAME = "image name"
-    #: Nothing's.
+    #: Nothing.
     NOTHING = "nothing"
 
 
 @dataclasses.dataclass(frozen=True)
 class FiltersIsolated(Finding):
-    """A host or an image that is to be isolated, and is not there.
+    """An isolated host or image that does not exist.
 
-    :ivar meant: the names or IDs that are there
+    :ivar meant: existing names or IDs
     """
 
     rule = "filters-isolated"
@@ -493,9 +489,7 @@ class FiltersIsolated(Finding):
 
 
 def isolated(analysis: Analysis) -> Iterator[FiltersIsolated]:
-    """Find isolated hosts and images that are not there, as the filter compares them.
-
-    It wants the very name of the service host, and the image's ID
+    """The filter needs the exact name of the service host, and the image's ID
     (nova/scheduler/filters/isolated_hosts_filter.py).
     """
     if not analysis.filtering.is_on(ISOLATED_HOSTS):

@@ -1,4 +1,4 @@
-"""Rules on disk formats of images, and the hosts that can read them.
+"""Rules on disk formats of images, and hosts that support them.
 
 nova/scheduler/request_filter.py, ``require_image_type_support``.
 """
@@ -61,9 +61,9 @@ def no_host(analysis: Analysis) -> Iterator[ImageTypeNoHost]:
 
 @dataclasses.dataclass(frozen=True)
 class ImageTypeFewHosts(Finding):
-    """A format that some hosts do not support, and which the scheduler minds.
+    """A format that some hosts lack, while the scheduler enforces formats.
 
-    :ivar hosts: those that lack it
+    :ivar hosts: hosts that lack it
     """
 
     rule = "image-type-few-hosts"
@@ -84,10 +84,7 @@ class ImageTypeFewHosts(Finding):
 
 
 def few_hosts(analysis: Analysis) -> Iterator[ImageTypeFewHosts]:
-    """Find formats that some hosts do not support, and which the scheduler minds.
-
-    Not those that leave a flavor no host, which is worse.
-    """
+    """Formats that leave a flavor without a host have a rule of their own."""
     if not analysis.is_on(options.IMAGE_TYPE):
         return
     every = analysis.all_hosts
@@ -102,7 +99,7 @@ def few_hosts(analysis: Analysis) -> Iterator[ImageTypeFewHosts]:
 
 @dataclasses.dataclass(frozen=True)
 class ImageTypeFlavorNoHost(Finding):
-    """A format that no host of some flavors supports, and others do."""
+    """A format that no host of some flavors supports, but other hosts do."""
 
     rule = "image-type-flavor-no-host"
     severity = Severity.WARNING
@@ -114,7 +111,7 @@ class ImageTypeFlavorNoHost(Finding):
 
     @property
     def due_to_images(self) -> tuple[str, ...]:
-        """The images of the format, whichever flavors they meet."""
+        """The images of the format."""
         return self.images
 
     def words(self) -> Words:
@@ -127,10 +124,7 @@ class ImageTypeFlavorNoHost(Finding):
 
 
 def flavor_no_host(analysis: Analysis) -> Iterator[ImageTypeFlavorNoHost]:
-    """Find flavors whose hosts do not support a format that others do.
-
-    It is about servers whose disk is on the host.
-    """
+    """It affects only servers with their disk on the host."""
     if not analysis.is_on(options.IMAGE_TYPE):
         return
     for each in _formats(analysis):
@@ -141,7 +135,7 @@ def flavor_no_host(analysis: Analysis) -> Iterator[ImageTypeFlavorNoHost]:
 
 @dataclasses.dataclass(frozen=True)
 class ImageTypeOff(Finding):
-    """Formats that not every host supports, and that are not looked at.
+    """Formats that not all hosts support, while the scheduler ignores formats.
 
     :ivar formats: with the number of hosts that support each
     """
@@ -182,9 +176,9 @@ def off(analysis: Analysis) -> Iterator[ImageTypeOff]:
 
 @dataclasses.dataclass(frozen=True)
 class _Format:
-    """A disk format that has a trait which this cloud knows.
+    """A disk format with a trait that this cloud knows.
 
-    :ivar hosts: the roots of the hosts that have the trait
+    :ivar hosts: roots of the hosts that have the trait
     """
 
     name: str
@@ -198,12 +192,12 @@ class _Format:
 
     @property
     def plain(self) -> tuple[str, ...]:
-        """The images that ask for no more than a flavor by itself, but traits."""
+        """Images that change nothing about a flavor's demand but traits."""
         return tuple(i.name for i in self.images if not i.shifts and not i.refusal)
 
 
 def _formats(analysis: Analysis) -> list[_Format]:
-    """The formats in use, by name; none if there is no host at all."""
+    """The formats in use, by name; none without any host."""
     images: dict[str, list[Demand]] = {}
     clauses = {}
     for image in analysis.images:
@@ -226,7 +220,7 @@ def _formats(analysis: Analysis) -> list[_Format]:
 
 
 def _shut_out(analysis: Analysis, each: _Format) -> tuple[str, ...]:
-    """The flavors that hosts could take, and none that has the format."""
+    """Flavors with hosts, but without a host that supports the format."""
     if not each.plain:
         return ()
     return tuple(

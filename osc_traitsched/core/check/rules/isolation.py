@@ -28,7 +28,7 @@ from osc_traitsched.text import listed, ranges
 class IsolationMemberLacksTrait(Finding):
     """An isolated aggregate with hosts that lack one of its traits.
 
-    :ivar hosts: those that lack it
+    :ivar hosts: hosts that lack it
     """
 
     rule = "isolation-member-lacks-trait"
@@ -53,10 +53,7 @@ class IsolationMemberLacksTrait(Finding):
 
 
 def member_lacks_trait(analysis: Analysis) -> Iterator[IsolationMemberLacksTrait]:
-    """Find hosts of an isolated aggregate that lack one of its traits.
-
-    A request with the trait does not fit there, and one without is kept out.
-    """
+    """A request with the trait does not fit there, and one without is rejected."""
     severity = _severity(analysis, Severity.ERROR, Severity.WARNING)
     for each in analysis.isolated:
         inside = analysis.inside(each.uuid)
@@ -71,10 +68,10 @@ def member_lacks_trait(analysis: Analysis) -> Iterator[IsolationMemberLacksTrait
 
 @dataclasses.dataclass(frozen=True)
 class IsolationOverlap(Finding):
-    """An isolated aggregate with hosts that another isolates by other traits.
+    """Two isolated aggregates with common hosts and different traits.
 
     :ivar traits: of both
-    :ivar hosts: those in both
+    :ivar hosts: in both
     :ivar is_open: some flavor and image require all the traits together
     """
 
@@ -124,7 +121,7 @@ def overlap(analysis: Analysis) -> Iterator[IsolationOverlap]:
 
 @dataclasses.dataclass(frozen=True)
 class IsolationOff(Finding):
-    """Aggregates that say that they are isolated, while the option is off."""
+    """Aggregates with isolation metadata, while the option is off."""
 
     rule = "isolation-off"
     kind = Kind.OPTION
@@ -154,10 +151,10 @@ def off(analysis: Analysis) -> Iterator[IsolationOff]:
 class IsolationNotRequired(Finding):
     """An isolated aggregate whose traits no flavor and image require together.
 
-    :ivar keys: of its metadata, those whose traits are not required; all of them
-        where each is, but not together with the others
-    :ivar traits: those in the keys
-    :ivar is_each_required: that is so
+    :ivar keys: metadata keys with traits that are not required; all keys if only the
+        combination is not
+    :ivar traits: in the keys
+    :ivar is_each_required: only the combination is not required
     :ivar hosts: in the aggregate
     """
 
@@ -210,7 +207,6 @@ def not_required(analysis: Analysis) -> Iterator[IsolationNotRequired]:
 
 
 def _is_open(analysis: Analysis, *aggregates: Isolated) -> bool:
-    """Whether some flavor and image together get into all the aggregates."""
     return any(
         all(each.is_open_to(traits) for each in aggregates)
         for traits in analysis.closed_to
@@ -219,9 +215,9 @@ def _is_open(analysis: Analysis, *aggregates: Isolated) -> bool:
 
 @dataclasses.dataclass(frozen=True)
 class IsolationTraitOutside(Finding):
-    """A trait that isolates aggregates, and that hosts outside them have.
+    """An isolating trait on hosts outside its aggregates.
 
-    :ivar hosts: those outside that have it
+    :ivar hosts: outside, with the trait
     """
 
     rule = "isolation-trait-outside"
@@ -246,10 +242,6 @@ class IsolationTraitOutside(Finding):
 
 
 def trait_outside(analysis: Analysis) -> Iterator[IsolationTraitOutside]:
-    """Find hosts outside an isolated aggregate that have its trait.
-
-    Servers that require the trait may land there, beside servers that do not.
-    """
     severity = _severity(analysis, Severity.WARNING, Severity.NOTE)
     for name in sorted({name for each in analysis.isolated for name in each.traits}):
         inside = [each for each in analysis.isolated if name in each.traits]
@@ -262,7 +254,7 @@ def trait_outside(analysis: Analysis) -> Iterator[IsolationTraitOutside]:
 
 
 def _either(analysis: Analysis, aggregate: str) -> frozenset[str]:
-    """The members by Nova or by Placement."""
+    """The members in Nova or in Placement."""
     nobody = frozenset[str]()
     nova = analysis.survey.nova.members.get(aggregate, nobody)
     return nova | analysis.survey.members.get(aggregate, nobody)
@@ -270,9 +262,9 @@ def _either(analysis: Analysis, aggregate: str) -> frozenset[str]:
 
 @dataclasses.dataclass(frozen=True)
 class IsolationShutsOut(Finding):
-    """A flavor all whose hosts are isolated from it, with any image.
+    """A flavor whose hosts are all isolated from it, with any image.
 
-    :ivar aggregates: that its hosts are in
+    :ivar aggregates: of its hosts
     :ivar hosts: that could take it
     """
 
@@ -313,13 +305,13 @@ def shuts_out(analysis: Analysis) -> Iterator[IsolationShutsOut]:
 
 
 def _most(analysis: Analysis, flavor: Demand, closed: frozenset[str]) -> frozenset[str]:
-    """The hosts that could take a flavor, or more if those are closed, too."""
+    """An upper bound of the hosts that could take a flavor."""
     most = analysis.flavor_hosts.at_most(flavor)
     return most if most <= closed else analysis.flavor_hosts.with_any_image(flavor)
 
 
 def _closed(analysis: Analysis, flavor: Demand) -> frozenset[str]:
-    """The roots that are isolated from a flavor with whatever image."""
+    """Roots that are isolated from a flavor with any image."""
     isolated = {name for each in analysis.isolated for name in each.traits}
     images = {frozenset[str](), *(image.opens for image in analysis.images)}
     together = {frozenset((flavor.opens | more) & isolated) for more in images}
@@ -337,7 +329,6 @@ def _around(analysis: Analysis, hosts: frozenset[str]) -> tuple[str, ...]:
 
 
 def _severity(analysis: Analysis, on: Severity, off: Severity) -> Severity:
-    """How bad a fault is, by whether isolation is on."""
     return on if analysis.is_on(options.ISOLATION) else off
 
 

@@ -26,7 +26,7 @@ from osc_traitsched.text import listed, quoted, ranges
 
 
 class Use(enum.Enum):
-    """The active prefilter that rests on an aggregate; the first of several."""
+    """The active prefilter that relies on an aggregate; the first of several."""
 
     AZ = "az"
     PROJECT = "project"
@@ -34,7 +34,7 @@ class Use(enum.Enum):
     NONE = "none"
 
 
-#: What follows for hosts that are missing from an aggregate in Placement.
+#: Effects on hosts that are missing from an aggregate in Placement.
 _MISSING = {
     Use.AZ: "no request for the zone gets there",
     Use.PROJECT: "its projects' servers do not get there",
@@ -43,7 +43,7 @@ _MISSING = {
 }
 
 
-#: What follows for hosts that only Placement has in an aggregate.
+#: Effects on hosts that only Placement has in an aggregate.
 _EXTRA = {
     Use.AZ: "requests for the zone can land there",
     Use.PROJECT: "its projects' servers can land there",
@@ -61,7 +61,7 @@ SYNC_AGGREGATES = Command("placement sync_aggregates", program="nova-manage")
 
 
 def use(aggregate: Aggregate, analysis: Analysis) -> Use:
-    """What Placement's aggregate decides now."""
+    """The current use of Placement's aggregate."""
     zone = zone_in(aggregate.metadata, analysis.collation)
     if zone is not None and az_is_on(analysis.survey.assumptions):
         return Use.AZ
@@ -77,7 +77,7 @@ def use(aggregate: Aggregate, analysis: Analysis) -> Use:
 class MirrorMissing(Finding):
     """An aggregate with hosts that Placement lacks in it.
 
-    :ivar lacking: for each trait that isolates it, the missing hosts without the trait
+    :ivar lacking: by isolating trait, the missing hosts without the trait
     """
 
     rule = "mirror-missing"
@@ -103,7 +103,8 @@ class MirrorMissing(Finding):
         names = [trait for trait, _ in self.lacking]
         fix = self.repair
         if names and all(ownership(name) is Ownership.OPERATOR for name in names):
-            # It gives the trait before the place, so that they are never closed to all.
+            # It adds the trait first, so that the hosts are never closed to all
+            # servers.
             fix = openstack("trait-sched isolate", self.name, *names)
         return Words("; ".join(parts), fix)
 
@@ -130,7 +131,7 @@ def missing(analysis: Analysis) -> Iterator[MirrorMissing]:
 class MirrorExtra(Finding):
     """An aggregate with hosts that only Placement has in it.
 
-    :ivar is_filtered: AvailabilityZoneFilter still keeps a zone's requests away
+    :ivar is_filtered: AvailabilityZoneFilter still rejects a zone's requests
     """
 
     rule = "mirror-extra"
@@ -170,9 +171,9 @@ def extra(analysis: Analysis) -> Iterator[MirrorExtra]:
 def _lacking(
     analysis: Analysis, aggregate: Aggregate, nodes: Iterable[Compute]
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the traits that isolate an aggregate with the nodes that lack them.
+    """Isolating traits of an aggregate, with the nodes that lack them.
 
-    A provider that nova-compute made again has lost its aggregates and such traits.
+    A provider that nova-compute created again has lost its aggregates and such traits.
     """
     uuids = frozenset(node.uuid for node in nodes)
     isolating = (e.traits for e in analysis.isolated if e.uuid == aggregate.uuid)
@@ -184,7 +185,7 @@ def _lacking(
 
 @dataclasses.dataclass(frozen=True)
 class MirrorNodeMissing(Finding):
-    """A host with several nodes, of which Placement lacks some in aggregates."""
+    """A host with several nodes; Placement lacks some of them in aggregates."""
 
     rule = "mirror-node-missing"
     kind = Kind.HOST
@@ -203,9 +204,7 @@ class MirrorNodeMissing(Finding):
 
 
 def node_missing(analysis: Analysis) -> Iterator[MirrorNodeMissing]:
-    """Find nodes that Placement lacks in an aggregate, of hosts with several nodes.
-
-    nova-api mirrors the first node alone (nova/compute/api.py,
+    """nova-api syncs only the first node (nova/compute/api.py,
     ``add_host_to_aggregate``), and ``sync_aggregates`` stops at such a host
     (nova/cmd/manage.py, ``_get_rp_uuid_for_host``).
     """
@@ -227,7 +226,7 @@ def node_missing(analysis: Analysis) -> Iterator[MirrorNodeMissing]:
 
 @dataclasses.dataclass(frozen=True)
 class MirrorHostNoHypervisor(Finding):
-    """A host of aggregates that Nova has no hypervisor for."""
+    """A host of aggregates without a hypervisor."""
 
     rule = "mirror-host-no-hypervisor"
     severity = Severity.WARNING
@@ -255,30 +254,29 @@ def host_no_hypervisor(analysis: Analysis) -> Iterator[MirrorHostNoHypervisor]:
 
 
 def _is_alone(node: Compute, nova: Nova) -> bool:
-    """Whether a node is the only one of its service host."""
     return len(nova.by_service_host[node.service_host]) == 1
 
 
 def _repair(nova: Nova, removing: bool) -> Command:
-    """What repairs it; Nova's own never removes, and some hosts stop it."""
+    """The repairing command; Nova's own never removes, and can't do some hosts."""
     members = {host for aggregate in nova.aggregates for host in aggregate.hosts}
     stops = any(len(nova.by_service_host.get(host, ())) > 1 for host in members)
     return MIRROR_REPAIR if removing or stops else SYNC_AGGREGATES
 
 
 def _names(nodes: Iterable[Compute], nova: Nova) -> tuple[str, ...]:
-    """Service hosts, as Nova's commands take them, or nodes of one with more."""
+    """Names of service hosts, or of nodes if a service host has several."""
     return tuple(
         sorted(n.service_host if _is_alone(n, nova) else n.node for n in nodes)
     )
 
 
-# Rules of the area mirror on hypervisors and the providers that stand for them.
+# Hypervisors and their providers.
 
 
 @dataclasses.dataclass(frozen=True)
 class MirrorNoProvider(Finding):
-    """A hypervisor of which Placement has neither the UUID nor the name."""
+    """A hypervisor whose UUID and name Placement lacks."""
 
     rule = "mirror-no-provider"
     severity = Severity.ERROR
@@ -305,10 +303,10 @@ def no_provider(analysis: Analysis) -> Iterator[MirrorNoProvider]:
 
 @dataclasses.dataclass(frozen=True)
 class Own:
-    """What a provider has that goes with it, and that no nova-compute gives another.
+    """Data that is lost with a provider.
 
     :ivar traits: custom ones
-    :ivar aggregates: the names of Nova's aggregates that Placement has it in
+    :ivar aggregates: names of Nova's aggregates that Placement has it in
     """
 
     traits: tuple[str, ...] = ()
@@ -330,7 +328,7 @@ def _own(provider: Provider, survey: Survey) -> Own:
 
 @dataclasses.dataclass(frozen=True)
 class MirrorOtherUuid(Finding):
-    """A hypervisor whose name is taken by a provider of another UUID.
+    """A hypervisor whose name belongs to a provider with another UUID.
 
     :ivar provider: the provider's UUID
     """
@@ -385,10 +383,8 @@ class MirrorOtherName(Finding):
 
 
 def other_name(analysis: Analysis) -> Iterator[MirrorOtherName]:
-    """Find hypervisors whose provider has another name.
-
-    nova-api finds the provider to mirror by its name
-    (nova/scheduler/client/report.py, ``aggregate_add_host``).
+    """nova-api finds a provider by its name (nova/scheduler/client/report.py,
+    ``aggregate_add_host``).
     """
     for node in _hypervisors(analysis):
         provider = analysis.survey.snapshot.by_uuid.get(node.uuid)
@@ -398,9 +394,10 @@ def other_name(analysis: Analysis) -> Iterator[MirrorOtherName]:
 
 @dataclasses.dataclass(frozen=True)
 class MirrorNoHypervisor(Finding):
-    """A provider that looks like a compute node's, and no hypervisor for it.
+    """A provider like a compute node's, without a hypervisor.
 
-    :ivar unlisted: a nova-compute made it, so that Nova's list may be incomplete
+    :ivar unlisted: Placement's and Nova's counts, if a nova-compute made the provider
+        and Nova's list may be incomplete
     """
 
     rule = "mirror-no-hypervisor"
@@ -432,16 +429,16 @@ class MirrorNoHypervisor(Finding):
 
 @dataclasses.dataclass(frozen=True)
 class Unlisted:
-    """How many compute nodes Placement has, and how many of them Nova lists."""
+    """Number of compute nodes in Placement, and of those that Nova lists."""
 
     listed: int
     total: int
 
 
 def no_hypervisor(analysis: Analysis) -> Iterator[MirrorNoHypervisor]:
-    """Find roots that nobody shares, as compute nodes are, without a hypervisor.
+    """Finds roots that are not compute nodes, and share nothing.
 
-    Those that keep a hypervisor from its own are left to :func:`other_uuid`.
+    :func:`other_uuid` reports those with the name of a hypervisor.
     """
     survey = analysis.survey
     by_uuid = survey.snapshot.by_uuid
@@ -467,12 +464,10 @@ def _unlisted(provider: Provider, snapshot: Snapshot) -> Unlisted | None:
 
 
 def _hypervisors(analysis: Analysis) -> list[Compute]:
-    """The compute nodes, by name."""
     return sorted(analysis.survey.nova.computes, key=lambda node: node.node)
 
 
 def _note(own: Own) -> str:
-    """Say what goes with a provider and does not come back by itself."""
     lost = (listed(own.traits, "trait"), listed(own.aggregates, "aggregate"))
     also = " and the ".join(filter(None, lost))
     return f"note the {also}, and " if also else ""

@@ -1,4 +1,4 @@
-"""Rules of the areas az and project: aggregates of zones and of projects."""
+"""Rules of the areas az and project: aggregates for zones and projects."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from osc_traitsched.core.releases import release
 from osc_traitsched.paste import Option, Placeholder, openstack
 from osc_traitsched.text import listed, option, quoted, ranges
 
-# Rules of the area az: what decides whether a zone's servers land in the zone.
+# Zones.
 
 
 _FILTERS = option(options.ENABLED_FILTERS)
@@ -62,7 +62,7 @@ def several(analysis: Analysis) -> Iterator[AzSeveral]:
 
 
 def _zones_of_hosts(analysis: Analysis) -> dict[str, dict[str, set[str]]]:
-    """For each host in a zone its zones, each with the aggregates' names."""
+    """Zones by host, each with the names of its aggregates."""
     found: dict[str, dict[str, set[str]]] = {}
     for aggregate in analysis.survey.nova.aggregates:
         zone = zone_in(aggregate.metadata, analysis.collation)
@@ -73,13 +73,13 @@ def _zones_of_hosts(analysis: Analysis) -> dict[str, dict[str, set[str]]]:
 
 
 class DefaultZone(enum.Enum):
-    """Which hosts a request for the default zone gets."""
+    """Hosts for a request for the default zone."""
 
-    #: Any, since no aggregate has the zone's name.
+    #: Any host, since no aggregate has the zone's name.
     ANY = "any"
-    #: None of those that are in it by default, since an aggregate has its name.
+    #: None of its default members, since an aggregate has its name.
     OTHERS = "others"
-    #: Those that are in it by default, and only by AvailabilityZoneFilter.
+    #: Its default members, only thanks to AvailabilityZoneFilter.
     FILTERED = "filtered"
 
 
@@ -92,9 +92,9 @@ _GIVEN = {
 
 @dataclasses.dataclass(frozen=True)
 class AzDefaultZone(Finding):
-    """A zone that hosts are in by default, in a cloud that has zones' aggregates.
+    """A default zone with hosts, in a cloud that has aggregates for zones.
 
-    :ivar given: what a request for the zone gets
+    :ivar given: the hosts for a request for the zone
     """
 
     rule = "az-default-zone"
@@ -116,11 +116,11 @@ class AzDefaultZone(Finding):
 
 
 def default_zone(analysis: Analysis) -> Iterator[AzDefaultZone]:
-    """Find hosts in no zone's aggregate, in a cloud that has such aggregates.
+    """Hosts outside all zones' aggregates are in the default zone.
 
-    They are in the default zone by having no other. Where no aggregate has its
-    name, Placement is asked for any host (nova/scheduler/request_filter.py,
-    ``map_az_to_placement_aggregate``); where one has, these hosts are not in it.
+    If no aggregate has its name, Placement is asked for any host
+    (nova/scheduler/request_filter.py, ``map_az_to_placement_aggregate``); else these
+    hosts are excluded.
     """
     folded = analysis.collation.folded
     inside, zones = _zones_of_hosts(analysis), set(map(folded, _zones(analysis)))
@@ -139,7 +139,6 @@ def default_zone(analysis: Analysis) -> Iterator[AzDefaultZone]:
 
 
 def _given(analysis: Analysis, has_aggregate: bool) -> DefaultZone:
-    """What becomes of requests for the zone that hosts are in by default."""
     if has_aggregate and az_is_on(analysis.survey.assumptions):
         return DefaultZone.OTHERS
     is_filtered = analysis.has_filter(AZ_FILTER)
@@ -148,7 +147,7 @@ def _given(analysis: Analysis, has_aggregate: bool) -> DefaultZone:
 
 @dataclasses.dataclass(frozen=True)
 class AzFilter(Finding):
-    """AvailabilityZoneFilter, where Placement looks at zones.
+    """AvailabilityZoneFilter, while Placement enforces zones.
 
     :ivar stops: nova-scheduler does not start with it
     """
@@ -174,9 +173,7 @@ class AzFilter(Finding):
 
 
 def filtered(analysis: Analysis) -> Iterator[AzFilter]:
-    """Find AvailabilityZoneFilter, where Placement looks at zones.
-
-    From 28.0 on Nova has no such filter, and does not start with its name
+    """Nova 28 removed the filter, and does not start with it
     (nova/scheduler/host_manager.py, ``_choose_host_filters``).
     """
     assumptions = analysis.survey.assumptions
@@ -189,7 +186,7 @@ def filtered(analysis: Analysis) -> Iterator[AzFilter]:
 
 @dataclasses.dataclass(frozen=True)
 class AzIgnored(Finding):
-    """Zones that neither Placement nor a filter looks at."""
+    """Zones that neither Placement nor a filter enforces."""
 
     rule = "az-ignored"
     severity = Severity.ERROR
@@ -219,12 +216,12 @@ def _zones(analysis: Analysis) -> tuple[str, ...]:
     return tuple(sorted({zone for zone in found if zone is not None}))
 
 
-# Rules of the area project: aggregates that are for certain projects.
+# Projects.
 
 
 @dataclasses.dataclass(frozen=True)
 class ProjectList(Finding):
-    """An aggregate with a value that has a comma."""
+    """An aggregate whose project value has a comma."""
 
     rule = "project-list"
     kind = Kind.AGGREGATE
@@ -245,10 +242,10 @@ class ProjectList(Finding):
 
 
 def lists(analysis: Analysis) -> Iterator[ProjectList]:
-    """Find values with a comma: compared as a whole, they equal no project's ID.
+    """Compared as a whole, such a value is not a project's ID.
 
-    Not where each project has a key of its own as well, for the host filter of before
-    30 (nova/scheduler/request_filter.py, ``require_tenant_aggregate``).
+    Lists are fine if each project also has its own key, for the host filter before 30
+    (nova/scheduler/request_filter.py, ``require_tenant_aggregate``).
     """
     if analysis.is_on(options.TENANT):
         severity = Severity.ERROR
@@ -264,9 +261,9 @@ def lists(analysis: Analysis) -> Iterator[ProjectList]:
 
 @dataclasses.dataclass(frozen=True)
 class ProjectUnknown(Finding):
-    """An aggregate with a value that is the ID of no project.
+    """An aggregate with a value that is not a project's ID.
 
-    :ivar named: the IDs of the projects that have the value as their name
+    :ivar named: IDs of the projects with this name
     """
 
     rule = "project-unknown"
@@ -310,7 +307,7 @@ def unknown(analysis: Analysis) -> Iterator[ProjectUnknown]:
 
 @dataclasses.dataclass(frozen=True)
 class ProjectWithout(Finding):
-    """Projects that no aggregate is for, where each project has to have one."""
+    """Projects without an aggregate, while each needs one."""
 
     rule = "project-without"
     kind = Kind.OPTION
@@ -332,10 +329,7 @@ class ProjectWithout(Finding):
 
 
 def without(analysis: Analysis) -> Iterator[ProjectWithout]:
-    """Find projects that no aggregate is for, where each has to have one.
-
-    Those that a value means which never matches are left to the rules on that.
-    """
+    """Other rules report projects behind a value that never matches."""
     projects = analysis.survey.projects
     required = analysis.setting(options.TENANT_REQUIRED)
     if not projects or not required.value or not analysis.is_on(options.TENANT):
@@ -353,7 +347,7 @@ def without(analysis: Analysis) -> Iterator[ProjectWithout]:
 
 
 def _pairs(analysis: Analysis) -> Iterator[tuple[Aggregate, str, str]]:
-    """Yield each aggregate's keys that name projects, with their values."""
+    """Keys that name projects, with their values, by aggregate."""
     aggregates = analysis.survey.nova.aggregates
     for aggregate in sorted(aggregates, key=lambda each: (each.name, each.id)):
         for key, value in sorted(aggregate.projects.items()):
@@ -361,7 +355,7 @@ def _pairs(analysis: Analysis) -> Iterator[tuple[Aggregate, str, str]]:
 
 
 def _named(analysis: Analysis, name: str) -> tuple[str, ...]:
-    """The IDs of the projects of a name; each domain can have one."""
+    """IDs of the projects with a name; each domain can have one."""
     projects = analysis.survey.projects or {}
     return tuple(sorted(uuid for uuid, each in projects.items() if each == name))
 

@@ -1,4 +1,4 @@
-"""Rules on the amounts that flavors ask for, and how they group them."""
+"""Rules on amounts of flavors, and their groups."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _REASONS = {
 }
 
 
-#: What Nova leaves out of a flavor's amounts and groups.
+#: Input that Nova drops from a flavor's amounts and groups.
 _IGNORED = frozenset(
     [
         server.UNKNOWN_RESOURCE_CLASS,
@@ -44,9 +44,9 @@ _IGNORED = frozenset(
 
 @dataclasses.dataclass(frozen=True)
 class ResourcesUnknown(Finding):
-    """A resource class that flavors ask for and Placement does not know.
+    """A resource class of flavors that Placement does not know.
 
-    :ivar nearest: classes like it that it knows, best first
+    :ivar nearest: similar known classes, best first
     """
 
     rule = "resources-unknown"
@@ -65,10 +65,7 @@ class ResourcesUnknown(Finding):
 
 
 def unknown(analysis: Analysis) -> Iterator[ResourcesUnknown]:
-    """Find resource classes that Placement does not know: it refuses the request.
-
-    placement/handlers/allocation_candidate.py, ``list_allocation_candidates``.
-    """
+    """placement/handlers/allocation_candidate.py, ``list_allocation_candidates``."""
     known = analysis.survey.known_classes
     found: dict[str, list[str]] = {}
     for flavor in analysis.flavors:
@@ -91,7 +88,7 @@ def _classes(flavor: Demand) -> set[str]:
 class ResourcesIgnored(Finding):
     """A flavor with keys for amounts or groups that Nova ignores.
 
-    :ivar ignored: the keys, each with its value and what is wrong with it
+    :ivar ignored: the keys, each with its value and fault
     """
 
     rule = "resources-ignored"
@@ -110,10 +107,7 @@ class ResourcesIgnored(Finding):
 
 
 def ignored(analysis: Analysis) -> Iterator[ResourcesIgnored]:
-    """Find keys for amounts or groups that Nova ignores.
-
-    nova/scheduler/utils.py, ``ResourceRequest._process_extra_specs``.
-    """
+    """nova/scheduler/utils.py, ``ResourceRequest._process_extra_specs``."""
     for flavor in analysis.flavors:
         found = tuple(each for each in flavor.not_evaluated if each.kind in _IGNORED)
         if found:
@@ -122,10 +116,10 @@ def ignored(analysis: Analysis) -> Iterator[ResourcesIgnored]:
 
 @dataclasses.dataclass(frozen=True)
 class ResourcesNoPolicy(Finding):
-    """A flavor with several groups that does not say how they share providers.
+    """A flavor with several groups and no policy for sharing providers.
 
     :ivar groups: their suffixes
-    :ivar given: the policy that it names and that Nova does not know; else empty
+    :ivar given: an unknown policy that Nova ignores; else empty
     """
 
     rule = "resources-no-policy"
@@ -157,9 +151,9 @@ def no_policy(analysis: Analysis) -> Iterator[ResourcesNoPolicy]:
 
 @dataclasses.dataclass(frozen=True)
 class ResourcesNone(Finding):
-    """A flavor of which a group asks for no amount.
+    """A flavor with a group that has no amount.
 
-    :ivar groups: the suffixes of such groups; empty for the one without a suffix
+    :ivar groups: suffixes of such groups; empty for the one without a suffix
     """
 
     rule = "resources-none"
@@ -184,10 +178,7 @@ class ResourcesNone(Finding):
 
 
 def none(analysis: Analysis) -> Iterator[ResourcesNone]:
-    """Find flavors of which a group asks for no amount: Placement refuses them.
-
-    Not those that get one from the disk of their own or by an image that there is.
-    """
+    """Flavors that get an amount from a local disk or an image are left out."""
     for flavor in analysis.flavors:
         empty = [request.groups_without_amounts for request in flavor.requests]
         if empty and all(empty) and not _images_add_amounts(analysis, flavor):
@@ -195,7 +186,6 @@ def none(analysis: Analysis) -> Iterator[ResourcesNone]:
 
 
 def _images_add_amounts(analysis: Analysis, flavor: Demand) -> bool:
-    """Whether some image asks for what the flavor's groups lack."""
     for image in analysis.images:
         with contextlib.suppress(Refusal):
             request = analysis.builder.request(flavor.body, image.body)

@@ -1,4 +1,4 @@
-"""Rules on servers that exist. All servers are read for them, and on demand only."""
+"""Rules on existing servers, which need all servers and so run on demand."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from osc_traitsched.text import count, ranges
 
 @dataclasses.dataclass(frozen=True)
 class ServersMisplaced(Finding):
-    """Servers whose own hosts could not be given to them today.
+    """Servers on hosts that Nova would not choose for them today.
 
-    :ivar hosts: the service hosts that they are on
+    :ivar hosts: their service hosts
     """
 
     rule = "servers-misplaced"
@@ -39,10 +39,10 @@ class ServersMisplaced(Finding):
 
 @dataclasses.dataclass(frozen=True)
 class ServersNotKnown(Finding):
-    """Servers of which it is not known whether their hosts could be given to them.
+    """Servers that could not be judged against their hosts.
 
-    :ivar hosts: the service hosts whose servers were not read: their cell is silent
-    :ivar unknown: how many of those that were read
+    :ivar hosts: service hosts whose cell is silent, so that their servers were not read
+    :ivar unknown: number of servers that were read
     """
 
     rule = "servers-not-known"
@@ -74,7 +74,7 @@ class ServersNotKnown(Finding):
 
 
 def misplaced(analysis: Analysis) -> Iterator[ServersMisplaced]:
-    """Count the servers that a new one like them could not be where they are."""
+
     found = analysis.survey.servers
     if found is not None and found.misplaced:
         yield ServersMisplaced(
@@ -86,7 +86,7 @@ def misplaced(analysis: Analysis) -> Iterator[ServersMisplaced]:
 
 
 def not_known(analysis: Analysis) -> Iterator[ServersNotKnown]:
-    """Count the servers of which that is not known, and name the hosts not read."""
+    """Count the servers that could not be judged, and name the hosts not read."""
     found = analysis.survey.servers
     if found is not None and (found.unknown or found.silent):
         yield ServersNotKnown(

@@ -1,4 +1,4 @@
-"""Rules on the traits that flavors, images and aggregates name."""
+"""Rules on the traits in flavors, images and aggregates."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _LOOSE = Collation.CASE_INSENSITIVE
 
 @dataclasses.dataclass(frozen=True)
 class TraitsUnknown(Finding):
-    """A trait that flavors, images or aggregates name and Placement does not know.
+    """A trait of flavors, images or aggregates that Placement does not know.
 
-    :ivar nearest: traits like it that it knows, best first
+    :ivar nearest: similar known traits, best first
     """
 
     rule = "traits-unknown"
@@ -53,10 +53,10 @@ class TraitsUnknown(Finding):
 
 
 def unknown(analysis: Analysis) -> Iterator[TraitsUnknown]:
-    """Find traits that Placement does not know: it refuses every such request.
+    """Placement rejects requests that require or forbid it (placement/objects/trait.py,
+    ``ids_from_names``).
 
-    Required and forbidden ones alike (placement/objects/trait.py, ``ids_from_names``).
-    Names that no trait can have are another rule's.
+    ``traits-malformed`` reports impossible names.
     """
     known = analysis.survey.known_traits
     found: dict[str, _Namers] = {}
@@ -79,10 +79,10 @@ def _format(demand: Demand, analysis: Analysis) -> Iterator[Trait | RootTrait]:
 
 @dataclasses.dataclass(frozen=True)
 class TraitsBadValue(Finding):
-    """A flavor, image or aggregate with keys that Nova ignores for their value.
+    """Keys of a flavor, image or aggregate with a value that Nova ignores.
 
     :ivar pairs: keys that name a trait, with their values
-    :ivar by_database: only some databases ignore them, of an aggregate
+    :ivar by_database: an aggregate's values, which only some databases ignore
     """
 
     rule = "traits-bad-value"
@@ -119,11 +119,10 @@ class TraitsBadValue(Finding):
 
 
 def bad_value(analysis: Analysis) -> Iterator[TraitsBadValue]:
-    """Find keys that name a trait and that Nova ignores for their value.
+    """A flavor's value must be ``required`` or ``forbidden``, others ``required``.
 
-    A flavor's is ``required`` or ``forbidden``, all others' ``required``. Of an
-    aggregate the database compares it: what only some take for ``required`` works by
-    luck, whichever this cloud has.
+    Nova's database compares an aggregate's value. A value that only some databases
+    accept works by chance; every database gets the warning.
     """
     for demand in analysis.demands:
         kind = server.BAD_TRAIT_VALUE
@@ -159,9 +158,9 @@ def _bad_values_of(aggregate: Aggregate) -> Iterator[TraitsBadValue]:
 
 @dataclasses.dataclass(frozen=True)
 class TraitsNoHost(Finding):
-    """A trait that flavors, images or aggregates require and no host has.
+    """A trait that flavors, images or aggregates require, but no host has.
 
-    :ivar at_root: it is the root of a host's tree that must have it
+    :ivar at_root: the root of a host's tree must have it
     """
 
     rule = "traits-no-host"
@@ -201,8 +200,6 @@ def no_host(analysis: Analysis) -> Iterator[TraitsNoHost]:
 
 @dataclasses.dataclass
 class _Namers:
-    """What names a trait: flavors, images and aggregates, by their names."""
-
     flavors: dict[str, None] = dataclasses.field(default_factory=dict)
     images: dict[str, None] = dataclasses.field(default_factory=dict)
     aggregates: dict[str, None] = dataclasses.field(default_factory=dict)
@@ -217,16 +214,16 @@ class _Namers:
 
 
 def _severity(analysis: Analysis, namers: _Namers) -> Severity:
-    """How bad it is that no request can have a trait.
+    """The severity of a trait that no request can have.
 
-    Where only aggregates name it, it closes their hosts to everybody.
+    If only aggregates name it, it closes their hosts to all servers.
     """
     closed = analysis.is_on(options.ISOLATION) and any(
         analysis.inside(each.uuid)
         for each in analysis.isolated
         if each.name in namers.aggregates
     )
-    # Those of others fail none but the requests of those who use them.
+    # Other projects' images fail only their own users' requests.
     images = namers.images.keys() - analysis.images_of_others
     fails = namers.flavors or images or closed
     return Severity.ERROR if fails else Severity.WARNING
@@ -234,12 +231,11 @@ def _severity(analysis: Analysis, namers: _Namers) -> Severity:
 
 @dataclasses.dataclass(frozen=True)
 class TraitsFewHosts(Finding):
-    """A flavor that its traits leave fewer hosts than all else of it does.
+    """A flavor whose traits exclude hosts that it would otherwise fit.
 
-    :ivar traits: all of its traits; where they leave no host, each that leaves none
-        by itself
-    :ivar hosts: that are left
-    :ivar large_enough: how many hosts could take it but for its traits
+    :ivar traits: all of its traits; if no host is left, each that alone excludes all
+    :ivar hosts: the hosts that are left
+    :ivar large_enough: number of hosts that could take it without its traits
     """
 
     rule = "traits-few-hosts"
@@ -268,10 +264,7 @@ class TraitsFewHosts(Finding):
 
 
 def few_hosts(analysis: Analysis) -> Iterator[TraitsFewHosts]:
-    """Find flavors that a trait leaves fewer hosts than all else of them does.
-
-    Not those whose traits are those of isolated aggregates alone: that is meant.
-    """
+    """Flavors whose traits all isolate aggregates are left out: that is intended."""
     isolated = {name for each in analysis.isolated for name in each.traits}
     for flavor in traits_requests.judged(analysis):
         demand, left = flavor.demand, flavor.left
@@ -292,7 +285,7 @@ def few_hosts(analysis: Analysis) -> Iterator[TraitsFewHosts]:
 class TraitsUnused(Finding):
     """A custom trait that no flavor, image or aggregate names.
 
-    :ivar hosts: those that have it
+    :ivar hosts: hosts that have it
     """
 
     rule = "traits-unused"
@@ -317,10 +310,8 @@ class TraitsUnused(Finding):
 
 
 def unused(analysis: Analysis) -> Iterator[TraitsUnused]:
-    """Find custom traits that no flavor, image or aggregate names.
-
-    Those of nested providers are other services', whose ports and devices may ask
-    for them.
+    """Traits of nested providers are left out: other services' ports and devices may
+    ask for them.
     """
     holders = _holders(analysis.survey.traits)
     left = analysis.survey.known_traits - _named(analysis)
@@ -331,7 +322,6 @@ def unused(analysis: Analysis) -> Iterator[TraitsUnused]:
 
 
 def _named(analysis: Analysis) -> set[str]:
-    """The traits that flavors, images and aggregates name."""
     named = {name for demand in analysis.demands for name, _ in demand.named()}
     named |= {clause.name for demand in analysis.demands for clause in demand.traits}
     for aggregate in analysis.survey.nova.aggregates:
@@ -341,7 +331,6 @@ def _named(analysis: Analysis) -> set[str]:
 
 
 def _holders(traits: Mapping[str, frozenset[str]]) -> dict[str, set[str]]:
-    """The providers that have each custom trait."""
     found: dict[str, set[str]] = {}
     for uuid, names in traits.items():
         for name in filter(trait.is_custom, names):
@@ -362,7 +351,6 @@ RULES = (
 
 
 def _namers(finding: TraitsUnknown | TraitsNoHost) -> str:
-    """The flavors, images and aggregates of a finding."""
     parts = (
         listed(finding.flavors, "flavor"),
         listed(finding.images, "image"),

@@ -1,4 +1,4 @@
-"""Rules of the area traits: what requests can't be met."""
+"""Rules of the area traits: requests that no host can meet."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from osc_traitsched.core.nova.server.image import read as read_image
 from osc_traitsched.paste import Option, openstack
 from osc_traitsched.text import did_you_mean, listed, quoted
 
-# The rule on names that no trait can have.
+# Impossible names.
 
 
-#: What is no part of a name in Placement's queries: lists, ``in:`` and ``!``.
+#: Separators in Placement's queries: lists, ``in:`` and ``!``.
 _READ_BY_PLACEMENT = frozenset(",:!")
 
 
 @dataclasses.dataclass(frozen=True)
 class TraitsMalformed(Finding):
-    """A flavor, an image or an aggregate that names what no trait can be named.
+    """A flavor, an image or an aggregate with an impossible trait name.
 
     :ivar names: in the keys
-    :ivar nearest: traits like those that Placement knows
+    :ivar nearest: similar traits that Placement knows
     """
 
     rule = "traits-malformed"
@@ -65,9 +65,9 @@ class TraitsMalformed(Finding):
 
 
 def malformed(analysis: Analysis) -> Iterator[TraitsMalformed]:
-    """Find names that no trait can have (placement/schemas/trait.py).
+    """A trait's name must match placement/schemas/trait.py.
 
-    Nova takes them below microversion 2.86, and of images and aggregates always.
+    Nova accepts others below microversion 2.86, and always in images and aggregates.
     """
     for demand in analysis.demands:
         if keys := dict(_of_demand(demand)):
@@ -86,7 +86,7 @@ def malformed(analysis: Analysis) -> Iterator[TraitsMalformed]:
 
 
 def _of_demand(demand: Demand) -> Iterator[tuple[str, str]]:
-    """Yield the keys that name no trait, with what they name."""
+    """Keys with an impossible trait name, and the name."""
     for clause in demand.traits:
         if not trait.is_wellformed(clause.name):
             yield from ((origin.key, clause.name) for origin in clause.origins)
@@ -118,22 +118,22 @@ def _nearest(names: Iterable[str], known: frozenset[str]) -> tuple[str, ...]:
 MALFORMED_RULES = (Rule(TraitsMalformed, malformed, Kind.FLAVOR),)
 
 
-# The rule on flavors and images that Nova takes not at all, or not together.
+# Flavors and images that Nova rejects, alone or together.
 
 
-#: The keys that no check of nova-api looks at.
+#: Keys that no check of nova-api reads.
 _UNCHECKED = re.compile(r"(trait|resources)(?!.*(HYPERTHREADING|VCPU|PCPU))")
 
-#: An image without properties: some checks are made only where there is an image.
+#: An image without properties: some checks need an image.
 _PLAIN: Body = {"disk_format": "raw"}
 
 
 @dataclasses.dataclass(frozen=True)
 class TraitsRefused(Finding):
-    """A flavor or an image that Nova refuses.
+    """A flavor or an image that Nova rejects.
 
-    :ivar flavors: of an image the flavors that Nova refuses it with; none if it
-        refuses the flavor with all images, or the image with all flavors
+    :ivar flavors: for an image, the flavors that Nova rejects it with; empty if Nova
+        rejects it with every flavor, or the flavor with every image
     """
 
     rule = "traits-refused"
@@ -156,10 +156,10 @@ class TraitsRefused(Finding):
 
 
 def refused(analysis: Analysis) -> Iterator[TraitsRefused]:
-    """Find flavors and images that Nova refuses with all there are, and pairs.
+    """A single one is reported if Nova rejects it with all others.
 
-    Of pairs only those where a key of the flavor's and a property of the image's
-    contradict each other: that an image needs a larger flavor is not a fault.
+    A pair is reported only if a key of the flavor contradicts a property of the image:
+    an image that needs a larger flavor is not a fault.
     """
     for flavor in analysis.flavors:
         refusal = flavor.refusal or _refusal(analysis, flavor.body, _PLAIN)
@@ -182,7 +182,7 @@ def _of_one(
     refusal: Refusal,
     servers: Iterable[tuple[Body, Body]],
 ) -> Iterator[TraitsRefused]:
-    """Yield a finding unless Nova takes it with something."""
+    """Yield a finding unless Nova accepts it in some server."""
     if all(_refusal(analysis, *server) for server in servers):
         yield TraitsRefused(Severity.ERROR, demand.kind, demand.name, refusal)
 
@@ -224,7 +224,7 @@ def _is_of_both(refusal: Refusal, flavor: Body, image: Body) -> bool:
 def _kinds(
     demands: Iterable[Demand], decide: Callable[[Demand], object]
 ) -> list[tuple[Demand, list[Demand]]]:
-    """Those that Nova takes alone, by kinds: the first, and all of them."""
+    """Demands that Nova accepts alone, by kind: the first one, and all."""
     kinds: dict[object, list[Demand]] = {}
     for demand in demands:
         if demand.refusal is None:
@@ -233,13 +233,13 @@ def _kinds(
 
 
 def _of_flavor(flavor: Demand) -> object:
-    """What decides whether a flavor's keys contradict an image."""
+    """The keys of a flavor that may contradict an image."""
     specs = flavor.specs
     return frozenset(item for item in specs.items() if not _UNCHECKED.match(item[0]))
 
 
 def _of_image(image: Demand, release: int) -> object:
-    """What decides whether an image's properties contradict a flavor."""
+    """The properties of an image that may contradict a flavor."""
     found = read_image(decisive(image.body), release)
     traits = (item for item in found.traits() if not _UNCHECKED.match(item[0]))
     return frozenset(found.values.items()), frozenset(traits)
@@ -248,16 +248,16 @@ def _of_image(image: Demand, release: int) -> object:
 REFUSED_RULES = (Rule(TraitsRefused, refused, Kind.FLAVOR),)
 
 
-# Rules on traits that can't be had together, by one host or in one request.
+# Traits that exclude each other, on a host or in a request.
 
 
 @dataclasses.dataclass(frozen=True)
 class Judged:
-    """A flavor that requires or forbids traits that hosts have.
+    """A flavor with traits that some host has.
 
-    :ivar able: the roots of the hosts that could take it but for its traits
-    :ivar left: of those that could take it
-    :ivar alone_in_the_way: the traits each of which leaves none by itself
+    :ivar able: roots of hosts that could take it without its traits
+    :ivar left: roots of hosts that could take it
+    :ivar alone_in_the_way: the traits that alone exclude all hosts
     """
 
     demand: Demand
@@ -267,9 +267,9 @@ class Judged:
 
 
 def judged(analysis: Analysis) -> Iterator[Judged]:
-    """Yield the flavors that traits keep from hosts, some or all, for certain.
+    """Flavors with traits, and the hosts that are left.
 
-    Not those with a trait that this cloud does not know or no host has.
+    Flavors with a trait that is unknown, or on no host, are left out.
     """
     for flavor in analysis.flavors:
         if not flavor.traits or not _is_plain(analysis, flavor):
@@ -291,9 +291,9 @@ def _is_plain(analysis: Analysis, demand: Demand) -> bool:
 
 
 def missing(analysis: Analysis, demand: Demand) -> Iterator[Trait | RootTrait]:
-    """Yield the traits that are required, and known, and that no host has.
+    """Required, known traits that no host has.
 
-    What an image may change is not, as long as one that there is finds a host.
+    A trait that an image may change is left out if some image finds a host.
     """
     for clause in demand.needs:
         if clause.name not in analysis.survey.known_traits or analysis.hosts.meeting(
@@ -307,7 +307,7 @@ def missing(analysis: Analysis, demand: Demand) -> Iterator[Trait | RootTrait]:
 def _matching_hosts(
     analysis: Analysis, flavor: Demand, traits: Iterable[Trait | RootTrait]
 ) -> frozenset[str]:
-    """The hosts that could take a flavor if it named these traits only."""
+    """Hosts that could take a flavor if it had only these traits."""
     kept = frozenset(traits)
     found = (
         analysis.hosts.matching_hosts(_only(request, kept))
@@ -328,9 +328,9 @@ def _only(request: Request, kept: frozenset[Trait | RootTrait]) -> Request:
 class TraitsNotTogether(Finding):
     """A flavor or an image whose traits no host has together.
 
-    :ivar traits: that it requires, and of a flavor those that it forbids
-    :ivar flavors: of an image the flavors that it can't be combined with; none if
-        no host has the traits whatever the flavor
+    :ivar traits: required ones, and for a flavor also forbidden ones
+    :ivar flavors: for an image, the flavors that don't fit; empty if no host has the
+        image's traits
     """
 
     rule = "traits-not-together"
@@ -372,15 +372,14 @@ def not_together(analysis: Analysis) -> Iterator[TraitsNotTogether]:
 
 
 def _having_all(analysis: Analysis, image: Demand) -> frozenset[str]:
-    """The roots of the hosts that have each of an image's traits."""
     each = (analysis.hosts.meeting([clause]) for clause in image.needs)
     return analysis.all_hosts.intersection(*each)
 
 
 def _pairs_not_together(analysis: Analysis) -> Iterator[TraitsNotTogether]:
-    """Yield images that some flavors can't be combined with.
+    """Images that no host fits together with some flavors.
 
-    Not those whose traits are those of isolated aggregates: that is meant.
+    Traits that only isolate aggregates are left out: that is intended.
     """
     isolated = {name for each in analysis.isolated for name in each.traits}
     flavors = [
@@ -406,7 +405,7 @@ def _pairs_not_together(analysis: Analysis) -> Iterator[TraitsNotTogether]:
 class TraitsContradiction(Finding):
     """A trait that one request both requires and forbids.
 
-    :ivar flavors: of an image the flavors that forbid it; none if a flavor
+    :ivar flavors: for an image, the flavors that forbid it; empty for a flavor that
         contradicts itself
     """
 
@@ -436,10 +435,7 @@ class TraitsContradiction(Finding):
 
 
 def contradiction(analysis: Analysis) -> Iterator[TraitsContradiction]:
-    """Find traits that one request both requires and forbids, in the same group.
-
-    Placement refuses it (placement/lib.py, ``_check_forbidden``).
-    """
+    """Placement rejects both in one group (placement/lib.py, ``_check_forbidden``)."""
     for flavor in analysis.flavors:
         for name in _contradicting(flavor):
             if not analysis.flavor_hosts.with_any_image(flavor):
@@ -462,12 +458,10 @@ def _contradiction(
 
 
 def _contradicting(demand: Demand) -> list[str]:
-    """The traits that a flavor both requires and forbids."""
     return _both(demand.traits, demand.traits)
 
 
 def _clashing(flavor: Demand, image: Demand) -> list[str]:
-    """The traits that a flavor forbids and an image requires."""
     return _both(image.traits, flavor.traits)
 
 

@@ -1,4 +1,4 @@
-"""What Nova asks Placement for one server, and why it would not ask at all."""
+"""Nova's request to Placement for one server, and Nova's refusals."""
 
 from __future__ import annotations
 

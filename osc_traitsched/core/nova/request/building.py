@@ -1,4 +1,4 @@
-"""From flavor and image to the request that nova-scheduler sends to Placement."""
+"""From flavor and image to nova-scheduler's request to Placement."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from osc_traitsched.core.nova.server.server import (
 )
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
-# What else Nova would look at, that a flavor and an image do not tell.
+# Conditions of Nova's that flavor and image do not decide.
 
 
 def of(server: Server, assumptions: SchedulerSettings) -> Iterator[NotEvaluated]:
-    """Yield it; the request is right if none of it is in the way."""
+    """Yield conditions that may still prevent the request."""
     yield from _pci_alias(server, assumptions)
     yield from _disk(server)
     yield from _volume_zone(server, assumptions)
@@ -45,7 +45,7 @@ def of(server: Server, assumptions: SchedulerSettings) -> Iterator[NotEvaluated]
 def _pci_alias(
     server: Server, assumptions: SchedulerSettings
 ) -> Iterator[NotEvaluated]:
-    """Yield an alias, which only nova.conf explains (nova/pci/request.py)."""
+    """An alias that only nova.conf explains (nova/pci/request.py)."""
     alias = server.flavor.specs.get(attachments.PCI_ALIAS)
     if alias is None or server.aliases is not None:
         return
@@ -57,10 +57,10 @@ def _pci_alias(
 
 
 def _disk(server: Server) -> Iterator[NotEvaluated]:
-    """Yield what nova/compute/api.py, ``_validate_flavor_image_nostatus``, looks at.
+    """Conditions of nova/compute/api.py, ``_validate_flavor_image_nostatus``.
 
-    A disk of 0 takes a policy that by default only admins have; a volume must be
-    as large as the image says.
+    A disk of 0 needs a policy, by default only for admins; a volume must be as large as
+    the image says.
     """
     if not server.image.body:
         return
@@ -75,10 +75,10 @@ def _disk(server: Server) -> Iterator[NotEvaluated]:
 def _volume_zone(
     server: Server, assumptions: SchedulerSettings
 ) -> Iterator[NotEvaluated]:
-    """Yield a volume whose zone nova-compute looks at, and nova-api does not ask for.
+    """Volumes in a zone that nova-compute checks without nova-api asking for it.
 
-    It does when it attaches one that the server does not have yet
-    (nova/volume/cinder.py, ``check_availability_zone``).
+    It checks volumes that the server does not have yet (nova/volume/cinder.py,
+    ``check_availability_zone``).
     """
     if server.zone or assumptions.value(options.CROSS_AZ_ATTACH):
         return
@@ -89,7 +89,7 @@ def _volume_zone(
 
 
 def _kernel(server: Server) -> Iterator[NotEvaluated]:
-    """Yield the images of an image, which must exist too."""
+    """Kernel and RAM disk images, which must exist too."""
     body = server.image.body
     if body.get("kernel_id") == "nokernel":
         return
@@ -99,7 +99,7 @@ def _kernel(server: Server) -> Iterator[NotEvaluated]:
 
 
 def _computes(server: Server) -> Iterator[NotEvaluated]:
-    """Yield what takes every compute service of the cloud to be new enough."""
+    """Features that need a minimum version of every compute service."""
     if cpu.policy(server).value == "mixed":
         yield NotEvaluated(MIXED_COMPUTES, cpu.POLICY, "mixed")
     if server.release >= 32:
@@ -120,11 +120,11 @@ def build(
     computes: Sequence[Compute] | None,
     assumptions: SchedulerSettings,
 ) -> Request:
-    """The request that nova-scheduler makes of a server that nova-api lets through.
+    """The request of nova-scheduler for a server that nova-api accepts.
 
-    :param computes: all compute nodes of the cloud, for a host that is named; without
-        them the request is not restricted to it, and says so
-    :raises Refusal: where Nova refuses it
+    :param computes: all compute nodes, if the user names a host; without them the
+        request is not limited to that host, and ``not_evaluated`` says so
+    :raises Refusal: if Nova rejects the server
     """
     with at(API, server.release):
         if computes is not None:
@@ -136,7 +136,7 @@ def build(
 
 
 def provisioned(asked: Server, assumptions: SchedulerSettings) -> Server:
-    """Return the server as nova-api hands it on.
+    """The server as nova-api passes it on.
 
     nova/compute/api.py, ``_provision_instances``; 34 asks Cyborg first.
     """
@@ -152,13 +152,13 @@ def provisioned(asked: Server, assumptions: SchedulerSettings) -> Server:
 
 
 def aliases(assumptions: SchedulerSettings) -> tuple[str, ...] | None:
-    """Return the PCI aliases; None if nobody said any."""
+    """The PCI aliases; None if no setting has any."""
     found = assumptions.setting(options.PCI_ALIAS)
     return found.value if found.given and isinstance(found.value, tuple) else None
 
 
 def microversion(release: int) -> str:
-    """Return the microversion with which a release asks for candidates.
+    """A release's Placement microversion for allocation candidates.
 
     nova/scheduler/client/report.py, ``get_allocation_candidates``.
     """
@@ -186,7 +186,7 @@ def _request(server: Server, so_far: SoFar, assumptions: SchedulerSettings) -> R
 
 
 def _group_policy(server: Server, found: SoFar) -> str | None:
-    """Return the flavor's policy, or the one that Nova adds for the groups of others.
+    """The flavor's policy, or Nova's own for several groups of ports or devices.
 
     nova/scheduler/utils.py, ``resources_from_request_spec``
     """
@@ -202,9 +202,9 @@ def _restricted(
     named: model.Destination,
     computes: Sequence[Compute] | None,
 ) -> Request:
-    """Return the request for the host that is named, if any is.
+    """The request, limited to the named host, if any.
 
-    Naming one takes a policy (nova/api/openstack/compute/servers.py, ``create`` and
+    Naming one needs a policy (nova/api/openstack/compute/servers.py, ``create`` and
     ``_process_hosts_for_create``).
     """
     if not named.is_named:
@@ -222,7 +222,7 @@ def _restricted(
 
 
 def _asks_twice(server: Server, assumptions: SchedulerSettings) -> bool:
-    """Tell whether hosts that were set up before 20 are asked for as well.
+    """Whether Nova also asks for hosts that were set up before 20.
 
     nova/scheduler/manager.py, ``select_destinations``.
     """
@@ -233,7 +233,7 @@ def _asks_twice(server: Server, assumptions: SchedulerSettings) -> bool:
 
 @contextlib.contextmanager
 def at(stage: str, release: int) -> Iterator[None]:
-    """Say of a refusal at which stage it comes."""
+    """Add the stage to a refusal."""
     try:
         yield
     except Refusal as refusal:

@@ -1,4 +1,4 @@
-"""What nova-api refuses of a flavor and an image before it makes a request."""
+"""Checks by nova-api of flavor and image, before the request."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from osc_traitsched.core.nova.server.properties import CpuSet
 from osc_traitsched.core.nova.server.server import Server, image_name, keys, switched
 from osc_traitsched.core.releases import NEWEST, OLDEST
 
-# What nova-api refuses of an availability zone, which only the cloud can tell.
+# Check of the availability zone, which only the cloud can answer.
 
 
 def zone_refusal(zone: str, zones: Mapping[str, bool]) -> Refusal | None:
-    """Return what nova-api says of a zone, or None if it takes it.
+    """nova-api's refusal of a zone; None if it accepts the zone.
 
-    A zone without one enabled nova-compute is not available, as one that is not
-    there (nova/compute/api.py, ``_validate_and_build_base_options``).
+    A zone without an enabled nova-compute is as unavailable as a missing one
+    (nova/compute/api.py, ``_validate_and_build_base_options``).
 
-    :param zones: the names of all zones, and whether each is available
+    :param zones: for the name of each zone, whether it is available
     """
     if zones.get(zone):
         return None
@@ -32,7 +32,7 @@ def zone_refusal(zone: str, zones: Mapping[str, bool]) -> Refusal | None:
     return Refusal("InvalidRequest", reason, (zone,), "api", 400, near)
 
 
-# What nova-api refuses of the CPUs (nova/virt/hardware.py).
+# Checks of CPUs (nova/virt/hardware.py).
 
 
 _EXPLICIT_THREADS = re.compile(r"trait([1-9][0-9]*)?:HW_CPU_HYPERTHREADING")
@@ -43,10 +43,10 @@ _NO_LIMIT = 65536
 
 
 def explicit_cpus(server: Server) -> None:
-    """Refuse a number of CPUs that contradicts the policy or the flavor's own.
+    """Reject explicit CPUs that contradict the policy or the flavor's number.
 
-    ``numa_get_constraints`` and ``_get_vcpu_pcpu_resources``. Only suffixes that
-    are numbers are looked at, in every release.
+    ``numa_get_constraints`` and ``_get_vcpu_pcpu_resources``. All releases read only
+    numeric suffixes.
     """
     policy = cpu.policy(server).value
     names, shared, pinned = numa.explicit_cpus(server)
@@ -60,7 +60,7 @@ def explicit_cpus(server: Server) -> None:
 
 
 def explicit_threads(server: Server) -> None:
-    """Refuse a thread policy beside the trait that says the same or the opposite.
+    """Reject a thread policy together with the trait for threads.
 
     ``numa_get_constraints`` and ``_get_hyperthreading_trait``.
     """
@@ -71,7 +71,7 @@ def explicit_threads(server: Server) -> None:
 
 
 def not_pinned(server: Server) -> None:
-    """Refuse what only makes sense for pinned CPUs (``numa_get_constraints``)."""
+    """Reject settings that need pinned CPUs (``numa_get_constraints``)."""
     if numa.cpu_policy(server) in ("dedicated", "mixed"):
         return
     key, value = _hyperthreading(server)
@@ -90,14 +90,14 @@ def not_pinned(server: Server) -> None:
 
 
 def not_mixed(server: Server) -> None:
-    """Refuse a mask of dedicated CPUs where all are (``numa_get_constraints``)."""
+    """Reject a mask if all CPUs are dedicated (``numa_get_constraints``)."""
     if numa.cpu_policy(server) == "dedicated" and cpu.dedicated_cpus(server):
         names = (cpu.DEDICATED_MASK,)
         raise Refusal("RequiredMixedInstancePolicy", "needs-mixed", names)
 
 
 def mixed(server: Server) -> None:
-    """Refuse a mixed server without a mask, or with two (``numa_get_constraints``)."""
+    """Reject a mixed policy without a mask, or with two (``numa_get_constraints``)."""
     if numa.cpu_policy(server) != "mixed":
         return
     if bool(cpu.realtime_cpus(server)) == bool(cpu.dedicated_cpus(server)):
@@ -107,14 +107,14 @@ def mixed(server: Server) -> None:
 
 
 def realtime_has_a_mask(server: Server) -> None:
-    """Refuse real time without a mask, until 21 (``numa_get_constraints``)."""
+    """Reject real time without a mask, until 21 (``numa_get_constraints``)."""
     if cpu.is_realtime(server) and not cpu.realtime_mask(server):
         names = (cpu.REALTIME,)
         raise Refusal("RealtimeMaskNotFoundOrInvalid", "realtime-mask", names)
 
 
 def realtime_leaves_some(server: Server) -> None:
-    """Refuse a mask that leaves no CPU for real time, until 21.
+    """Reject a mask that leaves no CPU for real time, until 21.
 
     ``vcpus_realtime_topology``.
     """
@@ -128,16 +128,16 @@ def realtime_leaves_some(server: Server) -> None:
 
 
 def pinned_threads_are_named(server: Server) -> None:
-    """Refuse an empty thread policy of a pinned server, until 21."""
+    """Reject an empty thread policy of a pinned server, until 21."""
     if numa.cpu_policy(server) == "dedicated" and threads(server) == "":
         raise Refusal("ValueError", "unknown-value", (cpu.THREADS,))
 
 
 def topology(server: Server) -> None:
-    """Refuse an image that wants more than the flavor's limits allow.
+    """Reject an image that exceeds the flavor's limits.
 
-    ``get_cpu_topology_constraints``. Whether the numbers can make up the flavor's
-    CPUs, only the host finds out.
+    ``get_cpu_topology_constraints``. Only the host checks whether the numbers make up
+    the flavor's CPUs.
     """
     limits = {}
     for side in _SIDES:
@@ -159,7 +159,7 @@ def topology(server: Server) -> None:
 
 
 def _sides(server: Server, key: str) -> tuple[int, int]:
-    """Return what the flavor and what the image say; 0 for nothing."""
+    """The flavor's number and the image's; 0 if unset."""
     spec = server.flavor.specs.get(key)
     number = 0 if spec is None else properties.integer(spec)
     if number is None:
@@ -168,13 +168,13 @@ def _sides(server: Server, key: str) -> tuple[int, int]:
 
 
 def threads(server: Server) -> str | None:
-    """Return the thread policy, or the one that the trait comes to."""
+    """The thread policy, or the one that the trait stands for."""
     _, value = _hyperthreading(server)
     return _THREAD_POLICIES.get(value, cpu.thread_policy(server).value)
 
 
 def _hyperthreading(server: Server) -> tuple[str, str]:
-    """Return the key and the value of the trait for threads; empty without one."""
+    """Key and value of the trait for threads; empty without one."""
     for key, value in server.flavor.specs.items():
         if _EXPLICIT_THREADS.match(key):
             return key, value
@@ -183,7 +183,7 @@ def _hyperthreading(server: Server) -> tuple[str, str]:
     return "", ""
 
 
-# What nova-api refuses of NUMA nodes and pages (nova/virt/hardware.py).
+# Checks of NUMA nodes and pages (nova/virt/hardware.py).
 
 
 CPUS, MEMORY = "hw:numa_cpus", "hw:numa_mem"
@@ -191,9 +191,9 @@ _MOST_CELLS = 128
 
 
 def locked_memory(server: Server) -> bool:
-    """Return whether memory is locked (``get_locked_memory_constraint``).
+    """Whether memory is locked (``get_locked_memory_constraint``).
 
-    It can be only where a page size is said.
+    Locking needs a page size.
     """
     key = "hw:locked_memory"
     wanted = switched(server, key, exception="FlavorImageLockedMemoryConflict")
@@ -205,13 +205,13 @@ def locked_memory(server: Server) -> bool:
 
 
 def encrypted_or_locked(server: Server) -> None:
-    """Look at memory encryption already here, unless memory is locked."""
+    """Check memory encryption this early, unless memory is locked."""
     if not locked_memory(server):
         extra_specs.memory_encryption(server)
 
 
 def layout(server: Server) -> None:
-    """Refuse NUMA nodes that do not share out the flavor's CPUs and memory.
+    """Reject NUMA nodes that do not divide the flavor's CPUs and memory.
 
     ``_get_numa_topology_auto`` and ``_get_numa_topology_manual``.
     """
@@ -242,20 +242,20 @@ def _incomplete(server: Server) -> Refusal:
 
 
 def threads_of_cells_are_named(server: Server) -> None:
-    """Refuse an empty thread policy of a server with NUMA nodes."""
+    """Reject an empty thread policy of a server with NUMA nodes."""
     if _has_cells(server) and threads(server) == "":
         raise Refusal("ValueError", "unknown-value", (cpu.THREADS,))
 
 
 def _has_cells(server: Server) -> bool:
-    """Tell whether the server's NUMA nodes are looked at; for pinning from 22 on."""
+    """Whether Nova checks NUMA nodes; for pinned servers since 22."""
     return numa.has_own_nodes(server) or (
         server.release >= 22 and numa.is_pinned(server)
     )
 
 
 def _cpus_of_cells(server: Server) -> list[CpuSet] | None:
-    """Return each node's CPUs (``_get_numa_cpu_constraint``), or None."""
+    """CPUs by node (``_get_numa_cpu_constraint``), or None."""
     spec = _numbered(server, CPUS)
     prop = server.image.cells("hw_numa_cpus")
     cells = [properties.cpus(text, f"{CPUS}.{node}") for node, text in enumerate(spec)]
@@ -266,7 +266,7 @@ def _cpus_of_cells(server: Server) -> list[CpuSet] | None:
 
 
 def _memory_of_cells(server: Server) -> list[int] | None:
-    """Return each node's MB (``_get_numa_mem_constraint``), or None."""
+    """MB by node (``_get_numa_mem_constraint``), or None."""
     cells = []
     for node, text in enumerate(_numbered(server, MEMORY)):
         amount = properties.integer(text)
@@ -281,7 +281,7 @@ def _memory_of_cells(server: Server) -> list[int] | None:
 
 
 def _numbered(server: Server, key: str) -> list[str]:
-    """Return the values of ``key.0``, ``key.1`` …, up to the first gap."""
+    """Values of ``key.0``, ``key.1`` and so on, up to the first gap."""
     found = []
     for node in range(_MOST_CELLS):
         value = server.flavor.specs.get(f"{key}.{node}")
@@ -292,7 +292,7 @@ def _numbered(server: Server, key: str) -> list[str]:
 
 
 def _keys_of_cells(server: Server, key: str) -> tuple[str, ...]:
-    """Return ``key.0``, ``key.1`` … as flavor and image have them."""
+    """The keys of ``key.0``, ``key.1`` and so on, in flavor and image."""
     parts = (
         (server.flavor.specs, f"{key}."),
         (server.image.body, image_name(key) + "."),
@@ -309,7 +309,6 @@ def _check_one_side(
 
 
 def _check_cpus(server: Server, cells: Iterable[CpuSet]) -> None:
-    """Refuse unless each of the flavor's CPUs is in one of the nodes."""
     left = CpuSet.below(server.flavor.vcpus)
     names = (*_keys_of_cells(server, CPUS), "vcpus")
     for cell in cells:
@@ -323,17 +322,17 @@ def _check_cpus(server: Server, cells: Iterable[CpuSet]) -> None:
         raise Refusal("ImageNUMATopologyCPUsUnassigned", "cpu-nowhere", names)
 
 
-# What else nova-api refuses of a flavor and an image (nova/compute/api.py).
+# More checks of flavor and image (nova/compute/api.py).
 
 
 _BYTES_A_GB = 1024**3
 
 
 def bootable(server: Server) -> None:
-    """Refuse the image of an encrypted volume.
+    """Reject the image of an encrypted volume.
 
-    ``_detect_nonbootable_image_from_properties``; a volume made of it may boot,
-    except in 20.
+    ``_detect_nonbootable_image_from_properties``; a volume made of it may boot, except
+    in 20.
     """
     key = "cinder_encryption_key_id"
     allowed = server.boot_from_volume and server.release >= 21
@@ -342,22 +341,22 @@ def bootable(server: Server) -> None:
 
 
 def active(server: Server) -> None:
-    """Refuse an image that is not ready (``_validate_flavor_image``)."""
+    """Reject an image that is not active (``_validate_flavor_image``)."""
     if server.image.body.get("status", "active") != "active":
         raise Refusal("ImageNotActive", "image-not-active", ("status",))
 
 
 def memory(server: Server) -> None:
-    """Refuse a flavor with less RAM than the image needs."""
+    """Reject a flavor with less RAM than the image needs."""
     if server.flavor.ram < server.image.amount("min_ram"):
         raise Refusal("FlavorMemoryTooSmall", "flavor-too-small", ("ram", "min_ram"))
 
 
 def packed_ring(server: Server) -> None:
-    """Refuse where flavor and image differ about packed virtqueues.
+    """Reject different packed virtqueues of flavor and image.
 
-    nova/virt/hardware.py, ``get_packed_virtqueue_constraint``. 29 compares a truth
-    value with a text here, so that both may not say anything.
+    nova/virt/hardware.py, ``get_packed_virtqueue_constraint``. 29 compares a boolean
+    with a text, and so rejects even equal values.
     """
     prop = "hw_virtio_packed_ring"
     both = (
@@ -370,10 +369,10 @@ def packed_ring(server: Server) -> None:
 
 
 def disk(server: Server) -> None:
-    """Refuse a flavor whose disk is too small for the image.
+    """Reject a flavor whose disk is too small for the image.
 
-    ``_validate_flavor_image_nostatus``. Of a volume only its own size would count,
-    and a disk of 0 takes the size of the image.
+    ``_validate_flavor_image_nostatus``. A root volume has its own size, and a disk of 0
+    has the size of the image.
     """
     room = server.flavor.disk * _BYTES_A_GB
     if server.root_disk_is_a_volume or not room:
@@ -388,14 +387,14 @@ def disk(server: Server) -> None:
 
 
 def performance_monitoring(server: Server) -> None:
-    """Refuse where flavor and image differ about the PMU (``get_pmu_constraint``)."""
+    """Reject different PMU settings of flavor and image (``get_pmu_constraint``)."""
     old = server.release < 25
     exception = "ImagePMUConflict" if old else "FlavorImageConflict"
     switched(server, "hw:pmu", exception)
 
 
 def serial_ports(server: Server) -> None:
-    """Refuse an image with more serial ports than the flavor allows.
+    """Reject an image with more serial ports than the flavor allows.
 
     nova/virt/hardware.py, ``get_number_of_serial_ports``.
     """
@@ -412,7 +411,7 @@ def serial_ports(server: Server) -> None:
 
 
 def multiqueue(server: Server) -> None:
-    """Refuse where flavor and image differ about queues (two CPUs or more).
+    """Reject different multiqueue settings of flavor and image (two CPUs or more).
 
     nova/virt/hardware.py, ``get_vif_multiqueue_constraint``.
     """
@@ -420,7 +419,7 @@ def multiqueue(server: Server) -> None:
         switched(server, "hw:vif_multiqueue_enabled")
 
 
-# What nova-api refuses at once, check by check, in its order.
+# All checks of nova-api, in its order.
 #
 # nova/compute/api.py, ``_create_instance``: ``_validate_and_build_base_options`` and
 # ``_checks_for_create_and_rebuild``.
@@ -431,7 +430,7 @@ _STATUS: Mapping[str, int] = {
     "ImagePCINUMAPolicyForbidden": 403,
     "MixedInstanceNotSupportByComputeService": 409,
     "PortInUse": 409,
-    # These are on none of the API's lists: the user is shown a failure of Nova's.
+    # The API does not expect these, and answers with an internal error.
     "Invalid": 500,
     "InvalidPCINUMAAffinity": 500,
     "JSONDecodeError": 500,
@@ -448,11 +447,11 @@ _STATUS_UNTIL_33: Mapping[str, int] = {
 
 @dataclasses.dataclass(frozen=True)
 class Check:
-    """One check: it returns, or raises Refusal.
+    """One check, which may raise Refusal.
 
-    :ivar since: the first release that has it at this place
-    :ivar until: the first one that does not any more
-    :ivar of_image: it is left out for a server without an image
+    :ivar since: the first release with the check at this place
+    :ivar until: the first release without it
+    :ivar of_image: skipped for a server without an image
     """
 
     function: Callable[[Server], object]
@@ -462,9 +461,9 @@ class Check:
 
 
 def check(server: Server) -> None:
-    """Go through all checks of the server's release.
+    """Run all checks of the server's release.
 
-    :raises Refusal: at the first that fails
+    :raises Refusal: of the first check that fails
     """
     for each in CHECKS:
         skipped = each.of_image and not server.image.body
@@ -473,7 +472,7 @@ def check(server: Server) -> None:
 
 
 def http_status(exception: str, release: int) -> int:
-    """Return the status of the API's answer for one of Nova's exceptions.
+    """HTTP status of the API's answer for an exception of Nova's.
 
     nova/api/openstack/compute/servers.py, ``ServersController.create``.
     """

@@ -1,4 +1,4 @@
-"""What a server asks for: the request that Nova would make of it."""
+"""Nova's request to Placement for one server."""
 
 from __future__ import annotations
 
@@ -13,25 +13,22 @@ from osc_traitsched.core.names import near_names
 from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource, RootTrait, Trait
 from osc_traitsched.core.nova.server.server import NotEvaluated
 
-# The request: what Nova asks Placement for one server.
-
 
 @dataclasses.dataclass(frozen=True)
 class Request:
-    """What Nova asks Placement for one server.
+    """Nova's request to Placement for one server.
 
-    :ivar clauses: in the order in which Nova comes to them: those of the
-        prefilters, then those of the flavor and the image
-    :ivar group_policy: ``none``, ``isolate``, or None if nothing is said
-    :ivar limit: at most so many candidates
+    :ivar clauses: in Nova's order: of the prefilters, then of flavor and image
+    :ivar group_policy: ``none``, ``isolate``, or None if not set
+    :ivar limit: maximum number of candidates
     :ivar microversion: of the Placement API, as Nova sends it
-    :ivar in_tree: UUID of the root that alone is asked for; None for all
-    :ivar fallback: the second query that Nova sends for a pinned server, whose
-        candidates count as well; None if it sends one query only
+    :ivar in_tree: UUID of the only root to search; None for all
+    :ivar fallback: Nova's second query for a pinned server, whose candidates count as
+        well
     :ivar same_subtree: suffixes of groups whose providers must be one of them and its
         descendants
-    :ivar not_evaluated: what the query depends on and was not given, and what Nova read
-        and left out without a word
+    :ivar not_evaluated: missing data behind the query, and input that Nova drops
+        without an error
     """
 
     clauses: tuple[Clause, ...]
@@ -45,12 +42,12 @@ class Request:
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """The suffixes of its groups, each once; empty for the unsuffixed one."""
+        """Suffixes of its groups, each once; empty for the unsuffixed group."""
         suffixes = (_group(clause) for clause in self.clauses)
         return tuple(dict.fromkeys(s for s in suffixes if s is not None))
 
     def resources(self, group: str = "") -> Mapping[str, int]:
-        """Return the amount of each resource class that a group asks for."""
+        """Amounts of a group, by resource class."""
         return {
             clause.resource_class: clause.amount
             for clause in self.clauses
@@ -59,9 +56,9 @@ class Request:
 
     @property
     def groups_without_amounts(self) -> tuple[str, ...]:
-        """The groups that ask for no amount; the unsuffixed one where none does.
+        """The groups without an amount; the unsuffixed one if no group has any.
 
-        Placement refuses a request with any (placement/lib.py,
+        Placement rejects a request with such a group (placement/lib.py,
         ``_check_for_orphans`` and ``_check_for_one_resources``).
         """
         groups = self.groups or ("",)
@@ -69,17 +66,16 @@ class Request:
 
     @property
     def lacks_group_policy(self) -> bool:
-        """Whether it says nothing of how its groups may share providers, and must.
+        """Whether several groups lack a policy for sharing providers.
 
-        Placement refuses it (placement/handlers/allocation_candidate.py,
-        ``list_allocation_candidates``). Nova helps out only where ports or devices
-        bring the second group (nova/scheduler/utils.py,
-        ``resources_from_request_spec``).
+        Placement rejects that (placement/handlers/allocation_candidate.py,
+        ``list_allocation_candidates``). Nova adds a policy only if ports or devices add
+        the second group (nova/scheduler/utils.py, ``resources_from_request_spec``).
         """
         return self.group_policy is None and len(set(self.groups) - {""}) > 1
 
     def query(self) -> str:
-        """Return the query string, each byte as Nova sends it.
+        """The query string, each byte as Nova sends it.
 
         nova/scheduler/utils.py, ``ResourceRequest.to_querystring``.
         """
@@ -90,7 +86,7 @@ class Request:
         return urllib.parse.urlencode(sorted(self._parameters()))
 
     def without_limit(self) -> Request:
-        """Return the request of a server whose hints name other servers, or a group.
+        """The request for a server in a group, or with hints that name servers.
 
         nova/scheduler/utils.py, ``resources_from_request_spec``
         """
@@ -98,12 +94,11 @@ class Request:
         return dataclasses.replace(self, limit=None, fallback=second)
 
     def forbidding_at_once(self, but: Request | None = None) -> Request:
-        """Return the request with one clause for all the aggregates that it forbids.
+        """The request with one clause for all forbidden aggregates.
 
-        The same hosts match, and it takes less to find them: each of many isolated
-        aggregates is a clause of its own in nearly every request.
+        The same hosts match, but faster: many isolated aggregates make many clauses.
 
-        :param but: the clauses that this request has as well stay as they are
+        :param but: a request whose clauses are not joined
         """
         apart = but.clauses if but else ()
         joined: list[MemberOf] = []
@@ -138,7 +133,7 @@ class Request:
             yield "root_required", _traits(roots)
         for group in self.groups:
             amounts = [f"{name}:{n}" for name, n in self.resources(group).items()]
-            # A group of traits alone is sent too; Placement then refuses it.
+            # A group without amounts is sent too; Placement rejects it.
             yield f"resources{group}", ",".join(sorted(amounts))
             traits = [
                 clause
@@ -163,37 +158,38 @@ class Request:
 
 
 def _group(clause: Clause) -> str | None:
-    """Return the suffix of the group that a clause is of; None for the root's."""
+    """The suffix of a clause's group; None for a root trait."""
     if isinstance(clause, RootTrait):
         return None
     return "" if isinstance(clause, MemberOf) else clause.group
 
 
 def _traits(clauses: Iterable[Trait | RootTrait]) -> str:
-    """Return required traits, then forbidden ones, each in the order of their names."""
+    """Required traits, then forbidden ones, each by name."""
     ordered = sorted(clauses, key=lambda clause: (clause.forbidden, clause.name))
     return ",".join(f"{'!' * clause.forbidden}{clause.name}" for clause in ordered)
 
 
-# The host that an administrator names, with the availability zone or apart from it.
+# The host that an administrator names, in the availability zone or beside it.
 
 
-#: Of hosts in no zone's aggregate ([DEFAULT]default_availability_zone, where nobody
-#: set it). It matters where an aggregate has this zone, which it should not.
+#: Zone of hosts outside all zones' aggregates (default of
+#: [DEFAULT]default_availability_zone). It matters only if an aggregate has this zone,
+#: which is a mistake.
 _DEFAULT_ZONE = "nova"
-#: The first release that puts a named host's own zone in the place of another.
+#: The first release that replaces the requested zone by a named host's own.
 _HOSTS_ZONE_SINCE = 23
 
 
 @dataclasses.dataclass(frozen=True)
 class Destination:
-    """What ``ZONE``, ``ZONE:HOST``, ``ZONE:HOST:NODE`` or ``ZONE::NODE`` says.
+    """A parsed ``ZONE``, ``ZONE:HOST``, ``ZONE:HOST:NODE`` or ``ZONE::NODE``.
 
-    Or what ``host`` and ``hypervisor_hostname`` of ``POST /servers`` say beside a zone.
+    Or ``host`` and ``hypervisor_hostname`` of ``POST /servers``, beside a zone.
 
-    :ivar host: a service host; None if none is named, and maybe empty
+    :ivar host: a service host, maybe empty; None if none is named
     :ivar node: the name of a hypervisor
-    :ivar is_forced: it is named with the zone, and no host filter runs
+    :ivar is_forced: named in the zone, so that no host filter runs
     """
 
     zone: str
@@ -203,26 +199,25 @@ class Destination:
 
     @property
     def is_named(self) -> bool:
-        """Whether a host or a node is named, and so no other can be chosen."""
+        """Whether a host or a node is named."""
         return bool(self.host or self.node)
 
     @property
     def checked_zone(self) -> str | None:
-        """The zone that nova-api wants to be there; None if it does not look.
+        """The zone that nova-api checks; None if it checks none.
 
-        nova/compute/api.py, ``create``; nova-api has dropped the zone of a node that
-        is named without its host.
+        nova/compute/api.py, ``create``; nova-api drops the zone of a node without a
+        host.
         """
         if not self.is_forced:
             return self.zone
         return self.zone if self.host is None and not self.node else None
 
     def zone_of(self, aggregates: Iterable[Mapping[str, object]], release: int) -> str:
-        """Return the zone that the server is for; empty for any.
+        """The zone of the request; empty for any.
 
-        A host's own zone counts, whatever is asked for, and then none is asked for. A
-        host in no zone's aggregate is in the default zone. Until 22 the zone that is
-        asked for stays
+        If a forced host is in another zone, no zone is requested. A host outside all
+        zones' aggregates is in the default zone. Until 22 the requested zone stays
         (nova/api/openstack/compute/servers.py, ``_validate_host_availability_zone``).
 
         :param aggregates: the compute API's bodies
@@ -242,7 +237,7 @@ class Destination:
         return self.zone if is_default or self.zone == zone else ""
 
     def nodes(self, computes: Iterable[Compute]) -> tuple[Compute, ...]:
-        """Return the compute nodes that are meant, those of Ironic may be many."""
+        """The named compute nodes; an Ironic host can have many."""
         return tuple(
             each
             for each in computes
@@ -257,15 +252,15 @@ def read(
     on_host: str | None = None,
     on_node: str | None = None,
 ) -> Destination:
-    """Take apart what a user gives as the availability zone.
+    """Parse the user's availability zone.
 
     nova/compute/api.py, ``parse_availability_zone``;
     nova/api/openstack/compute/servers.py, ``_process_hosts_for_create``
 
-    :param default_zone: where none is given; a colon in it has no meaning
-    :param on_host: what the user gives as ``host``
-    :param on_node: what the user gives as ``hypervisor_hostname``
-    :raises Refusal: for more than two colons, and for a host that is named twice
+    :param default_zone: used if the user names no zone; a colon in it has no meaning
+    :param on_host: ``host`` of the API
+    :param on_node: ``hypervisor_hostname`` of the API
+    :raises Refusal: for more than two colons, or a host named twice
     """
     zone, *named = (availability_zone or "").split(":")
     if len(named) > 2:
@@ -282,11 +277,11 @@ def read(
 
 
 def check(destination: Destination, computes: Iterable[Compute]) -> None:
-    """Accept only a host that nova-api finds; one that is forced it does not look for.
+    """Reject an unknown host; nova-api does not check a forced one.
 
     nova/compute/api.py, ``_validate_host_or_node``
 
-    :raises Refusal: for a host or a node that is not there
+    :raises Refusal: for an unknown host or node
     """
     computes = tuple(computes)
     if destination.is_forced or destination.nodes(computes):
@@ -297,13 +292,13 @@ def check(destination: Destination, computes: Iterable[Compute]) -> None:
 def restricted(
     request: Request, destination: Destination, computes: Sequence[Compute]
 ) -> Request:
-    """Return the request for the host that is named.
+    """The request limited to the named host.
 
-    Of several nodes Placement is asked for all hosts, and Nova takes those it wants
+    For several nodes Placement is asked for all hosts, and Nova picks the named ones
     (nova/scheduler/utils.py, ``resources_from_request_spec``).
 
     :param computes: all compute nodes of the cloud
-    :raises Refusal: when there is no such host or node
+    :raises Refusal: for an unknown host or node
     """
     nodes = destination.nodes(computes)
     if not nodes:

@@ -1,4 +1,4 @@
-"""A server as flavor and image want it."""
+"""A server as flavor and image describe it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from osc_traitsched.core.nova.server import properties
 from osc_traitsched.core.nova.server.image import Image
 from osc_traitsched.core.nova.server.parts import NO_PARTS, Parts
 
-# A flavor as Nova's API shows it, read once.
+# A flavor of Nova's API, parsed once.
 
 
 EPHEMERAL = "OS-FLV-EXT-DATA:ephemeral"
@@ -32,7 +32,7 @@ class Flavor:
     :ivar ram: MB
     :ivar disk: GB, as ``ephemeral``
     :ivar swap: MB
-    :ivar specs: its extra specs, in the order in which Nova gives them
+    :ivar specs: extra specs, in Nova's order
     """
 
     vcpus: int
@@ -44,22 +44,22 @@ class Flavor:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What two flavors have in common of which Nova makes the same."""
+        """Equal for flavors that Nova treats the same."""
         sizes = (self.vcpus, self.ram, self.disk, self.ephemeral, self.swap)
         return (*sizes, *self.specs.items())
 
     def origin(self, key: str) -> Origin:
-        """Return a key, of an extra spec or ``vcpus`` say, as a clause's origin."""
+        """The origin of a clause from this key, an extra spec or e.g. ``vcpus``."""
         return Origin("flavor", key)
 
     def flag(self, key: str) -> bool | None:
-        """Return an extra spec that means yes or no; None if it is not set."""
+        """A boolean extra spec; None if it is not set."""
         value = self.specs.get(key)
         return None if value is None else properties.boolean(value)
 
 
 def read(body: Mapping[str, object]) -> Flavor:
-    """Read a flavor of the compute API; an empty or missing number is 0."""
+    """Parse a flavor of the compute API; an empty or missing number is 0."""
 
     def number(key: str) -> int:
         return properties.integer(body.get(key) or 0) or 0
@@ -70,22 +70,22 @@ def read(body: Mapping[str, object]) -> Flavor:
         vcpus=number("vcpus"),
         ram=number("ram"),
         disk=number("disk"),
-        # A server's own copy of its flavor calls it by the short name.
+        # A server's own copy of its flavor uses the short name.
         ephemeral=number(EPHEMERAL) or number("ephemeral"),
         swap=number("swap"),
         specs={str(key): str(value) for key, value in specs.items()},
     )
 
 
-# What a request would depend on and nobody said, or what Nova silently leaves out.
+# Unknown conditions, and input that Nova drops.
 
 
-#: The flavor or the image names groups that only another service can spell out.
+#: Groups of the flavor or the image whose contents another service has.
 PCI_ALIAS = "pci alias"
 PCI_ALIAS_IN_PLACEMENT = "pci alias in placement"
 DEVICE_PROFILE = "device profile"
 
-#: A condition of nova-api that depends on more than the flavor and the image.
+#: Conditions of nova-api that depend on more than flavor and image.
 ZERO_DISK = "zero disk needs a policy"
 VOLUME_SIZE = "volume size"
 VOLUME_ZONE = "volume zone"
@@ -97,7 +97,7 @@ FORCED_HOST = "named host needs a policy"
 REQUESTED_DESTINATION = "asked host needs a policy"
 PROJECT = "project not given"
 
-#: Something that Nova reads and drops, with no more than a line in its log.
+#: Input that Nova drops, at most with a line in its log.
 BAD_GROUP_POLICY = "invalid group policy"
 UNKNOWN_RESOURCE_CLASS = "unknown resource class"
 BAD_AMOUNT = "invalid amount"
@@ -106,7 +106,7 @@ BAD_SUFFIX = "suffix of no group"
 OVERWRITTEN = "overwritten"
 STATELESS_WITHOUT_UEFI = "stateless firmware without uefi"
 
-#: A prefilter that is on and adds nothing.
+#: An enabled prefilter that adds nothing.
 IMAGE_TYPE = "image type unknown trait"
 IMAGE_METADATA = "image metadata prefilter adds nothing"
 ZONE = "zone has no aggregate, so no restriction"
@@ -115,11 +115,11 @@ TENANT = "tenant has no aggregate, so no restriction"
 
 @dataclasses.dataclass(frozen=True)
 class NotEvaluated:
-    """One such thing.
+    """An unknown condition, or dropped input.
 
     :ivar kind: one of this module's constants
-    :ivar key: the flavor's key or the image's property it is about; the zone's
-        or the project's name for a prefilter that found no aggregate of it
+    :ivar key: the flavor's key or the image's property; a zone's or project's name if a
+        prefilter found no aggregate for it
     :ivar value: the value under that key, as text
     """
 
@@ -128,12 +128,12 @@ class NotEvaluated:
     value: str = ""
 
 
-# One server that is to be made: all that the core is told about it.
+# One new server, with all its data.
 
 
 @dataclasses.dataclass(frozen=True)
 class Aggregate:
-    """An aggregate of Nova, as far as the scheduler looks at it."""
+    """An aggregate of Nova's, as the scheduler sees it."""
 
     uuid: str
     name: str
@@ -141,27 +141,27 @@ class Aggregate:
 
     @classmethod
     def read(cls, body: Mapping[str, object]) -> Aggregate:
-        """Read an aggregate of the compute API, of microversion 2.41 or later."""
+        """Parse an aggregate of the compute API, 2.41 or later."""
         found = body.get("metadata")
         metadata = found if isinstance(found, Mapping) else {}
         texts = {str(key): str(value) for key, value in metadata.items()}
         return cls(str(body["uuid"]), str(body.get("name", "")), texts)
 
     def origin(self, key: str) -> Origin:
-        """Return a key of its metadata as the origin of a clause."""
+        """The origin of a clause from this metadata key."""
         return Origin("aggregate", key, name=self.name)
 
 
 @dataclasses.dataclass(frozen=True)
 class Server:
-    """A server that somebody asks for.
+    """A requested server.
 
-    :ivar zone: the availability zone alone, the default one too; empty for any
-    :ivar boot_from_volume: a volume is made of the image and is the root disk
+    :ivar zone: the availability zone, without a host, maybe the default; empty for any
+    :ivar boot_from_volume: the root disk is a volume made of the image
     :ivar release: Nova's major version
     :ivar parts: ports, networks, volumes and device profiles
-    :ivar aliases: those of ``[pci]alias``, as texts; None if they are not known
-    :ivar pci_in_placement: Placement is asked for the devices of aliases
+    :ivar aliases: texts of ``[pci]alias``; None if unknown
+    :ivar pci_in_placement: Nova asks Placement for the devices of aliases
     """
 
     flavor: Flavor
@@ -177,15 +177,15 @@ class Server:
 
     @property
     def root_disk_is_a_volume(self) -> bool:
-        """Tell whether the flavor's disk is not used (nova: ``is_bfv``)."""
+        """Whether the flavor's disk is unused (nova: ``is_bfv``)."""
         return self.boot_from_volume or self.image.is_of_a_volume()
 
 
 @dataclasses.dataclass(frozen=True)
 class Choice:
-    """What the flavor or the image, or both, say about one thing.
+    """A setting by flavor, image or both.
 
-    :ivar value: None if neither says anything
+    :ivar value: None if neither has it
     """
 
     value: str | None
@@ -194,7 +194,7 @@ class Choice:
 
 @dataclasses.dataclass(frozen=True)
 class Switch:
-    """Whether the flavor or the image, or both, want one thing."""
+    """A boolean setting by flavor, image or both."""
 
     on: bool
     origins: tuple[Origin, ...] = ()
@@ -203,7 +203,7 @@ class Switch:
 def origins(
     server: Server, key: str, by_flavor: object, by_image: object
 ) -> tuple[Origin, ...]:
-    """Return the flavor's key and the image's property, those of them that count."""
+    """The flavor's key and the image's property, if each counts."""
     found = [server.flavor.origin(key)] if by_flavor else []
     if by_image:
         found.append(server.image.origin(image_name(key)))
@@ -211,12 +211,12 @@ def origins(
 
 
 def image_name(key: str) -> str:
-    """Return the image property that stands for a flavor's key, both as Nova has it."""
+    """The image property for a flavor's key, by Nova's naming."""
     return key.replace(":", "_")
 
 
 def keys(server: Server, *flavor_keys: str) -> tuple[str, ...]:
-    """Return those keys of the flavor, and the image's properties, that are set."""
+    """Those keys that are set in the flavor, and in the image."""
     names = [key for key in flavor_keys if key in server.flavor.specs]
     for name in map(image_name, flavor_keys):
         if name in server.image.values:
@@ -231,13 +231,13 @@ def agreed(
     conflict: str = "FlavorImageConflict",
     unknown: str = "Invalid",
 ) -> Choice:
-    """Return what flavor and image say with one voice; an empty text says nothing.
+    """The value on which flavor and image agree; an empty text counts as unset.
 
-    nova/virt/hardware.py, ``_get_unique_flavor_image_meta``, and the check of the
-    values that follows it in each of its callers.
+    nova/virt/hardware.py, ``_get_unique_flavor_image_meta``, and the check of the value
+    in each of its callers.
 
-    :raises Refusal: the one exception where they differ, the other for a value
-        that is not one of the allowed
+    :raises Refusal: ``conflict`` if they differ; ``unknown`` for a value that is not
+        allowed
     """
     spec = server.flavor.specs.get(key)
     prop = server.image.text(image_name(key))
@@ -254,11 +254,11 @@ def agreed(
 def switched(
     server: Server, key: str, exception: str = "FlavorImageConflict"
 ) -> Switch:
-    """Return whether flavor or image want something that is either on or off.
+    """Whether flavor or image turn a boolean setting on.
 
     nova/virt/hardware.py, ``check_hw_boolean`` and its elder siblings.
 
-    :raises Refusal: the exception, where one says yes and the other no
+    :raises Refusal: ``exception`` if one says yes and the other no
     """
     spec = server.flavor.flag(key)
     prop = server.image.flag(image_name(key))
@@ -267,29 +267,29 @@ def switched(
     return Switch(bool(spec or prop), origins(server, key, spec, prop))
 
 
-# How one condition after the other comes into a request.
+# Adding conditions to a request.
 
 
-#: What a rule yields.
+#: Result of a rule.
 Found = Union[Clause, NotEvaluated]
 
 
 @dataclasses.dataclass(frozen=True)
 class SoFar:
-    """What the rules up to now came to.
+    """The conditions so far.
 
-    :ivar clauses: in the order in which Nova came to them
+    :ivar clauses: in Nova's order
     """
 
     clauses: tuple[Clause, ...] = ()
     not_evaluated: tuple[NotEvaluated, ...] = ()
 
     def with_all(self, found: Iterable[Found]) -> SoFar:
-        """Return this and what one more rule found.
+        """The conditions with those of one more rule.
 
-        An amount of a class that the group already has replaces it, as in Nova
-        (nova/objects/request_spec.py, ``RequestGroup.add_resource``); a trait that
-        is already there gets one more origin.
+        An amount replaces the group's amount of the same class, as in Nova
+        (nova/objects/request_spec.py, ``RequestGroup.add_resource``). A repeated trait
+        gets one more origin.
         """
         found = tuple(found)
         if not found:
@@ -305,13 +305,13 @@ class SoFar:
         return SoFar(tuple(clauses.values()), tuple(once))
 
     def without_zeros(self) -> SoFar:
-        """Return this without amounts of 0 (``ResourceRequest.strip_zeros``)."""
+        """The conditions without amounts of 0 (``ResourceRequest.strip_zeros``)."""
         left = [c for c in self.clauses if not isinstance(c, Resource) or c.amount]
         return dataclasses.replace(self, clauses=tuple(left))
 
 
 def _put(clauses: dict[tuple[object, ...], Clause], new: Clause) -> list[NotEvaluated]:
-    """Put a clause in its place, and return what it overwrote."""
+    """Add a clause; gives the amounts that it overwrites."""
     key = _identity(new, len(clauses))
     old = clauses.setdefault(key, new)
     if old is new:
@@ -327,9 +327,9 @@ def _put(clauses: dict[tuple[object, ...], Clause], new: Clause) -> list[NotEval
 
 
 def _identity(clause: Clause, place: int) -> tuple[object, ...]:
-    """Return what two clauses that become one have in common.
+    """A key that is equal for clauses to be merged.
 
-    :param place: where it is among all clauses; every one on aggregates stays
+    :param place: the clause's position; clauses on aggregates are never merged
     """
     if isinstance(clause, Resource):
         return Resource, clause.group, clause.resource_class
@@ -343,15 +343,15 @@ def _both(old: Clause, new: Clause) -> tuple[Origin, ...]:
     return tuple(dict.fromkeys((*old.origins, *new.origins)))
 
 
-# A group of amounts and traits that comes from outside of flavor and image.
+# A request group that flavor and image do not contain.
 
 
 @dataclasses.dataclass(frozen=True)
 class Group:
-    """One such group (nova/objects/request_spec.py, ``RequestGroup``).
+    """A request group (nova/objects/request_spec.py, ``RequestGroup``).
 
-    :ivar suffix: says whose it is
-    :ivar amounts: by resource class; maybe of 0
+    :ivar suffix: unique by owner
+    :ivar amounts: by resource class; may be 0
     """
 
     suffix: str
@@ -362,11 +362,11 @@ class Group:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it asks for nothing, not even for an amount of 0."""
+        """Whether it has neither amounts, not even of 0, nor traits."""
         return not (self.amounts or self.required or self.forbidden)
 
     def clauses(self) -> Iterator[Resource | Trait]:
-        """Yield what it asks for."""
+        """Yield the clauses of the group."""
         origins = (self.origin,)
         for name, amount in self.amounts.items():
             yield Resource(self.suffix, name, amount, origins)
