@@ -30,9 +30,6 @@ from osc_traitsched.views.explain import document, filters, prose, weights
 from osc_traitsched.views.listing import Table
 from osc_traitsched.views.terminal import painted
 
-# openstack trait-sched filter try.
-
-
 # Options for own filters and weighers, and their Python.
 
 

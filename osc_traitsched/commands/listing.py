@@ -108,9 +108,6 @@ class ListAggregates(base.Lister):
         return listing.rows(found.differences, args.long, is_known)
 
 
-# openstack trait-sched mirror.
-
-
 # openstack trait-sched mirror check.
 
 

@@ -13,9 +13,6 @@ from osc_traitsched.core.errors import BadConfiguration
 from osc_traitsched.core.nova.options import OPTIONS, Kind, Option, Value
 from osc_traitsched.core.nova.settings import Setting
 
-# The configuration room: the text of an option as a value of its kind.
-
-
 # oslo.config refuses no list, and no string that is free.
 _EXPECTED = {
     Kind.BOOLEAN: "true or false",

@@ -291,7 +291,7 @@ class Filters:
         self._names = tuple(
             name
             for name in (names if isinstance(names, tuple) else ())
-            if name in FILTERS and FILTERS[name].reads == (AGGREGATES,)
+            if name in FILTERS and FILTERS[name].varies_by == AGGREGATES
             if name not in (AZ_FILTER, PROJECT_FILTER)
         )
         self._cloud = cloud

@@ -33,9 +33,6 @@ from osc_traitsched.core.inventory.snapshot import membership_differences as dif
 from osc_traitsched.core.inventory.trait import Ownership
 from osc_traitsched.text import is_abridged, listed, quoted
 
-# Providers as objects to change, and what puts Placement in step with Nova.
-
-
 # Providers as objects to change: their traits, and the aggregates that they are in.
 
 

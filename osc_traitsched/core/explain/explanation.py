@@ -34,9 +34,6 @@ from osc_traitsched.core.nova.weigher.ranking import OwnWeighers, Ranking, ranki
 from osc_traitsched.core.nova.weigher.weighing import NONE, Assumption
 from osc_traitsched.core.placement.facts import Facts, Room, Stock
 
-# The answer of explain.
-
-
 # Everything that explain has to say of one question, as one value.
 
 

@@ -50,9 +50,6 @@ from osc_traitsched.core.nova.weigher import ranking as weighers
 from osc_traitsched.core.placement import facts as candidate
 from osc_traitsched.core.placement.facts import Facts, Fit, Room
 
-# What the host filters leave of Placement's candidates.
-
-
 # What of a request does nothing: hints that no filter reads, and a zone of nobody.
 
 

@@ -9,9 +9,6 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Set
 
-# Keys in the metadata of aggregates, and how databases compare them.
-
-
 # How Nova's database compares the metadata of aggregates.
 #
 # nova/objects/aggregate.py compares keys and values in SQL, and so by the collation of

@@ -20,9 +20,6 @@ _ARCHITECTURES = (
 ARCHITECTURES = tuple(_ARCHITECTURES.split())
 
 
-# Nova's options that decide about scheduling, by release.
-
-
 # What an option of nova.conf is, in every release of Nova.
 
 

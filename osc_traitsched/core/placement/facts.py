@@ -12,9 +12,6 @@ from osc_traitsched.core.inventory.snapshot import Aggregate, Nova, Provider, Sn
 from osc_traitsched.core.inventory.trait import DISABLED
 from osc_traitsched.core.nova.clause import Condition, MemberOf, Resource, Trait
 
-# What was read of Placement: trees, groups of providers, inventories.
-
-
 # What Placement says of every provider, as far as one request asks for it.
 
 
@@ -270,9 +267,6 @@ def _group(clauses: Iterable[Resource | Trait]) -> Group:
     return Group(
         tuple(sorted(amounts)), frozenset(traits[False]), frozenset(traits[True])
     )
-
-
-# Allocation candidates, and how many servers fit together.
 
 
 # The hosts that Placement gives for a request, and what each would give of what.

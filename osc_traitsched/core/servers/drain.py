@@ -28,9 +28,6 @@ from osc_traitsched.core.servers.failure import ServerState
 from osc_traitsched.core.servers.parts import Part
 from osc_traitsched.core.servers.refusals import MoveRefusal
 
-# The servers of a host to empty, and the hosts after each move.
-
-
 # Servers, their requests, and the resulting plan.
 
 

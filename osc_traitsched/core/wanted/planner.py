@@ -36,9 +36,6 @@ from osc_traitsched.core.wanted.refusals import (
     TwoZones,
 )
 
-# Changes from units, the rows of a plan, and the rows of a reviewed plan.
-
-
 # Trait changes that can't be made, or that others would revert.
 
 
@@ -266,9 +263,6 @@ def _identity(row: ReviewedRow) -> tuple[Value, ...]:
 
 def _without_id(row: Row) -> tuple[Value, ...]:
     return tuple(None if name == "id" else getattr(row, name) for name in IDENTITY)
-
-
-# Zone changes that Nova rejects, and aggregates that no flavor gets into.
 
 
 # Zone changes that Nova rejects, found before they are tried.

@@ -31,9 +31,6 @@ from osc_traitsched.core.nova.filter.values import lowest
 from osc_traitsched.core.nova.server import cpu
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
-# Host filters that read service, versions, load and NUMA cells.
-
-
 # How the version of a hypervisor is compared with what an image wants.
 
 

@@ -14,9 +14,6 @@ from osc_traitsched.core.nova.clause import Origin
 from osc_traitsched.core.nova.server.server import Aggregate, Server
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
-# What a host filter sees of a host, and what it can answer.
-
-
 # What a host filter says of one host: yes, no, unknown, or an exception.
 
 
@@ -301,9 +298,6 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-# Host filters that read what a compute node reports.
 
 
 # What ``HostState`` has under which name, as far as it can be seen from outside.

@@ -27,12 +27,11 @@ from osc_traitsched.core.nova.options import is_removed
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.releases import NEWEST, OLDEST
 
-# Nova's host filters by their names, each with its releases and what it reads.
+# Nova's host filters by their names, each with its releases and options.
 
 
-#: What a filter reads of a host.
-AGGREGATES, REPORT, SERVICE, HOST = "aggregates", "report", "service", "host"
-INSTANCES, RATIOS = "instances", "allocation_ratios"
+#: What a filter's answer varies by: the host, its aggregates, or the request alone.
+HOST, AGGREGATES, REQUEST = "host", "aggregates", "request"
 
 Judge = Callable[[HostState, RequestSpec, SchedulerSettings], Answer]
 
@@ -46,7 +45,7 @@ class NovaFilter:
     :ivar since: first release that has it
     :ivar until: first release that lacks it again
     :ivar options: of nova.conf that it reads
-    :ivar reads: fields of a host state that it reads
+    :ivar varies_by: hosts that are equal in it get the same answer
     :ivar on_rebuild: it also runs for a rebuild with another image
     """
 
@@ -55,7 +54,7 @@ class NovaFilter:
     since: int = OLDEST
     until: int = NEWEST + 1
     options: tuple[str, ...] = ()
-    reads: tuple[str, ...] = ()
+    varies_by: str = HOST
     on_rebuild: bool = False
 
     def is_in(self, release: int) -> bool:
@@ -64,50 +63,47 @@ class NovaFilter:
 
 
 _ROWS = (
-    NovaFilter("AllHostsFilter", compute.all_hosts),
-    NovaFilter("ComputeFilter", compute.compute, reads=(SERVICE,)),
+    NovaFilter("AllHostsFilter", compute.all_hosts, varies_by=REQUEST),
+    NovaFilter("ComputeFilter", compute.compute),
     NovaFilter(
         "ComputeCapabilitiesFilter",
         capabilities.compute_capabilities,
-        reads=(HOST, REPORT),
     ),
     NovaFilter(
         "ImagePropertiesFilter",
         aggregates.image_properties,
         options=(options.DEFAULT_ARCHITECTURE,),
-        reads=(REPORT,),
         on_rebuild=True,
     ),
     NovaFilter(
         "ServerGroupAntiAffinityFilter",
         groups.anti_affinity,
-        reads=(HOST, INSTANCES),
     ),
-    NovaFilter("ServerGroupAffinityFilter", groups.affinity, reads=(HOST,)),
-    NovaFilter("SameHostFilter", same_host, reads=(INSTANCES,)),
-    NovaFilter("DifferentHostFilter", different_host, reads=(INSTANCES,)),
-    NovaFilter("SimpleCIDRAffinityFilter", simple_cidr, reads=(REPORT,)),
+    NovaFilter("ServerGroupAffinityFilter", groups.affinity),
+    NovaFilter("SameHostFilter", same_host),
+    NovaFilter("DifferentHostFilter", different_host),
+    NovaFilter("SimpleCIDRAffinityFilter", simple_cidr),
     NovaFilter(
         "AggregateInstanceExtraSpecsFilter",
         aggregates.extra_specs,
-        reads=(AGGREGATES,),
+        varies_by=AGGREGATES,
     ),
     NovaFilter(
         "AggregateImagePropertiesIsolation",
         aggregates.isolation,
         options=(options.IMAGE_NAMESPACE, options.IMAGE_SEPARATOR),
-        reads=(AGGREGATES,),
+        varies_by=AGGREGATES,
         on_rebuild=True,
     ),
     NovaFilter(
         "AggregateMultiTenancyIsolation",
         aggregates.multi_tenancy,
-        reads=(AGGREGATES,),
+        varies_by=AGGREGATES,
     ),
     NovaFilter(
         "AggregateTypeAffinityFilter",
         aggregates.type_affinity,
-        reads=(AGGREGATES,),
+        varies_by=AGGREGATES,
     ),
     NovaFilter(
         "IsolatedHostsFilter",
@@ -117,63 +113,57 @@ _ROWS = (
             options.ISOLATED_HOSTS,
             options.RESTRICT_ISOLATED_HOSTS,
         ),
-        reads=(HOST,),
         on_rebuild=True,
     ),
     NovaFilter(
         "IoOpsFilter",
         values.io_ops,
         options=(options.MAX_IO_OPS,),
-        reads=(REPORT,),
     ),
     NovaFilter(
         "AggregateIoOpsFilter",
         values.aggregate_io_ops,
         options=(options.MAX_IO_OPS,),
-        reads=(REPORT, AGGREGATES),
     ),
     NovaFilter(
         "NumInstancesFilter",
         values.num_instances,
         options=(options.MAX_INSTANCES,),
-        reads=(REPORT,),
     ),
     NovaFilter(
         "AggregateNumInstancesFilter",
         values.aggregate_num_instances,
         options=(options.MAX_INSTANCES,),
-        reads=(REPORT, AGGREGATES),
     ),
-    NovaFilter("NUMATopologyFilter", compute.numa_topology, reads=(REPORT,)),
-    NovaFilter("PciPassthroughFilter", compute.pci_passthrough),
-    NovaFilter("JsonFilter", values.json_filter, reads=(HOST, REPORT)),
-    NovaFilter("MetricsFilter", state.metrics, options=(options.METRICS,)),
+    NovaFilter("NUMATopologyFilter", compute.numa_topology),
+    NovaFilter("PciPassthroughFilter", compute.pci_passthrough, varies_by=REQUEST),
+    NovaFilter("JsonFilter", values.json_filter),
+    NovaFilter(
+        "MetricsFilter", state.metrics, options=(options.METRICS,), varies_by=REQUEST
+    ),
     NovaFilter(
         "AvailabilityZoneFilter",
         aggregates.availability_zone,
         until=28,
         options=(options.DEFAULT_HOST_ZONE,),
-        reads=(AGGREGATES,),
+        varies_by=AGGREGATES,
     ),
     NovaFilter(
         "AggregateCoreFilter",
         compute.aggregate_core,
         until=22,
-        reads=(REPORT, AGGREGATES, RATIOS),
     ),
     NovaFilter(
         "AggregateRamFilter",
         compute.aggregate_ram,
         until=22,
-        reads=(REPORT, AGGREGATES, RATIOS),
     ),
     NovaFilter(
         "AggregateDiskFilter",
         compute.aggregate_disk,
         until=22,
-        reads=(REPORT, AGGREGATES, RATIOS),
     ),
-    NovaFilter("RetryFilter", compute.retry, until=22),
+    NovaFilter("RetryFilter", compute.retry, until=22, varies_by=REQUEST),
 )
 
 #: All of them by their names.
@@ -255,7 +245,7 @@ def _answers(
     spec: RequestSpec,
     settings: SchedulerSettings,
 ) -> Mapping[str, Answer]:
-    """Judge hosts once if they are equal in all that the filter reads."""
+    """Judge hosts once if the filter must answer the same for them."""
     known = FILTERS.get(name)
     answers: dict[str, Answer] = {}
     found: dict[Hashable, Answer] = {}
@@ -268,8 +258,8 @@ def _answers(
 
 
 def _alike(known: NovaFilter | None, host: HostState) -> Hashable:
-    if known is None or not known.reads:
+    if known is None or known.varies_by == REQUEST:
         return None
-    if known.reads == (AGGREGATES,):
+    if known.varies_by == AGGREGATES:
         return tuple(aggregate.uuid for aggregate in host.aggregates)
     return host.compute.uuid

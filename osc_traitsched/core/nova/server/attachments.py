@@ -219,9 +219,6 @@ def _invalid(text: str) -> Refusal:
     return Refusal("PciInvalidAlias", "alias-malformed", (text,))
 
 
-# What networks, volumes and device profiles add to a request.
-
-
 # What Cyborg's device profiles ask of Placement.
 #
 # nova/accelerator/cyborg.py, ``_CyborgClient.get_device_request_groups``.

@@ -15,9 +15,6 @@ from osc_traitsched.core.nova.server import properties as reading
 from osc_traitsched.core.nova.server.properties import CpuSet, Property
 from osc_traitsched.core.releases import OLDEST
 
-# What an image asks for, in the letters that Nova takes.
-
-
 # An image's property as Python writes it, which is what a host filter compares.
 #
 # nova/objects/image_meta.py, ``ImageMetaProps``

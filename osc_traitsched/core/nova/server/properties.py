@@ -84,9 +84,6 @@ class CpuSet:
         return self <= other and self != other
 
 
-# Keys of flavors and properties of images, read as Nova reads them.
-
-
 # How Nova reads the texts that flavors and images hold.
 
 

@@ -217,9 +217,6 @@ def _named(name: str, release: int) -> tuple[Weigher, ...]:
     return tuple(each for each in rows if each and each.is_in(release))
 
 
-# The order in which nova-scheduler tries hosts, and how it comes about.
-
-
 # What sums of the same numbers can differ by, relative to them, since Nova adds them
 # in the order of its files on the disk.
 _ROUNDING = 1e-14
