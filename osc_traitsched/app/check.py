@@ -8,13 +8,8 @@ from collections.abc import Iterable, Mapping
 from osc_traitsched.app import misplaced, settings
 from osc_traitsched.app.misplaced import Scope
 from osc_traitsched.app.settings import SettingsSources
-from osc_traitsched.cloud import (
-    allocation_candidates,
-    lookup,
-    projects,
-    read,
-    server_groups,
-)
+from osc_traitsched.cloud import allocation_candidates, lookup, read, request_parts
+from osc_traitsched.cloud import lookup as projects
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.cloud.topology import read_topology
 from osc_traitsched.core import check as core
@@ -105,7 +100,7 @@ def survey(cloud: Cloud, assumed: SchedulerSettings) -> Survey:
         own_project=cloud.own_project,
         projects=projects.names(cloud),
         has_private_flavors=lookup.lists_private_flavors(cloud),
-        groups=server_groups.groups(cloud) if policies_off(assumed) else (),
+        groups=request_parts.groups(cloud) if policies_off(assumed) else (),
     )
 
 

@@ -10,14 +10,8 @@ from collections.abc import Iterable, Sequence
 from osc_traitsched.app import settings, traits
 from osc_traitsched.app.garbage import uncollected
 from osc_traitsched.app.settings import SettingsSources
-from osc_traitsched.cloud import (
-    allocation_candidates,
-    lookup,
-    projects,
-    read,
-    server_groups,
-    volumes,
-)
+from osc_traitsched.cloud import allocation_candidates, lookup, read, request_parts
+from osc_traitsched.cloud import lookup as projects
 from osc_traitsched.cloud import servers as fleets
 from osc_traitsched.cloud.allocation_candidates import NOTHING
 from osc_traitsched.cloud.service import Cloud, Service
@@ -102,7 +96,7 @@ def placements(cloud: Cloud, scope: Scope, sources: SettingsSources) -> Placemen
 def _read_volumes(cloud: Cloud, fleet: Fleet) -> None:
     if fleet.roots:
         with contextlib.suppress(Forbidden, NotInCatalog):
-            fleet.with_volumes(volumes.root_images(cloud, fleet.roots))
+            fleet.with_volumes(request_parts.root_images(cloud, fleet.roots))
 
 
 def _judged(
@@ -152,14 +146,14 @@ def _peer_index(
     If all servers were read, the others are on no host, or in a cell that does not
     answer.
     """
-    peer_index = PeerIndex(server_groups.groups(cloud), fleet)
+    peer_index = PeerIndex(request_parts.groups(cloud), fleet)
     left = sorted(peer_index.unplaced)
     if has_silent_cell:
         peer_index.add_hosts({}, left)
     elif is_complete:
         peer_index.add_hosts({}, ())
     else:
-        found = server_groups.whereabouts(cloud, left[:MOST_LOOKED_FOR])
+        found = request_parts.whereabouts(cloud, left[:MOST_LOOKED_FOR])
         hosts = {server: host for server, (host, _) in found.nodes.items()}
         peer_index.add_hosts(hosts, found.silent.union(left[MOST_LOOKED_FOR:]))
     return peer_index

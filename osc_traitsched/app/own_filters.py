@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from osc_traitsched.app import request
 from osc_traitsched.cloud import lookup, read
 from osc_traitsched.cloud.service import Cloud
-from osc_traitsched.config import file
+from osc_traitsched.config import document as file
 from osc_traitsched.config.nova_conf import files_of
 from osc_traitsched.core.inventory import snapshot
 from osc_traitsched.core.inventory.snapshot import Compute
@@ -84,7 +84,7 @@ def answered(
     asked = document.question(
         hosts,
         spec,
-        [(n, None if n.file is None else file.read(n.file)) for n in plugins],
+        [(n, None if n.file is None else file.read_text(n.file)) for n in plugins],
         _files(own.nova_conf) if own.nova_conf else None,
         read.host_aggregates(question.aggregates),
         _options(settings),
@@ -159,7 +159,7 @@ def judge(
     asked = document.question(
         hosts,
         spec,
-        [(n, None if n.file is None else file.read(n.file)) for n in names],
+        [(n, None if n.file is None else file.read_text(n.file)) for n in names],
         _files(nova_conf) if nova_conf else None,
         aggregates,
     )
@@ -168,7 +168,7 @@ def judge(
 
 def _files(paths: Iterable[str]) -> list[tuple[str, str]]:
     found = (each for path in paths for each in files_of(path))
-    return [(path, file.read(path)) for path in found]
+    return [(path, file.read_text(path)) for path in found]
 
 
 def try_plugin(

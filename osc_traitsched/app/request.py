@@ -7,15 +7,8 @@ import functools
 
 from osc_traitsched.app import settings
 from osc_traitsched.app.settings import SettingsSources
-from osc_traitsched.cloud import (
-    device_profiles,
-    lookup,
-    networks,
-    projects,
-    read,
-    server_groups,
-    volumes,
-)
+from osc_traitsched.cloud import lookup, read, request_parts
+from osc_traitsched.cloud import lookup as projects
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.config import device_profile as config_profiles
 from osc_traitsched.core.errors import BadUsage, NotForProject, Refusal
@@ -47,8 +40,10 @@ def question(cloud: Cloud, spec: ServerSpec, sources: SettingsSources) -> Questi
         project=project,
         computes=lookup.computes(cloud) if spec.names_host else None,
     )
-    group = None if spec.group is None else server_groups.group(cloud, spec.group)
-    return whole(cloud, found, group, networks.ports(cloud, spec.ports), spec.volume)
+    group = None if spec.group is None else request_parts.group(cloud, spec.group)
+    return whole(
+        cloud, found, group, request_parts.ports(cloud, spec.ports), spec.volume
+    )
 
 
 def whole(
@@ -72,16 +67,16 @@ def whole(
     question = question.with_flavor(spec.flavor_properties)
     if question.image is not None:
         question = question.with_image(spec.image_properties)
-    boots_from = volumes.volumes(cloud, filter(None, [volume]))
+    boots_from = request_parts.volumes(cloud, filter(None, [volume]))
     file = spec.device_profiles
     parts = Parts(
         ports=ports,
-        networks=networks.networks(cloud, spec.networks),
+        networks=request_parts.networks(cloud, spec.networks),
         volumes=boots_from,
         boots_from=boots_from[0].id if boots_from else None,
         device_profiles={} if file is None else config_profiles.read(file),
     )
-    parts = device_profiles.with_profiles(cloud, parts, question.flavor)
+    parts = request_parts.with_profiles(cloud, parts, question.flavor)
     return dataclasses.replace(question, parts=parts)
 
 
@@ -94,7 +89,7 @@ def _placed(cloud: Cloud, question: Question, group: ServerGroup | None) -> Ques
         )
     named = [uuid for hint in groups.OF_SERVERS for uuid in hints.get(hint, ())]
     members = group.members if group else frozenset()
-    whereabouts = server_groups.whereabouts(cloud, [*named, *members])
+    whereabouts = request_parts.whereabouts(cloud, [*named, *members])
     nodes = whereabouts.nodes
     if group:
         group = dataclasses.replace(
@@ -147,7 +142,7 @@ def check_visible(cloud: Cloud, question: Question) -> None:
         if port.project not in (None, project):
             raise NotForProject("port", port.label)
     for network in question.parts.networks:
-        if not networks.is_open_to(cloud, network, project):
+        if not request_parts.is_open_to(cloud, network, project):
             raise NotForProject("network", network.label)
     for volume in question.parts.volumes:
         if volume.project not in (None, project):

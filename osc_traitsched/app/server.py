@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from osc_traitsched.app import request, settings
 from osc_traitsched.app.explain import Explainer, explain
 from osc_traitsched.app.settings import SettingsSources
-from osc_traitsched.cloud import existing_servers, lookup, networks, read, server_groups
+from osc_traitsched.cloud import existing_servers, lookup, read, request_parts
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.errors import (
     BadUsage,
@@ -165,7 +165,7 @@ def _ports(
     """Ports of a server; None if the user names some, or if it never started."""
     if given.ports or given.networks or state.is_lost:
         return None
-    return _if_shown(lambda: networks.ports_of(cloud, state.id))
+    return _if_shown(lambda: request_parts.ports_of(cloud, state.id))
 
 
 def _volume(cloud: Cloud, body: Any, given: ServerSpec) -> str | CloudBroke | None:
@@ -274,7 +274,7 @@ def _whole(
     The server may use its volume already, so the volume's status does not count.
     """
     spec = question.spec
-    ports = found.ports or networks.ports(cloud, spec.ports)
+    ports = found.ports or request_parts.ports(cloud, spec.ports)
     volume = spec.volume or found.volume
     question = request.whole(cloud, question, group, ports, volume)
     own = [dataclasses.replace(each, status="") for each in question.parts.volumes]
@@ -284,9 +284,9 @@ def _whole(
 
 def _group(cloud: Cloud, found: Found, given: ServerSpec) -> ServerGroup | None:
     if given.group is not None:
-        return server_groups.group(cloud, given.group)
+        return request_parts.group(cloud, given.group)
     identity = parts.group_id(found.body)
-    return None if identity is None else server_groups.group_of_id(cloud, identity)
+    return None if identity is None else request_parts.group_of_id(cloud, identity)
 
 
 _SIZE = ("vcpus", "ram", "disk", "swap")

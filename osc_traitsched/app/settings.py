@@ -9,10 +9,9 @@ from collections.abc import Iterable, Iterator, Set
 
 from osc_traitsched.cloud import lookup, read
 from osc_traitsched.cloud.service import Cloud
-from osc_traitsched.config import baseline, file, fragment, joining, rhoso, saved
+from osc_traitsched.config import baseline, deployments, document, joining, saved
 from osc_traitsched.config.joining import Named
-from osc_traitsched.config.places import Places
-from osc_traitsched.config.saved import Saved
+from osc_traitsched.config.saved import Places, Saved
 from osc_traitsched.core import releases
 from osc_traitsched.core.errors import BadConfiguration, CloudBroke, OtherSettings
 from osc_traitsched.core.nova import settings
@@ -111,7 +110,7 @@ def read_files(sources: SettingsSources) -> Named:
     files = sources if sources.names_files else found
     path = files.control_plane
     with _saying_what_names(found):
-        plane = None if path is None else rhoso.read(path)
+        plane = None if path is None else deployments.read(path)
     return Named(
         files.nova_conf,
         files.environments,
@@ -240,7 +239,9 @@ def plan_saving(
         _check_stays(path)
     resolve(sources, read_files(sources), None)
     path = places.own_document
-    present = file.read(path) if os.path.lexists(file.located(path)) else None
+    present = (
+        document.read_text(path) if os.path.lexists(document.located(path)) else None
+    )
     made = Saving(path, _text(sources), present)
     if present is not None and not made.is_done and not force:
         raise OtherSettings(path)
@@ -253,7 +254,7 @@ def save(saving: Saving) -> None:
     :raises BadConfiguration: if it can't be written
     """
     if not saving.is_done:
-        file.write(saving.path, saving.text)
+        document.write(saving.path, saving.text)
 
 
 def _paths(sources: SettingsSources) -> tuple[str, ...]:
@@ -262,7 +263,7 @@ def _paths(sources: SettingsSources) -> tuple[str, ...]:
 
 
 def _check_stays(path: str) -> None:
-    found = file.located(path)
+    found = document.located(path)
     if found.exists() and not (found.is_file() or found.is_dir()):
         raise BadConfiguration(path, None, "not a file: nobody could read it again")
 
@@ -291,7 +292,7 @@ def _options(given: Iterable[tuple[str, str]]) -> dict[str, str | list[str]]:
 
 
 def _absolute(paths: Iterable[str]) -> list[str]:
-    return [os.path.abspath(file.located(path)) for path in paths]
+    return [os.path.abspath(document.located(path)) for path in paths]
 
 
 # Configuration that turns prefilters on, for one kind of deployment.
@@ -335,8 +336,8 @@ def turn_on(
 
 def _fragment_text(deployment: str, turned: Switched, files: Named) -> str:
     if deployment == TRIPLEO:
-        return fragment.environment(turned.values, turned.assumptions.release)
+        return deployments.environment(turned.values, turned.assumptions.release)
     if deployment == RHOSO:
         present = files.control_plane.text if files.control_plane else ""
-        return fragment.control_plane(turned.values, present)
-    return fragment.nova_conf(turned.values)
+        return deployments.control_plane(turned.values, present)
+    return deployments.nova_conf_text(turned.values)

@@ -9,7 +9,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
-from osc_traitsched.cloud import lists, lookup, rest
+from osc_traitsched.cloud import lookup, rest
+from osc_traitsched.cloud import lookup as lists
 from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core import errors
 from osc_traitsched.core.names import Namesake

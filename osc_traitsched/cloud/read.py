@@ -6,9 +6,9 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from osc_traitsched.cloud import lists, rest
-from osc_traitsched.cloud.bulk import FEW, Bulk
+from osc_traitsched.cloud import lookup, rest
 from osc_traitsched.cloud.service import Cloud, Service
+from osc_traitsched.cloud.topology import FEW, Bulk
 from osc_traitsched.core import errors
 from osc_traitsched.core.inventory import selection, trait
 from osc_traitsched.core.inventory import snapshot as node_report
@@ -161,7 +161,7 @@ def computes(compute: Service) -> Iterator[Compute]:
 
     :raises CloudBroke: when the user may not list them
     """
-    for body in lists.pages(
+    for body in lookup.pages(
         compute, "/os-hypervisors/detail", "hypervisors", _HYPERVISOR
     ):
         yield Compute(

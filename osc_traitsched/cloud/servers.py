@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from osc_traitsched.cloud import existing_servers, lists, lookup, networks, read, rest
+from osc_traitsched.cloud import existing_servers, lookup, read, request_parts, rest
+from osc_traitsched.cloud import lookup as lists
 from osc_traitsched.cloud.existing_servers import minor_version
-from osc_traitsched.cloud.remembered import RememberedCloud
-from osc_traitsched.cloud.server_groups import SERVER_MICROVERSION, group_ids
-from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.cloud.request_parts import SERVER_MICROVERSION, group_ids
+from osc_traitsched.cloud.service import Cloud, RememberedCloud
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.effects import Server
 from osc_traitsched.core.errors import CloudBroke
@@ -181,7 +181,7 @@ def residents(cloud: Cloud, host: str) -> Residents:
 
 def _ports(cloud: Cloud, host: str) -> Mapping[str, tuple[Port, ...]] | CloudBroke:
     try:
-        return networks.ports_on(cloud, host)
+        return request_parts.ports_on(cloud, host)
     except CloudBroke as problem:
         return problem
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from osc_traitsched.config import file
+from osc_traitsched.config import document
 from osc_traitsched.core.errors import BadConfiguration, BadHostFile, BadUsage
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.selection import Selectors
@@ -218,7 +218,7 @@ def _read(path: str) -> Iterator[str]:
 
 def _text(path: str) -> str:
     try:
-        return file.read(path)
+        return document.read_text(path)
     except BadConfiguration as exc:
         raise BadHostFile(path, exc.reason) from exc
 
@@ -227,11 +227,11 @@ def _standard_input() -> str:
     if sys.stdin is None:
         raise BadHostFile(_STDIN, "standard input is closed")
     try:
-        text = sys.stdin.read(file.MOST + 1)
+        text = sys.stdin.read(document.MOST + 1)
     except OSError as exc:
         raise BadHostFile(_STDIN, exc.strerror or str(exc)) from exc
     except UnicodeDecodeError as exc:
         raise BadHostFile(_STDIN, "not a text file (UTF-8)") from exc
-    if len(text) > file.MOST:
-        raise BadHostFile(_STDIN, file.TOO_LARGE)
+    if len(text) > document.MOST:
+        raise BadHostFile(_STDIN, document.TOO_LARGE)
     return text

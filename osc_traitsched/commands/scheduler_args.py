@@ -9,8 +9,8 @@ from typing import Any
 
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.commands import arguments
-from osc_traitsched.config import baseline, places
-from osc_traitsched.config.places import Places
+from osc_traitsched.config import baseline, saved
+from osc_traitsched.config.saved import Places
 from osc_traitsched.core import releases
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.nova.options import OPTIONS, option_name
@@ -85,7 +85,7 @@ def sources(args: argparse.Namespace, app: Any) -> SettingsSources:
     :raises BadUsage: for options that do not go together
     :raises BadConfiguration: for bad settings in a found file
     """
-    return dataclasses.replace(named(args), found=places.find(places_of(app)))
+    return dataclasses.replace(named(args), found=saved.find(places_of(app)))
 
 
 def found(app: Any) -> SettingsSources:
@@ -93,7 +93,7 @@ def found(app: Any) -> SettingsSources:
 
     :raises BadConfiguration: for bad settings in a found file
     """
-    return SettingsSources(found=places.find(places_of(app)))
+    return SettingsSources(found=saved.find(places_of(app)))
 
 
 def places_of(app: Any) -> Places:
@@ -101,9 +101,9 @@ def places_of(app: Any) -> Places:
     config = app.cloud.config
     clouds_file = app.cloud_config.config_filename or "clouds.yaml"
     return Places(
-        cloud=app.options.cloud or places.DEFAULT,
+        cloud=app.options.cloud or saved.DEFAULT,
         region=config.get("region_name") or "",
-        clouds_file=clouds_file if places.KEY in config else None,
+        clouds_file=clouds_file if saved.KEY in config else None,
         variables=os.environ,
     )
 

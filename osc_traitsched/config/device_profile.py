@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from osc_traitsched.config import file
+from osc_traitsched.config import document
 from osc_traitsched.core.errors import BadConfiguration
 from osc_traitsched.core.nova.server.parts import ProfileGroups
 
@@ -19,7 +19,7 @@ def read(path: str) -> dict[str, ProfileGroups]:
     :raises BadConfiguration: for a file that can't be read or has no profiles
     """
     try:
-        found = json.loads(file.read(path))
+        found = json.loads(document.read_text(path))
     except (ValueError, RecursionError) as exc:
         line = getattr(exc, "lineno", None)
         raise BadConfiguration(path, line, "is no JSON") from exc

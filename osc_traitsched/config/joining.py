@@ -7,7 +7,7 @@ import dataclasses
 import functools
 from collections.abc import Iterable, Mapping, Sequence
 
-from osc_traitsched.config import baseline, tripleo
+from osc_traitsched.config import baseline, deployments
 from osc_traitsched.config import nova_conf as ini
 from osc_traitsched.core.errors import BadConfiguration
 from osc_traitsched.core.nova.options import options_in
@@ -58,7 +58,7 @@ def assumptions(
         the files is left out
     :raises BadConfiguration: for a file or a value that can't be
     """
-    environment = tripleo.settings(named.environments)
+    environment = deployments.settings(named.environments)
     # Its text becomes the last file of nova.conf.d on such a control plane.
     plane = [] if named.control_plane is None else [ini.parse_ini(named.control_plane)]
     above = () if named.files_win else (named.saved,)

@@ -8,7 +8,7 @@ from typing import Any
 
 from oslo_config import cfg, iniparser, types
 
-from osc_traitsched.config import file
+from osc_traitsched.config import document
 from osc_traitsched.core.errors import BadConfiguration
 from osc_traitsched.core.nova.options import OPTIONS, Kind, Option, Value
 from osc_traitsched.core.nova.settings import Setting
@@ -184,7 +184,7 @@ def read(paths: Iterable[str]) -> tuple[Ini, ...]:
     files = [each for path in paths for each in files_of(path)]
     if paths and not files:
         raise BadConfiguration(paths[0], None, "a directory without any *.conf file")
-    return tuple(parse_ini(Text(path, file.read(path))) for path in files)
+    return tuple(parse_ini(Text(path, document.read_text(path))) for path in files)
 
 
 def settings(
@@ -208,13 +208,13 @@ def files_of(path: str) -> list[str]:
 
     :raises BadConfiguration: for a directory that can't be read
     """
-    folder = file.located(path)
+    folder = document.located(path)
     try:
         if not folder.is_dir():
             return [path]
         inside = [each for each in folder.iterdir() if each.suffix == ".conf"]
     except OSError as exc:
-        raise file.unreadable(path, exc) from exc
+        raise document.unreadable(path, exc) from exc
     return sorted(str(each) for each in inside if not each.name.startswith("."))
 
 

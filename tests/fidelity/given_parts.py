@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from osc_traitsched.cloud import networks, volumes
+from osc_traitsched.cloud import request_parts
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.nova.server.parts import Parts
 
@@ -17,9 +17,11 @@ def parts(case: Case) -> Parts:
     cloud: Any = _Cloud(case)
     attached = case.get("volumes", ())
     return Parts(
-        ports=networks.ports(cloud, [each["id"] for each in case.get("ports", ())]),
-        networks=networks.networks(cloud, case.get("requested_networks", ())),
-        volumes=volumes.volumes(cloud, [each["id"] for each in attached]),
+        ports=request_parts.ports(
+            cloud, [each["id"] for each in case.get("ports", ())]
+        ),
+        networks=request_parts.networks(cloud, case.get("requested_networks", ())),
+        volumes=request_parts.volumes(cloud, [each["id"] for each in attached]),
         boots_from=attached[0]["id"] if attached else None,
         device_profiles={
             name: groups and tuple(groups)

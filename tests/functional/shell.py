@@ -21,7 +21,7 @@ from openstack.config import loader
 from openstackclient import shell
 from osc_lib.clientmanager import ClientCache, ClientManager
 
-from osc_traitsched.config import places
+from osc_traitsched.config import saved
 
 # Before 4.0 cliff makes an error of argparse's an exit with 1.
 CLIFF = tuple(int(part) for part in metadata.version("cliff").split(".")[:2])
@@ -124,12 +124,12 @@ def _run_to_file(
 def _environment(variables: Mapping[str, str]) -> Iterator[None]:
     """Set these variables, and let the command find no settings of the developer's."""
     others = {k: v for k, v in os.environ.items() if not k.startswith("OS_")}
-    others.pop(places.VARIABLE, None)
+    others.pop(saved.VARIABLE, None)
     environment = {**others, "XDG_CONFIG_HOME": os.devnull, **variables}
     of_host = {"SYSTEM_FOLDER": os.devnull, "ON_CONTROLLERS": {}}
     with contextlib.ExitStack() as around:
         around.enter_context(mock.patch.dict(os.environ, environment, clear=True))
-        around.enter_context(mock.patch.multiple(places, **of_host))
+        around.enter_context(mock.patch.multiple(saved, **of_host))
         yield
 
 

@@ -9,7 +9,7 @@ import pathlib
 
 import pytest
 
-from osc_traitsched.config import places
+from osc_traitsched.config import saved
 from tests.functional import shell
 
 OPTION = "scheduler.max_placement_results"
@@ -146,7 +146,7 @@ def test_the_variable_goes_before_clouds_yaml_and_options_before_all(
     clouds({"traitsched": {"nova_release": 27}})
     named = tmp_path / "named.yaml"
     named.write_text(f"nova_release: 29\noptions: {{{OPTION}: 70}}\n")
-    variables[places.VARIABLE] = str(named)
+    variables[saved.VARIABLE] = str(named)
     found = shown(openstack)
     assert found["release"]["value"] == 29
     assert found["settings"]["source"] == f"{named} (TRAITSCHED_SETTINGS)"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Container, Iterable
 
-from osc_traitsched.cloud import lookup, projects, read, topology
+from osc_traitsched.cloud import lookup, read, topology
+from osc_traitsched.cloud import lookup as projects
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
 from osc_traitsched.core.inventory.metadata import Collation, projects_in

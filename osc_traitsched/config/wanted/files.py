@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from osc_traitsched.config import file
+from osc_traitsched.config import document
 from osc_traitsched.config.wanted import reader
 from osc_traitsched.core.errors import BadConfiguration, Mistakes
 from osc_traitsched.core.wanted import grouping
@@ -28,7 +28,7 @@ def read_inventory(path: str) -> Inventory:
     :raises BadConfiguration: for a file that can't be read or is not an inventory
     """
     try:
-        found = json.loads(file.read(path))
+        found = json.loads(document.read_text(path))
     except (ValueError, RecursionError) as exc:
         line = getattr(exc, "lineno", None)
         reason = "is no JSON; ansible-inventory --list prints it"
@@ -73,7 +73,7 @@ def read_plan(path: str) -> tuple[Mapping[str, Any], ...]:
     :raises BadConfiguration: for a file that can't be read or is not a plan
     """
     try:
-        found = json.loads(file.read(path))
+        found = json.loads(document.read_text(path))
     except (ValueError, RecursionError) as exc:
         line = getattr(exc, "lineno", None)
         raise BadConfiguration(
@@ -132,17 +132,17 @@ def _files(path: str) -> list[str]:
 
     Hidden files do not count, and folders in the folder do not either.
     """
-    if path == reader.STDIN or not file.located(path).is_dir():
+    if path == reader.STDIN or not document.located(path).is_dir():
         return [path]
     try:
         names = sorted(
             each.name
-            for each in file.located(path).iterdir()
+            for each in document.located(path).iterdir()
             if each.suffix.lower() in _SUFFIXES
             if not each.name.startswith(".") and not each.is_dir()
         )
     except OSError as exc:
-        raise file.unreadable(path, exc) from exc
+        raise document.unreadable(path, exc) from exc
     if not names:
         reason = f"has no file that ends with {', '.join(_SUFFIXES)}"
         raise BadConfiguration(path, None, reason)
@@ -158,15 +158,15 @@ def _wanted(path: str) -> tuple[Wanted, tuple[BadConfiguration, ...]]:
 
 def _text(path: str) -> str:
     if path != reader.STDIN:
-        return file.read(path)
+        return document.read_text(path)
     if sys.stdin is None:
         raise BadConfiguration(path, None, "standard input is closed")
     try:
-        text = sys.stdin.read(file.MOST + 1)
+        text = sys.stdin.read(document.MOST + 1)
         # Python may keep bytes that are no text, and write them again as they were.
         text.encode()
     except UnicodeError as exc:
-        raise BadConfiguration(path, None, file.NOT_TEXT) from exc
-    if len(text) > file.MOST:
-        raise BadConfiguration(path, None, file.TOO_LARGE)
+        raise BadConfiguration(path, None, document.NOT_TEXT) from exc
+    if len(text) > document.MOST:
+        raise BadConfiguration(path, None, document.TOO_LARGE)
     return text

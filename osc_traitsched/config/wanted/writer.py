@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from osc_traitsched.config import file
+from osc_traitsched.config import document
 from osc_traitsched.core.errors import BadConfiguration
 from osc_traitsched.core.wanted.model import Entry, Part, Wanted
 
@@ -61,14 +61,14 @@ def write_new(path: str, written: str) -> None:
 
     :raises BadConfiguration: when it is there, or can't be written
     """
-    target = file.located(path)
+    target = document.located(path)
     try:
         flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
         descriptor = os.open(target, flags, 0o600)
     except FileExistsError as exc:
         raise BadConfiguration(path, None, "exists; name a new file") from exc
     except OSError as exc:
-        raise file.unreadable(path, exc) from exc
+        raise document.unreadable(path, exc) from exc
     try:
         with open(descriptor, "w", encoding="utf-8") as stream:
             stream.write(written)
@@ -79,7 +79,7 @@ def write_new(path: str, written: str) -> None:
         # By half of it nobody would get back.
         with contextlib.suppress(OSError):
             target.unlink()
-        raise file.unreadable(path, exc) from exc
+        raise document.unreadable(path, exc) from exc
 
 
 def _sync(folder: pathlib.Path) -> None:

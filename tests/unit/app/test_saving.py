@@ -7,8 +7,8 @@ import pytest
 
 from osc_traitsched.app import settings
 from osc_traitsched.app.settings import SettingsSources
-from osc_traitsched.config import places
-from osc_traitsched.config.places import Places
+from osc_traitsched.config import saved
+from osc_traitsched.config.saved import Places
 from osc_traitsched.core.errors import BadConfiguration, OtherSettings
 from osc_traitsched.core.nova import options
 
@@ -44,7 +44,7 @@ def test_what_is_kept_is_found_again_with_absolute_paths(here, prod):
         options=((options.MAX_RESULTS, "5"), (options.ISOLATION, "true")),
     )
     save(sources, prod)
-    found = places.find(prod)
+    found = saved.find(prod)
     assert found.place == prod.own_document
     assert (found.nova_release, found.baseline) == (29, "tripleo")
     assert found.nova_conf == (f"{here}/nova.conf", str(here))
@@ -74,9 +74,9 @@ def test_something_else_is_replaced_only_by_force(prod):
     save(CONF, prod)
     with pytest.raises(OtherSettings):
         settings.plan_saving(SettingsSources(baseline="charmed"), prod)
-    assert places.find(prod).baseline is None
+    assert saved.find(prod).baseline is None
     save(SettingsSources(baseline="charmed"), prod, force=True)
-    assert places.find(prod).baseline == "charmed"
+    assert saved.find(prod).baseline == "charmed"
 
 
 def test_what_a_link_points_to_is_written_and_the_link_stays(tmp_path, prod):
@@ -118,7 +118,7 @@ def test_a_write_that_fails_leaves_what_was_there(prod, monkeypatch):
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(BadConfiguration, match="No space left"):
         save(SettingsSources(baseline="charmed"), prod, force=True)
-    assert places.find(prod).baseline is None
+    assert saved.find(prod).baseline is None
     assert len(os.listdir(os.path.dirname(prod.own_document))) == 1
 
 

@@ -6,7 +6,7 @@ import types
 
 import pytest
 
-from osc_traitsched.cloud import networks
+from osc_traitsched.cloud import request_parts
 from osc_traitsched.core import errors
 from osc_traitsched.core.nova.server.parts import Network
 from tests.unit.cloud.services import Answering
@@ -34,7 +34,7 @@ def test_a_network_is_seen_by_its_project_and_whom_it_is_shared_with(
     network, shared_with, is_open, asked
 ):
     cloud = neutron(*shared_with)
-    assert networks.is_open_to(cloud, network, "mine") is is_open
+    assert request_parts.is_open_to(cloud, network, "mine") is is_open
     assert len(cloud.network.asked) == asked
 
 
@@ -48,7 +48,7 @@ def test_a_segment_s_aggregates_are_read_once_however_many_subnets_it_has():
     neutron = Answering(lambda path, _: bodies[path], "network")
     placement = Answering(lambda *_: {"aggregates": ["x"]}, "placement")
     cloud = types.SimpleNamespace(network=neutron, placement=placement)
-    (found,) = networks.networks(cloud, ["n"])
+    (found,) = request_parts.networks(cloud, ["n"])
     assert found.segments == (frozenset({"x"}),) * 2
     assert len(placement.asked) == 1
 
@@ -82,7 +82,7 @@ def pages_of_ports(page, stays=False):
 @pytest.mark.parametrize(("page", "requests"), [(2, 3), (5, 1), (9, 1)])
 def test_all_ports_of_a_host_are_read_however_short_neutron_s_pages_are(page, requests):
     cloud = pages_of_ports(page)
-    assert sorted(networks.ports_on(cloud, "cmp1")) == [f"s-{e}" for e in "abcde"]
+    assert sorted(request_parts.ports_on(cloud, "cmp1")) == [f"s-{e}" for e in "abcde"]
     lists = [params for path, params in cloud.network.asked if path == "/ports"]
     assert len(lists) == requests
     assert {each["binding:host_id"] for each in lists} == {"cmp1"}
@@ -90,4 +90,4 @@ def test_all_ports_of_a_host_are_read_however_short_neutron_s_pages_are(page, re
 
 def test_a_neutron_that_gives_one_page_for_ever_is_an_error():
     with pytest.raises(errors.CloudBroke, match="same page of /ports again"):
-        networks.ports_on(pages_of_ports(2, stays=True), "cmp1")
+        request_parts.ports_on(pages_of_ports(2, stays=True), "cmp1")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from osc_traitsched.cloud import projects
+from osc_traitsched.cloud import lookup
 from osc_traitsched.core import errors
 from tests.unit.cloud.services import Answering
 
@@ -23,13 +23,13 @@ def keystone(*pages, truncated=False, path="/v3/projects"):
 
 def test_keystones_next_links_are_followed():
     service = keystone("ab", "cd", "e")
-    assert [each["id"] for each in projects.listed(service)] == list("abcde")
+    assert [each["id"] for each in lookup.listed(service)] == list("abcde")
     assert service.asked[1] == ("/projects", {"marker": "1", "limit": "1"})
 
 
 def test_a_list_that_keystone_cut_off_is_no_list():
     with pytest.raises(errors.CloudBroke, match="cuts its list of projects off"):
-        list(projects.listed(keystone("ab", truncated=True)))
+        list(lookup.listed(keystone("ab", truncated=True)))
 
 
 def test_a_keystone_whose_links_lead_nowhere_is_not_asked_for_ever():
@@ -39,7 +39,7 @@ def test_a_keystone_whose_links_lead_nowhere_is_not_asked_for_ever():
     }
     service = Answering(lambda path, params: body, "identity")
     with pytest.raises(errors.CloudBroke, match="cuts its list of projects off"):
-        list(projects.listed(service))
+        list(lookup.listed(service))
     assert len(service.asked) == 2
 
 
@@ -101,7 +101,7 @@ class Cloud:
     ],
 )
 def test_a_project_is_the_one_that_was_named(name, domain, found):
-    assert projects.project(Cloud(), name, domain) == found
+    assert lookup.project(Cloud(), name, domain) == found
 
 
 @pytest.mark.parametrize(
@@ -122,13 +122,13 @@ def test_a_project_is_the_one_that_was_named(name, domain, found):
 )
 def test_no_other_project_is_taken_for_it(name, domain, near):
     with pytest.raises(errors.NothingMatches) as missed:
-        projects.project(Cloud(), name, domain)
+        lookup.project(Cloud(), name, domain)
     assert (missed.value.selector, missed.value.nearest) == ("project", near)
 
 
 def test_a_name_in_two_domains_is_listed_with_the_domains():
     with pytest.raises(errors.AmbiguousName) as both:
-        projects.project(Cloud(), "red")
+        lookup.project(Cloud(), "red")
     assert [(each.id, each.domain) for each in both.value.found] == [
         ("p1", "default"),
         ("p3", "d2"),
@@ -138,9 +138,9 @@ def test_a_name_in_two_domains_is_listed_with_the_domains():
 @pytest.mark.parametrize("domain", ["third", "", "..", "d" * 65])
 def test_a_domain_that_is_not_there(domain):
     with pytest.raises(errors.NothingMatches) as missed:
-        projects.project(Cloud(), "red", domain)
+        lookup.project(Cloud(), "red", domain)
     assert missed.value.selector == "project domain"
 
 
 def test_a_domain_that_may_not_be_looked_up_is_taken_for_an_id():
-    assert projects.project(Cloud(domains=403), "red", "d2") == "p3"
+    assert lookup.project(Cloud(domains=403), "red", "d2") == "p3"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.cloud import server_groups
+from osc_traitsched.cloud import request_parts
 from osc_traitsched.core.errors import AmbiguousName, CloudBroke, NothingMatches
 from tests.unit.app.recorded import OTHER, OWN, RecordedCloud
 
@@ -38,26 +38,26 @@ def cloud(*groups, **servers):
 def test_a_group_is_found_by_its_name_or_its_id_on_whatever_page():
     groups = group(1, "db"), group(2, rules={"max_server_per_host": 3})
     for name in ("web", groups[1]["id"]):
-        found = server_groups.group(cloud(*groups), name)
+        found = request_parts.group(cloud(*groups), name)
         assert (found.name, found.policy) == ("web", "anti-affinity")
         assert (found.max_server_per_host, found.members) == (3, {"s1", "s2"})
-    assert server_groups.group(cloud(*groups), "db").max_server_per_host == 1
+    assert request_parts.group(cloud(*groups), "db").max_server_per_host == 1
 
 
 def test_a_group_that_is_not_there_is_told_with_those_of_like_names():
     with pytest.raises(NothingMatches) as nothing:
-        server_groups.group(cloud(group(1, "frontend"), group(2)), "frontent")
+        request_parts.group(cloud(group(1, "frontend"), group(2)), "frontent")
     assert nothing.value.nearest == ("frontend",)
 
 
 def test_a_name_that_groups_of_two_projects_have_is_ambiguous():
     with pytest.raises(AmbiguousName):
-        server_groups.group(cloud(group(1), group(2, project=OTHER)), "web")
+        request_parts.group(cloud(group(1), group(2, project=OTHER)), "web")
 
 
 def test_servers_are_where_nova_has_them_and_others_are_nowhere():
     gone = CloudBroke("compute", "Instance s2 could not be found.", 404)
-    found = server_groups.whereabouts(
+    found = request_parts.whereabouts(
         cloud(group(1), s1=placed("a", "a1"), s2=gone, s3=placed(None, None)),
         ["s3", "s2", "s1", "s1"],
     )
@@ -67,7 +67,7 @@ def test_servers_are_where_nova_has_them_and_others_are_nowhere():
 def test_of_a_server_in_a_cell_that_does_not_answer_it_is_not_known_where_it_is():
     """nova/api/openstack/compute/views/servers.py, _show_from_down_cell"""
     partial = {"id": "s2", "status": "UNKNOWN", "tenant_id": OWN, "links": []}
-    found = server_groups.whereabouts(
+    found = request_parts.whereabouts(
         cloud(group(1), s1=placed("a", "a1"), s2=partial), ["s1", "s2"]
     )
     assert (found.nodes, found.silent) == ({"s1": ("a", "a1")}, {"s2"})
@@ -79,4 +79,4 @@ def placed(host, node):
 
 def test_who_may_not_see_the_hosts_of_servers_gets_no_answer():
     with pytest.raises(CloudBroke, match=HOST):
-        server_groups.whereabouts(cloud(group(1), s1={"name": "web"}), ["s1"])
+        request_parts.whereabouts(cloud(group(1), s1={"name": "web"}), ["s1"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 
-from osc_traitsched.cloud import volumes
+from osc_traitsched.cloud import request_parts
 from tests.unit.cloud.services import Answering
 
 RAW, GOLD = {"image_id": "raw"}, {"image_id": "gold", "trait:CUSTOM_GOLD": "required"}
@@ -27,7 +27,7 @@ def root_images(roots, *bodies):
 
     service = Answering(answer, "block-storage")
     cloud = types.SimpleNamespace(block_storage=service)
-    return volumes.root_images(cloud, roots), len(service.asked)
+    return request_parts.root_images(cloud, roots), len(service.asked)
 
 
 def test_the_root_volume_is_the_one_at_the_root_device():

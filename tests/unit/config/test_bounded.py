@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.config import document, file, nova_conf, rhoso, tripleo
+from osc_traitsched.config import deployments, document, nova_conf
+from osc_traitsched.config import document as file
 from osc_traitsched.core.errors import BadConfiguration
 
 _FILTERS = "[filter_scheduler]\n"
@@ -37,7 +38,7 @@ def scheduler(path):
 
 
 def environment(path):
-    return tripleo.settings([path])
+    return deployments.settings([path])
 
 
 def merges(levels, width):
@@ -66,15 +67,15 @@ def test_what_nests_too_deeply_is_refused_with_its_line(write, opened):
     assert refused(document.read, path) == (3, "nested too deeply")
 
 
-@pytest.mark.parametrize("read", [scheduler, environment, rhoso.read])
+@pytest.mark.parametrize("read", [scheduler, environment, deployments.read])
 def test_a_file_that_is_too_large_is_refused_though_it_never_ends(read):
     assert refused(read, "/dev/zero") == (None, "larger than 10 MB")
 
 
 def test_the_largest_file_is_read(write):
     text = "#" * file.MOST
-    assert file.read(write(text)) == text
-    assert refused(file.read, write(f"{text}#")) == (None, "larger than 10 MB")
+    assert file.read_text(write(text)) == text
+    assert refused(file.read_text, write(f"{text}#")) == (None, "larger than 10 MB")
 
 
 @pytest.mark.parametrize("value", ["x", ""])
@@ -105,10 +106,10 @@ def test_a_value_that_is_too_long_is_refused_with_its_line(write, part):
 
 
 def test_the_home_of_nobody_is_named():
-    for read in (scheduler, environment, rhoso.read):
+    for read in (scheduler, environment, deployments.read):
         assert refused(read, "~nobody-here/x") == (None, "no such user, or no home")
 
 
 def test_a_name_that_is_too_long_is_named():
-    for read in (scheduler, environment, rhoso.read):
+    for read in (scheduler, environment, deployments.read):
         assert refused(read, "x" * 5000) == (None, "File name too long")

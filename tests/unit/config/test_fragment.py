@@ -5,7 +5,7 @@ import itertools
 import pytest
 import yaml
 
-from osc_traitsched.config import fragment, joining, rhoso, tripleo
+from osc_traitsched.config import deployments, joining
 from osc_traitsched.core import releases
 from osc_traitsched.core.errors import NoParameter
 from osc_traitsched.core.nova import options, settings
@@ -108,7 +108,7 @@ def test_nova_conf_with_the_fragment_last_says_what_was_asked(write, release, co
     for wanted in WANTED:
         if possible(release, wanted):
             values = settings.switch(wanted, before).values
-            last = write("99.conf", fragment.nova_conf(values))
+            last = write("99.conf", deployments.nova_conf_text(values))
             named = joining.Named(nova_conf=(*files, last))
             check(before, joining.assumptions(named, release, ""), wanted)
 
@@ -122,32 +122,32 @@ def test_an_overcloud_with_the_fragment_last_says_what_was_asked(
     for wanted in WANTED:
         if possible(release, wanted) and "image-metadata" not in wanted:
             values = settings.switch(wanted, before).values
-            last = write("last.yaml", fragment.environment(values, release))
+            last = write("last.yaml", deployments.environment(values, release))
             named = joining.Named(environments=(*files, last))
             check(before, joining.assumptions(named, release, ""), wanted)
 
 
 @pytest.mark.parametrize("plane", PLANES)
 def test_a_control_plane_that_it_is_merged_into_says_what_was_asked(write, plane):
-    text = rhoso.read(write("plane.yaml", PLANES[plane]))
+    text = deployments.read(write("plane.yaml", PLANES[plane]))
     before = joining.assumptions(joining.Named(control_plane=text), 27, "")
     for wanted in WANTED:
         values = settings.switch(wanted, before).values
-        merged = write("merged.yaml", fragment.control_plane(values, text.text))
-        named = joining.Named(control_plane=rhoso.read(merged))
+        merged = write("merged.yaml", deployments.control_plane(values, text.text))
+        named = joining.Named(control_plane=deployments.read(merged))
         check(before, joining.assumptions(named, 27, ""), wanted)
 
 
 def custom_config(text):
     tree = yaml.safe_load(text)
-    for key in rhoso.SCHEDULER:
+    for key in deployments.SCHEDULER:
         tree = tree[key]
     return tree
 
 
 def test_a_control_planes_own_text_stays_word_by_word_and_in_lines(write):
-    text = rhoso.read(write("plane.yaml", PLANES["a text"])).text
-    written = fragment.control_plane({options.ISOLATION: True}, text + "x = 1  \n")
+    text = deployments.read(write("plane.yaml", PLANES["a text"])).text
+    written = deployments.control_plane({options.ISOLATION: True}, text + "x = 1  \n")
     assert custom_config(written) == (
         text.strip("\n") + "\nx = 1\n\n"
         "[scheduler]\nenable_isolated_aggregate_filtering = true\n"
@@ -156,13 +156,15 @@ def test_a_control_planes_own_text_stays_word_by_word_and_in_lines(write):
 
 
 def test_a_control_plane_without_anything_to_set_is_as_it_was():
-    assert custom_config(fragment.control_plane({}, "[a]\nb = 1\n")) == "[a]\nb = 1\n"
+    assert (
+        custom_config(deployments.control_plane({}, "[a]\nb = 1\n")) == "[a]\nb = 1\n"
+    )
 
 
 def test_nothing_to_set_is_nothing_to_write():
-    assert fragment.nova_conf({}) == ""
-    assert fragment.environment({}, 23) == ""
-    assert fragment.control_plane({}, "\n") == ""
+    assert deployments.nova_conf_text({}) == ""
+    assert deployments.environment({}, 23) == ""
+    assert deployments.control_plane({}, "\n") == ""
 
 
 def test_ini_has_each_section_once():
@@ -171,7 +173,7 @@ def test_ini_has_each_section_once():
         options.ENABLED_FILTERS: ("A", "B"),
         options.TENANT: True,
     }
-    assert fragment.nova_conf(values) == (
+    assert deployments.nova_conf_text(values) == (
         "[scheduler]\nenable_isolated_aggregate_filtering = true\n"
         "limit_tenants_to_placement_aggregate = true\n\n"
         "[filter_scheduler]\nenabled_filters = A,B\n"
@@ -185,15 +187,15 @@ def test_tripleo_before_wallaby_has_the_older_parameter_for_filters():
         (22, "NovaSchedulerDefaultFilters"),
         (23, "NovaSchedulerEnabledFilters"),
     ]:
-        written = yaml.safe_load(fragment.environment(values, release))
+        written = yaml.safe_load(deployments.environment(values, release))
         assert written == {"parameter_defaults": {parameter: ["A"]}}
 
 
 def test_every_switch_but_image_metadata_is_a_parameter_of_tripleo():
     switches = {name for names in settings.SWITCHES.values() for name in names}
-    assert switches - set(tripleo.PARAMETERS.values()) == {options.IMAGE_METADATA}
+    assert switches - set(deployments.PARAMETERS.values()) == {options.IMAGE_METADATA}
     with pytest.raises(NoParameter) as caught:
-        fragment.environment({options.IMAGE_METADATA: True}, 23)
+        deployments.environment({options.IMAGE_METADATA: True}, 23)
     assert caught.value.option == options.IMAGE_METADATA
 
 
@@ -205,13 +207,13 @@ def test_filters_that_tripleo_would_take_for_novas_own_are_refused(write):
     before = joining.assumptions(named, 23, "")
     values = settings.switch(["az"], before).values
     with pytest.raises(NoParameter) as caught:
-        fragment.environment(values, 23)
+        deployments.environment(values, 23)
     assert caught.value.value == ()
 
 
 def test_a_fragment_needs_no_baseline(write):
     values = settings.switch(["isolation", "projects"], SchedulerSettings(27)).values
-    last = write("99.conf", fragment.nova_conf(values))
+    last = write("99.conf", deployments.nova_conf_text(values))
     for baseline in ("upstream", "tripleo", "rhoso"):
         named = joining.Named(nova_conf=(last,), baseline=baseline)
         after = joining.assumptions(named, 27, "")

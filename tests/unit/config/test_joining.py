@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.config import baseline, joining, nova_conf, rhoso
+from osc_traitsched.config import baseline, deployments, joining, nova_conf
 from osc_traitsched.core import releases
 from osc_traitsched.core.errors import BadConfiguration
 from osc_traitsched.core.nova import options
@@ -60,7 +60,7 @@ def test_environment_files_imply_tripleo_and_have_the_word_over_it():
 
 
 def test_a_control_plane_implies_rhoso_and_has_the_word_over_it():
-    found = join(control_plane=rhoso.read("cp.yaml"))
+    found = join(control_plane=deployments.read("cp.yaml"))
     given = Setting(False, "cp.yaml:2", given=True)
     assert found.setting(options.IMAGE_METADATA) == given
     assert found.setting(options.ISOLATION).source == "the baseline rhoso"
@@ -74,7 +74,7 @@ def test_a_baseline_that_is_named_is_not_implied():
 def test_nova_conf_has_the_word_over_the_deployments_files():
     tripleo = join(environments=("env.yaml",), nova_conf=("nova.conf",))
     assert tripleo.setting(options.IMAGE_TYPE).source == "nova.conf:3"
-    plane = join(control_plane=rhoso.read("cp.yaml"), nova_conf=("nova.conf",))
+    plane = join(control_plane=deployments.read("cp.yaml"), nova_conf=("nova.conf",))
     assert plane.setting(options.MAX_RESULTS).source == "nova.conf:2"
     assert plane.setting(options.IMAGE_METADATA).source == "cp.yaml:2"
 

@@ -5,8 +5,8 @@ import pathlib
 
 import pytest
 
-from osc_traitsched.config import places
-from osc_traitsched.config.places import Places
+from osc_traitsched.config import saved
+from osc_traitsched.config.saved import Places
 from osc_traitsched.core.errors import BadConfiguration
 
 CLOUDS = """\
@@ -32,12 +32,12 @@ def host(tmp_path, monkeypatch):
     """A host whose folders are all in one, and empty at first."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(places, "SYSTEM_FOLDER", str(tmp_path / "etc"))
+    monkeypatch.setattr(saved, "SYSTEM_FOLDER", str(tmp_path / "etc"))
     on_controllers = {
         "Kolla's": (str(tmp_path / "kolla" / "nova.conf"),),
         "a package's": tuple(str(tmp_path / "nova" / each) for each in PACKAGE),
     }
-    monkeypatch.setattr(places, "ON_CONTROLLERS", on_controllers)
+    monkeypatch.setattr(saved, "ON_CONTROLLERS", on_controllers)
     return tmp_path
 
 
@@ -60,23 +60,23 @@ def fill(host):
     write(user(host), "nova_conf: user.conf")
     clouds = write(host / "clouds.yaml", CLOUDS)
     variable = write(host / "variable.yaml", "nova_conf: variable.conf")
-    return Places("prod", clouds_file=clouds, variables={places.VARIABLE: variable})
+    return Places("prod", clouds_file=clouds, variables={saved.VARIABLE: variable})
 
 
 def test_on_a_host_without_any_there_are_none():
-    assert places.find(Places("prod")) is None
+    assert saved.find(Places("prod")) is None
 
 
 def test_the_first_place_that_says_anything_is_taken_whole(host):
     everywhere = fill(host)
     clouds = everywhere.clouds_file
     without_variable = Places("prod", clouds_file=clouds)
-    found = [places.find(everywhere), places.find(without_variable)]
+    found = [saved.find(everywhere), saved.find(without_variable)]
     bare = Places("prod")
     for path in (user(host), host / "etc/prod.yaml", host / "kolla/nova.conf"):
-        found.append(places.find(bare))
+        found.append(saved.find(bare))
         path.unlink()
-    found.append(places.find(bare))
+    found.append(saved.find(bare))
     assert [each.place for each in found] == [
         f"{host}/variable.yaml (TRAITSCHED_SETTINGS)",
         f"{clouds}:5 (cloud prod)",
@@ -94,28 +94,28 @@ def test_the_first_place_that_says_anything_is_taken_whole(host):
 def test_a_document_that_says_nothing_is_passed_over(host):
     write(user(host), "# nothing yet\n")
     write(host / "etc" / "prod.yaml", "nova_conf: system.conf")
-    assert places.find(Places("prod")).place == f"{host}/etc/prod.yaml"
+    assert saved.find(Places("prod")).place == f"{host}/etc/prod.yaml"
 
 
 def test_each_cloud_has_its_own_document_and_so_has_a_login_without_one(host):
     write(user(host), "nova_release: 27")
     write(user(host, "default"), "nova_release: 29")
-    assert places.find(Places("prod")).nova_release == 27
-    assert places.find(Places()).nova_release == 29
-    assert places.find(Places("stage")) is None
+    assert saved.find(Places("prod")).nova_release == 27
+    assert saved.find(Places()).nova_release == 29
+    assert saved.find(Places("stage")) is None
 
 
 def test_a_region_of_a_cloud_can_have_settings_of_its_own(host):
     clouds = write(host / "clouds.yaml", CLOUDS)
     for region, name in (("west", "west"), ("plain", "all"), ("", "all")):
-        found = places.find(Places("regional", region, clouds))
+        found = saved.find(Places("regional", region, clouds))
         assert found.nova_conf == (f"{host}/{name}.conf",)
 
 
 def test_settings_of_a_cloud_that_are_not_in_its_entry_are_not_passed_over(host):
     clouds = write(host / "clouds.yaml", "clouds: {prod: {profile: acme}}")
     with pytest.raises(BadConfiguration, match="must stand in the cloud's own entry"):
-        places.find(Places("prod", clouds_file=clouds))
+        saved.find(Places("prod", clouds_file=clouds))
 
 
 @pytest.mark.parametrize(
@@ -142,10 +142,10 @@ def test_the_users_folder_is_where_xdg_says_if_that_is_an_absolute_path(host):
 
 
 def test_a_document_that_the_variable_names_and_is_not_there_is_an_error():
-    named = Places("prod", variables={places.VARIABLE: "none.yaml"})
+    named = Places("prod", variables={saved.VARIABLE: "none.yaml"})
     with pytest.raises(BadConfiguration) as caught:
-        places.find(named)
-    assert (caught.value.path, caught.value.value) == (places.VARIABLE, "none.yaml")
+        saved.find(named)
+    assert (caught.value.path, caught.value.value) == (saved.VARIABLE, "none.yaml")
 
 
 @pytest.mark.parametrize("text", ["nova_conf: {a: b}", "a: 'b", "nova_conf: \udcff"])
@@ -153,20 +153,20 @@ def test_a_document_that_cannot_be_read_is_an_error_wherever_it_is(host, text):
     user(host).parent.mkdir(parents=True)
     user(host).write_bytes(text.encode(errors="surrogateescape"))
     with pytest.raises(BadConfiguration):
-        places.find(Places("prod"))
+        saved.find(Places("prod"))
 
 
 def test_a_link_to_nowhere_is_an_error(host):
     user(host).parent.mkdir(parents=True)
     user(host).symlink_to("nowhere.yaml")
     with pytest.raises(BadConfiguration, match="No such file"):
-        places.find(Places("prod"))
+        saved.find(Places("prod"))
 
 
 def test_of_a_package_what_oslo_config_reads_is_read_in_its_order(host):
     for name in (*PACKAGE[:2], f"{PACKAGE[3]}/10.conf"):
         write(host / "nova" / name, "")
-    found = places.find(Places("prod"))
+    found = saved.find(Places("prod"))
     names = [os.path.basename(each) for each in found.nova_conf]
     assert names == ["nova.conf", "nova-scheduler.conf", "nova-scheduler.conf.d"]
 
@@ -176,7 +176,7 @@ def test_a_controllers_file_that_may_not_be_read_is_passed_over(host, monkeypatc
         write(host / path, "")
     secret = {f"{host}/kolla/nova.conf"}
     monkeypatch.setattr(os, "access", lambda path, mode: path not in secret)
-    assert places.find(Places("prod")).place == f"{host}/nova/nova.conf (a package's)"
+    assert saved.find(Places("prod")).place == f"{host}/nova/nova.conf (a package's)"
     # What it leaves out would be missing.
     secret.add(f"{host}/nova/nova.conf.d/10.conf")
-    assert places.find(Places("prod")) is None
+    assert saved.find(Places("prod")) is None

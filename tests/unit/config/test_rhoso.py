@@ -2,7 +2,7 @@
 
 import pytest
 
-from osc_traitsched.config import nova_conf, rhoso
+from osc_traitsched.config import deployments, nova_conf
 from osc_traitsched.core.errors import BadConfiguration
 from osc_traitsched.core.nova import options
 
@@ -48,7 +48,7 @@ def plane(config):
 
 
 def settings(path):
-    return nova_conf.settings([nova_conf.parse_ini(rhoso.read(path))], 27, {})
+    return nova_conf.settings([nova_conf.parse_ini(deployments.read(path))], 27, {})
 
 
 def refused(path):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from osc_traitsched.config import file, nova_conf, saved
+from osc_traitsched.config import document, nova_conf, saved
 from osc_traitsched.core.errors import BadConfiguration
 
 WHOLE = """\
@@ -144,7 +144,11 @@ def test_half_a_character_is_refused_with_its_line(read, text):
 
 @pytest.mark.parametrize("path", ["a\0b", "/a\0", "~/a\0b"])
 def test_a_path_with_a_null_byte_names_no_file(path):
-    for look in (file.read, nova_conf.files_of, lambda path: file.write(path, "")):
+    for look in (
+        document.read_text,
+        nova_conf.files_of,
+        lambda path: document.write(path, ""),
+    ):
         with pytest.raises(BadConfiguration) as caught:
             look(path)
         assert (caught.value.path, caught.value.line) == (path, None)

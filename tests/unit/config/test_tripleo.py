@@ -2,7 +2,7 @@
 
 import pytest
 
-from osc_traitsched.config import tripleo
+from osc_traitsched.config import deployments
 from osc_traitsched.core.errors import BadConfiguration
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import Setting
@@ -28,7 +28,7 @@ def defaults(write):
 
 def refused(*paths):
     with pytest.raises(BadConfiguration) as caught:
-        tripleo.settings(paths)
+        deployments.settings(paths)
     return caught.value.path, caught.value.line, caught.value.reason
 
 
@@ -42,7 +42,7 @@ def test_a_parameter_sets_its_option_and_is_named_with_its_line(write):
         "  ComputeCount: 3",
         "  NovaSchedulerEnableIsolatedAggregateFiltering: true",
     )
-    assert tripleo.settings(["env.yaml"]) == {
+    assert deployments.settings(["env.yaml"]) == {
         options.ISOLATION: Setting(
             True,
             "env.yaml:6 (NovaSchedulerEnableIsolatedAggregateFiltering)",
@@ -51,35 +51,35 @@ def test_a_parameter_sets_its_option_and_is_named_with_its_line(write):
     }
 
 
-@pytest.mark.parametrize("parameter", tripleo.PARAMETERS)
+@pytest.mark.parametrize("parameter", deployments.PARAMETERS)
 def test_every_switch_is_a_parameter(defaults, parameter):
-    found = tripleo.settings([defaults(f"{parameter}: 'yes'")])
-    assert found[tripleo.PARAMETERS[parameter]].value is True
+    found = deployments.settings([defaults(f"{parameter}: 'yes'")])
+    assert found[deployments.PARAMETERS[parameter]].value is True
 
 
 @pytest.mark.parametrize("written", ["false", "no", "'Off'", "0", "n"])
 def test_heat_takes_many_words_for_false(defaults, written):
-    found = tripleo.settings([defaults(f"NovaSchedulerQueryImageType: {written}")])
+    found = deployments.settings([defaults(f"NovaSchedulerQueryImageType: {written}")])
     assert found[options.IMAGE_TYPE].value is False
 
 
 def test_the_last_of_several_files_wins(write):
     one = write("a.yaml", "parameter_defaults: {NovaSchedulerQueryImageType: true}")
     two = write("b.yaml", "parameter_defaults: {NovaSchedulerQueryImageType: false}")
-    found = tripleo.settings([one, two])[options.IMAGE_TYPE]
+    found = deployments.settings([one, two])[options.IMAGE_TYPE]
     assert found.source == "b.yaml:1 (NovaSchedulerQueryImageType)"
-    assert tripleo.settings([two, one])[options.IMAGE_TYPE].value is True
+    assert deployments.settings([two, one])[options.IMAGE_TYPE].value is True
 
 
 def test_a_null_takes_back_what_an_earlier_file_gave(write):
     one = write("a.yaml", "parameter_defaults: {NovaSchedulerQueryImageType: true}")
     two = write("b.yaml", "parameter_defaults: {NovaSchedulerQueryImageType: }")
-    assert tripleo.settings([one, two]) == {}
+    assert deployments.settings([one, two]) == {}
 
 
 @pytest.mark.parametrize("written", ["[A, B]", "'A,B'", "A, B", "\n  - A\n  - B"])
 def test_filters_are_a_list_or_a_text_with_commas(defaults, written):
-    found = tripleo.settings([defaults(f"NovaSchedulerEnabledFilters: {written}")])
+    found = deployments.settings([defaults(f"NovaSchedulerEnabledFilters: {written}")])
     assert found[options.ENABLED_FILTERS].value == ("A", "B")
 
 
@@ -91,12 +91,12 @@ def test_the_older_list_of_filters_counts_only_where_the_newer_is_empty(defaults
         ([old, f"{new}''"], ("Old",)),
         ([old, f"{new}[New]"], ("New",)),
     ]:
-        found = tripleo.settings([defaults(*lines)])
+        found = deployments.settings([defaults(*lines)])
         assert found[options.ENABLED_FILTERS].value == expected
 
 
 def test_empty_filters_leave_novas_own(defaults):
-    assert tripleo.settings([defaults("NovaSchedulerEnabledFilters: []")]) == {}
+    assert deployments.settings([defaults("NovaSchedulerEnabledFilters: []")]) == {}
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_empty_filters_leave_novas_own(defaults):
     [[], ["---"], ["parameter_defaults:"], ["resource_registry: {}"], ["# nothing"]],
 )
 def test_a_file_without_parameters_sets_nothing(write, lines):
-    assert tripleo.settings([write("env.yaml", *lines)]) == {}
+    assert deployments.settings([write("env.yaml", *lines)]) == {}
 
 
 def test_anchors_and_merges_are_followed(write):
@@ -115,12 +115,12 @@ def test_anchors_and_merges_are_followed(write):
         "parameter_defaults:",
         "  <<: *base",
     )
-    found = tripleo.settings(["env.yaml"])[options.IMAGE_TYPE]
+    found = deployments.settings(["env.yaml"])[options.IMAGE_TYPE]
     assert found.source == "env.yaml:2 (NovaSchedulerQueryImageType)"
 
 
 def test_values_that_nobody_asks_for_may_be_anything(defaults):
-    assert tripleo.settings([defaults("Day: 2024-13-45", "Key: !secret x")]) == {}
+    assert deployments.settings([defaults("Day: 2024-13-45", "Key: !secret x")]) == {}
 
 
 @pytest.mark.parametrize("written", ["maybe", "2", "[true]", "{}", "''"])
