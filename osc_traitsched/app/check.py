@@ -13,13 +13,17 @@ from osc_traitsched.cloud import lookup as projects
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.cloud.topology import read_topology
 from osc_traitsched.core import check as core
-from osc_traitsched.core.check.finding import Finding
+from osc_traitsched.core.check.finding import Finding, Kind
 from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.survey import ServerCounts, Survey
 from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.nova.filter.groups import policies_off
 from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.placement import capacity
 from osc_traitsched.core.servers.judging import Placements
+
+#: So many inventories are read.
+_MOST_READ = 8
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,6 +67,8 @@ def check(
     files = settings.read_files(sources)
     assumed = settings.resolve(sources, files, cloud.compute_maximum)
     found = survey(cloud, assumed)
+    if any(rule.looks_at in (Kind.FLAVOR, Kind.IMAGE) for rule in selected):
+        found = with_units(cloud, found)
     if any(rule.reads_servers for rule in selected):
         counts = _counted(misplaced.placements(cloud, Scope(), sources))
         found = dataclasses.replace(found, servers=counts)
@@ -102,6 +108,36 @@ def survey(cloud: Cloud, assumed: SchedulerSettings) -> Survey:
         has_private_flavors=lookup.lists_private_flavors(cloud),
         groups=request_parts.groups(cloud) if policies_off(assumed) else (),
     )
+
+
+def with_units(cloud: Cloud, found: Survey) -> Survey:
+    """Read the most that one server can get, of one provider for each kind of hosts.
+
+    It takes at most eight requests. Providers with equal capacities are taken to be
+    alike. The most frequent kinds are read, roots before nested providers. Of all
+    others only the capacity counts, as far as it is known.
+
+    :raises CloudBroke: when Placement can't be read
+    """
+    snapshot, computes = found.snapshot, found.nova.computes
+    ironic = {c.uuid for c in computes if c.report and c.report.is_of_ironic}
+    kinds: dict[object, list[str]] = {}
+    for host in snapshot.hosts:
+        for uuid in snapshot.host_trees[host.uuid]:
+            sizes = capacity.sizes(found.stock.get(uuid))
+            if sizes != frozenset() and uuid not in ironic:
+                kinds.setdefault(uuid if sizes is None else sizes, []).append(uuid)
+    roots = {host.uuid for host in snapshot.hosts}
+    first = sorted(
+        kinds.values(), key=lambda alike: (alike[0] not in roots, -len(alike), alike)
+    )[:_MOST_READ]
+    alone = [[alike[0]] for alike in first]
+    read = allocation_candidates.unused(cloud.placement, alone)
+    stock = dict(found.stock)
+    for alike in first:
+        if read[alike[0]]:
+            stock.update(dict.fromkeys(alike, read[alike[0]]))
+    return dataclasses.replace(found, stock=stock)
 
 
 def _counted(found: Placements) -> ServerCounts:

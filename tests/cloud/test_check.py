@@ -15,6 +15,7 @@ GOLD, SILVER = "CUSTOM_GOLD", "CUSTOM_SILVER"
 QCOW2 = "COMPUTE_IMAGE_TYPE_QCOW2"
 IMAGE_TYPE = "scheduler.query_placement_for_image_type_support=true"
 NO_ISOLATION = "scheduler.enable_isolated_aggregate_filtering=false"
+SECURE_BOOT = {"os_secure_boot": "required", "hw_firmware_type": "uefi"}
 NEEDS_GOLD = {f"trait:{GOLD}": "required"}
 
 
@@ -160,6 +161,29 @@ def a_flavor_that_asks_for_nothing(make):
     make.flavor("none", {f"resources:{name}": "0" for name in classes})
 
 
+def a_flavor_above_every_host(make):
+    make.flavor("big", ram=16384)
+
+
+def a_flavor_above_the_cpus_of_a_host(make):
+    # Four servers' CPUs for each of a host, and no server more than a host has.
+    make.flavor("wide", vcpus=11)
+
+
+def an_image_of_another_architecture(make):
+    make.flavor("plain")
+    make.image("arm", hw_architecture="aarch64")
+
+
+def an_image_that_needs_secure_boot(make):
+    make.flavor("plain")
+    make.image("uefi", **SECURE_BOOT)
+
+
+def hosts_of_a_project_that_nothing_enforces(make):
+    make.aggregate("mine", "cmp00", filter_tenant_id=make.admin.current_project_id)
+
+
 def a_number_against_an_aggregates_word(make):
     make.flavor("large", {"aggregate_instance_extra_specs:mem": ">= 10"})
     make.aggregate("odd", "cmp00", mem="lots")
@@ -218,6 +242,16 @@ FAULTS = [
     ("resources-ignored", an_amount_that_nova_ignores, "error", ()),
     ("resources-no-policy", groups_without_a_policy, "error", ()),
     ("resources-none", a_flavor_that_asks_for_nothing, "error", ()),
+    ("resources-no-host", a_flavor_above_every_host, "error", ()),
+    ("resources-no-host", a_flavor_above_the_cpus_of_a_host, "error", ()),
+    (
+        "filters-image-no-host",
+        an_image_of_another_architecture,
+        "error",
+        (enabled("ImagePropertiesFilter"),),
+    ),
+    ("traits-no-host", an_image_that_needs_secure_boot, "error", ()),
+    ("project-off", hosts_of_a_project_that_nothing_enforces, "warning", ()),
     ("isolation-member-lacks-trait", a_member_without_the_trait, "error", ()),
     ("isolation-overlap", hosts_in_two_isolated_aggregates, "note", ()),
     ("isolation-off", an_isolated_aggregate, "error", (NO_ISOLATION,)),
@@ -247,6 +281,8 @@ SINCE = {
     # Older ones have no image property for the bits of addresses.
     "filters-image-raises": 29,
 }
+#: The first release that asks for a trait for secure boot.
+SECURE_BOOT_SINCE = 23
 
 
 @pytest.mark.short
@@ -262,7 +298,9 @@ def test_a_cloud_without_faults_has_one_line_and_an_empty_list(check):
 
 
 @pytest.mark.parametrize(
-    ("rule", "fault", "severity", "options"), FAULTS, ids=[each[0] for each in FAULTS]
+    ("rule", "fault", "severity", "options"),
+    FAULTS,
+    ids=[f"{each[0]}-{each[1].__name__}" for each in FAULTS],
 )
 def test_a_fault_is_found_by_one_rule_and_no_other(
     cloud, make, check, rule, fault, severity, options
@@ -270,7 +308,10 @@ def test_a_fault_is_found_by_one_rule_and_no_other(
     fault(make)
     given = [word for option in options for word in ("--set", option)]
     done = check("--pedantic", *given, "-f", "json")
-    if cloud.release.number < SINCE.get(rule, 0):
+    since = SINCE.get(rule, 0)
+    if fault is an_image_that_needs_secure_boot:
+        since = SECURE_BOOT_SINCE
+    if cloud.release.number < since:
         assert (done.json, done.code, done.err) == ([], 0, "")
         return
     assert [(row["id"], row["severity"]) for row in done.json] == [(rule, severity)]
@@ -289,6 +330,8 @@ def test_a_fault_is_found_by_one_rule_and_no_other(
         (groups_without_a_policy, "two"),
         (a_flavor_that_asks_for_nothing, "none"),
         (a_key_without_a_scope, "gold"),
+        (a_flavor_above_every_host, "big"),
+        (a_flavor_above_the_cpus_of_a_host, "wide"),
     ],
 )
 def test_nova_finds_no_host_where_check_says_that_there_is_none(
@@ -296,6 +339,18 @@ def test_nova_finds_no_host_where_check_says_that_there_is_none(
 ):
     fault(make)
     boot = make.boot(admin.compute.find_flavor(flavor), make.image("raw"))
+    make.delete(boot)
+    assert boot.status == "ERROR"
+    assert "No valid host was found" in boot.fault
+
+
+@pytest.mark.parametrize("properties", [{"hw_architecture": "aarch64"}, SECURE_BOOT])
+def test_nova_finds_no_host_for_an_image_of_which_check_says_so(
+    cloud, make, properties
+):
+    if properties is SECURE_BOOT and cloud.release.number < SECURE_BOOT_SINCE:
+        pytest.skip("the release asks Placement for no secure boot")
+    boot = make.boot(make.flavor("plain"), make.image("odd", **properties))
     make.delete(boot)
     assert boot.status == "ERROR"
     assert "No valid host was found" in boot.fault
@@ -320,7 +375,7 @@ def test_a_request_ends_with_novas_exception_where_check_says_that_a_filter_rais
     fault(make)
     if flavor == "plain":
         make.flavor(flavor)
-    rows = check("filters", "-f", "json").json
+    rows = check("filters", "--pedantic", "-f", "json").json
     boot = make.boot(admin.compute.find_flavor(flavor), make.image("asked", **image))
     make.delete(boot)
     if cloud.release.number < SINCE.get(rule, 0):

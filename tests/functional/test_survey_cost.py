@@ -6,7 +6,7 @@ import collections
 
 import pytest
 
-from osc_traitsched.app.check import survey
+from osc_traitsched.app.check import survey, with_units
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from tests.bench import lists
 from tests.functional.placement import Placement
@@ -20,6 +20,8 @@ HOSTS, FULL, AGGREGATES = 1000, 50, 60
 
 #: All providers, those that others share, all traits, and all resource classes.
 LISTS = 4
+#: So many inventories are read for their units.
+INVENTORIES = 8
 #: More than these are too many, whatever the hosts have.
 MOST = 19
 
@@ -95,3 +97,13 @@ def test_a_thousand_hosts_cost_less_than_twenty_requests_beyond_the_lists(large,
         assert host.uuid in found.stock
         for child in host.children:
             assert found.traits[child.uuid] == set(child.traits)
+
+
+def test_units_of_a_thousand_hosts_cost_eight_requests(large, cloud):
+    _, drawn, _ = large
+    found = survey(cloud, SchedulerSettings())
+    before = cloud.placement.requests
+    found = with_units(cloud, found)
+    assert cloud.placement.requests - before <= INVENTORIES
+    read = [host for host in drawn if found.stock[host.uuid]["VCPU"].max_unit]
+    assert len(read) > HOSTS / 2

@@ -19,7 +19,7 @@ from osc_traitsched.core.check.survey import (
 )
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.clause import Clause, RootTrait
+from osc_traitsched.core.nova.clause import Clause, Resource, RootTrait
 from osc_traitsched.core.nova.question import Body, Question, ServerSpec
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.server import properties
@@ -139,6 +139,10 @@ class Builder:
             found = self._with_all_prefilters(plain)
         request = found if isinstance(found, Request) else _NOTHING
         clauses = [c for c in request.clauses if _is_of_image(c)]
+        if request.fallback is not None:
+            # A host that only the second query finds, without pinned CPUs, is enough.
+            lasting = request.fallback.clauses
+            clauses = [c for c in clauses if isinstance(c, Resource) or c in lasting]
         devices = [c for c in clauses if prefilter(c) == IMAGE_METADATA_PREFILTER]
         if not self.assumptions.value(options.IMAGE_METADATA):
             clauses = [c for c in clauses if c not in devices]

@@ -18,7 +18,7 @@ from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource, RootTrai
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement import capacity
-from osc_traitsched.core.placement.facts import Facts
+from osc_traitsched.core.placement.facts import Facts, Stock
 from osc_traitsched.core.placement.matcher import Matcher, amounts
 
 # Hosts that could ever take a request, independent of use.
@@ -28,6 +28,10 @@ Condition = Union[Resource, Trait, RootTrait]
 
 _NO_HOSTS: frozenset[str] = frozenset()
 
+#: The classes that no bare metal node has (nova/virt/ironic/driver.py,
+#: ``update_provider_tree``).
+_OF_HYPERVISORS = frozenset({"VCPU", "PCPU", "MEMORY_MB", "DISK_GB"})
+
 
 @dataclasses.dataclass(frozen=True)
 class _Kinds:
@@ -35,10 +39,12 @@ class _Kinds:
 
     :ivar facts: of one host for each group, without offers
     :ivar alike: roots of all hosts of a group, by the root of that host
+    :ivar bare_metal: roots of Ironic's nodes, which have no VCPU, RAM or disk to give
     """
 
     facts: Facts
     alike: Mapping[str, frozenset[str]]
+    bare_metal: frozenset[str]
 
     def matching_hosts(
         self, conditions: tuple[Condition, ...], group_policy: str | None
@@ -47,6 +53,7 @@ class _Kinds:
         providers, stock = self.facts.snapshot.by_uuid, self.facts.stock
         offers = {
             amount: capacity.givers(amount, providers, stock)
+            - (self.bare_metal if amount[0] in _OF_HYPERVISORS else _NO_HOSTS)
             for amount in amounts(conditions)
         }
         facts = dataclasses.replace(self.facts, offers=offers)
@@ -77,13 +84,20 @@ class Hosts:
             candidates=_NO_HOSTS,
             limits=capacity.limits(survey.stock),
         )
-        self._kinds = functools.cache(functools.partial(_kinds, self._facts))
+        bare_metal = frozenset(
+            each.uuid
+            for each in survey.nova.computes
+            if each.report is not None and each.report.is_of_ironic
+        )
+        self._kinds = functools.cache(
+            functools.partial(_kinds, self._facts, bare_metal)
+        )
         self._meeting = functools.cache(self._judge)
 
     def matching_hosts(self, request: Request) -> frozenset[str]:
         """Roots of hosts that could take a request, by either query.
 
-        Use and the units of inventories do not count, so no other host ever can.
+        Use does not count, and units only if they were read, so no other host ever can.
         """
         found = self.meeting(request.clauses, request.group_policy)
         if request.fallback is None:
@@ -112,16 +126,27 @@ class Hosts:
         return self._kinds(self._names | named).matching_hosts(conditions, group_policy)
 
 
-def _kinds(facts: Facts, names: frozenset[str]) -> _Kinds:
+def _kinds(facts: Facts, bare_metal: frozenset[str], names: frozenset[str]) -> _Kinds:
     alike: dict[object, list[str]] = {}
     for host in facts.snapshot.hosts:
         providers = []
         for uuid in facts.reachable(host.uuid):
             traits = facts.traits.get(uuid, frozenset()) & names
-            providers.append((traits, capacity.sizes(facts.stock.get(uuid))))
+            sizes = _sizes(facts.stock.get(uuid))
+            providers.append((traits, sizes, uuid in bare_metal))
         alike.setdefault(tuple(providers), []).append(host.uuid)
     first = {roots[0]: frozenset(roots) for roots in alike.values()}
-    return _Kinds(_only(facts, first), first)
+    return _Kinds(_only(facts, first), first, bare_metal)
+
+
+def _sizes(stock: Mapping[str, Stock] | None) -> object:
+    """What a provider could give of each class; None if its inventory was not read."""
+    if stock is None:
+        return None
+    return frozenset(
+        (name, each.capacity, each.min_unit, each.max_unit, each.step_size)
+        for name, each in stock.items()
+    )
 
 
 def _only(facts: Facts, roots: Iterable[str]) -> Facts:

@@ -18,6 +18,24 @@ from osc_traitsched.paste import (
 )
 from osc_traitsched.text import listed
 
+#: What to look at if no host has a trait, or a resource class, that nova-compute
+#: reports by itself. Images and flavors ask for these to protect servers: a fix never
+#: takes the key off.
+WHERE_TO_LOOK = {
+    "COMPUTE_SECURITY_UEFI_SECURE_BOOT": "look at the firmware of the hosts: libvirt "
+    "must find UEFI firmware with secure boot (OVMF, in /usr/share/qemu/firmware)",
+    "COMPUTE_SECURITY_STATELESS_FIRMWARE": "look at the release of libvirt and QEMU on "
+    "the hosts: stateless firmware needs libvirt 8.6.0",
+    "COMPUTE_SECURITY_TPM_1_2": "look at [libvirt]swtpm_enabled and swtpm on the hosts",
+    "COMPUTE_SECURITY_TPM_2_0": "look at [libvirt]swtpm_enabled and swtpm on the hosts",
+    "HW_CPU_X86_AMD_SEV": "look at SEV in the BIOS of the hosts, and at the parameter "
+    "sev of their kernel module kvm_amd",
+    "MEM_ENCRYPTION_CONTEXT": "look at SEV in the BIOS of the hosts, and at the "
+    "parameter sev of their kernel module kvm_amd",
+    "PCPU": "look at [compute]cpu_dedicated_set on the hosts",
+    "VGPU": "look at [devices]enabled_mdev_types on the hosts",
+}
+
 
 def unset(kind: Kind, keys: Iterable[str], identity: str) -> Command:
     """Command that removes keys; ``KEY`` stands for an unprintable one."""
@@ -48,6 +66,11 @@ def off_by(setting: Setting) -> str:
 
 def give(*names: str, create: bool = False) -> str | Command:
     """How to add traits to hosts: a command if operators own them."""
+    for name in names:
+        if name in WHERE_TO_LOOK:
+            return f"{WHERE_TO_LOOK[name]}, or add hosts that have it"
+        if name.startswith("HW_ARCH_"):
+            return "add hosts of this architecture, or correct a wrong property"
     if any(trait.ownership(name) is not Ownership.OPERATOR for name in names):
         return (
             "nova-compute decides which hosts have it: take the key off, or use other "

@@ -66,6 +66,11 @@ def _parts(path):
     return tuple(parse.unquote(part) for part in path.strip("/").split("/"))
 
 
+def _inventory(summary):
+    own = {"reserved": 0, "allocation_ratio": 1.0, "min_unit": 1, "step_size": 1}
+    return {**own, "total": summary["capacity"], "max_unit": summary["capacity"]}
+
+
 class LivingCloud:
     """Placement, Nova and Glance in memory, and a Keystone without any project.
 
@@ -214,6 +219,9 @@ class LivingCloud:
         host = self._host(identity)
         if what == "allocations":
             return {"allocations": {}}
+        if what == "inventories":
+            summary = self._summary(host)["resources"].items()
+            return {"inventories": {name: _inventory(s) for name, s in summary}}
         found = self.traits[host] if what == "traits" else self._inside(host)
         generation = self.generations[host]
         return {what: sorted(found), "resource_provider_generation": generation}

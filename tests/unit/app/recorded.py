@@ -231,12 +231,19 @@ BODIES = {
         "/allocation_candidates?resources=VCPU:1": candidates(
             {"VCPU": 1}, CMP01, CMP02, CMP03
         ),
-        f"/resource_providers/{CMP03}/inventories": {
-            "inventories": {
-                "VCPU": _inventory(64),
-                "MEMORY_MB": _inventory(65536, 512),
-                "DISK_GB": _inventory(900),
-            },
+        **{
+            f"/resource_providers/{uuid}/inventories": {
+                "inventories": {
+                    "VCPU": _inventory(64),
+                    "MEMORY_MB": _inventory(65536, 512),
+                    "DISK_GB": _inventory(900),
+                },
+                "resource_provider_generation": 3,
+            }
+            for uuid in (CMP01, CMP03)
+        },
+        f"/resource_providers/{GPU}/inventories": {
+            "inventories": {"VGPU": _inventory(4)},
             "resource_provider_generation": 3,
         },
         f"/resource_providers/{CMP03}/usages": {

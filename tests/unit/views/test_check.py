@@ -106,7 +106,7 @@ SURVEYS = [
     survey(
         [host("a", test_config.VIRTIO), host("b")],
         images=[image("i", hw_video_model="virtio")],
-        aggregates=[test_config.OF_PROJECT],
+        aggregates=[aggregate("p", "a", filter_tenant_id="1d1d")],
         assumptions=test_traits.assumed(max_placement_results=1),
     ),
 ]

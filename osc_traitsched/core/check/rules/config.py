@@ -10,13 +10,12 @@ from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
 from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.words import enable, off_by, unset
-from osc_traitsched.core.inventory.metadata import TENANT_KEY
 from osc_traitsched.core.names import near_names
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import RootTrait
 from osc_traitsched.core.nova.options import IMAGE_PROPERTIES, is_removed
 from osc_traitsched.core.nova.server import server
-from osc_traitsched.core.nova.settings import AZ_FILTER, PROJECT_FILTER, Setting
+from osc_traitsched.core.nova.settings import AZ_FILTER, Setting
 from osc_traitsched.core.nova.weigher import ranking
 from osc_traitsched.core.nova.weigher.weighing import Weigher
 from osc_traitsched.core.releases import release
@@ -144,40 +143,6 @@ def max_results(analysis: Analysis) -> Iterator[ConfigMaxResults]:
     if isinstance(limit, int) and total > limit:
         severity = Severity.WARNING if setting.given else Severity.NOTE
         yield ConfigMaxResults(severity, limit, total, setting)
-
-
-@dataclasses.dataclass(frozen=True)
-class ConfigProjectOff(Finding):
-    """Aggregates for projects that neither a prefilter nor a filter enforces."""
-
-    rule = "config-project-off"
-    kind = Kind.OPTION
-    name = options.TENANT
-    severity: Severity
-    aggregates: tuple[str, ...]
-    setting: Setting
-
-    def words(self) -> Words:
-        return Words(
-            f"{off_by(self.setting)}, and no host filter looks at "
-            f"{TENANT_KEY}: all projects get into "
-            f"{listed(self.aggregates, 'aggregate')}, and those named get anywhere",
-            enable("projects"),
-        )
-
-
-def project_off(analysis: Analysis) -> Iterator[ConfigProjectOff]:
-    """The older host filter also enforces them (nova/scheduler/filters/,
-    ``aggregate_multitenancy_isolation.py``).
-    """
-    aggregates = analysis.survey.nova.aggregates
-    named = tuple(each.name for each in aggregates if each.projects)
-    setting = analysis.setting(options.TENANT)
-    if named and not setting.value and not analysis.has_filter(PROJECT_FILTER):
-        filters = analysis.setting(options.ENABLED_FILTERS)
-        given = setting.given and filters.given
-        severity = Severity.ERROR if given else Severity.WARNING
-        yield ConfigProjectOff(severity, named, setting)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -415,7 +380,6 @@ RULES = (
     Rule(ConfigIgnored, ignored, Kind.OPTION),
     Rule(ConfigFilterGone, filter_gone, Kind.OPTION),
     Rule(ConfigMaxResults, max_results, Kind.HOST),
-    Rule(ConfigProjectOff, project_off, Kind.AGGREGATE),
     Rule(ConfigProjectRequired, project_required, Kind.OPTION),
     Rule(ConfigImageMetadataOff, image_metadata_off, Kind.IMAGE),
     Rule(ConfigImageMetadataNoTrait, image_metadata_no_trait, Kind.IMAGE),

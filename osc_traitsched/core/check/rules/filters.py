@@ -263,7 +263,7 @@ def _of_no_value(problem: str, key: str, value: str, flavor: str) -> Words:
 _FILTERS = option(options.ENABLED_FILTERS)
 
 
-#: Aggregate keys that a single filter reads; ``config-project-off`` covers
+#: Aggregate keys that a single filter reads; ``project-off`` covers
 #: ``filter_tenant_id``.
 FILTER_OF: Mapping[str, str] = {
     FLAVOR_KEY: "AggregateTypeAffinityFilter",

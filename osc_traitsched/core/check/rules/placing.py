@@ -360,11 +360,55 @@ def _named(analysis: Analysis, name: str) -> tuple[str, ...]:
     return tuple(sorted(uuid for uuid, each in projects.items() if each == name))
 
 
+@dataclasses.dataclass(frozen=True)
+class ProjectOff(Finding):
+    """Aggregates that are for projects, while the scheduler ignores that.
+
+    The two options do different things: AggregateMultiTenancyIsolation keeps other
+    projects off the aggregate's hosts, and the prefilter keeps a project on them.
+    """
+
+    rule = "project-off"
+    kind = Kind.OPTION
+    name = options.TENANT
+    severity: Severity
+    aggregates: tuple[str, ...]
+    setting: Setting
+
+    def words(self) -> Words:
+        which = listed(self.aggregates, "aggregate")
+        return Words(
+            f"{off_by(self.setting)}, and {_FILTERS} has no {PROJECT_FILTER}: any "
+            f"project can land in {which}, and the projects of {TENANT_KEY} can land "
+            "anywhere",
+            enable("projects"),
+            f"to keep other projects off these hosts, add {PROJECT_FILTER} to "
+            f"{_FILTERS}; to keep the projects on these hosts, turn "
+            f"{option(options.TENANT)} on, which still lets other projects in",
+        )
+
+
+def off(analysis: Analysis) -> Iterator[ProjectOff]:
+    """Find that aggregates are for projects, and the scheduler ignores it.
+
+    nova/scheduler/filters/aggregate_multitenancy_isolation.py, and
+    nova/scheduler/request_filter.py, ``require_tenant_aggregate``.
+    """
+    aggregates = analysis.survey.nova.aggregates
+    named = tuple(each.name for each in aggregates if each.projects)
+    setting = analysis.setting(options.TENANT)
+    if named and not setting.value and not analysis.has_filter(PROJECT_FILTER):
+        is_known = setting.given and analysis.setting(options.ENABLED_FILTERS).given
+        severity = Severity.ERROR if is_known else Severity.WARNING
+        yield ProjectOff(severity, named, setting)
+
+
 RULES = (
     Rule(AzSeveral, several, Kind.HOST),
     Rule(AzDefaultZone, default_zone, Kind.HOST),
     Rule(AzFilter, filtered, Kind.OPTION),
     Rule(AzIgnored, ignored, Kind.OPTION),
+    Rule(ProjectOff, off, Kind.AGGREGATE),
     Rule(ProjectList, lists, Kind.AGGREGATE),
     Rule(ProjectUnknown, unknown, Kind.AGGREGATE),
     Rule(ProjectWithout, without, Kind.OPTION),

@@ -10,7 +10,7 @@ from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
 from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.rules import traits_requests
 from osc_traitsched.core.check.survey import Demand
-from osc_traitsched.core.check.words import give, together, unset
+from osc_traitsched.core.check.words import WHERE_TO_LOOK, give, together, unset
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.metadata import REQUIRED, Collation, names_trait
 from osc_traitsched.core.inventory.snapshot import Aggregate
@@ -43,6 +43,8 @@ class TraitsUnknown(Finding):
         fix: str | Command = "take the key off"
         if trait.is_custom(self.name):
             fix = give(self.name, create=True)
+        elif self.name in WHERE_TO_LOOK:
+            fix = "upgrade the os-traits library of Placement"
         then = (
             "Placement refuses every request that names it"
             if self.flavors or self.images
@@ -61,7 +63,8 @@ def unknown(analysis: Analysis) -> Iterator[TraitsUnknown]:
     known = analysis.survey.known_traits
     found: dict[str, _Namers] = {}
     for demand in analysis.demands:
-        for clause in (*demand.traits, *_format(demand, analysis)):
+        derived = traits_requests.lacking(analysis, demand)
+        for clause in (*demand.traits, *derived, *_format(demand, analysis)):
             if clause.name not in known and trait.is_wellformed(clause.name):
                 found.setdefault(clause.name, _Namers()).add(demand)
     for aggregate in analysis.isolated:

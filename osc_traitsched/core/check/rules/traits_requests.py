@@ -12,7 +12,7 @@ from osc_traitsched.core.check.builder import decisive
 from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
 from osc_traitsched.core.check.hosts import Isolated
 from osc_traitsched.core.check.rule import Rule
-from osc_traitsched.core.check.survey import Demand, is_certain
+from osc_traitsched.core.check.survey import Demand, is_certain, is_of_format
 from osc_traitsched.core.check.words import give, together, unset
 from osc_traitsched.core.errors import Refusal, nova
 from osc_traitsched.core.inventory import trait
@@ -274,13 +274,13 @@ def judged(analysis: Analysis) -> Iterator[Judged]:
     for flavor in analysis.flavors:
         if not flavor.traits or not _is_plain(analysis, flavor):
             continue
-        able = _matching_hosts(analysis, flavor, ())
+        able = matching_hosts(analysis, flavor, ())
         left = analysis.flavor_hosts.matching(flavor)
         if left:
             yield Judged(flavor, able, left)
         elif able and not analysis.flavor_hosts.with_any_image(flavor):
             alone = (
-                c for c in flavor.traits if not _matching_hosts(analysis, flavor, (c,))
+                c for c in flavor.traits if not matching_hosts(analysis, flavor, (c,))
             )
             yield Judged(flavor, able, left, tuple(alone))
 
@@ -302,9 +302,48 @@ def missing(analysis: Analysis, demand: Demand) -> Iterator[Trait | RootTrait]:
             continue
         if is_certain(clause) or not analysis.flavor_hosts.with_any_image(demand):
             yield clause
+    known = analysis.survey.known_traits
+    yield from (each for each in lacking(analysis, demand) if each.name in known)
 
 
-def _matching_hosts(
+def lacking(analysis: Analysis, demand: Demand) -> tuple[Trait | RootTrait, ...]:
+    """The traits that an image's properties ask for, and that leave it no host.
+
+    With a flavor such a property could mean something else: each flavor is tried.
+    """
+    if demand.kind is not Kind.IMAGE:
+        return ()
+    found = tuple(
+        clause
+        for clause in demand.clauses
+        if isinstance(clause, (Trait, RootTrait))
+        and not (clause.forbidden or is_certain(clause) or is_of_format(clause))
+        and not analysis.hosts.meeting([clause])
+    )
+    return found if found and has_no_host(analysis, demand) else ()
+
+
+def has_no_host(analysis: Analysis, image: Demand) -> bool:
+    """Whether no host could take an image with any flavor that has hosts by itself.
+
+    False if there is no such flavor, or if Nova refuses the image with all of them.
+    """
+    is_tried = False
+    for flavor in analysis.flavors:
+        if not analysis.flavor_hosts.matching(flavor):
+            continue
+        for from_volume in (False, True):
+            try:
+                request = analysis.builder.request(flavor.body, image.body, from_volume)
+            except Refusal:
+                continue
+            is_tried = True
+            if analysis.hosts.matching_hosts(request):
+                return False
+    return is_tried
+
+
+def matching_hosts(
     analysis: Analysis, flavor: Demand, traits: Iterable[Trait | RootTrait]
 ) -> frozenset[str]:
     """Hosts that could take a flavor if it had only these traits."""

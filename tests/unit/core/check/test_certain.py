@@ -18,6 +18,10 @@ from osc_traitsched.core.check.rules.isolation import (
     IsolationNotRequired,
     IsolationShutsOut,
 )
+from osc_traitsched.core.check.rules.nowhere import (
+    ResourcesNoHost,
+    ResourcesNotTogether,
+)
 from osc_traitsched.core.check.rules.traits import TraitsFewHosts, TraitsNoHost
 from osc_traitsched.core.check.rules.traits_requests import (
     TraitsContradiction,
@@ -218,6 +222,18 @@ def _(found, truth):
 
 
 @disproved.register
+def _(found: ResourcesNoHost, truth):
+    ways = (False,) if found.boots_from_volume else (False, True)
+    flavors = truth.anybody(found.flavors, ways=ways)
+    return flavors | truth.anybody(images=found.images)
+
+
+@disproved.register
+def _(found: ResourcesNotTogether, truth):
+    return truth.anybody([found.name])
+
+
+@disproved.register
 def _(found: IsolationShutsOut, truth):
     return truth.anybody([found.name])
 
@@ -234,6 +250,6 @@ def _(found, truth):
 @settings(max_examples=300, deadline=None)
 def test_no_pair_of_flavor_and_image_finds_a_host_that_check_denies(of):
     truth = Truth(of)
-    for found in findings(of, "image-type", "traits", "isolation"):
+    for found in findings(of, "image-type", "traits", "resources", "isolation"):
         event(f"{found.rule} {found.severity.value}")
         assert disproved(found, truth) == set(), found

@@ -10,20 +10,15 @@ from osc_traitsched.core.check.finding import Severity
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from tests.unit.core.check.surveys import (
-    aggregate,
     assumed,
     findings,
     host,
-    identity,
     ids,
     image,
     survey,
 )
 
 VIRTIO = "COMPUTE_GRAPHICS_MODEL_VIRTIO"
-PROJECT = identity("project")
-OF_PROJECT = aggregate("p", "a", filter_tenant_id=PROJECT)
-PROJECTS = {PROJECT: "project"}
 
 
 def test_a_cloud_that_needs_no_option_is_no_finding():
@@ -77,28 +72,6 @@ def test_more_hosts_than_placement_is_asked_for_are_found(given, severity):
     assert (found.rule, found.severity) == ("config-max-results", severity)
     assert (found.limit, found.total) == (1, 2)
     assert ids(survey([host("a")], assumptions=assumptions)) == []
-
-
-def test_aggregates_of_projects_that_nothing_looks_at_are_found():
-    of = survey([host("a")], aggregates=[OF_PROJECT], projects=PROJECTS)
-    (found,) = findings(of)
-    assert (found.rule, found.severity) == ("config-project-off", Severity.WARNING)
-    assert found.aggregates == ("p",)
-    given = {"filter_scheduler.enabled_filters": Setting((), "nova.conf:2", True)}
-    both = {**assumed(limit_tenants_to_placement_aggregate=False).settings, **given}
-    of = dataclasses.replace(of, assumptions=SchedulerSettings(33, both))
-    (found,) = findings(of)
-    assert found.severity is Severity.ERROR
-
-
-def test_the_option_or_the_host_filter_is_enough_for_aggregates_of_projects():
-    on = assumed(limit_tenants_to_placement_aggregate=True)
-    of = survey([host("a")], aggregates=[OF_PROJECT], projects=PROJECTS)
-    assert ids(dataclasses.replace(of, assumptions=on)) == []
-    names = ("ComputeFilter", "AggregateMultiTenancyIsolation")
-    filters = {"filter_scheduler.enabled_filters": Setting(names, "nova.conf:2", True)}
-    of = dataclasses.replace(of, assumptions=SchedulerSettings(33, filters))
-    assert ids(of) == []
 
 
 def test_aggregates_that_projects_must_have_take_the_other_option():

@@ -528,12 +528,6 @@ HEALTHY = {
     "bits without an architecture": cloud(
         DEFAULT, [], [image("i", hw_maxphysaddr_bits="42")], hypervisor_type="QEMU"
     ),
-    "bits for another hypervisor": cloud(
-        DEFAULT,
-        [],
-        [image("i", img_hv_type="vmware", **BITS)],
-        hypervisor_type="QEMU",
-    ),
     "a filter of one's own may read a key": agg("MyFilter", instance_type="3"),
     "a key whose filter is on": agg("AggregateTypeAffinityFilter", instance_type="3"),
     "io": agg("AggregateIoOpsFilter", max_io_ops_per_host="3"),

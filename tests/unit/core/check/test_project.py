@@ -62,7 +62,8 @@ def test_projects_by_their_ids_are_no_finding(assumptions):
     [(ON, Severity.ERROR), (OFF, Severity.WARNING), (HOST_FILTER, Severity.NOTE)],
 )
 def test_a_list_equals_no_projects_id(assumptions, severity):
-    (found,) = findings(of(assumptions, filter_tenant_id="1d1d, 2d2d"), "project")
+    cloud = of(assumptions, filter_tenant_id="1d1d, 2d2d")
+    (found,) = findings(cloud, "project-list")
     assert (found.rule, found.severity) == ("project-list", severity)
     assert (found.kind, found.name) == (Kind.AGGREGATE, "reds")
     assert found.key == "filter_tenant_id"
@@ -85,7 +86,8 @@ def test_the_id_of_no_project():
     ("assumptions", "severity"), [(ON, Severity.ERROR), (OFF, Severity.WARNING)]
 )
 def test_a_projects_name_instead_of_its_id(assumptions, severity):
-    (found,) = findings(of(assumptions, filter_tenant_id_red="red"), "project")
+    cloud = of(assumptions, filter_tenant_id_red="red")
+    (found,) = findings(cloud, "project-unknown")
     assert (found.rule, found.severity) == ("project-unknown", severity)
     assert (found.value, found.named) == ("red", ("1d1d",))
 
@@ -150,3 +152,34 @@ def test_a_projects_mirror_is_worse_while_projects_are_limited_to_it(
     cloud = of(assumptions, members=inside, filter_tenant_id="1d1d", **zone)
     (each,) = findings(cloud, "mirror")
     assert (each.rule, each.hosts, each.use, each.severity) == found
+
+
+NO_FILTERS = {
+    options.ENABLED_FILTERS: Setting(("ComputeFilter",), "nova.conf:2", given=True)
+}
+GIVEN_OFF = assumed(limit_tenants_to_placement_aggregate=False)
+
+
+@pytest.mark.parametrize(
+    ("assumptions", "severity"),
+    [
+        (OFF, Severity.WARNING),
+        (GIVEN_OFF, Severity.WARNING),
+        (
+            dataclasses.replace(
+                GIVEN_OFF, settings={**GIVEN_OFF.settings, **NO_FILTERS}
+            ),
+            Severity.ERROR,
+        ),
+    ],
+)
+def test_aggregates_of_projects_that_the_scheduler_ignores_are_found(
+    assumptions, severity
+):
+    (found,) = findings(of(assumptions, filter_tenant_id="1d1d"))
+    assert (found.rule, found.severity) == ("project-off", severity)
+    assert (found.kind, found.aggregates) == (Kind.OPTION, ("reds",))
+    words = found.words()
+    assert "to keep other projects off these hosts, add Aggr" in words.when
+    assert "limit_tenants_to_placement_aggregate on" in words.when
+    assert findings(of(assumptions)) == []

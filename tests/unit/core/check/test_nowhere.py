@@ -1,0 +1,313 @@
+"""Flavors and images that no host could ever take, each by one finding."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from osc_traitsched.core.check.finding import Kind, Severity
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.placement.facts import Stock
+from osc_traitsched.views import check
+from tests.unit.core.check.surveys import (
+    findings,
+    flavor,
+    host,
+    identity,
+    ids,
+    image,
+    survey,
+)
+from tests.unit.core.check.test_filters import (
+    BITS,
+    DEFAULT,
+    REPORT,
+    cloud,
+    given,
+    with_computes,
+)
+from tests.unit.core.check.test_others import of as of_others
+
+SECURE_BOOT = "COMPUTE_SECURITY_UEFI_SECURE_BOOT"
+SECURE = {"os_secure_boot": "required", "hw_firmware_type": "uefi"}
+BIG = flavor("big", {"ram": 16384})
+ARM = image("arm", hw_architecture="aarch64")
+SMALL = {"VCPU": 4, "MEMORY_MB": 2048, "DISK_GB": 100}
+MANY_CPUS = {"VCPU": 64, "MEMORY_MB": 2048, "DISK_GB": 100}
+
+
+def only(of):
+    (found,) = findings(of)
+    return found
+
+
+def words(of):
+    _, (row,) = check.rows(findings(of))
+    return row[3], row[4]
+
+
+# resources-no-host
+
+
+def test_flavors_that_are_too_large_are_one_finding_for_each_class():
+    flavors = [BIG, flavor("huge", {"ram": 65536, "vcpus": 32}), flavor("small")]
+    found = findings(survey([host("a"), host("b")], flavors))
+    assert [(f.rule, f.severity, f.kind, f.name) for f in found] == [
+        ("resources-no-host", Severity.ERROR, Kind.RESOURCE_CLASS, "MEMORY_MB"),
+    ]
+    assert (found[0].flavors, found[0].largest) == (("big", "huge"), 8192)
+    problem, fix = words(survey([host("a")], flavors))
+    assert problem == (
+        "flavors big, huge need 16384 to 65536 MB on one host; the largest has 8192"
+    )
+    assert fix.startswith("use a smaller flavor or add a larger host; ")
+
+
+@pytest.mark.parametrize(
+    ("specs", "name"),
+    [
+        ({"resources__VGPU": "1"}, "VGPU"),
+        ({"hw__cpu_policy": "dedicated"}, "PCPU"),
+        ({"hw__mem_encryption": "true"}, "MEM_ENCRYPTION_CONTEXT"),
+    ],
+)
+def test_a_class_that_no_host_has_is_found_with_where_to_look(specs, name):
+    flavors = [flavor("f", **specs)]
+    images = [image("i", hw_firmware_type="uefi")]
+    known = {"VGPU", "PCPU", "VCPU", "MEMORY_MB", "DISK_GB", "MEM_ENCRYPTION_CONTEXT"}
+    settings = DEFAULT.changed(options.NO_PCPU_FALLBACK, True)
+    of = survey([host("a")], flavors, images, known_classes=known, assumptions=settings)
+    found = [f for f in findings(of) if f.rule == "resources-no-host"]
+    assert [(f.name, f.largest) for f in found] == [(name, 0)]
+    assert "no host has any" in found[0].words().problem
+    assert "on the hosts" in found[0].words().fix or "BIOS" in found[0].words().fix
+
+
+def test_a_disk_that_is_too_large_is_a_warning_since_volumes_need_none():
+    of = survey([host("a")], [flavor("f", {"disk": 200})])
+    assert (only(of).name, only(of).severity) == ("DISK_GB", Severity.WARNING)
+    assert "only servers that boot from a volume fit" in words(of)[0]
+    of = survey([host("a")], [flavor("f", {"OS-FLV-EXT-DATA:ephemeral": 200})])
+    assert only(of).severity is Severity.ERROR
+
+
+def test_an_image_with_encrypted_memory_is_found_where_no_host_has_it():
+    images = [
+        image("e", hw_mem_encryption="true", hw_firmware_type="uefi"),
+        image("plain"),
+    ]
+    of = survey([host("a")], [flavor("f")], images)
+    found = [f for f in findings(of) if f.rule == "resources-no-host"]
+    assert [(f.name, f.images, f.severity) for f in found] == [
+        ("MEM_ENCRYPTION_CONTEXT", ("e",), Severity.ERROR)
+    ]
+
+
+def with_units(of, name, **units):
+    stock = {**of.stock[identity(name)]}
+    stock["VCPU"] = dataclasses.replace(stock["VCPU"], **units)
+    return dataclasses.replace(of, stock={**of.stock, identity(name): stock})
+
+
+def test_the_unit_counts_and_not_only_the_capacity():
+    of = survey([host("a"), host("b")], [flavor("f", {"vcpus": 8})])
+    assert ids(of) == []
+    of = with_units(of, "a", max_unit=4)
+    assert ids(of) == []
+    of = with_units(of, "b", max_unit=4)
+    assert (only(of).name, only(of).largest) == ("VCPU", 4)
+    of = with_units(of, "b", max_unit=16, step_size=5)
+    assert "step_size of the hosts do not allow it" in words(of)[0]
+
+
+@pytest.mark.parametrize(
+    "hosts",
+    [
+        [host("a"), host("b", size={"VCPU": 64, "MEMORY_MB": 65536, "DISK_GB": 9})],
+        # Nobody knows how large it is.
+        [host("a"), host("full", size=None)],
+    ],
+)
+def test_a_host_that_is_or_may_be_large_enough_is_no_finding(hosts):
+    assert ids(survey(hosts, [BIG])) == []
+
+
+def test_a_host_in_use_counts_as_empty():
+    of = survey([host("a")], [flavor("f", {"ram": 8192})])
+    sizes = of.stock[identity("a")]
+    used = {name: Stock(each.capacity, each.capacity) for name, each in sizes.items()}
+    assert ids(dataclasses.replace(of, stock={identity("a"): used})) == []
+
+
+def test_bare_metal_nodes_of_no_known_size_take_no_virtual_server():
+    ironic = dataclasses.replace(REPORT, hypervisor_type="ironic")
+    of = with_computes(
+        survey([host("a"), host("b", size=None)], [BIG]),
+        lambda each: {"report": ironic} if each.node == "b" else {},
+    )
+    assert ids(of) == ["resources-no-host"]
+    own = [flavor("bm", resources__CUSTOM_BM="1", **dict.fromkeys(NOTHING, "0"))]
+    known = of.known_classes | {"CUSTOM_BM"}
+    of = dataclasses.replace(of, flavors=tuple(own), stock={}, known_classes=known)
+    assert ids(of) == []
+
+
+NOTHING = ("resources__VCPU", "resources__MEMORY_MB", "resources__DISK_GB")
+
+
+@pytest.mark.parametrize(
+    ("specs", "rule"),
+    [
+        ({"resources__CUSTOM_GPU": "1"}, "resources-unknown"),
+        ({"resources1__VCPU": "99", "resources2__VCPU": "1"}, "resources-no-policy"),
+        ({"trait__CUSTOM_GOLD": "required"}, "traits-unknown"),
+    ],
+)
+def test_a_flavor_that_another_rule_reports_is_reported_once(specs, rule):
+    found = ids(survey([host("a")], [flavor("f", **specs)]))
+    assert [each for each in found if not each.endswith("no-host")] == [rule]
+    assert len(found) == (2 if "99" in specs.values() else 1)
+
+
+def test_a_trait_that_is_missing_does_not_make_the_cpus_too_many():
+    flavors = [
+        flavor("f", hw__cpu_policy="dedicated", trait__CUSTOM_GOLD="required"),
+    ]
+    of = survey([host("a")], flavors, known=["CUSTOM_GOLD", "HW_CPU_HYPERTHREADING"])
+    assert ids(of) == ["traits-no-host"]
+
+
+# resources-not-together
+
+
+def test_amounts_that_hosts_have_one_by_one_are_found():
+    hosts = [host("a", size=MANY_CPUS), host("b")]
+    of = survey(hosts, [flavor("f", {"vcpus": 32, "ram": 4096})])
+    assert (only(of).rule, only(of).severity) == (
+        "resources-not-together",
+        Severity.ERROR,
+    )
+    assert "no host can give all of 32 VCPU, 4096 MEMORY_MB, 1 DISK_GB" in words(of)[0]
+
+
+def test_groups_that_need_a_provider_each_are_found():
+    groups = {"resources1__VCPU": "1", "resources2__VCPU": "1"}
+    of = survey([host("a")], [flavor("f", **groups, group_policy="isolate")])
+    assert (only(of).rule, only(of).isolates) == ("resources-not-together", True)
+    of = survey([host("a")], [flavor("f", **groups, group_policy="none")])
+    assert ids(of) == []
+
+
+def test_traits_that_leave_only_small_hosts_are_the_traits_rules_matter():
+    hosts = [host("a", "CUSTOM_GOLD", size=SMALL), host("b")]
+    of = survey(hosts, [flavor("f", {"ram": 4096}, trait__CUSTOM_GOLD="required")])
+    assert ids(of) == ["traits-few-hosts"]
+
+
+# traits-no-host, of an image
+
+
+@pytest.mark.parametrize("known", [[SECURE_BOOT], []])
+def test_an_image_that_needs_secure_boot_which_no_host_has_is_found(known):
+    of = survey([host("a")], [flavor("f")], [image("i", **SECURE)], known=known)
+    found = only(of)
+    assert found.rule == ("traits-no-host" if known else "traits-unknown")
+    assert (found.name, found.images) == (SECURE_BOOT, ("i",))
+    assert found.severity is Severity.ERROR
+    fix = words(of)[1]
+    assert ("UEFI firmware with secure boot" if known else "os-traits") in fix
+    assert "unset" not in fix
+    assert "key" not in fix
+
+
+@pytest.mark.parametrize(
+    ("hosts", "flavors", "images"),
+    [
+        ([host("a", SECURE_BOOT)], [flavor("f")], [image("i", **SECURE)]),
+        ([host("a")], [flavor("f")], [image("i", os_secure_boot="optional")]),
+        # Nova refuses the image with all flavors: another rule's.
+        ([host("a")], [], [image("i", **SECURE)]),
+    ],
+)
+def test_an_image_that_some_host_takes_is_no_finding(hosts, flavors, images):
+    of = survey(hosts, flavors, images, known=[SECURE_BOOT])
+    assert ids(of, "traits-no-host", "traits-unknown") == []
+
+
+def test_an_image_of_another_project_is_a_note():
+    of = of_others({**image("i", **SECURE), "visibility": "private", "owner": "x"})
+    of = dataclasses.replace(of, flavors=(flavor("f"),))
+    of = dataclasses.replace(of, known_traits=of.known_traits | {SECURE_BOOT})
+    assert [f.severity for f in findings(of, "traits-no-host")] == [Severity.NOTE]
+
+
+# filters-image-no-host
+
+
+@pytest.mark.parametrize(
+    ("hypervisor", "severity"),
+    [("fake", Severity.ERROR), ("QEMU", Severity.WARNING)],
+)
+def test_an_architecture_that_no_host_has_is_found(hypervisor, severity):
+    images = [ARM, image("arm2", hw_architecture="aarch64"), image("plain")]
+    of = cloud(
+        given("ImagePropertiesFilter"),
+        [flavor("f")],
+        images,
+        hypervisor_type=hypervisor,
+        cpu_info={"arch": "x86_64"},
+    )
+    found = only(of)
+    assert (found.rule, found.severity) == ("filters-image-no-host", severity)
+    assert found.images == ("arm", "arm2")
+    assert found.is_about(Kind.IMAGE, ["arm2"])
+    problem, fix = words(of)
+    assert problem.startswith(
+        "hw_architecture=aarch64, and no host is of that kind (hosts: x86_64)"
+    )
+    assert ("QEMU emulates it" in problem) is (severity is Severity.WARNING)
+    assert "unset" not in fix
+    of = dataclasses.replace(of, assumptions=DEFAULT)
+    assert only(of).severity is Severity.WARNING
+
+
+@pytest.mark.parametrize(
+    ("settings", "arch", "wanted", "hypervisor"),
+    [
+        (DEFAULT, "aarch64", "aarch64", "QEMU"),
+        (DEFAULT, "x86_64", "x86_64", "fake"),
+        # A CPU of 64 bits runs programs of 32.
+        (DEFAULT, "x86_64", "i686", "QEMU"),
+        # Nobody knows what such hosts run.
+        (DEFAULT, None, "aarch64", "QEMU"),
+        (DEFAULT, "x86_64", "aarch64", "Hyper-V-like"),
+        (given("ComputeFilter"), "x86_64", "aarch64", "fake"),
+    ],
+)
+def test_an_architecture_that_a_host_may_have_is_no_finding(
+    settings, arch, wanted, hypervisor
+):
+    images = [image("i", hw_architecture=wanted)]
+    cpu_info = {"arch": arch} if arch else None
+    of = cloud(settings, [], images, hypervisor_type=hypervisor, cpu_info=cpu_info)
+    if hypervisor == "Hyper-V-like":
+        of = cloud(settings, [], images)
+    assert ids(of) == []
+
+
+def test_another_hypervisor_is_found_before_its_bits_raise():
+    images = [image("i", img_hv_type="vmware", **BITS)]
+    of = cloud(DEFAULT, [], images, hypervisor_type="QEMU")
+    assert ids(of) == ["filters-image-no-host"]
+
+
+def test_an_architecture_whose_trait_is_missing_is_found_once():
+    on = {options.IMAGE_METADATA: True}
+    settings = SchedulerSettings(34).changed(*next(iter(on.items())))
+    of = cloud(settings, [flavor("f")], [ARM], hypervisor_type="fake")
+    known = of.known_traits | {"HW_ARCH_AARCH64"}
+    of = dataclasses.replace(of, known_traits=known)
+    assert ids(of) == ["traits-no-host"]
+    assert "add hosts of this architecture" in words(of)[1]
