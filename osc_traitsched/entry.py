@@ -25,6 +25,15 @@ class _Deferred:
         """Tell cliff, which looks before it calls, that there is a ``cmd_name``."""
 
 
+class Overview(_Deferred):
+    """openstack trait-sched: cliff takes a name's beginning for the name.
+
+    One that is the first word of others would spoil the completion of these.
+    """
+
+    path = "osc_traitsched.commands.overview:Overview"
+
+
 class ListTraits(_Deferred):
     """openstack trait-sched list."""
 
@@ -161,6 +170,12 @@ class ListServers(_Deferred):
     """openstack trait-sched server list."""
 
     path = "osc_traitsched.commands.server:ListServers"
+
+
+class ListMisplaced(_Deferred):
+    """openstack trait-sched server misplaced."""
+
+    path = "osc_traitsched.commands.server:ListMisplaced"
 
 
 class DrainHost(_Deferred):

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from importlib import import_module, metadata
+from typing import Any
 
 
 def verbs() -> list[str]:
-    """Return what comes after ``openstack``, for each command of the plugin."""
+    """Return what comes after ``openstack``, for each command but the overview."""
     points = metadata.distribution("osc-traitsched").entry_points
     names = (each.name for each in points if each.group == "openstack.extension")
-    return sorted(name.replace("_", " ") for name in names)
+    return sorted(name.replace("_", " ") for name in names if "_" in name)
+
+
+def command(verb: str) -> Any:
+    """Return a command's class."""
+    points = metadata.distribution("osc-traitsched").entry_points
+    (point,) = (each for each in points if each.name == verb.replace(" ", "_"))
+    module, _, name = point.load().path.partition(":")
+    return getattr(import_module(module), name)
 
 
 def example(verb: str) -> str:
     """Return a command's example, as one would type it."""
-    points = metadata.distribution("osc-traitsched").entry_points
-    (point,) = (each for each in points if each.name == verb.replace(" ", "_"))
-    module, _, name = point.load().path.partition(":")
-    found = f"trait-sched {getattr(import_module(module), name).example}"
+    found = f"trait-sched {command(verb).example}"
     assert found.startswith(f"{verb} ")
     return f"openstack {found}"

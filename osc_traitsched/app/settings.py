@@ -15,6 +15,7 @@ from osc_traitsched.config.saved import Places, Saved
 from osc_traitsched.core import releases
 from osc_traitsched.core.errors import BadConfiguration, CloudBroke, OtherSettings
 from osc_traitsched.core.nova import settings
+from osc_traitsched.core.nova.filter import table
 from osc_traitsched.core.nova.options import OPTIONS, Kind
 from osc_traitsched.core.nova.settings import SchedulerSettings, Switched
 from osc_traitsched.core.releases import RELEASES
@@ -38,7 +39,8 @@ class SettingsSources:
     :ivar environments: paths of TripleO's environment files; the last one wins
     :ivar control_plane: path of a file with RHOSO's OpenStackControlPlane
     :ivar options: single options, as ``section.option`` and text; they win over files
-    :ivar found: the result of ``config.places.find``; the other sources win over it
+    :ivar filters: whether host filters are on, by name; laid over enabled_filters
+    :ivar found: the result of ``config.saved.find``; the other sources win over it
     """
 
     nova_release: int | None = None
@@ -47,6 +49,7 @@ class SettingsSources:
     environments: tuple[str, ...] = ()
     control_plane: str | None = None
     options: tuple[tuple[str, str], ...] = ()
+    filters: tuple[tuple[str, bool], ...] = ()
     found: Saved | None = None
 
     @property
@@ -75,7 +78,8 @@ class SettingsSources:
     @property
     def place(self) -> str | None:
         """The sources as one line; None if there are none."""
-        named = self.names_files or self.baseline is not None or self.options
+        single = bool(self.options or self.filters)
+        named = self.names_files or self.baseline is not None or single
         places = ["the command line"] if named else []
         if self.found is not None:
             places.append(self.found.place)
@@ -131,12 +135,17 @@ def resolve(
     :param max_microversion: the compute API's highest, such as ``2.96``, or None; it
         tells the release if no source does
     :raises BadConfiguration: for a bad file or value
+    :raises BadUsage: for an unknown host filter
     """
     release = _release(sources, files, max_microversion)
     with _saying_what_names(sources.found or Saved("")):
         found = joining.assumptions(files, *release)
-    place = dataclasses.replace(sources, options=()).place
-    own = found.without_set
+    place = dataclasses.replace(sources, options=(), filters=()).place
+    own = found.without_set if sources.options else found
+    if sources.filters:
+        found = _with_filters(found, sources.filters)
+    elif not sources.options:
+        own = None
     # Without other sources there is nothing to compare with.
     own = own and (dataclasses.replace(own, place=place) if place else None)
     return dataclasses.replace(found, place=sources.place, without_set=own)
@@ -164,6 +173,14 @@ def _with_all_new(assumed: SchedulerSettings, new: bool | None) -> SchedulerSett
     own = assumed.without_set
     own = own and _with_all_new(own, new)
     return dataclasses.replace(assumed, all_computes_new=new, without_set=own)
+
+
+def _with_filters(
+    assumed: SchedulerSettings, filters: Iterable[tuple[str, bool]]
+) -> SchedulerSettings:
+    others = tuple(_with_filters(each, filters) for each in assumed.others)
+    changed = table.with_filters(assumed, filters)
+    return dataclasses.replace(changed, others=others)
 
 
 @contextlib.contextmanager

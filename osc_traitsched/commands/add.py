@@ -11,7 +11,6 @@ from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.core.change import effects, traits
 from osc_traitsched.core.change import effects as servers
 from osc_traitsched.core.change.traits import LastHolder
-from osc_traitsched.core.inventory import trait
 from osc_traitsched.views import problems, results
 from osc_traitsched.views.listing import Table
 
@@ -26,13 +25,12 @@ class AddTraits(write_args.Writer):
     again.
     """
 
-    example = "add CUSTOM_GOLD --host cmp02 --create"
+    example = "add CUSTOM_GOLD cmp02 --create"
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """The parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
-        parser.add_argument("traits", metavar="TRAIT", nargs="+", help="a trait to add")
-        host_args.add_target_options(parser)
+        host_args.add_traits_and_hosts(parser, "add")
         parser.add_argument(
             "--force",
             action="store_true",
@@ -44,7 +42,7 @@ class AddTraits(write_args.Writer):
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Plan, and write or show."""
-        names = trait.parse(args.traits)
+        names = host_args.split_hosts(args)
         write_args.check(args)
         arguments.check_columns(args, results.ADDED)
         selectors = host_args.target_selectors(args)
@@ -76,15 +74,12 @@ class RemoveTraits(write_args.Writer):
     lose its last host, or if nova-compute owns the trait.
     """
 
-    example = "remove CUSTOM_COMMON --host cmp02"
+    example = "remove CUSTOM_COMMON cmp02"
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """The parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
-        parser.add_argument(
-            "traits", metavar="TRAIT", nargs="+", help="a trait to remove"
-        )
-        host_args.add_target_options(parser)
+        host_args.add_traits_and_hosts(parser, "remove")
         parser.add_argument(
             "--force",
             action="store_true",
@@ -95,7 +90,7 @@ class RemoveTraits(write_args.Writer):
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Plan, and write or show."""
-        names = trait.parse(args.traits)
+        names = host_args.split_hosts(args)
         write_args.check(args)
         arguments.check_columns(args, results.REMOVED)
         selectors = host_args.target_selectors(args)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import re
 import sys
 from collections.abc import Collection, Iterator
 from typing import Any
@@ -101,10 +102,16 @@ def check_columns(args: argparse.Namespace, known: Collection[str]) -> None:
 
     :raises BadUsage: for an unknown column
     """
+    plain = {_column(each) for each in known}
     for name in args.columns:
-        if name.strip().lower().replace(" ", "_") not in known:
+        if _column(name) not in plain:
             there_are = ", ".join(known)
             raise BadUsage(f"no column {quoted(name)}; there are {there_are}")
+
+
+def _column(name: str) -> str:
+    """A column's name as cliff compares it."""
+    return name.strip().lower().replace(" ", "_")
 
 
 # Host selectors.
@@ -113,6 +120,9 @@ def check_columns(args: argparse.Namespace, known: Collection[str]) -> None:
 _STDIN = "-"
 # Editors of Windows begin a text with it.
 _BOM = "\ufeff"
+
+#: Between two names, and not in the brackets of a glob.
+_COMMA = re.compile(r",(?![^\[]*\])")
 
 
 def add_host_options(parser: argparse.ArgumentParser) -> None:
@@ -125,7 +135,7 @@ def add_host_options(parser: argparse.ArgumentParser) -> None:
         "--host",
         "PATTERN",
         "a resource provider's name or UUID, a Nova service host's name, or a "
-        "glob such as 'cmp-1*'",
+        "glob such as 'cmp-1*'; several with commas in between",
     )
     _repeated(group, "--aggregate", "AGGREGATE", "a host aggregate: name, ID or UUID")
     _repeated(group, "--availability-zone", "ZONE", "an availability zone")
@@ -134,6 +144,39 @@ def add_host_options(parser: argparse.ArgumentParser) -> None:
     )
     _repeated(narrowed, "--with-trait", "TRAIT", "only hosts that have the trait")
     _repeated(narrowed, "--without-trait", "TRAIT", "only hosts that lack the trait")
+
+
+def add_traits_and_hosts(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the traits that a command writes, with hosts among them, and selectors.
+
+    :param verb: what the command does with a trait
+    """
+    parser.add_argument(
+        "traits",
+        metavar="TRAIT|HOST",
+        nargs="+",
+        help=f"a trait to {verb}; a name with other characters than A-Z, 0-9 and _ is "
+        "a host, as with --host",
+    )
+    # cliff makes the parser. Hosts may stand behind options, too.
+    vars(parser)["parse_args"] = parser.parse_intermixed_args
+    add_target_options(parser)
+
+
+def split_hosts(args: argparse.Namespace) -> tuple[str, ...]:
+    """The traits that are named; the hosts among them become those of ``--host``.
+
+    :raises MalformedTrait: where none is a trait, or for a trait in lower case
+    """
+    words = tuple(each for text in args.traits for each in _names(text))
+    if any(map(trait.is_wellformed, words)):
+        args.hosts = [*args.hosts, *(each for each in words if trait.is_no_trait(each))]
+        words = tuple(each for each in words if not trait.is_no_trait(each))
+    return trait.parse(words)
+
+
+def _names(text: str) -> list[str]:
+    return [each for each in _COMMA.split(text) if each] or [text]
 
 
 def add_target_options(parser: argparse.ArgumentParser) -> None:
@@ -163,7 +206,7 @@ def selectors(args: argparse.Namespace) -> Selectors:
     """
     named = bool(args.hosts or args.aggregates or args.availability_zones)
     return Selectors(
-        hosts=tuple(args.hosts),
+        hosts=_hosts(args),
         aggregates=tuple(args.aggregates),
         zones=tuple(args.availability_zones),
         everything=not named,
@@ -179,7 +222,7 @@ def target_selectors(args: argparse.Namespace) -> Selectors:
     :raises MalformedTrait: for an option that is not a trait name
     :raises BadHostFile: if the host file can't be read or has no names
     """
-    hosts = tuple(args.hosts)
+    hosts = _hosts(args)
     if args.host_file is not None:
         hosts += tuple(_read(args.host_file))
     found = dataclasses.replace(
@@ -190,10 +233,14 @@ def target_selectors(args: argparse.Namespace) -> Selectors:
     )
     if not found.names_any:
         raise BadUsage(
-            "name the hosts: --host, --host-file, --provider, --aggregate, "
+            "name the hosts: HOST, --host, --host-file, --provider, --aggregate, "
             "--availability-zone or --all"
         )
     return found
+
+
+def _hosts(args: argparse.Namespace) -> tuple[str, ...]:
+    return tuple(each for text in args.hosts for each in _names(text))
 
 
 def _repeated(

@@ -9,6 +9,7 @@ import logging
 import math
 import shutil
 import sys
+import textwrap
 import threading
 from collections.abc import Iterator, Sequence
 from importlib.metadata import EntryPoint
@@ -24,7 +25,7 @@ from stevedore.extension import Extension
 from osc_traitsched import paste
 from osc_traitsched.cloud.connection import TIMEOUT, HttpCloud
 from osc_traitsched.cloud.service import Cloud
-from osc_traitsched.commands import arguments
+from osc_traitsched.commands import arguments, examples
 from osc_traitsched.core import errors
 from osc_traitsched.core.errors import Mistakes, TraitSchedError
 from osc_traitsched.core.nova.settings import SchedulerSettings
@@ -262,14 +263,15 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
     timeout: float | None = None
 
     def get_epilog(self) -> str:
-        """The text below the options: an example, and cliff's own."""
-        example = f"Example:\n\n  openstack trait-sched {self.example}"
-        return f"{example}\n\n{super().get_epilog()}"
+        """The text below the options: examples, and cliff's own."""
+        text = examples.epilog(type(self).__name__, self.example)
+        return f"{text}\n\n{super().get_epilog()}"
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """A parser with the options that all commands have."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         parser.formatter_class = _unwrapped(parser.formatter_class)
+        _sort_help(parser)
         arguments.prepare(parser)
         parser.add_argument(
             "--timeout",
@@ -357,7 +359,30 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
 
 def _unwrapped(formatter: Any) -> Any:
     """A help formatter that keeps the lines of an example."""
-    return type("Help", (argparse.RawDescriptionHelpFormatter, formatter), {})
+    return type("Help", (formatter,), {"_fill_text": _fill})
+
+
+def _fill(formatter: Any, text: str, width: int, indent: str) -> str:
+    filled = (
+        line if line.startswith("  ") else textwrap.fill(line, width - len(indent))
+        for line in text.splitlines()
+    )
+    return textwrap.indent("\n".join(filled), indent)
+
+
+def _sort_help(parser: argparse.ArgumentParser) -> None:
+    """Show a command's own options first, then the scheduler's, then cliff's."""
+    format_help = parser.format_help
+
+    def place(group: argparse._ArgumentGroup) -> int:
+        title = (group.title or "").lower()
+        return 2 if "formatter" in title else int(title == "scheduler")
+
+    def in_order() -> str:
+        parser._action_groups.sort(key=place)
+        return format_help()
+
+    vars(parser)["format_help"] = in_order
 
 
 def seconds(text: str) -> float:
@@ -399,7 +424,10 @@ class Lister(Command, command.Lister):  # type: ignore[misc,unused-ignore]
         """Print; control characters are made visible unless the format quotes them.
 
         A list becomes one field if the format has no lists.
+
+        :raises BadUsage: for an unknown column
         """
+        arguments.check_columns(parsed_args, column_names)
         if parsed_args.formatter in _FLAT_FORMATS:
             data = [tuple(map(_flat, row)) for row in data]
         if parsed_args.formatter not in QUOTING_FORMATS:
@@ -407,11 +435,7 @@ class Lister(Command, command.Lister):  # type: ignore[misc,unused-ignore]
         is_for_person = parsed_args.formatter in FOR_PEOPLE
         if is_for_person and self.says_where:
             self.app.stdout.write(self.where)
-        try:
-            super().produce_output(parsed_args, column_names, data)
-        except ValueError as exc:
-            # cliff raises it for an unknown column.
-            raise exceptions.CommandError(visible(str(exc))) from exc
+        super().produce_output(parsed_args, column_names, data)
         if is_for_person:
             self.app.stdout.write(self.settings_line)
         return 0

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from osc_traitsched.app import check
 from osc_traitsched.commands import arguments, base, request_args, scheduler_args
 from osc_traitsched.commands.base import ExitCode
-from osc_traitsched.core.check import AREAS, rule_id
+from osc_traitsched.core.check import AREAS, rule_id, rule_or_area
 from osc_traitsched.core.check.finding import Finding, Severity
 from osc_traitsched.core.errors import NothingMatches, PrivateFlavorsHidden
 from osc_traitsched.views import check as views
@@ -18,10 +18,19 @@ from osc_traitsched.views.terminal import painted
 
 
 def _rule_id(text: str) -> str:
+    return _known(rule_id, text)
+
+
+def _rule_or_area(text: str) -> str:
+    return _known(rule_or_area, text, f"; the areas are {', '.join(AREAS)}")
+
+
+def _known(find: Callable[[str], str], text: str, otherwise: str = "") -> str:
     try:
-        return rule_id(text)
+        return find(text)
     except NothingMatches as exc:
-        raise argparse.ArgumentTypeError(str(exc)) from None
+        more = "" if exc.nearest else otherwise
+        raise argparse.ArgumentTypeError(f"{exc}{more}") from None
 
 
 class Checker(base.TextLister):
@@ -120,6 +129,7 @@ class Check(Checker):
         parser.add_argument(
             "rules",
             metavar="RULE",
+            type=_rule_or_area,
             nargs="*",
             help="a rule's ID, or an area: " + ", ".join(AREAS),
         )

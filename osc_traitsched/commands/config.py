@@ -101,6 +101,8 @@ class SaveConfig(base.Command):
     def take_action(self, args: argparse.Namespace) -> None:
         """Read, and write or show."""
         sources = scheduler_args.named(args)
+        if sources.filters:
+            raise BadUsage("config save keeps --set filter_scheduler.enabled_filters=")
         if sources.place is None and sources.nova_release is None:
             raise BadUsage("nothing to keep: name a file or an option of the scheduler")
         todo = saving.plan_saving(

@@ -140,6 +140,7 @@ class IsolateAggregate(ShorthandWriter):
         """Plan, look ahead, and write or show."""
         names = trait.parse(args.traits)
         write_args.check(args)
+        arguments.check_columns(args, words.COLUMNS)
         cloud = self.cloud()
         sources = scheduler_args.sources(args, self.app)
         assumed = settings.of_cloud(cloud, sources)
@@ -195,6 +196,7 @@ class UnisolateAggregate(ShorthandWriter):
         """Plan, look ahead, and write or show."""
         given = trait.parse(args.traits)
         write_args.check(args)
+        arguments.check_columns(args, words.COLUMNS)
         if args.all_images and not args.remove_traits:
             raise BadUsage("--all-images goes with --remove-traits")
         cloud = self.cloud()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import functools
 import os
 from typing import Any
 
@@ -13,6 +14,7 @@ from osc_traitsched.config import baseline, saved
 from osc_traitsched.config.saved import Places
 from osc_traitsched.core import releases
 from osc_traitsched.core.errors import BadUsage
+from osc_traitsched.core.nova.filter.table import FLAGS
 from osc_traitsched.core.nova.options import OPTIONS, option_name
 from osc_traitsched.paste import Option
 
@@ -49,6 +51,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="an option of nova.conf; or database_collation: case-insensitive (as "
         "MariaDB and MySQL) or case-sensitive; can be repeated",
     )
+    for is_on, flag in FLAGS.items():
+        group.add_argument(
+            flag,
+            dest="filters",
+            action="append",
+            default=[],
+            type=functools.partial(_filter, is_on),
+            metavar="FILTER",
+            help=f"{'add' if is_on else 'remove'} a host filter, over the "
+            "enabled_filters of all the above; can be repeated",
+        )
 
 
 def _add_files(group: argparse._ArgumentGroup) -> None:
@@ -122,6 +135,7 @@ def named(args: argparse.Namespace) -> SettingsSources:
         environments=tuple(args.environments),
         control_plane=args.control_plane,
         options=tuple(args.given),
+        filters=tuple(args.filters),
     )
 
 
@@ -135,8 +149,13 @@ def repeated(args: argparse.Namespace) -> tuple[Option, ...]:
         ("--control-plane", [args.control_plane] if args.control_plane else []),
         ("--nova-conf", args.nova_conf),
         ("--set", [f"{name}={value}" for name, value in args.given]),
+        *((FLAGS[is_on], [name]) for name, is_on in args.filters),
     )
     return tuple(Option(flag, value) for flag, values in named for value in values)
+
+
+def _filter(is_on: bool, name: str) -> tuple[str, bool]:
+    return name, is_on
 
 
 def _release(text: str) -> int:

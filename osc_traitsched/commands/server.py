@@ -52,6 +52,7 @@ class ListServers(base.Lister):
     example = "server list --misplaced --availability-zone az-west"
 
     says_where = True
+    needs_flag = True
     found: Placements | None = None
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -60,8 +61,10 @@ class ListServers(base.Lister):
         parser.add_argument(
             "--misplaced",
             action="store_true",
-            required=True,
-            help="servers that their own host could not be given to today",
+            required=self.needs_flag,
+            help="servers that their own host could not be given to today"
+            if self.needs_flag
+            else argparse.SUPPRESS,
         )
         parser.add_argument(
             "--unknown",
@@ -115,6 +118,18 @@ class ListServers(base.Lister):
         columns, rows = placements.grouped(found)
         shown = [tuple(map(_visible_lines, row)) for row in rows]
         self.formatter.emit_list(columns, shown, self.app.stdout, args)
+
+
+class ListMisplaced(ListServers):
+    """List servers that are on hosts which they could not be given today.
+
+    The same as "server list --misplaced". Nothing is written. Exits 7 if any server
+    is misplaced, and 8 if none is known to be and of some it cannot be known.
+    """
+
+    example = "server misplaced --availability-zone az-west"
+
+    needs_flag = False
 
 
 def _visible_lines(text: str) -> str:
@@ -286,7 +301,7 @@ class DrainHost(base.Command):
     has a host, 3 if one has none, and 8 if that depends on what no API shows.
     """
 
-    example = "host drain cmp01 --plan"
+    example = "host drain cmp01"
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """The parser of this command's options."""
@@ -295,7 +310,7 @@ class DrainHost(base.Command):
         parser.add_argument(
             "--plan",
             action="store_true",
-            help="only print the plan (required: this command moves nothing)",
+            help="the default: print the plan, and move nothing",
         )
         scheduler_args.add_options(parser)
         explain.add_format(parser)
@@ -303,8 +318,6 @@ class DrainHost(base.Command):
 
     def take_action(self, args: argparse.Namespace) -> int:
         """Read, plan, and show."""
-        if not args.plan:
-            raise BadUsage("host drain moves nothing: --plan prints how it could be")
         sources = scheduler_args.sources(args, self.app)
         found = drain.plan(self.cloud(), args.host, sources)
         self.app.stdout.write(self._text(found, args.format, self.width) + "\n")

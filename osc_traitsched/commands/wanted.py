@@ -129,6 +129,8 @@ class Summed(base.TextLister):
         :raises Mistakes: for all mistakes in the files
         :raises BadConfiguration: for an inventory that can't be read
         """
+        more = lines.MORE_COLUMNS if args.formatter in base.QUOTING_FORMATS else ()
+        arguments.check_columns(args, (*lines.COLUMNS, *more))
         inventory = read_inventory(args.inventory) if args.inventory else None
         with uncollected():
             found = files.read(args.files)

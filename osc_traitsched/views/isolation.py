@@ -33,6 +33,9 @@ _STEPS = {
 }
 
 
+COLUMNS = ("step", "object", "status", "detail")
+
+
 def rows(outcomes: Iterable[Outcome]) -> Table:
     """One row an object."""
     outcomes = tuple(outcomes)
@@ -44,7 +47,7 @@ def rows(outcomes: Iterable[Outcome]) -> Table:
         name = _name(changed, times[changed.name] > 1)
         status = found.status.value
         table.append((_STEPS[changed.kind], name, status, _detail(found)))
-    return ("step", "object", "status", "detail"), table
+    return COLUMNS, table
 
 
 def summary(aggregate: str, outcomes: Iterable[Outcome]) -> str:

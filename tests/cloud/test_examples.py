@@ -23,6 +23,7 @@ CODES = {
     "trait-sched server explain": 3,
     # Whether a zone was asked for is not known of servers of older releases.
     "trait-sched server list": 0 if chosen().shows_zones else 8,
+    "trait-sched server misplaced": 0 if chosen().shows_zones else 8,
 }
 
 

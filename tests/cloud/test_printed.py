@@ -52,7 +52,7 @@ PRINTED = [
                 if WITH_CINDER not in block.command
             ),
             *FAILED,
-            *blocks(SERVERS, "server list"),
+            *blocks(SERVERS, "server misplaced"),
             *blocks(SERVERS, "host drain"),
             *blocks(RULE, "check"),
             *blocks(WANTED, "plan"),

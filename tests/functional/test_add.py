@@ -182,3 +182,41 @@ def test_a_host_does_not_become_a_pool_by_mistake(hosts, placement, proxy, opens
     assert not proxy.writes
     assert openstack(*add, "--force").code == 0
     assert "MISC_SHARES_VIA_AGGREGATE" in placement.traits(hosts["cmp1"])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["CUSTOM_GOLD", "cmp1", "cmp2"],
+        ["cmp[12]", "CUSTOM_GOLD"],
+        ["CUSTOM_GOLD", "cmp[1,2]"],
+        ["CUSTOM_GOLD", "cmp1,cmp2"],
+        ["CUSTOM_GOLD", "--dry-run", "cmp2", "--host", "cmp1"],
+        ["CUSTOM_GOLD", "--host", "cmp1,cmp2"],
+        ["CUSTOM_GOLD,CUSTOM_SSD", "cmp*"],
+    ],
+    ids=" ".join,
+)
+def test_hosts_may_stand_beside_the_traits(hosts, openstack, words):
+    run = openstack("add", *words, "-f", "json")
+    assert set(run.statuses) == {"cmp1", "cmp2"}
+    added = {"CUSTOM_GOLD", *(["CUSTOM_SSD"] if "SSD" in words[0] else [])}
+    assert all(set(row["added"]) == added for row in run.json)
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["custom_ssd", "cmp1"], "CUSTOM_SSD"),
+        (["CUSTOM_GOLD", "custom_ssd", "cmp1"], "CUSTOM_SSD"),
+        (["custom-ssd", "--all"], "CUSTOM_SSD"),
+        (["SSD", "cmp1"], "CUSTOM_SSD"),
+        (["CUSTOM_GOLD", "cpm1"], "cmp1"),
+    ],
+    ids=" ".join,
+)
+def test_what_is_nearly_right_is_named(hosts, proxy, openstack, words, meant):
+    run = openstack("add", *words)
+    assert run.code == 1
+    assert f"did you mean {meant}" in run.err
+    assert not proxy.writes

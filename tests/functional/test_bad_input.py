@@ -156,6 +156,34 @@ def test_a_rule_to_ignore_is_named_by_its_id(hosts, proxy, openstack, name, part
     assert not proxy.requests
 
 
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        ("isolaton", "no rule matches 'isolaton'; did you mean isolation or"),
+        ("mirror-mising", "did you mean mirror-missing"),
+        ("nosuch", "'nosuch'; the areas are image-type, traits, "),
+    ],
+)
+def test_a_rule_to_run_is_an_id_or_an_area(hosts, proxy, openstack, name, part):
+    assert_refused(openstack("check", name), proxy, USAGE, part)
+    assert not proxy.requests
+
+
+@pytest.mark.parametrize(
+    ("arguments", "columns"),
+    [
+        (["list"], "host, "),
+        (["list", "--by-trait", "-c", "trait"], "trait, "),
+        (["config", "show", "--nova-release", "27"], "option, value, source"),
+    ],
+)
+def test_a_column_that_is_not_there_is_a_usage_error(
+    hosts, proxy, openstack, arguments, columns
+):
+    run = openstack(*arguments, "-c", "nope")
+    assert_refused(run, proxy, 2, f"no column 'nope'; there are {columns}")
+
+
 def test_a_check_of_nothing_but_ignored_rules_is_a_usage_error(hosts, proxy, openstack):
     run = openstack("check", "traits-unused", "--ignore", "traits-unused")
     assert_refused(run, proxy, 2, "all rules that are to be run are ignored")

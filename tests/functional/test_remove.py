@@ -80,3 +80,11 @@ def test_a_nested_provider_that_keeps_the_trait_counts_as_one_that_has_it(
     placement.add_host("cmp1_gpu", ["CUSTOM_GOLD"], parent=hosts["cmp1"])
     run = openstack("remove", "CUSTOM_GOLD", "--all", "-f", "json")
     assert (run.code, set(run.statuses.values())) == (0, {"changed"})
+
+
+def test_a_host_may_stand_beside_the_trait(placement, openstack):
+    placement.create_traits("CUSTOM_GOLD")
+    uuids = {n: placement.add_host(n, ["CUSTOM_GOLD"]) for n in ("cmp1", "cmp2")}
+    run = openstack("remove", "CUSTOM_GOLD", "cmp1", "-f", "json")
+    assert run.statuses == {"cmp1": "changed"}
+    assert "CUSTOM_GOLD" in placement.traits(uuids["cmp2"])

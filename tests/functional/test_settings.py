@@ -100,6 +100,7 @@ def test_other_content_is_replaced_only_by_force(clouds, openstack):
     ("arguments", "code", "words"),
     [
         ((), 2, "nothing to keep"),
+        (("--enable-filter", "JsonFilter"), 2, "config save keeps --set filter_sch"),
         (("--nova-conf", "none.conf"), 1, "none.conf: No such file or directory"),
         (("--set", f"{OPTION}=many"), 1, "--set: [scheduler] max_placement_results is"),
     ],
@@ -110,6 +111,19 @@ def test_what_cannot_be_kept_is_one_line(openstack, variables, arguments, code, 
     assert run.err.startswith(words)
     assert len(run.err.splitlines()) == 1
     assert not os.path.exists(variables["HOME"])
+
+
+def test_one_filter_more_or_less_needs_no_list(clouds, openstack):
+    name, release = "filter_scheduler.enabled_filters", ("--nova-release", "27")
+    before = shown(openstack, *release)[name]["value"]
+    changes = ("--disable-filter", "ComputeFilter", "--enable-filter", "JsonFilter")
+    found = shown(openstack, *release, *changes)[name]
+    assert set(before) - set(found["value"]) == {"ComputeFilter"}
+    assert found["value"][-1] == "JsonFilter"
+    cloud = ("--os-cloud", "prod", "trait-sched", "config", "show")
+    run = openstack(*cloud, *release, "--enable-filter", "JsonFiltr")
+    assert (run.code, run.out) == (2, "")
+    assert run.err == "no host filter 'JsonFiltr'; did you mean JsonFilter?\n"
 
 
 def test_where_nothing_is_found_that_is_said(openstack):

@@ -64,6 +64,17 @@ def rule_id(name: str) -> str:
     return name
 
 
+def rule_or_area(name: str) -> str:
+    """The ID of a rule, or an area, which is what it has to be.
+
+    :raises NothingMatches: for anything else, with what is like it
+    """
+    known = {*AREAS, *(rule.id for rule in RULES)}
+    if name not in known:
+        raise NothingMatches("rule", name, near_names(name, known))
+    return name
+
+
 def select(
     names: Iterable[str],
     ignored: Iterable[str] = (),
@@ -81,11 +92,8 @@ def select(
     :raises NothingMatches: for a name that is neither an ID nor an area
     :raises BadUsage: if no rule is left
     """
-    names = frozenset(names)
+    names = frozenset(map(rule_or_area, sorted(names)))
     left_out = frozenset(map(rule_id, ignored))
-    known = {*AREAS, *(rule.id for rule in RULES)}
-    for name in sorted(names - known):
-        raise NothingMatches("rule", name, near_names(name, known))
 
     def is_wanted(rule: Rule) -> bool:
         if rule.finding.pedantic:

@@ -85,11 +85,13 @@ class MalformedTrait(BadQuestion):
     """An impossible trait name."""
 
     name: str
+    nearest: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return (
             f"{quoted(self.name)} can't be a trait: a name has 1 to 255 of A-Z, 0-9 "
             "and _, and starts with CUSTOM_ unless os-traits defines it"
+            f"{did_you_mean(self.nearest)}"
         )
 
 

@@ -43,6 +43,10 @@ _OF_SOME = frozenset({DISABLED, PCI_DEVICE})
 
 _NAME = re.compile(r"[A-Z0-9_]{1,255}", re.ASCII)
 _CUSTOM = os_traits.CUSTOM_NAMESPACE
+#: A name in lower case or with hyphens; "compute-1" is a host.
+_WRITTEN_OTHERWISE = re.compile(
+    r"(CUSTOM[_-]|(HW|COMPUTE|STORAGE|MISC|OWNER)_)[A-Z0-9_-]+", re.ASCII | re.I
+)
 
 #: Letters of a name of which a third may differ.
 _SHORT = 4
@@ -117,6 +121,11 @@ def is_wellformed(name: str) -> bool:
     return bool(_NAME.fullmatch(name)) and name != _CUSTOM
 
 
+def is_no_trait(name: str) -> bool:
+    """Whether a name is no trait, and not like one in lower case."""
+    return not (_NAME.fullmatch(name) or _WRITTEN_OTHERWISE.fullmatch(name))
+
+
 def parse(names: Iterable[str]) -> tuple[str, ...]:
     """Unique names in their order.
 
@@ -125,7 +134,9 @@ def parse(names: Iterable[str]) -> tuple[str, ...]:
     unique = tuple(dict.fromkeys(names))
     for name in unique:
         if not is_wellformed(name):
-            raise errors.MalformedTrait(name)
+            upper = name.upper().replace("-", "_")
+            is_near = _WRITTEN_OTHERWISE.fullmatch(name)
+            raise errors.MalformedTrait(name, (upper,) if is_near else ())
     return unique
 
 
@@ -178,5 +189,7 @@ def nearest(name: str, existing: Collection[str]) -> tuple[str, ...]:
     prefix = _CUSTOM if is_custom(name) else ""
     rest = {k[len(prefix) :] for k in existing if k.startswith(prefix)}
     own = name[len(prefix) :]
+    if _CUSTOM + name in existing:
+        return (_CUSTOM + name,)
     near = near_names(own, rest, LIKE if len(own) > _SHORT else LIKE_SHORT)
     return tuple(prefix + each for each in near)

@@ -99,7 +99,7 @@ class NotVisible:
 
 @dataclasses.dataclass
 class DrainDocument:
-    """What ``host drain --plan`` prints."""
+    """What ``host drain`` prints."""
 
     schema: Literal[1]
     """The number of this schema."""

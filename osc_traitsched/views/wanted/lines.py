@@ -33,6 +33,9 @@ COLUMNS = (
     "detail",
 )
 
+#: What programs get besides.
+MORE_COLUMNS = ("id", "cloud")
+
 #: What happens to a unit, for a person.
 SIGNS = {"add": "+", "remove": "-", "set": "~"}
 
@@ -76,7 +79,7 @@ def rows_for_programs(plan_rows: Sequence[Row], found: FoundCloud, cloud: str) -
     """The same rows for programs, with the IDs of the object and of the cloud."""
     columns, table = rows(plan_rows, found)
     more = [(*cells, row.id, cloud) for cells, row in zip(table, plan_rows)]
-    return (*columns, "id", "cloud"), more
+    return (*columns, *MORE_COLUMNS), more
 
 
 def detail(row: Row, found: FoundCloud) -> str:

@@ -6,7 +6,7 @@ from osc_traitsched.app import settings
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.config import nova_conf
 from osc_traitsched.config.saved import Saved
-from osc_traitsched.core.errors import BadConfiguration
+from osc_traitsched.core.errors import BadConfiguration, BadUsage
 from osc_traitsched.core.nova import options
 
 PLANE = "kind: OpenStackControlPlane\n"
@@ -149,3 +149,35 @@ def test_whether_all_computes_are_new_does_not_depend_on_what_is_set():
     found = resolved(nova_release=34, options=((SUBSET, "9"),))
     found = settings.with_compute_versions(found, {"a"}, {"a"})
     assert (found.all_computes_new, found.without_set.all_computes_new) == (False,) * 2
+
+
+def test_single_filters_lie_over_everything():
+    before = resolved().value(options.ENABLED_FILTERS)
+    found = resolved(
+        filters=(("NUMATopologyFilter", True), ("ComputeFilter", False)),
+    )
+    expected = [each for each in before if each != "ComputeFilter"]
+    if "NUMATopologyFilter" not in expected:
+        expected.append("NUMATopologyFilter")
+    assert list(found.value(options.ENABLED_FILTERS)) == expected
+    assert found.set_otherwise == (options.ENABLED_FILTERS,)
+    assert found.without_set.value(options.ENABLED_FILTERS) == before
+    assert found.place == "the command line, over prod.yaml"
+
+
+def test_single_filters_lie_over_a_list_that_is_set_by_hand():
+    by_hand = ((options.ENABLED_FILTERS, "ComputeFilter,OurFilter"),)
+    changes = (("OurFilter", False), ("JsonFilter", True), ("JsonFilter", True))
+    found = resolved(options=by_hand, filters=changes)
+    setting = found.setting(options.ENABLED_FILTERS)
+    assert setting.value == ("ComputeFilter", "JsonFilter")
+    assert setting.source == "--disable-filter and --enable-filter"
+
+
+@pytest.mark.parametrize("is_on", [True, False])
+def test_a_filter_that_there_is_not_is_no_filter(is_on):
+    with pytest.raises(BadUsage) as caught:
+        resolved(filters=(("ComputFilter", is_on),))
+    assert str(caught.value) == (
+        "no host filter 'ComputFilter'; did you mean ComputeFilter?"
+    )

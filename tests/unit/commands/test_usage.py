@@ -51,3 +51,12 @@ def test_what_was_given_is_named_visibly(capsys, command, arguments):
     said = refused(capsys, command, *arguments)
     assert SHOWN in said.replace("\\\\", "\\")
     assert said.isprintable()
+
+
+def test_misplaced_servers_have_a_command_and_an_option(capsys):
+    assert "--misplaced" in refused(capsys, entry.ListServers)
+    app = types.SimpleNamespace(command_manager=types.SimpleNamespace(namespace="none"))
+    made = entry.ListMisplaced(app, argparse.Namespace())
+    assert isinstance(made, type(entry.ListServers(app, argparse.Namespace())))
+    for words in [], ["--misplaced"], ["--host", "cmp1,cmp2"]:
+        made.get_parser("it").parse_args(words)

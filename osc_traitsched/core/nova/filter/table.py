@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Hashable, Iterable, Mapping
 
-from osc_traitsched.core.errors import FiltersNotInRelease
+from osc_traitsched.core.errors import BadUsage, FiltersNotInRelease
+from osc_traitsched.core.names import near_names
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter import aggregates, compute, groups, state, values
 from osc_traitsched.core.nova.filter import compute as capabilities
@@ -24,8 +25,9 @@ from osc_traitsched.core.nova.filter.state import (
     Unknown,
 )
 from osc_traitsched.core.nova.options import is_removed
-from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.releases import NEWEST, OLDEST
+from osc_traitsched.text import did_you_mean, quoted
 
 # Nova's host filters by their names, each with its releases and options.
 
@@ -173,6 +175,9 @@ FILTERS: Mapping[str, NovaFilter] = {each.name: each for each in _ROWS}
 # What the host filters that are on make of hosts: each of them of each host.
 
 
+#: The options that enable and disable one filter.
+FLAGS = {True: "--enable-filter", False: "--disable-filter"}
+
 #: What is not visible of a filter that is none of Nova's.
 OWN_FILTER = Unknown("own filter")
 
@@ -206,6 +211,28 @@ def enabled(settings: SchedulerSettings) -> tuple[str, ...]:
     if gone:
         raise FiltersNotInRelease(gone, settings.release, setting.source)
     return names
+
+
+def with_filters(
+    settings: SchedulerSettings, filters: Iterable[tuple[str, bool]]
+) -> SchedulerSettings:
+    """The settings with more or fewer host filters.
+
+    :param filters: names, and whether they are to be enabled
+    :raises BadUsage: for a name that is neither Nova's nor enabled already
+    """
+    value = settings.value(options.ENABLED_FILTERS)
+    names = list(value) if isinstance(value, tuple) else []
+    for name, is_on in filters:
+        if name not in FILTERS and name not in names:
+            near = did_you_mean(near_names(name, {*FILTERS, *names}))
+            raise BadUsage(f"no host filter {quoted(name)}{near}")
+        kept = [each for each in names if each != name]
+        names = kept if not is_on else names if name in names else [*names, name]
+    source = " and ".join(dict.fromkeys(FLAGS[is_on] for _, is_on in filters))
+    made = Setting(tuple(names), source, given=True)
+    changed = {**settings.settings, options.ENABLED_FILTERS: made}
+    return dataclasses.replace(settings, settings=changed)
 
 
 def _is_missing(name: str, release: int) -> bool:

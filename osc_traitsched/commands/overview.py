@@ -1,0 +1,102 @@
+"""openstack trait-sched: what commands there are."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Sequence
+
+from osc_traitsched.commands import base
+from osc_traitsched.commands.base import ExitCode
+from osc_traitsched.core.names import near_names
+from osc_traitsched.text import quoted
+
+GROUPS = {
+    "Why a server gets no host, and where it could go": {
+        "explain": "why a flavor and an image get no host, and what would help",
+        "candidates": "the hosts that they can get, best first",
+        "server explain": "why a server failed, and whether a host could take it now",
+        "server destinations": "which hosts could take a server that is moved",
+        "server misplaced": "servers on hosts that they could not get today",
+        "server list": "with --misplaced: the same",
+        "host drain": "where the servers of a host could go, all together",
+        "filter try": "what a host filter or weigher of your own makes of hosts",
+    },
+    "What is wrong with the cloud": {
+        "check": "find what makes servers fail or land on the wrong hosts",
+        "mirror check": "check that Placement's aggregates are as Nova's",
+        "mirror repair": "bring them in step",
+        "aggregate list": "aggregates: zone, isolating traits, projects",
+    },
+    "Traits and isolation": {
+        "list": "which hosts have which traits",
+        "add": "add traits to hosts",
+        "remove": "remove traits from hosts",
+        "isolate": "reserve an aggregate for servers that require traits",
+        "unisolate": "open it to all servers again",
+    },
+    "A wanted state in files": {
+        "plan": "show what apply would write",
+        "apply": "make the cloud as the files want it",
+        "export": "print the cloud as such a file",
+    },
+    "How nova-scheduler is configured": {
+        "config save": "save nova.conf's place once, for all commands",
+        "config show": "show what the commands assume, and where it is from",
+        "config nova-conf": "print what turns options on, for nova.conf",
+        "config tripleo": "the same for TripleO",
+        "config rhoso": "the same for RHOSO",
+    },
+}
+
+_COMMANDS = {name: text for group in GROUPS.values() for name, text in group.items()}
+
+
+class Overview(base.Command):
+    """Show what commands there are."""
+
+    example = "explain --help"
+
+    auth_required = False
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser of this command's options."""
+        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+        parser.description = f"{parser.description}\n\n{_overview()}"
+        parser.add_argument(
+            "words", metavar="COMMAND", nargs=argparse.REMAINDER, help="one of these"
+        )
+        return parser
+
+    def take_action(self, args: argparse.Namespace) -> int:
+        """Print all commands, or those that are like one that there is not."""
+        if not args.words:
+            self.app.stdout.write(f"{_overview()}\n")
+            return ExitCode.DONE
+        near = _near(args.words)
+        meant = "did you mean one of these?" if near else "there are:"
+        base.LOG.error(
+            "no command %s; %s", quoted(f"trait-sched {args.words[0]}"), meant
+        )
+        for line in _lines(near or tuple(_COMMANDS)):
+            base.LOG.error("%s", line)
+        return ExitCode.USAGE
+
+
+def _near(words: Sequence[str]) -> tuple[str, ...]:
+    """Commands that are like the words, best first."""
+    parts = {part for name in _COMMANDS for part in name.split()}
+    known = {words[0]} if words[0] in parts else set(near_names(words[0], parts))
+    within = [name for name in _COMMANDS if known & set(name.split())]
+    whole = near_names(" ".join(words[:2]), _COMMANDS) if words[1:] else ()
+    return tuple(dict.fromkeys((*whole, *near_names(words[0], _COMMANDS), *within)))
+
+
+def _lines(names: Iterable[str]) -> list[str]:
+    return [f"  openstack trait-sched {name:<20} {_COMMANDS[name]}" for name in names]
+
+
+def _overview() -> str:
+    groups = (
+        "\n".join([f"{title}:", *_lines(names)]) for title, names in GROUPS.items()
+    )
+    return "\n\n".join((*groups, "openstack trait-sched COMMAND --help says more."))
