@@ -325,7 +325,7 @@ def passing(found: Destinations) -> tuple[set[str], set[str]]:
     explanation = found.explanation
     kept_out = explanation.filtering.kept_out
     out = frozenset[str]().union(*(kept_out[n] for n in kept_out if n not in AFTER))
-    left = [host for host in explanation.given if host.uuid not in out]
+    left = [host for host in explanation.placement_hosts if host.uuid not in out]
     unsure = {host.name for host in explanation.uncertain}
     may = {host.name for host in left}
     return may - unsure, may
