@@ -13,7 +13,7 @@ from osc_traitsched.cloud import lookup as projects
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.cloud.topology import read_topology
 from osc_traitsched.core import check as core
-from osc_traitsched.core.check.finding import Finding, Kind
+from osc_traitsched.core.check.finding import Finding, SubjectKind
 from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.survey import ServerCounts, Survey
 from osc_traitsched.core.inventory.snapshot import Snapshot
@@ -67,7 +67,9 @@ def check(
     files = settings.read_files(sources)
     assumed = settings.resolve(sources, files, cloud.compute_maximum)
     found = survey(cloud, assumed)
-    if any(rule.looks_at in (Kind.FLAVOR, Kind.IMAGE) for rule in selected):
+    if any(
+        rule.looks_at in (SubjectKind.FLAVOR, SubjectKind.IMAGE) for rule in selected
+    ):
         found = with_units(cloud, found)
     if any(rule.reads_servers for rule in selected):
         counts = _counted(misplaced.placements(cloud, Scope(), sources))

@@ -8,7 +8,7 @@ from typing import Any
 
 from osc_traitsched.app import explain, server, settings
 from osc_traitsched.app.explain import with_builds
-from osc_traitsched.app.garbage import uncollected
+from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.server import Found
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import allocation_candidates, lookup, read
@@ -230,7 +230,7 @@ class PlacementRoom:
 _MOST_EXPLAINED = 3
 
 
-@uncollected()
+@gc_paused()
 def plan(cloud: Cloud, name: str, sources: SettingsSources) -> Drain:
     """Plan where the servers of a host could go, all together. Writes nothing.
 

@@ -14,7 +14,7 @@ from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core.change.cloud_model import ANY_IMAGE, CloudModel
 from osc_traitsched.core.change.contexts import Fold
 from osc_traitsched.core.change.effects import LeavesNoHost
-from osc_traitsched.core.change.impact import Effect, Hosts, Impact, Row
+from osc_traitsched.core.change.impact import Effect, Hosts, ImpactAnalysis, Row
 from osc_traitsched.core.change.model import Plan
 from osc_traitsched.core.change.phases import Phase
 from osc_traitsched.core.errors import PlacementRefuses
@@ -46,7 +46,7 @@ def check_effects(
     """
     on = _isolating(settings)
     now = dataclasses.replace(model, images=(ANY_IMAGE, *images))
-    found = foresee(cloud.placement, Impact(looks(now, plan), on))
+    found = compute_effects(cloud.placement, ImpactAnalysis(looks(now, plan), on))
     return tuple(_usable(cloud, now, found, on))
 
 
@@ -114,7 +114,7 @@ def _usable(
                 yield effect.in_contexts(usable)
 
 
-def foresee(placement: Service, impact: Impact) -> Iterator[Effect]:
+def compute_effects(placement: Service, impact: ImpactAnalysis) -> Iterator[Effect]:
     """Yield the effects on flavors.
 
     The number of requests does not grow with hosts: those of
@@ -162,7 +162,7 @@ def _amounts_of(row: Row) -> frozenset[Amount]:
     return frozenset(matcher.amounts(clauses))
 
 
-def _offers(placement: Service, impact: Impact) -> dict[Amount, frozenset[str]]:
+def _offers(placement: Service, impact: ImpactAnalysis) -> dict[Amount, frozenset[str]]:
     """Providers that can give each amount; none if Placement rejects it.
 
     An amount that Placement's database can't hold is not asked for: Placement fails on
@@ -179,7 +179,7 @@ def _offers(placement: Service, impact: Impact) -> dict[Amount, frozenset[str]]:
     return offers
 
 
-def _left_first(impact: Impact, sets: Iterable[tuple[int, ...]]) -> list[str]:
+def _left_first(impact: ImpactAnalysis, sets: Iterable[tuple[int, ...]]) -> list[str]:
     """All hosts of some sets; those that the plan leaves come first."""
     left = every = 0
     for each in sets:

@@ -65,7 +65,7 @@ class Execution:
         return next((each for each in problems if isinstance(each, Unexpected)), None)
 
 
-def foresee(plan: Plan) -> Execution:
+def dry_run(plan: Plan) -> Execution:
     """Outcomes that a dry run foresees; writes nothing."""
     return Execution(foreseen_outcomes(plan))
 

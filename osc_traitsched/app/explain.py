@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
 
 from osc_traitsched.app import own_filters
-from osc_traitsched.app.garbage import uncollected
+from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.own_filters import OwnSources
 from osc_traitsched.app.request import check_visible, zone_refusal
 from osc_traitsched.cloud import allocation_candidates, existing_servers, lookup, read
@@ -146,7 +146,7 @@ _MOST_FIGURES = 3
 Explainer = Callable[[Cloud, Question], Explanation]
 
 
-@uncollected()
+@gc_paused()
 def explain(
     cloud: Cloud,
     question: Question,

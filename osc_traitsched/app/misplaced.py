@@ -8,7 +8,7 @@ import functools
 from collections.abc import Iterable, Sequence
 
 from osc_traitsched.app import settings, traits
-from osc_traitsched.app.garbage import uncollected
+from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import allocation_candidates, lookup, read, request_parts
 from osc_traitsched.cloud import lookup as projects
@@ -79,7 +79,7 @@ def placements(cloud: Cloud, scope: Scope, sources: SettingsSources) -> Placemen
     silent = fleets.silent_hosts(cloud)
     peer_index = _peer_index(cloud, fleet, is_complete, bool(silent))
     demands = Demands(fleet.minor, images, aggregates, assumed)
-    with uncollected():
+    with gc_paused():
         placed = _judged(cloud, fleet, demands, peer_index, aggregates)
     ordered = sorted(placed, key=lambda each: (each.server.host, each.server.name))
     return Placements(

@@ -21,8 +21,8 @@ from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.core.nova.question import (
     SAME_HOST,
     Body,
-    Kind,
     Move,
+    MoveKind,
     Question,
     ServerSpec,
 )
@@ -380,7 +380,7 @@ class Asked:
     :ivar image: of a rebuild: a name or an ID
     """
 
-    kind: Kind | None = None
+    kind: MoveKind | None = None
     flavor: str | None = None
     image: str | None = None
 
@@ -418,7 +418,7 @@ def destinations(
     move = _move(cloud, found, there, kind)
     planned = _planned(cloud, found, given, sources, move, asked, is_up)
     answer = _before(found, given, planned, because)
-    if kind is Kind.REBUILD:
+    if kind is MoveKind.REBUILD:
         return dataclasses.replace(answer, rebuild=_rebuilt(cloud, planned))
     explanation = explainer(cloud, planned.question)
     return dataclasses.replace(answer, explanation=explanation)
@@ -442,23 +442,23 @@ def _before(
 
 def _check_move(asked: Asked, given: ServerSpec) -> None:
     for kind, option, value in (
-        (Kind.RESIZE, "--flavor", asked.flavor),
-        (Kind.REBUILD, "--image", asked.image),
+        (MoveKind.RESIZE, "--flavor", asked.flavor),
+        (MoveKind.REBUILD, "--image", asked.image),
     ):
         if (asked.kind is kind) is not (value is not None):
             raise BadUsage(f"{option} and --for {kind.value} go together")
-    if asked.kind is Kind.REBUILD and given.names_host:
+    if asked.kind is MoveKind.REBUILD and given.names_host:
         raise BadUsage("a rebuild is where the server is; --on-host is for moves")
     if ":" in (given.zone or ""):
         raise BadUsage("a move has no ZONE:HOST; --on-host names its host")
 
 
-def _check_offloaded(state: ServerState, kind: Kind) -> None:
+def _check_offloaded(state: ServerState, kind: MoveKind) -> None:
     """Reject unshelving a server that is still on its host: it starts there.
 
     nova/conductor/manager.py, ``unshelve_instance``
     """
-    if kind is Kind.UNSHELVE and state.vm_state == SHELVED:
+    if kind is MoveKind.UNSHELVE and state.vm_state == SHELVED:
         where = f" on {state.host}" if state.host else ""
         raise BadUsage(
             f"{state.name} is shelved and not offloaded: unshelving starts it where it "
@@ -466,7 +466,7 @@ def _check_offloaded(state: ServerState, kind: Kind) -> None:
         )
 
 
-def _move(cloud: Cloud, found: Found, there: Sequence[Compute], kind: Kind) -> Move:
+def _move(cloud: Cloud, found: Found, there: Sequence[Compute], kind: MoveKind) -> Move:
     """The move, and whether its own host allows it to stay.
 
     :param there: the compute nodes of that host
@@ -474,7 +474,7 @@ def _move(cloud: Cloud, found: Found, there: Sequence[Compute], kind: Kind) -> M
     state = found.state
     source = next((c for c in there if c.node == state.node), None)
     may_stay = False
-    if kind is Kind.MIGRATION and source is not None:
+    if kind is MoveKind.MIGRATION and source is not None:
         may_stay = SAME_HOST in read.traits_of(cloud.placement, source.uuid)
     return Move(kind, state.id, state.host, source, may_stay)
 

@@ -16,7 +16,7 @@ from osc_traitsched.core import releases
 from osc_traitsched.core.errors import BadConfiguration, CloudBroke, OtherSettings
 from osc_traitsched.core.nova import settings
 from osc_traitsched.core.nova.filter import table
-from osc_traitsched.core.nova.options import OPTIONS, Kind
+from osc_traitsched.core.nova.options import OPTIONS, OptionType
 from osc_traitsched.core.nova.settings import SchedulerSettings, Switched
 from osc_traitsched.core.releases import RELEASES
 
@@ -303,7 +303,7 @@ def _options(given: Iterable[tuple[str, str]]) -> dict[str, str | list[str]]:
     found: dict[str, str | list[str]] = {}
     for name, text in given:
         before = found.get(name, [])
-        is_several = OPTIONS[name].kind is Kind.MULTI and isinstance(before, list)
+        is_several = OPTIONS[name].kind is OptionType.MULTI and isinstance(before, list)
         found[name] = [*before, text] if is_several else text
     return found
 

@@ -18,7 +18,7 @@ from osc_traitsched.core.change import traits
 from osc_traitsched.core.change import traits as providers
 from osc_traitsched.core.change.effects import Server
 from osc_traitsched.core.change.impact import Effect
-from osc_traitsched.core.change.model import Change, Kind, Plan
+from osc_traitsched.core.change.model import Change, ObjectKind, Plan
 from osc_traitsched.core.change.traits import Requirer, RevertedByNova
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.metadata import required_by
@@ -88,7 +88,9 @@ class TraitPlan:
     def creates(self) -> tuple[str, ...]:
         """The traits that do not exist yet."""
         changes = self.plan.changes
-        return tuple(c.object.name for c in changes if c.object.kind is Kind.TRAIT)
+        return tuple(
+            c.object.name for c in changes if c.object.kind is ObjectKind.TRAIT
+        )
 
 
 def plan_add(

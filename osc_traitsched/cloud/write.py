@@ -17,8 +17,8 @@ from osc_traitsched.core import errors
 from osc_traitsched.core.change.model import (
     Change,
     Keys,
-    Kind,
     Object,
+    ObjectKind,
     Outcome,
     State,
     Status,
@@ -418,15 +418,15 @@ def _quoted(part: str) -> str:
     return parse.quote(part, safe="")
 
 
-_ACCESS: Mapping[Kind, Callable[[Cloud, Object], Access]] = {
-    Kind.TRAIT: _Trait,
-    Kind.PROVIDER_TRAITS: _ProviderTraits,
-    Kind.PROVIDER_AGGREGATES: _ProviderAggregates,
-    Kind.FLAVOR: _Flavor,
-    Kind.IMAGE: _Image,
-    Kind.AGGREGATE: _Aggregate,
-    Kind.NEW_AGGREGATE: _NewAggregate,
-    Kind.AGGREGATE_HOSTS: _AggregateHosts,
+_ACCESS: Mapping[ObjectKind, Callable[[Cloud, Object], Access]] = {
+    ObjectKind.TRAIT: _Trait,
+    ObjectKind.PROVIDER_TRAITS: _ProviderTraits,
+    ObjectKind.PROVIDER_AGGREGATES: _ProviderAggregates,
+    ObjectKind.FLAVOR: _Flavor,
+    ObjectKind.IMAGE: _Image,
+    ObjectKind.AGGREGATE: _Aggregate,
+    ObjectKind.NEW_AGGREGATE: _NewAggregate,
+    ObjectKind.AGGREGATE_HOSTS: _AggregateHosts,
 }
 
 

@@ -12,7 +12,7 @@ import yaml
 from osc_traitsched.app import candidates, explain, own_filters, request
 from osc_traitsched.app.candidates import Candidates
 from osc_traitsched.app.explain import Explainer
-from osc_traitsched.app.garbage import uncollected
+from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.own_filters import OwnSources
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.commands import arguments, base, request_args, scheduler_args
@@ -206,7 +206,7 @@ class Explain(base.Command):
         add_showing(parser)
         return parser
 
-    @uncollected()
+    @gc_paused()
     def take_action(self, args: argparse.Namespace) -> int:
         """Read, think, and show."""
         cloud = self.cloud()

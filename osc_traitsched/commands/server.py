@@ -21,7 +21,7 @@ from osc_traitsched.commands import arguments as host_args
 from osc_traitsched.commands import explain as filter_try
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.core.errors import BadUsage
-from osc_traitsched.core.nova.question import Kind
+from osc_traitsched.core.nova.question import MoveKind
 from osc_traitsched.core.servers.drain import Drain
 from osc_traitsched.core.servers.failure import ServerAnswer
 from osc_traitsched.core.servers.judging import Placements
@@ -198,12 +198,12 @@ class ExplainServer(base.Command):
 
 
 _KINDS = (
-    Kind.LIVE_MIGRATION,
-    Kind.MIGRATION,
-    Kind.EVACUATION,
-    Kind.RESIZE,
-    Kind.UNSHELVE,
-    Kind.REBUILD,
+    MoveKind.LIVE_MIGRATION,
+    MoveKind.MIGRATION,
+    MoveKind.EVACUATION,
+    MoveKind.RESIZE,
+    MoveKind.UNSHELVE,
+    MoveKind.REBUILD,
 )
 
 _OF_REBUILD = {
@@ -261,7 +261,7 @@ class ServerDestinations(base.Command):
         found = server.destinations(
             self.cloud(),
             args.server,
-            Asked(args.kind and Kind(args.kind), args.flavor, args.image),
+            Asked(args.kind and MoveKind(args.kind), args.flavor, args.image),
             request_args.given(args),
             sources,
             explain.explainer(args, sources),

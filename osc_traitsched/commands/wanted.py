@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from osc_traitsched.app import settings
-from osc_traitsched.app.execute import foresee
-from osc_traitsched.app.garbage import uncollected
+from osc_traitsched.app.execute import dry_run
+from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.wanted import planning
 from osc_traitsched.app.wanted.judging import judged
 from osc_traitsched.app.wanted.planning import WantedPlan, is_begun, unreviewed
@@ -84,7 +84,7 @@ def tell(todo: WantedPlan) -> None:
         warn("%s", str(PrivateFlavorsHidden()))
     if todo.found.snapshot.unlisted:
         warn("%s", terminal.unlisted(todo.found.snapshot))
-    outcomes = foresee(todo.plan).outcomes
+    outcomes = dry_run(todo.plan).outcomes
     for line in prose.told(todo.effects, todo.misplaced, outcomes, todo.held_inside):
         warn("%s", line)
     for name, required in todo.closed_to_all.items():
@@ -132,7 +132,7 @@ class Summed(base.TextLister):
         more = lines.MORE_COLUMNS if args.formatter in base.QUOTING_FORMATS else ()
         arguments.check_columns(args, (*lines.COLUMNS, *more))
         inventory = read_inventory(args.inventory) if args.inventory else None
-        with uncollected():
+        with gc_paused():
             found = files.read(args.files)
         sources = scheduler_args.sources(args, self.app)
 
@@ -159,7 +159,7 @@ class Summed(base.TextLister):
         """Rows of a dry run; logs the refusals, and sets the exit code."""
         if not todo.plan.changes:
             self.assumed = None
-        outcomes = foresee(todo.plan).outcomes
+        outcomes = dry_run(todo.plan).outcomes
         if any(outcome.problem is not None for outcome in outcomes):
             self.exit_code = ExitCode.ERROR
         elif args.exit_code and todo.plan.has_changes:

@@ -12,7 +12,7 @@ from typing import Any
 
 import tqdm
 
-from osc_traitsched.app.execute import Execution, execute, foresee
+from osc_traitsched.app.execute import Execution, dry_run, execute
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.commands import base
 from osc_traitsched.commands.base import ExitCode
@@ -126,7 +126,7 @@ class Writer(base.Lister):
 
     def execute(self, cloud: Cloud, plan: Plan, args: argparse.Namespace) -> Execution:
         """Carry a plan out, or foresee it for a dry run; call :meth:`conclude` next."""
-        return foresee(plan) if args.dry_run else _execute(cloud, plan, args.jobs)
+        return dry_run(plan) if args.dry_run else _execute(cloud, plan, args.jobs)
 
     def conclude(
         self,

@@ -10,14 +10,14 @@ from oslo_config import cfg, iniparser, types
 
 from osc_traitsched.config import document
 from osc_traitsched.core.errors import BadConfiguration
-from osc_traitsched.core.nova.options import OPTIONS, Kind, Option, Value
+from osc_traitsched.core.nova.options import OPTIONS, Option, OptionType, Value
 from osc_traitsched.core.nova.settings import Setting
 
 # oslo.config refuses no list, and no string that is free.
 _EXPECTED = {
-    Kind.BOOLEAN: "true or false",
-    Kind.INTEGER: "a whole number",
-    Kind.FLOAT: "a number",
+    OptionType.BOOLEAN: "true or false",
+    OptionType.INTEGER: "a whole number",
+    OptionType.FLOAT: "a number",
 }
 
 
@@ -30,7 +30,7 @@ def parse(option: Option, text: str) -> Value:
         value: Any = _type(option)(text)
     except ValueError as exc:
         raise ValueError(_expected(option)) from exc
-    return tuple(value) if option.kind is Kind.LIST else value
+    return tuple(value) if option.kind is OptionType.LIST else value
 
 
 def _expected(option: Option) -> str:
@@ -42,13 +42,13 @@ def _expected(option: Option) -> str:
 
 def _type(option: Option) -> Any:
     """Return the type that Nova registers the option with."""
-    if option.kind is Kind.BOOLEAN:
+    if option.kind is OptionType.BOOLEAN:
         return types.Boolean()
-    if option.kind is Kind.INTEGER:
+    if option.kind is OptionType.INTEGER:
         return types.Integer(min=option.minimum)
-    if option.kind is Kind.FLOAT:
+    if option.kind is OptionType.FLOAT:
         return types.Float(min=option.minimum)
-    if option.kind is Kind.LIST:
+    if option.kind is OptionType.LIST:
         return types.List()
     return types.String(choices=option.choices or None)
 
@@ -231,7 +231,7 @@ class _Reader:
 
     def setting(self, option: Option, asking: tuple[Entry, ...] = ()) -> Setting | None:
         """Return the setting that the files make of an option, if they do."""
-        if option.kind is Kind.MULTI:
+        if option.kind is OptionType.MULTI:
             return self._several(option)
         entry = self._entry(map(section_and_key, option.names_in(self._release)))
         if entry is None:

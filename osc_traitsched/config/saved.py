@@ -15,7 +15,7 @@ from osc_traitsched.config.nova_conf import Entry, Ini, put, section_and_key
 from osc_traitsched.core import releases
 from osc_traitsched.core.errors import BadConfiguration
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.options import Kind, Option
+from osc_traitsched.core.nova.options import Option, OptionType
 
 # The configuration room: where a cloud's settings lie when nobody names them.
 
@@ -295,7 +295,7 @@ def _options(branch: Branch | None) -> Ini:
 def _values(branch: Branch, option: Option) -> list[str]:
     """Return the texts of an option: one, unless it takes several."""
     texts = list(map(_text, _items(branch)))
-    if option.kind is Kind.MULTI or branch.items() is None:
+    if option.kind is OptionType.MULTI or branch.items() is None:
         return texts
     return [",".join(texts)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from osc_traitsched.core.check.finding import Finding, Kind, Severity
+from osc_traitsched.core.check.finding import Finding, Severity, SubjectKind
 from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.survey import Survey
 from osc_traitsched.core.nova.options import options_in
@@ -60,7 +60,7 @@ def _row(finding: Finding, options: Sequence[Option]) -> tuple[str, ...]:
 
 
 def _subject(finding: Finding) -> str:
-    name = option(finding.name) if finding.kind is Kind.OPTION else finding.name
+    name = option(finding.name) if finding.kind is SubjectKind.OPTION else finding.name
     return f"{finding.kind.value} {name}"
 
 
@@ -68,13 +68,13 @@ def nothing(rules: Iterable[Rule], survey: Survey) -> str:
     """The line for no findings, with what was checked."""
     release = survey.assumptions.release
     counts = {
-        Kind.FLAVOR: len(survey.flavors),
-        Kind.IMAGE: len(survey.images),
-        Kind.AGGREGATE: len(survey.aggregates),
-        Kind.HOST: len(survey.snapshot.hosts),
-        Kind.TRAIT: len(survey.known_traits),
-        Kind.OPTION: len(options_in(release)),
-        Kind.SERVERS: survey.servers.looked_at if survey.servers else 0,
+        SubjectKind.FLAVOR: len(survey.flavors),
+        SubjectKind.IMAGE: len(survey.images),
+        SubjectKind.AGGREGATE: len(survey.aggregates),
+        SubjectKind.HOST: len(survey.snapshot.hosts),
+        SubjectKind.TRAIT: len(survey.known_traits),
+        SubjectKind.OPTION: len(options_in(release)),
+        SubjectKind.SERVERS: survey.servers.looked_at if survey.servers else 0,
     }
     rules = tuple(rules)
     looked = dict.fromkeys(rule.looks_at for rule in rules)
@@ -82,5 +82,5 @@ def nothing(rules: Iterable[Rule], survey: Survey) -> str:
     return f"Nothing found: {count(len(rules), 'rule')} looked at {what}."
 
 
-def _singular(kind: Kind) -> str:
-    return "server" if kind is Kind.SERVERS else kind.value
+def _singular(kind: SubjectKind) -> str:
+    return "server" if kind is SubjectKind.SERVERS else kind.value

@@ -9,8 +9,8 @@ from osc_traitsched.core.change.effects import MisplacedServers, image_unseen, n
 from osc_traitsched.core.change.model import (
     Change,
     Kept,
-    Kind,
     Object,
+    ObjectKind,
     Outcome,
     Reason,
     Status,
@@ -24,12 +24,12 @@ from osc_traitsched.views.listing import Table
 
 #: What each kind of change is called in a row.
 _STEPS = {
-    Kind.TRAIT: "trait",
-    Kind.PROVIDER_TRAITS: "host",
-    Kind.PROVIDER_AGGREGATES: "mirror",
-    Kind.FLAVOR: "flavor",
-    Kind.IMAGE: "image",
-    Kind.AGGREGATE: "aggregate",
+    ObjectKind.TRAIT: "trait",
+    ObjectKind.PROVIDER_TRAITS: "host",
+    ObjectKind.PROVIDER_AGGREGATES: "mirror",
+    ObjectKind.FLAVOR: "flavor",
+    ObjectKind.IMAGE: "image",
+    ObjectKind.AGGREGATE: "aggregate",
 }
 
 
@@ -39,7 +39,9 @@ COLUMNS = ("step", "object", "status", "detail")
 def rows(outcomes: Iterable[Outcome]) -> Table:
     """One row an object."""
     outcomes = tuple(outcomes)
-    images = (o.change.object for o in outcomes if o.change.object.kind is Kind.IMAGE)
+    images = (
+        o.change.object for o in outcomes if o.change.object.kind is ObjectKind.IMAGE
+    )
     times = collections.Counter(image.name for image in images)
     table = []
     for found in outcomes:
@@ -62,7 +64,7 @@ def summary(aggregate: str, outcomes: Iterable[Outcome]) -> str:
 
 def _name(changed: Object, is_ambiguous: bool) -> str:
     """The name; with the ID if images share it or it has an owner."""
-    if changed.kind is not Kind.IMAGE or not (is_ambiguous or changed.owner):
+    if changed.kind is not ObjectKind.IMAGE or not (is_ambiguous or changed.owner):
         return changed.name
     owner = f", owner {changed.owner}" if changed.owner else ""
     return f"{changed.name} ({changed.id}{owner})"
@@ -79,11 +81,11 @@ def _detail(found: Outcome) -> str:
 
 def _what(change: Change) -> str:
     kind = change.object.kind
-    if kind is Kind.PROVIDER_AGGREGATES:
+    if kind is ObjectKind.PROVIDER_AGGREGATES:
         return "joins the aggregate in Placement"
-    if kind is Kind.TRAIT:
+    if kind is ObjectKind.TRAIT:
         return "created"
-    required = "" if kind is Kind.PROVIDER_TRAITS else f"={REQUIRED}"
+    required = "" if kind is ObjectKind.PROVIDER_TRAITS else f"={REQUIRED}"
     added = [f"{key}{required}" for key in change.after if key in change.added]
     removed = [f"{key}{required}" for key in change.after if key in change.removed]
     return f"without {listed(removed)}" if removed else f"with {listed(added)}"

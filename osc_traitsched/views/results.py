@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from osc_traitsched.core.change.model import Kind, Outcome
+from osc_traitsched.core.change.model import ObjectKind, Outcome
 from osc_traitsched.core.change.traits import Requirers
 from osc_traitsched.core.errors import CloudBroke, TraitSchedError
 from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
@@ -42,7 +42,7 @@ def _rows(
             _detail(found),
         )
         for found, traits in pairs
-        if found.change.object.kind is Kind.PROVIDER_TRAITS
+        if found.change.object.kind is ObjectKind.PROVIDER_TRAITS
     ]
 
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from osc_traitsched.app import explain
-from osc_traitsched.app.garbage import uncollected
+from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.core.explain import fix
 from osc_traitsched.core.explain import verdict as verdicts
 from osc_traitsched.core.explain.explanation import Explanation
@@ -113,7 +113,7 @@ def _least(costs: Sequence[_Cost]) -> _Cost:
     return _Cost(*map(min, zip(*map(dataclasses.astuple, costs))))
 
 
-@uncollected()
+@gc_paused()
 def _explain(cloud: HalfCloud, question: Question, form: str) -> None:
     """Do what the command does."""
     found = explain.explain(cloud, question)

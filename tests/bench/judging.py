@@ -8,8 +8,8 @@ import time
 from typing import Any
 
 from osc_traitsched.core.change.cloud_model import CloudModel
-from osc_traitsched.core.change.impact import Hosts, Impact
-from osc_traitsched.core.change.model import Change, Kind, Object, State
+from osc_traitsched.core.change.impact import Hosts, ImpactAnalysis
+from osc_traitsched.core.change.model import Change, Object, ObjectKind, State
 from osc_traitsched.core.inventory.snapshot import Compute, Nova, Provider, Snapshot
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.facts import Facts
@@ -36,7 +36,7 @@ def _measure() -> None:
     now, facts, changes = cloud(FLAVORS, PROJECTS, HOSTS)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     start = time.process_time()
-    impact = Impact([now, now.after(changes)], _SETTINGS)
+    impact = ImpactAnalysis([now, now.after(changes)], _SETTINGS)
     room = Hosts(impact, facts)
     ever = Hosts(impact, facts)
     unsure = len(tuple(impact.doubtful(room, ever)))
@@ -104,10 +104,10 @@ def cloud(
         candidates=frozenset(uuids),
     )
     found = State(bodies[0]["metadata"], hosts=frozenset(bodies[0]["hosts"]))
-    target = Object(Kind.AGGREGATE, "0", "a0")
+    target = Object(ObjectKind.AGGREGATE, "0", "a0")
     closed = Change(target, found, {f"trait:{_TRAIT}": "required"})
     given = (
-        Change(Object(Kind.PROVIDER_TRAITS, uuid, uuid), State({}), {_TRAIT: ""})
+        Change(Object(ObjectKind.PROVIDER_TRAITS, uuid, uuid), State({}), {_TRAIT: ""})
         for uuid in uuids
     )
     return now, facts, [closed, *given]

@@ -11,7 +11,7 @@ from typing import Any
 
 from osc_traitsched.app.check import survey
 from osc_traitsched.app.execute import execute
-from osc_traitsched.app.garbage import uncollected
+from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.wanted.judging import judged
 from osc_traitsched.app.wanted.planning import WantedPlan, plan_wanted
 from osc_traitsched.app.wanted.reading import export_wanted
@@ -129,7 +129,7 @@ def _planned(cloud: Any, wanted: Wanted) -> WantedPlan:
     return judged(cloud, plan_wanted(cloud, wanted, _ASSUMED))
 
 
-@uncollected()
+@gc_paused()
 def _read(text: str) -> Wanted:
     wanted, mistakes = reader.read("wanted.yaml", text)
     assert not mistakes

@@ -10,7 +10,7 @@ from osc_traitsched.app.wanted.planning import plan_wanted
 from osc_traitsched.cloud import write
 from osc_traitsched.cloud.connection import HttpCloud
 from osc_traitsched.cloud.write import Patience
-from osc_traitsched.core.change.model import Kind, Status
+from osc_traitsched.core.change.model import ObjectKind, Status
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from tests.cloud.factory import PLACEMENT, factory
 from tests.cloud.proxied import services
@@ -215,7 +215,7 @@ def test_after_every_step_there_and_back_servers_land_where_they_may(
         todo = plan_wanted(core, planner(core).wanted, ISOLATING)
         for change in todo.plan.changes:
             assert write.apply(core, change, Patience()).status is Status.CHANGED
-            closed = planner is closing and change.object.kind is Kind.AGGREGATE
+            closed = planner is closing and change.object.kind is ObjectKind.AGGREGATE
             seen.append(check(4 if closed else 1))
     assert list(dict.fromkeys(seen)) == [(False, False), (False, True), (True, True)]
     assert seen[-1] == (False, False)

@@ -21,7 +21,7 @@ from osc_traitsched.app.explain import explain
 from osc_traitsched.app.server import Asked
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud.connection import HttpCloud
-from osc_traitsched.core.nova.question import AFTER, Kind, ServerSpec
+from osc_traitsched.core.nova.question import AFTER_FILTERS, MoveKind, ServerSpec
 from osc_traitsched.core.servers.moves import Can, Destinations, Rebuild
 from osc_traitsched.views.server import destinations as views
 from tests.cloud import logs
@@ -79,7 +79,7 @@ class Case:
         rebuild; empty for none
     """
 
-    kind: Kind
+    kind: MoveKind
     flavor: str = "small"
     image: str = "raw"
     zone: str = ""
@@ -92,13 +92,13 @@ class Case:
 
     @property
     def asked(self) -> Asked:
-        flavor = self.to if self.kind is Kind.RESIZE else None
-        image = self.to if self.kind is Kind.REBUILD else None
+        flavor = self.to if self.kind is MoveKind.RESIZE else None
+        image = self.to if self.kind is MoveKind.REBUILD else None
         return Asked(self.kind, flavor, image)
 
     @property
     def given(self) -> ServerSpec:
-        names_host = self.kind not in (Kind.RESIZE, Kind.REBUILD)
+        names_host = self.kind not in (MoveKind.RESIZE, MoveKind.REBUILD)
         return ServerSpec(on_host=self.to or None if names_host else None)
 
 
@@ -155,7 +155,7 @@ class Scene:
         compute, path = self.maker.admin.compute, f"/servers/{server}/action"
         answer = compute.post(path, json=self.action(case), microversion=COMPUTE)
         request = answer.headers["x-openstack-request-id"]
-        if case.kind is Kind.EVACUATION:
+        if case.kind is MoveKind.EVACUATION:
             self.evacuated(server)
         return Moved(request, answer.status_code, self.settled(server))
 
@@ -176,16 +176,16 @@ class Scene:
 
     def action(self, case: Case) -> Any:
         host = {"host": case.to} if case.to else None
-        if case.kind is Kind.LIVE_MIGRATION:
+        if case.kind is MoveKind.LIVE_MIGRATION:
             wanted = {"host": case.to or None, "block_migration": "auto"}
             return {"os-migrateLive": wanted}
-        if case.kind is Kind.MIGRATION:
+        if case.kind is MoveKind.MIGRATION:
             return {"migrate": host}
-        if case.kind is Kind.RESIZE:
+        if case.kind is MoveKind.RESIZE:
             return {"resize": {"flavorRef": self.flavors[case.to].id}}
-        if case.kind is Kind.EVACUATION:
+        if case.kind is MoveKind.EVACUATION:
             return {"evacuate": host or {}}
-        if case.kind is Kind.REBUILD:
+        if case.kind is MoveKind.REBUILD:
             return {"rebuild": {"imageRef": self.images[case.to]}}
         return {"unshelve": None}
 
@@ -251,8 +251,8 @@ def scene():
         yield Scene(cloud, maker, flavors, images, groups, there.server)
 
 
-LIVE, COLD, RESIZE = Kind.LIVE_MIGRATION, Kind.MIGRATION, Kind.RESIZE
-EVACUATION, UNSHELVE, REBUILD = Kind.EVACUATION, Kind.UNSHELVE, Kind.REBUILD
+LIVE, COLD, RESIZE = MoveKind.LIVE_MIGRATION, MoveKind.MIGRATION, MoveKind.RESIZE
+EVACUATION, UNSHELVE, REBUILD = MoveKind.EVACUATION, MoveKind.UNSHELVE, MoveKind.REBUILD
 #: What chance may leave out.
 SURE = (
     Case(LIVE),
@@ -309,7 +309,7 @@ def cases():
         )
 
 
-FIRST: Mapping[Kind, tuple[str, ...]] = {
+FIRST: Mapping[MoveKind, tuple[str, ...]] = {
     LIVE: ("",) * 6 + ("pause", "os-stop"),
     COLD: ("",) * 4 + ("os-stop", "os-stop", "pause"),
     RESIZE: ("",) * 6 + ("os-stop", "suspend"),
@@ -324,7 +324,9 @@ def passing(found: Destinations) -> tuple[set[str], set[str]]:
     """Return the hosts that filters leave for sure, and those that they may leave."""
     explanation = found.explanation
     kept_out = explanation.filtering.kept_out
-    out = frozenset[str]().union(*(kept_out[n] for n in kept_out if n not in AFTER))
+    out = frozenset[str]().union(
+        *(kept_out[n] for n in kept_out if n not in AFTER_FILTERS)
+    )
     left = [host for host in explanation.placement_hosts if host.uuid not in out]
     unsure = {host.name for host in explanation.uncertain}
     may = {host.name for host in left}

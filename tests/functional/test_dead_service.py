@@ -19,8 +19,8 @@ from osc_traitsched.cloud import write
 from osc_traitsched.core.change.model import (
     PRESENT,
     Change,
-    Kind,
     Object,
+    ObjectKind,
     Plan,
     State,
     Status,
@@ -36,7 +36,9 @@ FASTER = 12
 
 def change(number, generation):
     identity = str(uuid.UUID(int=number + 1))
-    target = Object(Kind.PROVIDER_TRAITS, identity, f"cmp{number}", f"cmp{number}")
+    target = Object(
+        ObjectKind.PROVIDER_TRAITS, identity, f"cmp{number}", f"cmp{number}"
+    )
     return Change(target, State({}, generation), {"CUSTOM_GOLD": PRESENT})
 
 

@@ -6,10 +6,10 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.app.effects import foresee, looks
+from osc_traitsched.app.effects import compute_effects, looks
 from osc_traitsched.app.wanted.planning import plan_wanted
 from osc_traitsched.core.change.cloud_model import ANY_IMAGE
-from osc_traitsched.core.change.impact import Impact
+from osc_traitsched.core.change.impact import ImpactAnalysis
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.wanted.shorthand import isolate
 from tests.functional.placement import Placement
@@ -60,9 +60,9 @@ def cost(tmp_path_factory):
             wanted = isolate("gold", [GOLD], found[:1]).wanted
             todo = plan_wanted(cloud, wanted, ISOLATING)
             model = dataclasses.replace(todo.found, images=(ANY_IMAGE,))
-            impact = Impact(looks(model, todo.plan), ISOLATING)
+            impact = ImpactAnalysis(looks(model, todo.plan), ISOLATING)
             assert len(impact.rows) == number_of_flavors
-            effects = tuple(foresee(cloud.placement, impact))
+            effects = tuple(compute_effects(cloud.placement, impact))
             # It could see what there is to see.
             assert any(effect.room.lost for effect in effects)
             return cloud.placement.requests

@@ -11,7 +11,7 @@ import pytest
 
 from osc_traitsched.cloud import write
 from osc_traitsched.cloud.write import Patience
-from osc_traitsched.core.change.model import PRESENT, Change, Kind, Object, State
+from osc_traitsched.core.change.model import PRESENT, Change, Object, ObjectKind, State
 from tests.functional.nova import Nova
 from tests.functional.proxy import CutAfter, Instead
 from tests.services.nova import HalfCloud, MadeUpNova
@@ -59,7 +59,7 @@ def nova(proxy, hosts):
 
 def moved(cloud, provider, into, out_of):
     """Put a provider into an aggregate and take it out of another, as a repair does."""
-    planned = Object(Kind.PROVIDER_AGGREGATES, provider, "cmp00", "cmp00")
+    planned = Object(ObjectKind.PROVIDER_AGGREGATES, provider, "cmp00", "cmp00")
     change = Change(planned, State({out_of: PRESENT}), {into: PRESENT, out_of: None})
     return write.apply(cloud, change, Patience())
 

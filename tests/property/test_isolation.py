@@ -15,14 +15,14 @@ import os
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from osc_traitsched.app.effects import foresee, looks
+from osc_traitsched.app.effects import compute_effects, looks
 from osc_traitsched.app.wanted.planning import plan_wanted
 from osc_traitsched.app.wanted.reading import read_cloud
 from osc_traitsched.cloud import allocation_candidates, read, write
 from osc_traitsched.cloud.write import Patience
 from osc_traitsched.core.change.cloud_model import ANY_IMAGE
-from osc_traitsched.core.change.impact import Asked, Impact
-from osc_traitsched.core.change.model import Kind, Status
+from osc_traitsched.core.change.impact import Asked, ImpactAnalysis
+from osc_traitsched.core.change.model import ObjectKind, Status
 from osc_traitsched.core.errors import PlacementRefuses, Refusal
 from osc_traitsched.core.nova.question import Question, ServerSpec
 from osc_traitsched.core.nova.settings import SchedulerSettings
@@ -244,9 +244,9 @@ class RealCloud:
 
     def carry_out(self, change):
         kinds = {
-            Kind.FLAVOR: (self.flavors, "extra_specs"),
-            Kind.IMAGE: (self.images, None),
-            Kind.AGGREGATE: (self.aggregates, "metadata"),
+            ObjectKind.FLAVOR: (self.flavors, "extra_specs"),
+            ObjectKind.IMAGE: (self.images, None),
+            ObjectKind.AGGREGATE: (self.aggregates, "metadata"),
         }
         if change.object.kind not in kinds:
             expected = Status.CHANGED if change.is_needed else Status.UNCHANGED
@@ -306,10 +306,10 @@ def check(real, wanted):
     todo = plan_wanted(real.now(), wanted, ISOLATING)
     state, plan = todo.found, todo.plan
     model = dataclasses.replace(state, images=(ANY_IMAGE, *real.images.values()))
-    impact = Impact(looks(model, plan), ISOLATING)
+    impact = ImpactAnalysis(looks(model, plan), ISOLATING)
     foreseen = {
         effect.asked: effect
-        for effect in foresee(real.cloud.placement, impact)
+        for effect in compute_effects(real.cloud.placement, impact)
         # No settings are given, so that a host filter of projects may be on as well.
         if not effect.asked.context.answer
     }

@@ -13,7 +13,7 @@ from osc_traitsched.app.execute import execute
 from osc_traitsched.app.wanted.judging import judged
 from osc_traitsched.app.wanted.planning import plan_wanted
 from osc_traitsched.config.wanted import reader, writer
-from osc_traitsched.core.change.model import Kind, Status
+from osc_traitsched.core.change.model import ObjectKind, Status
 from osc_traitsched.core.errors import CloudBroke, Mistakes
 from osc_traitsched.core.inventory.metadata import projects_in
 from osc_traitsched.core.nova.filter.aggregates import names_projects
@@ -397,7 +397,7 @@ def test_whatever_fails_closed_hosts_are_open_only_on_their_way_to_another_zone(
         members = [
             change
             for change in todo.plan.changes
-            if change.object.kind is Kind.AGGREGATE_HOSTS
+            if change.object.kind is ObjectKind.AGGREGATE_HOSTS
         ]
         leaving = frozenset().union(*(change.removed for change in members))
         joins = Counter(host for change in members for host in change.added)

@@ -8,7 +8,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from osc_traitsched.app.execute import execute, foresee
+from osc_traitsched.app.execute import dry_run, execute
 from osc_traitsched.app.wanted.judging import judged
 from osc_traitsched.app.wanted.planning import is_begun, plan_wanted, unreviewed
 from osc_traitsched.config.wanted import reader
@@ -156,7 +156,7 @@ def planned(cloud, wanted, release):
 def reviewed(todo):
     """Return the rows of a plan as plan -f json prints them."""
     columns, table = rows_for_programs(
-        todo.rows(foresee(todo.plan).outcomes), todo.found, HERE
+        todo.rows(dry_run(todo.plan).outcomes), todo.found, HERE
     )
     plain = [
         [c.machine_readable() if isinstance(c, Cell) else c for c in row]

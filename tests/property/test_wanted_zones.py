@@ -10,15 +10,15 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from osc_traitsched.app.execute import execute, foresee
-from osc_traitsched.core.change.model import Kind, Plan, Status
+from osc_traitsched.app.execute import dry_run, execute
+from osc_traitsched.core.change.model import ObjectKind, Plan, Status
 from osc_traitsched.core.errors import CloudBroke
 from tests.property.test_wanted import SURE, planned, zone_moves
 from tests.unit.app.living import HOSTS
 from tests.unit.app.zoned import ZONE, ZonedCloud
 
 #: What may be of a zone.
-ZONED = (Kind.AGGREGATE, Kind.AGGREGATE_HOSTS)
+ZONED = (ObjectKind.AGGREGATE, ObjectKind.AGGREGATE_HOSTS)
 
 
 @st.composite
@@ -64,7 +64,7 @@ def test_what_a_plan_foretells_of_zones_is_so():
         todo = planned(cloud, text)
         if todo is None:
             return
-        foreseen = [each.status for each in foresee(todo.plan).outcomes]
+        foreseen = [each.status for each in dry_run(todo.plan).outcomes]
         run = copy.deepcopy(cloud)
         done = execute(run, todo.plan)
         became = [

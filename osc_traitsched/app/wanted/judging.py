@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 
 from osc_traitsched.app.effects import check_effects, refusal
-from osc_traitsched.app.garbage import uncollected
+from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.requirers import check_requirers, check_servers, read_misplaced
 from osc_traitsched.app.wanted.planning import WantedPlan
 from osc_traitsched.app.wanted.reading import with_mirror
@@ -14,7 +14,7 @@ from osc_traitsched.cloud import lookup
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.effects import MisplacedServers, Server
-from osc_traitsched.core.change.model import Kind
+from osc_traitsched.core.change.model import ObjectKind
 from osc_traitsched.core.change.traits import Requirer
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.metadata import hosts_isolated_by, isolated_by
@@ -62,10 +62,10 @@ def misplaced_servers(
 
 
 #: What puts providers into aggregates, or takes them out.
-_MOVES = (Kind.AGGREGATE_HOSTS, Kind.PROVIDER_AGGREGATES)
+_MOVES = (ObjectKind.AGGREGATE_HOSTS, ObjectKind.PROVIDER_AGGREGATES)
 
 
-@uncollected()
+@gc_paused()
 def judged(cloud: Cloud, todo: WantedPlan) -> WantedPlan:
     """Plan with its effects on others, and what speaks against it.
 
@@ -74,7 +74,7 @@ def judged(cloud: Cloud, todo: WantedPlan) -> WantedPlan:
     found, plan = todo.found, todo.plan
     if not plan.has_changes:
         return todo
-    ids = {c.object.id for c in plan.changes if c.object.kind is Kind.IMAGE}
+    ids = {c.object.id for c in plan.changes if c.object.kind is ObjectKind.IMAGE}
     images = [body for body in found.images if body["id"] in ids]
     moves = any(c.object.kind in _MOVES for c in plan.changes)
     model = with_mirror(cloud, found) if moves else found

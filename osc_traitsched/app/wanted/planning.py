@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from osc_traitsched.app.execute import foresee
-from osc_traitsched.app.garbage import uncollected
+from osc_traitsched.app.execute import dry_run
+from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.wanted.reading import read_wanted
 from osc_traitsched.cloud import servers
 from osc_traitsched.cloud.service import Cloud
@@ -24,7 +24,7 @@ from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.wanted.claiming import claims_of
 from osc_traitsched.core.wanted.grouping import Inventory
 from osc_traitsched.core.wanted.hosts import FoundCloud, Hosts
-from osc_traitsched.core.wanted.model import Claim, Claims, Unit, Wanted, Wrong
+from osc_traitsched.core.wanted.model import Claim, Claims, EntryError, Unit, Wanted
 from osc_traitsched.core.wanted.planner import (
     Row,
     ZoneRules,
@@ -63,7 +63,7 @@ class WantedPlan:
     held: int
     held_hosts: frozenset[str]
     assumptions: SchedulerSettings
-    missing: tuple[Wrong, ...]
+    missing: tuple[EntryError, ...]
     effects: tuple[Effect, ...] = ()
     refusals: tuple[errors.AnswerIsNo, ...] = ()
     misplaced: Mapping[str, MisplacedServers | errors.CloudBroke] = dataclasses.field(
@@ -147,7 +147,7 @@ def when_there(
 
 
 def _may_come(mistake: errors.TraitSchedError) -> bool:
-    error = mistake.error if isinstance(mistake, Wrong) else mistake
+    error = mistake.error if isinstance(mistake, EntryError) else mistake
     hosts = isinstance(error, errors.NothingMatches) and error.selector in _COMING
     return hosts or isinstance(error, errors.EmptyAggregate)
 
@@ -155,7 +155,7 @@ def _may_come(mistake: errors.TraitSchedError) -> bool:
 # The wanted state of a cloud: what differs, and what to write.
 
 
-@uncollected()
+@gc_paused()
 def plan_wanted(
     cloud: Cloud,
     wanted: Wanted,
@@ -190,7 +190,7 @@ def plan_wanted(
     )
 
 
-@uncollected()
+@gc_paused()
 def differing(
     cloud: Cloud,
     wanted: Wanted,
@@ -223,13 +223,13 @@ def unreviewed(
     others = {row["cloud"] for row in rows} - {here}
     if others:
         return OtherCloud(path, min(others), here)
-    planned = todo.rows(foresee(todo.plan).outcomes)
+    planned = todo.rows(dry_run(todo.plan).outcomes)
     return not_reviewed(path, rows, planned)
 
 
 def is_begun(todo: WantedPlan, rows: Sequence[Mapping[str, Any]]) -> bool:
     """Tell whether some rows of a plan that was reviewed are done by now."""
-    return len(todo.rows(foresee(todo.plan).outcomes)) < len(rows)
+    return len(todo.rows(dry_run(todo.plan).outcomes)) < len(rows)
 
 
 def _servers_of_zones(

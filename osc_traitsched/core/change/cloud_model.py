@@ -11,7 +11,7 @@ import functools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from osc_traitsched.core.change.model import Change, Keys, Kind
+from osc_traitsched.core.change.model import Change, Keys, ObjectKind
 from osc_traitsched.core.inventory.metadata import ZONE_KEY
 from osc_traitsched.core.inventory.snapshot import Members, Nova, Snapshot
 from osc_traitsched.core.nova.question import Body
@@ -53,20 +53,20 @@ class CloudModel:
 
     def after(self: _Model, changes: Iterable[Change]) -> _Model:
         """Model of the cloud when those of some changes are made that will be."""
-        by_kind: dict[Kind, list[Change]] = {}
+        by_kind: dict[ObjectKind, list[Change]] = {}
         for change in changes:
             if change.is_sent:
                 by_kind.setdefault(change.object.kind, []).append(change)
-        made = {kind: by_kind.get(kind, []) for kind in Kind}
-        traits = self.traits.union(*(c.added for c in made[Kind.TRAIT]))
+        made = {kind: by_kind.get(kind, []) for kind in ObjectKind}
+        traits = self.traits.union(*(c.added for c in made[ObjectKind.TRAIT]))
         changed = dict(self.changed)
-        for change in made[Kind.PROVIDER_TRAITS]:
+        for change in made[ObjectKind.PROVIDER_TRAITS]:
             identity = change.object.id
             changed[identity] = {**changed.get(identity, {}), **change.after}
-        aggregates = (*self.aggregates, *map(_made, made[Kind.NEW_AGGREGATE]))
-        aggregates = _with_keys(aggregates, made[Kind.AGGREGATE], "metadata")
+        aggregates = (*self.aggregates, *map(_made, made[ObjectKind.NEW_AGGREGATE]))
+        aggregates = _with_keys(aggregates, made[ObjectKind.AGGREGATE], "metadata")
         images = tuple(
-            body if "id" not in body else _merged(body, made[Kind.IMAGE])
+            body if "id" not in body else _merged(body, made[ObjectKind.IMAGE])
             for body in self.images
         )
         model = dataclasses.replace(
@@ -74,13 +74,13 @@ class CloudModel:
             traits=traits,
             changed=changed,
             aggregates=aggregates,
-            flavors=_with_keys(self.flavors, made[Kind.FLAVOR], "extra_specs"),
+            flavors=_with_keys(self.flavors, made[ObjectKind.FLAVOR], "extra_specs"),
             images=images,
         )
-        moved = model._with_hosts(made[Kind.AGGREGATE_HOSTS])
+        moved = model._with_hosts(made[ObjectKind.AGGREGATE_HOSTS])
         return moved._moved(
             (aggregate, change.object.id, aggregate in change.added)
-            for change in made[Kind.PROVIDER_AGGREGATES]
+            for change in made[ObjectKind.PROVIDER_AGGREGATES]
             for aggregate in change.added | change.removed
         )
 

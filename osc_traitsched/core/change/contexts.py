@@ -56,7 +56,7 @@ ANYWHERE = Context()
 
 
 @dataclasses.dataclass(frozen=True)
-class Passed:
+class TenancyFilterResult:
     """Root providers that AggregateMultiTenancyIsolation passes.
 
     :ivar closed: those that reject some projects
@@ -83,7 +83,7 @@ class Limits:
 
     zones: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
     projects: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
-    passed: tuple[Passed, ...] = (Passed(),)
+    passed: tuple[TenancyFilterResult, ...] = (TenancyFilterResult(),)
     is_required: bool = False
 
     @property
@@ -139,7 +139,7 @@ def limits_of(cloud: CloudModel, settings: SchedulerSettings) -> Limits:
     filters = settings.setting(options.ENABLED_FILTERS)
     # Overall a flavor has the hosts that anybody may use. Without settings, metadata
     # that names projects shows that somebody may rely on the filter.
-    passed: tuple[Passed, ...] = (Passed(),)
+    passed: tuple[TenancyFilterResult, ...] = (TenancyFilterResult(),)
     if is_on(PROJECT_FILTER, filters) or not filters.given:
         releases = dict.fromkeys(each.release for each in (settings, *settings.others))
         roots = _roots(cloud)
@@ -159,7 +159,7 @@ def _roots(cloud: CloudModel) -> Mapping[str, frozenset[str]]:
 
 def _passed(
     aggregates: Iterable[Body], release: int, roots: Mapping[str, frozenset[str]]
-) -> Passed:
+) -> TenancyFilterResult:
     """A host takes all projects that any of its aggregates names.
 
     nova/scheduler/filters/aggregate_multitenancy_isolation.py
@@ -175,7 +175,7 @@ def _passed(
             closed |= inside
             for project in projects:
                 named.setdefault(project, set()).update(inside)
-    return Passed(
+    return TenancyFilterResult(
         frozenset(closed), {name: frozenset(found) for name, found in named.items()}
     )
 
@@ -282,7 +282,7 @@ def _zone_names(
 _FILTERED_NONE: frozenset[str] = frozenset()
 
 
-class Filters:
+class AggregateFilters:
     """The host filters of the settings, for many flavors in one cloud."""
 
     def __init__(self, cloud: CloudModel, settings: SchedulerSettings) -> None:

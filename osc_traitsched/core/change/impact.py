@@ -19,8 +19,8 @@ from osc_traitsched.core import errors
 from osc_traitsched.core.change.cloud_model import CloudModel
 from osc_traitsched.core.change.contexts import (
     ANYWHERE,
+    AggregateFilters,
     Context,
-    Filters,
     Fold,
     contexts,
     limits_of,
@@ -195,7 +195,7 @@ def _text(request: Request | None) -> Text:
     return request.query(), fallback.query() if fallback else ""
 
 
-class Impact:
+class ImpactAnalysis:
     """Compares the hosts of all flavors before and after a plan.
 
     :ivar clouds: now, in between, and at the end
@@ -209,7 +209,7 @@ class Impact:
         self.settings = settings
         self.fold = Fold(settings)
         self.limits = [limits_of(cloud, settings) for cloud in clouds]
-        self.filters = [Filters(cloud, settings) for cloud in clouds]
+        self.filters = [AggregateFilters(cloud, settings) for cloud in clouds]
         self.hosts = clouds[0].snapshot.hosts
         self._bit = {host.uuid: 1 << n for n, host in enumerate(self.hosts)}
         self._bits_of: dict[frozenset[str], Bits] = {}
@@ -393,7 +393,7 @@ def _may_lack_one(sets: Sequence[Bits]) -> bool:
 class Hosts:
     """The hosts of each row in each context, by some facts, in each cloud."""
 
-    def __init__(self, impact: Impact, facts: Facts) -> None:
+    def __init__(self, impact: ImpactAnalysis, facts: Facts) -> None:
         self._impact = impact
         self._facts: list[Facts] = []
         self._matching: list[dict[Text, frozenset[str]]] = []

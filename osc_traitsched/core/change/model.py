@@ -40,7 +40,7 @@ PRESENT = "present"
 Keys = Mapping[str, Value]
 
 
-class Kind(enum.Enum):
+class ObjectKind(enum.Enum):
     """What one write writes."""
 
     TRAIT = "trait"
@@ -63,7 +63,7 @@ class Object:
     :ivar is_new: an aggregate that the plan creates; its ID is a placeholder
     """
 
-    kind: Kind
+    kind: ObjectKind
     id: str
     name: str
     host: str = ""

@@ -13,7 +13,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Optional
 
-from osc_traitsched.core.change.model import Change, Keys, Kind, Plan
+from osc_traitsched.core.change.model import Change, Keys, ObjectKind, Plan
 from osc_traitsched.core.errors import TraitSchedError
 from osc_traitsched.core.inventory.metadata import (
     REQUIRED,
@@ -57,13 +57,13 @@ class Phase(enum.IntEnum):
 #: The phase of a key that gets a value, and that of a key that is removed. The metadata
 #: of aggregates and hosts that change their zone are not in this table.
 _PHASES = {
-    Kind.TRAIT: (Phase.CREATE, Phase.CREATE),
-    Kind.NEW_AGGREGATE: (Phase.CREATE, Phase.CREATE),
-    Kind.PROVIDER_TRAITS: (Phase.GRANT, Phase.REVOKE),
-    Kind.PROVIDER_AGGREGATES: (Phase.GRANT, Phase.GRANT),
-    Kind.AGGREGATE_HOSTS: (Phase.PLACE, Phase.LEAVE),
-    Kind.FLAVOR: (Phase.REQUIRE, Phase.RELEASE),
-    Kind.IMAGE: (Phase.REQUIRE, Phase.RELEASE),
+    ObjectKind.TRAIT: (Phase.CREATE, Phase.CREATE),
+    ObjectKind.NEW_AGGREGATE: (Phase.CREATE, Phase.CREATE),
+    ObjectKind.PROVIDER_TRAITS: (Phase.GRANT, Phase.REVOKE),
+    ObjectKind.PROVIDER_AGGREGATES: (Phase.GRANT, Phase.GRANT),
+    ObjectKind.AGGREGATE_HOSTS: (Phase.PLACE, Phase.LEAVE),
+    ObjectKind.FLAVOR: (Phase.REQUIRE, Phase.RELEASE),
+    ObjectKind.IMAGE: (Phase.REQUIRE, Phase.RELEASE),
 }
 
 _LOOSE = Collation.CASE_INSENSITIVE
@@ -137,13 +137,17 @@ def plan_of(changes: Iterable[Change], collation: Collation = _LOOSE) -> Plan:
 
 def _subjects(change: Change, collation: Collation) -> Iterator[str]:
     kind, differing = change.object.kind, change.added | change.removed
-    if kind in (Kind.AGGREGATE, Kind.NEW_AGGREGATE, Kind.AGGREGATE_HOSTS):
+    if kind in (
+        ObjectKind.AGGREGATE,
+        ObjectKind.NEW_AGGREGATE,
+        ObjectKind.AGGREGATE_HOSTS,
+    ):
         yield f"aggregate {change.object.id}"
-    if kind in (Kind.TRAIT, Kind.PROVIDER_TRAITS):
+    if kind in (ObjectKind.TRAIT, ObjectKind.PROVIDER_TRAITS):
         yield from differing
-    if kind in (Kind.FLAVOR, Kind.IMAGE):
+    if kind in (ObjectKind.FLAVOR, ObjectKind.IMAGE):
         yield from filter(None, (requires(key, REQUIRED) for key in differing))
-    if kind is Kind.AGGREGATE:
+    if kind is ObjectKind.AGGREGATE:
         yield from isolated_by(dict.fromkeys(differing, REQUIRED), collation)
 
 
@@ -169,17 +173,17 @@ class _Order:
         zones = {}
         for change in changes:
             identity = change.object.id
-            if change.object.kind is Kind.AGGREGATE:
+            if change.object.kind is ObjectKind.AGGREGATE:
                 found = change.found.keys
                 now[identity] = self._policy(found)
                 then[identity] = self._policy(change.applied_to(found))
-            elif change.object.kind is Kind.NEW_AGGREGATE:
+            elif change.object.kind is ObjectKind.NEW_AGGREGATE:
                 zones[identity] = change.after.get(ZONE_KEY)
         for identity, zone in zones.items():
             policy = then.get(identity, AggregatePolicy())
             then[identity] = dataclasses.replace(policy, zone=zone)
         self._now, self._then = now, then
-        hosts = [c for c in changes if c.object.kind is Kind.AGGREGATE_HOSTS]
+        hosts = [c for c in changes if c.object.kind is ObjectKind.AGGREGATE_HOSTS]
         self._moving = frozenset(self._changing_zone(hosts))
         self._closed_first = self._closing_first(hosts)
         self._opened_last = self._opening_last(changes, hosts)
@@ -199,7 +203,7 @@ class _Order:
         return policy is not None and policy.is_closed
 
     def _in_unit(self, change: Change) -> tuple[bool, bool]:
-        if change.object.kind is not Kind.AGGREGATE_HOSTS:
+        if change.object.kind is not ObjectKind.AGGREGATE_HOSTS:
             return False, False
         return bool(change.added), self._is_closed_now(change)
 
@@ -237,7 +241,7 @@ class _Order:
             identity = change.object.id
             joined[identity] = joined.get(identity, frozenset()) | change.added
             left[identity] = left.get(identity, frozenset()) | change.removed
-        metadata = [c for c in changes if c.object.kind is Kind.AGGREGATE]
+        metadata = [c for c in changes if c.object.kind is ObjectKind.AGGREGATE]
         none = frozenset[str]()
         closing = none.union(
             *(
@@ -280,7 +284,7 @@ class _Order:
     def _step(self, change: Change, key: str) -> _Step:
         kind, identity = change.object.kind, change.object.id
         is_removed = change.after[key] is None
-        if kind is Kind.AGGREGATE:
+        if kind is ObjectKind.AGGREGATE:
             return self._step_of_metadata(change, key)
         if (identity, key) in self._moving:
             return Phase.MOVE, 0

@@ -11,8 +11,8 @@ from osc_traitsched.core.change.model import (
     Change,
     Kept,
     Keys,
-    Kind,
     Object,
+    ObjectKind,
     Outcome,
     Plan,
     State,
@@ -49,7 +49,7 @@ def gone(names: Iterable[str]) -> dict[str, str | None]:
 def new_trait(name: str, exists: bool) -> Change:
     """Return the change after which a trait exists."""
     found = State(present([name]) if exists else {})
-    return Change(Object(Kind.TRAIT, name, name), found, present([name]))
+    return Change(Object(ObjectKind.TRAIT, name, name), found, present([name]))
 
 
 def trait_change(
@@ -57,7 +57,7 @@ def trait_change(
 ) -> Change:
     """A change of a provider's traits; ``host`` is its host's name."""
     provider = held.provider
-    named = Object(Kind.PROVIDER_TRAITS, provider.uuid, provider.name, host)
+    named = Object(ObjectKind.PROVIDER_TRAITS, provider.uuid, provider.name, host)
     return Change(named, traits_found(held), after, kept=kept)
 
 
@@ -70,13 +70,13 @@ def aggregate_change(
     provider: Provider, host: str, inside: Iterable[str], after: Keys
 ) -> Change:
     """A change of a provider's aggregates; ``inside`` are UUIDs that were read."""
-    named = Object(Kind.PROVIDER_AGGREGATES, provider.uuid, provider.name, host)
+    named = Object(ObjectKind.PROVIDER_AGGREGATES, provider.uuid, provider.name, host)
     return Change(named, State(present(inside)), after)
 
 
 def without_provider(host: str, after: Mapping[str, str | None]) -> Change:
     """Return what can't be changed: Placement has no provider for the host."""
-    named = Object(Kind.PROVIDER_TRAITS, "", host, host)
+    named = Object(ObjectKind.PROVIDER_TRAITS, "", host, host)
     return Change(named, State({}), after, problem=NoProvider(host))
 
 
@@ -111,7 +111,7 @@ def repair_plan(snapshot: Snapshot, members: Members) -> Plan:
 
 
 #: What can require a trait.
-_REQUIRING = (Kind.FLAVOR, Kind.IMAGE, Kind.AGGREGATE)
+_REQUIRING = (ObjectKind.FLAVOR, ObjectKind.IMAGE, ObjectKind.AGGREGATE)
 
 #: By some database, values of aggregates mean the same.
 _LOOSE = Collation.CASE_INSENSITIVE
@@ -263,7 +263,7 @@ def _required_anew(outcome: Outcome) -> Iterator[tuple[str, Requirer]]:
     owner, after = outcome.change.object, outcome.change.after
     pairs = [(key, value) for key in outcome.added if (value := after[key])]
     for key, value in pairs if owner.kind in _REQUIRING else ():
-        if owner.kind is Kind.AGGREGATE:
+        if owner.kind is ObjectKind.AGGREGATE:
             name = next(iter(isolated_by({key: value}, _LOOSE)), None)
         else:
             name = requires(key, value)
@@ -271,8 +271,8 @@ def _required_anew(outcome: Outcome) -> Iterator[tuple[str, Requirer]]:
             yield name, Requirer(owner.kind.value, owner.name, key, owner.id)
 
 
-def _is_required(kind: Kind, value: Value) -> bool:
-    if kind is Kind.AGGREGATE and value is not None:
+def _is_required(kind: ObjectKind, value: Value) -> bool:
+    if kind is ObjectKind.AGGREGATE and value is not None:
         return _LOOSE.equal(value, REQUIRED)
     return value == REQUIRED
 
@@ -322,7 +322,7 @@ class OwnedByNova(errors.AnswerIsNo):
 
 def of_providers(changes: Iterable[Change]) -> tuple[Change, ...]:
     """Return the changes of providers' traits."""
-    return tuple(c for c in changes if c.object.kind is Kind.PROVIDER_TRAITS)
+    return tuple(c for c in changes if c.object.kind is ObjectKind.PROVIDER_TRAITS)
 
 
 def orphaned_traits(
@@ -335,7 +335,7 @@ def orphaned_traits(
     taken: dict[str, set[str]] = {}
     given: set[str] = set()
     for outcome in outcomes:
-        if outcome.change.object.kind is Kind.PROVIDER_TRAITS:
+        if outcome.change.object.kind is ObjectKind.PROVIDER_TRAITS:
             for name in outcome.removed:
                 taken.setdefault(name, set()).add(outcome.change.object.id)
             given |= outcome.added

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.builder import titles
-from osc_traitsched.core.check.finding import Finding, Kind
+from osc_traitsched.core.check.finding import Finding, SubjectKind
 from osc_traitsched.core.check.rule import AREAS, Rule, folded
 from osc_traitsched.core.check.rules import (
     config,
@@ -50,7 +50,7 @@ RULES: tuple[Rule, ...] = (
     *servers.RULES,
 )
 
-_EVERYTHING: Mapping[Kind, frozenset[str]] = MappingProxyType({})
+_EVERYTHING: Mapping[SubjectKind, frozenset[str]] = MappingProxyType({})
 
 
 def rule_id(name: str) -> str:
@@ -114,7 +114,7 @@ def select(
 def run(
     rules: Iterable[Rule],
     survey: Survey,
-    wanted: Mapping[Kind, frozenset[str]] = _EVERYTHING,
+    wanted: Mapping[SubjectKind, frozenset[str]] = _EVERYTHING,
 ) -> tuple[Finding, ...]:
     """Findings of the rules, worst first, then in the rules' order.
 
@@ -131,7 +131,7 @@ def run(
 
 def named(
     survey: Survey, flavors: Iterable[str], images: Iterable[str]
-) -> dict[Kind, frozenset[str]]:
+) -> dict[SubjectKind, frozenset[str]]:
     """Names of flavors and images in findings, by kind.
 
     :param flavors: names or IDs
@@ -140,15 +140,15 @@ def named(
         active
     """
     return {
-        Kind.FLAVOR: _named("flavor", flavors, titles(survey.flavors)),
-        Kind.IMAGE: _named(
+        SubjectKind.FLAVOR: _named("flavor", flavors, titles(survey.flavors)),
+        SubjectKind.IMAGE: _named(
             "active image", images, titles(survey.images, survey.image_owners)
         ),
     }
 
 
 def concerning(
-    findings: Iterable[Finding], wanted: Mapping[Kind, frozenset[str]]
+    findings: Iterable[Finding], wanted: Mapping[SubjectKind, frozenset[str]]
 ) -> tuple[Finding, ...]:
     """Findings about the wanted objects; all findings if nothing is wanted.
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from osc_traitsched.core.check.builder import Builder, FlavorHosts, titles
 from osc_traitsched.core.check.finding import Severity
 from osc_traitsched.core.check.hosts import Hosts, Isolated, isolated
-from osc_traitsched.core.check.survey import Demand, Survey
+from osc_traitsched.core.check.survey import StandaloneRequest, Survey
 from osc_traitsched.core.inventory import snapshot
 from osc_traitsched.core.inventory.metadata import Collation
 from osc_traitsched.core.inventory.snapshot import Aggregate
@@ -145,13 +145,13 @@ class Analysis:
         return Builder(self.survey.assumptions)
 
     @functools.cached_property
-    def flavors(self) -> tuple[Demand, ...]:
+    def flavors(self) -> tuple[StandaloneRequest, ...]:
         """The demand of each flavor, by name."""
         demands = self.builder.of_flavors(self.survey.flavors)
         return tuple(sorted(demands, key=lambda each: each.name))
 
     @functools.cached_property
-    def images(self) -> tuple[Demand, ...]:
+    def images(self) -> tuple[StandaloneRequest, ...]:
         """The demand of each image, by name; those of :attr:`images_of_others` last."""
         survey, others = self.survey, self.images_of_others
         demands = self.builder.of_images(survey.images, survey.image_owners)
@@ -166,7 +166,7 @@ class Analysis:
         return frozenset(name for body, name in titled if body["id"] not in identities)
 
     @property
-    def demands(self) -> tuple[Demand, ...]:
+    def demands(self) -> tuple[StandaloneRequest, ...]:
         """The demands of flavors and images."""
         return (*self.flavors, *self.images)
 

@@ -8,11 +8,11 @@ import functools
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from osc_traitsched.core.check.finding import Kind
+from osc_traitsched.core.check.finding import SubjectKind
 from osc_traitsched.core.check.hosts import Hosts
 from osc_traitsched.core.check.survey import (
     IMAGE_METADATA_PREFILTER,
-    Demand,
+    StandaloneRequest,
     is_certain_of_flavor,
     is_lasting,
     prefilter,
@@ -64,9 +64,9 @@ class Builder:
     built: int = 0
     _known: dict[object, Request | Refusal] = dataclasses.field(default_factory=dict)
 
-    def of_flavors(self, bodies: Iterable[Body]) -> tuple[Demand, ...]:
+    def of_flavors(self, bodies: Iterable[Body]) -> tuple[StandaloneRequest, ...]:
         """The demand of each flavor."""
-        known: dict[object, Demand] = {}
+        known: dict[object, StandaloneRequest] = {}
         found = []
         for body, name in titles(bodies):
             kind = _of_flavor(body)
@@ -77,12 +77,12 @@ class Builder:
 
     def of_images(
         self, bodies: Iterable[Body], owners: Mapping[str, str]
-    ) -> tuple[Demand, ...]:
+    ) -> tuple[StandaloneRequest, ...]:
         """The demand of each image, with all image prefilters on.
 
         :param owners: of other projects' images, by image ID
         """
-        known: dict[object, Demand] = {}
+        known: dict[object, StandaloneRequest] = {}
         found = []
         for body, name in titles(bodies, owners):
             kind = _frozen(decisive(body))
@@ -122,15 +122,17 @@ class Builder:
         except Refusal as refusal:
             return refusal
 
-    def _flavor(self, body: Body) -> Demand:
+    def _flavor(self, body: Body) -> StandaloneRequest:
         try:
             ways = tuple(self.request(body, None, way) for way in (False, True))
         except Refusal as refusal:
-            return Demand(Kind.FLAVOR, "", body, refusal=refusal)
+            return StandaloneRequest(SubjectKind.FLAVOR, "", body, refusal=refusal)
         first = ways[0]
-        return Demand(Kind.FLAVOR, "", body, first.clauses, first.not_evaluated, ways)
+        return StandaloneRequest(
+            SubjectKind.FLAVOR, "", body, first.clauses, first.not_evaluated, ways
+        )
 
-    def _image(self, body: Body) -> Demand:
+    def _image(self, body: Body) -> StandaloneRequest:
         found = self._with_all_prefilters(body)
         refusal = found if isinstance(found, Refusal) else None
         if isinstance(found, Refusal):
@@ -146,8 +148,8 @@ class Builder:
         devices = [c for c in clauses if prefilter(c) == IMAGE_METADATA_PREFILTER]
         if not self.assumptions.value(options.IMAGE_METADATA):
             clauses = [c for c in clauses if c not in devices]
-        return Demand(
-            Kind.IMAGE,
+        return StandaloneRequest(
+            SubjectKind.IMAGE,
             "",
             body,
             tuple(clauses),
@@ -228,7 +230,7 @@ class FlavorHosts:
         hosts: Hosts,
         all_hosts: frozenset[str],
         builder: Builder,
-        images: Iterable[Demand],
+        images: Iterable[StandaloneRequest],
     ) -> None:
         self._hosts = hosts
         self._all_hosts = all_hosts
@@ -236,7 +238,7 @@ class FlavorHosts:
         self._images = (_PINNING, *_one_of_each_kind(images))
         self._tried_with_any_image = functools.cache(self._try_with_any_image)
 
-    def matching(self, flavor: Demand) -> frozenset[str]:
+    def matching(self, flavor: StandaloneRequest) -> frozenset[str]:
         """Roots of hosts that could take a flavor.
 
         With any image that does not change the flavor's amounts; :meth:`with_any_image`
@@ -245,7 +247,7 @@ class FlavorHosts:
         found = (self._hosts.matching_hosts(request) for request in flavor.requests)
         return frozenset[str]().union(*found)
 
-    def at_most(self, flavor: Demand) -> frozenset[str]:
+    def at_most(self, flavor: StandaloneRequest) -> frozenset[str]:
         """Hosts that meet all parts of a flavor that no image changes.
 
         A cheap upper bound: no other host can take the flavor with any image.
@@ -254,7 +256,7 @@ class FlavorHosts:
         met = (self._hosts.meeting([c]) for c in both if is_certain_of_flavor(c))
         return self._all_hosts.intersection(*met)
 
-    def with_any_image(self, flavor: Demand) -> frozenset[str]:
+    def with_any_image(self, flavor: StandaloneRequest) -> frozenset[str]:
         """Hosts that could take a flavor with at least one image.
 
         An image can ask for more amounts, from other providers of a tree, or for pinned
@@ -262,7 +264,7 @@ class FlavorHosts:
         """
         return self._tried_with_any_image(flavor)
 
-    def _try_with_any_image(self, flavor: Demand) -> frozenset[str]:
+    def _try_with_any_image(self, flavor: StandaloneRequest) -> frozenset[str]:
         if not self.at_most(flavor):
             return frozenset()
         changed = (
@@ -282,6 +284,6 @@ class FlavorHosts:
         return self._hosts.matching_hosts(request)
 
 
-def _one_of_each_kind(images: Iterable[Demand]) -> tuple[Body, ...]:
+def _one_of_each_kind(images: Iterable[StandaloneRequest]) -> tuple[Body, ...]:
     found = (each.body for each in images if each.shifts)
     return tuple({repr(decisive(body)): body for body in found}.values())

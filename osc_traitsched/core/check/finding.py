@@ -26,7 +26,7 @@ class Severity(enum.Enum):
         return list(Severity).index(self)
 
 
-class Kind(enum.Enum):
+class SubjectKind(enum.Enum):
     """The kind of object that a finding is about."""
 
     FLAVOR = "flavor"
@@ -97,7 +97,7 @@ class Finding:
     rule: str
     pedantic: typing.ClassVar[bool] = False
     severity: Severity
-    kind: Kind
+    kind: SubjectKind
     name: str
 
     def words(self) -> Words:
@@ -107,19 +107,19 @@ class Finding:
     @property
     def due_to_images(self) -> tuple[str, ...]:
         """Images that cause the finding; empty if flavors or aggregates do, too."""
-        if self.kind is Kind.IMAGE:
+        if self.kind is SubjectKind.IMAGE:
             return (self.name,)
         named = isinstance(self, _NamesFlavors) and self.flavors
         if named or (isinstance(self, _NamesAggregates) and self.aggregates):
             return ()
         return self.images if isinstance(self, _NamesImages) else ()
 
-    def is_about(self, kind: Kind, names: Iterable[str]) -> bool:
+    def is_about(self, kind: SubjectKind, names: Iterable[str]) -> bool:
         """Whether the finding names one of these flavors or images."""
         about = {self.name} if self.kind is kind else set()
-        if kind is Kind.FLAVOR and isinstance(self, _NamesFlavors):
+        if kind is SubjectKind.FLAVOR and isinstance(self, _NamesFlavors):
             about.update(self.flavors)
-        if kind is Kind.IMAGE and isinstance(self, _NamesImages):
+        if kind is SubjectKind.IMAGE and isinstance(self, _NamesImages):
             about.update(self.images)
         return not about.isdisjoint(names)
 

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Collection, Iterable
 
 from osc_traitsched.core.check.analysis import Analysis
-from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
+from osc_traitsched.core.check.finding import Finding, Severity, SubjectKind, Words
 from osc_traitsched.text import listed, option
 
 #: The areas, in the order of runs and documents.
@@ -38,7 +38,7 @@ class Rule:
 
     finding: type[Finding]
     find: Callable[[Analysis], Iterable[Finding]]
-    looks_at: Kind
+    looks_at: SubjectKind
     reads_servers: bool = False
 
     @property
@@ -68,7 +68,7 @@ class ImagesOfOthers(Finding):
     """
 
     severity = Severity.NOTE
-    kind = Kind.IMAGE
+    kind = SubjectKind.IMAGE
     rule: str
     name: str
     images: tuple[str, ...]
@@ -79,10 +79,14 @@ class ImagesOfOthers(Finding):
         first = self.found[0]
         words = first.words()
         more = "".join((_alike(self), _other_images(self)))
-        if first.kind is Kind.OPTION:
+        if first.kind is SubjectKind.OPTION:
             problem = f"{option(first.name)}: {words.problem}{more}"
             return dataclasses.replace(words, problem=problem)
-        about = "" if first.kind is Kind.IMAGE else f"{first.kind.value} {first.name}: "
+        about = (
+            ""
+            if first.kind is SubjectKind.IMAGE
+            else f"{first.kind.value} {first.name}: "
+        )
         return Words(
             f"{about}{words.problem}{more}",
             "leave it to the project that owns the image",
@@ -122,6 +126,6 @@ def _alike(finding: ImagesOfOthers) -> str:
 def _other_images(finding: ImagesOfOthers) -> str:
     """The images that the first finding's message does not name."""
     first = finding.found[0]
-    if first.kind is Kind.IMAGE or finding.images == first.due_to_images:
+    if first.kind is SubjectKind.IMAGE or finding.images == first.due_to_images:
         return ""
     return f"; all by the {listed(finding.images, 'image')}"

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 from collections.abc import Iterator, Mapping
 
-from osc_traitsched.core.check.finding import Kind
+from osc_traitsched.core.check.finding import SubjectKind
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
 from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource, RootTrait, Trait
@@ -105,7 +105,7 @@ IMAGE_METADATA_PREFILTER = "transform_image_metadata"
 
 # Hashed by identity: a body is a mapping.
 @dataclasses.dataclass(frozen=True, eq=False)
-class Demand:
+class StandaloneRequest:
     """The demand of one flavor or image alone.
 
     :ivar kind: flavor or image
@@ -118,7 +118,7 @@ class Demand:
     :ivar refusal: Nova's refusal of it alone; then without requests
     """
 
-    kind: Kind
+    kind: SubjectKind
     name: str
     body: Body
     clauses: tuple[Clause, ...] = ()
@@ -148,7 +148,7 @@ class Demand:
             for clause in self.clauses
             if isinstance(clause, (Trait, RootTrait))
             and not is_of_format(clause)
-            and (self.kind is Kind.FLAVOR or is_certain(clause))
+            and (self.kind is SubjectKind.FLAVOR or is_certain(clause))
         )
 
     @functools.cached_property
@@ -178,7 +178,9 @@ class Demand:
     def named(self) -> Iterator[tuple[str, str]]:
         """Yield name and value of each key for a trait."""
         keys = (
-            self.body if self.kind is Kind.IMAGE else self.body.get("extra_specs") or {}
+            self.body
+            if self.kind is SubjectKind.IMAGE
+            else self.body.get("extra_specs") or {}
         )
         for key, value in keys.items():
             prefix, _, name = key.partition(":")
@@ -194,7 +196,7 @@ class Demand:
         changing = (not is_certain(clause) for clause in self.clauses)
         choosing = any(name in self.body for name in _CHOOSING)
         doubtful = self.refusal is not None or choosing or any(changing)
-        return self.kind is Kind.IMAGE and doubtful
+        return self.kind is SubjectKind.IMAGE and doubtful
 
 
 def is_of_format(clause: Trait | RootTrait) -> bool:

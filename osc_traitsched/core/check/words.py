@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from osc_traitsched.core.check.finding import Kind
+from osc_traitsched.core.check.finding import SubjectKind
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.trait import Ownership
 from osc_traitsched.core.nova.clause import RootTrait, Trait
@@ -37,7 +37,7 @@ WHERE_TO_LOOK = {
 }
 
 
-def unset(kind: Kind, keys: Iterable[str], identity: str) -> Command:
+def unset(kind: SubjectKind, keys: Iterable[str], identity: str) -> Command:
     """Command that removes keys; ``KEY`` stands for an unprintable one."""
     shown = (key if is_printable(key) else Placeholder("KEY") for key in keys)
     options = dict.fromkeys(Option("--property", key) for key in shown)

@@ -43,7 +43,7 @@ from osc_traitsched.core.nova.filter.table import (
 )
 from osc_traitsched.core.nova.options import ENABLED_FILTERS
 from osc_traitsched.core.nova.own import Difference
-from osc_traitsched.core.nova.question import RULES, Question, with_rules
+from osc_traitsched.core.nova.question import MOVE_CHECKS, Question, with_rules
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.settings import AZ_FILTER, SchedulerSettings
 from osc_traitsched.core.nova.weigher import ranking as weighers
@@ -190,7 +190,7 @@ class Filtering:
     def conditions(self) -> tuple[HostFilter | MoveRule, ...]:
         """Filters that reject any host, as clauses."""
         return tuple(
-            (MoveRule if name in RULES else HostFilter)(
+            (MoveRule if name in MOVE_CHECKS else HostFilter)(
                 name, tuple(dict.fromkeys(self._origins(name)))
             )
             for name in self.judgment.names
@@ -200,7 +200,7 @@ class Filtering:
     @property
     def filters(self) -> tuple[str, ...]:
         """Filters without rules of moves."""
-        return tuple(name for name in self.judgment.names if name not in RULES)
+        return tuple(name for name in self.judgment.names if name not in MOVE_CHECKS)
 
     @property
     def filters_of_rebuild(self) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ ARCHITECTURES = tuple(_ARCHITECTURES.split())
 Value = Union[bool, int, float, str, tuple[str, ...], None]
 
 
-class Kind(enum.Enum):
+class OptionType(enum.Enum):
     """Type of an option's values, named as in oslo.config."""
 
     BOOLEAN = "boolean"
@@ -70,7 +70,7 @@ class Option:
     """
 
     name: str
-    kind: Kind
+    kind: OptionType
     default: Value
     consumer: Consumer
     changed_defaults: tuple[tuple[int, Value], ...] = ()
@@ -126,7 +126,7 @@ _MOVED = 24
 
 def _row(
     name: str,
-    kind: Kind,
+    kind: OptionType,
     default: Value,
     minimum: int | None = None,
     choices: tuple[str, ...] = (),
@@ -146,23 +146,25 @@ def _row(
 
 # nova/conf/scheduler.py, and availability_zone.py beside it.
 FILTER_SCHEDULER_ROWS = (
-    _row(MAX_IO_OPS, Kind.INTEGER, 8, minimum=0),
-    _row(MAX_INSTANCES, Kind.INTEGER, 50, minimum=1),
+    _row(MAX_IO_OPS, OptionType.INTEGER, 8, minimum=0),
+    _row(MAX_INSTANCES, OptionType.INTEGER, 50, minimum=1),
     _row(
         DEFAULT_ARCHITECTURE,
-        Kind.STRING,
+        OptionType.STRING,
         None,
         choices=ARCHITECTURES,
         was_in_default=False,
     ),
-    _row(ISOLATED_IMAGES, Kind.LIST, ()),
-    _row(ISOLATED_HOSTS, Kind.LIST, ()),
-    _row(RESTRICT_ISOLATED_HOSTS, Kind.BOOLEAN, True),
-    _row(IMAGE_NAMESPACE, Kind.STRING, None),
-    _row(IMAGE_SEPARATOR, Kind.STRING, "."),
+    _row(ISOLATED_IMAGES, OptionType.LIST, ()),
+    _row(ISOLATED_HOSTS, OptionType.LIST, ()),
+    _row(RESTRICT_ISOLATED_HOSTS, OptionType.BOOLEAN, True),
+    _row(IMAGE_NAMESPACE, OptionType.STRING, None),
+    _row(IMAGE_SEPARATOR, OptionType.STRING, "."),
 )
-DEFAULT_ROWS = (_row(DEFAULT_HOST_ZONE, Kind.STRING, "nova", was_in_default=False),)
-METRICS_ROWS = (_row(METRICS, Kind.LIST, (), was_in_default=False),)
+DEFAULT_ROWS = (
+    _row(DEFAULT_HOST_ZONE, OptionType.STRING, "nova", was_in_default=False),
+)
+METRICS_ROWS = (_row(METRICS, OptionType.LIST, (), was_in_default=False),)
 
 
 # The options of nova.conf that weighers read, and how the best host is picked.
@@ -195,7 +197,7 @@ ALL_WEIGHERS = "nova.scheduler.weights.all_weighers"
 
 def _option(
     name: str,
-    kind: Kind,
+    kind: OptionType,
     default: Value,
     since: int = 20,
     minimum: int | None = None,
@@ -218,25 +220,25 @@ def _multiplier(
 ) -> Option:
     old_name = name.rpartition(".")[2] if was_default else ""
     minimum = 0 if name in (PCI, SOFT_AFFINITY, SOFT_ANTI_AFFINITY) else None
-    return _option(name, Kind.FLOAT, default, since, minimum, old_name)
+    return _option(name, OptionType.FLOAT, default, since, minimum, old_name)
 
 
 # nova/conf/scheduler.py
 WEIGHER_ROWS = (
     _option(
         WEIGHT_CLASSES,
-        Kind.LIST,
+        OptionType.LIST,
         (ALL_WEIGHERS,),
         old_name="scheduler_weight_classes",
     ),
     _option(
         HOST_SUBSET_SIZE,
-        Kind.INTEGER,
+        OptionType.INTEGER,
         1,
         minimum=1,
         old_name="scheduler_host_subset_size",
     ),
-    _option(SHUFFLE, Kind.BOOLEAN, False),
+    _option(SHUFFLE, OptionType.BOOLEAN, False),
     _multiplier(RAM, was_default=True),
     _multiplier(CPU),
     _multiplier(DISK, was_default=True),
@@ -249,12 +251,12 @@ WEIGHER_ROWS = (
     _multiplier(HYPERVISOR_VERSION, since=28),
     _multiplier(NUM_INSTANCES, 0.0, since=28),
     _multiplier(IMAGE_PROPERTIES, 0.0, since=31),
-    _option(IMAGE_SETTING, Kind.LIST, (), since=31),
+    _option(IMAGE_SETTING, OptionType.LIST, (), since=31),
 )
 WEIGHER_METRICS_ROWS = (
     _multiplier(WEIGHER_METRICS),
-    _option(METRICS_REQUIRED, Kind.BOOLEAN, True),
-    _option(METRICS_UNAVAILABLE, Kind.FLOAT, -10000.0),
+    _option(METRICS_REQUIRED, OptionType.BOOLEAN, True),
+    _option(METRICS_UNAVAILABLE, OptionType.FLOAT, -10000.0),
 )
 
 
@@ -320,24 +322,24 @@ _HOST_FILTERS = (
 # nova/conf/scheduler.py; for the last sections workarounds.py, availability_zone.py
 # compute.py, cinder.py and pci.py beside it.
 _ROWS = (
-    Option(ISOLATION, Kind.BOOLEAN, False, Consumer.PREFILTER),
-    Option(TENANT, Kind.BOOLEAN, False, Consumer.PREFILTER),
-    Option(TENANT_REQUIRED, Kind.BOOLEAN, False, Consumer.PREFILTER),
+    Option(ISOLATION, OptionType.BOOLEAN, False, Consumer.PREFILTER),
+    Option(TENANT, OptionType.BOOLEAN, False, Consumer.PREFILTER),
+    Option(TENANT_REQUIRED, OptionType.BOOLEAN, False, Consumer.PREFILTER),
     Option(
         AZ_QUERY,
-        Kind.BOOLEAN,
+        OptionType.BOOLEAN,
         False,
         Consumer.PREFILTER,
         changed_defaults=((24, True),),
         until=28,
     ),
-    Option(IMAGE_TYPE, Kind.BOOLEAN, False, Consumer.PREFILTER),
-    Option(IMAGE_METADATA, Kind.BOOLEAN, False, Consumer.PREFILTER, since=21),
-    Option(ROUTED_NETWORKS, Kind.BOOLEAN, False, Consumer.PREFILTER, since=23),
-    Option(MAX_RESULTS, Kind.INTEGER, 1000, Consumer.SCHEDULER, minimum=1),
+    Option(IMAGE_TYPE, OptionType.BOOLEAN, False, Consumer.PREFILTER),
+    Option(IMAGE_METADATA, OptionType.BOOLEAN, False, Consumer.PREFILTER, since=21),
+    Option(ROUTED_NETWORKS, OptionType.BOOLEAN, False, Consumer.PREFILTER, since=23),
+    Option(MAX_RESULTS, OptionType.INTEGER, 1000, Consumer.SCHEDULER, minimum=1),
     Option(
         ENABLED_FILTERS,
-        Kind.LIST,
+        OptionType.LIST,
         ("AvailabilityZoneFilter", *_HOST_FILTERS),
         Consumer.FILTER,
         changed_defaults=((24, _HOST_FILTERS),),
@@ -345,25 +347,25 @@ _ROWS = (
     ),
     *FILTER_SCHEDULER_ROWS,
     *WEIGHER_ROWS,
-    Option(PCI_IN_PLACEMENT, Kind.BOOLEAN, False, Consumer.SCHEDULER, since=27),
+    Option(PCI_IN_PLACEMENT, OptionType.BOOLEAN, False, Consumer.SCHEDULER, since=27),
     *METRICS_ROWS,
     *WEIGHER_METRICS_ROWS,
-    Option(NO_PCPU_FALLBACK, Kind.BOOLEAN, False, Consumer.SCHEDULER),
-    Option(SKIP_VERSION_CHECK, Kind.BOOLEAN, False, Consumer.MOVE, since=25),
-    Option(DEFAULT_ZONE, Kind.STRING, None, Consumer.API),
-    Option(RESIZE_TO_SAME_HOST, Kind.BOOLEAN, False, Consumer.MOVE),
+    Option(NO_PCPU_FALLBACK, OptionType.BOOLEAN, False, Consumer.SCHEDULER),
+    Option(SKIP_VERSION_CHECK, OptionType.BOOLEAN, False, Consumer.MOVE, since=25),
+    Option(DEFAULT_ZONE, OptionType.STRING, None, Consumer.API),
+    Option(RESIZE_TO_SAME_HOST, OptionType.BOOLEAN, False, Consumer.MOVE),
     *DEFAULT_ROWS,
-    Option(CROSS_AZ_ATTACH, Kind.BOOLEAN, True, Consumer.API),
+    Option(CROSS_AZ_ATTACH, OptionType.BOOLEAN, True, Consumer.API),
     Option(
         PCI_ALIAS,
-        Kind.MULTI,
+        OptionType.MULTI,
         (),
         Consumer.API,
         deprecated_names=(("DEFAULT.pci_alias", NEWEST + 1),),
     ),
     Option(
         COLLATION,
-        Kind.STRING,
+        OptionType.STRING,
         Collation.CASE_INSENSITIVE.value,
         Consumer.DATABASE,
         choices=tuple(each.value for each in Collation),

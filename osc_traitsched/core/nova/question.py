@@ -48,7 +48,7 @@ SAME_HOST = "COMPUTE_SAME_HOST_COLD_MIGRATE"
 SAME_HOST_SINCE = 21
 
 
-class Kind(enum.Enum):
+class MoveKind(enum.Enum):
     """A move that asks nova-scheduler; the values are those of options."""
 
     LIVE_MIGRATION = "live-migration"
@@ -60,7 +60,7 @@ class Kind(enum.Enum):
 
 
 #: Moves whose flavor and image nova-api checks again.
-CHECKED_AGAIN = frozenset([Kind.RESIZE, Kind.REBUILD])
+CHECKED_AGAIN = frozenset([MoveKind.RESIZE, MoveKind.REBUILD])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Move:
     :ivar may_stay: that node's provider has :data:`SAME_HOST`
     """
 
-    kind: Kind
+    kind: MoveKind
     server: str
     host: str = ""
     source: Compute | None = None
@@ -92,12 +92,12 @@ class Move:
         ``rebuild_instance``; nova/conductor/tasks/live_migrate.py,
         ``_find_destination``
         """
-        if self.kind in (Kind.LIVE_MIGRATION, Kind.EVACUATION):
+        if self.kind in (MoveKind.LIVE_MIGRATION, MoveKind.EVACUATION):
             return self.host
         is_by_trait = settings.release >= SAME_HOST_SINCE
-        if self.kind is Kind.MIGRATION and is_by_trait:
+        if self.kind is MoveKind.MIGRATION and is_by_trait:
             return "" if self.may_stay else self.host
-        if self.kind in (Kind.MIGRATION, Kind.RESIZE):
+        if self.kind in (MoveKind.MIGRATION, MoveKind.RESIZE):
             return "" if settings.value(options.RESIZE_TO_SAME_HOST) else self.host
         return ""
 
@@ -122,7 +122,7 @@ def hypervisor(move: Move, compute: Compute, settings: SchedulerSettings) -> Ans
     nova-conductor rejects the chosen host, and asks for the next:
     nova/conductor/tasks/live_migrate.py, ``_check_compatible_with_source_hypervisor``
     """
-    if move.kind is not Kind.LIVE_MIGRATION:
+    if move.kind is not MoveKind.LIVE_MIGRATION:
         return PASSES
     here = move.source.report if move.source else None
     there = compute.report
@@ -146,9 +146,9 @@ def skips_version(settings: SchedulerSettings) -> bool:
 
 
 #: Nova's rules before and after its filters, by their names in documents.
-BEFORE: Mapping[str, Judge] = {"move:source": source}
-AFTER: Mapping[str, Judge] = {"move:hypervisor": hypervisor}
-RULES: Mapping[str, Judge] = {**BEFORE, **AFTER}
+BEFORE_FILTERS: Mapping[str, Judge] = {"move:source": source}
+AFTER_FILTERS: Mapping[str, Judge] = {"move:hypervisor": hypervisor}
+MOVE_CHECKS: Mapping[str, Judge] = {**BEFORE_FILTERS, **AFTER_FILTERS}
 
 
 def with_rules(
@@ -161,9 +161,9 @@ def with_rules(
     computes = tuple(computes)
     found = {
         name: {each.uuid: judge(move, each, settings) for each in computes}
-        for name, judge in RULES.items()
+        for name, judge in MOVE_CHECKS.items()
     }
-    names = (*BEFORE, *judgment.names, *AFTER)
+    names = (*BEFORE_FILTERS, *judgment.names, *AFTER_FILTERS)
     return Judgment(names, {**judgment.answers, **found})
 
 
@@ -386,7 +386,7 @@ class Question:
     @property
     def _check_type(self) -> Mapping[str, tuple[str, ...]]:
         """nova-api's hint for running only the filters of a rebuild."""
-        is_rebuild = self.move is not None and self.move.kind is Kind.REBUILD
+        is_rebuild = self.move is not None and self.move.kind is MoveKind.REBUILD
         return {REBUILD_HINT: REBUILD} if is_rebuild else {}
 
     @property

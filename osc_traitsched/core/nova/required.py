@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.metadata import required_by
 from osc_traitsched.core.nova.clause import Trait
-from osc_traitsched.core.nova.question import Body, Kind, Move, Question
+from osc_traitsched.core.nova.question import Body, Move, MoveKind, Question
 from osc_traitsched.core.nova.server import translation
 from osc_traitsched.core.nova.server.server import SoFar
 from osc_traitsched.core.nova.settings import SchedulerSettings
@@ -20,7 +20,7 @@ _IMAGES: tuple[Body, ...] = (
     {**_UEFI, "hw_firmware_stateless": "true", "hw_video_model": "none"},
 )
 #: With it nova-api does not look at flavor and image.
-_MOVE = Move(Kind.LIVE_MIGRATION, "")
+_MOVE = Move(MoveKind.LIVE_MIGRATION, "")
 
 
 def required_traits(

@@ -13,7 +13,7 @@ from osc_traitsched.core.inventory.metadata import TENANT_KEY, Collation, zone_i
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import Clause
 from osc_traitsched.core.nova.filter.state import Fails, Raises, RequestSpec, Unknown
-from osc_traitsched.core.nova.question import Body, Kind, Move, Question, ServerSpec
+from osc_traitsched.core.nova.question import Body, Move, MoveKind, Question, ServerSpec
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.server import server
 from osc_traitsched.core.nova.server.parts import NO_PARTS, Parts, Volume
@@ -210,7 +210,7 @@ class Demands:
             project=project,
             parts=_parts(kind[VOLUME]),
             is_kept=True,
-            move=Move(Kind.LIVE_MIGRATION, ""),
+            move=Move(MoveKind.LIVE_MIGRATION, ""),
         )
         try:
             request = question.request()

@@ -20,7 +20,7 @@ from osc_traitsched.core.nova.filter.state import (
     RequestSpec,
     Unknown,
 )
-from osc_traitsched.core.nova.question import Body, Kind, Question, with_rules
+from osc_traitsched.core.nova.question import Body, MoveKind, Question, with_rules
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.nova.weigher.ranking import ranking
 from osc_traitsched.core.placement.facts import ProviderUse
@@ -419,7 +419,7 @@ class ServerMove:
     """
 
     state: ServerState
-    kind: Kind
+    kind: MoveKind
     question: Question
     parts: tuple[Part, ...] = ()
     refusals: tuple[MoveRefusal, ...] = ()

@@ -13,7 +13,7 @@ from osc_traitsched.core.explain.filtering import Filtering, filtering
 from osc_traitsched.core.inventory.metadata import required_by_image
 from osc_traitsched.core.inventory.snapshot import Compute, Provider
 from osc_traitsched.core.nova.filter.state import Fails, Raises, Unknown
-from osc_traitsched.core.nova.question import Kind, Question
+from osc_traitsched.core.nova.question import MoveKind, Question
 from osc_traitsched.core.servers.failure import ServerState
 from osc_traitsched.core.servers.parts import Part
 from osc_traitsched.core.servers.refusals import MoveRefusal
@@ -42,18 +42,18 @@ LIVE = frozenset(["active", "paused"])
 SHELVED, OFFLOADED = "shelved", "shelved_offloaded"
 
 
-def due(state: ServerState, is_up: bool | None) -> tuple[Kind, Because]:
+def due(state: ServerState, is_up: bool | None) -> tuple[MoveKind, Because]:
     """The move that takes a server off its host, or back to one, and why.
 
     :param is_up: the nova-compute on its host is up; None if unknown
     """
     if state.vm_state == OFFLOADED:
-        return Kind.UNSHELVE, Because.OFFLOADED
+        return MoveKind.UNSHELVE, Because.OFFLOADED
     if state.host and is_up is False:
-        return Kind.EVACUATION, Because.HOST_DOWN
+        return MoveKind.EVACUATION, Because.HOST_DOWN
     if state.vm_state in LIVE:
-        return Kind.LIVE_MIGRATION, Because.STATE
-    return Kind.MIGRATION, Because.STATE
+        return MoveKind.LIVE_MIGRATION, Because.STATE
+    return MoveKind.MIGRATION, Because.STATE
 
 
 # A rebuild: only the server's own host can take the image.
@@ -151,7 +151,7 @@ class Destinations:
 
     state: ServerState
     minor: int
-    kind: Kind
+    kind: MoveKind
     because: Because
     parts: tuple[Part, ...]
     explanation: Explanation | None = None

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.nova.question import Body, Kind, Question
+from osc_traitsched.core.nova.question import Body, MoveKind, Question
 from osc_traitsched.core.nova.server import cpu, extra_specs
 from osc_traitsched.core.nova.server.server import Server
 from osc_traitsched.core.releases import NEWEST, OLDEST
@@ -26,7 +26,7 @@ class Planned:
     :ivar question: with the new ones
     """
 
-    kind: Kind
+    kind: MoveKind
     state: ServerState
     is_up: bool | None
     before: Question
@@ -97,13 +97,13 @@ def refusals(planned: Planned) -> tuple[MoveRefusal, ...]:
     return tuple(each for each in found if each is not None)
 
 
-_STATES: Mapping[Kind, tuple[str, ...]] = {
-    Kind.LIVE_MIGRATION: ("active", "paused"),
-    Kind.MIGRATION: ("active", "stopped"),
-    Kind.RESIZE: ("active", "stopped"),
-    Kind.EVACUATION: ("active", "stopped", "error"),
-    Kind.UNSHELVE: ("shelved", "shelved_offloaded"),
-    Kind.REBUILD: ("active", "stopped", "error"),
+_STATES: Mapping[MoveKind, tuple[str, ...]] = {
+    MoveKind.LIVE_MIGRATION: ("active", "paused"),
+    MoveKind.MIGRATION: ("active", "stopped"),
+    MoveKind.RESIZE: ("active", "stopped"),
+    MoveKind.EVACUATION: ("active", "stopped", "error"),
+    MoveKind.UNSHELVE: ("shelved", "shelved_offloaded"),
+    MoveKind.REBUILD: ("active", "stopped", "error"),
 }
 #: Ports with a device from Cyborg (nova/network/model.py).
 _ACCELERATED = frozenset(["accelerator-direct", "accelerator-direct-physical"])
@@ -209,7 +209,7 @@ def _source_down(planned: Planned) -> MoveRefusal | None:
     if not host or planned.is_up is not False:
         return None
     exception, by = "ServiceUnavailable", "nova-api"
-    if planned.kind is Kind.LIVE_MIGRATION:
+    if planned.kind is MoveKind.LIVE_MIGRATION:
         exception, by = "ComputeServiceUnavailable", "nova-conductor"
     text = f"nova-compute is down on {host}"
     return MoveRefusal("source down", exception, text, by)
@@ -247,7 +247,7 @@ def _same_host(planned: Planned) -> MoveRefusal | None:
     if not host or planned.question.spec.on_host != host:
         return None
     exception = "CannotMigrateToSameHost"
-    if planned.kind is Kind.EVACUATION:
+    if planned.kind is MoveKind.EVACUATION:
         exception = "HTTPBadRequest"
     text = f"it is on {host}, which is asked for"
     return MoveRefusal("same host", exception, text)
@@ -312,15 +312,18 @@ class _Check:
     """One check of some moves, in releases from ``since`` to before ``until``."""
 
     function: Callable[[Planned], MoveRefusal | None]
-    kinds: frozenset[Kind]
+    kinds: frozenset[MoveKind]
     since: int = OLDEST
     until: int = NEWEST + 1
 
 
-_LIVE, _EVACUATION = frozenset([Kind.LIVE_MIGRATION]), frozenset([Kind.EVACUATION])
-_COLD = frozenset([Kind.MIGRATION, Kind.RESIZE])
-_RESIZE, _REBUILD = frozenset([Kind.RESIZE]), frozenset([Kind.REBUILD])
-_EVERY = frozenset(Kind)
+_LIVE, _EVACUATION = (
+    frozenset([MoveKind.LIVE_MIGRATION]),
+    frozenset([MoveKind.EVACUATION]),
+)
+_COLD = frozenset([MoveKind.MIGRATION, MoveKind.RESIZE])
+_RESIZE, _REBUILD = frozenset([MoveKind.RESIZE]), frozenset([MoveKind.REBUILD])
+_EVERY = frozenset(MoveKind)
 
 _CHECKS = (
     _Check(_same_host, _EVACUATION),
@@ -338,10 +341,10 @@ _CHECKS = (
     # 23 to 25 stopped it with 23.2.2, 24.2.0 and 25.1.0.
     _Check(_task, _EVACUATION, until=23),
     _Check(_never_ran, _EVERY),
-    _Check(_on_no_host, _EVERY - {Kind.UNSHELVE}),
+    _Check(_on_no_host, _EVERY - {MoveKind.UNSHELVE}),
     _Check(_source_down, _COLD),
     _Check(_source_up, _EVACUATION),
-    _Check(_same_host, frozenset([Kind.MIGRATION])),
+    _Check(_same_host, frozenset([MoveKind.MIGRATION])),
     _Check(_zero_disk, _RESIZE),
     _Check(_disabled_flavor, _RESIZE),
     _Check(_same_flavor, _RESIZE),

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Iterable, Sequence
 
 from osc_traitsched.core import errors
-from osc_traitsched.core.change.model import PRESENT, Kind, Object
+from osc_traitsched.core.change.model import PRESENT, Object, ObjectKind
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.metadata import (
     REQUIRED,
@@ -24,13 +24,13 @@ from osc_traitsched.core.wanted.model import (
     Claim,
     Claims,
     Entry,
+    EntryError,
     Only,
     Part,
     Text,
     Wanted,
-    Wrong,
 )
-from osc_traitsched.core.wanted.refusals import NotToTake, SaysWhatItIs
+from osc_traitsched.core.wanted.refusals import NovaOwnedTrait, RoleTrait
 from osc_traitsched.core.wanted.units import leaving_nobody
 
 #: Namespace for the names of new aggregates, until Nova assigns an ID.
@@ -55,7 +55,7 @@ def claims_of(wanted: Wanted, found: FoundCloud, hosts: Hosts) -> Claims:
     return claiming.claims
 
 
-def _sorted(mistakes: Iterable[Wrong]) -> list[Wrong]:
+def _sorted(mistakes: Iterable[EntryError]) -> list[EntryError]:
     found = {(each.place, str(each.error)): each for each in mistakes}
     return sorted(found.values(), key=lambda w: (w.place.path, w.place.line))
 
@@ -63,7 +63,7 @@ def _sorted(mistakes: Iterable[Wrong]) -> list[Wrong]:
 def provider_object(found: FoundCloud, provider: Provider) -> Object:
     """A provider's traits as an object to change."""
     host = found.snapshot.host_name(provider)
-    return Object(Kind.PROVIDER_TRAITS, provider.uuid, provider.name, host)
+    return Object(ObjectKind.PROVIDER_TRAITS, provider.uuid, provider.name, host)
 
 
 @dataclasses.dataclass
@@ -74,7 +74,7 @@ class _Claiming:
 
     def __post_init__(self) -> None:
         self.claims = Claims()
-        self.mistakes: list[Wrong] = []
+        self.mistakes: list[EntryError] = []
         self._lines: dict[str, list[Entry]] = {}
         for entry in self.wanted.entries:
             if entry.part.section == "aggregates":
@@ -116,9 +116,9 @@ class _Claiming:
 
     def _check_trait(self, name: Text, absent: bool) -> None:
         if name.text in trait.ROLES:
-            self.mistakes.append(Wrong(name.place, SaysWhatItIs(name.text)))
+            self.mistakes.append(EntryError(name.place, RoleTrait(name.text)))
         elif absent and trait.ownership(name.text) is not trait.Ownership.OPERATOR:
-            self.mistakes.append(Wrong(name.place, NotToTake(name.text)))
+            self.mistakes.append(EntryError(name.place, NovaOwnedTrait(name.text)))
 
     def _trait(self, provider: Provider, name: str, claim: Claim) -> None:
         unit = provider_object(self.found, provider), name
@@ -126,12 +126,12 @@ class _Claiming:
 
     def _without(self, host: str, name: str, text: Text) -> None:
         """Claim a trait for a host without a provider; its row gets a problem."""
-        unit = Object(Kind.PROVIDER_TRAITS, "", host, host), name
+        unit = Object(ObjectKind.PROVIDER_TRAITS, "", host, host), name
         self.claims.add(unit, Claim(PRESENT, text.place), host in self._held_hosts)
 
     def rest_of_traits(self) -> None:
         """Claim that no other provider has the traits with ``only``."""
-        kind = Kind.PROVIDER_TRAITS
+        kind = ObjectKind.PROVIDER_TRAITS
         given = {key for target, key in self.claims.wanted() if target.kind is kind}
         # No line can name a host that Nova does not list at present.
         left = self._held_roots | self.found.snapshot.unlisted
@@ -157,13 +157,13 @@ class _Claiming:
         known = self.found.traits
         for name in {text.text: text for text in reversed(named)}.values():
             if trait.is_custom(name.text):
-                unit = Object(Kind.TRAIT, name.text, name.text), name.text
+                unit = Object(ObjectKind.TRAIT, name.text, name.text), name.text
                 self.claims.add(unit, Claim(PRESENT, name.place))
                 continue
             try:
                 trait.check_exist([name.text], known)
             except errors.UnknownTrait as exc:
-                self.mistakes.append(Wrong(name.place, exc))
+                self.mistakes.append(EntryError(name.place, exc))
 
     # Aggregates
 
@@ -176,12 +176,12 @@ class _Claiming:
             self._zone(name, lines)
             inside = frozenset(body["hosts"] if body else ())
             metadata = body["metadata"] if body else {}
-            target = self._object(Kind.AGGREGATE_HOSTS, name)
+            target = self._object(ObjectKind.AGGREGATE_HOSTS, name)
             said = lines, self._only.get(name, ())
             self.mistakes += units.claim_members(
                 self.claims, target, inside, *said, self.hosts
             )
-            target = self._object(Kind.AGGREGATE, name)
+            target = self._object(ObjectKind.AGGREGATE, name)
             self.mistakes += units.claim_projects(
                 self.claims, target, metadata, *said, self.found
             )
@@ -189,7 +189,7 @@ class _Claiming:
     def _body(self, name: str) -> Body | None:
         return self.found.find_aggregate.get(name)
 
-    def _object(self, kind: Kind, name: str) -> Object:
+    def _object(self, kind: ObjectKind, name: str) -> Object:
         body = self._body(name)
         if body is None:
             return Object(kind, str(uuid.uuid5(_NEW, name)), name, is_new=True)
@@ -201,16 +201,20 @@ class _Claiming:
         if not wanting:
             near = near_names(name, self.found.find_aggregate)
             error = errors.NothingMatches("aggregate", name, near)
-            self.claims.missing.append(Wrong(lines[0].of.place, error))
+            self.claims.missing.append(EntryError(lines[0].of.place, error))
             return False
         if refusal := self.found.no_new_aggregate(name):
-            self.mistakes.append(Wrong(wanting[0].of.place, refusal))
-        unit = self._object(Kind.NEW_AGGREGATE, name), "name"
+            self.mistakes.append(EntryError(wanting[0].of.place, refusal))
+        unit = self._object(ObjectKind.NEW_AGGREGATE, name), "name"
         self.claims.add(unit, Claim(name, wanting[0].of.place))
         return True
 
     def _zone(self, name: str, lines: Iterable[Entry]) -> None:
-        kind = Kind.NEW_AGGREGATE if self._body(name) is None else Kind.AGGREGATE
+        kind = (
+            ObjectKind.NEW_AGGREGATE
+            if self._body(name) is None
+            else ObjectKind.AGGREGATE
+        )
         for entry in lines:
             if entry.part is Part.ZONE:
                 unit = self._object(kind, name), ZONE_KEY
@@ -241,7 +245,7 @@ class _Claiming:
             # A key with another value does not isolate, and belongs to others.
             return
         unit = (
-            self._object(Kind.AGGREGATE, entry.of.text),
+            self._object(ObjectKind.AGGREGATE, entry.of.text),
             isolating or own.get(collation.folded(key), key),
         )
         is_right = isolating is not None and not entry.absent
@@ -249,7 +253,7 @@ class _Claiming:
         self.claims.add(unit, Claim(None if entry.absent else value, entry.value.place))
 
     def _hosts_after(self, name: str) -> list[str]:
-        body, target = self._body(name), self._object(Kind.AGGREGATE_HOSTS, name)
+        body, target = self._body(name), self._object(ObjectKind.AGGREGATE_HOSTS, name)
         inside = set(body["hosts"]) if body else set()
         for host, claim in self.claims.of(target).items():
             (inside.discard if claim.value is None else inside.add)(host)
@@ -272,6 +276,6 @@ class _Claiming:
         """Claim a host in Placement's aggregate; Nova adds new members itself."""
         body = self._body(name)
         if body is not None and host in body["hosts"]:
-            target = Object(Kind.PROVIDER_AGGREGATES, root.uuid, root.name, host)
+            target = Object(ObjectKind.PROVIDER_AGGREGATES, root.uuid, root.name, host)
             is_held = root.uuid in self._held_roots
             self.claims.add((target, body["uuid"]), claim, is_held)

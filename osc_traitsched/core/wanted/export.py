@@ -6,7 +6,7 @@ import dataclasses
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from osc_traitsched.core.change.model import Kind, Object, Value
+from osc_traitsched.core.change.model import Object, ObjectKind, Value
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.metadata import (
     REQUIRED,
@@ -86,16 +86,16 @@ class _GoingBack:
         if not target.id:
             # A host without a provider: nothing was written.
             return
-        if target.kind is Kind.PROVIDER_TRAITS and target.id and not _stays(key):
+        if target.kind is ObjectKind.PROVIDER_TRAITS and target.id and not _stays(key):
             snapshot = self._states.found.snapshot
             is_host = snapshot.is_host(snapshot.by_uuid[target.id])
             part = Part.TRAIT_HOSTS if is_host else Part.TRAIT_PROVIDERS
             yield entry(part, key, target.name, is_gone)
-        elif target.kind is Kind.AGGREGATE_HOSTS and self._is_listed(key):
+        elif target.kind is ObjectKind.AGGREGATE_HOSTS and self._is_listed(key):
             yield entry(Part.MEMBERS, target.name, key, is_gone)
-        elif target.kind in (Kind.FLAVOR, Kind.IMAGE):
+        elif target.kind in (ObjectKind.FLAVOR, ObjectKind.IMAGE):
             yield from self._requirement(unit, before)
-        elif target.kind is Kind.AGGREGATE:
+        elif target.kind is ObjectKind.AGGREGATE:
             yield from self._metadata(unit, before)
         else:
             self.left.append(unit)
@@ -107,9 +107,9 @@ class _GoingBack:
         target, key = unit
         name = key.partition(":")[2]
         says = self._claims[unit].value if before is None else before
-        if target.kind is Kind.IMAGE and says == REQUIRED:
+        if target.kind is ObjectKind.IMAGE and says == REQUIRED:
             yield entry(Part.IMAGE_REQUIRES, target.id, name, before is None)
-        elif target.kind is Kind.FLAVOR and says in (REQUIRED, FORBIDDEN):
+        elif target.kind is ObjectKind.FLAVOR and says in (REQUIRED, FORBIDDEN):
             is_required = says == REQUIRED
             part = Part.FLAVOR_REQUIRES if is_required else Part.FLAVOR_FORBIDS
             yield entry(part, self._flavor(target), name, before is None)

@@ -16,7 +16,14 @@ from osc_traitsched.core.inventory.snapshot import Holding, Nova, Provider, Snap
 from osc_traitsched.core.names import is_pattern
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.wanted.grouping import Inventory
-from osc_traitsched.core.wanted.model import GROUP, Group, Source, Text, Wrong, is_name
+from osc_traitsched.core.wanted.model import (
+    GROUP,
+    EntryError,
+    Group,
+    Source,
+    Text,
+    is_name,
+)
 from osc_traitsched.core.wanted.refusals import NoCompute, NoInventory, NoNewName
 
 # The cloud that files are compared with.
@@ -97,7 +104,7 @@ class Hosts:
         groups: Iterable[Group] = (),
         inventory: Inventory | None = None,
     ) -> None:
-        self.mistakes: list[Wrong] = []
+        self.mistakes: list[EntryError] = []
         self._snapshot = snapshot
         self._groups = {group.name.text: group for group in groups}
         self._inventory = inventory
@@ -167,7 +174,7 @@ class Hosts:
             try:
                 found = self._host(text) if is_host else self._nested(text.text)
                 self._found[key] = found
-            except Wrong as exc:
+            except EntryError as exc:
                 self.mistakes.append(exc)
                 self._found[key] = _NONE
             except TraitSchedError as exc:
@@ -176,7 +183,7 @@ class Hosts:
         return self._found[key]
 
     def _wrong(self, text: Text, error: TraitSchedError) -> None:
-        self.mistakes.append(Wrong(text.place, error))
+        self.mistakes.append(EntryError(text.place, error))
 
     def _host(self, text: Text) -> Selected:
         if text.text.startswith(GROUP):
@@ -218,7 +225,7 @@ class Hosts:
                 return select(Selectors(zones=(value.text,)), self._snapshot)
             return _together(map(self._named, self._in_inventory(group)))
         except TraitSchedError as exc:
-            raise Wrong(value.place, exc) from exc
+            raise EntryError(value.place, exc) from exc
 
     def _in_inventory(self, group: Group) -> tuple[str, ...]:
         if self._inventory is None:

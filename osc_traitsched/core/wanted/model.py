@@ -179,7 +179,7 @@ class Wanted:
 
 
 @dataclasses.dataclass(eq=False)
-class Wrong(BadQuestion):
+class EntryError(BadQuestion):
     """An error of a line."""
 
     place: Place
@@ -249,8 +249,8 @@ class Claims:
         self.units: dict[Unit, Claim] = {}
         self.held: dict[Unit, Claim] = {}
         self.held_hosts: frozenset[str] = frozenset()
-        self.mistakes: list[Wrong] = []
-        self.missing: list[Wrong] = []
+        self.mistakes: list[EntryError] = []
+        self.missing: list[EntryError] = []
         self._by_object: dict[Object, dict[str, Claim]] = {}
 
     def add(self, unit: Unit, claim: Claim, is_held: bool = False) -> None:
@@ -263,7 +263,7 @@ class Claims:
         if other.value != claim.value:
             elsewhere = None if other.place == claim.place else other.place
             error = ConflictingEntries(target.name, key, elsewhere)
-            self.mistakes.append(Wrong(claim.place, error))
+            self.mistakes.append(EntryError(claim.place, error))
 
     def add_rest(self, units: Iterable[Unit], place: Place, held: bool = False) -> None:
         """Claim the absence of units that no line names."""

@@ -8,8 +8,8 @@ from typing import Any
 
 from osc_traitsched.core.change.model import (
     Change,
-    Kind,
     Object,
+    ObjectKind,
     Outcome,
     Plan,
     State,
@@ -41,7 +41,7 @@ from osc_traitsched.core.wanted.refusals import (
 
 def with_problem(change: Change, found: FoundCloud) -> Change:
     """The change, with a problem if its provider does not allow it."""
-    if change.object.kind is not Kind.PROVIDER_TRAITS:
+    if change.object.kind is not ObjectKind.PROVIDER_TRAITS:
         return change
     problem = _problem(change, found)
     return dataclasses.replace(change, problem=problem) if problem else change
@@ -88,7 +88,7 @@ def draft(claims: Claims, found: FoundCloud) -> Draft:
     changes: dict[tuple[Object, str], dict[str, Value]] = {}
     for (target, key), claim in differing.items():
         # Nova adds and removes hosts one at a time.
-        part = key if target.kind is Kind.AGGREGATE_HOSTS else ""
+        part = key if target.kind is ObjectKind.AGGREGATE_HOSTS else ""
         changes.setdefault((target, part), {})[key] = claim.value
     by_name = sorted(changes, key=lambda each: (each[0].name, each[1]))
     every = (Change(each[0], states.of(each[0]), changes[each]) for each in by_name)
@@ -121,23 +121,23 @@ class States:
 
     def _state(self, target: Object) -> State:
         kind, identity = target.kind, target.id
-        if kind is Kind.TRAIT:
+        if kind is ObjectKind.TRAIT:
             return State(present({identity} & self.found.traits))
-        if kind is Kind.PROVIDER_TRAITS:
+        if kind is ObjectKind.PROVIDER_TRAITS:
             holding = self.found.holdings.get(identity)
             return traits_found(holding) if holding else State({})
-        if kind is Kind.PROVIDER_AGGREGATES:
+        if kind is ObjectKind.PROVIDER_AGGREGATES:
             inside = (u for u, m in self.found.inside.items() if identity in m)
             return State(present(inside))
-        if kind is Kind.FLAVOR:
+        if kind is ObjectKind.FLAVOR:
             return State(self._flavors[identity].get("extra_specs") or {})
-        if kind is Kind.IMAGE:
+        if kind is ObjectKind.IMAGE:
             return State(self._images[identity])
         body = self.aggregates.get(identity)
         if body is None:
             return State({})
         hosts = frozenset(body["hosts"])
-        is_hosts = kind is Kind.AGGREGATE_HOSTS
+        is_hosts = kind is ObjectKind.AGGREGATE_HOSTS
         return State(present(hosts) if is_hosts else body["metadata"], hosts=hosts)
 
 
@@ -145,13 +145,13 @@ class States:
 
 
 _STEPS = {
-    Kind.TRAIT: "trait",
-    Kind.NEW_AGGREGATE: "aggregate",
-    Kind.PROVIDER_AGGREGATES: "mirror",
-    Kind.AGGREGATE_HOSTS: "member",
-    Kind.FLAVOR: "flavor",
-    Kind.IMAGE: "image",
-    Kind.AGGREGATE: "aggregate",
+    ObjectKind.TRAIT: "trait",
+    ObjectKind.NEW_AGGREGATE: "aggregate",
+    ObjectKind.PROVIDER_AGGREGATES: "mirror",
+    ObjectKind.AGGREGATE_HOSTS: "member",
+    ObjectKind.FLAVOR: "flavor",
+    ObjectKind.IMAGE: "image",
+    ObjectKind.AGGREGATE: "aggregate",
 }
 
 
@@ -216,7 +216,7 @@ def _what(before: Value, after: Value) -> str:
 
 def _step(change: Change, found: FoundCloud) -> str:
     target = change.object
-    if target.kind is not Kind.PROVIDER_TRAITS:
+    if target.kind is not ObjectKind.PROVIDER_TRAITS:
         return _STEPS[target.kind]
     provider = found.snapshot.by_uuid.get(target.id)
     # A host without a provider counts as a host; a sharing root does not.
@@ -360,12 +360,12 @@ class Zones:
     def make(self, change: Change) -> None:
         """Apply a change to this copy."""
         identity, kind = change.object.id, change.object.kind
-        if kind is Kind.NEW_AGGREGATE:
+        if kind is ObjectKind.NEW_AGGREGATE:
             self._names[identity] = change.object.name
             self._zones[identity] = change.after.get(ZONE_KEY)
-        elif kind is Kind.AGGREGATE and ZONE_KEY in change.after:
+        elif kind is ObjectKind.AGGREGATE and ZONE_KEY in change.after:
             self._zones[identity] = change.after[ZONE_KEY]
-        elif kind is Kind.AGGREGATE_HOSTS:
+        elif kind is ObjectKind.AGGREGATE_HOSTS:
             inside = self._hosts.setdefault(identity, set())
             for host, value in change.after.items():
                 around = self._around.setdefault(host, set())
@@ -397,14 +397,14 @@ class Zones:
 
     def _concerned(self, change: Change) -> list[tuple[str, bool]]:
         identity, kind = change.object.id, change.object.kind
-        if kind is Kind.AGGREGATE and ZONE_KEY in change.after:
+        if kind is ObjectKind.AGGREGATE and ZONE_KEY in change.after:
             return [(host, True) for host in sorted(self._inside(identity))]
-        if kind is Kind.AGGREGATE_HOSTS:
+        if kind is ObjectKind.AGGREGATE_HOSTS:
             return [(host, value is not None) for host, value in change.after.items()]
         return []
 
     def _zone_after(self, change: Change) -> Value:
-        if change.object.kind is Kind.AGGREGATE and ZONE_KEY in change.after:
+        if change.object.kind is ObjectKind.AGGREGATE and ZONE_KEY in change.after:
             return change.after[ZONE_KEY]
         return self._zones.get(change.object.id)
 

@@ -6,14 +6,14 @@ import dataclasses
 from collections.abc import Sequence
 
 from osc_traitsched.core import errors
-from osc_traitsched.core.change.model import Kind
+from osc_traitsched.core.change.model import ObjectKind
 from osc_traitsched.core.wanted.model import Place
 from osc_traitsched.paste import line, openstack
 from osc_traitsched.text import count, listed, quoted, visible
 
 
 @dataclasses.dataclass(eq=False)
-class NotToTake(errors.BadQuestion):
+class NovaOwnedTrait(errors.BadQuestion):
     """A trait that no file removes, since nova-compute restores it."""
 
     trait: str
@@ -26,7 +26,7 @@ class NotToTake(errors.BadQuestion):
 
 
 @dataclasses.dataclass(eq=False)
-class SaysWhatItIs(errors.BadQuestion):
+class RoleTrait(errors.BadQuestion):
     """A trait for a provider's role; no file may add or remove it."""
 
     trait: str
@@ -96,7 +96,7 @@ class NoVariable(errors.BadQuestion):
 
 
 @dataclasses.dataclass(eq=False)
-class OnlyNobody(errors.BadQuestion):
+class EmptyExclusive(errors.BadQuestion):
     """``only`` of a trait or aggregate without a host: all would lose it."""
 
     name: str
@@ -232,7 +232,7 @@ class TakesMost(errors.AnswerIsNo):
     """``only`` would remove more than half of the current holders."""
 
     place: Place
-    what: Kind
+    what: ObjectKind
     name: str
     taken: int
     having: int
@@ -269,9 +269,9 @@ def zone(name: str | None) -> str:
 
 
 def _taken(error: TakesMost) -> str:
-    if error.what is Kind.PROVIDER_TRAITS:
+    if error.what is ObjectKind.PROVIDER_TRAITS:
         number = f"{error.taken} of {error.having}"
         return f"{visible(error.name)} from {number} that have it"
-    what = "host" if error.what is Kind.AGGREGATE_HOSTS else "project"
+    what = "host" if error.what is ObjectKind.AGGREGATE_HOSTS else "project"
     number = f"{error.taken} of {count(error.having, what)}"
     return f"{number} from aggregate {quoted(error.name)}"

@@ -9,8 +9,8 @@ from osc_traitsched.core import errors
 from osc_traitsched.core.change.model import (
     Change,
     Kept,
-    Kind,
     Object,
+    ObjectKind,
     Outcome,
     Reason,
     State,
@@ -29,19 +29,24 @@ from osc_traitsched.text import listed, quoted
 
 #: The order of rows.
 CLOSING = (
-    Kind.TRAIT,
-    Kind.PROVIDER_TRAITS,
-    Kind.PROVIDER_AGGREGATES,
-    Kind.FLAVOR,
-    Kind.IMAGE,
-    Kind.AGGREGATE,
+    ObjectKind.TRAIT,
+    ObjectKind.PROVIDER_TRAITS,
+    ObjectKind.PROVIDER_AGGREGATES,
+    ObjectKind.FLAVOR,
+    ObjectKind.IMAGE,
+    ObjectKind.AGGREGATE,
 )
-OPENING = (Kind.AGGREGATE, Kind.FLAVOR, Kind.IMAGE, Kind.PROVIDER_TRAITS)
+OPENING = (
+    ObjectKind.AGGREGATE,
+    ObjectKind.FLAVOR,
+    ObjectKind.IMAGE,
+    ObjectKind.PROVIDER_TRAITS,
+)
 
 _RELEASED = {
-    Kind.FLAVOR: Part.FLAVOR_REQUIRES,
-    Kind.IMAGE: Part.IMAGE_REQUIRES,
-    Kind.PROVIDER_TRAITS: Part.TRAIT_PROVIDERS,
+    ObjectKind.FLAVOR: Part.FLAVOR_REQUIRES,
+    ObjectKind.IMAGE: Part.IMAGE_REQUIRES,
+    ObjectKind.PROVIDER_TRAITS: Part.TRAIT_PROVIDERS,
 }
 
 
@@ -81,7 +86,7 @@ class Shorthand:
     """
 
     wanted: Wanted
-    order: tuple[Kind, ...]
+    order: tuple[ObjectKind, ...]
     named: tuple[Change, ...] = ()
 
     def rows(
@@ -105,7 +110,7 @@ class Shorthand:
         return tuple(sorted(found.values(), key=place))
 
 
-def _mark(target: Object) -> tuple[Kind, str]:
+def _mark(target: Object) -> tuple[ObjectKind, str]:
     return target.kind, target.id or target.name
 
 
@@ -137,7 +142,7 @@ def isolate(
 
 def unisolate(aggregate: Body, traits: Iterable[str]) -> Shorthand:
     """Remove the isolation by these traits, and change nothing else."""
-    target = Object(Kind.AGGREGATE, str(aggregate["id"]), aggregate["name"])
+    target = Object(ObjectKind.AGGREGATE, str(aggregate["id"]), aggregate["name"])
     entries = (
         entry(Part.ISOLATION, aggregate["name"], name, absent=True) for name in traits
     )
@@ -162,12 +167,12 @@ def with_removal(
     others = {name: Kept(name, Reason.OTHER_PROJECT) for name in traits}
     losing: list[_Losing] = list(held.members(traits))
     for body in held.found.flavors:
-        target = Object(Kind.FLAVOR, body["id"], body["name"])
+        target = Object(ObjectKind.FLAVOR, body["id"], body["name"])
         losing.append((target, _required(body.get("extra_specs") or {}, traits), kept))
     for body in images:
         owner = owners.get(body["id"], "")
         name = body["name"] or body["id"]
-        target = Object(Kind.IMAGE, body["id"], name, owner=owner)
+        target = Object(ObjectKind.IMAGE, body["id"], name, owner=owner)
         stay = {**others, **kept} if owner and not all_images else kept
         losing.append((target, _required(pairs_of(body), traits), stay))
     entries = list(opening.wanted.entries)

@@ -7,7 +7,7 @@ import fnmatch
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 
 from osc_traitsched.core import errors
-from osc_traitsched.core.change.model import Kind, Object, Value
+from osc_traitsched.core.change.model import Object, ObjectKind, Value
 from osc_traitsched.core.errors import NothingMatches
 from osc_traitsched.core.inventory.metadata import (
     REQUIRED,
@@ -27,36 +27,36 @@ from osc_traitsched.core.wanted.model import (
     Claim,
     Claims,
     Entry,
+    EntryError,
     Only,
     Part,
     Place,
     Unit,
     Wanted,
-    Wrong,
 )
-from osc_traitsched.core.wanted.refusals import GoneProject, OnlyNobody, TakesMost
+from osc_traitsched.core.wanted.refusals import EmptyExclusive, GoneProject, TakesMost
 
 # Removals by ``only``, and their limit.
 
 
 #: A kind of objects, and the trait or the aggregate.
-_What = tuple[Kind, str]
+_What = tuple[ObjectKind, str]
 
 #: Kinds whose units name the provider or the host that loses something.
-_TAKEN = (Kind.PROVIDER_TRAITS, Kind.AGGREGATE_HOSTS)
+_TAKEN = (ObjectKind.PROVIDER_TRAITS, ObjectKind.AGGREGATE_HOSTS)
 
 
-def leaving_nobody(only: Only, names_any: bool, hosts: Hosts) -> Iterator[Wrong]:
+def leaving_nobody(only: Only, names_any: bool, hosts: Hosts) -> Iterator[EntryError]:
     """Yield an ``only`` that removes all holders because a group is empty."""
     if not names_any and not hosts.mistakes:
-        yield Wrong(only.of.place, OnlyNobody(only.of.text))
+        yield EntryError(only.of.place, EmptyExclusive(only.of.text))
 
 
 def takes_most(claims: Mapping[Unit, Claim], found: FoundCloud) -> Iterator[TakesMost]:
     """Yield each ``only`` that would remove more than half of the holders."""
     rest: dict[tuple[_What, Place], set[str]] = {}
     for (target, key), claim in claims.items():
-        is_trait = target.kind is Kind.PROVIDER_TRAITS
+        is_trait = target.kind is ObjectKind.PROVIDER_TRAITS
         what = target.kind, key if is_trait else target.name
         losing = _losing(target, key, claim, found)
         if claim.is_rest:
@@ -70,21 +70,21 @@ def takes_most(claims: Mapping[Unit, Claim], found: FoundCloud) -> Iterator[Take
 def _losing(
     target: Object, key: str, claim: Claim, found: FoundCloud
 ) -> frozenset[str]:
-    if target.kind is Kind.AGGREGATE and key.startswith(TENANT_KEY):
+    if target.kind is ObjectKind.AGGREGATE and key.startswith(TENANT_KEY):
         # Several keys can name the same project.
         body = found.find_aggregate.get(target.name, {})
         return without(body.get("metadata", {}).get(key), claim.value)
     if claim.value is not None or target.kind not in _TAKEN:
         return frozenset()
-    return frozenset({target.id if target.kind is Kind.PROVIDER_TRAITS else key})
+    return frozenset({target.id if target.kind is ObjectKind.PROVIDER_TRAITS else key})
 
 
 def _having(what: _What, found: FoundCloud) -> frozenset[str]:
     kind, name = what
-    if kind is Kind.PROVIDER_TRAITS:
+    if kind is ObjectKind.PROVIDER_TRAITS:
         return found.holders[name]
     body = found.find_aggregate[name]
-    inside = kind is Kind.AGGREGATE_HOSTS
+    inside = kind is ObjectKind.AGGREGATE_HOSTS
     return frozenset(body["hosts"] if inside else projects_in(body["metadata"]))
 
 
@@ -98,7 +98,7 @@ def claim_members(
     entries: Sequence[Entry],
     only: Sequence[Only],
     hosts: Hosts,
-) -> Iterator[Wrong]:
+) -> Iterator[EntryError]:
     """Claim the hosts that an aggregate must have, and must not have.
 
     A removed host that is not inside needs no claim. Yields each ``only`` without a
@@ -210,7 +210,7 @@ def claim_projects(
     entries: Sequence[Entry],
     only: Sequence[Only],
     found: FoundCloud,
-) -> Iterator[Wrong]:
+) -> Iterator[EntryError]:
     """Claim the keys that name projects; yield lines with missing projects.
 
     :param target: the aggregate's metadata
@@ -226,9 +226,9 @@ def claim_projects(
             entry.absent or is_id(entry.value.text)
         )
         if not isinstance(known, str) and not is_gone:
-            yield Wrong(entry.value.place, known)
+            yield EntryError(entry.value.place, known)
         elif not isinstance(known, str) and _takes_nothing(entry.value.text, metadata):
-            claims.missing.append(Wrong(entry.value.place, known))
+            claims.missing.append(EntryError(entry.value.place, known))
         # A project that Keystone no longer has keeps its written ID.
         ids[entry.value.text] = known if isinstance(known, str) else entry.value.text
     inside = {ids[w.value.text]: w.value.place for w in entries if not w.absent}
@@ -258,7 +258,11 @@ def gone(claims: Mapping[Unit, Claim], found: FoundCloud) -> Iterator[GoneProjec
     """
     said: dict[tuple[Object, str], GoneProject] = {}
     for (target, key), claim in claims.items():
-        if target.kind is Kind.AGGREGATE and key.startswith(TENANT_KEY) and claim.value:
+        if (
+            target.kind is ObjectKind.AGGREGATE
+            and key.startswith(TENANT_KEY)
+            and claim.value
+        ):
             for project in projects_of(claim.value):
                 # Several keys can name it.
                 if isinstance(found.projects.get(project), NothingMatches):
@@ -310,7 +314,7 @@ _FLAVORS = (Part.FLAVOR_REQUIRES, Part.FLAVOR_FORBIDS)
 
 def claim_requirements(
     claims: Claims, wanted: Wanted, found: FoundCloud
-) -> Iterator[Wrong]:
+) -> Iterator[EntryError]:
     """Claim the keys of flavors and images; yield lines that match no object."""
     entries = wanted.of_part(*_FLAVORS, Part.IMAGE_REQUIRES)
     # Images of one name are shown by ID.
@@ -322,11 +326,11 @@ def claim_requirements(
                 entry, found.flavors if is_flavor else found.images, is_flavor
             )
         except errors.BadQuestion as exc:
-            yield Wrong(entry.of.place, exc)
+            yield EntryError(entry.of.place, exc)
             continue
         for body in bodies:
             pairs = body.get("extra_specs") or {} if is_flavor else body
-            kind = Kind.FLAVOR if is_flavor else Kind.IMAGE
+            kind = ObjectKind.FLAVOR if is_flavor else ObjectKind.IMAGE
             several = not is_flavor and names[body["name"]] > 1
             name = body["id"] if several else body["name"] or body["id"]
             target = Object(kind, body["id"], name)

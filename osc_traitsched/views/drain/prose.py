@@ -10,7 +10,7 @@ import prettytable
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.nova.filter.groups import AFFINITY, SAME_HOST
 from osc_traitsched.core.nova.filter.table import FILTERS, enabled
-from osc_traitsched.core.nova.question import RULES, Kind
+from osc_traitsched.core.nova.question import MOVE_CHECKS, MoveKind
 from osc_traitsched.core.releases import release
 from osc_traitsched.core.servers.drain import (
     ZONE,
@@ -35,9 +35,9 @@ from osc_traitsched.views.terminal import Line, Tone, settings_from
 
 #: How servers are moved, after their number.
 _HOW = {
-    Kind.LIVE_MIGRATION: "live",
-    Kind.MIGRATION: "cold",
-    Kind.EVACUATION: "by evacuation",
+    MoveKind.LIVE_MIGRATION: "live",
+    MoveKind.MIGRATION: "cold",
+    MoveKind.EVACUATION: "by evacuation",
 }
 
 #: What is said of the states of servers that Nova does not move.
@@ -126,7 +126,7 @@ def _kept_together(server_move: ServerMove) -> Iterator[str]:
         f"Its server group {name} keeps its servers on one host (affinity), and Nova "
         "counts it as being here: none of them can be moved."
     )
-    if server_move.kind is Kind.EVACUATION:
+    if server_move.kind is MoveKind.EVACUATION:
         yield "They can be shelved, and unshelved elsewhere, once nova-compute is up."
     else:
         yield (
@@ -181,7 +181,7 @@ def deciding(found: Drain) -> Iterator[str]:
             names.setdefault(name, []).append(text)
     for name, texts in names.items():
         where = listed(texts)
-        if name in FILTERS or name in RULES or name == ZONE:
+        if name in FILTERS or name in MOVE_CHECKS or name == ZONE:
             yield f"Not visible from outside: whether it {_wanted(name)}: {where}."
         else:
             yield (
@@ -193,7 +193,7 @@ def deciding(found: Drain) -> Iterator[str]:
 def _wanted(name: str) -> str:
     if name == ZONE:
         return "is in the zone that the server was asked for with"
-    return f"has {'all that the move' if name in RULES else f'what {name}'} wants"
+    return f"has {'all that the move' if name in MOVE_CHECKS else f'what {name}'} wants"
 
 
 # The commands that carry a plan out, one for one with OpenStackClient's options.
@@ -203,14 +203,14 @@ _VERSION = "--os-compute-api-version"
 #: The first versions that take a host and let nova-scheduler judge it. With a later one
 #: a live migration's checks would fail unseen, and an evacuated server stay stopped.
 _VERSIONS = {
-    Kind.LIVE_MIGRATION: "2.30",
-    Kind.MIGRATION: "2.56",
-    Kind.EVACUATION: "2.29",
+    MoveKind.LIVE_MIGRATION: "2.30",
+    MoveKind.MIGRATION: "2.56",
+    MoveKind.EVACUATION: "2.29",
 }
 _VERBS = {
-    Kind.LIVE_MIGRATION: ("server migrate", (Option("--live-migration"),)),
-    Kind.MIGRATION: ("server migrate", ()),
-    Kind.EVACUATION: ("server evacuate", ()),
+    MoveKind.LIVE_MIGRATION: ("server migrate", (Option("--live-migration"),)),
+    MoveKind.MIGRATION: ("server migrate", ()),
+    MoveKind.EVACUATION: ("server evacuate", ()),
 }
 
 #: What ends the state that keeps a server from being moved.
@@ -243,7 +243,7 @@ def of_step(step: Step, options: Sequence[Option]) -> tuple[str, ...]:
     move = openstack(verb, *given, host, *wait, identity)
     version = Option(_VERSION, _VERSIONS[server_move.kind])
     lines = [line(move, (*options, version))]
-    if server_move.kind is Kind.MIGRATION:
+    if server_move.kind is MoveKind.MIGRATION:
         lines.append(line(openstack("server migration confirm", identity), options))
     return tuple(lines)
 
@@ -256,9 +256,9 @@ def is_waited_for(step: Step) -> bool:
     they compare ``ACTIVE`` with the status in lower case
     (openstackclient/compute/v2/server.py, ``EvacuateServer``).
     """
-    if step.server_move.kind is Kind.LIVE_MIGRATION:
+    if step.server_move.kind is MoveKind.LIVE_MIGRATION:
         return step.server_move.state.vm_state == "active"
-    return step.server_move.kind is Kind.MIGRATION
+    return step.server_move.kind is MoveKind.MIGRATION
 
 
 def ending(stuck: Stuck) -> Command | None:
@@ -360,12 +360,12 @@ def remarks(found: Drain) -> Iterator[str]:
         )
     if found.is_enabled and found.is_up and found.steps:
         yield f"{found.host} is enabled: until it is not, new servers may come."
-    if any(step.server_move.kind is Kind.MIGRATION for step in found.steps):
+    if any(step.server_move.kind is MoveKind.MIGRATION for step in found.steps):
         yield (
             "A cold migration is over once it is confirmed. If one fails its server "
             "stays SHUTOFF, and the command goes on waiting: end it with Ctrl-C."
         )
-    if any(step.server_move.kind is Kind.EVACUATION for step in found.steps):
+    if any(step.server_move.kind is MoveKind.EVACUATION for step in found.steps):
         yield (
             "Before OpenStackClient 6.1 server evacuate ends with 1 and "
             "\"'TupleWithMeta' object has no attribute 'to_dict'\" though the "

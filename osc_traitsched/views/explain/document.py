@@ -34,7 +34,7 @@ from osc_traitsched.core.nova.clause import (
 )
 from osc_traitsched.core.nova.filter.table import FILTERS
 from osc_traitsched.core.nova.options import options_in
-from osc_traitsched.core.nova.question import RULES
+from osc_traitsched.core.nova.question import MOVE_CHECKS
 from osc_traitsched.core.nova.server.parts import Network, Port, Volume
 from osc_traitsched.core.releases import RELEASES
 from osc_traitsched.documents import plain
@@ -326,7 +326,7 @@ def _host(explanation: Explanation, host: Provider, ids: Ids) -> schema.Host:
         filters=[
             schema.FilterAnswer(name, ANSWERS[type(each)], filters.answer(each, name))
             for name, each in explanation.filtering.answers(host.uuid)
-            if name not in RULES
+            if name not in MOVE_CHECKS
         ],
         weight=_weight(explanation, host),
         inventories=_inventories(explanation, host),

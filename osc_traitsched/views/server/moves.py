@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.inventory.snapshot import Provider
-from osc_traitsched.core.nova.question import Kind
+from osc_traitsched.core.nova.question import MoveKind
 from osc_traitsched.core.servers.moves import Because, Can, Destinations, Rebuild
 from osc_traitsched.text import listed
 from osc_traitsched.views.explain import filters, words
@@ -15,12 +15,12 @@ from osc_traitsched.views.explain import words as refused
 
 #: Each move as a noun.
 NOUNS = {
-    Kind.LIVE_MIGRATION: "live migration",
-    Kind.MIGRATION: "cold migration",
-    Kind.RESIZE: "resize",
-    Kind.EVACUATION: "evacuation",
-    Kind.UNSHELVE: "unshelving",
-    Kind.REBUILD: "rebuild",
+    MoveKind.LIVE_MIGRATION: "live migration",
+    MoveKind.MIGRATION: "cold migration",
+    MoveKind.RESIZE: "resize",
+    MoveKind.EVACUATION: "evacuation",
+    MoveKind.UNSHELVE: "unshelving",
+    MoveKind.REBUILD: "rebuild",
 }
 
 #: What is said of why a move was chosen.
@@ -54,8 +54,8 @@ _ON_THE_HOST = (
 )
 
 #: What no API shows of a move: a word for programs, and a text.
-UNSEEN: Mapping[Kind, tuple[tuple[str, str], ...]] = {
-    Kind.LIVE_MIGRATION: (
+UNSEEN: Mapping[MoveKind, tuple[tuple[str, str], ...]] = {
+    MoveKind.LIVE_MIGRATION: (
         _SHARES,
         _CELL,
         (
@@ -72,8 +72,8 @@ UNSEEN: Mapping[Kind, tuple[tuple[str, str], ...]] = {
         ),
         *_ON_THE_HOST,
     ),
-    Kind.MIGRATION: (_SHARES_BEFORE, _OTHER_CELL, _COPIED, *_ON_THE_HOST),
-    Kind.RESIZE: (
+    MoveKind.MIGRATION: (_SHARES_BEFORE, _OTHER_CELL, _COPIED, *_ON_THE_HOST),
+    MoveKind.RESIZE: (
         _QUOTA,
         _SHARES_BEFORE,
         _OTHER_CELL,
@@ -85,7 +85,7 @@ UNSEEN: Mapping[Kind, tuple[tuple[str, str], ...]] = {
         ),
         *_ON_THE_HOST,
     ),
-    Kind.EVACUATION: (
+    MoveKind.EVACUATION: (
         _SHARES,
         _CELL,
         (
@@ -100,13 +100,13 @@ UNSEEN: Mapping[Kind, tuple[tuple[str, str], ...]] = {
         ),
         *_ON_THE_HOST,
     ),
-    Kind.UNSHELVE: (
+    MoveKind.UNSHELVE: (
         _QUOTA,
         _CELL,
         ("shelved image", "the image that it was shelved as"),
         *_ON_THE_HOST,
     ),
-    Kind.REBUILD: (_SHARES,),
+    MoveKind.REBUILD: (_SHARES,),
 }
 
 
@@ -135,7 +135,7 @@ def _verdict(found: Destinations) -> str:
 
 
 def _what(found: Destinations) -> str:
-    host, word = found.state.host, "on" if found.kind is Kind.REBUILD else "from"
+    host, word = found.state.host, "on" if found.kind is MoveKind.REBUILD else "from"
     where = f" {word} {host}" if host else ""
     return f"{NOUNS[found.kind]} of {found.state.name}{where}"
 
@@ -164,12 +164,12 @@ def lines(found: Destinations) -> Iterator[str]:
         yield because(found)
     for each in found.refusals:
         yield f"{each.by} refuses it ({each.exception}): {each.text}."
-    if found.has_refused_image and found.kind is not Kind.REBUILD:
+    if found.has_refused_image and found.kind is not MoveKind.REBUILD:
         yield (
             "Its last rebuild failed: Nova keeps the image of that in its request, and "
             "no API shows which it is (--image-property says what it wants)."
         )
-    if found.state.is_locked and found.kind is not Kind.EVACUATION:
+    if found.state.is_locked and found.kind is not MoveKind.EVACUATION:
         yield "It is locked: only an administrator may move it."
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Literal, Optional
 
-from osc_traitsched.core.nova.question import Kind
+from osc_traitsched.core.nova.question import MoveKind
 from osc_traitsched.core.servers.failure import Stage
 from osc_traitsched.core.servers.moves import Because, Can
 from osc_traitsched.core.servers.parts import Name, Source
@@ -161,7 +161,7 @@ class ServerExplainDocument:
 class ServerMove:
     """A move."""
 
-    kind: Kind
+    kind: MoveKind
     """The move, as ``--for`` names it."""
     because: Because
     """Why this move. ``asked for``: by ``--for``. Otherwise it follows from the

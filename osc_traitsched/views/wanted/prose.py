@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from osc_traitsched.core.change import effects
 from osc_traitsched.core.change.effects import MisplacedServers
 from osc_traitsched.core.change.impact import Effect
-from osc_traitsched.core.change.model import Kind, Object, Outcome, Status
+from osc_traitsched.core.change.model import Object, ObjectKind, Outcome, Status
 from osc_traitsched.core.errors import CloudBroke, NoProvider, TraitSchedError
 from osc_traitsched.core.wanted.model import Claim, Unit
 from osc_traitsched.core.wanted.planner import Row
@@ -25,15 +25,15 @@ def not_undone(units: Iterable[Unit]) -> list[str]:
 
 def _left(target: Object, key: str) -> str:
     name = quoted(target.name)
-    if target.kind is Kind.TRAIT:
+    if target.kind is ObjectKind.TRAIT:
         return f"trait {key} was created; openstack trait delete {key}"
-    if target.kind is Kind.NEW_AGGREGATE and key == "name":
+    if target.kind is ObjectKind.NEW_AGGREGATE and key == "name":
         return f"aggregate {name} was created; once empty, openstack aggregate delete"
-    if target.kind is Kind.PROVIDER_TRAITS:
+    if target.kind is ObjectKind.PROVIDER_TRAITS:
         return f"{key} of {name}, which no file removes; trait-sched remove does"
-    if target.kind is Kind.AGGREGATE_HOSTS:
+    if target.kind is ObjectKind.AGGREGATE_HOSTS:
         return f"{visible(key)} in {name}, a host that Nova does not list"
-    if target.kind is Kind.PROVIDER_AGGREGATES:
+    if target.kind is ObjectKind.PROVIDER_AGGREGATES:
         return f"{name} was put into an aggregate of its host in Placement"
     return (
         f"{visible(key)} of {name}: Nova can't unset it, or no file can have the old "
@@ -94,9 +94,12 @@ def differs_again(claims: Mapping[Unit, Claim]) -> str:
 
 
 def _unit(target: Object, key: str) -> str:
-    if target.kind in (Kind.TRAIT, Kind.NEW_AGGREGATE):
+    if target.kind in (ObjectKind.TRAIT, ObjectKind.NEW_AGGREGATE):
         return f"{target.kind.value} {quoted(target.name)}"
-    noun = {Kind.AGGREGATE_HOSTS: "host ", Kind.PROVIDER_AGGREGATES: "aggregate "}
+    noun = {
+        ObjectKind.AGGREGATE_HOSTS: "host ",
+        ObjectKind.PROVIDER_AGGREGATES: "aggregate ",
+    }
     return f"{noun.get(target.kind, '')}{visible(key)} of {quoted(target.name)}"
 
 
@@ -160,7 +163,7 @@ def told(
     changed = {
         outcome.change.object.name
         for outcome in outcomes
-        if outcome.change.object.kind is Kind.AGGREGATE and not outcome.is_off
+        if outcome.change.object.kind is ObjectKind.AGGREGATE and not outcome.is_off
     }
     for name in sorted(changed & held.keys()):
         hosts = listed(map(visible, held[name]))

@@ -8,7 +8,7 @@ from osc_traitsched.app import server as destinations
 from osc_traitsched.app.server import Asked
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.core.errors import BadUsage, CloudBroke
-from osc_traitsched.core.nova.question import Kind, ServerSpec
+from osc_traitsched.core.nova.question import MoveKind, ServerSpec
 from osc_traitsched.core.servers.moves import Because, Can
 from osc_traitsched.core.servers.parts import Name
 from osc_traitsched.views.server import destinations as views
@@ -25,7 +25,11 @@ from tests.unit.app.test_server import (
     paths,
 )
 
-LIVE, COLD, EVACUATION = Kind.LIVE_MIGRATION, Kind.MIGRATION, Kind.EVACUATION
+LIVE, COLD, EVACUATION = (
+    MoveKind.LIVE_MIGRATION,
+    MoveKind.MIGRATION,
+    MoveKind.EVACUATION,
+)
 STAYS = (("DEFAULT.allow_resize_to_same_host", "true"),)
 
 
@@ -88,7 +92,7 @@ def test_a_cold_migration_asks_placement_whether_the_server_may_stay():
 
 
 def test_a_resize_has_the_new_flavor_and_an_option_that_lets_it_stay():
-    answer, _ = found(running("cmp01"), Kind.RESIZE, flavor="gold")
+    answer, _ = found(running("cmp01"), MoveKind.RESIZE, flavor="gold")
     assert names(answer) == []
     (impact,) = (
         each
@@ -98,7 +102,7 @@ def test_a_resize_has_the_new_flavor_and_an_option_that_lets_it_stay():
     assert (impact.gained, impact.lost) == (1, 0)
     assert [each.reason for each in answer.refusals] == ["same flavor"]
     stays = SettingsSources(nova_release=33, options=STAYS)
-    answer, _ = found(running("cmp01"), Kind.RESIZE, sources=stays, flavor="gold")
+    answer, _ = found(running("cmp01"), MoveKind.RESIZE, sources=stays, flavor="gold")
     assert (names(answer), answer.ignored) == (["cmp01"], "")
 
 
@@ -136,9 +140,9 @@ def test_a_server_that_is_shelved_on_its_host_starts_there():
     """nova/conductor/manager.py, unshelve_instance"""
     on_host = running("cmp02", **{"OS-EXT-STS:vm_state": "shelved"})
     with pytest.raises(BadUsage, match="where it is on cmp02, and asks for no host"):
-        found(on_host, Kind.UNSHELVE)
+        found(on_host, MoveKind.UNSHELVE)
     gone = {"OS-EXT-STS:vm_state": "shelved_offloaded", "OS-EXT-STS:power_state": 4}
-    answer, _ = found(running(None, **gone), Kind.UNSHELVE)
+    answer, _ = found(running(None, **gone), MoveKind.UNSHELVE)
     assert (answer.refusals, names(answer)) == ((), ["cmp01"])
 
 
@@ -150,7 +154,7 @@ def test_a_host_that_was_named_at_its_creation_does_not_bind_a_move():
 
 
 @pytest.mark.parametrize(
-    ("kind", "flavor"), [(Kind.RESIZE, None), (None, "gold"), (LIVE, "gold")]
+    ("kind", "flavor"), [(MoveKind.RESIZE, None), (None, "gold"), (LIVE, "gold")]
 )
 def test_a_flavor_goes_with_a_resize(kind, flavor):
     with pytest.raises(BadUsage, match="--flavor and --for resize"):
@@ -160,7 +164,7 @@ def test_a_flavor_goes_with_a_resize(kind, flavor):
 def test_an_image_that_is_not_ready_any_more_does_not_refuse_a_resize():
     """nova/compute/api.py, _validate_flavor_image_nostatus, of the image it keeps"""
     gone = {**ROCKY, "status": "deactivated", "size": 2**60}
-    has, asked = there(running("cmp02"), image=gone), Asked(Kind.RESIZE, "gold")
+    has, asked = there(running("cmp02"), image=gone), Asked(MoveKind.RESIZE, "gold")
     answer = destinations.destinations(has, ID, asked, NOTHING, SOURCES)
     assert answer.explanation.refusal is None
     assert names(answer) == ["cmp01"]
@@ -199,7 +203,7 @@ def rebuilt(server, given=NOTHING, **properties):
     has.placement.now_has(f"/allocations/{ID}", {"allocations": used})
     holding = {"traits": TRAITS[CMP01], "resource_provider_generation": 3}
     has.placement.now_has(f"/resource_providers/{CMP01}/traits", holding)
-    asked = Asked(Kind.REBUILD, image=OTHER)
+    asked = Asked(MoveKind.REBUILD, image=OTHER)
     answer = destinations.destinations(has, ID, asked, given, SOURCES)
     closed("server destinations").validate(views.document(answer))
     return answer, has
@@ -258,7 +262,7 @@ def test_a_host_that_nova_does_not_list_may_take_a_rebuild():
 
 def test_what_the_user_says_of_a_new_flavor_or_image_counts():
     given = ServerSpec(flavor_properties={"hw:cpu_policy": "nonsense"})
-    answer, _ = found(running("cmp02"), Kind.RESIZE, given, flavor="gold")
+    answer, _ = found(running("cmp02"), MoveKind.RESIZE, given, flavor="gold")
     assert answer.explanation.refusal.exception == "InvalidCPUAllocationPolicy"
     given = ServerSpec(image_properties={"trait:CUSTOM_SILVER": "required"})
     answer, _ = rebuilt(running("cmp01"), given=given)
@@ -266,7 +270,7 @@ def test_what_the_user_says_of_a_new_flavor_or_image_counts():
 
 
 @pytest.mark.parametrize(
-    ("kind", "image"), [(Kind.REBUILD, None), (None, "other"), (LIVE, "other")]
+    ("kind", "image"), [(MoveKind.REBUILD, None), (None, "other"), (LIVE, "other")]
 )
 def test_an_image_goes_with_a_rebuild(kind, image):
     with pytest.raises(BadUsage, match="--image and --for rebuild"):
@@ -276,7 +280,10 @@ def test_an_image_goes_with_a_rebuild(kind, image):
 def test_a_rebuild_goes_to_no_other_host():
     with pytest.raises(BadUsage, match="--on-host"):
         found(
-            running("cmp02"), Kind.REBUILD, ServerSpec(on_host="cmp01"), image="other"
+            running("cmp02"),
+            MoveKind.REBUILD,
+            ServerSpec(on_host="cmp01"),
+            image="other",
         )
 
 

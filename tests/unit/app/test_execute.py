@@ -14,8 +14,8 @@ from osc_traitsched.app import execute
 from osc_traitsched.core.change.model import (
     PRESENT,
     Change,
-    Kind,
     Object,
+    ObjectKind,
     Outcome,
     Plan,
     State,
@@ -26,7 +26,7 @@ from osc_traitsched.core.errors import CloudBroke, NoProvider
 
 def change(name, needed=True):
     found = State({} if needed else {"X": PRESENT})
-    return Change(Object(Kind.PROVIDER_TRAITS, name, name), found, {"X": PRESENT})
+    return Change(Object(ObjectKind.PROVIDER_TRAITS, name, name), found, {"X": PRESENT})
 
 
 def plan(*stages):

@@ -15,7 +15,7 @@ from osc_traitsched.core.change.model import foreseen_outcomes
 from osc_traitsched.core.change.traits import LastHolder, Requirer, RoleChanged
 from osc_traitsched.core.errors import BadConfiguration, CloudBroke, Mistakes
 from osc_traitsched.core.inventory.selection import Selectors
-from osc_traitsched.core.wanted.refusals import SaysWhatItIs
+from osc_traitsched.core.wanted.refusals import RoleTrait
 from tests.unit.app import shorthands
 from tests.unit.app.recorded import (
     CMP01,
@@ -151,7 +151,7 @@ def test_a_trait_that_makes_something_else_of_hosts_is_refused(name):
     assert caught.value.traits == {name: ("cmp01", "cmp03")}
     with pytest.raises(Mistakes) as mistakes:
         shorthands.isolated(found, "gold", [name])
-    assert {type(each.error) for each in mistakes.value.mistakes} == {SaysWhatItIs}
+    assert {type(each.error) for each in mistakes.value.mistakes} == {RoleTrait}
     assert add(force=True).plan.has_changes
 
 

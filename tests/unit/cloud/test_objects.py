@@ -8,7 +8,7 @@ import types
 import pytest
 
 from osc_traitsched.cloud import write
-from osc_traitsched.core.change.model import Kind, Object
+from osc_traitsched.core.change.model import Object, ObjectKind
 from osc_traitsched.core.errors import CloudBroke
 from tests.unit.cloud.services import Answering
 
@@ -26,11 +26,11 @@ def state(kind, body):
 @pytest.mark.parametrize(
     ("kind", "body", "keys", "generation"),
     [
-        (Kind.PROVIDER_TRAITS, {"traits": ["A"], **GENERATION}, ["A"], 3),
-        (Kind.PROVIDER_AGGREGATES, {"aggregates": ["u"], **GENERATION}, ["u"], 3),
-        (Kind.FLAVOR, {"extra_specs": {"k": "v"}}, ["k"], None),
-        (Kind.IMAGE, {"id": "i", "k": "v"}, ["id", "k"], None),
-        (Kind.AGGREGATE, {"aggregate": {"metadata": {}, "hosts": []}}, [], None),
+        (ObjectKind.PROVIDER_TRAITS, {"traits": ["A"], **GENERATION}, ["A"], 3),
+        (ObjectKind.PROVIDER_AGGREGATES, {"aggregates": ["u"], **GENERATION}, ["u"], 3),
+        (ObjectKind.FLAVOR, {"extra_specs": {"k": "v"}}, ["k"], None),
+        (ObjectKind.IMAGE, {"id": "i", "k": "v"}, ["id", "k"], None),
+        (ObjectKind.AGGREGATE, {"aggregate": {"metadata": {}, "hosts": []}}, [], None),
     ],
 )
 def test_an_object_is_read_with_what_guards_its_write(kind, body, keys, generation):
@@ -42,14 +42,18 @@ def test_an_object_is_read_with_what_guards_its_write(kind, body, keys, generati
 @pytest.mark.parametrize(
     ("kind", "body", "where"),
     [
-        (Kind.PROVIDER_TRAITS, {"traits": ["A"]}, "resource_provider_generation"),
-        (Kind.PROVIDER_TRAITS, {"traits": None, **GENERATION}, "traits"),
-        (Kind.PROVIDER_AGGREGATES, {"aggregates": [1], **GENERATION}, "aggregates"),
-        (Kind.FLAVOR, {}, "extra_specs"),
-        (Kind.FLAVOR, {"extra_specs": {"k": 1}}, "k"),
-        (Kind.IMAGE, [], "the top"),
-        (Kind.AGGREGATE, {"aggregate": {"metadata": {}}}, "hosts"),
-        (Kind.AGGREGATE, {}, "aggregate"),
+        (ObjectKind.PROVIDER_TRAITS, {"traits": ["A"]}, "resource_provider_generation"),
+        (ObjectKind.PROVIDER_TRAITS, {"traits": None, **GENERATION}, "traits"),
+        (
+            ObjectKind.PROVIDER_AGGREGATES,
+            {"aggregates": [1], **GENERATION},
+            "aggregates",
+        ),
+        (ObjectKind.FLAVOR, {}, "extra_specs"),
+        (ObjectKind.FLAVOR, {"extra_specs": {"k": 1}}, "k"),
+        (ObjectKind.IMAGE, [], "the top"),
+        (ObjectKind.AGGREGATE, {"aggregate": {"metadata": {}}}, "hosts"),
+        (ObjectKind.AGGREGATE, {}, "aggregate"),
     ],
 )
 def test_an_answer_of_another_shape_is_one_clear_line(kind, body, where):
@@ -70,5 +74,5 @@ def test_one_small_thing_is_not_waited_for_as_long_as_a_list():
             return {"extra_specs": {}}
 
     cloud = types.SimpleNamespace(compute=Waiting(dict))
-    write.access(cloud, Object(Kind.FLAVOR, "an id", "a name")).read()
+    write.access(cloud, Object(ObjectKind.FLAVOR, "an id", "a name")).read()
     assert waited == [(FLAVOR, write.TIMEOUT)]

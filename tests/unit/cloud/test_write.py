@@ -13,16 +13,16 @@ from osc_traitsched.core.change.model import (
     PRESENT,
     Change,
     ChangedMeanwhile,
-    Kind,
     Object,
+    ObjectKind,
     State,
     Status,
 )
 from osc_traitsched.core.errors import CloudBroke, ConcurrentUpdate
 
-HOST = Object(Kind.PROVIDER_TRAITS, "cmp01", "cmp01", "cmp01")
-FLAVOR = Object(Kind.FLAVOR, "1", "small")
-IMAGE = Object(Kind.IMAGE, "2", "rocky")
+HOST = Object(ObjectKind.PROVIDER_TRAITS, "cmp01", "cmp01", "cmp01")
+FLAVOR = Object(ObjectKind.FLAVOR, "1", "small")
+IMAGE = Object(ObjectKind.IMAGE, "2", "rocky")
 
 TIMED_OUT = CloudBroke("placement", "no answer in time", passing=True)
 GATEWAY = CloudBroke("placement", "gateway", 504, passing=True)

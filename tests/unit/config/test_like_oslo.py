@@ -7,33 +7,33 @@ from oslo_config import cfg
 
 from osc_traitsched.config import nova_conf
 from osc_traitsched.core.errors import BadConfiguration
-from osc_traitsched.core.nova.options import OPTIONS, Consumer, Kind, Option
+from osc_traitsched.core.nova.options import OPTIONS, Consumer, Option, OptionType
 
 WALLABY = 23
 REFUSED = "refused"
 #: Of the kinds and limits that no row of the table has.
 MORE = (
-    Option("filter_scheduler.ram", Kind.FLOAT, 1.0, Consumer.WEIGHER),
-    Option("filter_scheduler.pci", Kind.FLOAT, 1.0, Consumer.WEIGHER, minimum=0),
-    Option("metrics.down_time", Kind.INTEGER, 60, Consumer.FILTER),
+    Option("filter_scheduler.ram", OptionType.FLOAT, 1.0, Consumer.WEIGHER),
+    Option("filter_scheduler.pci", OptionType.FLOAT, 1.0, Consumer.WEIGHER, minimum=0),
+    Option("metrics.down_time", OptionType.INTEGER, 60, Consumer.FILTER),
     Option(
         "DEFAULT.architecture",
-        Kind.STRING,
+        OptionType.STRING,
         None,
         Consumer.FILTER,
         choices=("A", "az1"),
         deprecated_names=(("metrics.arch", 24), ("DEFAULT.older", WALLABY)),
     ),
-    Option("metrics.setting", Kind.LIST, (), Consumer.WEIGHER),
+    Option("metrics.setting", OptionType.LIST, (), Consumer.WEIGHER),
 )
 TABLE = {**OPTIONS, **{option.name: option for option in MORE}}
 KINDS = {
-    Kind.BOOLEAN: cfg.BoolOpt,
-    Kind.INTEGER: cfg.IntOpt,
-    Kind.FLOAT: cfg.FloatOpt,
-    Kind.STRING: cfg.StrOpt,
-    Kind.LIST: cfg.ListOpt,
-    Kind.MULTI: cfg.MultiStrOpt,
+    OptionType.BOOLEAN: cfg.BoolOpt,
+    OptionType.INTEGER: cfg.IntOpt,
+    OptionType.FLOAT: cfg.FloatOpt,
+    OptionType.STRING: cfg.StrOpt,
+    OptionType.LIST: cfg.ListOpt,
+    OptionType.MULTI: cfg.MultiStrOpt,
 }
 BOOLEANS = ["true", "Off", "1", "'no'", "ye", "", "2", "$image_metadata_prefilter"]
 NUMBERS = ["1", "0", "-5", "1000", "x", "", " 77", "0x10", "'12'", "1_000"]
@@ -43,12 +43,12 @@ LISTS = ["A", " A , B ,", "[A,B]", "A\n  ,B\n\tC", "A,,B", "A\n# no\n  B"]
 TEXTS += ["$default_schedule_zone", "${scheduler.max_placement_results}", "$setting"]
 LISTS += ["$default_schedule_zone", "$enabled_filters", "$pci,${metrics.down_time}"]
 VALUES = {
-    Kind.BOOLEAN: BOOLEANS,
-    Kind.INTEGER: NUMBERS,
-    Kind.FLOAT: FLOATS,
-    Kind.STRING: TEXTS,
-    Kind.LIST: LISTS,
-    Kind.MULTI: TEXTS,
+    OptionType.BOOLEAN: BOOLEANS,
+    OptionType.INTEGER: NUMBERS,
+    OptionType.FLOAT: FLOATS,
+    OptionType.STRING: TEXTS,
+    OptionType.LIST: LISTS,
+    OptionType.MULTI: TEXTS,
 }
 ODD = ["", "# a", "; a=b", "[other]", "workers = 1"]
 BROKEN = ["junk", "  cont", "=x", "[]", "[x"]

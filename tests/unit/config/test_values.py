@@ -3,7 +3,7 @@
 import pytest
 
 from osc_traitsched.config import nova_conf
-from osc_traitsched.core.nova.options import Consumer, Kind, Option
+from osc_traitsched.core.nova.options import Consumer, Option, OptionType
 
 ARCHITECTURES = ("x86_64", "aarch64")
 
@@ -15,14 +15,14 @@ def option(kind, **limits):
 @pytest.mark.parametrize(
     ("kind", "text", "value"),
     [
-        (Kind.BOOLEAN, "Yes", True),
-        (Kind.INTEGER, "-10", -10),
-        (Kind.INTEGER, "", None),
-        (Kind.FLOAT, "-1e4", -10000.0),
-        (Kind.FLOAT, "2", 2.0),
-        (Kind.STRING, " az 1", " az 1"),
-        (Kind.LIST, "a=1.0, b=-1.0,", ("a=1.0", "b=-1.0")),
-        (Kind.LIST, "", ()),
+        (OptionType.BOOLEAN, "Yes", True),
+        (OptionType.INTEGER, "-10", -10),
+        (OptionType.INTEGER, "", None),
+        (OptionType.FLOAT, "-1e4", -10000.0),
+        (OptionType.FLOAT, "2", 2.0),
+        (OptionType.STRING, " az 1", " az 1"),
+        (OptionType.LIST, "a=1.0, b=-1.0,", ("a=1.0", "b=-1.0")),
+        (OptionType.LIST, "", ()),
     ],
 )
 def test_a_text_becomes_a_value_of_the_options_kind(kind, text, value):
@@ -33,12 +33,17 @@ def test_a_text_becomes_a_value_of_the_options_kind(kind, text, value):
 @pytest.mark.parametrize(
     ("kind", "limits", "text", "words"),
     [
-        (Kind.BOOLEAN, {}, "2", "true or false"),
-        (Kind.INTEGER, {}, "1.5", "a whole number"),
-        (Kind.INTEGER, {"minimum": -1}, "-2", "a whole number of -1 or more"),
-        (Kind.FLOAT, {}, "1,5", "a number"),
-        (Kind.FLOAT, {"minimum": 0}, "-0.5", "a number of 0 or more"),
-        (Kind.STRING, {"choices": ARCHITECTURES}, "arm", "one of x86_64, aarch64"),
+        (OptionType.BOOLEAN, {}, "2", "true or false"),
+        (OptionType.INTEGER, {}, "1.5", "a whole number"),
+        (OptionType.INTEGER, {"minimum": -1}, "-2", "a whole number of -1 or more"),
+        (OptionType.FLOAT, {}, "1,5", "a number"),
+        (OptionType.FLOAT, {"minimum": 0}, "-0.5", "a number of 0 or more"),
+        (
+            OptionType.STRING,
+            {"choices": ARCHITECTURES},
+            "arm",
+            "one of x86_64, aarch64",
+        ),
     ],
 )
 def test_what_nova_would_take_instead_is_said(kind, limits, text, words):
@@ -49,9 +54,9 @@ def test_what_nova_would_take_instead_is_said(kind, limits, text, words):
 @pytest.mark.parametrize(
     ("kind", "limits", "text"),
     [
-        (Kind.INTEGER, {"minimum": -1}, "-1"),
-        (Kind.FLOAT, {"minimum": 0}, "0"),
-        (Kind.STRING, {"choices": ARCHITECTURES}, "aarch64"),
+        (OptionType.INTEGER, {"minimum": -1}, "-1"),
+        (OptionType.FLOAT, {"minimum": 0}, "0"),
+        (OptionType.STRING, {"choices": ARCHITECTURES}, "aarch64"),
     ],
 )
 def test_a_limit_is_within_itself(kind, limits, text):

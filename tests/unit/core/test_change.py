@@ -9,8 +9,8 @@ from osc_traitsched.core.change.model import (
     PRESENT,
     Change,
     ChangedMeanwhile,
-    Kind,
     Object,
+    ObjectKind,
     Outcome,
     State,
     Status,
@@ -62,7 +62,7 @@ def test_removing_takes_only_what_is_named_and_there():
 
 def test_a_change_names_its_object_its_keys_and_what_they_were():
     (change,) = addition(["X", "Y"], holding("a", "OLD", "X"))
-    assert change.object == Object(Kind.PROVIDER_TRAITS, "uuid-a", "a", "a")
+    assert change.object == Object(ObjectKind.PROVIDER_TRAITS, "uuid-a", "a", "a")
     assert change.found.generation == 7
     assert change.before == {"X": PRESENT, "Y": None}
     assert change.after == {"X": PRESENT, "Y": PRESENT}
@@ -77,8 +77,8 @@ def test_a_provider_as_wanted_needs_no_change():
 def test_a_trait_to_create_comes_before_the_hosts_that_get_it():
     plan = traits.add_plan(["X"], targets(holding("a")), creates=("X",))
     assert [[c.object.kind for c in stage] for stage in plan.stages] == [
-        [Kind.TRAIT],
-        [Kind.PROVIDER_TRAITS],
+        [ObjectKind.TRAIT],
+        [ObjectKind.PROVIDER_TRAITS],
     ]
     assert plan.has_changes
 
@@ -102,7 +102,9 @@ def test_what_was_written_is_told_from_what_there_was_then():
 
 def test_a_key_that_somebody_else_gave_another_value_is_not_written():
     change = Change(
-        Object(Kind.FLAVOR, "1", "small"), State({"a": "1"}), {"a": "2", "b": None}
+        Object(ObjectKind.FLAVOR, "1", "small"),
+        State({"a": "1"}),
+        {"a": "2", "b": None},
     )
     assert change.refusal(State({"a": "1"})) is None
     assert change.refusal(State({"a": "2"})) is None
@@ -113,7 +115,7 @@ def test_a_key_that_somebody_else_gave_another_value_is_not_written():
 
 def test_a_key_that_somebody_else_removed_is_not_written():
     change = Change(
-        Object(Kind.FLAVOR, "1", "small"), State({"a": "1", "b": "1"}), {"a": "2"}
+        Object(ObjectKind.FLAVOR, "1", "small"), State({"a": "1", "b": "1"}), {"a": "2"}
     )
     assert change.refusal(State({})).keys == {"a": None}
     new, gone = {"c": "1"}, {"b": None}
@@ -147,14 +149,14 @@ def test_a_trait_is_not_orphaned_by_what_is_not_done_nor_saved_by_what_fails():
 @pytest.mark.parametrize(
     ("kind", "after", "is_released"),
     [
-        (Kind.FLAVOR, None, True),
-        (Kind.FLAVOR, "forbidden", True),
-        (Kind.FLAVOR, "Required", True),
-        (Kind.IMAGE, "Required", True),
-        (Kind.AGGREGATE, None, True),
-        (Kind.AGGREGATE, "no", True),
+        (ObjectKind.FLAVOR, None, True),
+        (ObjectKind.FLAVOR, "forbidden", True),
+        (ObjectKind.FLAVOR, "Required", True),
+        (ObjectKind.IMAGE, "Required", True),
+        (ObjectKind.AGGREGATE, None, True),
+        (ObjectKind.AGGREGATE, "no", True),
         # MariaDB compares so.
-        (Kind.AGGREGATE, "Required ", False),
+        (ObjectKind.AGGREGATE, "Required ", False),
     ],
 )
 def test_what_ends_a_requirement_is_another_value_as_nova_compares_it(

@@ -10,7 +10,7 @@ import pytest
 
 from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
 from osc_traitsched.core.nova.filter.state import ServerGroup
-from osc_traitsched.core.nova.question import Kind, Move, Question
+from osc_traitsched.core.nova.question import Move, MoveKind, Question
 from osc_traitsched.core.nova.server.parts import Network, Parts, Port
 from osc_traitsched.core.placement.facts import ProviderUse
 from osc_traitsched.core.servers import drain
@@ -166,7 +166,7 @@ def test_servers_of_a_group_that_keeps_them_apart_go_to_different_hosts():
 
 def test_a_server_that_has_come_does_not_stand_for_one_like_it():
     """Nova lets a host through that has the server itself: here that is another."""
-    move = Move(Kind.LIVE_MIGRATION, "s0", "source")
+    move = Move(MoveKind.LIVE_MIGRATION, "s0", "source")
     alike_in_group = apart("ab", ["s0", "s1"], move=move)
     found = drain.pack(
         servers(alike_in_group, alike_in_group), state({"a": 9000, "b": 10})
@@ -176,7 +176,9 @@ def test_a_server_that_has_come_does_not_stand_for_one_like_it():
 
 def test_a_host_with_an_older_hypervisor_gets_no_server_that_runs():
     source = host("source").compute
-    live = move_request("ab", move=Move(Kind.LIVE_MIGRATION, "s0", "source", source))
+    live = move_request(
+        "ab", move=Move(MoveKind.LIVE_MIGRATION, "s0", "source", source)
+    )
     old = host("a", free_ram_mb=9000, hypervisor_version=7000000)
     hosts = state({"a": 9000, "b": 600}, a=old)
     assert to(drain.pack(servers(live), hosts)) == {"s0": "b"}
@@ -280,8 +282,8 @@ def port(name, network="n1"):
 @pytest.mark.parametrize(
     ("change", "is_alike"),
     [
-        ({"move": Move(Kind.LIVE_MIGRATION, "another", "a")}, True),
-        ({"move": Move(Kind.MIGRATION, "one", "a")}, False),
+        ({"move": Move(MoveKind.LIVE_MIGRATION, "another", "a")}, True),
+        ({"move": Move(MoveKind.MIGRATION, "one", "a")}, False),
         ({"parts": port("p2")}, True),
         ({"parts": port("p2", "n2")}, False),
         ({"zone": "az1"}, False),
@@ -291,7 +293,7 @@ def port(name, network="n1"):
     ],
 )
 def test_servers_are_alike_whose_moves_ask_for_the_same(change, is_alike):
-    one = question(move=Move(Kind.LIVE_MIGRATION, "one", "a"))
+    one = question(move=Move(MoveKind.LIVE_MIGRATION, "one", "a"))
     one = dataclasses.replace(one, parts=port("p1"))
     other = asking(one, **change)
     assert (request_key(one) == request_key(other)) is is_alike

@@ -7,8 +7,8 @@ import dataclasses
 import pytest
 
 from osc_traitsched.core.change.cloud_model import ANY_IMAGE, CloudModel
-from osc_traitsched.core.change.impact import Hosts, Impact
-from osc_traitsched.core.change.model import Change, Kind, Object, State
+from osc_traitsched.core.change.impact import Hosts, ImpactAnalysis
+from osc_traitsched.core.change.model import Change, Object, ObjectKind, State
 from osc_traitsched.core.change.traits import gone, present
 from osc_traitsched.core.inventory.snapshot import Compute, Nova, Provider, Snapshot
 from osc_traitsched.core.nova.settings import SchedulerSettings
@@ -71,7 +71,7 @@ def effects(model, *steps, settings=ON, read=None, **traits):
     clouds = [model]
     for step in steps:
         clouds.append(clouds[-1].after(step))
-    impact = Impact(clouds, settings)
+    impact = ImpactAnalysis(clouds, settings)
     hosts = Hosts(impact, read or facts(model, **traits))
     return {
         (e.flavor, e.asked.image, *(each for each in (c.zone, c.project) if each)): e
@@ -89,14 +89,14 @@ def sets(kind, name, after, before=None):
 
 
 def isolates(name, trait=GOLD):
-    return sets(Kind.AGGREGATE, name, {f"trait:{trait}": "required"})
+    return sets(ObjectKind.AGGREGATE, name, {f"trait:{trait}": "required"})
 
 
 def gives(host, trait=GOLD):
-    return sets(Kind.PROVIDER_TRAITS, host, present([trait]))
+    return sets(ObjectKind.PROVIDER_TRAITS, host, present([trait]))
 
 
-def requires(name, trait=GOLD, kind=Kind.FLAVOR):
+def requires(name, trait=GOLD, kind=ObjectKind.FLAVOR):
     return sets(kind, name, {f"trait:{trait}": "required"})
 
 
@@ -114,7 +114,7 @@ def test_others_lose_the_hosts_and_the_named_keep_only_them():
 def test_an_image_that_is_named_keeps_every_flavor_to_the_hosts():
     image = {"id": "i", "name": "image"}
     model = cloud(flavor("small"), aggregates=(aggregate("a", "h1"),), images=[image])
-    wanted = requires("i", kind=Kind.IMAGE)
+    wanted = requires("i", kind=ObjectKind.IMAGE)
     said = effects(model, [gives("h1"), wanted, isolates("a")])
     assert ends(said["small", "image"]) == (["h1", "h2", "h3"], ["h1"])
     assert ends(said["small", None]) == (["h1", "h2", "h3"], ["h2", "h3"])
@@ -140,7 +140,7 @@ def test_who_has_no_host_half_way_only_is_told_and_not_refused():
 
 def test_who_goes_from_one_host_to_another_is_told():
     picky = flavor("f", **{f"trait:{GOLD}": "required"})
-    taken = sets(Kind.PROVIDER_TRAITS, "h1", gone([GOLD]), present([GOLD]))
+    taken = sets(ObjectKind.PROVIDER_TRAITS, "h1", gone([GOLD]), present([GOLD]))
     said = effects(cloud(picky), [taken, gives("h2")], h1=(GOLD,))
     assert ends(said["f", None]) == (["h1"], ["h2"])
     assert said["f", None].for_a_moment
@@ -179,7 +179,7 @@ def test_zones_and_projects_lose_their_last_hosts_by_themselves():
 
 def test_a_filter_that_may_be_on_is_looked_at_both_ways():
     mine = aggregate("mine", "h1", "h2", "h3")
-    named = sets(Kind.AGGREGATE, "mine", {"filter_tenant_id": "p1"})
+    named = sets(ObjectKind.AGGREGATE, "mine", {"filter_tenant_id": "p1"})
     model = cloud(flavor("small"), aggregates=(mine,))
 
     def is_harmed(settings):
@@ -209,7 +209,7 @@ def test_what_a_pool_shares_goes_with_the_pools_trait_and_its_aggregate():
         },
         shared={"nfs": frozenset({"h1"})},
     )
-    taken = sets(Kind.PROVIDER_TRAITS, "nfs", gone([SSD]), present([SSD]))
+    taken = sets(ObjectKind.PROVIDER_TRAITS, "nfs", gone([SSD]), present([SSD]))
     said = effects(model, [taken], read=read)
     assert ends(said["fast", None]) == (["h1"], [])
 
@@ -226,13 +226,16 @@ def test_what_a_pool_shares_goes_with_the_pools_trait_and_its_aggregate():
 )
 def test_what_is_refused_has_no_host_and_is_not_asked_for(odd):
     model = cloud(odd, aggregates=(aggregate("a", "h1"),))
-    assert Impact([model, model.after([isolates("a")])], ON).queries == ()
+    assert ImpactAnalysis([model, model.after([isolates("a")])], ON).queries == ()
     assert effects(model, [isolates("a")]) == {}
 
 
 def looked_at(change, *flavors):
     model = cloud(*flavors, aggregates=(aggregate("a", "h1"),))
-    return {row.asked.flavor for row in Impact([model, model.after([change])], ON).rows}
+    return {
+        row.asked.flavor
+        for row in ImpactAnalysis([model, model.after([change])], ON).rows
+    }
 
 
 @pytest.mark.parametrize("means", ["required", "forbidden"])
@@ -247,13 +250,13 @@ def test_only_who_asks_for_other_things_is_looked_at_where_flavors_change():
 
 
 def test_everybody_is_looked_at_where_hosts_come_into_an_aggregate():
-    joined = sets(Kind.AGGREGATE_HOSTS, "a", present(["h2"]))
+    joined = sets(ObjectKind.AGGREGATE_HOSTS, "a", present(["h2"]))
     assert looked_at(joined, flavor("small"), flavor("golden")) == {"small", "golden"}
 
 
 def test_a_flavor_that_forbids_a_new_trait_is_taken_once_there_is_one():
     model = cloud(flavor("small", **{"trait:CUSTOM_NEW": "forbidden"}))
-    made = sets(Kind.TRAIT, "CUSTOM_NEW", present(["CUSTOM_NEW"]))
+    made = sets(ObjectKind.TRAIT, "CUSTOM_NEW", present(["CUSTOM_NEW"]))
     said = effects(model, [made])["small", None]
     assert ends(said) == ([], ["h1", "h2", "h3"])
 
@@ -261,4 +264,4 @@ def test_a_flavor_that_forbids_a_new_trait_is_taken_once_there_is_one():
 def test_flavors_that_ask_for_the_same_are_asked_for_once():
     there = aggregate("a", "h1")
     model = cloud(*(flavor(f"f{n}") for n in range(50)), aggregates=(there,))
-    assert len(Impact([model, model.after([isolates("a")])], ON).queries) == 2
+    assert len(ImpactAnalysis([model, model.after([isolates("a")])], ON).queries) == 2

@@ -11,7 +11,7 @@ from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import MoveRule
 from osc_traitsched.core.nova.filter import state as reasons
 from osc_traitsched.core.nova.filter.state import PASSES, Fails, Unknown
-from osc_traitsched.core.nova.question import Kind, Move, hypervisor, source
+from osc_traitsched.core.nova.question import Move, MoveKind, hypervisor, source
 from osc_traitsched.core.nova.server.parts import Network, Parts, Port, Volume
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.releases import RELEASES
@@ -27,8 +27,8 @@ from tests.unit.core.scheduled import question as asked_by
 A, B, C = map(identity, "abc")
 CLOUD = {"cloud": {"a": {}, "b": {}, "c": {}}}
 STAYS, SKIPS = options.RESIZE_TO_SAME_HOST, options.SKIP_VERSION_CHECK
-LIVE, COLD, RESIZE = Kind.LIVE_MIGRATION, Kind.MIGRATION, Kind.RESIZE
-EVACUATION, UNSHELVE, REBUILD = Kind.EVACUATION, Kind.UNSHELVE, Kind.REBUILD
+LIVE, COLD, RESIZE = MoveKind.LIVE_MIGRATION, MoveKind.MIGRATION, MoveKind.RESIZE
+EVACUATION, UNSHELVE, REBUILD = MoveKind.EVACUATION, MoveKind.UNSHELVE, MoveKind.REBUILD
 
 
 def with_option(release, name, value):
@@ -44,7 +44,7 @@ def node(name="a", **report):
 
 
 @pytest.mark.parametrize("release", RELEASES)
-@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("kind", MoveKind)
 @pytest.mark.parametrize("stays", [False, True])
 @pytest.mark.parametrize("may_stay", [False, True])
 def test_the_source_is_left_out_unless_the_release_lets_the_server_stay(
@@ -96,7 +96,7 @@ def test_a_server_does_not_migrate_live_to_another_hypervisor():
     assert (answer.reason, answer.found) == (reasons.HYPERVISOR_TYPE, ("ironic",))
 
 
-@pytest.mark.parametrize("kind", [each for each in Kind if each is not LIVE])
+@pytest.mark.parametrize("kind", [each for each in MoveKind if each is not LIVE])
 def test_other_moves_go_to_any_hypervisor(kind):
     there = node("b", hypervisor_type="ironic")
     move = Move(kind, "s1", "a", node("a"))
@@ -236,7 +236,7 @@ NOVAS = (
 )
 
 
-@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("kind", MoveKind)
 @pytest.mark.parametrize("vm_state", NOVAS)
 def test_each_move_is_for_some_states(kind, vm_state):
     """nova/compute/api.py, check_instance_state"""
@@ -245,14 +245,14 @@ def test_each_move_is_for_some_states(kind, vm_state):
 
 
 @pytest.mark.parametrize("release", RELEASES)
-@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("kind", MoveKind)
 def test_only_an_evacuation_from_wallaby_on_may_interrupt_something(kind, release):
     """Nova's change db919aa15f: in 26.0.0, and in 23.2.2, 24.2.0 and 25.1.0"""
     found = why(kind, release, task_state="rebooting")
     assert ("task under way" in found) is not (kind is EVACUATION and release >= 23)
 
 
-@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("kind", MoveKind)
 def test_a_source_that_nova_does_not_list_is_neither_up_nor_down(kind):
     assert why(kind, is_up=None, vm_state=min(STATES[kind])) == why(
         kind, is_up=kind is not EVACUATION, vm_state=min(STATES[kind])
@@ -260,7 +260,7 @@ def test_a_source_that_nova_does_not_list_is_neither_up_nor_down(kind):
     assert due(state(vm_state="active"), None) == (LIVE, Because.STATE)
 
 
-@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("kind", MoveKind)
 def test_the_source_must_be_up_for_some_and_down_for_an_evacuation(kind):
     needs_up = kind in (LIVE, COLD, RESIZE)
     assert ("source down" in why(kind, is_up=False)) is needs_up
@@ -292,7 +292,7 @@ def test_a_live_migration_is_refused_by_the_conductor_where_the_source_is_down()
 
 
 def test_a_server_without_a_host_is_unshelved_and_nothing_else():
-    for kind in Kind:
+    for kind in MoveKind:
         found = why(kind, host="", vm_state="shelved_offloaded", is_up=False)
         assert ("on no host" in found) is (kind is not UNSHELVE)
     assert why(UNSHELVE, host="", vm_state="shelved_offloaded", is_up=False) == []
@@ -354,7 +354,7 @@ HAVING = {
 
 
 @pytest.mark.parametrize("release", RELEASES)
-@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("kind", MoveKind)
 @pytest.mark.parametrize("what", REFUSED)
 def test_what_a_server_has_refuses_some_moves_in_some_releases(what, kind, release):
     found = what in why(kind, release, **HAVING[what])

@@ -17,7 +17,7 @@ from osc_traitsched.core.explain.option_impact import (
 )
 from osc_traitsched.core.explain.verdict import evaluate
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.options import OPTIONS, Consumer, Kind, Option
+from osc_traitsched.core.nova.options import OPTIONS, Consumer, Option, OptionType
 from osc_traitsched.core.nova.question import Question, ServerSpec
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.placement.matcher import Matcher
@@ -82,7 +82,7 @@ def test_an_option_that_the_release_does_not_have_is_not_tried():
 def test_what_is_read_after_placement_answered_is_not_tried(
     monkeypatch, consumer, is_tried
 ):
-    option = Option("metrics.required", Kind.BOOLEAN, True, consumer)
+    option = Option("metrics.required", OptionType.BOOLEAN, True, consumer)
     monkeypatch.setitem(OPTIONS, option.name, option)
     assert (option.name in otherwise()) is is_tried
 

@@ -3,17 +3,17 @@
 import pytest
 
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.options import OPTIONS, Kind, options_in
+from osc_traitsched.core.nova.options import OPTIONS, OptionType, options_in
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.releases import RELEASES
 
 TYPES = {
-    Kind.BOOLEAN: bool,
-    Kind.INTEGER: int,
-    Kind.FLOAT: float,
-    Kind.STRING: str,
-    Kind.LIST: tuple,
-    Kind.MULTI: tuple,
+    OptionType.BOOLEAN: bool,
+    OptionType.INTEGER: int,
+    OptionType.FLOAT: float,
+    OptionType.STRING: str,
+    OptionType.LIST: tuple,
+    OptionType.MULTI: tuple,
 }
 
 

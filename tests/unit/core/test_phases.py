@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from osc_traitsched.core.change.model import PRESENT, Change, Kind, Object, State
+from osc_traitsched.core.change.model import PRESENT, Change, Object, ObjectKind, State
 from osc_traitsched.core.change.phases import Phase, ordered, plan_of
 from osc_traitsched.core.change.traits import gone, present
 from osc_traitsched.core.errors import NoProvider
@@ -25,11 +25,11 @@ def change(kind, after, before=None, name="x", generation=None, hosts=()):
 
 
 def joins(host, name):
-    return change(Kind.AGGREGATE_HOSTS, present([host]), name=name)
+    return change(ObjectKind.AGGREGATE_HOSTS, present([host]), name=name)
 
 
 def leaves(host, name):
-    return change(Kind.AGGREGATE_HOSTS, gone([host]), present([host]), name=name)
+    return change(ObjectKind.AGGREGATE_HOSTS, gone([host]), present([host]), name=name)
 
 
 def aggregate(name, *hosts, **metadata):
@@ -50,21 +50,21 @@ def order(changes, *aggregates):
 
 
 IN_ORDER = [
-    change(Kind.TRAIT, present([GOLD])),
-    change(Kind.PROVIDER_TRAITS, present([GOLD])),
-    change(Kind.AGGREGATE, REQUIRES, {"availability_zone": "w"}, name="w"),
-    change(Kind.AGGREGATE, {"availability_zone": "z"}, name="zone"),
+    change(ObjectKind.TRAIT, present([GOLD])),
+    change(ObjectKind.PROVIDER_TRAITS, present([GOLD])),
+    change(ObjectKind.AGGREGATE, REQUIRES, {"availability_zone": "w"}, name="w"),
+    change(ObjectKind.AGGREGATE, {"availability_zone": "z"}, name="zone"),
     joins("h3", "isolated"),
     joins("h3", "plain"),
     leaves("h1", "v"),
     joins("h1", "w"),
-    change(Kind.AGGREGATE, RELEASES, REQUIRES, name="opened"),
-    change(Kind.FLAVOR, REQUIRES),
-    change(Kind.AGGREGATE, REQUIRES, name="closed"),
-    change(Kind.FLAVOR, RELEASES, REQUIRES, name="y"),
+    change(ObjectKind.AGGREGATE, RELEASES, REQUIRES, name="opened"),
+    change(ObjectKind.FLAVOR, REQUIRES),
+    change(ObjectKind.AGGREGATE, REQUIRES, name="closed"),
+    change(ObjectKind.FLAVOR, RELEASES, REQUIRES, name="y"),
     leaves("h2", "plain"),
     leaves("h2", "isolated"),
-    change(Kind.PROVIDER_TRAITS, gone([GOLD]), present([GOLD]), name="y"),
+    change(ObjectKind.PROVIDER_TRAITS, gone([GOLD]), present([GOLD]), name="y"),
 ]
 THERE = [
     aggregate("v", "h1", availability_zone="v", trait__CUSTOM_GOLD="required"),
@@ -90,9 +90,9 @@ def test_whatever_is_told_first_what_opens_is_written_before_what_closes(seed):
 
 
 def test_images_come_and_go_as_flavors_do():
-    released = change(Kind.IMAGE, RELEASES, REQUIRES, name="a")
+    released = change(ObjectKind.IMAGE, RELEASES, REQUIRES, name="a")
     key = key_of(GOLD)
-    assert order([released, change(Kind.IMAGE, REQUIRES, name="b")]) == [
+    assert order([released, change(ObjectKind.IMAGE, REQUIRES, name="b")]) == [
         ("REQUIRE", "b", key),
         ("RELEASE", "a", key),
     ]
@@ -100,14 +100,14 @@ def test_images_come_and_go_as_flavors_do():
 
 def test_those_of_a_phase_keep_their_order_and_none_is_lost():
     names = ["c", "a", "b"]
-    told = [change(Kind.PROVIDER_TRAITS, present([GOLD]), name=n) for n in names]
+    told = [change(ObjectKind.PROVIDER_TRAITS, present([GOLD]), name=n) for n in names]
     (stage,) = plan_of(told).stages
     assert [each.object.name for each in stage] == names
 
 
 def test_a_provider_gets_traits_first_and_loses_others_last_from_what_it_is_then():
     both = {GOLD: PRESENT, SILVER: None}
-    one = change(Kind.PROVIDER_TRAITS, both, present([SILVER]), generation=7)
+    one = change(ObjectKind.PROVIDER_TRAITS, both, present([SILVER]), generation=7)
     (gained,), (lost,) = plan_of([one]).stages
     assert (gained.after, gained.found.generation) == ({GOLD: PRESENT}, 7)
     # Its own first write has moved the generation: it is read again.
@@ -131,12 +131,14 @@ def test_a_provider_gets_traits_first_and_loses_others_last_from_what_it_is_then
     ],
 )
 def test_metadata_opens_or_closes_an_aggregate_in_one_request(before, after, phase):
-    one = change(Kind.AGGREGATE, after, before)
+    one = change(ObjectKind.AGGREGATE, after, before)
     assert order([one]) == [(phase, "x", *sorted(after))]
 
 
 def test_what_hosts_of_a_closed_aggregate_move_to_is_closed_before_they_do():
-    closed = change(Kind.AGGREGATE, REQUIRES, {"availability_zone": "z2"}, name="b")
+    closed = change(
+        ObjectKind.AGGREGATE, REQUIRES, {"availability_zone": "z2"}, name="b"
+    )
     changes = [joins("h1", "b"), closed, leaves("h1", "a")]
     zones = aggregate("b", availability_zone="z2")
     was = {"availability_zone": "z1", "trait__CUSTOM_SILVER": "required"}
@@ -153,8 +155,10 @@ def test_what_hosts_of_a_closed_aggregate_move_to_is_closed_before_they_do():
 
 def test_what_closes_the_same_hosts_elsewhere_comes_before_what_opens():
     def opening_with(host):
-        opened = change(Kind.AGGREGATE, RELEASES, REQUIRES, name="a", hosts=["h1"])
-        closed = change(Kind.AGGREGATE, {key_of(SILVER): "required"}, name="b")
+        opened = change(
+            ObjectKind.AGGREGATE, RELEASES, REQUIRES, name="a", hosts=["h1"]
+        )
+        closed = change(ObjectKind.AGGREGATE, {key_of(SILVER): "required"}, name="b")
         found = order([opened, closed, joins(host, "b")])
         return [(phase, name) for phase, name, _ in found]
 
@@ -189,29 +193,32 @@ def test_what_fails_for_sure_leaves_out_what_follows_of_its_trait_and_nothing_el
     def about(trait, name, **more):
         key = {key_of(trait): "required"}
         return [
-            change(Kind.PROVIDER_TRAITS, present([trait]), name=name),
-            change(Kind.FLAVOR, key, name=name),
-            change(Kind.AGGREGATE, key, name=name),
+            change(ObjectKind.PROVIDER_TRAITS, present([trait]), name=name),
+            change(ObjectKind.FLAVOR, key, name=name),
+            change(ObjectKind.AGGREGATE, key, name=name),
         ]
 
     broken, *others = about(GOLD, "gold")
     broken = dataclasses.replace(broken, problem=NoProvider("h"))
-    more = change(Kind.PROVIDER_TRAITS, present([GOLD]), name="other")
+    more = change(ObjectKind.PROVIDER_TRAITS, present([GOLD]), name="other")
     plan = plan_of([broken, more, *others, *about(SILVER, "silver")])
     assert {(c.object.kind, c.object.name) for c in plan.changes if c.blocked} == {
-        (Kind.FLAVOR, "gold"),
-        (Kind.AGGREGATE, "gold"),
+        (ObjectKind.FLAVOR, "gold"),
+        (ObjectKind.AGGREGATE, "gold"),
     }
     assert [c.object.name for c in plan.changes if not c.is_sent] == ["gold"] * 3
 
 
 def test_what_is_left_out_leaves_out_what_follows_it_in_turn():
-    broken = change(Kind.PROVIDER_TRAITS, present([SILVER]), name="h1")
+    broken = change(ObjectKind.PROVIDER_TRAITS, present([SILVER]), name="h1")
     broken = dataclasses.replace(broken, problem=NoProvider("h1"))
     swapped = change(
-        Kind.AGGREGATE, {key_of(SILVER): "required", **RELEASES}, REQUIRES, name="a"
+        ObjectKind.AGGREGATE,
+        {key_of(SILVER): "required", **RELEASES},
+        REQUIRES,
+        name="a",
     )
-    released = change(Kind.FLAVOR, RELEASES, REQUIRES)
-    lost = change(Kind.PROVIDER_TRAITS, gone([GOLD]), present([GOLD]), name="h2")
+    released = change(ObjectKind.FLAVOR, RELEASES, REQUIRES)
+    lost = change(ObjectKind.PROVIDER_TRAITS, gone([GOLD]), present([GOLD]), name="h2")
     plan = plan_of([lost, released, swapped, broken])
     assert [c.blocked for c in plan.changes] == [False, True, True, True]

@@ -10,7 +10,7 @@ import shlex
 import pytest
 
 from osc_traitsched.core.check import RULES
-from osc_traitsched.core.check.finding import Finding, Kind, Severity
+from osc_traitsched.core.check.finding import Finding, Severity, SubjectKind
 from osc_traitsched.core.check.rule import ImagesOfOthers
 from osc_traitsched.core.check.rules.config import ConfigFilterGone
 from osc_traitsched.core.check.rules.traits import TraitsUnused
@@ -59,7 +59,7 @@ def test_every_class_of_findings_is_named_like_its_rule_and_frozen(finding):
 @pytest.mark.parametrize("finding", CLASSES, ids=lambda each: each.rule)
 def test_every_finding_says_how_bad_it_is_and_what_it_is_about(finding):
     fields = {field.name for field in dataclasses.fields(finding)}
-    types = {"rule": str, "severity": Severity, "kind": Kind, "name": str}
+    types = {"rule": str, "severity": Severity, "kind": SubjectKind, "name": str}
     for name, expected in types.items():
         assert name in fields or isinstance(getattr(finding, name), expected)
 
@@ -162,7 +162,7 @@ def test_a_command_changes_a_flavor_by_its_id(of, command):
 
 def test_no_trait_is_to_be_added_where_another_group_forbids_it():
     both = Trait("", GOLD, False, ()), Trait("_A", GOLD, True, ())
-    found = TraitsNotTogether(Severity.ERROR, Kind.FLAVOR, "f", both)
+    found = TraitsNotTogether(Severity.ERROR, SubjectKind.FLAVOR, "f", both)
     ((*_, fix),) = check.rows([found])[1]
     assert "add" not in fix
 

@@ -10,7 +10,7 @@ import pytest
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.state import ServerGroup
-from osc_traitsched.core.nova.question import Kind, Question
+from osc_traitsched.core.nova.question import MoveKind, Question
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.servers.drain import (
     Drain,
@@ -27,7 +27,11 @@ from osc_traitsched.views.drain import document, prose
 from tests.schemas import closed
 from tests.unit.core.weigher import host
 
-LIVE, COLD, EVACUATION = Kind.LIVE_MIGRATION, Kind.MIGRATION, Kind.EVACUATION
+LIVE, COLD, EVACUATION = (
+    MoveKind.LIVE_MIGRATION,
+    MoveKind.MIGRATION,
+    MoveKind.EVACUATION,
+)
 SETTINGS = SchedulerSettings(34, {}, "a test")
 HOME, THERE = host("cmp00").compute, host("cmp05").compute
 FLAVOR = {"name": "m1", "vcpus": 1, "ram": 512, "disk": 1, "extra_specs": {}}

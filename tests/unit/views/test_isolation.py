@@ -12,8 +12,8 @@ from osc_traitsched.core.change.model import (
     PRESENT,
     Change,
     Kept,
-    Kind,
     Object,
+    ObjectKind,
     Outcome,
     Reason,
     State,
@@ -82,27 +82,27 @@ def change(kind, *names, value="required", removes=False, kept=()):
 
 
 def host_change(*names, **options):
-    return change(Kind.PROVIDER_TRAITS, *names, value=PRESENT, **options)
+    return change(ObjectKind.PROVIDER_TRAITS, *names, value=PRESENT, **options)
 
 
 KEY = f"trait:{GOLD}"
 
 
 def image_change(identity, name, owner="", kept=()):
-    named = Object(Kind.IMAGE, identity, name, owner=owner)
+    named = Object(ObjectKind.IMAGE, identity, name, owner=owner)
     return Change(named, State({}), {}, kept=kept)
 
 
 STAYS_HERE = (Kept(GOLD, Reason.STANDARD),)
 CHANGES = [
-    change(Kind.TRAIT, GOLD),
+    change(ObjectKind.TRAIT, GOLD),
     host_change(GOLD, SILVER),
     host_change(SILVER, removes=True, kept=STAYS_HERE),
-    change(Kind.PROVIDER_AGGREGATES, "uuid"),
-    change(Kind.FLAVOR, KEY),
-    change(Kind.FLAVOR),
-    change(Kind.FLAVOR, kept=(Kept(GOLD, Reason.OTHER_HOSTS, ("h1", "h2")),)),
-    change(Kind.AGGREGATE, KEY, removes=True),
+    change(ObjectKind.PROVIDER_AGGREGATES, "uuid"),
+    change(ObjectKind.FLAVOR, KEY),
+    change(ObjectKind.FLAVOR),
+    change(ObjectKind.FLAVOR, kept=(Kept(GOLD, Reason.OTHER_HOSTS, ("h1", "h2")),)),
+    change(ObjectKind.AGGREGATE, KEY, removes=True),
     # Of two with one name each has its ID, one of another project its owner.
     image_change("i1", "rocky"),
     image_change("i2", "rocky"),

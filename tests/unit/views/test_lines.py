@@ -5,8 +5,8 @@ from __future__ import annotations
 from osc_traitsched.core.change.model import (
     PRESENT,
     Change,
-    Kind,
     Object,
+    ObjectKind,
     Outcome,
     State,
     Status,
@@ -44,7 +44,7 @@ def step(
     known=None,
 ):
     what = "remove" if after is None else "add" if before is None else "set"
-    owner = Object(Kind.FLAVOR, "id", name)
+    owner = Object(ObjectKind.FLAVOR, "id", name)
     change = Change(owner, State({}), {}, phase=phase, problem=known)
     claim = Claim(after, Place("w.yaml", line), rest)
     outcome = Outcome(change, status, problem)

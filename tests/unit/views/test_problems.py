@@ -9,8 +9,8 @@ from osc_traitsched.core.change.model import (
     PRESENT,
     Change,
     ChangedMeanwhile,
-    Kind,
     Object,
+    ObjectKind,
     Outcome,
     State,
     Status,
@@ -22,7 +22,7 @@ from osc_traitsched.core.nova import own
 from osc_traitsched.core.nova.request import checks
 from osc_traitsched.core.wanted import refusals as of_wanted
 from osc_traitsched.core.wanted import shorthand
-from osc_traitsched.core.wanted.model import ConflictingEntries, Place, Wrong
+from osc_traitsched.core.wanted.model import ConflictingEntries, EntryError, Place
 from osc_traitsched.views import problems
 from osc_traitsched.views.explain.words import text
 
@@ -76,23 +76,23 @@ ERRORS = [
     errors.BadHostFile("hosts", "names no host"),
     errors.BadConfiguration("a\nb.conf", 12, "is not true or false", "ye\x1bs"),
     shorthand.Contradiction("f", ("CUSTOM_X",)),
-    ChangedMeanwhile(Object(Kind.FLAVOR, "1", "f"), {"trait:CUSTOM_X": "no"}),
+    ChangedMeanwhile(Object(ObjectKind.FLAVOR, "1", "f"), {"trait:CUSTOM_X": "no"}),
     shorthand.NotIsolated("gold"),
     effects.LeavesNoHost((impact.Effect(impact.Asked("f", "i"), EMPTIED, EMPTIED),)),
     traits.RoleChanged(dict.fromkeys(sorted(trait.ROLES), ("cmp1",))),
     traits.OwnedByNova((traits.RevertedByNova("COMPUTE_NODE", Ownership.NOVA_SETS),)),
     servers.ComputesUnlisted(("cmp1\n",)),
-    Wrong(LINE, errors.NoProvider("cmp1\n")),
-    errors.Mistakes((Wrong(LINE, BROKE), Wrong(LINE, BROKE))),
+    EntryError(LINE, errors.NoProvider("cmp1\n")),
+    errors.Mistakes((EntryError(LINE, BROKE), EntryError(LINE, BROKE))),
     ConflictingEntries("g\x1b", "zone", LINE),
-    of_wanted.NotToTake("HW_X"),
-    of_wanted.SaysWhatItIs("CUSTOM_X"),
+    of_wanted.NovaOwnedTrait("HW_X"),
+    of_wanted.RoleTrait("CUSTOM_X"),
     of_wanted.NoCompute("card\n"),
     of_wanted.NoNewName("x\x1b", ()),
     of_wanted.NoNewName("x*\x1b", ("xy\n",)),
     of_wanted.NoInventory(),
     of_wanted.NoVariable("h\x1b", "v\n"),
-    of_wanted.OnlyNobody("g\x1b"),
+    of_wanted.EmptyExclusive("g\x1b"),
     of_wanted.IronicNode("node\x1b", "CUSTOM_X", is_added=True),
     of_wanted.OthersProvider("card", "Neutron"),
     of_wanted.ServersWouldMove(None, "z\n", {"cmp1\x1b": 2}),
@@ -101,7 +101,7 @@ ERRORS = [
     of_wanted.HeldHosts(("cmp1\n",), None, "z\n"),
     of_wanted.GoneProject(LINE, "g\x1b", "f" * 32),
     of_wanted.OtherCloud("p\n.json", "http://a\x1b", "http://b\n"),
-    of_wanted.TakesMost(LINE, Kind.PROVIDER_TRAITS, "CUSTOM_X", 3, 4),
+    of_wanted.TakesMost(LINE, ObjectKind.PROVIDER_TRAITS, "CUSTOM_X", 3, 4),
     of_wanted.NotReviewed("plan\n.json", ("add\x1b", "set\n")),
     traits.LastHolder(
         {"CUSTOM_X": (traits.Requirer("flavor", "f", "trait:CUSTOM_X", "f1"),)}
@@ -141,7 +141,7 @@ VARIANTS = [
     errors.PlacementRefuses("No such trait(s): HW_NEW."),
     errors.PlacementRefuses(CONFLICT),
     errors.ConcurrentUpdate("placement", "no", 409, 10),
-    ChangedMeanwhile(Object(Kind.FLAVOR, "1", "f"), {"a": None, "b": "2"}),
+    ChangedMeanwhile(Object(ObjectKind.FLAVOR, "1", "f"), {"a": None, "b": "2"}),
     errors.Refusal("ValueError", "no-name-and-count", ("k",), "api", 500),
     checks.zone_refusal("zone-9", {"zone-8": True}),
     *(
@@ -172,7 +172,7 @@ def test_every_type_of_error_has_been_tried():
 
 def test_what_failed_what_nobody_knows_and_what_was_not_done_are_counted(golden):
     def line(*statuses):
-        change = Change(Object(Kind.TRAIT, "X", "X"), State({}), {"X": PRESENT})
+        change = Change(Object(ObjectKind.TRAIT, "X", "X"), State({}), {"X": PRESENT})
         return problems.failures([Outcome(change, each) for each in statuses])
 
     known, unknown = (Status.FAILED, Status.CHANGED), (Status.UNKNOWN, Status.NOT_DONE)

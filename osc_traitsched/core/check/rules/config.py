@@ -7,7 +7,7 @@ import enum
 from collections.abc import Collection, Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
-from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
+from osc_traitsched.core.check.finding import Finding, Severity, SubjectKind, Words
 from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.words import enable, off_by, unset
 from osc_traitsched.core.names import near_names
@@ -61,7 +61,7 @@ class ConfigIgnored(Finding):
 
     rule = "config-ignored"
     severity = Severity.NOTE
-    kind = Kind.OPTION
+    kind = SubjectKind.OPTION
     name: str
     source: str
     release: int
@@ -87,7 +87,7 @@ class ConfigFilterGone(Finding):
     rule = "config-filter-gone"
     pedantic = True
     severity = Severity.ERROR
-    kind = Kind.OPTION
+    kind = SubjectKind.OPTION
     name = options.ENABLED_FILTERS
     filter: str
     release: int
@@ -120,7 +120,7 @@ class ConfigMaxResults(Finding):
 
     rule = "config-max-results"
     pedantic = True
-    kind = Kind.OPTION
+    kind = SubjectKind.OPTION
     name = options.MAX_RESULTS
     severity: Severity
     limit: int
@@ -151,7 +151,7 @@ class ConfigProjectRequired(Finding):
 
     rule = "config-project-required"
     severity = Severity.WARNING
-    kind = Kind.OPTION
+    kind = SubjectKind.OPTION
     name = options.TENANT_REQUIRED
     setting: Setting
 
@@ -178,7 +178,7 @@ class ConfigImageMetadataOff(Finding):
     """
 
     rule = "config-image-metadata-off"
-    kind = Kind.OPTION
+    kind = SubjectKind.OPTION
     name = options.IMAGE_METADATA
     severity: Severity
     traits: tuple[str, ...]
@@ -237,7 +237,7 @@ class ConfigImageMetadataNoTrait(Finding):
 
     rule = "config-image-metadata-no-trait"
     severity = Severity.WARNING
-    kind = Kind.IMAGE
+    kind = SubjectKind.IMAGE
     name: str
     key: str
     value: str
@@ -292,7 +292,7 @@ class WeighersKeyOff(Finding):
     """
 
     rule = "weighers-key-off"
-    kind = Kind.AGGREGATE
+    kind = SubjectKind.AGGREGATE
     severity: Severity
     name: str
     id: int
@@ -307,7 +307,7 @@ class WeighersKeyOff(Finding):
     def words(self) -> Words:
         return Words(
             f"{self.key}={self.value} has no effect: {_why(self)}",
-            unset(Kind.AGGREGATE, [self.key], str(self.id)),
+            unset(SubjectKind.AGGREGATE, [self.key], str(self.id)),
         )
 
 
@@ -377,11 +377,11 @@ def _why(finding: WeighersKeyOff) -> str:
 
 
 RULES = (
-    Rule(ConfigIgnored, ignored, Kind.OPTION),
-    Rule(ConfigFilterGone, filter_gone, Kind.OPTION),
-    Rule(ConfigMaxResults, max_results, Kind.HOST),
-    Rule(ConfigProjectRequired, project_required, Kind.OPTION),
-    Rule(ConfigImageMetadataOff, image_metadata_off, Kind.IMAGE),
-    Rule(ConfigImageMetadataNoTrait, image_metadata_no_trait, Kind.IMAGE),
-    Rule(WeighersKeyOff, key_off, Kind.AGGREGATE),
+    Rule(ConfigIgnored, ignored, SubjectKind.OPTION),
+    Rule(ConfigFilterGone, filter_gone, SubjectKind.OPTION),
+    Rule(ConfigMaxResults, max_results, SubjectKind.HOST),
+    Rule(ConfigProjectRequired, project_required, SubjectKind.OPTION),
+    Rule(ConfigImageMetadataOff, image_metadata_off, SubjectKind.IMAGE),
+    Rule(ConfigImageMetadataNoTrait, image_metadata_no_trait, SubjectKind.IMAGE),
+    Rule(WeighersKeyOff, key_off, SubjectKind.AGGREGATE),
 )

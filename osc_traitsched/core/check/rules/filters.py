@@ -7,9 +7,9 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 
 from osc_traitsched.core.check.analysis import CAPABILITIES, EXTRA_SPECS, Analysis
-from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
+from osc_traitsched.core.check.finding import Finding, Severity, SubjectKind, Words
 from osc_traitsched.core.check.rule import Rule
-from osc_traitsched.core.check.survey import Demand
+from osc_traitsched.core.check.survey import StandaloneRequest
 from osc_traitsched.core.check.words import unset
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.nova import options
@@ -40,7 +40,7 @@ class FiltersGroupPolicy(Finding):
 
     rule = "filters-group-policy"
     severity = Severity.ERROR
-    kind = Kind.OPTION
+    kind = SubjectKind.OPTION
     name: str
     policy: str
     needed: str
@@ -94,7 +94,7 @@ class FiltersNoAggregate(Finding):
     """
 
     rule = "filters-no-aggregate"
-    kind = Kind.FLAVOR
+    kind = SubjectKind.FLAVOR
     severity: Severity
     name: str
     id: str
@@ -160,7 +160,7 @@ def _compared(body: Body) -> tuple[Pair, ...]:
 
 def _keeps_all_out(
     analysis: Analysis,
-    flavor: Demand,
+    flavor: StandaloneRequest,
     pairs: tuple[Pair, ...],
     known: dict[tuple[Pair, ...], bool],
 ) -> bool:
@@ -188,7 +188,7 @@ class FiltersUnscoped(Finding):
 
     rule = "filters-unscoped"
     severity = Severity.WARNING
-    kind = Kind.FLAVOR
+    kind = SubjectKind.FLAVOR
     name: str
     id: str
     key: str
@@ -211,7 +211,7 @@ class FiltersUnscoped(Finding):
                 f"({CAPABILITIES})"
             )
         if not self.of_aggregates:
-            return Words(problem, unset(Kind.FLAVOR, [self.key], self.id))
+            return Words(problem, unset(SubjectKind.FLAVOR, [self.key], self.id))
         return Words(
             problem,
             openstack("flavor set", Option("--property", scoped), self.id),
@@ -254,7 +254,7 @@ def _of_no_value(problem: str, key: str, value: str, flavor: str) -> Words:
             "so that none equals one with such spaces",
             openstack("flavor set", Option("--property", pair), flavor),
         )
-    return Words(f"{problem}; no value does", unset(Kind.FLAVOR, [key], flavor))
+    return Words(f"{problem}; no value does", unset(SubjectKind.FLAVOR, [key], flavor))
 
 
 # Keys for host filters that are not enabled.
@@ -283,7 +283,7 @@ class FiltersKeyOff(Finding):
     """
 
     rule = "filters-key-off"
-    kind = Kind.AGGREGATE
+    kind = SubjectKind.AGGREGATE
     severity: Severity
     name: str
     id: int
@@ -294,7 +294,7 @@ class FiltersKeyOff(Finding):
     setting: Setting
 
     def words(self) -> Words:
-        remove = unset(Kind.AGGREGATE, [self.key], str(self.id))
+        remove = unset(SubjectKind.AGGREGATE, [self.key], str(self.id))
         pair = f"{self.key}={self.value}"
         if self.gone is not None:
             return Words(
@@ -340,7 +340,7 @@ class FiltersExtraSpecsOff(Finding):
     """
 
     rule = "filters-extra-specs-off"
-    kind = Kind.OPTION
+    kind = SubjectKind.OPTION
     name = options.ENABLED_FILTERS
     severity: Severity
     flavors: tuple[str, ...]
@@ -391,7 +391,7 @@ class FiltersOptionOff(Finding):
     """
 
     rule = "filters-option-off"
-    kind = Kind.OPTION
+    kind = SubjectKind.OPTION
     severity: Severity
     name: str
     filters: tuple[str, ...]
@@ -434,10 +434,10 @@ def _not_on(name: str, setting: Setting) -> str:
 
 
 RULES = (
-    Rule(FiltersExtraSpecsOff, extra_specs_off, Kind.FLAVOR),
-    Rule(FiltersNoAggregate, no_aggregate, Kind.FLAVOR),
-    Rule(FiltersUnscoped, unscoped, Kind.FLAVOR),
-    Rule(FiltersGroupPolicy, group_policy, Kind.OPTION),
-    Rule(FiltersOptionOff, option_off, Kind.OPTION),
-    Rule(FiltersKeyOff, key_off, Kind.AGGREGATE),
+    Rule(FiltersExtraSpecsOff, extra_specs_off, SubjectKind.FLAVOR),
+    Rule(FiltersNoAggregate, no_aggregate, SubjectKind.FLAVOR),
+    Rule(FiltersUnscoped, unscoped, SubjectKind.FLAVOR),
+    Rule(FiltersGroupPolicy, group_policy, SubjectKind.OPTION),
+    Rule(FiltersOptionOff, option_off, SubjectKind.OPTION),
+    Rule(FiltersKeyOff, key_off, SubjectKind.AGGREGATE),
 )

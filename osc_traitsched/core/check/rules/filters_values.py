@@ -16,9 +16,9 @@ from osc_traitsched.core.check.analysis import (
     Analysis,
 )
 from osc_traitsched.core.check.builder import ANY_FLAVOR
-from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
+from osc_traitsched.core.check.finding import Finding, Severity, SubjectKind, Words
 from osc_traitsched.core.check.rule import Rule
-from osc_traitsched.core.check.survey import Demand
+from osc_traitsched.core.check.survey import StandaloneRequest
 from osc_traitsched.core.check.words import aggregate_set, unset
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.metadata import (
@@ -66,7 +66,7 @@ class FiltersRaises(Finding):
     """
 
     rule = "filters-raises"
-    kind = Kind.FLAVOR
+    kind = SubjectKind.FLAVOR
     severity: Severity
     name: str
     id: str
@@ -86,7 +86,7 @@ class FiltersRaises(Finding):
             f"for all hosts, as soon as it comes to {ranges(self.hosts, 'host')}"
         )
         if self.is_malformed or not self.metadata_key:
-            return Words(problem, unset(Kind.FLAVOR, [self.key], self.id))
+            return Words(problem, unset(SubjectKind.FLAVOR, [self.key], self.id))
         return Words(
             f"{problem}: what {listed(self.aggregates, 'aggregate')} has is no number",
             openstack(
@@ -145,7 +145,7 @@ def _raised(
 def _finding(
     analysis: Analysis,
     filter_name: str,
-    flavor: Demand,
+    flavor: StandaloneRequest,
     raised: Raises,
     states: list[HostState],
 ) -> FiltersRaises:
@@ -183,7 +183,7 @@ class FiltersImageRaises(Finding):
 
     rule = "filters-image-raises"
     pedantic = True
-    kind = Kind.IMAGE
+    kind = SubjectKind.IMAGE
     severity: Severity
     name: str
     id: str
@@ -195,7 +195,7 @@ class FiltersImageRaises(Finding):
         return Words(
             f"{IMAGE_PROPERTIES} raises AttributeError at {self.key}={self.value} on "
             f"each host that runs {', '.join(self.asked)}, and the request fails",
-            unset(Kind.IMAGE, [self.key], self.id),
+            unset(SubjectKind.IMAGE, [self.key], self.id),
             f"a flavor's {ADDRESS_BITS} is compared by {CAPABILITIES}; take it off "
             "here",
         )
@@ -258,7 +258,7 @@ class FiltersImageKey(Finding):
     rule = "filters-image-key"
     pedantic = True
     severity = Severity.WARNING
-    kind = Kind.AGGREGATE
+    kind = SubjectKind.AGGREGATE
     name: str
     id: int
     key: str
@@ -317,7 +317,7 @@ class FiltersImageValue(Finding):
 
     rule = "filters-image-value"
     severity = Severity.ERROR
-    kind = Kind.AGGREGATE
+    kind = SubjectKind.AGGREGATE
     name: str
     id: int
     key: str
@@ -379,7 +379,7 @@ class FiltersTenantSuffix(Finding):
 
     rule = "filters-tenant-suffix"
     severity = Severity.ERROR
-    kind = Kind.AGGREGATE
+    kind = SubjectKind.AGGREGATE
     name: str
     id: int
     keys: tuple[str, ...]
@@ -465,7 +465,7 @@ class FiltersIsolated(Finding):
 
     rule = "filters-isolated"
     severity = Severity.WARNING
-    kind = Kind.OPTION
+    kind = SubjectKind.OPTION
     name: str
     value: str
     stray: Stray
@@ -527,10 +527,10 @@ def _image(analysis: Analysis, value: str) -> tuple[Stray, tuple[str, ...]] | No
 
 
 RULES = (
-    Rule(FiltersRaises, raising, Kind.FLAVOR),
-    Rule(FiltersImageRaises, image_raising, Kind.IMAGE),
-    Rule(FiltersTenantSuffix, tenant_suffix, Kind.AGGREGATE),
-    Rule(FiltersIsolated, isolated, Kind.OPTION),
-    Rule(FiltersImageKey, image_key, Kind.AGGREGATE),
-    Rule(FiltersImageValue, image_value, Kind.AGGREGATE),
+    Rule(FiltersRaises, raising, SubjectKind.FLAVOR),
+    Rule(FiltersImageRaises, image_raising, SubjectKind.IMAGE),
+    Rule(FiltersTenantSuffix, tenant_suffix, SubjectKind.AGGREGATE),
+    Rule(FiltersIsolated, isolated, SubjectKind.OPTION),
+    Rule(FiltersImageKey, image_key, SubjectKind.AGGREGATE),
+    Rule(FiltersImageValue, image_value, SubjectKind.AGGREGATE),
 )

@@ -9,9 +9,9 @@ import dataclasses
 from collections.abc import Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
-from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
+from osc_traitsched.core.check.finding import Finding, Severity, SubjectKind, Words
 from osc_traitsched.core.check.rule import Rule
-from osc_traitsched.core.check.survey import Demand
+from osc_traitsched.core.check.survey import StandaloneRequest
 from osc_traitsched.core.check.words import enable, off_by
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import RootTrait, Trait
@@ -28,7 +28,7 @@ class ImageTypeNoHost(Finding):
 
     rule = "image-type-no-host"
     severity = Severity.ERROR
-    kind = Kind.FORMAT
+    kind = SubjectKind.FORMAT
     name: str
     trait: str
     images: tuple[str, ...]
@@ -68,7 +68,7 @@ class ImageTypeFewHosts(Finding):
 
     rule = "image-type-few-hosts"
     severity = Severity.NOTE
-    kind = Kind.FORMAT
+    kind = SubjectKind.FORMAT
     name: str
     trait: str
     images: tuple[str, ...]
@@ -103,7 +103,7 @@ class ImageTypeFlavorNoHost(Finding):
 
     rule = "image-type-flavor-no-host"
     severity = Severity.WARNING
-    kind = Kind.FORMAT
+    kind = SubjectKind.FORMAT
     name: str
     trait: str
     images: tuple[str, ...]
@@ -141,7 +141,7 @@ class ImageTypeOff(Finding):
     """
 
     rule = "image-type-off"
-    kind = Kind.OPTION
+    kind = SubjectKind.OPTION
     name = options.IMAGE_TYPE
     severity: Severity
     formats: tuple[tuple[str, int], ...]
@@ -183,7 +183,7 @@ class _Format:
 
     name: str
     trait: RootTrait | Trait
-    images: tuple[Demand, ...]
+    images: tuple[StandaloneRequest, ...]
     hosts: frozenset[str]
 
     @property
@@ -198,7 +198,7 @@ class _Format:
 
 def _formats(analysis: Analysis) -> list[_Format]:
     """The formats in use, by name; none without any host."""
-    images: dict[str, list[Demand]] = {}
+    images: dict[str, list[StandaloneRequest]] = {}
     clauses = {}
     for image in analysis.images:
         known = analysis.survey.known_traits
@@ -233,8 +233,8 @@ def _shut_out(analysis: Analysis, each: _Format) -> tuple[str, ...]:
 
 
 RULES = (
-    Rule(ImageTypeNoHost, no_host, Kind.IMAGE),
-    Rule(ImageTypeFewHosts, few_hosts, Kind.IMAGE),
-    Rule(ImageTypeFlavorNoHost, flavor_no_host, Kind.FLAVOR),
-    Rule(ImageTypeOff, off, Kind.IMAGE),
+    Rule(ImageTypeNoHost, no_host, SubjectKind.IMAGE),
+    Rule(ImageTypeFewHosts, few_hosts, SubjectKind.IMAGE),
+    Rule(ImageTypeFlavorNoHost, flavor_no_host, SubjectKind.FLAVOR),
+    Rule(ImageTypeOff, off, SubjectKind.IMAGE),
 )

@@ -10,10 +10,10 @@ import itertools
 from collections.abc import Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
-from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
+from osc_traitsched.core.check.finding import Finding, Severity, SubjectKind, Words
 from osc_traitsched.core.check.hosts import Isolated
 from osc_traitsched.core.check.rule import Rule
-from osc_traitsched.core.check.survey import Demand
+from osc_traitsched.core.check.survey import StandaloneRequest
 from osc_traitsched.core.check.words import enable, off_by
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.metadata import trait_in
@@ -32,7 +32,7 @@ class IsolationMemberLacksTrait(Finding):
     """
 
     rule = "isolation-member-lacks-trait"
-    kind = Kind.AGGREGATE
+    kind = SubjectKind.AGGREGATE
     severity: Severity
     name: str
     trait: str
@@ -76,7 +76,7 @@ class IsolationOverlap(Finding):
     """
 
     rule = "isolation-overlap"
-    kind = Kind.AGGREGATE
+    kind = SubjectKind.AGGREGATE
     severity: Severity
     name: str
     other: str
@@ -124,7 +124,7 @@ class IsolationOff(Finding):
     """Aggregates with isolation metadata, while the option is off."""
 
     rule = "isolation-off"
-    kind = Kind.OPTION
+    kind = SubjectKind.OPTION
     name = options.ISOLATION
     severity: Severity
     aggregates: tuple[str, ...]
@@ -159,7 +159,7 @@ class IsolationNotRequired(Finding):
     """
 
     rule = "isolation-not-required"
-    kind = Kind.AGGREGATE
+    kind = SubjectKind.AGGREGATE
     severity: Severity
     name: str
     keys: tuple[str, ...]
@@ -221,7 +221,7 @@ class IsolationTraitOutside(Finding):
     """
 
     rule = "isolation-trait-outside"
-    kind = Kind.TRAIT
+    kind = SubjectKind.TRAIT
     severity: Severity
     name: str
     aggregates: tuple[str, ...]
@@ -270,7 +270,7 @@ class IsolationShutsOut(Finding):
 
     rule = "isolation-shuts-out"
     severity = Severity.ERROR
-    kind = Kind.FLAVOR
+    kind = SubjectKind.FLAVOR
     name: str
     aggregates: tuple[str, ...]
     hosts: tuple[str, ...]
@@ -304,13 +304,15 @@ def shuts_out(analysis: Analysis) -> Iterator[IsolationShutsOut]:
             )
 
 
-def _most(analysis: Analysis, flavor: Demand, closed: frozenset[str]) -> frozenset[str]:
+def _most(
+    analysis: Analysis, flavor: StandaloneRequest, closed: frozenset[str]
+) -> frozenset[str]:
     """An upper bound of the hosts that could take a flavor."""
     most = analysis.flavor_hosts.at_most(flavor)
     return most if most <= closed else analysis.flavor_hosts.with_any_image(flavor)
 
 
-def _closed(analysis: Analysis, flavor: Demand) -> frozenset[str]:
+def _closed(analysis: Analysis, flavor: StandaloneRequest) -> frozenset[str]:
     """Roots that are isolated from a flavor with any image."""
     isolated = {name for each in analysis.isolated for name in each.traits}
     images = {frozenset[str](), *(image.opens for image in analysis.images)}
@@ -333,10 +335,10 @@ def _severity(analysis: Analysis, on: Severity, off: Severity) -> Severity:
 
 
 RULES = (
-    Rule(IsolationMemberLacksTrait, member_lacks_trait, Kind.AGGREGATE),
-    Rule(IsolationOverlap, overlap, Kind.AGGREGATE),
-    Rule(IsolationOff, off, Kind.AGGREGATE),
-    Rule(IsolationNotRequired, not_required, Kind.AGGREGATE),
-    Rule(IsolationTraitOutside, trait_outside, Kind.AGGREGATE),
-    Rule(IsolationShutsOut, shuts_out, Kind.FLAVOR),
+    Rule(IsolationMemberLacksTrait, member_lacks_trait, SubjectKind.AGGREGATE),
+    Rule(IsolationOverlap, overlap, SubjectKind.AGGREGATE),
+    Rule(IsolationOff, off, SubjectKind.AGGREGATE),
+    Rule(IsolationNotRequired, not_required, SubjectKind.AGGREGATE),
+    Rule(IsolationTraitOutside, trait_outside, SubjectKind.AGGREGATE),
+    Rule(IsolationShutsOut, shuts_out, SubjectKind.FLAVOR),
 )

@@ -7,7 +7,7 @@ import enum
 from collections.abc import Iterable, Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
-from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
+from osc_traitsched.core.check.finding import Finding, Severity, SubjectKind, Words
 from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.survey import Survey
 from osc_traitsched.core.inventory.metadata import zone_in
@@ -81,7 +81,7 @@ class MirrorMissing(Finding):
     """
 
     rule = "mirror-missing"
-    kind = Kind.AGGREGATE
+    kind = SubjectKind.AGGREGATE
     severity: Severity
     name: str
     hosts: tuple[str, ...]
@@ -135,7 +135,7 @@ class MirrorExtra(Finding):
     """
 
     rule = "mirror-extra"
-    kind = Kind.AGGREGATE
+    kind = SubjectKind.AGGREGATE
     severity: Severity
     name: str
     hosts: tuple[str, ...]
@@ -188,7 +188,7 @@ class MirrorNodeMissing(Finding):
     """A host with several nodes; Placement lacks some of them in aggregates."""
 
     rule = "mirror-node-missing"
-    kind = Kind.HOST
+    kind = SubjectKind.HOST
     severity: Severity
     name: str
     nodes: tuple[str, ...]
@@ -230,7 +230,7 @@ class MirrorHostNoHypervisor(Finding):
 
     rule = "mirror-host-no-hypervisor"
     severity = Severity.WARNING
-    kind = Kind.HOST
+    kind = SubjectKind.HOST
     name: str
     aggregates: tuple[str, ...]
 
@@ -280,7 +280,7 @@ class MirrorNoProvider(Finding):
 
     rule = "mirror-no-provider"
     severity = Severity.ERROR
-    kind = Kind.HOST
+    kind = SubjectKind.HOST
     name: str
     service: str
     uuid: str
@@ -335,7 +335,7 @@ class MirrorOtherUuid(Finding):
 
     rule = "mirror-other-uuid"
     severity = Severity.ERROR
-    kind = Kind.HOST
+    kind = SubjectKind.HOST
     name: str
     uuid: str
     provider: str
@@ -369,7 +369,7 @@ class MirrorOtherName(Finding):
 
     rule = "mirror-other-name"
     severity = Severity.WARNING
-    kind = Kind.HOST
+    kind = SubjectKind.HOST
     name: str
     uuid: str
     provider: str
@@ -401,7 +401,7 @@ class MirrorNoHypervisor(Finding):
     """
 
     rule = "mirror-no-hypervisor"
-    kind = Kind.PROVIDER
+    kind = SubjectKind.PROVIDER
     severity: Severity
     name: str
     uuid: str
@@ -478,12 +478,12 @@ def _show(provider: str) -> Command:
 
 
 RULES = (
-    Rule(MirrorMissing, missing, Kind.AGGREGATE),
-    Rule(MirrorExtra, extra, Kind.AGGREGATE),
-    Rule(MirrorNodeMissing, node_missing, Kind.HOST),
-    Rule(MirrorHostNoHypervisor, host_no_hypervisor, Kind.AGGREGATE),
-    Rule(MirrorNoProvider, no_provider, Kind.HOST),
-    Rule(MirrorOtherUuid, other_uuid, Kind.HOST),
-    Rule(MirrorOtherName, other_name, Kind.HOST),
-    Rule(MirrorNoHypervisor, no_hypervisor, Kind.HOST),
+    Rule(MirrorMissing, missing, SubjectKind.AGGREGATE),
+    Rule(MirrorExtra, extra, SubjectKind.AGGREGATE),
+    Rule(MirrorNodeMissing, node_missing, SubjectKind.HOST),
+    Rule(MirrorHostNoHypervisor, host_no_hypervisor, SubjectKind.AGGREGATE),
+    Rule(MirrorNoProvider, no_provider, SubjectKind.HOST),
+    Rule(MirrorOtherUuid, other_uuid, SubjectKind.HOST),
+    Rule(MirrorOtherName, other_name, SubjectKind.HOST),
+    Rule(MirrorNoHypervisor, no_hypervisor, SubjectKind.HOST),
 )

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 
 from osc_traitsched.core.check.analysis import IMAGE_PROPERTIES, Analysis
 from osc_traitsched.core.check.builder import ANY_FLAVOR
-from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
+from osc_traitsched.core.check.finding import Finding, Severity, SubjectKind, Words
 from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.rules import traits_requests
-from osc_traitsched.core.check.survey import Demand, is_certain
+from osc_traitsched.core.check.survey import StandaloneRequest, is_certain
 from osc_traitsched.core.check.words import WHERE_TO_LOOK
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.nova import options
@@ -51,7 +51,7 @@ class ResourcesNoHost(Finding):
     """
 
     rule = "resources-no-host"
-    kind = Kind.RESOURCE_CLASS
+    kind = SubjectKind.RESOURCE_CLASS
     severity: Severity
     name: str
     flavors: tuple[str, ...]
@@ -141,7 +141,9 @@ def _has_fallback(analysis: Analysis, clause: Resource) -> bool:
     )
 
 
-def _too_much(analysis: Analysis, flavor: Demand) -> dict[tuple[str, bool], int]:
+def _too_much(
+    analysis: Analysis, flavor: StandaloneRequest
+) -> dict[tuple[str, bool], int]:
     """The largest amounts that no host could give, by class.
 
     Each with whether a server that boots from a volume asks for less and fits.
@@ -160,7 +162,7 @@ def _too_much(analysis: Analysis, flavor: Demand) -> dict[tuple[str, bool], int]
     return found
 
 
-def _lacks_cpus(analysis: Analysis, flavor: Demand) -> bool:
+def _lacks_cpus(analysis: Analysis, flavor: StandaloneRequest) -> bool:
     """Whether no host has the CPUs, pinned or not.
 
     Nova asks a second time without pinned CPUs, and an image can ask for them.
@@ -175,7 +177,7 @@ def _lacks_cpus(analysis: Analysis, flavor: Demand) -> bool:
     )
 
 
-def _requests(analysis: Analysis, flavor: Demand) -> tuple[Request, ...]:
+def _requests(analysis: Analysis, flavor: StandaloneRequest) -> tuple[Request, ...]:
     """The requests of a flavor; those with the images if Nova rejects it alone."""
     if flavor.requests:
         return flavor.requests
@@ -210,7 +212,7 @@ class ResourcesNotTogether(Finding):
 
     rule = "resources-not-together"
     severity = Severity.ERROR
-    kind = Kind.FLAVOR
+    kind = SubjectKind.FLAVOR
     name: str
     amounts: tuple[tuple[str, int], ...]
     isolates: bool
@@ -252,8 +254,8 @@ def _is_refused(request: Request) -> bool:
 
 
 AMOUNT_RULES = (
-    Rule(ResourcesNoHost, no_host, Kind.FLAVOR),
-    Rule(ResourcesNotTogether, not_together, Kind.FLAVOR),
+    Rule(ResourcesNoHost, no_host, SubjectKind.FLAVOR),
+    Rule(ResourcesNotTogether, not_together, SubjectKind.FLAVOR),
 )
 
 
@@ -286,7 +288,7 @@ class FiltersImageNoHost(Finding):
     """
 
     rule = "filters-image-no-host"
-    kind = Kind.IMAGE
+    kind = SubjectKind.IMAGE
     severity: Severity
     name: str
     images: tuple[str, ...]
@@ -317,7 +319,7 @@ def image_no_host(analysis: Analysis) -> Iterator[FiltersImageNoHost]:
     if not analysis.filtering.is_on(IMAGE_PROPERTIES):
         return
     states = {_kind(state): state for state in analysis.filtering.states}
-    alike: dict[tuple[str, ...], list[Demand]] = {}
+    alike: dict[tuple[str, ...], list[StandaloneRequest]] = {}
     for image in analysis.images:
         properties = tuple(str(image.body.get(key, "")) for key in _READ)
         if any(properties) and states:
@@ -350,7 +352,7 @@ def _kind(state: HostState) -> tuple[str, int, str]:
 
 
 def _cause(
-    analysis: Analysis, image: Demand, states: Iterable[HostState]
+    analysis: Analysis, image: StandaloneRequest, states: Iterable[HostState]
 ) -> _Cause | None:
     settings = analysis.survey.assumptions
     # Its trait says the same.
@@ -383,4 +385,4 @@ def _differs(host: HostState, spec: RequestSpec, answer: Answer) -> bool:
     return bool(is_doubtful and wanted and own) and wanted not in runs
 
 
-IMAGE_RULES = (Rule(FiltersImageNoHost, image_no_host, Kind.IMAGE),)
+IMAGE_RULES = (Rule(FiltersImageNoHost, image_no_host, SubjectKind.IMAGE),)

@@ -7,7 +7,7 @@ import enum
 from collections.abc import Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
-from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
+from osc_traitsched.core.check.finding import Finding, Severity, SubjectKind, Words
 from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.words import aggregate_set, enable, off_by, unset
 from osc_traitsched.core.inventory.metadata import TENANT_KEY, projects_of, zone_in
@@ -39,7 +39,7 @@ class AzSeveral(Finding):
 
     rule = "az-several"
     severity = Severity.ERROR
-    kind = Kind.HOST
+    kind = SubjectKind.HOST
     name: str
     zones: tuple[str, ...]
     aggregates: tuple[str, ...]
@@ -98,7 +98,7 @@ class AzDefaultZone(Finding):
     """
 
     rule = "az-default-zone"
-    kind = Kind.ZONE
+    kind = SubjectKind.ZONE
     severity: Severity
     name: str
     hosts: tuple[str, ...]
@@ -153,7 +153,7 @@ class AzFilter(Finding):
     """
 
     rule = "az-filter"
-    kind = Kind.OPTION
+    kind = SubjectKind.OPTION
     name = options.ENABLED_FILTERS
     severity: Severity
     release: int
@@ -190,7 +190,7 @@ class AzIgnored(Finding):
 
     rule = "az-ignored"
     severity = Severity.ERROR
-    kind = Kind.OPTION
+    kind = SubjectKind.OPTION
     name = options.AZ_QUERY
     zones: tuple[str, ...]
     setting: Setting
@@ -224,7 +224,7 @@ class ProjectList(Finding):
     """An aggregate whose project value has a comma."""
 
     rule = "project-list"
-    kind = Kind.AGGREGATE
+    kind = SubjectKind.AGGREGATE
     severity: Severity
     name: str
     id: int
@@ -267,7 +267,7 @@ class ProjectUnknown(Finding):
     """
 
     rule = "project-unknown"
-    kind = Kind.AGGREGATE
+    kind = SubjectKind.AGGREGATE
     severity: Severity
     name: str
     id: int
@@ -280,7 +280,7 @@ class ProjectUnknown(Finding):
         if not self.named:
             return Words(
                 f"{pair}: no project has this ID",
-                unset(Kind.AGGREGATE, [self.key], str(self.id)),
+                unset(SubjectKind.AGGREGATE, [self.key], str(self.id)),
             )
         meant = f"{self.key}={self.named[0]}"
         return Words(
@@ -310,7 +310,7 @@ class ProjectWithout(Finding):
     """Projects without an aggregate, while each needs one."""
 
     rule = "project-without"
-    kind = Kind.OPTION
+    kind = SubjectKind.OPTION
     name = options.TENANT_REQUIRED
     severity: Severity
     projects: tuple[str, ...]
@@ -369,7 +369,7 @@ class ProjectOff(Finding):
     """
 
     rule = "project-off"
-    kind = Kind.OPTION
+    kind = SubjectKind.OPTION
     name = options.TENANT
     severity: Severity
     aggregates: tuple[str, ...]
@@ -404,12 +404,12 @@ def off(analysis: Analysis) -> Iterator[ProjectOff]:
 
 
 RULES = (
-    Rule(AzSeveral, several, Kind.HOST),
-    Rule(AzDefaultZone, default_zone, Kind.HOST),
-    Rule(AzFilter, filtered, Kind.OPTION),
-    Rule(AzIgnored, ignored, Kind.OPTION),
-    Rule(ProjectOff, off, Kind.AGGREGATE),
-    Rule(ProjectList, lists, Kind.AGGREGATE),
-    Rule(ProjectUnknown, unknown, Kind.AGGREGATE),
-    Rule(ProjectWithout, without, Kind.OPTION),
+    Rule(AzSeveral, several, SubjectKind.HOST),
+    Rule(AzDefaultZone, default_zone, SubjectKind.HOST),
+    Rule(AzFilter, filtered, SubjectKind.OPTION),
+    Rule(AzIgnored, ignored, SubjectKind.OPTION),
+    Rule(ProjectOff, off, SubjectKind.AGGREGATE),
+    Rule(ProjectList, lists, SubjectKind.AGGREGATE),
+    Rule(ProjectUnknown, unknown, SubjectKind.AGGREGATE),
+    Rule(ProjectWithout, without, SubjectKind.OPTION),
 )

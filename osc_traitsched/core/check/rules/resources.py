@@ -7,9 +7,9 @@ import dataclasses
 from collections.abc import Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
-from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
+from osc_traitsched.core.check.finding import Finding, Severity, SubjectKind, Words
 from osc_traitsched.core.check.rule import Rule
-from osc_traitsched.core.check.survey import Demand
+from osc_traitsched.core.check.survey import StandaloneRequest
 from osc_traitsched.core.check.words import unset
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory import trait
@@ -51,7 +51,7 @@ class ResourcesUnknown(Finding):
 
     rule = "resources-unknown"
     severity = Severity.ERROR
-    kind = Kind.RESOURCE_CLASS
+    kind = SubjectKind.RESOURCE_CLASS
     name: str
     flavors: tuple[str, ...]
     nearest: tuple[str, ...]
@@ -75,7 +75,7 @@ def unknown(analysis: Analysis) -> Iterator[ResourcesUnknown]:
         yield ResourcesUnknown(name, tuple(flavors), trait.nearest(name, known))
 
 
-def _classes(flavor: Demand) -> set[str]:
+def _classes(flavor: StandaloneRequest) -> set[str]:
     return {
         clause.resource_class
         for request in flavor.requests
@@ -93,7 +93,7 @@ class ResourcesIgnored(Finding):
 
     rule = "resources-ignored"
     severity = Severity.ERROR
-    kind = Kind.FLAVOR
+    kind = SubjectKind.FLAVOR
     name: str
     ignored: tuple[NotEvaluated, ...]
     id: str
@@ -124,7 +124,7 @@ class ResourcesNoPolicy(Finding):
 
     rule = "resources-no-policy"
     severity = Severity.ERROR
-    kind = Kind.FLAVOR
+    kind = SubjectKind.FLAVOR
     name: str
     groups: tuple[str, ...]
     given: str
@@ -158,7 +158,7 @@ class ResourcesNone(Finding):
 
     rule = "resources-none"
     severity = Severity.ERROR
-    kind = Kind.FLAVOR
+    kind = SubjectKind.FLAVOR
     name: str
     groups: tuple[str, ...]
 
@@ -185,7 +185,7 @@ def none(analysis: Analysis) -> Iterator[ResourcesNone]:
             yield ResourcesNone(flavor.name, empty[0])
 
 
-def _images_add_amounts(analysis: Analysis, flavor: Demand) -> bool:
+def _images_add_amounts(analysis: Analysis, flavor: StandaloneRequest) -> bool:
     for image in analysis.images:
         with contextlib.suppress(Refusal):
             request = analysis.builder.request(flavor.body, image.body)
@@ -195,8 +195,8 @@ def _images_add_amounts(analysis: Analysis, flavor: Demand) -> bool:
 
 
 RULES = (
-    Rule(ResourcesUnknown, unknown, Kind.FLAVOR),
-    Rule(ResourcesIgnored, ignored, Kind.FLAVOR),
-    Rule(ResourcesNoPolicy, no_policy, Kind.FLAVOR),
-    Rule(ResourcesNone, none, Kind.FLAVOR),
+    Rule(ResourcesUnknown, unknown, SubjectKind.FLAVOR),
+    Rule(ResourcesIgnored, ignored, SubjectKind.FLAVOR),
+    Rule(ResourcesNoPolicy, no_policy, SubjectKind.FLAVOR),
+    Rule(ResourcesNone, none, SubjectKind.FLAVOR),
 )

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
-from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
+from osc_traitsched.core.check.finding import Finding, Severity, SubjectKind, Words
 from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.paste import Option, openstack
 from osc_traitsched.text import count, ranges
@@ -21,7 +21,7 @@ class ServersMisplaced(Finding):
 
     rule = "servers-misplaced"
     severity = Severity.WARNING
-    kind = Kind.SERVERS
+    kind = SubjectKind.SERVERS
     name: str
     hosts: tuple[str, ...]
     misplaced: int
@@ -47,7 +47,7 @@ class ServersNotKnown(Finding):
 
     rule = "servers-not-known"
     severity = Severity.NOTE
-    kind = Kind.SERVERS
+    kind = SubjectKind.SERVERS
     name: str
     hosts: tuple[str, ...]
     unknown: int
@@ -98,6 +98,6 @@ def not_known(analysis: Analysis) -> Iterator[ServersNotKnown]:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule(ServersMisplaced, misplaced, Kind.SERVERS, reads_servers=True),
-    Rule(ServersNotKnown, not_known, Kind.SERVERS, reads_servers=True),
+    Rule(ServersMisplaced, misplaced, SubjectKind.SERVERS, reads_servers=True),
+    Rule(ServersNotKnown, not_known, SubjectKind.SERVERS, reads_servers=True),
 )

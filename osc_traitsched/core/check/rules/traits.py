@@ -6,10 +6,10 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 
 from osc_traitsched.core.check.analysis import Analysis
-from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
+from osc_traitsched.core.check.finding import Finding, Severity, SubjectKind, Words
 from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.rules import traits_requests
-from osc_traitsched.core.check.survey import Demand
+from osc_traitsched.core.check.survey import StandaloneRequest
 from osc_traitsched.core.check.words import WHERE_TO_LOOK, give, together, unset
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.metadata import REQUIRED, Collation, names_trait
@@ -31,7 +31,7 @@ class TraitsUnknown(Finding):
     """
 
     rule = "traits-unknown"
-    kind = Kind.TRAIT
+    kind = SubjectKind.TRAIT
     severity: Severity
     name: str
     flavors: tuple[str, ...]
@@ -75,7 +75,9 @@ def unknown(analysis: Analysis) -> Iterator[TraitsUnknown]:
         yield TraitsUnknown(_severity(analysis, namers), name, *namers.names, nearest)
 
 
-def _format(demand: Demand, analysis: Analysis) -> Iterator[Trait | RootTrait]:
+def _format(
+    demand: StandaloneRequest, analysis: Analysis
+) -> Iterator[Trait | RootTrait]:
     if demand.format is not None and analysis.is_on(options.IMAGE_TYPE):
         yield demand.format
 
@@ -90,7 +92,7 @@ class TraitsBadValue(Finding):
 
     rule = "traits-bad-value"
     severity: Severity
-    kind: Kind
+    kind: SubjectKind
     name: str
     pairs: tuple[tuple[str, str], ...]
     id: str
@@ -113,7 +115,7 @@ class TraitsBadValue(Finding):
                 "ignore it",
                 openstack("aggregate set", *given, self.id),
             )
-        is_flavor = self.kind is Kind.FLAVOR
+        is_flavor = self.kind is SubjectKind.FLAVOR
         values = "required or forbidden" if is_flavor else "required"
         return Words(
             f"Nova ignores {pairs}: the value can only be {values}",
@@ -151,7 +153,7 @@ def _bad_values_of(aggregate: Aggregate) -> Iterator[TraitsBadValue]:
         if pairs:
             yield TraitsBadValue(
                 severity,
-                Kind.AGGREGATE,
+                SubjectKind.AGGREGATE,
                 aggregate.name,
                 pairs,
                 str(aggregate.id),
@@ -167,7 +169,7 @@ class TraitsNoHost(Finding):
     """
 
     rule = "traits-no-host"
-    kind = Kind.TRAIT
+    kind = SubjectKind.TRAIT
     severity: Severity
     name: str
     flavors: tuple[str, ...]
@@ -207,8 +209,8 @@ class _Namers:
     images: dict[str, None] = dataclasses.field(default_factory=dict)
     aggregates: dict[str, None] = dataclasses.field(default_factory=dict)
 
-    def add(self, demand: Demand) -> None:
-        of_kind = self.flavors if demand.kind is Kind.FLAVOR else self.images
+    def add(self, demand: StandaloneRequest) -> None:
+        of_kind = self.flavors if demand.kind is SubjectKind.FLAVOR else self.images
         of_kind[demand.name] = None
 
     @property
@@ -242,7 +244,7 @@ class TraitsFewHosts(Finding):
     """
 
     rule = "traits-few-hosts"
-    kind = Kind.FLAVOR
+    kind = SubjectKind.FLAVOR
     severity: Severity
     name: str
     traits: tuple[Trait | RootTrait, ...]
@@ -293,7 +295,7 @@ class TraitsUnused(Finding):
 
     rule = "traits-unused"
     severity = Severity.NOTE
-    kind = Kind.TRAIT
+    kind = SubjectKind.TRAIT
     name: str
     hosts: tuple[str, ...]
 
@@ -342,14 +344,14 @@ def _holders(traits: Mapping[str, frozenset[str]]) -> dict[str, set[str]]:
 
 
 RULES = (
-    Rule(TraitsUnknown, unknown, Kind.FLAVOR),
+    Rule(TraitsUnknown, unknown, SubjectKind.FLAVOR),
     *traits_requests.MALFORMED_RULES,
-    Rule(TraitsBadValue, bad_value, Kind.FLAVOR),
-    Rule(TraitsNoHost, no_host, Kind.FLAVOR),
-    Rule(TraitsFewHosts, few_hosts, Kind.FLAVOR),
+    Rule(TraitsBadValue, bad_value, SubjectKind.FLAVOR),
+    Rule(TraitsNoHost, no_host, SubjectKind.FLAVOR),
+    Rule(TraitsFewHosts, few_hosts, SubjectKind.FLAVOR),
     *traits_requests.TOGETHER_RULES,
     *traits_requests.REFUSED_RULES,
-    Rule(TraitsUnused, unused, Kind.TRAIT),
+    Rule(TraitsUnused, unused, SubjectKind.TRAIT),
 )
 
 

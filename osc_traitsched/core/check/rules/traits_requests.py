@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.builder import decisive
-from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
+from osc_traitsched.core.check.finding import Finding, Severity, SubjectKind, Words
 from osc_traitsched.core.check.hosts import Isolated
 from osc_traitsched.core.check.rule import Rule
-from osc_traitsched.core.check.survey import Demand, is_certain, is_of_format
+from osc_traitsched.core.check.survey import StandaloneRequest, is_certain, is_of_format
 from osc_traitsched.core.check.words import give, together, unset
 from osc_traitsched.core.errors import Refusal, nova
 from osc_traitsched.core.inventory import trait
@@ -42,7 +42,7 @@ class TraitsMalformed(Finding):
 
     rule = "traits-malformed"
     severity: Severity
-    kind: Kind
+    kind: SubjectKind
     name: str
     keys: tuple[str, ...]
     names: tuple[str, ...]
@@ -51,7 +51,7 @@ class TraitsMalformed(Finding):
 
     def words(self) -> Words:
         names = listed(map(quoted, self.names))
-        is_aggregate = self.kind is Kind.AGGREGATE
+        is_aggregate = self.kind is SubjectKind.AGGREGATE
         then = "no request can require it, and so get in"
         if not is_aggregate:
             read = any(set(name) & _READ_BY_PLACEMENT for name in self.names)
@@ -81,11 +81,11 @@ def malformed(analysis: Analysis) -> Iterator[TraitsMalformed]:
             severity = Severity.ERROR if closes else Severity.WARNING
             identity = ids.get(each.uuid, each.uuid)
             yield _finding(
-                analysis, severity, Kind.AGGREGATE, each.name, keys, identity
+                analysis, severity, SubjectKind.AGGREGATE, each.name, keys, identity
             )
 
 
-def _of_demand(demand: Demand) -> Iterator[tuple[str, str]]:
+def _of_demand(demand: StandaloneRequest) -> Iterator[tuple[str, str]]:
     """Keys with an impossible trait name, and the name."""
     for clause in demand.traits:
         if not trait.is_wellformed(clause.name):
@@ -100,7 +100,7 @@ def _of_aggregate(each: Isolated) -> Iterator[tuple[str, str]]:
 def _finding(
     analysis: Analysis,
     severity: Severity,
-    kind: Kind,
+    kind: SubjectKind,
     name: str,
     keys: dict[str, str],
     identity: str,
@@ -115,7 +115,7 @@ def _nearest(names: Iterable[str], known: frozenset[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(itertools.chain.from_iterable(near)))
 
 
-MALFORMED_RULES = (Rule(TraitsMalformed, malformed, Kind.FLAVOR),)
+MALFORMED_RULES = (Rule(TraitsMalformed, malformed, SubjectKind.FLAVOR),)
 
 
 # Flavors and images that Nova rejects, alone or together.
@@ -138,7 +138,7 @@ class TraitsRefused(Finding):
 
     rule = "traits-refused"
     severity: Severity
-    kind: Kind
+    kind: SubjectKind
     name: str
     refusal: Refusal
     flavors: tuple[str, ...] = ()
@@ -178,7 +178,7 @@ def refused(analysis: Analysis) -> Iterator[TraitsRefused]:
 
 def _of_one(
     analysis: Analysis,
-    demand: Demand,
+    demand: StandaloneRequest,
     refusal: Refusal,
     servers: Iterable[tuple[Body, Body]],
 ) -> Iterator[TraitsRefused]:
@@ -203,7 +203,7 @@ def _pairs(analysis: Analysis) -> Iterator[TraitsRefused]:
             for refusal, names in apart.values():
                 flavors_apart = tuple(sorted(names))
                 yield TraitsRefused(
-                    Severity.NOTE, Kind.IMAGE, each.name, refusal, flavors_apart
+                    Severity.NOTE, SubjectKind.IMAGE, each.name, refusal, flavors_apart
                 )
 
 
@@ -222,30 +222,30 @@ def _is_of_both(refusal: Refusal, flavor: Body, image: Body) -> bool:
 
 
 def _kinds(
-    demands: Iterable[Demand], decide: Callable[[Demand], object]
-) -> list[tuple[Demand, list[Demand]]]:
+    demands: Iterable[StandaloneRequest], decide: Callable[[StandaloneRequest], object]
+) -> list[tuple[StandaloneRequest, list[StandaloneRequest]]]:
     """Demands that Nova accepts alone, by kind: the first one, and all."""
-    kinds: dict[object, list[Demand]] = {}
+    kinds: dict[object, list[StandaloneRequest]] = {}
     for demand in demands:
         if demand.refusal is None:
             kinds.setdefault(decide(demand), []).append(demand)
     return [(alike[0], alike) for alike in kinds.values()]
 
 
-def _of_flavor(flavor: Demand) -> object:
+def _of_flavor(flavor: StandaloneRequest) -> object:
     """The keys of a flavor that may contradict an image."""
     specs = flavor.specs
     return frozenset(item for item in specs.items() if not _UNCHECKED.match(item[0]))
 
 
-def _of_image(image: Demand, release: int) -> object:
+def _of_image(image: StandaloneRequest, release: int) -> object:
     """The properties of an image that may contradict a flavor."""
     found = read_image(decisive(image.body), release)
     traits = (item for item in found.traits() if not _UNCHECKED.match(item[0]))
     return frozenset(found.values.items()), frozenset(traits)
 
 
-REFUSED_RULES = (Rule(TraitsRefused, refused, Kind.FLAVOR),)
+REFUSED_RULES = (Rule(TraitsRefused, refused, SubjectKind.FLAVOR),)
 
 
 # Traits that exclude each other, on a host or in a request.
@@ -260,7 +260,7 @@ class Judged:
     :ivar alone_in_the_way: the traits that alone exclude all hosts
     """
 
-    demand: Demand
+    demand: StandaloneRequest
     able: frozenset[str]
     left: frozenset[str]
     alone_in_the_way: tuple[Trait | RootTrait, ...] = ()
@@ -285,12 +285,14 @@ def judged(analysis: Analysis) -> Iterator[Judged]:
             yield Judged(flavor, able, left, tuple(alone))
 
 
-def _is_plain(analysis: Analysis, demand: Demand) -> bool:
+def _is_plain(analysis: Analysis, demand: StandaloneRequest) -> bool:
     known = all(clause.name in analysis.survey.known_traits for clause in demand.traits)
     return known and not any(missing(analysis, demand)) and not _contradicting(demand)
 
 
-def missing(analysis: Analysis, demand: Demand) -> Iterator[Trait | RootTrait]:
+def missing(
+    analysis: Analysis, demand: StandaloneRequest
+) -> Iterator[Trait | RootTrait]:
     """Required, known traits that no host has.
 
     A trait that an image may change is left out if some image finds a host.
@@ -306,12 +308,14 @@ def missing(analysis: Analysis, demand: Demand) -> Iterator[Trait | RootTrait]:
     yield from (each for each in lacking(analysis, demand) if each.name in known)
 
 
-def lacking(analysis: Analysis, demand: Demand) -> tuple[Trait | RootTrait, ...]:
+def lacking(
+    analysis: Analysis, demand: StandaloneRequest
+) -> tuple[Trait | RootTrait, ...]:
     """The traits that an image's properties ask for, and that leave it no host.
 
     With a flavor such a property could mean something else: each flavor is tried.
     """
-    if demand.kind is not Kind.IMAGE:
+    if demand.kind is not SubjectKind.IMAGE:
         return ()
     found = tuple(
         clause
@@ -323,7 +327,7 @@ def lacking(analysis: Analysis, demand: Demand) -> tuple[Trait | RootTrait, ...]
     return found if found and has_no_host(analysis, demand) else ()
 
 
-def has_no_host(analysis: Analysis, image: Demand) -> bool:
+def has_no_host(analysis: Analysis, image: StandaloneRequest) -> bool:
     """Whether no host could take an image with any flavor that has hosts by itself.
 
     False if there is no such flavor, or if Nova refuses the image with all of them.
@@ -344,7 +348,7 @@ def has_no_host(analysis: Analysis, image: Demand) -> bool:
 
 
 def matching_hosts(
-    analysis: Analysis, flavor: Demand, traits: Iterable[Trait | RootTrait]
+    analysis: Analysis, flavor: StandaloneRequest, traits: Iterable[Trait | RootTrait]
 ) -> frozenset[str]:
     """Hosts that could take a flavor if it had only these traits."""
     kept = frozenset(traits)
@@ -374,7 +378,7 @@ class TraitsNotTogether(Finding):
 
     rule = "traits-not-together"
     severity: Severity
-    kind: Kind
+    kind: SubjectKind
     name: str
     traits: tuple[Trait | RootTrait, ...]
     flavors: tuple[str, ...] = ()
@@ -401,16 +405,18 @@ def not_together(analysis: Analysis) -> Iterator[TraitsNotTogether]:
         if not flavor.left and not flavor.alone_in_the_way:
             demand = flavor.demand
             yield TraitsNotTogether(
-                Severity.ERROR, Kind.FLAVOR, demand.name, demand.traits
+                Severity.ERROR, SubjectKind.FLAVOR, demand.name, demand.traits
             )
     for image in analysis.images:
         plain = image.needs and _is_plain(analysis, image)
         if plain and not _having_all(analysis, image):
-            yield TraitsNotTogether(Severity.ERROR, Kind.IMAGE, image.name, image.needs)
+            yield TraitsNotTogether(
+                Severity.ERROR, SubjectKind.IMAGE, image.name, image.needs
+            )
     yield from _pairs_not_together(analysis)
 
 
-def _having_all(analysis: Analysis, image: Demand) -> frozenset[str]:
+def _having_all(analysis: Analysis, image: StandaloneRequest) -> frozenset[str]:
     each = (analysis.hosts.meeting([clause]) for clause in image.needs)
     return analysis.all_hosts.intersection(*each)
 
@@ -436,7 +442,7 @@ def _pairs_not_together(analysis: Analysis) -> Iterator[TraitsNotTogether]:
         )
         if having and apart:
             yield TraitsNotTogether(
-                Severity.NOTE, Kind.IMAGE, image.name, image.needs, apart
+                Severity.NOTE, SubjectKind.IMAGE, image.name, image.needs, apart
             )
 
 
@@ -450,7 +456,7 @@ class TraitsContradiction(Finding):
 
     rule = "traits-contradiction"
     severity: Severity
-    kind: Kind
+    kind: SubjectKind
     name: str
     trait: str
     id: str
@@ -489,18 +495,21 @@ def contradiction(analysis: Analysis) -> Iterator[TraitsContradiction]:
 
 
 def _contradiction(
-    demand: Demand, name: str, severity: Severity, flavors: Iterable[str] = ()
+    demand: StandaloneRequest,
+    name: str,
+    severity: Severity,
+    flavors: Iterable[str] = (),
 ) -> TraitsContradiction:
     return TraitsContradiction(
         severity, demand.kind, demand.name, name, demand.id, tuple(flavors)
     )
 
 
-def _contradicting(demand: Demand) -> list[str]:
+def _contradicting(demand: StandaloneRequest) -> list[str]:
     return _both(demand.traits, demand.traits)
 
 
-def _clashing(flavor: Demand, image: Demand) -> list[str]:
+def _clashing(flavor: StandaloneRequest, image: StandaloneRequest) -> list[str]:
     return _both(image.traits, flavor.traits)
 
 
@@ -517,6 +526,6 @@ def _place(clause: Trait | RootTrait) -> tuple[str | None, str]:
 
 
 TOGETHER_RULES = (
-    Rule(TraitsNotTogether, not_together, Kind.FLAVOR),
-    Rule(TraitsContradiction, contradiction, Kind.FLAVOR),
+    Rule(TraitsNotTogether, not_together, SubjectKind.FLAVOR),
+    Rule(TraitsContradiction, contradiction, SubjectKind.FLAVOR),
 )

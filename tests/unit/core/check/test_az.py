@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.core.check.finding import Kind, Severity
+from osc_traitsched.core.check.finding import Severity, SubjectKind
 from osc_traitsched.core.check.rules.mirror import Use
 from osc_traitsched.core.check.rules.placing import DefaultZone
 from osc_traitsched.core.nova import options
@@ -80,7 +80,7 @@ def test_a_host_in_two_zones():
     both = aggregate("both", "a", "b", availability_zone="west")
     (found,) = findings(of(aggregates=[EAST, both]))
     assert (found.rule, found.severity) == ("az-several", Severity.ERROR)
-    assert (found.kind, found.name) == (Kind.HOST, "a")
+    assert (found.kind, found.name) == (SubjectKind.HOST, "a")
     assert found.zones == ("east", "west")
     assert found.aggregates == ("both", "in-east")
 
@@ -101,7 +101,7 @@ def test_a_host_in_two_aggregates_of_one_zone_is_no_finding():
 def test_hosts_in_no_zone_are_in_the_default_one(assumptions, severity, given):
     (found,) = findings(of(assumptions, hosts="abcd"))
     assert (found.rule, found.severity) == ("az-default-zone", severity)
-    assert (found.kind, found.name) == (Kind.ZONE, "nova")
+    assert (found.kind, found.name) == (SubjectKind.ZONE, "nova")
     assert (found.hosts, found.given) == (("c", "d"), given)
 
 
@@ -131,14 +131,14 @@ def test_without_any_zone_nobody_is_out_of_one():
 def test_the_zones_filter_where_placement_looks(assumptions, severity, stops):
     (found,) = findings(of(assumptions))
     assert (found.rule, found.severity) == ("az-filter", severity)
-    assert (found.kind, found.name) == (Kind.OPTION, options.ENABLED_FILTERS)
+    assert (found.kind, found.name) == (SubjectKind.OPTION, options.ENABLED_FILTERS)
     assert found.stops is stops
 
 
 def test_zones_that_nobody_looks_at():
     (found,) = findings(of(NEITHER))
     assert (found.rule, found.severity) == ("az-ignored", Severity.ERROR)
-    assert (found.kind, found.name) == (Kind.OPTION, options.AZ_QUERY)
+    assert (found.kind, found.name) == (SubjectKind.OPTION, options.AZ_QUERY)
     assert found.zones == ("east", "west")
 
 

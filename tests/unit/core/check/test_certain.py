@@ -8,7 +8,7 @@ import itertools
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from osc_traitsched.core.check.finding import Kind, Severity
+from osc_traitsched.core.check.finding import Severity, SubjectKind
 from osc_traitsched.core.check.rules.image_type import (
     ImageTypeFlavorNoHost,
     ImageTypeNoHost,
@@ -216,7 +216,7 @@ def _(found: TraitsFewHosts, truth):
 @disproved.register(TraitsContradiction)
 @disproved.register(TraitsRefused)
 def _(found, truth):
-    if found.kind is Kind.FLAVOR:
+    if found.kind is SubjectKind.FLAVOR:
         return truth.anybody([found.name])
     return truth.anybody(found.flavors or None, [found.name])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.core.check.finding import Kind, Severity
+from osc_traitsched.core.check.finding import Severity, SubjectKind
 from tests.unit.core.check.surveys import (
     assumed,
     findings,
@@ -34,7 +34,7 @@ def test_formats_that_all_hosts_support_are_no_finding():
 def test_a_format_that_no_host_supports_is_an_error():
     (found,) = findings(of(image("i"), image("v", "vmdk")))
     assert (found.rule, found.severity) == ("image-type-no-host", Severity.ERROR)
-    assert (found.kind, found.name) == (Kind.FORMAT, "vmdk")
+    assert (found.kind, found.name) == (SubjectKind.FORMAT, "vmdk")
     assert (found.trait, found.images) == (VMDK, ("v",))
 
 

@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from osc_traitsched.core.change import traits as mirror
-from osc_traitsched.core.check.finding import Kind, Severity
+from osc_traitsched.core.check.finding import Severity, SubjectKind
 from osc_traitsched.core.check.rules.mirror import (
     MIRROR_REPAIR,
     SYNC_AGGREGATES,
@@ -134,7 +134,7 @@ def test_all_nodes_of_a_host_are_in_its_aggregate():
 def test_nova_mirrors_one_node_of_a_host_with_several():
     (found,) = findings(several_nodes("a", "d1"))
     assert (found.rule, found.severity) == ("mirror-node-missing", Severity.WARNING)
-    assert (found.kind, found.name) == (Kind.HOST, "d")
+    assert (found.kind, found.name) == (SubjectKind.HOST, "d")
     assert found.nodes == ("d2",)
     assert found.aggregates == ("both",)
 
@@ -153,7 +153,7 @@ def without(name):
 def test_a_hypervisor_without_a_provider():
     (found,) = findings(with_nova(of("a", "b"), providers=without("c")))
     assert (found.rule, found.severity) == ("mirror-no-provider", Severity.ERROR)
-    assert (found.kind, found.name) == (Kind.HOST, "c")
+    assert (found.kind, found.name) == (SubjectKind.HOST, "c")
     assert (found.service, found.uuid) == ("c", identity("c"))
 
 
@@ -207,7 +207,7 @@ def test_a_hypervisor_whose_provider_has_another_name():
 def test_a_provider_that_looks_like_a_host_and_is_none(traits, severity, unlisted):
     (found,) = findings(with_orphan(*traits), "mirror")
     assert (found.rule, found.severity) == ("mirror-no-hypervisor", severity)
-    assert (found.kind, found.name) == (Kind.PROVIDER, "d")
+    assert (found.kind, found.name) == (SubjectKind.PROVIDER, "d")
     assert found.unlisted == unlisted
     assert found.own == Own(tuple(t for t in traits if t == "CUSTOM_OWN"), ("plain",))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from osc_traitsched.core import check
-from osc_traitsched.core.check.finding import Kind
+from osc_traitsched.core.check.finding import SubjectKind
 from osc_traitsched.core.check.rules.image_type import ImageTypeFlavorNoHost
 from osc_traitsched.core.check.rules.traits import TraitsUnused
 from osc_traitsched.core.errors import NothingMatches
@@ -40,13 +40,13 @@ def test_a_flavor_or_an_image_is_named_by_its_name_or_id(cloud):
 
 def test_a_finding_is_about_its_object_and_about_the_flavors_and_images_it_names():
     found = ImageTypeFlavorNoHost("raw", "COMPUTE_IMAGE_TYPE_RAW", ("i",), ("f",))
-    assert found.is_about(Kind.FORMAT, ["raw"])
-    assert found.is_about(Kind.FLAVOR, ["f", "g"])
-    assert found.is_about(Kind.IMAGE, ["i"])
-    assert not found.is_about(Kind.FLAVOR, ["i", "raw"])
-    assert not found.is_about(Kind.IMAGE, ["f", "raw"])
+    assert found.is_about(SubjectKind.FORMAT, ["raw"])
+    assert found.is_about(SubjectKind.FLAVOR, ["f", "g"])
+    assert found.is_about(SubjectKind.IMAGE, ["i"])
+    assert not found.is_about(SubjectKind.FLAVOR, ["i", "raw"])
+    assert not found.is_about(SubjectKind.IMAGE, ["f", "raw"])
     # It names neither.
-    assert not TraitsUnused("CUSTOM_GOLD", ("f",)).is_about(Kind.FLAVOR, ["f"])
+    assert not TraitsUnused("CUSTOM_GOLD", ("f",)).is_about(SubjectKind.FLAVOR, ["f"])
 
 
 def test_a_name_that_nothing_has_is_refused_with_those_like_it(cloud):

@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.core.check.finding import Kind, Severity
+from osc_traitsched.core.check.finding import Severity, SubjectKind
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.facts import Stock
@@ -55,7 +55,7 @@ def test_flavors_that_are_too_large_are_one_finding_for_each_class():
     flavors = [BIG, flavor("huge", {"ram": 65536, "vcpus": 32}), flavor("small")]
     found = findings(survey([host("a"), host("b")], flavors))
     assert [(f.rule, f.severity, f.kind, f.name) for f in found] == [
-        ("resources-no-host", Severity.ERROR, Kind.RESOURCE_CLASS, "MEMORY_MB"),
+        ("resources-no-host", Severity.ERROR, SubjectKind.RESOURCE_CLASS, "MEMORY_MB"),
     ]
     assert (found[0].flavors, found[0].largest) == (("big", "huge"), 8192)
     problem, fix = words(survey([host("a")], flavors))
@@ -262,7 +262,7 @@ def test_an_architecture_that_no_host_has_is_found(hypervisor, severity):
     found = only(of)
     assert (found.rule, found.severity) == ("filters-image-no-host", severity)
     assert found.images == ("arm", "arm2")
-    assert found.is_about(Kind.IMAGE, ["arm2"])
+    assert found.is_about(SubjectKind.IMAGE, ["arm2"])
     problem, fix = words(of)
     assert problem.startswith(
         "hw_architecture=aarch64, and no host is of that kind (hosts: x86_64)"

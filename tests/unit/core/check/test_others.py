@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from osc_traitsched.core import check
-from osc_traitsched.core.check.finding import Kind, Severity
+from osc_traitsched.core.check.finding import Severity, SubjectKind
 from osc_traitsched.core.check.rule import ImagesOfOthers
 from tests.unit.core.check.surveys import (
     aggregate,
@@ -48,7 +48,7 @@ def test_a_hundred_traits_of_one_image_are_one_note_about_it(visibility):
     (found,) = findings(of(owned("t", visibility=visibility, **required)))
     assert isinstance(found, ImagesOfOthers)
     assert (found.rule, found.severity) == ("traits-unknown", Severity.NOTE)
-    assert (found.kind, found.name) == (Kind.IMAGE, titled("t"))
+    assert (found.kind, found.name) == (SubjectKind.IMAGE, titled("t"))
     assert {each.name for each in found.found} == set(names)
 
 
@@ -60,7 +60,7 @@ def test_images_that_are_public_or_the_callers_own_count_as_flavors_do(
 ):
     (found,) = findings(of(owned("t", owner, visibility, **NEEDS_GOLD)))
     assert (found.rule, found.severity) == ("traits-unknown", Severity.ERROR)
-    assert (found.kind, found.name) == (Kind.TRAIT, GOLD)
+    assert (found.kind, found.name) == (SubjectKind.TRAIT, GOLD)
 
 
 def test_to_who_is_logged_in_to_no_project_only_public_images_count():
@@ -181,7 +181,7 @@ def test_what_is_said_of_one_image_is_folded_without_the_others():
 @pytest.mark.parametrize("name", ["t", identity("t"), titled("t")])
 def test_an_image_of_others_is_named_by_its_name_its_id_or_both(name):
     cloud = of(owned("t"), owned("u"))
-    assert check.named(cloud, [], [name])[Kind.IMAGE] == {titled("t")}
+    assert check.named(cloud, [], [name])[SubjectKind.IMAGE] == {titled("t")}
 
 
 def test_a_public_image_of_another_project_is_named_with_its_id_and_owner():

@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.core.check.finding import Kind, Severity
+from osc_traitsched.core.check.finding import Severity, SubjectKind
 from osc_traitsched.core.check.rules.mirror import Use
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import Setting
@@ -65,7 +65,7 @@ def test_a_list_equals_no_projects_id(assumptions, severity):
     cloud = of(assumptions, filter_tenant_id="1d1d, 2d2d")
     (found,) = findings(cloud, "project-list")
     assert (found.rule, found.severity) == ("project-list", severity)
-    assert (found.kind, found.name) == (Kind.AGGREGATE, "reds")
+    assert (found.kind, found.name) == (SubjectKind.AGGREGATE, "reds")
     assert found.key == "filter_tenant_id"
     assert found.projects == ("1d1d", "2d2d")
 
@@ -178,7 +178,7 @@ def test_aggregates_of_projects_that_the_scheduler_ignores_are_found(
 ):
     (found,) = findings(of(assumptions, filter_tenant_id="1d1d"))
     assert (found.rule, found.severity) == ("project-off", severity)
-    assert (found.kind, found.aggregates) == (Kind.OPTION, ("reds",))
+    assert (found.kind, found.aggregates) == (SubjectKind.OPTION, ("reds",))
     words = found.words()
     assert "to keep other projects off these hosts, add Aggr" in words.when
     assert "limit_tenants_to_placement_aggregate on" in words.when

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.core.check.finding import Kind, Severity
+from osc_traitsched.core.check.finding import Severity, SubjectKind
 from osc_traitsched.views import check
 from tests.unit.core.check.surveys import (
     assumed,
@@ -43,7 +43,7 @@ def test_a_class_that_placement_does_not_know_is_one_finding_for_all_flavors():
     of = survey([host("a", children=child)], flavors)
     found = only(findings(of))
     assert (found.rule, found.severity) == ("resources-unknown", Severity.ERROR)
-    assert (found.kind, found.name) == (Kind.RESOURCE_CLASS, "CUSTOM_GPUS")
+    assert (found.kind, found.name) == (SubjectKind.RESOURCE_CLASS, "CUSTOM_GPUS")
     assert (found.flavors, found.nearest) == (("f", "g"), ("CUSTOM_GPU",))
     assert "flavors f, g; did you mean CUSTOM_GPU?" in words(of)[0]
 
@@ -73,7 +73,7 @@ def test_a_key_that_nova_ignores_is_found_with_the_reason(key, value, reason):
     of = survey([host("a")], [flavor("f", **{key: value})])
     found = only(findings(of))
     assert (found.rule, found.severity) == ("resources-ignored", Severity.ERROR)
-    assert (found.kind, found.name) == (Kind.FLAVOR, "f")
+    assert (found.kind, found.name) == (SubjectKind.FLAVOR, "f")
     assert words(of) == (
         f"Nova ignores {key}={value} ({reason})",
         f"openstack flavor unset --property {key} {identity('f')}",
@@ -130,7 +130,7 @@ def test_a_flavor_that_asks_for_no_amount_is_an_error():
     of = survey([host("a")], [flavor("f", **NOTHING)])
     found = only(findings(of))
     assert (found.rule, found.severity) == ("resources-none", Severity.ERROR)
-    assert (found.kind, found.name, found.groups) == (Kind.FLAVOR, "f", ("",))
+    assert (found.kind, found.name, found.groups) == (SubjectKind.FLAVOR, "f", ("",))
     assert "no amount" in words(of)[0]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.core.check.finding import Kind, Severity
+from osc_traitsched.core.check.finding import Severity, SubjectKind
 from osc_traitsched.core.nova import options
 from tests.unit.core.check.surveys import (
     aggregate,
@@ -94,7 +94,7 @@ def test_a_name_that_no_trait_can_have_is_an_error_about_the_flavor_alone(name):
     named = flavor("f", **{f"trait:{name}": "forbidden"})
     found = only(findings(survey([host("a")], [named])))
     assert (found.rule, found.severity) == ("traits-malformed", Severity.ERROR)
-    assert (found.kind, found.name, found.id) == (Kind.FLAVOR, "f", named["id"])
+    assert (found.kind, found.name, found.id) == (SubjectKind.FLAVOR, "f", named["id"])
     assert (found.keys, found.names) == ((f"trait:{name}",), (name,))
 
 
@@ -120,7 +120,11 @@ def test_a_malformed_trait_of_an_aggregate_is_an_error_if_it_closes_hosts(
     cloud = survey(AB, aggregates=[odd], assumptions=assumptions)
     found = only(findings(cloud, "traits-unknown", "traits-malformed"))
     assert (found.rule, found.severity) == ("traits-malformed", severity)
-    assert (found.kind, found.id, found.nearest) == (Kind.AGGREGATE, "3", (GOLD,))
+    assert (found.kind, found.id, found.nearest) == (
+        SubjectKind.AGGREGATE,
+        "3",
+        (GOLD,),
+    )
 
 
 # traits-bad-value
@@ -131,17 +135,17 @@ def test_a_malformed_trait_of_an_aggregate_is_an_error_if_it_closes_hosts(
     [
         (
             survey(AB, [flavor("f", trait__CUSTOM_GOLD="requird")]),
-            Kind.FLAVOR,
+            SubjectKind.FLAVOR,
             ("trait:CUSTOM_GOLD", "requird"),
         ),
         (
             survey(AB, images=[image("i", trait__CUSTOM_GOLD="forbidden")]),
-            Kind.IMAGE,
+            SubjectKind.IMAGE,
             ("trait:CUSTOM_GOLD", "forbidden"),
         ),
         (
             survey(AB, aggregates=[aggregate("g", trait__CUSTOM_GOLD="forbidden")]),
-            Kind.AGGREGATE,
+            SubjectKind.AGGREGATE,
             ("trait:CUSTOM_GOLD", "forbidden"),
         ),
     ],
@@ -310,7 +314,7 @@ def test_traits_of_different_hosts_are_an_error_though_each_is_there():
     assert (found.rule, found.severity) == ("traits-not-together", Severity.ERROR)
     assert spelled(found.traits) == [GOLD, SILVER]
     found = only(findings(survey(hosts, images=[image("i", **both)])))
-    assert (found.rule, found.kind) == ("traits-not-together", Kind.IMAGE)
+    assert (found.rule, found.kind) == ("traits-not-together", SubjectKind.IMAGE)
 
 
 def test_an_image_whose_hosts_are_not_the_flavors_is_a_note():
@@ -381,7 +385,7 @@ def test_a_flavor_that_nova_refuses_with_every_image_is_an_error():
     of = survey([host("a")], [flavor("f", hw__cpu_policy="often")], [image("i")])
     found = only(findings(of))
     assert (found.rule, found.severity) == ("traits-refused", Severity.ERROR)
-    assert (found.kind, found.refusal.keys) == (Kind.FLAVOR, ("hw:cpu_policy",))
+    assert (found.kind, found.refusal.keys) == (SubjectKind.FLAVOR, ("hw:cpu_policy",))
 
 
 def test_a_flavor_that_some_image_makes_possible_is_no_finding():
@@ -415,14 +419,17 @@ def test_a_flavor_that_nova_refuses_only_where_there_is_an_image_is_an_error():
     flavors = [flavor("f", hw__cpu_max_sockets="some")]
     found = only(findings(survey([host("a")], flavors, [image("i")])))
     assert (found.rule, found.severity) == ("traits-refused", Severity.ERROR)
-    assert (found.kind, found.refusal.keys) == (Kind.FLAVOR, ("hw:cpu_max_sockets",))
+    assert (found.kind, found.refusal.keys) == (
+        SubjectKind.FLAVOR,
+        ("hw:cpu_max_sockets",),
+    )
 
 
 def test_an_image_that_nova_refuses_with_every_flavor_is_an_error():
     images = [image("i", hw_disk_bus="floppy")]
     found = only(findings(survey([host("a")], [flavor("f")], images)))
     assert (found.rule, found.severity) == ("traits-refused", Severity.ERROR)
-    assert (found.kind, found.name) == (Kind.IMAGE, "i")
+    assert (found.kind, found.name) == (SubjectKind.IMAGE, "i")
 
 
 def test_a_flavor_and_an_image_that_contradict_each_other_are_a_note():

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from osc_traitsched.core.change.model import PRESENT, Kind, Object
+from osc_traitsched.core.change.model import PRESENT, Object, ObjectKind
 from osc_traitsched.core.inventory.snapshot import Compute, Nova, Provider, Snapshot
 from osc_traitsched.core.wanted import units
 from osc_traitsched.core.wanted.claiming import claims_of
@@ -21,7 +21,7 @@ from osc_traitsched.core.wanted.model import (
     Wanted,
 )
 
-GOLD = Object(Kind.AGGREGATE_HOSTS, "1", "gold")
+GOLD = Object(ObjectKind.AGGREGATE_HOSTS, "1", "gold")
 #: Of each aggregate of a large cloud.
 HOSTS = 8
 

@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.core.change.model import Change, Kind, Object, State
+from osc_traitsched.core.change.model import Change, Object, ObjectKind, State
 from osc_traitsched.core.change.traits import gone, present
 from osc_traitsched.core.inventory.snapshot import (
     Compute,
@@ -55,7 +55,7 @@ def said(change, cloud):
 
 
 def change(provider, after, *traits):
-    target = Object(Kind.PROVIDER_TRAITS, provider.uuid, provider.name, "node-1")
+    target = Object(ObjectKind.PROVIDER_TRAITS, provider.uuid, provider.name, "node-1")
     return Change(target, State(present(traits), 1), after)
 
 
@@ -98,6 +98,6 @@ def test_a_provider_that_others_make_keeps_its_traits_and_may_get_more(other, ow
 
 
 def test_a_host_without_a_provider_can_not_have_a_trait():
-    target = Object(Kind.PROVIDER_TRAITS, "", "node-2", "node-2")
+    target = Object(ObjectKind.PROVIDER_TRAITS, "", "node-2", "node-2")
     there = dataclasses.replace(change(ROOT, present([GOLD])), object=target)
     assert said(there, found()).startswith("Placement has no provider for it")
