@@ -10,6 +10,8 @@ from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.core.names import near_names
 from osc_traitsched.text import quoted
 
+_OWN = "trait-sched"
+
 GROUPS = {
     "Why a server gets no host, and where it could go": {
         "explain": "why a flavor and an image get no host, and what would help",
@@ -61,14 +63,24 @@ class Overview(base.Command):
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
-        parser.description = f"{parser.description}\n\n{_overview()}"
+        if not self._is_ours:
+            names = "\n".join(f"  {name}" for name in self._others())
+            parser.description = f"Commands:\n{names}"
+        else:
+            parser.description = f"{parser.description}\n\n{_overview()}"
         parser.add_argument(
             "words", metavar="COMMAND", nargs=argparse.REMAINDER, help="one of these"
         )
         return parser
 
     def take_action(self, args: argparse.Namespace) -> int:
-        """Print all commands, or those that are like one that there is not."""
+        """Print all commands, or those that resemble a mistyped one."""
+        if not self._is_ours:
+            typed = " ".join((self._typed, *args.words[:1]))
+            base.LOG.error("openstack: %s is not an openstack command", quoted(typed))
+            for name in self._others():
+                base.LOG.error("  %s", name)
+            return ExitCode.USAGE
         if not args.words:
             self.app.stdout.write(f"{_overview()}\n")
             return ExitCode.DONE
@@ -80,6 +92,21 @@ class Overview(base.Command):
         for line in _lines(near or tuple(_COMMANDS)):
             base.LOG.error("%s", line)
         return ExitCode.USAGE
+
+    @property
+    def _is_ours(self) -> bool:
+        """Whether the user typed our name: cliff also matches its beginnings."""
+        return self._typed.startswith(_OWN)
+
+    @property
+    def _typed(self) -> str:
+        return self.cmd_name or _OWN
+
+    def _others(self) -> list[str]:
+        """Commands of all plugins that begin with the typed words."""
+        names = (name for name, _ in self.app.command_manager)
+        found = (name for name in names if name.startswith(self._typed))
+        return sorted(found, key=lambda name: (name.startswith(_OWN), name))
 
 
 def _near(words: Sequence[str]) -> tuple[str, ...]:

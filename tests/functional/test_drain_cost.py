@@ -28,21 +28,21 @@ def planned(large, servers, hosts=HOSTS):
     url, drawn = large
     cloud = FullHost(url, drawn[:hosts], servers)
     found = drain.plan(cloud, cloud.host, SettingsSources(nova_release=33))
-    move_request = {**cloud.compute.move_request, "placement": cloud.placement.requests}
+    requests = {**cloud.compute.asked, "placement": cloud.placement.requests}
     for name in ("image", "network"):
-        move_request[name] = sum(cloud._services[name].move_request.values())
-    return found, move_request
+        requests[name] = sum(cloud._services[name].asked.values())
+    return found, requests
 
 
 def test_no_server_and_no_host_takes_a_request_of_its_own(large):
-    found, move_request = planned(large, SERVERS)
+    found, requests = planned(large, SERVERS)
     assert len(found.steps) == SERVERS
     ports = [each.server_move.question.parts.ports for each in found.steps]
     assert {port.id for each in ports for port in each} == {
         f"port-{number}" for number in range(SERVERS)
     }
     assert {len(each) for each in ports} == {1}
-    assert move_request == {
+    assert requests == {
         # Each list ends with an empty page.
         "os-hypervisors": 2,
         "servers": 2,
@@ -57,7 +57,7 @@ def test_no_server_and_no_host_takes_a_request_of_its_own(large):
         "placement": 2 + FLAVORS,
     }
     _, of_half = planned(large, SERVERS // 2, HOSTS // 2)
-    assert of_half == move_request
+    assert of_half == requests
 
 
 def test_the_members_of_a_group_go_to_hosts_of_their_own(large):

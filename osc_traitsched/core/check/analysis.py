@@ -123,6 +123,11 @@ class Analysis:
         return isinstance(filters, tuple) and name in filters
 
     @functools.cached_property
+    def images_without_host(self) -> dict[str, bool]:
+        """Whether no host could take the properties of an image, by what they are."""
+        return {}
+
+    @functools.cached_property
     def filtering(self) -> Filtering:
         """The host filters, and their view of hosts."""
         return Filtering(self.survey)

@@ -171,7 +171,7 @@ def test_single_filters_lie_over_a_list_that_is_set_by_hand():
     found = resolved(options=by_hand, filters=changes)
     setting = found.setting(options.ENABLED_FILTERS)
     assert setting.value == ("ComputeFilter", "JsonFilter")
-    assert setting.source == "--disable-filter and --enable-filter"
+    assert setting.source == "--set, --disable-filter and --enable-filter"
 
 
 @pytest.mark.parametrize("is_on", [True, False])

@@ -49,3 +49,13 @@ def test_what_is_like_none_is_answered_with_all():
     assert done.code == 2
     assert len(done.err.splitlines()) == 1 + len(examples.verbs())
     assert "\x1b" not in done.err
+
+
+@pytest.mark.parametrize("typed", ["trait", "trait lst", "tr"])
+def test_the_beginning_of_our_name_is_not_ours(typed):
+    """Cliff takes it for the only command of one word that begins so."""
+    done = shell.run({}, *typed.split())
+    first, *others = done.err.splitlines()
+    assert (done.code, done.out) == (2, "")
+    assert first == f"openstack: '{typed}' is not an openstack command"
+    assert f"  {OWN} explain" in others

@@ -328,17 +328,26 @@ def lacking(
 
 
 def has_no_host(analysis: Analysis, image: StandaloneRequest) -> bool:
-    """Whether no host could take an image with any flavor that has hosts by itself.
+    """Whether no host could take an image's properties with any flavor that has hosts.
 
-    False if there is no such flavor, or if Nova refuses the image with all of them.
+    Traits that the image names are left out. False if there is no such flavor, or if
+    Nova refuses the image with all of them.
     """
+    body = {k: v for k, v in decisive(image.body).items() if not k.startswith("trait:")}
+    kind = repr(sorted(body.items()))
+    if kind not in analysis.images_without_host:
+        analysis.images_without_host[kind] = _is_refused_everywhere(analysis, body)
+    return analysis.images_without_host[kind]
+
+
+def _is_refused_everywhere(analysis: Analysis, image: Body) -> bool:
     is_tried = False
     for flavor in analysis.flavors:
         if not analysis.flavor_hosts.matching(flavor):
             continue
         for from_volume in (False, True):
             try:
-                request = analysis.builder.request(flavor.body, image.body, from_volume)
+                request = analysis.builder.request(flavor.body, image, from_volume)
             except Refusal:
                 continue
             is_tried = True

@@ -221,7 +221,8 @@ def with_filters(
     :param filters: names, and whether they are to be enabled
     :raises BadUsage: for a name that is neither Nova's nor enabled already
     """
-    value = settings.value(options.ENABLED_FILTERS)
+    before = settings.setting(options.ENABLED_FILTERS)
+    value = before.value
     names = list(value) if isinstance(value, tuple) else []
     for name, is_on in filters:
         if name not in FILTERS and name not in names:
@@ -229,8 +230,9 @@ def with_filters(
             raise BadUsage(f"no host filter {quoted(name)}{near}")
         kept = [each for each in names if each != name]
         names = kept if not is_on else names if name in names else [*names, name]
-    source = " and ".join(dict.fromkeys(FLAGS[is_on] for _, is_on in filters))
-    made = Setting(tuple(names), source, given=True)
+    flags = " and ".join(dict.fromkeys(FLAGS[is_on] for _, is_on in filters))
+    # The rest of the list is as sure as it was.
+    made = Setting(tuple(names), f"{before.source}, {flags}", before.given)
     changed = {**settings.settings, options.ENABLED_FILTERS: made}
     return dataclasses.replace(settings, settings=changed)
 

@@ -6,7 +6,9 @@ import dataclasses
 
 import pytest
 
+from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.finding import Severity, SubjectKind
+from osc_traitsched.core.check.rules import traits_requests
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.facts import Stock
@@ -311,3 +313,20 @@ def test_an_architecture_whose_trait_is_missing_is_found_once():
     of = dataclasses.replace(of, known_traits=known)
     assert ids(of) == ["traits-no-host"]
     assert "add hosts of this architecture" in words(of)[1]
+
+
+def test_traits_that_users_give_their_images_take_no_more_requests():
+    """Only properties that Nova reads are tried with each flavor."""
+    flavors = [flavor(f"f{n}") for n in range(10)]
+
+    def built(number):
+        images = [
+            image(f"i{n}", **{f"trait:CUSTOM_{n}": "required"}, **SECURE)
+            for n in range(number)
+        ]
+        found = Analysis(survey([host("a")], flavors, images, known=[SECURE_BOOT]))
+        for demand in found.images:
+            assert traits_requests.has_no_host(found, demand)
+        return found.builder.built - number
+
+    assert built(2) == built(50)
