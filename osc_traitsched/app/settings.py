@@ -49,8 +49,8 @@ class SettingsSources:
     environments: tuple[str, ...] = ()
     control_plane: str | None = None
     options: tuple[tuple[str, str], ...] = ()
-    filters: tuple[tuple[str, bool], ...] = ()
     found: Saved | None = None
+    filters: tuple[tuple[str, bool], ...] = ()
 
     @property
     def names_files(self) -> bool:
