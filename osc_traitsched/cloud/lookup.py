@@ -30,11 +30,11 @@ def pages(
 ) -> Iterator[Any]:
     """Yield the items of a list of Nova or Glance; it ends with an empty page.
 
-    A page without a link to a next one may not be the last: Nova leaves hypervisors
-    out after it has cut a page, and gives a link with a full page only
+    A page without a link to the next one may not be the last. Nova drops hypervisors
+    after it has cut a page, and gives a link only with a full page
     (nova/api/openstack/compute/hypervisors.py, ``_get_hypervisors``; common.py,
-    ``_get_collection_links``). A page of which it leaves out everything ends
-    the list early: ``Snapshot.unlisted`` is what shows that.
+    ``_get_collection_links``). If Nova drops a whole page, the list ends early;
+    ``Snapshot.unlisted`` shows that.
 
     :param key: what the answer has the items under
     :param shape: of an item; its ``id`` is the marker

@@ -187,11 +187,11 @@ def environment(values: Values, release: int) -> str:
 
 
 def control_plane(values: Values, custom_config: str) -> str:
-    """Return options as a part of RHOSO's control plane; nothing for none at all.
+    """Options as a part of RHOSO's control plane; empty if there are none.
 
-    :param custom_config: the scheduler's customServiceConfig that there is. What
-        is merged into a control plane replaces that text, so it is kept here; of
-        an option that then stands there twice, oslo.config takes the last
+    :param custom_config: the scheduler's present customServiceConfig. Merging into
+        a control plane replaces that text, so it is kept here. If an option stands
+        there twice, oslo.config takes the last
     """
     text = "\n".join(filter(None, (_kept(custom_config), nova_conf_text(values))))
     if not text:
