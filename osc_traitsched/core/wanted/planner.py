@@ -373,10 +373,15 @@ class Zones:
                 (inside.discard if value is None else inside.add)(host)
 
     def moves(self, change: Change) -> Iterator[tuple[str, Value, Value]]:
-        """Hosts that a change moves to another zone, with both zones."""
+        """Hosts that a change moves to another zone, with both zones.
+
+        Nova compares an aggregate's new zone with its old one alone, so a host counts as
+        moved even if another aggregate already put it into the new zone.
+        """
         identity = change.object.id
+        gets_zone = change.after.get(ZONE_KEY) is not None
         for host, joins in self._concerned(change):
-            other = self.zone_of(host, identity)
+            other = None if gets_zone else self.zone_of(host, identity)
             now = self._zones.get(identity) if host in self._inside(identity) else None
             zone = self._zone_after(change) if joins else None
             before, after = now or other, zone or other
