@@ -43,13 +43,13 @@ def goes_on(
 ) -> str:
     """What to do if a plan was not carried out completely.
 
-    :param problem: why the next run can't complete it either
+    :param problem: what to fix before the next run
     :param is_refused: a service rejects what failed
     :param again: the command that continues
     """
     if problem is not None:
         where = f"{problem.host}: " if isinstance(problem, errors.NoProvider) else ""
-        return f"{again} would fail: {where}{problem}"
+        return f"fix this, then run {again}: {where}{problem}"
     if is_refused:
         return f"fix what a service refuses, then run {again}"
     return f"to continue, run {again}"

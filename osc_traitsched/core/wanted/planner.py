@@ -274,10 +274,12 @@ def _without_id(row: Row) -> tuple[Value, ...]:
 
 
 def changing_zone(plan: Plan, aggregates: Iterable[Body]) -> frozenset[str]:
-    """Service hosts that a complete plan moves to another zone."""
-    zones, hosts = Zones(aggregates), set[str]()
+    """Service hosts that the plan, or a part of it, moves to another zone."""
+    aggregates = tuple(aggregates)
+    start, zones, hosts = Zones(aggregates), Zones(aggregates), set[str]()
     for change in plan.changes:
-        hosts.update(host for host, *_ in zones.moves(change))
+        # If earlier changes fail, a change starts from the present zones.
+        hosts.update(host for each in (start, zones) for host, *_ in each.moves(change))
         zones.make(change)
     return frozenset(hosts)
 
@@ -375,7 +377,7 @@ class Zones:
     def moves(self, change: Change) -> Iterator[tuple[str, Value, Value]]:
         """Hosts that a change moves to another zone, with both zones.
 
-        Nova compares an aggregate's new zone with its old one alone, so a host counts as
+        Nova compares an aggregate's new zone with its old one alone. A host counts as
         moved even if another aggregate already put it into the new zone.
         """
         identity = change.object.id

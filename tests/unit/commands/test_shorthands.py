@@ -209,5 +209,5 @@ def test_where_a_host_has_no_provider_the_same_command_is_not_said_to_go_on(
     found = run(*arguments, *dry)
     assert found.code == 1
     assert last(found).endswith(
-        f"; the same command again would fail: cmp01: {NO_PROVIDER}"
+        f"; fix this, then run the same command again: cmp01: {NO_PROVIDER}"
     )
