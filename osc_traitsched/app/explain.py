@@ -141,6 +141,11 @@ class LaterOfEach(Generic[_K, _T]):
 #: Inventories are read of so many hosts that stand for others with the same reasons.
 _MOST_FIGURES = 3
 
+#: If no host can take the server, the free amounts of up to so many providers are read.
+#: Placement needs seconds to answer that for 10,000; then smaller sizes to suggest are
+#: those of the hosts above.
+_MOST_WITH_FIGURES = 1000
+
 
 #: Explains a question: :func:`explain`, or a part of it.
 Explainer = Callable[[Cloud, Question], Explanation]
@@ -281,8 +286,9 @@ def _judged(
     answer = allocation_candidates.ask(placement, request)
     there = _with_roots(placement, listed.value(), answer.roots)
     snapshot = _with_nova(placement, there, start, computes)
+    figures = not answer.roots and len(snapshot.by_uuid) <= _MOST_WITH_FIGURES
     found = allocation_candidates.gather(
-        placement, snapshot, requests, answer, not answer.roots, offers.values
+        placement, snapshot, requests, answer, figures, offers.values
     )
     filtered = filtering(start.question, computes).beside(request.clauses, found.traits)
     found = dataclasses.replace(found, filtered=filtered.kept_out)

@@ -1,4 +1,4 @@
-"""How many requests a survey of a large cloud sends to Placement, counted."""
+"""How many requests a survey and a refusal of a large cloud cost, counted."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import collections
 import pytest
 
 from osc_traitsched.app.check import survey, with_units
+from osc_traitsched.app.explain import explain
+from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from tests.bench import lists
 from tests.functional.placement import Placement
@@ -107,3 +109,22 @@ def test_units_of_a_thousand_hosts_cost_eight_requests(large, cloud):
     assert cloud.placement.requests - before <= INVENTORIES
     read = [host for host in drawn if found.stock[host.uuid]["VCPU"].max_unit]
     assert len(read) > HOSTS / 2
+
+
+def test_a_server_without_a_host_does_not_cost_the_figures_of_all_hosts(
+    large, cloud, monkeypatch
+):
+    paths, get = [], cloud.placement.get
+
+    def recording(path, *arguments, **named):
+        paths.append(path)
+        return get(path, *arguments, **named)
+
+    monkeypatch.setattr(cloud.placement, "get", recording)
+    flavor = {"name": "huge", "vcpus": 1, "ram": 10**8, "disk": 1, "extra_specs": {}}
+    # The hosts here have no OWNER_NOVA, which 2026.2 would ask for.
+    settings = SchedulerSettings.of(release=33)
+    found = explain(cloud, Question(flavor, {"name": "raw"}, (), settings))
+    assert len(found.rejections) == HOSTS
+    assert len([each for each in paths if "/allocation_candidates" in each]) == 1
+    assert len(paths) <= MOST
