@@ -206,9 +206,9 @@ class Maker:
         self.after(compute.delete, f"/os-server-groups/{identity}")
         return identity
 
-    def used(self, host: str, flavor: Any, image: str) -> None:
+    def used(self, host: str, flavor: Any, image: str, **more: Any) -> None:
         """Use up some of a host by a server that is really there."""
-        boot = self.boot(flavor, image, host=host)
+        boot = self.boot(flavor, image, host=host, **more)
         assert boot.host == host, boot
         self.after(self.delete, boot)
         self._wait_without_tasks()
