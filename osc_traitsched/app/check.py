@@ -28,11 +28,15 @@ _MOST_READ = 8
 
 @dataclasses.dataclass(frozen=True)
 class Checked:
-    """The cloud as it was read, and the findings of the rules, worst first."""
+    """The cloud as it was read, and the findings of the rules, worst first.
+
+    :ivar unknown_ignored: rules that the settings ignore, and that do not exist
+    """
 
     survey: Survey
     rules: tuple[Rule, ...]
     findings: tuple[Finding, ...]
+    unknown_ignored: tuple[str, ...] = ()
 
 
 def check(
@@ -62,7 +66,9 @@ def check(
     :raises CloudBroke: if Nova, Placement or Glance can't be read
     """
     rules = tuple(rules)
-    by_settings = set(sources.ignored_rules).difference(rules)
+    existing = {rule.id for rule in core.RULES}
+    unknown = tuple(sorted(set(sources.ignored_rules) - existing))
+    by_settings = existing.intersection(sources.ignored_rules).difference(rules)
     selected = core.select(rules, by_settings.union(ignored), with_servers, pedantic)
     files = settings.read_files(sources)
     assumed = settings.resolve(sources, files, cloud.compute_maximum)
@@ -75,7 +81,7 @@ def check(
         counts = _counted(misplaced.placements(cloud, Scope(), sources))
         found = dataclasses.replace(found, servers=counts)
     wanted = core.named(found, flavors, images)
-    return Checked(found, selected, core.run(selected, found, wanted))
+    return Checked(found, selected, core.run(selected, found, wanted), unknown)
 
 
 def survey(cloud: Cloud, assumed: SchedulerSettings) -> Survey:

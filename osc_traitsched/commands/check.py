@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from osc_traitsched.app import check
 from osc_traitsched.commands import arguments, base, request_args, scheduler_args
 from osc_traitsched.commands.base import ExitCode
+from osc_traitsched.config import document
 from osc_traitsched.core.check import AREAS, rule_id, rule_or_area
 from osc_traitsched.core.check.finding import Finding, Severity
-from osc_traitsched.core.errors import NothingMatches, PrivateFlavorsHidden
+from osc_traitsched.core.errors import (
+    BadConfiguration,
+    NothingMatches,
+    PrivateFlavorsHidden,
+)
 from osc_traitsched.views import check as views
 from osc_traitsched.views.listing import Table
 from osc_traitsched.views.terminal import painted
@@ -31,6 +37,19 @@ def _known(find: Callable[[str], str], text: str, otherwise: str = "") -> str:
     except NothingMatches as exc:
         more = "" if exc.nearest else otherwise
         raise argparse.ArgumentTypeError(f"{exc}{more}") from None
+
+
+def _earlier(path: str) -> frozenset[tuple[str, str]]:
+    """Rules and objects of an earlier run.
+
+    :raises BadConfiguration: for a file that is no such output
+    """
+    text = document.read_text(path)
+    try:
+        return frozenset((row["id"], row["object"]) for row in json.loads(text))
+    except (ValueError, TypeError, KeyError):
+        reason = "not the output of trait-sched check -f json"
+        raise BadConfiguration(path, None, reason) from None
 
 
 class Checker(base.TextLister):
@@ -61,6 +80,22 @@ class Checker(base.TextLister):
             default=Severity.ERROR.value,
             help="exit 7 on findings of at least this severity (default: %(default)s)",
         )
+        parser.add_argument(
+            "--severity",
+            choices=[each.value for each in Severity],
+            help="show findings of at least this severity (default: warning for "
+            "people, note for programs)",
+        )
+        parser.add_argument(
+            "--long",
+            action="store_true",
+            help="show notes, too, and do not cut lists",
+        )
+        parser.add_argument(
+            "--new-since",
+            metavar="FILE",
+            help="skip the findings of an earlier run: FILE is its output with -f json",
+        )
         scheduler_args.add_options(parser)
         return parser
 
@@ -75,6 +110,7 @@ class Checker(base.TextLister):
     ) -> Table:
         """Rows of the findings; sets the exit code."""
         arguments.check_columns(args, views.COLUMNS)
+        earlier = _earlier(args.new_since) if args.new_since else frozenset()
         sources = scheduler_args.sources(args, self.app)
         found = check.check(
             self.cloud(),
@@ -88,13 +124,22 @@ class Checker(base.TextLister):
         )
         if not found.survey.has_private_flavors:
             base.LOG.warning("%s", str(PrivateFlavorsHidden()))
+        for name in found.unknown_ignored:
+            base.LOG.warning("%s", views.unknown_ignored(name, sources.place))
+        findings = [each for each in found.findings if not views.is_in(each, earlier)]
+        if earlier:
+            hidden = len(found.findings) - len(findings)
+            base.LOG.warning("%s", views.hidden(hidden, args.new_since))
         worst = Severity(args.fail_on).rank
-        if any(finding.severity.rank <= worst for finding in found.findings):
+        if any(finding.severity.rank <= worst for finding in findings):
             self.exit_code = ExitCode.FINDINGS
+        if args.severity is not None:
+            least = Severity(args.severity).rank
+            findings = [each for each in findings if each.severity.rank <= least]
         self.assumed = found.survey.assumptions
         self.nothing = views.nothing(found.rules, found.survey)
-        self.findings = found.findings
-        return views.rows(found.findings, self.repeated_options)
+        self.findings = tuple(findings)
+        return views.rows(findings, self.repeated_options)
 
     def produce_output(
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
@@ -105,7 +150,13 @@ class Checker(base.TextLister):
             return 0
         if not base.wants_text(parsed_args):
             return super().produce_output(parsed_args, column_names, data)
-        lines = views.blocks(self.findings, self.repeated_options)
+        shows_notes = parsed_args.long or parsed_args.severity
+        lines = views.blocks(
+            self.findings,
+            self.repeated_options,
+            Severity.NOTE if shows_notes else Severity.WARNING,
+            parsed_args.long,
+        )
         text = "\n".join(painted(each, self.width) for each in lines)
         self._write(text)
         return 0

@@ -15,6 +15,12 @@ from osc_traitsched.views.terminal import Line, Tone
 
 COLUMNS = ("id", "severity", "object", "problem", "fix")
 
+_MOST_NAMES = 5
+_MOST_PARTS = 3
+_PLURALS = {
+    SubjectKind.RESOURCE_CLASS: "resource classes",
+    SubjectKind.SERVERS: "servers",
+}
 _TONES = {
     Severity.ERROR: Tone.NO,
     Severity.WARNING: Tone.DOUBT,
@@ -23,26 +29,94 @@ _TONES = {
 
 
 def blocks(
-    findings: Iterable[Finding], options: Sequence[Option] = ()
+    findings: Sequence[Finding],
+    options: Sequence[Option] = (),
+    least: Severity = Severity.WARNING,
+    everything: bool = False,
 ) -> Iterator[Line]:
-    """Each finding with its object, the problem, and the fix.
+    """Findings by rule: their objects, the problems, and the fixes.
 
-    The last line counts them. Names are not escaped yet.
+    The last line counts the findings. Names are not escaped yet.
 
     :param findings: one or more
     :param options: the global options of printed commands
+    :param least: findings that are less severe are only counted
+    :param everything: do not cut lists
     """
+    groups: dict[tuple[str, Severity], list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault((finding.rule, finding.severity), []).append(finding)
+    for (rule, severity), alike in groups.items():
+        if severity.rank <= least.rank:
+            yield from _block(rule, severity, alike, options, everything)
+            yield Line("")
+    yield Line(_summary(findings, least))
+
+
+def _block(
+    rule: str,
+    severity: Severity,
+    findings: Sequence[Finding],
+    options: Sequence[Option],
+    everything: bool,
+) -> Iterator[Line]:
+    """One rule's findings; those with the same problem share a line."""
+    by_problem: dict[str, list[Finding]] = {}
+    for finding in findings:
+        by_problem.setdefault(finding.words().problem, []).append(finding)
+    title = f"{severity.value.upper()}  {rule}  {_subjects(findings, everything)}"
+    yield Line(title, _TONES[severity])
+    problems = [
+        problem
+        if len(by_problem) == 1
+        else f"{_subjects(alike, everything)}: {problem}"
+        for problem, alike in by_problem.items()
+    ]
+    fixes = dict.fromkeys(
+        tuple(finding.words().fix_lines(options)) for finding in findings
+    )
+    yield from _cut(((text,) for text in problems), "finding", everything)
+    yield from _cut(filter(None, fixes), "fix", everything)
+
+
+def _cut(parts: Iterable[Sequence[str]], noun: str, everything: bool) -> Iterator[Line]:
+    """The first parts, each as lines, and a line that counts the others."""
+    parts = list(parts)
+    most = len(parts) if everything else _MOST_PARTS
+    for lines in parts[:most]:
+        yield from (Line(f"  {text}") for text in lines)
+    rest = len(parts) - most
+    if rest > 0:
+        plural = f"{noun}es" if noun == "fix" else f"{noun}s"
+        yield Line(f"  and {rest} more {noun if rest == 1 else plural} (--long)")
+
+
+def _subjects(findings: Sequence[Finding], everything: bool) -> str:
+    """The objects of findings: ``flavors a, b and 3 more``."""
+    names: dict[SubjectKind, list[str]] = {}
+    for finding in findings:
+        names.setdefault(finding.kind, []).append(_name(finding))
+    return "; ".join(_named(kind, found, everything) for kind, found in names.items())
+
+
+def _named(kind: SubjectKind, names: Sequence[str], everything: bool) -> str:
+    names = list(dict.fromkeys(names))
+    most = len(names) if everything else _MOST_NAMES
+    noun = _PLURALS.get(kind, f"{kind.value}s") if len(names) > 1 else kind.value
+    rest = len(names) - most
+    more = f" and {rest} more" if rest > 0 else ""
+    return f"{noun} {', '.join(names[:most])}{more}"
+
+
+def _summary(findings: Iterable[Finding], least: Severity) -> str:
+    """The numbers of findings: ``3 errors, 1 note (--long shows notes)``."""
     counts = dict.fromkeys(Severity, 0)
     for finding in findings:
-        severity, words = finding.severity, finding.words()
-        counts[severity] += 1
-        title = f"{severity.value.upper()}  {finding.rule}  {_subject(finding)}"
-        yield Line(title, _TONES[severity])
-        for text in (words.problem, *words.fix_lines(options)):
-            yield Line(f"  {text}")
-        yield Line("")
-    found = (count(number, each.value) for each, number in counts.items() if number)
-    yield Line(", ".join(found))
+        counts[finding.severity] += 1
+    found = [count(number, each.value) for each, number in counts.items() if number]
+    hidden = [each for each in counts if counts[each] and each.rank > least.rank]
+    kinds = " and ".join(f"{each.value}s" for each in hidden)
+    return ", ".join(found) + (f" (--long shows {kinds})" if hidden else "")
 
 
 def rows(findings: Iterable[Finding], options: Sequence[Option] = ()) -> Table:
@@ -60,8 +134,27 @@ def _row(finding: Finding, options: Sequence[Option]) -> tuple[str, ...]:
 
 
 def _subject(finding: Finding) -> str:
-    name = option(finding.name) if finding.kind is SubjectKind.OPTION else finding.name
-    return f"{finding.kind.value} {name}"
+    return f"{finding.kind.value} {_name(finding)}"
+
+
+def _name(finding: Finding) -> str:
+    is_option = finding.kind is SubjectKind.OPTION
+    return option(finding.name) if is_option else finding.name
+
+
+def is_in(finding: Finding, earlier: Iterable[tuple[str, str]]) -> bool:
+    """Whether rows of an earlier run have the finding, by rule and object."""
+    return (finding.rule, _subject(finding)) in earlier
+
+
+def unknown_ignored(name: str, place: str | None) -> str:
+    """The warning for a saved rule to ignore that does not exist."""
+    return f"ignore_rules of {place} names the rule {name}, which does not exist"
+
+
+def hidden(number: int, path: str) -> str:
+    """The line on findings that an earlier run had, too."""
+    return f"{count(number, 'finding')} of {path} not shown"
 
 
 def nothing(rules: Iterable[Rule], survey: Survey) -> str:

@@ -158,3 +158,29 @@ def test_all_nodes_of_a_host_but_one_are_missing_and_mended(
     run = openstack("mirror", "repair", "-f", "json")
     assert run.statuses == {"node1": "changed", "node2": "changed"}
     assert check() == []
+
+
+def test_findings_of_an_earlier_run_are_left_out(placement, proxy, openstack, tmp_path):
+    hosts = known(placement, "cmp00")
+    Nova(proxy, [*hosts, ("cmp01", str(uuid.uuid4()))], {})
+    first = openstack(*CHECK, "-f", "json")
+    assert first.code == 7
+    earlier = tmp_path / "earlier.json"
+    earlier.write_text(first.out)
+    known_one = openstack(*CHECK, "--new-since", str(earlier))
+    assert known_one.code == 0
+    assert known_one.err.endswith(f"1 finding of {earlier} not shown\n")
+    Nova(proxy, [*hosts, *((f"cmp0{n}", str(uuid.uuid4())) for n in (1, 2))], {})
+    found = openstack(*CHECK, "--new-since", str(earlier), "-f", "json")
+    assert (found.code, [row["object"] for row in found.json]) == (7, ["host cmp02"])
+    earlier.write_text("[1]")
+    wrong = openstack(*CHECK, "--new-since", str(earlier))
+    assert wrong.code == 1
+    assert "not the output of trait-sched check -f json" in wrong.err
+
+
+def test_a_severity_hides_what_is_less_severe(placement, proxy, openstack):
+    Nova(proxy, known(placement, "cmp00", "cmp01")[:1], {})
+    rows = openstack(*CHECK, "-f", "json").json
+    assert {row["severity"] for row in rows} == {"warning"}
+    assert openstack(*CHECK, "--severity", "error", "-f", "json").json == []

@@ -35,7 +35,11 @@ ROLES = frozenset({SHARING, COMPUTE_NODE, DISABLED})
 
 #: What Neutron gives to the providers that it makes for its agents and their devices
 #: (neutron_lib/placement/utils.py).
-_OF_NEUTRON = ("CUSTOM_VNIC_TYPE_", "CUSTOM_PHYSNET_")
+_OF_NEUTRON = (
+    "CUSTOM_VNIC_TYPE_",
+    "CUSTOM_PHYSNET_",
+    "CUSTOM_NETWORK_TUNNEL_PROVIDER",
+)
 
 _OF_NOVA = re.compile(r"COMPUTE_\w+|OWNER_NOVA")
 #: Of these only what few of a cloud's providers have.
@@ -101,6 +105,15 @@ def made_by_others(names: Collection[str]) -> str | None:
     if PCI_DEVICE in names:
         return "nova-compute"
     return "Neutron" if any(n.startswith(_OF_NEUTRON) for n in names) else None
+
+
+def is_of_neutron(name: str) -> bool:
+    """Whether Neutron creates the trait at its agents' reports, and ports require it.
+
+    neutron_lib/placement/utils.py, ``physnet_trait`` and ``vnic_type_trait``, and
+    neutron_lib/placement/constants.py, ``TRAIT_NETWORK_TUNNEL``.
+    """
+    return name.startswith(_OF_NEUTRON)
 
 
 def is_common(name: str) -> bool:

@@ -13,7 +13,12 @@ from osc_traitsched.core.check.rules.isolation import (
 )
 from osc_traitsched.core.check.rules.mirror import MirrorNoHypervisor, Own
 from osc_traitsched.core.check.rules.placing import ProjectUnknown
-from osc_traitsched.core.check.rules.traits import TraitsUnknown, TraitsUnused
+from osc_traitsched.core.check.rules.traits import (
+    TraitsFewHosts,
+    TraitsUnknown,
+    TraitsUnused,
+)
+from osc_traitsched.core.nova.clause import Trait
 from osc_traitsched.paste import Option
 from osc_traitsched.views import check
 from osc_traitsched.views.terminal import Tone, painted
@@ -25,15 +30,15 @@ ORPHAN = MirrorNoHypervisor(Severity.WARNING, "cmp9", "9d", Own((), ()), None)
 UNUSED = TraitsUnused(GOLD, ("cmp1", "cmp2"))
 
 
-def text(*findings, options=()):
-    return [painted(each, 0) for each in check.blocks(findings, options)]
+def text(*findings, options=(), **more):
+    return [painted(each, 0) for each in check.blocks(findings, options, **more)]
 
 
 def test_a_block_says_what_why_and_has_the_command_on_a_line_of_its_own():
     assert text(LACKING) == [
         "ERROR  isolation-member-lacks-trait  aggregate gold",
-        "  isolated by CUSTOM_GOLD, and 212 of 300 members lack it, so that no server "
-        "at all gets there: hosts cmp[001-212]",
+        "  cmp[001-212] lack CUSTOM_GOLD, so no server can be scheduled on them "
+        "(212 of 300 members)",
         "    openstack trait-sched add CUSTOM_GOLD --aggregate gold",
         "",
         "1 error",
@@ -55,18 +60,43 @@ def test_a_problem_without_advice_has_no_line_for_it():
     given, ids = ("filter_tenant_id", "red"), ("1d", "2d")
     twice = ProjectUnknown(Severity.ERROR, "for red", 1, *given, ids)
     _, problem, *rest = text(twice)
-    assert "the name of a project" in problem
+    assert "not its name" in problem
     assert rest[0] == ""
 
 
 def test_the_last_line_counts_each_severity_that_there_is():
     found = (LACKING, LACKING, ORPHAN, UNUSED, UNUSED)
-    assert text(*found)[-1] == "2 errors, 1 warning, 2 notes"
-    assert text(LACKING, UNUSED, UNUSED)[-1] == "1 error, 2 notes"
+    assert text(*found)[-1] == "2 errors, 1 warning, 2 notes (--long shows notes)"
+    assert text(LACKING)[-1] == "1 error"
+
+
+def few(flavor, hosts=("a", "b")):
+    traits = (Trait("", "CUSTOM_SSD", False, ()),)
+    return TraitsFewHosts(Severity.NOTE, flavor, traits, hosts, 8, "1d")
+
+
+def test_findings_with_one_cause_are_one_block_and_the_rest_is_counted():
+    alike = [few(f"f{number}") for number in range(7)]
+    found = text(*alike, least=Severity.NOTE)
+    assert found[0] == "NOTE  traits-few-hosts  flavors f0, f1, f2, f3, f4 and 2 more"
+    assert found[2:] == ["", "7 notes"]
+    assert "f6" in text(*alike, least=Severity.NOTE, everything=True)[0]
+
+
+def test_each_cause_of_one_rule_names_its_objects():
+    causes = [few("f0"), few("f1"), *(few(f"g{n}", (f"h{n}",)) for n in range(4))]
+    _, first, *_, rest, _, _ = text(*causes, least=Severity.NOTE)
+    assert first.startswith("  flavors f0, f1: ")
+    assert rest == "  and 2 more findings (--long)"
+
+
+def test_notes_are_counted_if_they_are_not_asked_for():
+    assert text(UNUSED) == ["1 note (--long shows notes)"]
 
 
 def test_a_severity_has_the_tone_that_explain_has_for_what_is_as_bad():
-    titles = [each for each in check.blocks((LACKING, ORPHAN, UNUSED)) if each.tone]
+    found = check.blocks((LACKING, ORPHAN, UNUSED), least=Severity.NOTE)
+    titles = [each for each in found if each.tone]
     assert [each.tone for each in titles] == [Tone.NO, Tone.DOUBT, Tone.TITLE]
 
 

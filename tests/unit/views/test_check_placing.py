@@ -8,7 +8,7 @@ import shlex
 import pytest
 
 from osc_traitsched.core.check.finding import Severity
-from osc_traitsched.core.check.rules.mirror import MIRROR_REPAIR, MirrorMissing, Use
+from osc_traitsched.core.check.rules.mirror import MirrorMissing, Use
 from osc_traitsched.views import check
 from tests.unit.core.check import test_az, test_mirror, test_project
 from tests.unit.core.check.surveys import aggregate, findings, identity
@@ -36,14 +36,6 @@ def test_a_differing_mirror_is_said_for_either_way():
             "openstack trait-sched mirror repair",
         ),
     ]
-
-
-def test_novas_command_is_named_where_it_is_enough():
-    ((_, _, fix),) = rows(test_mirror.of("a"))
-    assert fix == "nova-manage placement sync_aggregates"
-    ((_, problem, fix),) = rows(test_mirror.several_nodes("d1", "d2"))
-    assert problem.startswith("Placement lacks the host a in it: ")
-    assert fix == "openstack trait-sched mirror repair"
 
 
 def test_a_compute_node_that_nova_does_not_list_is_not_called_orphaned():
@@ -80,7 +72,7 @@ def test_what_is_lost_with_a_provider_is_named_before_it_is_deleted():
 
 
 def test_a_host_that_one_aggregate_does_not_isolate_may_be_isolated_by_another():
-    found = MirrorMissing(Severity.ERROR, "gold", ("a",), Use.ISOLATION, MIRROR_REPAIR)
+    found = MirrorMissing(Severity.ERROR, "gold", ("a",), Use.ISOLATION)
     ((*_, problem, _),) = check.rows([found])[1]
     assert problem == "Placement lacks the host a in it: not isolated by it"
 

@@ -45,9 +45,10 @@ class IsolationMemberLacksTrait(Finding):
             fix = openstack("trait-sched add", name, Option("--aggregate", self.name))
         else:
             fix = openstack("trait-sched unisolate", self.name, name)
+        lack, there = ("lacks", "it") if len(hosts) == 1 else ("lack", "them")
         return Words(
-            f"isolated by {name}, and {len(hosts)} of {self.members} members "
-            f"lack it, so that no server at all gets there: {ranges(hosts, 'host')}",
+            f"{ranges(hosts)} {lack} {name}, so no server can be scheduled on {there} "
+            f"({len(hosts)} of {self.members} members)",
             fix,
         )
 
@@ -132,9 +133,9 @@ class IsolationOff(Finding):
 
     def words(self) -> Words:
         return Words(
-            f"{off_by(self.setting)}, so that {listed(self.aggregates, 'aggregate')} "
-            f"{'is' if len(self.aggregates) == 1 else 'are'} open to all, "
-            "against what the metadata says",
+            f"{listed(self.aggregates, 'aggregate')} "
+            f"{'accepts' if len(self.aggregates) == 1 else 'accept'} any server "
+            f"in spite of the isolation metadata: {off_by(self.setting)}",
             enable("isolation"),
         )
 

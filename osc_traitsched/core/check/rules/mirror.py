@@ -52,12 +52,7 @@ _EXTRA = {
 }
 
 
-#: Removes hosts too, and covers all nodes of a host.
 MIRROR_REPAIR = openstack("trait-sched mirror repair")
-
-
-#: Enough if hosts are only missing, and none has several nodes.
-SYNC_AGGREGATES = Command("placement sync_aggregates", program="nova-manage")
 
 
 def use(aggregate: Aggregate, analysis: Analysis) -> Use:
@@ -86,7 +81,6 @@ class MirrorMissing(Finding):
     name: str
     hosts: tuple[str, ...]
     use: Use
-    repair: Command
     lacking: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def words(self) -> Words:
@@ -101,7 +95,7 @@ class MirrorMissing(Finding):
                 "gets there once Placement has it right"
             )
         names = [trait for trait, _ in self.lacking]
-        fix = self.repair
+        fix = MIRROR_REPAIR
         if names and all(ownership(name) is Ownership.OPERATOR for name in names):
             # It adds the trait first, so that the hosts are never closed to all
             # servers.
@@ -115,14 +109,13 @@ def missing(analysis: Analysis) -> Iterator[MirrorMissing]:
         nodes = [node for node in found.missing if _is_alone(node, nova)]
         if nodes:
             its_use = use(found.aggregate, analysis)
-            in_use = its_use is Use.ISOLATION
-            lacking = _lacking(analysis, found.aggregate, nodes) if in_use else ()
+            is_on = analysis.is_on(options.ISOLATION)
+            lacking = _lacking(analysis, found.aggregate, nodes) if is_on else ()
             yield MirrorMissing(
                 Severity.WARNING if its_use is Use.NONE else Severity.ERROR,
                 found.aggregate.name,
                 _names(nodes, nova),
                 its_use,
-                _repair(nova, removing=bool(found.extra)),
                 tuple(lacking),
             )
 
@@ -197,8 +190,8 @@ class MirrorNodeMissing(Finding):
     def words(self) -> Words:
         return Words(
             f"Placement lacks the {ranges(self.nodes, 'node')} in the "
-            f"{listed(self.aggregates, 'aggregate')}: Nova mirrors one node of a "
-            "host, and sync_aggregates stops at a host with several",
+            f"{listed(self.aggregates, 'aggregate')}: Nova syncs one node of a host "
+            "alone",
             MIRROR_REPAIR,
         )
 
@@ -237,7 +230,7 @@ class MirrorHostNoHypervisor(Finding):
     def words(self) -> Words:
         return Words(
             f"in the {listed(self.aggregates, 'aggregate')}, and Nova has no "
-            "hypervisor on it: there is nothing to mirror",
+            "hypervisor on it: there is nothing to sync",
             "start its nova-compute, or take the host out of the aggregates",
         )
 
@@ -255,13 +248,6 @@ def host_no_hypervisor(analysis: Analysis) -> Iterator[MirrorHostNoHypervisor]:
 
 def _is_alone(node: Compute, nova: Nova) -> bool:
     return len(nova.by_service_host[node.service_host]) == 1
-
-
-def _repair(nova: Nova, removing: bool) -> Command:
-    """The repairing command; Nova's own never removes, and can't do some hosts."""
-    members = {host for aggregate in nova.aggregates for host in aggregate.hosts}
-    stops = any(len(nova.by_service_host.get(host, ())) > 1 for host in members)
-    return MIRROR_REPAIR if removing or stops else SYNC_AGGREGATES
 
 
 def _names(nodes: Iterable[Compute], nova: Nova) -> tuple[str, ...]:

@@ -106,8 +106,9 @@ class AzDefaultZone(Finding):
 
     def words(self) -> Words:
         return Words(
-            f"in it by default, for want of a zone's aggregate: the "
-            f"{ranges(self.hosts, 'host')}; {_GIVEN[self.given]}",
+            f"the {ranges(self.hosts, 'host')} "
+            f"{'is' if len(self.hosts) == 1 else 'are'} in no zone's aggregate; "
+            f"{_GIVEN[self.given]}",
             openstack(
                 "aggregate add host", Placeholder("AGGREGATE"), Placeholder("HOST")
             ),
@@ -284,7 +285,7 @@ class ProjectUnknown(Finding):
             )
         meant = f"{self.key}={self.named[0]}"
         return Words(
-            f"{pair}: this is the name of a project, and Nova looks for its ID",
+            f"{pair}: must be a project's ID, not its name",
             aggregate_set(self.id, meant) if len(self.named) == 1 else "",
         )
 
@@ -378,9 +379,8 @@ class ProjectOff(Finding):
     def words(self) -> Words:
         which = listed(self.aggregates, "aggregate")
         return Words(
-            f"{off_by(self.setting)}, and {_FILTERS} has no {PROJECT_FILTER}: any "
-            f"project can land in {which}, and the projects of {TENANT_KEY} can land "
-            "anywhere",
+            f"any project can land in {which}, and the projects of {TENANT_KEY} "
+            f"anywhere: {off_by(self.setting)}, and {_FILTERS} has no {PROJECT_FILTER}",
             enable("projects"),
             f"to keep other projects off these hosts, add {PROJECT_FILTER} to "
             f"{_FILTERS}; to keep the projects on these hosts, turn "

@@ -308,19 +308,23 @@ class TraitsUnused(Finding):
             )
         return Words(
             f"no flavor, image or aggregate names it; {ranges(hosts, 'host')} "
-            f"ha{'s' if len(hosts) == 1 else 've'} it; remove refuses while a server "
-            "that exists requires it",
+            f"ha{'s' if len(hosts) == 1 else 've'} it; remove stops if a server "
+            "requires it",
             openstack("trait-sched remove", self.name, Option("--all")),
         )
 
 
 def unused(analysis: Analysis) -> Iterator[TraitsUnused]:
-    """Traits of nested providers are left out: other services' ports and devices may
-    ask for them.
+    """Custom traits without a use.
+
+    Traits of nested providers and of Neutron are left out: ports and devices may ask
+    for them.
     """
     holders = _holders(analysis.survey.traits)
     left = analysis.survey.known_traits - _named(analysis)
     for name in sorted(filter(trait.is_custom, left)):
+        if trait.is_of_neutron(name):
+            continue
         roots = holders.get(name, set())
         if roots <= analysis.all_hosts:
             yield TraitsUnused(name, analysis.host_names(roots))

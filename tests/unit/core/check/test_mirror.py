@@ -9,8 +9,6 @@ import pytest
 from osc_traitsched.core.change import traits as mirror
 from osc_traitsched.core.check.finding import Severity, SubjectKind
 from osc_traitsched.core.check.rules.mirror import (
-    MIRROR_REPAIR,
-    SYNC_AGGREGATES,
     Own,
     Unlisted,
     Use,
@@ -85,7 +83,6 @@ def test_a_member_that_placement_lacks():
     (found,) = findings(of("a"))
     assert (found.rule, found.severity) == ("mirror-missing", Severity.WARNING)
     assert (found.name, found.hosts) == ("plain", ("b",))
-    assert found.repair is SYNC_AGGREGATES
 
 
 def test_a_member_that_only_placement_has():
@@ -137,12 +134,6 @@ def test_nova_mirrors_one_node_of_a_host_with_several():
     assert (found.kind, found.name) == (SubjectKind.HOST, "d")
     assert found.nodes == ("d2",)
     assert found.aggregates == ("both",)
-
-
-def test_novas_own_command_is_not_named_where_such_a_host_stops_it():
-    found = several_nodes("d1", "d2")
-    (missing,) = findings(found)
-    assert (missing.rule, missing.repair) == ("mirror-missing", MIRROR_REPAIR)
 
 
 def without(name):
