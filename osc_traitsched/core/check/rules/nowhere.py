@@ -183,8 +183,9 @@ def _requests(analysis: Analysis, flavor: StandaloneRequest) -> tuple[Request, .
         return flavor.requests
     found = []
     for image in analysis.images:
-        with contextlib.suppress(Refusal):
-            found.append(analysis.builder.request(flavor.body, image.body))
+        for boots in (False, True):
+            with contextlib.suppress(Refusal):
+                found.append(analysis.builder.request(flavor.body, image.body, boots))
     return tuple(found)
 
 
