@@ -137,7 +137,11 @@ class Checker(base.TextLister):
             least = Severity(args.severity).rank
             findings = [each for each in findings if each.severity.rank <= least]
         self.assumed = found.survey.assumptions
-        self.nothing = views.nothing(found.rules, found.survey)
+        self.nothing = (
+            views.nothing_shown(len(found.findings))
+            if found.findings
+            else views.nothing(found.rules, found.survey)
+        )
         self.findings = tuple(findings)
         return views.rows(findings, self.repeated_options)
 

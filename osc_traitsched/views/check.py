@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from osc_traitsched.core.check.finding import Finding, Severity, SubjectKind
 from osc_traitsched.core.check.rule import Rule
@@ -142,7 +142,7 @@ def _name(finding: Finding) -> str:
     return option(finding.name) if is_option else finding.name
 
 
-def is_in(finding: Finding, earlier: Iterable[tuple[str, str]]) -> bool:
+def is_in(finding: Finding, earlier: Collection[tuple[str, str]]) -> bool:
     """Whether rows of an earlier run have the finding, by rule and object."""
     return (finding.rule, _subject(finding)) in earlier
 
@@ -155,6 +155,11 @@ def unknown_ignored(name: str, place: str | None) -> str:
 def hidden(number: int, path: str) -> str:
     """The line on findings that an earlier run had, too."""
     return f"{count(number, 'finding')} of {path} not shown"
+
+
+def nothing_shown(number: int) -> str:
+    """The line if all findings are known from an earlier run, or not severe enough."""
+    return f"Nothing to show: {count(number, 'finding')} left out."
 
 
 def nothing(rules: Iterable[Rule], survey: Survey) -> str:

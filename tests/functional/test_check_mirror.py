@@ -169,6 +169,7 @@ def test_findings_of_an_earlier_run_are_left_out(placement, proxy, openstack, tm
     earlier.write_text(first.out)
     known_one = openstack(*CHECK, "--new-since", str(earlier))
     assert known_one.code == 0
+    assert known_one.out.startswith("Nothing to show: 1 finding left out.\n")
     assert known_one.err.endswith(f"1 finding of {earlier} not shown\n")
     Nova(proxy, [*hosts, *((f"cmp0{n}", str(uuid.uuid4())) for n in (1, 2))], {})
     found = openstack(*CHECK, "--new-since", str(earlier), "-f", "json")
@@ -184,3 +185,5 @@ def test_a_severity_hides_what_is_less_severe(placement, proxy, openstack):
     rows = openstack(*CHECK, "-f", "json").json
     assert {row["severity"] for row in rows} == {"warning"}
     assert openstack(*CHECK, "--severity", "error", "-f", "json").json == []
+    shown = openstack(*CHECK, "--severity", "error").out
+    assert shown.startswith("Nothing to show: 1 finding left out.\n")

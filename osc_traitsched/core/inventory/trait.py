@@ -104,7 +104,7 @@ def made_by_others(names: Collection[str]) -> str | None:
     """Service that created a provider with these traits, or None."""
     if PCI_DEVICE in names:
         return "nova-compute"
-    return "Neutron" if any(n.startswith(_OF_NEUTRON) for n in names) else None
+    return "Neutron" if any(map(is_of_neutron, names)) else None
 
 
 def is_of_neutron(name: str) -> bool:
