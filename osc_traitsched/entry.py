@@ -94,6 +94,12 @@ class RepairMirror(_Deferred):
     path = "osc_traitsched.commands.listing:RepairMirror"
 
 
+class ConfigDoctor(_Deferred):
+    """openstack trait-sched config doctor."""
+
+    path = "osc_traitsched.commands.config:ConfigDoctor"
+
+
 class ShowConfig(_Deferred):
     """openstack trait-sched config show."""
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Mapping, Sequence
 
 from osc_traitsched.app import own_filters, request
-from osc_traitsched.app.explain import with_builds
+from osc_traitsched.app.explain import may_hide_all, root_refusal, with_builds
 from osc_traitsched.app.own_filters import OwnSources
 from osc_traitsched.cloud import allocation_candidates, lookup, read
+from osc_traitsched.cloud.allocation_candidates import Answer
 from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.core.errors import PlacementRefuses, Refusal
 from osc_traitsched.core.explain.explanation import ranked
 from osc_traitsched.core.explain.filtering import (
     FilterFailure,
@@ -17,7 +20,8 @@ from osc_traitsched.core.explain.filtering import (
     filtering,
     others_on,
 )
-from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.inventory.snapshot import Compute, Snapshot
+from osc_traitsched.core.nova.evidence import assumed_by_evidence, without_evidence
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.weigher.ranking import Ranking
 from osc_traitsched.core.placement import facts
@@ -39,6 +43,9 @@ class Candidates:
         of hosts that it would not surely pass
     :ivar vanished: UUIDs of providers that were deleted after Placement's answer; their
         hosts are left out
+    :ivar otherwise: if there is no host: number of hosts without the evidence by which
+        unknown options are taken to be on
+    :ivar is_limited: Nova's limit of results may leave only hosts that filters reject
     """
 
     question: Question
@@ -49,6 +56,8 @@ class Candidates:
     may_fail: tuple[FilterFailure, ...] = ()
     others_on: Mapping[str, list[str]] = dataclasses.field(default_factory=dict)
     vanished: tuple[str, ...] = ()
+    otherwise: int = 0
+    is_limited: bool = False
 
     @property
     def names(self) -> Mapping[str, str]:
@@ -58,9 +67,10 @@ class Candidates:
 
     @property
     def is_uncertain(self) -> bool:
-        """Whether there are hosts, but none that surely passes all filters."""
+        """Whether there are hosts, but none is sure."""
         return bool(self.hosts) and (
             bool(self.may_fail)
+            or self.is_limited
             or all(self.filtering.unknown(each.host.uuid) for each in self.hosts)
         )
 
@@ -78,29 +88,40 @@ def candidates(
     :raises BadConfiguration, PluginFails, NovaPythonFails: as ``own_filters.judge``
     """
     accepted = request.accepted(cloud, question)
-    answer = allocation_candidates.ask(cloud.placement, accepted)
+    try:
+        answer = allocation_candidates.ask(cloud.placement, accepted)
+    except PlacementRefuses as refusal:
+        raise request.missing_trait(cloud, question, refusal)[0] from refusal
     computes = with_builds(cloud, question, lookup.computes(cloud))
     nova = read.view(computes, question.aggregates)
     snapshot = read.providers(cloud.placement).with_nova(nova)
     if question.nodes is not None:
         snapshot = snapshot.restricted_to(node.uuid for node in question.nodes)
     vanished = answer.body["provider_summaries"].keys() - snapshot.by_uuid.keys()
-    given = facts.candidates(answer.body, snapshot)
     question = own_filters.answered(question, computes, own)
-    capacities = facts.capacities(answer.body)
-    found = _judged(question, given, computes, capacities)
-    return dataclasses.replace(found, vanished=tuple(sorted(vanished)))
+    found = _judged(question, answer, snapshot, computes)
+    if not found.hosts and assumed_by_evidence(question.assumptions):
+        defaults = without_evidence(question.assumptions)
+        asked = dataclasses.replace(question, assumptions=defaults)
+        with contextlib.suppress(Refusal):
+            other = allocation_candidates.ask(cloud.placement, asked.request())
+            hosts = _judged(asked, other, snapshot, computes).hosts
+            found = dataclasses.replace(found, otherwise=len(hosts))
+    passing = {each.host.uuid for each in found.hosts}
+    sure = {root for root in passing if not found.filtering.unknown(root)}
+    is_limited = may_hide_all(answer, accepted, sure, snapshot)
+    return dataclasses.replace(
+        found, vanished=tuple(sorted(vanished)), is_limited=is_limited
+    )
 
 
 def _judged(
-    question: Question,
-    given: Sequence[Candidate],
-    computes: Sequence[Compute],
-    capacities: Mapping[str, Mapping[str, int]],
+    question: Question, answer: Answer, snapshot: Snapshot, computes: Sequence[Compute]
 ) -> Candidates:
-    found = filtering(question, computes)
+    given = facts.candidates(answer.body, snapshot)
     roots = {each.host.uuid for each in given}
-    failure = found.refusal(roots)
+    found = filtering(question, computes)
+    failure = root_refusal(answer, roots) or found.refusal(roots)
     if failure is not None:
         raise failure
     may_fail = tuple(found.failures(roots))
@@ -108,7 +129,7 @@ def _judged(
     nodes = {node.uuid: node for node in computes}
     those_left = [nodes[each.host.uuid] for each in left]
     unsure = {n.uuid for n in those_left if may_fail or found.unknown(n.uuid)}
-    order = ranked(question, those_left, capacities, unsure)
+    order = ranked(question, those_left, facts.capacities(answer.body), unsure)
     place = order.place_of
     return Candidates(
         question,

@@ -143,8 +143,12 @@ def with_units(cloud: Cloud, found: Survey) -> Survey:
     read = allocation_candidates.unused(cloud.placement, alone)
     stock = dict(found.stock)
     for alike in first:
-        if read[alike[0]]:
-            stock.update(dict.fromkeys(alike, read[alike[0]]))
+        for uuid in alike if read[alike[0]] else ():
+            used = {name: each.used for name, each in found.stock.get(uuid, {}).items()}
+            stock[uuid] = {
+                name: dataclasses.replace(each, used=used.get(name, 0))
+                for name, each in read[alike[0]].items()
+            }
     return dataclasses.replace(found, stock=stock)
 
 

@@ -1,9 +1,10 @@
-"""A plan that empties a host."""
+"""A plan that empties hosts."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+import fnmatch
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from osc_traitsched.app import explain, server, settings
@@ -14,9 +15,10 @@ from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import allocation_candidates, lookup, read
 from osc_traitsched.cloud import servers as reading
 from osc_traitsched.cloud.allocation_candidates import Answer
-from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.cloud.service import Cloud, RememberedCloud
 from osc_traitsched.core.errors import (
     CloudBroke,
+    EmptyAggregate,
     Forbidden,
     NothingMatches,
     NotInCatalog,
@@ -25,8 +27,10 @@ from osc_traitsched.core.errors import (
 )
 from osc_traitsched.core.explain.explanation import Explanation, with_ratio
 from osc_traitsched.core.explain.filtering import check_policy
+from osc_traitsched.core.inventory.selection import find_aggregate
 from osc_traitsched.core.inventory.snapshot import Compute, Snapshot
-from osc_traitsched.core.names import near_names
+from osc_traitsched.core.names import is_pattern, near_names
+from osc_traitsched.core.nova.evidence import with_evidence
 from osc_traitsched.core.nova.filter import table
 from osc_traitsched.core.nova.filter.state import HostState, host_states
 from osc_traitsched.core.nova.question import Move, Question, ServerSpec
@@ -61,21 +65,25 @@ _NOTHING_SAID = ServerSpec()
 
 
 def server_moves(
-    cloud: Cloud, nodes: Sequence[Compute], assumptions: SchedulerSettings
+    cloud: Cloud, hosts: Mapping[str, Sequence[Compute]], assumptions: SchedulerSettings
 ) -> tuple[int, tuple[ServerMove, ...]]:
-    """Servers of a host with their moves, and the microversion they were read with.
+    """Servers of hosts with their moves, and the microversion they were read with.
 
     Data that servers share is read once.
 
-    :param nodes: the compute nodes of the service host
+    :param hosts: the compute nodes of each service host
     :raises ExtraSpecsHidden: if Nova hides extra specs
     :returns: the minor version first
     """
-    found = reading.residents(cloud, nodes[0].service_host)
-    remembered = reading.remembering(cloud, found)
-    return found.minor, tuple(
-        _resident(remembered, _found(remembered, found, body), nodes, assumptions)
-        for body in found.bodies
+    cloud = RememberedCloud(cloud)
+    found = [(reading.residents(cloud, host), hosts[host]) for host in hosts]
+    first = found[0][0]
+    bodies = tuple(body for each, _ in found for body in each.bodies)
+    cloud = reading.remembering(cloud, dataclasses.replace(first, bodies=bodies))
+    return first.minor, tuple(
+        _resident(cloud, _found(cloud, each, body), nodes, assumptions)
+        for each, nodes in found
+        for body in each.bodies
     )
 
 
@@ -139,18 +147,20 @@ def _resident(
 class PlacementRoom:
     """Collects the requests of servers, and then the state of hosts.
 
-    :param without: the service host to leave
+    :param without: the service hosts to leave
     :param knows_zones: the requested zone of each server is known
     """
 
-    def __init__(self, cloud: Cloud, without: str, knows_zones: bool) -> None:
+    def __init__(
+        self, cloud: Cloud, without: Collection[str], knows_zones: bool
+    ) -> None:
         self._cloud = cloud
         self._placement = cloud.placement
-        self._without, self._knows_zones = without, knows_zones
+        self._knows_zones = knows_zones
         self._hosts = {
             each.uuid: each
             for each in lookup.computes(cloud)
-            if each.is_up and each.service_host != without
+            if each.is_up and each.service_host not in without
         }
         self._snapshot: Snapshot | None = None
         self._requested: dict[str, MoveRequest] = {}
@@ -158,7 +168,9 @@ class PlacementRoom:
         self._free: dict[tuple[str, str], int] = {}
         self._capacities: dict[str, dict[str, int]] = {}
 
-    def move_request(self, question: Question) -> MoveRequest:
+    def move_request(
+        self, question: Question, is_image_gone: bool = False
+    ) -> MoveRequest:
         """The request of a server, shared by servers that are alike.
 
         The first takes two more requests than others; a new query of Nova's takes one
@@ -170,14 +182,15 @@ class PlacementRoom:
         if key not in self._requested:
             claimed = self._claims(question)
             self._requested[key] = MoveRequest(
-                question, claimed, self._elsewhere(question)
+                question, claimed, self._elsewhere(question), is_image_gone
             )
         return self._requested[key]
 
     def _elsewhere(self, question: Question) -> frozenset[str]:
-        if self._knows_zones:
+        if self._knows_zones or question.move is None:
             return frozenset()
-        return elsewhere(self._without, self._hosts.values(), question.aggregates)
+        host = question.move.host
+        return elsewhere(host, self._hosts.values(), question.aggregates)
 
     def _claims(self, question: Question) -> Mapping[str, tuple[Allocation, ...]]:
         request = question.request()
@@ -223,7 +236,7 @@ class PlacementRoom:
         return with_ratio(host, self._capacities.get(host.compute.uuid, {}))
 
 
-# The plan that empties a host.
+# The plan that empties hosts.
 
 
 #: So many kinds of servers without a host are explained.
@@ -231,46 +244,85 @@ _MOST_EXPLAINED = 3
 
 
 @gc_paused()
-def plan(cloud: Cloud, name: str, sources: SettingsSources) -> Drain:
-    """Plan where the servers of a host could go, all together. Writes nothing.
+def plan(
+    cloud: Cloud,
+    names: Sequence[str],
+    sources: SettingsSources,
+    aggregates: Sequence[str] = (),
+) -> Drain:
+    """Plan where the servers of some hosts could go, all together. Writes nothing.
 
-    :param name: of the service host, or of its compute node
-    :raises NothingMatches: if no such host exists
+    None of these hosts is a destination.
+
+    :param names: of service hosts, or of their compute nodes, or globs
+    :param aggregates: their members are drained, too: name, ID or UUID
+    :raises NothingMatches: for a host or an aggregate that does not exist
+    :raises AmbiguousName: for a name of several aggregates
+    :raises EmptyAggregate: for an aggregate without a compute node
     :raises ExtraSpecsHidden: if Nova hides extra specs
     :raises FiltersNotInRelease, WeighersNotInRelease: if nova-scheduler does not start
         with these settings
     :raises BadConfiguration: for bad scheduler settings
     """
-    nodes = _nodes(cloud, name)
-    host, assumptions = nodes[0].service_host, settings.of_cloud(cloud, sources)
+    hosts = _nodes(cloud, names, aggregates)
+    assumptions = settings.of_cloud(cloud, sources)
     table.enabled(assumptions)
     enabled(assumptions)
-    minor, every = server_moves(cloud, nodes, assumptions)
+    minor, found = server_moves(cloud, hosts, assumptions)
+    for move in found[:1]:
+        assumptions = with_evidence(assumptions, move.question.aggregates)
     start = Drain(
-        host, nodes, minor, assumptions, unconfirmed=_unconfirmed(cloud, host)
+        tuple(hosts),
+        tuple(node for nodes in hosts.values() for node in nodes),
+        minor,
+        assumptions,
+        unconfirmed=_unconfirmed(cloud, hosts),
     )
-    room = PlacementRoom(cloud, host, knows_zones=minor >= parts.ZONE)
-    every = tuple(_requested(each, room) for each in every)
+    room = PlacementRoom(cloud, hosts, knows_zones=minor >= parts.ZONE)
+    every = tuple(_requested(move, room) for move in found)
     refused = [Stuck(each, StuckReason.REFUSED) for each in every if each.is_refused]
     start = dataclasses.replace(start, stuck=tuple(refused))
     return _packed(cloud, start, [r for r in every if not r.is_refused], room.state())
 
 
-def _nodes(cloud: Cloud, name: str) -> tuple[Compute, ...]:
+def _nodes(
+    cloud: Cloud, names: Sequence[str], aggregates: Sequence[str]
+) -> Mapping[str, Sequence[Compute]]:
+    """The compute nodes of each service host to empty, in the order of the names."""
     computes = lookup.computes(cloud)
-    named = [each for each in computes if name in (each.service_host, each.node)]
-    if not named:
-        known = {each.service_host for each in computes}
+    hosts: list[str] = []
+    for name in names:
+        hosts += _named(name, computes)
+    there: dict[str, list[Compute]] = {}
+    for each in computes:
+        there.setdefault(each.service_host, []).append(each)
+    bodies = read.aggregates(cloud.compute) if aggregates else ()
+    nova = read.view(computes, bodies)
+    for name in aggregates:
+        members = there.keys() & find_aggregate(name, nova).hosts
+        if not members:
+            raise EmptyAggregate(name)
+        hosts += sorted(members)
+    return {host: there[host] for host in hosts}
+
+
+def _named(name: str, computes: Sequence[Compute]) -> list[str]:
+    pairs = [(each.service_host, (each.service_host, each.node)) for each in computes]
+    found = [host for host, own in pairs if name in own]
+    if not found and is_pattern(name):
+        found = sorted(host for host, own in pairs if fnmatch.filter(own, name))
+    if not found:
+        known = {host for host, _ in pairs}
         raise NothingMatches("host", name, near_names(name, known))
-    host = named[0].service_host
-    return tuple(each for each in computes if each.service_host == host)
+    return found
 
 
-def _unconfirmed(cloud: Cloud, host: str) -> tuple[str, ...] | None:
+def _unconfirmed(cloud: Cloud, hosts: Collection[str]) -> tuple[str, ...] | None:
     try:
-        return reading.unconfirmed(cloud, host)
+        found = [id_ for host in hosts for id_ in reading.unconfirmed(cloud, host)]
     except Forbidden:
         return None
+    return tuple(dict.fromkeys(found))
 
 
 def _requested(server_move: ServerMove, room: PlacementRoom) -> ServerMove:
@@ -278,7 +330,10 @@ def _requested(server_move: ServerMove, room: PlacementRoom) -> ServerMove:
         return server_move
     try:
         return dataclasses.replace(
-            server_move, move_request=room.move_request(server_move.question)
+            server_move,
+            move_request=room.move_request(
+                server_move.question, parts.is_image_gone(server_move.parts)
+            ),
         )
     except PlacementRefuses as refusal:
         return dataclasses.replace(server_move, refusal=refusal)

@@ -7,16 +7,29 @@ import functools
 import itertools
 import queue
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from typing import Generic, TypeVar
 
 from osc_traitsched.app import own_filters
 from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.own_filters import OwnSources
-from osc_traitsched.app.request import check_visible, zone_refusal
-from osc_traitsched.cloud import allocation_candidates, existing_servers, lookup, read
+from osc_traitsched.app.request import (
+    check_visible,
+    missing_trait,
+    zone_refusal,
+)
+from osc_traitsched.cloud import (
+    allocation_candidates,
+    existing_servers,
+    lookup,
+    read,
+)
 from osc_traitsched.cloud.service import Cloud, Service
-from osc_traitsched.core.errors import NotForProject, PlacementRefuses, Refusal
+from osc_traitsched.core.errors import (
+    NotForProject,
+    PlacementRefuses,
+    Refusal,
+)
 from osc_traitsched.core.explain import comparison, fix
 from osc_traitsched.core.explain import verdict as verdicts
 from osc_traitsched.core.explain.explanation import Explanation, chosen
@@ -28,6 +41,7 @@ from osc_traitsched.core.explain.option_impact import (
     option_impacts,
     release_impacts,
     variations,
+    without_evidence,
 )
 from osc_traitsched.core.explain.verdict import Verdict
 from osc_traitsched.core.inventory import selection
@@ -38,7 +52,7 @@ from osc_traitsched.core.nova.filter import values
 from osc_traitsched.core.nova.filter.state import host_states
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request
-from osc_traitsched.core.placement.facts import Facts
+from osc_traitsched.core.placement.facts import Facts, roots_of
 from osc_traitsched.core.placement.facts import roots_in_answer as given_roots
 from osc_traitsched.core.placement.matcher import Matcher, amounts
 
@@ -183,7 +197,7 @@ def explain(
     except Refusal as refusal:
         return Explanation(question, refusal=refusal)
     except PlacementRefuses as refusal:
-        return dataclasses.replace(start, refusal=start.refusal or refusal)
+        return _refused(cloud, start, refusal)
     explanation = comparison.compared(explanation)
     failure = explanation.filter_failure
     if failure is not None:
@@ -196,8 +210,22 @@ def explain(
         want_fixes = not explanation.has_room
     if not want_fixes:
         return explanation
-    found = fixes(cloud, explanation, matcher)
-    return dataclasses.replace(explanation, fixes=found)
+    verdict, facts = explanation.verdict, explanation.facts
+    if verdict is None or facts is None:
+        return explanation
+    return dataclasses.replace(
+        explanation,
+        fixes=fixes(cloud, explanation, matcher),
+        advice=tuple(fix.advice(question, verdict, facts, explanation.computes)),
+    )
+
+
+def _refused(
+    cloud: Cloud, start: Explanation, refusal: PlacementRefuses
+) -> Explanation:
+    """The start with Placement's refusal, and the trait that was meant, if any."""
+    found, advice = missing_trait(cloud, start.question, refusal)
+    return dataclasses.replace(start, refusal=start.refusal or found, advice=advice)
 
 
 def _start(cloud: Cloud, question: Question) -> Explanation:
@@ -274,7 +302,9 @@ def _judged(
     request = start.request or start.question.request()
     computes = tuple(start.question.computes or start.computes.values())
     switched = variations(start.question, request)
-    asked = [request, *(v.request for v in switched if v.request)]
+    plain = without_evidence(start.question)
+    tried = (*switched, plain) if plain else switched
+    asked = [request, *(v.request for v in tried if v.request)]
     asked += comparison.other_request(start.question, request)
     requests = [each for one in asked for each in (one, one.fallback) if each]
     wanted = amounts(clause for each in requests for clause in each.clauses)
@@ -285,16 +315,16 @@ def _judged(
     )
     answer = allocation_candidates.ask(placement, request)
     there = _with_roots(placement, listed.value(), answer.roots)
-    snapshot = _with_nova(placement, there, start, computes)
+    snapshot = with_nova(placement, there, start, computes)
     figures = not answer.roots and len(snapshot.by_uuid) <= _MOST_WITH_FIGURES
     found = allocation_candidates.gather(
         placement, snapshot, requests, answer, figures, offers.values
     )
     filtered = filtering(start.question, computes).beside(request.clauses, found.traits)
     found = dataclasses.replace(found, filtered=filtered.kept_out)
-    first, second = _by_weight(request, found)
-    matcher = _matcher(first, filtered, found)
-    other = _matcher(second, filtered, found) if second else None
+    first, second = by_weight(request, found)
+    matcher = matcher_of(first, filtered, found)
+    other = matcher_of(second, filtered, found) if second else None
     verdict = verdicts.evaluate(matcher, found, other)
     chosen = _named(named, snapshot)
     shown = chosen or _examples(verdict, found)
@@ -315,10 +345,18 @@ def _judged(
         allocation_request_counts=answer.counts,
         option_impacts=option_impacts(now, switched),
         release_impacts=release_impacts(now, switched),
+        hosts_without_evidence=now.without_evidence(plain),
         filtering=filtered,
         facts=described.value(),
+        refusal=start.refusal or root_refusal(answer, found.candidates),
     )
-    return explanation, matcher
+    sure = {
+        root
+        for root in found.candidates - filtered.all_kept_out
+        if not filtered.doubts(root)
+    }
+    is_limited = may_hide_all(answer, request, sure, snapshot)
+    return dataclasses.replace(explanation, is_limited=is_limited), matcher
 
 
 def _with_roots(
@@ -328,21 +366,65 @@ def _with_roots(
     return listed if roots <= listed.by_uuid.keys() else read.providers(placement)
 
 
-def _with_nova(
+def with_nova(
     placement: Service,
     listed: Snapshot,
     start: Explanation,
     computes: Sequence[Compute],
 ) -> Snapshot:
+    """The providers with Nova's view of them."""
     snapshot = listed.with_nova(read.view(computes, start.question.aggregates))
     if start.question.nodes is None:
         return read.with_unlisted(placement, snapshot)
     return snapshot.restricted_to(start.computes)
 
 
-def _matcher(request: Request, filtered: Filtering, found: Facts) -> Matcher:
+def matcher_of(request: Request, filtered: Filtering, found: Facts) -> Matcher:
+    """What judges one query together with the host filters."""
     clauses = (*request.clauses, *filtered.conditions)
     return Matcher(clauses, request.group_policy, found, request.same_subtree)
+
+
+def root_refusal(
+    answer: allocation_candidates.Answer, hosts: Set[str]
+) -> Refusal | None:
+    """The end of a request that takes nothing from any of these hosts' own providers.
+
+    nova/scheduler/manager.py, ``_schedule``: such a host "did not have a matching
+    allocation_request".
+
+    :param hosts: UUIDs in the answer
+    """
+    requests = answer.body["allocation_requests"]
+    if not hosts or any(hosts & each["allocations"].keys() for each in requests):
+        return None
+    return Refusal("NoValidHost", "nothing-from-root", (), "scheduler")
+
+
+def may_hide_all(
+    answer: allocation_candidates.Answer,
+    request: Request,
+    roots: Set[str],
+    snapshot: Snapshot,
+) -> bool:
+    """Whether Nova's limit of results may leave none of the roots.
+
+    Which results the limit leaves may differ from answer to answer (placement/objects/
+    allocation_candidate.py, ``_merge_candidates``).
+
+    :param answer: without the limit
+    """
+    limit, left = request.limit, iter(answer.body["allocation_requests"])
+    if limit is None or max(answer.counts) <= limit:
+        return False
+    for number in answer.counts:
+        others = sum(
+            not roots & roots_of(each["allocations"], snapshot)
+            for each in itertools.islice(left, number)
+        )
+        if others < min(number, limit):
+            return False
+    return True
 
 
 def _with_cut_off(placement: Service, found: Explanation) -> Explanation:
@@ -367,16 +449,18 @@ def _with_cut_off(placement: Service, found: Explanation) -> Explanation:
         given = frozenset(cut)
     facts = dataclasses.replace(facts, candidates=facts.candidates | came)
     facts = facts.with_cut_off(given)
+    is_filtered = any(map(found.filtering.doubts, facts.candidates))
     hosts = [host for host in facts.snapshot.hosts if host.uuid in came | given]
     left = tuple(root for root in cut if root not in given)
     return dataclasses.replace(
         found,
         facts=allocation_candidates.with_figures(placement, facts, hosts),
         verdict=dataclasses.replace(verdict, wrongly_admitted=left),
+        is_limited=found.is_limited or (bool(given) and is_filtered),
     )
 
 
-def _by_weight(request: Request, found: Facts) -> tuple[Request, Request | None]:
+def by_weight(request: Request, found: Facts) -> tuple[Request, Request | None]:
     """Nova's queries, the one that explains the hosts first.
 
     If no host has PCPU, that is the second one, which asks for VCPU.
@@ -426,23 +510,24 @@ def fixes(cloud: Cloud, explanation: Explanation, matcher: Matcher) -> tuple[Fix
     Placement tries changes of the request; the matcher tries changes of hosts.
     """
     verdict, facts = explanation.verdict, explanation.facts
-    if verdict is None or facts is None:
+    if verdict is None or facts is None or explanation.is_limited:
+        # A host that is gained may be hidden, too.
         return ()
     question = explanation.question
     placement = cloud.placement
+    on_hosts = _on_hosts(explanation, matcher, verdict)
     if facts.cut_off or question.is_kept:
         # A cut answer does not show the hosts that a change loses.
-        return _on_hosts(explanation, matcher, verdict)
+        return fix.safest_first(on_hosts)
     on_request = fix.on_request(question, facts, verdict)
     flavors = fix.other_flavors(question, lookup.known_flavors(cloud))
+    helping = functools.partial(_helping, placement, explanation)
     return fix.safest_first(
         [
-            *itertools.islice(
-                _helping(placement, explanation, flavors), _ENOUGH_FLAVORS
-            ),
-            *_helping(placement, explanation, _formats(cloud, explanation, on_request)),
-            *_helping(placement, explanation, on_request),
-            *_on_hosts(explanation, matcher, verdict),
+            *on_hosts,
+            *helping(on_request),
+            *itertools.islice(helping(flavors), _ENOUGH_FLAVORS),
+            *helping(_formats(cloud, explanation, on_request)),
         ]
     )
 

@@ -19,6 +19,7 @@ from osc_traitsched.core.errors import Forbidden, NotInCatalog, PlacementRefuses
 from osc_traitsched.core.inventory.selection import Selectors
 from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.nova.clause import Resource
+from osc_traitsched.core.nova.evidence import with_evidence
 from osc_traitsched.core.nova.filter.state import host_states
 from osc_traitsched.core.nova.filter.table import enabled
 from osc_traitsched.core.nova.question import Body
@@ -71,6 +72,7 @@ def placements(cloud: Cloud, scope: Scope, sources: SettingsSources) -> Placemen
     if scope.project is not None:
         project = projects.project(cloud, scope.project, scope.project_domain)
     aggregates = read.aggregates(cloud.compute)
+    assumed = with_evidence(assumed, aggregates)
     hosts = _service_hosts(cloud, scope.selectors)
     fleet = fleets.fleet(cloud, hosts, project)
     _read_volumes(cloud, fleet)

@@ -16,7 +16,7 @@ from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter import table
 from osc_traitsched.core.nova.filter.state import HostState, RequestSpec, host_states
 from osc_traitsched.core.nova.filter.table import FILTERS
-from osc_traitsched.core.nova.options import Consumer, Value
+from osc_traitsched.core.nova.options import Consumer, OptionType, Value
 from osc_traitsched.core.nova.own import (
     NovaPythonFails,
     OwnAnswers,
@@ -123,6 +123,7 @@ def _options(settings: SchedulerSettings) -> dict[str, str]:
         option.name: _written(setting.value)
         for option in options.options_in(settings.release)
         if option.consumer in (Consumer.FILTER, Consumer.WEIGHER)
+        and option.kind is not OptionType.MULTI
         and (setting := settings.setting(option.name)).given
         and setting.value is not None
     }

@@ -11,7 +11,14 @@ from osc_traitsched.cloud import lookup, read, request_parts
 from osc_traitsched.cloud import lookup as projects
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.config import device_profile as config_profiles
-from osc_traitsched.core.errors import BadUsage, NotForProject, Refusal
+from osc_traitsched.core.errors import (
+    BadUsage,
+    NotForProject,
+    PlacementRefuses,
+    Refusal,
+)
+from osc_traitsched.core.explain.fix import Advice, misspelled
+from osc_traitsched.core.nova import evidence
 from osc_traitsched.core.nova.filter import groups
 from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.core.nova.question import Body, Question, ServerSpec
@@ -29,7 +36,9 @@ def question(cloud: Cloud, spec: ServerSpec, sources: SettingsSources) -> Questi
     """
     assumptions = settings.of_cloud(cloud, sources)
     project = projects.project(cloud, spec.project, spec.project_domain)
-    image = None if spec.image is None else _image(cloud, spec.image, project)
+    image = _image(cloud, spec.image, project) if spec.image else None
+    if spec.image == "":
+        image = {}
     from_volume = spec.boot_from_volume or image is None
     found = Question(
         flavor=lookup.flavor(cloud, spec.flavor),
@@ -77,7 +86,7 @@ def whole(
         device_profiles={} if file is None else config_profiles.read(file),
     )
     parts = request_parts.with_profiles(cloud, parts, question.flavor)
-    return dataclasses.replace(question, parts=parts)
+    return evidence.of_question(dataclasses.replace(question, parts=parts))
 
 
 def _placed(cloud: Cloud, question: Question, group: ServerGroup | None) -> Question:
@@ -103,7 +112,7 @@ def _placed(cloud: Cloud, question: Question, group: ServerGroup | None) -> Ques
 def _image(cloud: Cloud, name: str, project: str | None) -> Body:
     found = lookup.images_named(cloud, name)
     if len(found) > 1:
-        is_open = functools.partial(_is_image_for, cloud, project)
+        is_open = functools.partial(_is_image_for, cloud, project, is_listed=True)
         found = images.likeliest_images(found, is_open)
     return images.only_image(name, found)
 
@@ -123,12 +132,26 @@ def accepted(cloud: Cloud, question: Question) -> Request:
     return request
 
 
+def missing_trait(
+    cloud: Cloud, question: Question, refusal: PlacementRefuses
+) -> tuple[PlacementRefuses, tuple[Advice, ...]]:
+    """Placement's refusal, naming who requires a trait that does not exist.
+
+    With it comes the correction, if a trait has nearly the name.
+    """
+    wrong = None
+    if "No such trait" in refusal.reason:
+        known = read.known_traits(cloud.placement)
+        wrong = misspelled(question, question.request(), known)
+    return wrong or (refusal, ())
+
+
 def check_visible(cloud: Cloud, question: Question) -> None:
     """Reject objects that the project of the request may not use.
 
     Nothing is checked if the user did not name a project.
 
-    :raises NotForProject: for a flavor, image, port, network or volume
+    :raises NotForProject: for a flavor, image, port, network, volume or server group
     """
     project, flavor, image = question.project, question.flavor, question.image
     if question.spec.project is None or project is None:
@@ -136,7 +159,7 @@ def check_visible(cloud: Cloud, question: Question) -> None:
     is_public = flavor.get("os-flavor-access:is_public", True)
     if not is_public and project not in lookup.flavor_projects(cloud, flavor):
         raise NotForProject("flavor", flavor["name"])
-    if image is not None and not _is_image_for(cloud, project, image):
+    if image and not _is_image_for(cloud, project, image):
         raise NotForProject("image", image["name"] or image["id"])
     for port in question.parts.ports:
         if port.project not in (None, project):
@@ -147,10 +170,24 @@ def check_visible(cloud: Cloud, question: Question) -> None:
     for volume in question.parts.volumes:
         if volume.project not in (None, project):
             raise NotForProject("volume", volume.label)
+    group = question.group
+    if group is not None and group.project not in (None, project):
+        raise NotForProject("server group", group.name)
 
 
-def _is_image_for(cloud: Cloud, project: str | None, image: Body) -> bool:
-    members = functools.partial(lookup.image_members, cloud, image)
+def _is_image_for(
+    cloud: Cloud, project: str | None, image: Body, is_listed: bool = False
+) -> bool:
+    """Whether Glance shows the image to the project, or also lists it.
+
+    It lists an accepted one, and shows each one that is shared by its ID
+    (glance/db/utils.py, ``is_image_visible``).
+    """
+
+    def members() -> set[str]:
+        found = lookup.image_members(cloud, image)
+        return {k for k, v in found.items() if v == "accepted" or not is_listed}
+
     return images.image_is_open_to(image, project, members)
 
 

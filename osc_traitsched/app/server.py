@@ -17,6 +17,7 @@ from osc_traitsched.core.errors import (
     ExtraSpecsHidden,
 )
 from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.nova import evidence
 from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.core.nova.question import (
     SAME_HOST,
@@ -36,10 +37,12 @@ from osc_traitsched.core.servers.failure import (
     Migration,
     ServerAnswer,
     ServerState,
+    confirmed_by_failure,
     failure,
     read_state,
 )
 from osc_traitsched.core.servers.moves import (
+    OFFLOADED,
     SHELVED,
     Because,
     Destinations,
@@ -48,7 +51,7 @@ from osc_traitsched.core.servers.moves import (
     rebuild,
 )
 from osc_traitsched.core.servers.parts import Name, Part, Source
-from osc_traitsched.core.servers.refusals import Planned, refusals
+from osc_traitsched.core.servers.refusals import MoveRefusal, Planned, refusals
 
 # The request of an existing server, reconstructed.
 
@@ -311,6 +314,12 @@ def _current_flavor(cloud: Cloud, own: Body) -> Body | None:
 
 #: Actions that record a server's old and new host.
 _MOVES = frozenset(["evacuate", "live-migration", "migrate", "resize"])
+_KINDS = {
+    "evacuate": MoveKind.EVACUATION,
+    "live-migration": MoveKind.LIVE_MIGRATION,
+    "migrate": MoveKind.MIGRATION,
+    "unshelve": MoveKind.UNSHELVE,
+}
 
 
 def answer(
@@ -342,14 +351,38 @@ def answer(
         moves=_moves(cloud, found.state, failed),
         changes=_changes(cloud, found.state, failed),
     )
+    kind = _failed_move(found.state, failed)
+    blocked: tuple[MoveRefusal, ...] = ()
     try:
-        question, is_changed = question_of(cloud, found, given, sources)
+        if kind is None:
+            question, is_changed = question_of(cloud, found, given, sources)
+        else:
+            _check_zone(given)
+            planned = _planned(cloud, found, given, sources, Asked(kind))
+            question, blocked = planned.question, refusals(planned)
+            is_changed = _current_flavor(cloud, question.flavor) is None
         explanation = explainer(cloud, question)
+        if not is_changed:
+            explanation = confirmed_by_failure(start, explanation)
     except CloudBroke as problem:
         return dataclasses.replace(start, problem=problem)
     return dataclasses.replace(
-        start, explanation=explanation, is_flavor_changed=is_changed
+        start,
+        kind=kind,
+        refusals=blocked,
+        explanation=explanation,
+        is_flavor_changed=is_changed,
     )
+
+
+def _failed_move(state: ServerState, failed: Failure | None) -> MoveKind | None:
+    """The move that failed, if Nova shows what it asked for but a named host.
+
+    Of a resize or a rebuild it does not show the new flavor or image.
+    """
+    kind = _KINDS.get(failed.action) if failed else None
+    is_movable = state.host or state.vm_state == OFFLOADED
+    return kind if is_movable and state.vm_state != SHELVED else None
 
 
 def _moves(
@@ -407,18 +440,13 @@ def destinations(
     """
     _check_move(asked, given)
     found = read_server(cloud, name, given)
-    existing_servers.check_host(cloud, found.body)
-    there = [c for c in lookup.computes(cloud) if c.service_host == found.state.host]
-    # The state of a host that Nova does not list is unknown.
-    is_up = any(compute.is_up for compute in there) if there else None
-    kind, because = due(found.state, is_up)
-    if asked.kind is not None:
-        kind, because = asked.kind, Because.ASKED
-    _check_offloaded(found.state, kind)
-    move = _move(cloud, found, there, kind)
-    planned = _planned(cloud, found, given, sources, move, asked, is_up)
+    because = Because.ASKED
+    if asked.kind is None:
+        kind, because = due(found.state, _is_up(_there(cloud, found)))
+        asked = dataclasses.replace(asked, kind=kind)
+    planned = _planned(cloud, found, given, sources, asked)
     answer = _before(found, given, planned, because)
-    if kind is MoveKind.REBUILD:
+    if planned.kind is MoveKind.REBUILD:
         return dataclasses.replace(answer, rebuild=_rebuilt(cloud, planned))
     explanation = explainer(cloud, planned.question)
     return dataclasses.replace(answer, explanation=explanation)
@@ -449,6 +477,10 @@ def _check_move(asked: Asked, given: ServerSpec) -> None:
             raise BadUsage(f"{option} and --for {kind.value} go together")
     if asked.kind is MoveKind.REBUILD and given.names_host:
         raise BadUsage("a rebuild is where the server is; --on-host is for moves")
+    _check_zone(given)
+
+
+def _check_zone(given: ServerSpec) -> None:
     if ":" in (given.zone or ""):
         raise BadUsage("a move has no ZONE:HOST; --on-host names its host")
 
@@ -479,15 +511,28 @@ def _move(cloud: Cloud, found: Found, there: Sequence[Compute], kind: MoveKind) 
     return Move(kind, state.id, state.host, source, may_stay)
 
 
+def _there(cloud: Cloud, found: Found) -> list[Compute]:
+    """The compute nodes of a server's host."""
+    existing_servers.check_host(cloud, found.body)
+    return [c for c in lookup.computes(cloud) if c.service_host == found.state.host]
+
+
+def _is_up(there: Sequence[Compute]) -> bool | None:
+    """Whether nova-compute is up; None for a host that Nova does not list."""
+    return any(compute.is_up for compute in there) if there else None
+
+
 def _planned(
     cloud: Cloud,
     found: Found,
     given: ServerSpec,
     sources: SettingsSources,
-    move: Move,
     asked: Asked,
-    is_up: bool | None,
 ) -> Planned:
+    there = _there(cloud, found)
+    kind = asked.kind or due(found.state, _is_up(there))[0]
+    _check_offloaded(found.state, kind)
+    move = _move(cloud, found, there, kind)
     assumptions = settings.of_cloud(cloud, sources)
     before = moved(cloud, found, given, assumptions, move)
     question = before
@@ -499,7 +544,8 @@ def _planned(
         image = lookup.image(cloud, asked.image)
         question = dataclasses.replace(before, image=image)
         question = question.with_image(given.image_properties)
-    return Planned(move.kind, found.state, is_up, before, question)
+    question = evidence.of_question(question)
+    return Planned(kind, found.state, _is_up(there), before, question)
 
 
 def _rebuilt(cloud: Cloud, planned: Planned) -> Rebuild | None:

@@ -140,6 +140,7 @@ def resolve(
     release = _release(sources, files, max_microversion)
     with _saying_what_names(sources.found or Saved("")):
         found = joining.assumptions(files, *release)
+    found = dataclasses.replace(found, is_complete=files.is_a_file)
     place = dataclasses.replace(sources, options=(), filters=()).place
     own = found.without_set if sources.options else found
     if sources.filters:
@@ -147,7 +148,11 @@ def resolve(
     elif not sources.options:
         own = None
     # Without other sources there is nothing to compare with.
-    own = own and (dataclasses.replace(own, place=place) if place else None)
+    own = own and (
+        dataclasses.replace(own, place=place, is_complete=files.is_a_file)
+        if place
+        else None
+    )
     return dataclasses.replace(found, place=sources.place, without_set=own)
 
 
@@ -158,15 +163,16 @@ def with_compute_versions(
 
     The scheduler of such a Nova asks that. No API shows compute versions, but a new
     nova-compute marks its providers with OWNER_NOVA (nova/compute/resource_tracker.py,
-    ``_get_traits``). Unknown without nodes.
+    ``_get_traits``). Unknown if only some have it: the others are old, or lost it.
 
     :param nodes: UUIDs of Nova's compute nodes; one without a provider does not count
     :param unmarked: UUIDs of providers without OWNER_NOVA
     """
     if assumed.release < releases.OWNER_NOVA_RELEASE:
         return assumed
-    new = not nodes & unmarked if nodes else None
-    return _with_all_new(assumed, new)
+    left = nodes & unmarked
+    is_mixed = bool(nodes - left) and bool(left)
+    return _with_all_new(assumed, None if is_mixed or not nodes else not left)
 
 
 def _with_all_new(assumed: SchedulerSettings, new: bool | None) -> SchedulerSettings:

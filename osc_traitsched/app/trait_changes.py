@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from osc_traitsched.app import settings
 from osc_traitsched.app.effects import check_effects, refusal
@@ -24,6 +25,8 @@ from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.metadata import required_by
 from osc_traitsched.core.inventory.selection import Selectors
 from osc_traitsched.core.inventory.snapshot import Snapshot
+
+_T = TypeVar("_T")
 
 # Sync Nova's host aggregates to Placement.
 
@@ -74,6 +77,7 @@ class TraitPlan:
     :ivar servers: servers whose image requirements are unknown; they do not block
         either
     :ivar unread: why effects on flavors are unknown, if they are
+    :ivar forced: refusals that the user overrides
     """
 
     plan: Plan
@@ -83,6 +87,7 @@ class TraitPlan:
     passed_over: tuple[Requirer, ...] = ()
     servers: tuple[Server, ...] = ()
     unread: errors.CloudBroke | None = None
+    forced: tuple[errors.TraitSchedError, ...] = ()
 
     @property
     def creates(self) -> tuple[str, ...]:
@@ -127,7 +132,8 @@ def plan_remove(
 ) -> TraitPlan:
     """Plan to remove the traits from the selected hosts.
 
-    :param force: remove even traits that are required, or nova-compute's own
+    :param force: remove even traits that are required, or nova-compute's own; the
+        plan has the refusals
     :param sources: the scheduler's settings, for effects on flavors
     :raises UnknownTrait: for an unknown standard trait
     :raises NothingMatches: for a selector that matches nothing
@@ -150,29 +156,43 @@ def plan_remove(
     todo = TraitPlan(
         plan, trait.vanished(names, known), traits.reverted_by_nova(plan.changes)
     )
-    if force:
-        return todo
-    if todo.reverted:
+    if todo.reverted and not force:
         raise traits.OwnedByNova(todo.reverted)
-    _check_roles(plan, found.snapshot)
+    forced: list[errors.TraitSchedError] = []
+
+    def passed(check: Callable[[], tuple[_T, ...]]) -> tuple[_T, ...]:
+        try:
+            return check()
+        except (errors.AnswerIsNo, errors.BadConfiguration) as exc:
+            if not force:
+                raise
+            forced.append(exc)
+            return ()
+
+    passed(lambda: _check_roles(plan, found.snapshot))
     holders = {name: read.holders(cloud.placement, name) for name in _removed(plan)}
     todo = dataclasses.replace(
         todo,
-        passed_over=check_requirers(cloud, plan, holders),
-        servers=check_servers(cloud, plan, found.snapshot, holders),
+        passed_over=passed(lambda: check_requirers(cloud, plan, holders)),
+        servers=passed(lambda: check_servers(cloud, plan, found.snapshot, holders)),
     )
     if not _removed(plan):
-        return todo
+        return dataclasses.replace(todo, forced=tuple(forced))
+    scheduler, snapshot = sources or SettingsSources(), found.snapshot
+    unread: errors.CloudBroke | None = None
+    effects: tuple[Effect, ...] = ()
     try:
-        effects = _check_flavors(
-            cloud, plan, found.snapshot, known, sources or SettingsSources()
+        effects = passed(
+            lambda: _check_flavors(cloud, plan, snapshot, known, scheduler)
         )
-        shows_all = lookup.lists_private_flavors(cloud)
+        if not lookup.lists_private_flavors(cloud):
+            unread = errors.PrivateFlavorsHidden()
     except errors.CloudBroke as exc:
-        # Each trait keeps another host.
-        return dataclasses.replace(todo, unread=exc)
-    unread = None if shows_all else errors.PrivateFlavorsHidden()
-    return dataclasses.replace(todo, effects=effects, unread=unread)
+        # Each trait keeps another host, or the user forces it.
+        unread = exc
+    return dataclasses.replace(
+        todo, effects=effects, unread=unread, forced=tuple(forced)
+    )
 
 
 def left_of_traits(cloud: Cloud, plan: Plan) -> tuple[int, int]:
@@ -193,10 +213,11 @@ def left_of_traits(cloud: Cloud, plan: Plan) -> tuple[int, int]:
     return sum(not is_as_planned(each) for each in changes), len(changes)
 
 
-def _check_roles(plan: Plan, snapshot: Snapshot) -> None:
+def _check_roles(plan: Plan, snapshot: Snapshot) -> tuple[()]:
     hosts = {each.uuid for each in snapshot.hosts}
     if changed := traits.role_changed(plan.changes, hosts):
         raise changed
+    return ()
 
 
 def _removed(plan: Plan) -> tuple[str, ...]:

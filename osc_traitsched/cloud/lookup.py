@@ -339,8 +339,8 @@ def flavor_projects(cloud: Cloud, flavor: Body) -> frozenset[str]:
     return frozenset(entry["tenant_id"] for entry in access["flavor_access"])
 
 
-def image_members(cloud: Cloud, image: Body) -> frozenset[str]:
-    """Return the IDs of the projects that have accepted a shared image.
+def image_members(cloud: Cloud, image: Body) -> Mapping[str, str]:
+    """The projects that an image is shared with: status by ID.
 
     As far as the user is told: a project that is not its owner sees its own membership
     at most.
@@ -350,9 +350,9 @@ def image_members(cloud: Cloud, image: Body) -> frozenset[str]:
         members = rest.get(cloud.image, path, _MEMBERS)["members"]
     except errors.CloudBroke as exc:
         if exc.status in (403, 404):
-            return frozenset()
+            return {}
         raise
-    return frozenset(m["member_id"] for m in members if m["status"] == "accepted")
+    return {each["member_id"]: each["status"] for each in members}
 
 
 def zones(cloud: Cloud) -> dict[str, bool]:

@@ -461,7 +461,11 @@ def _server_groups_groups(cloud: Cloud) -> Iterator[Any]:
 def _group(body: Mapping[str, Any]) -> ServerGroup:
     most = body["rules"].get("max_server_per_host", 1)
     return ServerGroup(
-        body["name"], body["policy"], int(most), frozenset(body["members"])
+        body["name"],
+        body["policy"],
+        int(most),
+        frozenset(body["members"]),
+        project=body["project_id"],
     )
 
 

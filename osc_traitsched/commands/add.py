@@ -83,7 +83,8 @@ class RemoveTraits(write_args.Writer):
         parser.add_argument(
             "--force",
             action="store_true",
-            help="also remove traits that are required, or that nova-compute owns",
+            help="also remove traits that are required, or that nova-compute owns; "
+            "what it breaks is printed",
         )
         write_args.add_options(parser)
         return parser
@@ -122,6 +123,8 @@ class RemoveTraits(write_args.Writer):
 
 
 def _warn(todo: trait_changes.TraitPlan) -> None:
+    for refusal in todo.forced:
+        base.LOG.warning("%s", problems.forced(refusal))
     for unknown in todo.unknown:
         base.LOG.warning("%s", str(unknown))
     for reverted in todo.reverted:

@@ -168,14 +168,15 @@ def split_hosts(args: argparse.Namespace) -> tuple[str, ...]:
 
     :raises MalformedTrait: where none is a trait, or for a trait in lower case
     """
-    words = tuple(each for text in args.traits for each in _names(text))
+    words = tuple(each for text in args.traits for each in names(text))
     if any(map(trait.is_wellformed, words)):
         args.hosts = [*args.hosts, *(each for each in words if trait.is_no_trait(each))]
         words = tuple(each for each in words if not trait.is_no_trait(each))
     return trait.parse(words)
 
 
-def _names(text: str) -> list[str]:
+def names(text: str) -> list[str]:
+    """The names in a list with commas."""
     return [each for each in _COMMA.split(text) if each] or [text]
 
 
@@ -240,7 +241,7 @@ def target_selectors(args: argparse.Namespace) -> Selectors:
 
 
 def _hosts(args: argparse.Namespace) -> tuple[str, ...]:
-    return tuple(each for text in args.hosts for each in _names(text))
+    return tuple(each for text in args.hosts for each in names(text))
 
 
 def _repeated(

@@ -11,7 +11,7 @@ import shutil
 import sys
 import textwrap
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import EntryPoint
 from typing import Any
 
@@ -33,7 +33,7 @@ from osc_traitsched.paste import Option
 from osc_traitsched.text import visible
 from osc_traitsched.views import terminal
 from osc_traitsched.views.explain import words
-from osc_traitsched.views.terminal import settings_line
+from osc_traitsched.views.terminal import Line, painted, settings_line
 
 # Progress on a terminal, for slow reads.
 
@@ -236,12 +236,16 @@ _INTERNAL = (
 
 _REGION = "--os-region-name"
 
-#: Global options that choose a cloud and hold no secret, by their names in cliff.
+#: Global options that choose a cloud, a project or a user and hold no secret, by their
+#: names in cliff.
 _REPEATED = {
-    "cloud": "--os-cloud",
-    "region_name": _REGION,
-    "interface": "--os-interface",
-    "system_scope": "--os-system-scope",
+    name: f"--os-{name.replace('_', '-')}"
+    for name in (
+        *("cloud", "region_name", "interface", "auth_type", "auth_url", "endpoint"),
+        *("system_scope", "domain_name", "domain_id", "project_name", "project_id"),
+        *("project_domain_name", "project_domain_id", "username"),
+        *("user_domain_name", "user_domain_id"),
+    )
 }
 
 
@@ -251,6 +255,12 @@ def _make_visible(record: logging.LogRecord) -> bool:
 
 
 LOG.addFilter(_make_visible)
+
+
+#: Below an answer for a person that rests on the scheduler's settings, without any.
+NOT_SUPPLIED = (
+    "nova.conf unknown; run once: openstack trait-sched config save --nova-conf FILE"
+)
 
 
 class Command(command.Command):  # type: ignore[misc,unused-ignore]
@@ -320,8 +330,25 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         return shutil.get_terminal_size().columns if is_terminal else 0
 
     @property
+    def is_quiet(self) -> bool:
+        """Whether ``openstack -q`` asks for the verdict alone."""
+        return bool(self.app.options.verbose_level == 0)
+
+    def answer(self, lines: Iterable[Line], above: int = 0) -> str:
+        """The text of an answer; with -q the verdict alone.
+
+        :param above: lines above the verdict
+        """
+        shown = list(lines)
+        if self.is_quiet:
+            shown = shown[above : above + 1]
+        return self.where + "\n".join(painted(each, self.width) for each in shown)
+
+    @property
     def where(self) -> str:
-        """A line with the cloud's name; empty if the user did not choose a cloud."""
+        """A line with the cloud's name; empty with -q, or if no cloud was chosen."""
+        if self.is_quiet:
+            return ""
         cloud, region = self.app.options.cloud, self.app.options.region_name
         regions = [each for each in self.repeated_options if each.name == _REGION]
         return paste.where(cloud, region) + "\n" if cloud or regions else ""
@@ -339,7 +366,13 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
             arguments.check_text(parsed_args)
             if self.app.stdout is None:
                 raise exceptions.CommandError("standard output is closed")
-            return super().run(parsed_args) or ExitCode.DONE
+            app: Any = self.app
+            app.lacks_settings = False
+            code = super().run(parsed_args) or ExitCode.DONE
+            fmt = getattr(parsed_args, "formatter", getattr(parsed_args, "format", ""))
+            if app.lacks_settings and fmt in FOR_PEOPLE:
+                LOG.warning("%s", NOT_SUPPLIED)
+            return code
         except Mistakes as exc:
             for each in exc.mistakes:
                 LOG.error("%s", str(each))
@@ -408,8 +441,11 @@ class Lister(Command, command.Lister):  # type: ignore[misc,unused-ignore]
 
     @property
     def settings_line(self) -> str:
-        """A line about the source of the settings, or an empty text."""
-        return "" if self.assumed is None else settings_line(self.assumed) + "\n"
+        """A line about the source of the settings; empty with -q or without any."""
+        assumed = self.assumed
+        if assumed is None or assumed.place is None or self.is_quiet:
+            return ""
+        return settings_line(assumed) + "\n"
 
     def run(self, parsed_args: argparse.Namespace) -> int:
         """Run as any command; exit with ``exit_code``."""
@@ -435,10 +471,28 @@ class Lister(Command, command.Lister):  # type: ignore[misc,unused-ignore]
         is_for_person = parsed_args.formatter in FOR_PEOPLE
         if is_for_person and self.says_where:
             self.app.stdout.write(self.where)
+        if is_for_person and not parsed_args.columns:
+            data = list(data)
+            parsed_args.columns = _for_people(parsed_args, column_names, data)
         super().produce_output(parsed_args, column_names, data)
         if is_for_person:
             self.app.stdout.write(self.settings_line)
         return 0
+
+
+def _for_people(
+    args: argparse.Namespace, names: Sequence[str], rows: Sequence[Sequence[Any]]
+) -> list[str]:
+    """Columns of a table; UUIDs of providers with ``--long``, or if rows need them."""
+    cells = [dict(zip(names, row)) for row in rows]
+    labels = {
+        tuple(str(row.get(key)) for key in ("host", "name", "detail")) for row in cells
+    }
+    is_clear = len(labels) == len(cells) and not getattr(args, "long", False)
+    hidden = {"provider"} if is_clear else set()
+    if not any(row.get("detail") for row in cells):
+        hidden.add("detail")
+    return [name for name in names if name not in hidden]
 
 
 class _Text(TableFormatter):  # type: ignore[misc,unused-ignore]

@@ -20,7 +20,6 @@ from osc_traitsched.core.errors import (
 )
 from osc_traitsched.views import check as views
 from osc_traitsched.views.listing import Table
-from osc_traitsched.views.terminal import painted
 
 
 def _rule_id(text: str) -> str:
@@ -150,7 +149,7 @@ class Checker(base.TextLister):
     ) -> int:
         """Print blocks or rows, or a line for people if there are none."""
         if parsed_args.formatter in base.FOR_PEOPLE and not data:
-            self._write(self.nothing)
+            self._write(self.where + self.nothing)
             return 0
         if not base.wants_text(parsed_args):
             return super().produce_output(parsed_args, column_names, data)
@@ -161,19 +160,20 @@ class Checker(base.TextLister):
             Severity.NOTE if shows_notes else Severity.WARNING,
             parsed_args.long,
         )
-        text = "\n".join(painted(each, self.width) for each in lines)
-        self._write(text)
+        shown = list(lines)
+        self._write(self.answer(shown, len(shown) - 1))
         return 0
 
     def _write(self, text: str) -> None:
-        self.app.stdout.write(f"{self.where}{text}\n{self.settings_line}")
+        self.app.stdout.write(f"{text}\n{self.settings_line}")
 
 
 class Check(Checker):
     """Check the cloud for what makes servers fail or land on the wrong hosts.
 
     The worst findings come first. Without arguments all rules are run. Nothing is
-    written. Exits 7 if a finding is at least as severe as --fail-on.
+    written. Exits 7 if a finding is at least as severe as --fail-on. "openstack -q"
+    prints the number of findings alone.
     """
 
     example = "check traits isolation --fail-on warning"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from typing import Any
 
-from osc_traitsched.app import settings
+from osc_traitsched.app import doctor, settings
 from osc_traitsched.app import settings as fragment
 from osc_traitsched.app import settings as saving
 from osc_traitsched.app.settings import SettingsSources
@@ -15,7 +17,9 @@ from osc_traitsched.core import releases
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.nova import settings as switch
 from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.text import visible
 from osc_traitsched.views import config
+from osc_traitsched.views import doctor as views
 from osc_traitsched.views.listing import Table
 
 # Commands that need a cloud only to learn its release.
@@ -41,15 +45,32 @@ class Configuring(base.Command):
         return files, settings.resolve(sources, files, maximum)
 
 
+class _Lines(base.TextLister):
+    """Prints lines for a person; ``take_action`` sets them."""
+
+    lines: tuple[str, ...] = ()
+
+    def produce_output(
+        self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
+    ) -> int:
+        """Print lines or rows."""
+        if not base.wants_text(parsed_args):
+            return super().produce_output(parsed_args, column_names, data)
+        for line in self.lines:
+            self.app.stdout.write(f"{visible(line)}\n")
+        return 0
+
+
 # openstack trait-sched config show.
 
 
-class ShowConfig(Configuring, base.Lister):
-    """List the scheduler's options as they are assumed, and where each comes from.
+class ShowConfig(Configuring, _Lines):
+    """Show the scheduler's options as they are assumed, and where each comes from.
 
-    The first rows are Nova's release and the place where settings were found. Then
-    comes a row for each option of that release, and last the options that are set
-    but that the release ignores. With --nova-release no cloud is asked.
+    The text has the options that differ from the default of Nova's release, and lines
+    of nova.conf without effect. Other formats have a row for each option, after one for
+    the place of the settings and one for the release. With --nova-release no cloud is
+    asked.
     """
 
     example = "config show --nova-release 2025.1"
@@ -57,14 +78,48 @@ class ShowConfig(Configuring, base.Lister):
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """The parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
+        parser.add_argument(
+            *("--all", "--long"),
+            dest="all",
+            action="store_true",
+            help="show options at their default, too",
+        )
         scheduler_args.add_options(parser)
         return parser
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Read, and show."""
-        sources = scheduler_args.sources(args, self.app)
+        sources = scheduler_args.sources(args, self.app, is_predicting=False)
         _, assumptions = self.read(sources)
+        self.lines = tuple(config.lines(assumptions, args.all))
         return config.rows(assumptions, sources.release is not None)
+
+
+# openstack trait-sched config doctor.
+
+
+class ConfigDoctor(_Lines):
+    """Show which settings are in use, which are unknown, and how to supply them.
+
+    Looks for nova.conf on this machine, and reads the cloud's aggregates once. Exits 8
+    if an option is unknown that matters on this cloud. "openstack -q" prints the
+    unknown options alone.
+    """
+
+    example = "config doctor -f json"
+
+    def take_action(self, args: argparse.Namespace) -> Table:
+        """Look, and show."""
+        sources = scheduler_args.found(self.app)
+        found = doctor.diagnose(
+            self.cloud(), sources, scheduler_args.places_of(self.app)
+        )
+        if found.unknown:
+            self.exit_code = base.ExitCode.UNKNOWN
+        self.lines = tuple(views.lines(found, self.repeated_options))
+        if self.is_quiet:
+            self.lines = (views.verdict(found),)
+        return views.rows(found, self.repeated_options)
 
 
 # openstack trait-sched config save.
@@ -138,7 +193,7 @@ class _WriteConfig(Configuring):
 
     def take_action(self, args: argparse.Namespace) -> None:
         """Read, think, and print."""
-        sources = scheduler_args.sources(args, self.app)
+        sources = scheduler_args.sources(args, self.app, is_predicting=False)
         files, assumptions = self.read(sources)
         found = fragment.turn_on(self.deployment, args.wanted, files, assumptions)
         cautions = config.cautions(found.turned, found.extends_file, found.replaces)

@@ -31,8 +31,8 @@ _EXAMPLES: dict[str, tuple[str, ...]] = {
         "Why a flavor and an image get no host",
         "For a project, in a zone",
         "explain gold raw --project demo --availability-zone az-east",
-        "What if a host filter were on?",
-        "explain gold raw --enable-filter AggregateMultiTenancyIsolation",
+        "Which flavors can boot an image",
+        "explain --image raw",
     ),
     "ListCandidates": (
         "Hosts of one zone, best first",
@@ -132,6 +132,11 @@ _EXAMPLES: dict[str, tuple[str, ...]] = {
         "host drain cmp01 --nova-conf /etc/nova/nova.conf",
         "For a program",
         "host drain cmp01 -f json",
+    ),
+    "ConfigDoctor": (
+        "For a program",
+        "What is known of nova-scheduler's settings, and how to supply the rest",
+        "config doctor",
     ),
     "SaveConfig": (
         "Show what would be saved",

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 import functools
+import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import yaml
 
+from osc_traitsched.app import by_flavor as flavors
 from osc_traitsched.app import candidates, explain, own_filters, request
 from osc_traitsched.app.candidates import Candidates
 from osc_traitsched.app.explain import Explainer
@@ -20,15 +23,24 @@ from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.core.errors import AnswerIsNo, BadUsage
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.filtering import Filtering
+from osc_traitsched.core.nova.evidence import unconfirmed
 from osc_traitsched.core.nova.filter.state import Passes, Raises, Unknown
 from osc_traitsched.core.nova.own import PluginJudgment, Weighed
+from osc_traitsched.core.nova.question import ServerSpec
 from osc_traitsched.runner.process import TIMEOUT
+from osc_traitsched.text import count, listed, visible
 from osc_traitsched.views import candidates as views
 from osc_traitsched.views import own_filters as own_views
 from osc_traitsched.views import terminal
-from osc_traitsched.views.explain import document, filters, prose, weights
+from osc_traitsched.views.explain import (
+    by_flavor,
+    depends,
+    document,
+    filters,
+    prose,
+    weights,
+)
 from osc_traitsched.views.listing import Table
-from osc_traitsched.views.terminal import painted
 
 # Options for own filters and weighers, and their Python.
 
@@ -37,8 +49,8 @@ def add_own_filter_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of commands that run filters."""
     group = parser.add_argument_group(
         "own filters",
-        "Filters and weighers that are none of Nova's run in a Python that has Nova in "
-        "it: those named here, and those that the scheduler's settings name. As in: "
+        "Your own filters and weighers run in a Python that has Nova in it: those "
+        "named here, and those that the scheduler's settings name. As in: "
         "--own source_network_filter.py:SourceNetworkFilter --nova-python /opt/nova",
     )
     group.add_argument(
@@ -48,7 +60,7 @@ def add_own_filter_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FILE.py:CLASS|MODULE:CLASS",
-        help="a filter or weigher of your own that is to be on (repeat for more)",
+        help="enable this filter or weigher of your own (repeat for more)",
     )
     group.add_argument(
         "--with-nova",
@@ -184,9 +196,10 @@ class Explain(base.Command):
 
     It asks Placement what Nova would ask, runs the scheduler's host filters,
     accounts for every host, and tries each change that would help before
-    suggesting it. Nothing is written or claimed. Exits 0 if there is a host, 3
-    if there is none, 4 if what was read contradicts Placement's answer, and 8
-    if the answer depends on what no API shows.
+    suggesting it. With --image alone it shows which flavors find a host. Nothing
+    is written or claimed. Exits 0 if there is a host, 3 if there is none, 4 if
+    what was read contradicts Placement's answer, and 8 if the answer depends on
+    what no API shows. "openstack -q" prints the verdict alone.
     """
 
     example = "explain gold raw"
@@ -210,22 +223,43 @@ class Explain(base.Command):
     def take_action(self, args: argparse.Namespace) -> int:
         """Read, think, and show."""
         cloud = self.cloud()
-        asked = request_args.server_spec(args, args.count)
+        asked = request_args.server_spec(args, args.count, needs_flavor=False)
         sources = scheduler_args.sources(args, self.app)
+        if not asked.flavor:
+            return self._by_flavor(asked, sources, args)
         explained = explainer(args, sources)
         found = explained(cloud, request.question(cloud, asked, sources))
         if found.facts is not None and found.facts.vanished:
             base.LOG.warning("%s", terminal.vanished(found.facts.vanished))
-        self.app.stdout.write(self._text(found, args, self.width) + "\n")
+        self.app.stdout.write(self._text(found, args) + "\n")
         return exit_code(found)
 
-    def _text(
-        self, found: Explanation, args: argparse.Namespace, width: int = 0
-    ) -> str:
+    def _by_flavor(
+        self, asked: ServerSpec, sources: SettingsSources, args: argparse.Namespace
+    ) -> ExitCode:
+        """Show which flavors could boot an image."""
+        of_one = (args.hosts, args.fixes, args.plugins, args.nova_python)
+        if any(of_one) or args.count > 1:
+            raise BadUsage(
+                "--host, --count, --fixes, --own and --nova-python need FLAVOR"
+            )
+        found = flavors.by_flavor(self.cloud(), asked, sources)
+        assumed = (depends.assumed(e.question.assumptions) for e in found)
+        for line in dict.fromkeys(itertools.chain(*assumed)):
+            base.LOG.warning("%s", line)
+        text = self.answer(by_flavor.lines(found))
+        if args.format != "text":
+            text = printed(by_flavor.document(found), args.format)
+        self.app.stdout.write(f"{text}\n")
+        codes = {exit_code(each) for each in found}
+        best = (ExitCode.DONE, ExitCode.UNKNOWN)
+        return next((code for code in best if code in codes), ExitCode.NO_HOST)
+
+    def _text(self, found: Explanation, args: argparse.Namespace) -> str:
         options = self.repeated_options
         if args.format == "text":
-            lines = prose.lines(found, found.named, args.long, options, width)
-            return self.where + "\n".join(painted(each, width) for each in lines)
+            shown, width = found.named, self.width
+            return self.answer(prose.lines(found, shown, args.long, options, width))
         whole = document.document(found, found.named or found.hosts, options)
         return printed(whole, args.format)
 
@@ -243,12 +277,13 @@ def add_showing(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fixes",
         action=argparse.BooleanOptionalAction,
-        help="look for changes that would help (default: only if there is no room)",
+        help="look for fixes (default: only if there is no room)",
     )
     parser.add_argument(
         "--long",
         action="store_true",
-        help="do not cut lists; with json or yaml: figures of all full hosts",
+        help="all hosts and fixes, conditions and assumptions; with json or yaml: "
+        "figures of all full hosts",
     )
     add_format(parser)
 
@@ -290,6 +325,8 @@ def exit_code(found: Explanation) -> ExitCode:
         return ExitCode.NO_HOST
     if found.is_in_doubt:
         return ExitCode.CONTRADICTION
+    if found.depends:
+        return ExitCode.UNKNOWN
     if not found.has_room:
         return ExitCode.NO_HOST
     is_sure = found.is_room_sure and not found.is_uncertain
@@ -305,12 +342,13 @@ class ListCandidates(base.Lister):
     These are the hosts that Placement offers and that the scheduler's host filters
     pass, in the order in which the scheduler tries them. Exits 3 if there is none,
     or if Nova or Placement refuses the request, and 8 if it cannot be known of any
-    host whether all filters pass it.
+    host whether all filters pass it. "openstack -q" prints their names on one line.
     """
 
     example = "candidates gold raw --availability-zone az-east"
 
     says_where = True
+    none = ""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """The parser of this command's options."""
@@ -363,11 +401,27 @@ class ListCandidates(base.Lister):
         for line in _warnings(found):
             base.LOG.warning("%s", line)
         if not found.hosts:
-            self.exit_code = ExitCode.NO_HOST
+            self.none = views.none(found.kept_out)
+            is_sure = not found.otherwise
+            self.exit_code = ExitCode.NO_HOST if is_sure else ExitCode.UNKNOWN
         elif found.is_uncertain:
             self.exit_code = ExitCode.UNKNOWN
         ranking = found.ranking if args.weights else None
         return views.rows(found.hosts[: args.limit], found.filtering, ranking)
+
+    def produce_output(
+        self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
+    ) -> int:
+        """Print; if there is no host, a line and no table."""
+        if not data and parsed_args.formatter == "table":
+            self.app.stdout.write(f"{self.where}{self.none}\n{self.settings_line}")
+            return 0
+        is_table = parsed_args.formatter == "table" and not parsed_args.columns
+        if is_table and self.is_quiet and not parsed_args.print_query:
+            names = visible(", ".join(row[0] for row in data))
+            self.app.stdout.write(f"{count(len(data), 'host')}, best first: {names}\n")
+            return 0
+        return super().produce_output(parsed_args, column_names, data)
 
 
 def _warnings(found: Candidates) -> Iterator[str]:
@@ -378,5 +432,16 @@ def _warnings(found: Candidates) -> Iterator[str]:
     yield from filters.unread_hints(question)
     yield from views.kept_out(found.kept_out, found.filtering)
     yield from filters.may_fail(found.may_fail, names)
-    yield from filters.others_on(found.others_on, question.assumptions)
+    if found.hosts and found.is_limited:
+        yield (
+            "Nova reads only a part of Placement's answers. Filters may reject all of "
+            "them. Raise [scheduler]max_placement_results."
+        )
+    yield from depends.assumed(question.assumptions)
+    if found.otherwise:
+        keys = [depends.name(key) for key, _ in unconfirmed(question.assumptions)]
+        are = "are" if len(keys) > 1 else "is"
+        hosts = count(found.otherwise, "host")
+        yield f"{hosts} can take it if {listed(keys)} {are} off."
+    yield from filters.others_on(found.others_on)
     yield from weights.order(found.ranking)

@@ -42,6 +42,7 @@ GROUPS = {
         "export": "print the cloud as such a file",
     },
     "How nova-scheduler is configured": {
+        "config doctor": "find nova.conf, and say what is unknown without it",
         "config save": "save nova.conf's place once, for all commands",
         "config show": "show what the commands assume, and where it is from",
         "config nova-conf": "print what turns options on, for nova.conf",

@@ -6,7 +6,7 @@ import argparse
 import dataclasses
 from collections.abc import Iterable
 
-from osc_traitsched.commands import arguments, scheduler_args
+from osc_traitsched.commands import arguments, base, scheduler_args
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.nova.question import ServerSpec
 
@@ -16,10 +16,18 @@ NO_IMAGE = "-"
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the flavor, the image, and all other options of a request."""
-    parser.add_argument("flavor", help="a flavor: name or ID")
-    parser.add_argument(
-        "image", help="an image: name or ID; - for none (boot from a volume)"
-    )
+    image = "an image: name or ID; - for none (boot from a volume)"
+    for what, words in (("flavor", "a flavor: name or ID"), ("image", image)):
+        parser.add_argument(what, nargs="?", metavar=what.upper(), help=words)
+        parser.add_argument(
+            f"--{what}",
+            dest=f"{what}_option",
+            metavar=what.upper(),
+            type=arguments.some,
+            help=f"the same as {what.upper()}",
+        )
+    # cliff makes the parser. FLAVOR and IMAGE may stand on both sides of an option.
+    vars(parser)["parse_args"] = parser.parse_intermixed_args
     group = parser.add_argument_group("request")
     _add_zone(group, _ZONE_OF_BUILD)
     group.add_argument(
@@ -165,21 +173,31 @@ def add_named(parser: argparse.ArgumentParser, purpose: str) -> None:
         )
 
 
-def server_spec(args: argparse.Namespace, count: int = 1) -> ServerSpec:
-    """The server that the options ask for.
+def server_spec(
+    args: argparse.Namespace, count: int = 1, needs_flavor: bool = True
+) -> ServerSpec:
+    """The server that the options ask for; without an image, one without properties.
 
+    :param needs_flavor: else the flavor is empty if only an image is named
     :raises BadUsage: for options that do not go together
     """
-    image = None if args.image == NO_IMAGE else args.image
-    if image is None and args.image_property:
+    flavor, named = _flavor_and_image(args)
+    if flavor is None and (needs_flavor or named in (None, NO_IMAGE)):
+        raise BadUsage("name a flavor: FLAVOR or --flavor")
+    image: str | None = named or ""
+    if named == NO_IMAGE or (named is None and args.volume):
+        image = None
+    if not image and args.image_property:
         raise BadUsage("--image-property goes with an image")
     if image is not None and args.volume is not None:
         raise BadUsage("--volume goes with - for the image")
+    if image == "":
+        base.LOG.warning("No image named: judged with an image without properties.")
     if args.project is None and args.project_domain is not None:
         raise BadUsage("--project-domain goes with --project")
     return dataclasses.replace(
         given(args),
-        flavor=args.flavor,
+        flavor=flavor or "",
         image=image,
         project=args.project,
         project_domain=args.project_domain,
@@ -187,6 +205,16 @@ def server_spec(args: argparse.Namespace, count: int = 1) -> ServerSpec:
         count=count,
         remote_address=args.remote_address,
     )
+
+
+def _flavor_and_image(args: argparse.Namespace) -> tuple[str | None, str | None]:
+    """Both names; what an option does not name is a positional argument."""
+    names = [each for each in (args.flavor, args.image) if each is not None]
+    flavor = args.flavor_option or (names.pop(0) if names else None)
+    image = args.image_option or (names.pop(0) if names else None)
+    if names:
+        raise BadUsage("name one flavor and one image")
+    return flavor, image
 
 
 def given(args: argparse.Namespace) -> ServerSpec:

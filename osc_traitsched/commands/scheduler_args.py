@@ -78,7 +78,7 @@ def _add_files(group: argparse._ArgumentGroup) -> None:
         "--control-plane",
         type=arguments.some,
         metavar="FILE",
-        help="a YAML file with the OpenStackControlPlane of RHOSO",
+        help="a YAML file with the OpenStackControlPlane of RHOSO, or a patch of it",
     )
     group.add_argument(
         "--nova-conf",
@@ -86,19 +86,24 @@ def _add_files(group: argparse._ArgumentGroup) -> None:
         default=[],
         type=arguments.some,
         metavar="FILE|DIR",
-        help="the scheduler's nova.conf, or a directory with .conf files; can be "
-        "repeated, the last one wins",
+        help="the scheduler's nova.conf, a directory with .conf files, or a .yaml file "
+        "with values of OpenStack-Helm; can be repeated, the last one wins",
     )
 
 
-def sources(args: argparse.Namespace, app: Any) -> SettingsSources:
+def sources(
+    args: argparse.Namespace, app: Any, is_predicting: bool = True
+) -> SettingsSources:
     """Settings from the options, over those found for the cloud.
 
     :param app: the running ``openstack``
+    :param is_predicting: a person is told below the answer if there are no settings
     :raises BadUsage: for options that do not go together
     :raises BadConfiguration: for bad settings in a found file
     """
-    return dataclasses.replace(named(args), found=saved.find(places_of(app)))
+    found = dataclasses.replace(named(args), found=saved.find(places_of(app)))
+    app.lacks_settings = is_predicting and found.place is None
+    return found
 
 
 def found(app: Any) -> SettingsSources:

@@ -25,7 +25,7 @@ from osc_traitsched.core.nova.question import MoveKind
 from osc_traitsched.core.servers.drain import Drain
 from osc_traitsched.core.servers.failure import ServerAnswer
 from osc_traitsched.core.servers.judging import Placements
-from osc_traitsched.core.servers.moves import Can, Destinations
+from osc_traitsched.core.servers.moves import Can, Destinations, of_own_host
 from osc_traitsched.text import visible
 from osc_traitsched.views import terminal
 from osc_traitsched.views.drain import document as drain_document
@@ -33,20 +33,18 @@ from osc_traitsched.views.drain import prose as drain_prose
 from osc_traitsched.views.listing import Table
 from osc_traitsched.views.server import destinations as views
 from osc_traitsched.views.server import document, placements, prose
-from osc_traitsched.views.terminal import painted
 
 # openstack trait-sched server list.
 
 
 class ListServers(base.Lister):
-    """List servers that are on hosts which they could not be given today.
+    """List servers the scheduler would no longer put on their host.
 
-    Each server is judged against its own host as Nova would judge that host for a new
-    server like it: traits, isolated aggregates, zones, projects, server groups, and
-    the host filters that are on. Room is not asked for: the server has it. A table
-    has a row for each reason; other formats have one for each server. Nothing is
-    written. Exits 7 if any server is misplaced, and 8 if none is known to be and of
-    some it cannot be known.
+    Judges each server on its own host: traits, isolated aggregates, zones, projects,
+    server groups, and the host filters that are on. Room is not judged: the server has
+    it. A table has a row for each reason; other formats have one for each server.
+    Nothing is written. Exits 7 if any server is misplaced, and 8 if none is but some
+    can't be judged. "openstack -q" prints the numbers alone.
     """
 
     example = "server list --misplaced --availability-zone az-west"
@@ -62,14 +60,14 @@ class ListServers(base.Lister):
             "--misplaced",
             action="store_true",
             required=self.needs_flag,
-            help="servers that their own host could not be given to today"
+            help="servers the scheduler would no longer put on their host"
             if self.needs_flag
             else argparse.SUPPRESS,
         )
         parser.add_argument(
             "--unknown",
             action="store_true",
-            help="a row for each server of which it is not known, too (not in tables)",
+            help="also list servers that can't be judged (not in tables)",
         )
         parser.add_argument(
             "--project",
@@ -107,6 +105,8 @@ class ListServers(base.Lister):
         if self.found is None or parsed_args.formatter != "table" or chosen:
             return super().produce_output(parsed_args, column_names, data)
         self.app.stdout.write(f"{self.where}{placements.headline(self.found)}\n")
+        if self.is_quiet:
+            return 0
         if self.found.misplaced:
             self._print_groups(parsed_args, self.found)
         for line in placements.below(self.found, self.repeated_options):
@@ -121,10 +121,10 @@ class ListServers(base.Lister):
 
 
 class ListMisplaced(ListServers):
-    """List servers that are on hosts which they could not be given today.
+    """List servers the scheduler would no longer put on their host.
 
     The same as "server list --misplaced". Nothing is written. Exits 7 if any server
-    is misplaced, and 8 if none is known to be and of some it cannot be known.
+    is misplaced, and 8 if none is but some can't be judged.
     """
 
     example = "server misplaced --availability-zone az-west"
@@ -147,13 +147,14 @@ def _scope(args: argparse.Namespace) -> Scope:
 
 
 class ExplainServer(base.Command):
-    """Explain why a server failed, and whether hosts could take it now.
+    """Explain why a server failed, and whether it would fail again.
 
-    It puts the server's request together again from what Nova shows of it, says
-    at which stage it failed and what changed since, and explains the request
-    as explain does. What Nova does not show is named, and can be said with
-    options. Nothing is written or claimed. Exits as explain: 0 if a host could
-    take it now, 3 if none, 4 and 8 if that is in doubt.
+    Says at which stage the build or the move failed, and judges the same request now,
+    as explain does. Nothing is written or claimed. Exits as explain: 0 if a host can
+    take it now, 3 if none can, 4 and 8 if that is in doubt. 8 also if Nova does not
+    record what failed, such as the new flavor of a resize. A server that runs and did
+    not fail is judged on its own host: exits 0 if the scheduler would still choose it,
+    3 if not, and 8 if that is in doubt. "openstack -q" prints the verdict alone.
     """
 
     example = "server explain web-3"
@@ -180,18 +181,34 @@ class ExplainServer(base.Command):
         explanation = found.explanation
         if explanation and explanation.facts and explanation.facts.vanished:
             base.LOG.warning("%s", terminal.vanished(explanation.facts.vanished))
-        self.app.stdout.write(self._text(found, args, self.width) + "\n")
+        self.app.stdout.write(self._text(found, args) + "\n")
         if found.problem is not None:
             raise found.problem
-        return ExitCode.DONE if explanation is None else explain.exit_code(explanation)
+        return _exit_code_of_failure(found)
 
-    def _text(self, found: ServerAnswer, args: argparse.Namespace, width: int) -> str:
+    def _text(self, found: ServerAnswer, args: argparse.Namespace) -> str:
         now = datetime.datetime.now(datetime.timezone.utc)
         options = self.repeated_options
         if args.format == "text":
-            lines = prose.lines(found, now, args.long, options, width)
-            return self.where + "\n".join(painted(each, width) for each in lines)
+            lines = prose.lines(found, now, args.long, options, self.width)
+            is_well = found.failure is None and found.explanation and found.state.host
+            # The verdict on its host comes below its state.
+            return self.answer(lines, 1 if is_well else 0)
         return explain.printed(document.document(found, now, options), args.format)
+
+
+def _exit_code_of_failure(found: ServerAnswer) -> ExitCode:
+    if found.explanation is None:
+        return ExitCode.DONE
+    if found.unrecorded:
+        return ExitCode.UNKNOWN
+    if found.refusals:
+        return ExitCode.NO_HOST
+    if found.failure is None and found.state.host:
+        return _OF_ONE_HOST[of_own_host(found.explanation, found.state.node)[0]]
+    code = explain.exit_code(found.explanation)
+    is_unexplained = found.is_unexplained and code is ExitCode.DONE
+    return ExitCode.UNKNOWN if is_unexplained else code
 
 
 # openstack trait-sched server destinations.
@@ -206,7 +223,7 @@ _KINDS = (
     MoveKind.REBUILD,
 )
 
-_OF_REBUILD = {
+_OF_ONE_HOST = {
     Can.YES: ExitCode.DONE,
     Can.NO: ExitCode.NO_HOST,
     Can.UNKNOWN: ExitCode.UNKNOWN,
@@ -214,15 +231,13 @@ _OF_REBUILD = {
 
 
 class ServerDestinations(base.Command):
-    """Show which hosts could take a server that is moved, and why others could not.
+    """Show which hosts could take a server that is moved, and why others can't.
 
-    It puts the server's request together again from what Nova shows of it, as
-    server explain does, and asks what Nova would ask for that move: without the
-    host that it is on, where the move leaves that out, and with what Nova demands
-    of a destination besides. A rebuild with another image is judged where the
-    server is. It names what refuses the move, and what is only found out when it
-    is tried. Nothing is written or claimed. Exits as explain: 0 if a host could
-    take it, 3 if none or if Nova refuses the move, 4 and 8 if that is in doubt.
+    Judges the move as Nova does: with the server's own flavor and image, and with
+    Nova's own checks of the move. A rebuild is judged on the server's host. Nothing is
+    written or claimed. Exits as explain: 0 if a host can take it, 3 if none can or
+    Nova rejects the move, 4 and 8 if that is in doubt. "openstack -q" prints the
+    verdict alone.
     """
 
     example = "server destinations web-1 --for live-migration"
@@ -236,19 +251,19 @@ class ServerDestinations(base.Command):
             "--for",
             dest="kind",
             choices=[kind.value for kind in _KINDS],
-            help="which move (default: unshelve for a server that is shelved and on no "
-            "host, evacuation where nova-compute is down, live-migration for one that "
-            "is active or paused, else migration, which is the cold one)",
+            help="the move; migration is the cold one (default: unshelve for an "
+            "offloaded server, evacuation if nova-compute is down, live-migration for "
+            "an active or paused server, else migration)",
         )
         group.add_argument(
             "--flavor",
             type=arguments.some,
-            help="the flavor that --for resize gives it: name or ID",
+            help="the new flavor of --for resize: name or ID",
         )
         group.add_argument(
             "--image",
             type=arguments.some,
-            help="the image that --for rebuild makes it of: name or ID",
+            help="the new image of --for rebuild: name or ID",
         )
         request_args.add_given(parser, is_moved=True)
         filter_try.add_own_filter_options(parser)
@@ -273,10 +288,9 @@ class ServerDestinations(base.Command):
         return _exit_code(found)
 
     def _text(self, found: Destinations, args: argparse.Namespace) -> str:
-        options, width = self.repeated_options, self.width
+        options = self.repeated_options
         if args.format == "text":
-            lines = views.lines(found, args.long, options, width)
-            return self.where + "\n".join(painted(each, width) for each in lines)
+            return self.answer(views.lines(found, args.long, options, self.width))
         return explain.printed(views.document(found, options), args.format)
 
 
@@ -284,21 +298,22 @@ def _exit_code(found: Destinations) -> ExitCode:
     if found.refusals:
         return ExitCode.NO_HOST
     if found.explanation is not None:
-        return explain.exit_code(found.explanation)
-    return _OF_REBUILD[found.can_be_rebuilt]
+        code = explain.exit_code(found.explanation)
+        is_unsure = found.is_image_gone and code is ExitCode.DONE
+        return ExitCode.UNKNOWN if is_unsure else code
+    return _OF_ONE_HOST[found.can_be_rebuilt]
 
 
 # openstack trait-sched host drain.
 
 
 class DrainHost(base.Command):
-    """Plan where the servers of a host could go, all of them together.
+    """Plan where the servers of hosts could go, all of them together.
 
-    Each server gets a host that Placement, the scheduler's host filters and
-    Nova's checks let it have, and takes its room from the next. Prints who is
-    stuck and why, and the commands that move the others, in an order in which
-    they can be pasted. Nothing is written or claimed. Exits 0 if every server
-    has a host, 3 if one has none, and 8 if that depends on what no API shows.
+    Says which servers can't move and why, and prints the commands that move the
+    others, in order. A host that is drained is no destination. Nothing is written or
+    claimed. Exits 0 if every server has a new host, 3 if one has none, and 8 if that
+    depends on what no API shows. "openstack -q" prints the verdict alone.
     """
 
     example = "host drain cmp01"
@@ -306,11 +321,32 @@ class DrainHost(base.Command):
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """The parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
-        parser.add_argument("host", help="a compute service's host, or its node")
+        parser.add_argument(
+            "hosts",
+            metavar="HOST",
+            nargs="*",
+            type=arguments.some,
+            help="a compute service's host, or its node, or a glob such as 'cmp-1*'; "
+            "several are drained together",
+        )
+        parser.add_argument(
+            "--aggregate",
+            dest="aggregates",
+            metavar="AGGREGATE",
+            type=arguments.some,
+            action="append",
+            default=[],
+            help="drain all hosts of a host aggregate: name, ID or UUID",
+        )
         parser.add_argument(
             "--plan",
             action="store_true",
             help="the default: print the plan, and move nothing",
+        )
+        parser.add_argument(
+            "--long",
+            action="store_true",
+            help="all commands and servers, and what was assumed or not checked",
         )
         scheduler_args.add_options(parser)
         explain.add_format(parser)
@@ -318,16 +354,21 @@ class DrainHost(base.Command):
 
     def take_action(self, args: argparse.Namespace) -> int:
         """Read, plan, and show."""
+        hosts = [name for text in args.hosts for name in arguments.names(text)]
+        if not hosts and not args.aggregates:
+            raise BadUsage("name the hosts to drain: HOST or --aggregate")
         sources = scheduler_args.sources(args, self.app)
-        found = drain.plan(self.cloud(), args.host, sources)
-        self.app.stdout.write(self._text(found, args.format, self.width) + "\n")
-        if found.stuck:
+        found = drain.plan(self.cloud(), hosts, sources, args.aggregates)
+        self.app.stdout.write(self._text(found, args) + "\n")
+        if found.surely_stuck:
             return ExitCode.NO_HOST
-        return ExitCode.UNKNOWN if found.uncertain else ExitCode.DONE
+        is_unknown = found.stuck or found.uncertain
+        return ExitCode.UNKNOWN if is_unknown else ExitCode.DONE
 
-    def _text(self, found: Drain, fmt: str, width: int) -> str:
+    def _text(self, found: Drain, args: argparse.Namespace) -> str:
         options = self.repeated_options
-        if fmt != "text":
-            return explain.printed(drain_document.document(found, options), fmt)
-        lines = drain_prose.lines(found, options)
-        return self.where + "\n".join(painted(each, width) for each in lines)
+        if args.format != "text":
+            whole = drain_document.document(found, options)
+            return explain.printed(whole, args.format)
+        above = 1 if drain_prose.of_down(found) else 0
+        return self.answer(drain_prose.lines(found, options, args.long), above)

@@ -134,7 +134,7 @@ class Summed(base.TextLister):
         inventory = read_inventory(args.inventory) if args.inventory else None
         with gc_paused():
             found = files.read(args.files)
-        sources = scheduler_args.sources(args, self.app)
+        sources = scheduler_args.sources(args, self.app, is_predicting=False)
 
         def drafted() -> WantedPlan:
             cloud = self.cloud()
@@ -352,7 +352,9 @@ class ExportWanted(base.Command):
     def take_action(self, args: argparse.Namespace) -> int:
         """Read, and print."""
         cloud = self.cloud()
-        assumed = settings.of_cloud(cloud, scheduler_args.sources(args, self.app))
+        assumed = settings.of_cloud(
+            cloud, scheduler_args.sources(args, self.app, is_predicting=False)
+        )
         found = export_wanted(cloud, assumed.collation)
         lines = [f"Not here: {each}" for each in found.unsaid]
         self.app.stdout.write(writer.text(found.wanted, lines))

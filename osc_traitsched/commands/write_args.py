@@ -185,9 +185,19 @@ class Writer(base.Lister):
     def produce_output(
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
     ) -> int:
-        """Print the rows, before anything else can fail."""
+        """Print the rows, before anything else can fail.
+
+        A table has the rows that change; unchanged hosts are named below.
+        """
+        below = ""
+        chosen = parsed_args.columns or parsed_args.sort_columns
+        if parsed_args.formatter == "table" and not chosen and "status" in column_names:
+            data, below = results.for_people(column_names, data)
         try:
-            super().produce_output(parsed_args, column_names, data)
+            if data or parsed_args.formatter != "table":
+                super().produce_output(parsed_args, column_names, data)
+            if below:
+                self.app.stdout.write(f"{below}\n")
             # A program that closed standard output may still read standard error.
             with contextlib.suppress(BrokenPipeError):
                 self.app.stdout.flush()

@@ -8,7 +8,7 @@ import yaml
 
 from osc_traitsched.config import document, nova_conf
 from osc_traitsched.config.document import Branch
-from osc_traitsched.config.nova_conf import section_and_key
+from osc_traitsched.config.nova_conf import Entry, Ini, put, section_and_key
 from osc_traitsched.core.errors import BadConfiguration, NoParameter
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.options import Value
@@ -31,6 +31,11 @@ PARAMETERS: Mapping[str, str] = {
 #: The older one counts only where the newer one is empty.
 FILTERS = ("NovaSchedulerEnabledFilters", "NovaSchedulerDefaultFilters")
 
+#: Hieradata for all nodes, and for those that run nova-scheduler by default.
+EXTRA_CONFIG = ("ExtraConfig", "ControllerExtraConfig")
+
+AVAILABLE_FILTERS = "NovaSchedulerAvailableFilters"
+
 # What Heat takes for a boolean parameter (oslo.utils, bool_from_string, strict).
 _BOOLEANS: Mapping[str, bool] = {
     **dict.fromkeys(("t", "true", "on", "y", "yes", "1"), True),
@@ -52,22 +57,52 @@ def settings(paths: Iterable[str]) -> Mapping[str, Setting]:
 
     :raises BadConfiguration: for a file or a value that Heat refuses
     """
-    given: dict[str, Branch] = {}
-    for path in paths:
-        given.update(_parameters(path))
-    # To Heat, a parameter that is null is one that nobody gave.
-    given = {name: value for name, value in given.items() if not value.is_null}
+    given = _given(paths)
     found = {
         option: _setting(parameter, given[parameter], _boolean(given[parameter]))
         for parameter, option in PARAMETERS.items()
         if parameter in given
     }
-    for parameter in FILTERS:
+    for parameter in (AVAILABLE_FILTERS, *FILTERS):
         filters = _list(given[parameter]) if parameter in given else ()
         if filters:
             made = _setting(parameter, given[parameter], filters)
-            found.setdefault(options.ENABLED_FILTERS, made)
+            is_available = parameter == AVAILABLE_FILTERS
+            name = (
+                options.AVAILABLE_FILTERS if is_available else options.ENABLED_FILTERS
+            )
+            found.setdefault(name, made)
     return found
+
+
+def extra_config(paths: Iterable[str]) -> Ini:
+    """Options of nova.conf in hieradata: ``nova::config::nova_config``.
+
+    Of all nodes, and of the role Controller, which wins.
+
+    :raises BadConfiguration: for a file that Heat refuses
+    """
+    given = _given(paths)
+    found: dict[tuple[str, str], Entry] = {}
+    for parameter in EXTRA_CONFIG:
+        hieradata = given.get(parameter)
+        config = hieradata.find("nova::config::nova_config") if hieradata else None
+        for name, entry in config.children().items() if config else ():
+            value = entry.find("value")
+            if value is not None:
+                text = ",".join(_list(value)) if value.items() else value.text() or ""
+                section, _, key = name.partition("/")
+                place = Entry(text, value.path, value.line)
+                put(found, section_and_key(f"{section}.{key}"), place)
+    return found
+
+
+def _given(paths: Iterable[str]) -> dict[str, Branch]:
+    given: dict[str, Branch] = {}
+    for path in paths:
+        given.update(_parameters(path))
+    # To Heat, a parameter that is null is one that nobody gave.
+    return {name: value for name, value in given.items() if not value.is_null}
 
 
 def _parameters(path: str) -> Mapping[str, Branch]:
@@ -123,16 +158,18 @@ SCHEDULER = (
 def read(path: str) -> nova_conf.Text:
     """Return the scheduler's customServiceConfig; empty if there is none.
 
+    A control plane, the body of an ``oc patch`` without a kind, or the ConfigMap
+    ``service-values`` of RHOSO's published architectures.
+
     :raises BadConfiguration: for a file that has not one control plane
     """
-    planes = [
-        each for top in document.read(path) for each in _resources(top) if _is(each)
-    ]
+    resources = [each for top in document.read(path) for each in _resources(top)]
+    planes = [each for each in resources if _scheduler_in(each)]
     if not planes:
         raise BadConfiguration(path, None, f"no {KIND} in this file")
     if len(planes) > 1:
         raise planes[1].bad(f"a second {KIND}: leave one in the file")
-    found = planes[0].find(*SCHEDULER)
+    found = planes[0].find(*_scheduler_in(planes[0]))
     return _text(found) if found else nova_conf.Text(path, "")
 
 
@@ -144,9 +181,16 @@ def _resources(top: Branch) -> list[Branch]:
     return [top] if items is None else items.items() or []
 
 
-def _is(resource: Branch) -> bool:
+def _scheduler_in(resource: Branch) -> tuple[str, ...]:
+    """Where a resource has the scheduler's text; empty if it can't have one."""
     kind = resource.find("kind")
-    return kind is not None and kind.text() == KIND
+    if kind is None:
+        return SCHEDULER if resource.find(*SCHEDULER[:3]) else ()
+    if kind.text() == KIND:
+        return SCHEDULER
+    name = resource.find("metadata", "name") if kind.text() == "ConfigMap" else None
+    is_values = name is not None and name.text() == "service-values"
+    return ("data", "nova", *SCHEDULER[3:]) if is_values else ()
 
 
 def _text(found: Branch) -> nova_conf.Text:

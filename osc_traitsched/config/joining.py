@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from osc_traitsched.config import baseline, deployments
 from osc_traitsched.config import nova_conf as ini
 from osc_traitsched.core.errors import BadConfiguration
+from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.options import options_in
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 
@@ -59,10 +60,11 @@ def assumptions(
     :raises BadConfiguration: for a file or a value that can't be
     """
     environment = deployments.settings(named.environments)
+    extra = deployments.extra_config(named.environments)
     # Its text becomes the last file of nova.conf.d on such a control plane.
     plane = [] if named.control_plane is None else [ini.parse_ini(named.control_plane)]
     above = () if named.files_win else (named.saved,)
-    files = (*plane, *ini.read(named.nova_conf), *above, _by_hand(named))
+    files = (extra, *plane, *ini.read(named.nova_conf), *above, _by_hand(named))
     make = functools.partial(_of_release, named, environment, files, release_source)
     found = make(release)
     possible = []
@@ -97,6 +99,17 @@ def _of_release(
     below.update(environment)
     settings = {**below, **ini.settings(files, release, below)}
     known = {option.name for option in options_in(release)}
+    no_effect = ini.without_effect(files, release)
+    defaults = SchedulerSettings(release, settings)
+    for each in no_effect:
+        setting = defaults.setting(each.meant)
+        if not setting.given:
+            note = f"{setting.source}; {each.source} has no effect"
+            settings[each.meant] = dataclasses.replace(setting, source=note)
+    for name in _options_of_tool(named):
+        if name in settings:
+            tool = "tripleo" if named.environments else "rhoso"
+            settings[name] = dataclasses.replace(settings[name], tool=tool)
     return SchedulerSettings(
         release,
         {name: each for name, each in settings.items() if name in known},
@@ -106,7 +119,15 @@ def _of_release(
             for name, each in settings.items()
             if name not in known and each.given
         ),
+        no_effect=no_effect,
     )
+
+
+def _options_of_tool(named: Named) -> Iterable[str]:
+    """The options to set by the deployment tool whose files are named, by name."""
+    if named.environments:
+        return deployments.PARAMETERS.values()
+    return options.OPTIONS if named.control_plane is not None else ()
 
 
 def _baseline(named: Named) -> str:

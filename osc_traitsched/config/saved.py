@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import urllib.parse
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import yaml
 
@@ -13,6 +13,7 @@ from osc_traitsched.config import baseline, document, nova_conf
 from osc_traitsched.config.document import Branch
 from osc_traitsched.config.nova_conf import Entry, Ini, put, section_and_key
 from osc_traitsched.core import releases
+from osc_traitsched.core.diagnosis import OnMachine
 from osc_traitsched.core.errors import BadConfiguration
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.options import Option, OptionType
@@ -44,6 +45,18 @@ ON_CONTROLLERS: Mapping[str, tuple[str, ...]] = {
         "/etc/nova/nova.conf.d",
         "/etc/nova/nova-scheduler.conf.d",
     ),
+}
+
+
+#: What deployment tools build nova.conf from. The tool's baseline is what they leave
+#: out; without one, the file is not nova.conf and can't be read here.
+INPUTS: Mapping[str, tuple[str, str | None]] = {
+    "/etc/kolla/config/nova.conf": ("input of kolla-ansible", baseline.KOLLA),
+    "/etc/kolla/config/nova/nova-scheduler.conf": (
+        "input of kolla-ansible",
+        baseline.KOLLA,
+    ),
+    "/etc/openstack_deploy/user_variables.yml": ("input of openstack-ansible", None),
 }
 
 
@@ -93,6 +106,23 @@ def find(places: Places) -> Saved | None:
         _of_controller,
     )
     return next(filter(None, (look(places) for look in lookups)), None)
+
+
+def on_machine(places: Places) -> Iterator[OnMachine]:
+    """All files on this machine that can have settings, in use or not."""
+    named = (places.variables.get(VARIABLE), places.own_document)
+    for path in filter(None, (*named, places.system_document)):
+        if os.path.exists(os.path.expanduser(path)):
+            readable = _is_readable(path)
+            yield OnMachine("settings document", (path,), readable, is_nova_conf=False)
+    for whose, paths in ON_CONTROLLERS.items():
+        found = tuple(filter(os.path.exists, paths))
+        if found:
+            yield OnMachine(whose, found, all(map(_is_readable, found)))
+    for path, (whose, tool) in INPUTS.items():
+        if os.path.exists(path):
+            is_ini = tool is not None
+            yield OnMachine(whose, (path,), _is_readable(path), is_ini, tool)
 
 
 def _of_variable(places: Places) -> Saved | None:
@@ -153,7 +183,8 @@ def _of_controller(places: Places) -> Saved | None:
 
 def _is_readable(path: str) -> bool:
     try:
-        return all(os.access(each, os.R_OK) for each in nova_conf.files_of(path))
+        files = map(os.path.expanduser, nova_conf.files_of(path))
+        return all(os.access(each, os.R_OK) for each in files)
     except BadConfiguration:
         return False
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from osc_traitsched.core.explain.filtering import Filtering
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.weigher.ranking import Ranking
 from osc_traitsched.core.placement.facts import Candidate
-from osc_traitsched.text import ranges
+from osc_traitsched.text import count, ranges
 from osc_traitsched.views.columns import Names
 from osc_traitsched.views.listing import Table
 
@@ -70,10 +70,20 @@ def _rows(candidates: Iterable[Candidate], filtering: Filtering) -> Table:
     ]
 
 
+def none(kept_out: Sequence[Candidate]) -> str:
+    """The line on an answer without hosts."""
+    if kept_out:
+        number = count(len(kept_out), "host")
+        why = f"filters reject the {number} that Placement returns"
+    else:
+        why = "Placement returns no host"
+    return f"none: {why}; see trait-sched explain"
+
+
 def kept_out(candidates: Iterable[Candidate], filtering: Filtering) -> Iterator[str]:
     """Lines that say which hosts each filter keeps out."""
     names = {each.host.uuid: each.host.name for each in candidates}
     for name, roots in filtering.kept_out.items():
         hosts = ranges(names[root] for root in roots & names.keys())
         if hosts:
-            yield f"{name} keeps out {hosts}, which Placement gives (see explain)"
+            yield f"{name} rejects {hosts} (see explain)"

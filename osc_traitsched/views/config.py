@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import textwrap
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from osc_traitsched.core.nova import settings
 from osc_traitsched.core.nova.options import ENABLED_FILTERS, Value, options_in
 from osc_traitsched.core.nova.settings import SchedulerSettings, Switched
 from osc_traitsched.core.releases import release as release_name
-from osc_traitsched.text import visible
+from osc_traitsched.text import count, option, visible
 from osc_traitsched.views import terminal
 from osc_traitsched.views.columns import Cell
 from osc_traitsched.views.explain import words
@@ -22,6 +23,8 @@ _WHERE = {
     "nova-conf": "the last file of nova.conf.d for nova-scheduler; then restart that",
     "rhoso": "oc patch openstackcontrolplane NAME --type merge --patch-file THIS",
 }
+
+_WIDTH = 80
 
 _GIVEN, _ASSUMED, _IGNORED = "given", "assumed", "ignored"
 
@@ -47,7 +50,8 @@ class _Release(Cell):
 def rows(assumptions: SchedulerSettings, release_is_given: bool) -> Table:
     """One row for the release, one for where settings were found, one an option.
 
-    An option that was set and that the release does not have comes last.
+    What is set and not read comes last: options that the release does not have, and
+    lines without effect.
 
     ``status`` is ``given``, ``assumed``, or ``ignored``: set, but not read by this
     release of Nova.
@@ -62,13 +66,55 @@ def rows(assumptions: SchedulerSettings, release_is_given: bool) -> Table:
         ),
         _place(assumptions),
     ]
-    for option in options_in(assumptions.release):
-        setting = assumptions.setting(option.name)
+    for each in options_in(assumptions.release):
+        setting = assumptions.setting(each.name)
         status = _GIVEN if setting.given else _ASSUMED
-        found.append((option.name, _cell(setting.value), setting.source, status))
-    for name, source in assumptions.ignored:
+        found.append((each.name, _cell(setting.value), setting.source, status))
+    ignored = [(each.name, each.source) for each in assumptions.no_effect]
+    for name, source in (*assumptions.ignored, *ignored):
         found.append((name, _cell(None), source, _IGNORED))
     return COLUMNS, found
+
+
+def lines(assumptions: SchedulerSettings, is_all: bool = False) -> Iterator[str]:
+    """The settings for a person: where they are from, then what is not the default.
+
+    Lines have at most 80 columns, unless a name or a source is longer.
+
+    :param is_all: show options at their default, too
+    """
+    yield f"Settings: {terminal.settings_from(assumptions)}"
+    name = release_name(assumptions.release)
+    yield f"Release: Nova {name} ({assumptions.release_source})"
+    at_default = 0
+    for each in options_in(assumptions.release):
+        setting = assumptions.setting(each.name)
+        if setting.value == each.default_in(assumptions.release) and not is_all:
+            at_default += 1
+        else:
+            text = f"{option(each.name)} = {words.value(setting.value)}".rstrip()
+            yield from _wrapped(text, setting.source)
+    for name, source in assumptions.ignored:
+        yield from _filled(f"{source}: {option(name)} is not in this release")
+    for line in assumptions.no_effect:
+        what = f"{option(line.name)} has no effect; set {option(line.meant)}"
+        yield from _filled(f"{line.source}: {what}")
+    if at_default:
+        yield f"{count(at_default, 'option')} at their default (--all)"
+
+
+def _wrapped(text: str, source: str) -> Iterator[str]:
+    """One line, or as many as it takes; a list goes on after a comma."""
+    whole = f"{text}  ({source})"
+    if len(whole) <= _WIDTH:
+        yield whole
+        return
+    yield from _filled(text.replace(",", ", "))
+    yield f"    ({source})"
+
+
+def _filled(text: str) -> list[str]:
+    return textwrap.wrap(text, _WIDTH, subsequent_indent="    ", break_long_words=False)
 
 
 def _place(assumptions: SchedulerSettings) -> tuple[Any, ...]:

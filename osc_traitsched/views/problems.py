@@ -15,7 +15,7 @@ AGAIN = "the same command again"
 GOES_ON = f"to continue, run {AGAIN}"
 
 
-def forced(refusal: errors.AnswerIsNo) -> str:
+def forced(refusal: errors.TraitSchedError) -> str:
     """The warning for a refusal that ``--force`` overrides."""
     said = re.sub("^nothing (written|removed): ", "", str(refusal))
     return f"forced: {said.removesuffix('; --force overrides this')}"

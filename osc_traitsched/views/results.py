@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from osc_traitsched.core.change.model import ObjectKind, Outcome
+from osc_traitsched.core.change.model import ObjectKind, Outcome, Status
 from osc_traitsched.core.change.traits import Requirers
 from osc_traitsched.core.errors import CloudBroke, TraitSchedError
 from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
-from osc_traitsched.text import count
+from osc_traitsched.text import count, ranges
 from osc_traitsched.views.columns import Names
 from osc_traitsched.views.listing import Table
 
@@ -44,6 +44,26 @@ def _rows(
         for found, traits in pairs
         if found.change.object.kind is ObjectKind.PROVIDER_TRAITS
     ]
+
+
+def for_people(
+    columns: Sequence[str], rows: Iterable[Sequence[Any]]
+) -> tuple[list[Sequence[Any]], str]:
+    """The rows that change, or say why not, and a line that names the other providers.
+
+    The detail of a provider that did not change is the name of a nested one.
+    """
+    same, changed = [], []
+    for row in rows:
+        cells = dict(zip(columns, row))
+        is_same = cells["status"] == Status.UNCHANGED.value
+        detail, host = cells.get("detail"), cells.get("host")
+        if is_same and (not detail or "provider" in cells):
+            same.append(detail or host or cells.get("provider", ""))
+        else:
+            changed.append(row)
+    names = ranges(filter(None, dict.fromkeys(same)))
+    return changed, f"Unchanged: {names}" if names else ""
 
 
 def _detail(found: Outcome) -> str:

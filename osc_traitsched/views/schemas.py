@@ -11,7 +11,7 @@ from typing import Any
 
 from osc_traitsched import documents
 from osc_traitsched.views.drain.schema import DrainDocument
-from osc_traitsched.views.explain.schema import ExplainDocument
+from osc_traitsched.views.explain.schema import ExplainDocument, FlavorsDocument
 from osc_traitsched.views.server.schema import (
     DestinationsDocument,
     ServerExplainDocument,
@@ -20,6 +20,7 @@ from osc_traitsched.views.server.schema import (
 #: The documents, by the commands that print them with ``-f json``.
 DOCUMENTS = {
     "explain": ExplainDocument,
+    "explain --image": FlavorsDocument,
     "server explain": ServerExplainDocument,
     "server destinations": DestinationsDocument,
     "host drain": DrainDocument,

@@ -252,6 +252,7 @@ _SCENES: dict[tuple[str, str, int], Callable[[Maker], None]] = {
     ("README", "osc-traitsched", 0): _busy,
     ("README", "The wanted state in a file", 0): _reserved,
     ("explain", "One look at the whole", 0): _busy,
+    ("explain", "A flavor alone, an image alone", 0): _busy,
     ("explain", "No host has the trait", 0): _alone,
     ("explain", "No host has the trait", 2): _flavors,
     ("explain", "Too much memory", 0): _alone,

@@ -41,6 +41,18 @@ class _Entry:
         found = self.properties if what == "flavor" else self.image
         return self._with(what, {**found, key: value})
 
+    def copied(self, what: str, changes: str) -> _Entry:
+        entry = self
+        for change in changes.split(", "):
+            verb, key, *unit = change.split(" ", 2)
+            if verb == "without":
+                entry = entry.without(what, key)
+            elif unit:
+                entry = entry.sized(key, *unit)
+            else:
+                entry = entry.having(what, *key.split("=", 1))
+        return entry
+
     def _with(self, what: str, properties: dict[str, Any]) -> _Entry:
         name = "properties" if what == "flavor" else "image"
         return dataclasses.replace(self, **{name: properties})
@@ -55,8 +67,7 @@ _TEXTS = (
     ("size", r"a flavor with (\d+) (VCPU|MB of memory|GB of disk)", _Entry.sized),
     ("format", r"an image in the format (\w+)", _Entry.in_format),
     ("zone", r"ask for availability zone (\S+)", _Entry.in_zone),
-    ("property", r"(flavor|image) without (\S+)", _Entry.without),
-    ("property", r"(flavor|image) with (\S+)=(\S+)", _Entry.having),
+    ("property", r"a copy of (flavor|image) \S+ (.*)", _Entry.copied),
 )
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shlex
 import urllib.parse
+import uuid
 
 import pytest
 from keystoneauth1.session import Session
 
-from tests.cloud.factory import factory
+from tests.cloud.factory import factory, providers
 from tests.functional import shell
 
 GOLD, SILVER = "CUSTOM_GOLD", "CUSTOM_SILVER"
@@ -144,6 +145,27 @@ def a_flavor_that_is_shut_out(make):
     isolated(make, *hosts)
 
 
+def a_host_that_placement_still_calls_disabled(make):
+    make.gives("COMPUTE_STATUS_DISABLED", "cmp00")
+
+
+def memory_of_a_server_that_is_gone(make):
+    placement, path = make.admin.placement, f"/allocations/{uuid.uuid4()}"
+    root = providers(make.admin)["cmp02"]
+    body = {
+        "allocations": {root: {"resources": {"MEMORY_MB": 6500}}},
+        "consumer_generation": None,
+        "project_id": "gone",
+        "user_id": "gone",
+    }
+    assert placement.put(path, json=body, microversion="1.28").status_code == 204
+    make.after(placement.delete, path, microversion="1.28")
+
+
+def a_flavor_that_pins_cpus(make):
+    make.flavor("pinned", {"hw:cpu_policy": "dedicated"})
+
+
 def an_unknown_resource_class(make):
     make.flavor("gpu", {"resources:CUSTOM_GPU": "1"})
 
@@ -238,6 +260,9 @@ FAULTS = [
     ),
     ("traits-refused", a_flavor_against_an_image, "note", ()),
     ("traits-unused", a_trait_that_nobody_names, "note", ()),
+    ("mirror-status", a_host_that_placement_still_calls_disabled, "error", ()),
+    ("resources-leaked", memory_of_a_server_that_is_gone, "warning", ()),
+    ("resources-no-pcpu", a_flavor_that_pins_cpus, "warning", ()),
     ("resources-unknown", an_unknown_resource_class, "error", ()),
     ("resources-ignored", an_amount_that_nova_ignores, "error", ()),
     ("resources-no-policy", groups_without_a_policy, "error", ()),

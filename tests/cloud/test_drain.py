@@ -45,9 +45,9 @@ def run(prefiltering, monkeypatch):
 
 @pytest.fixture
 def plan(prefiltering, run):
-    def planned(host, code=0):
+    def planned(*hosts, code=0):
         options = ("--plan", "--nova-conf", str(prefiltering.nova_conf), "-f", "json")
-        done = run("trait-sched", "host", "drain", host, *options)
+        done = run("trait-sched", "host", "drain", *hosts, *options)
         assert (done.err, done.code) == ("", code)
         closed("host drain").validate(done.json)
         return done.json
@@ -142,7 +142,8 @@ def test_every_server_arrives_where_the_plan_says(make, put, plan, run):
     put("together-1", hints={"group": together})
     found = plan("cmp00", code=3)
     assert found["summary"] == (
-        "9 of 11 servers of cmp00 can be moved: 7 live, 2 cold; 2 are stuck."
+        "9 of 11 servers can move off cmp00 (7 live, 2 cold); asleep-1 and together-1 "
+        "can't."
     )
     where = destinations(found)
     assert where["gold-1"] == ("cmp02", "ACTIVE")
@@ -176,7 +177,7 @@ def test_one_that_finds_no_room_after_the_others_is_refused_by_nova(
     put("large-2", large)
     put("small-1")
     found = plan("cmp00", code=3)
-    assert found["summary"].startswith("2 of 3 servers of cmp00 can be moved")
+    assert found["summary"].startswith("2 of 3 servers can move off cmp00")
     (stays,) = found["stuck"]
     assert stays["why"] == "no room left"
     assert carried_out(make, run, found) == destinations(found)
@@ -200,7 +201,8 @@ def test_servers_of_a_host_that_is_down_are_evacuated(
     make.forced_down("cmp05")
     make.after(prefiltering.forget_evacuations)
     found = plan("cmp05")
-    assert found["summary"] == ("All 3 servers of cmp05 can be moved: 3 by evacuation.")
+    assert found["summary"] == "All 3 servers can move off cmp05 (3 evacuated)."
+    assert "cmp05 is powered off" in found["remarks"][0].replace("the host", "cmp05")
     assert destinations(found)["lost-2"] == ("cmp03", "ACTIVE")
     assert carried_out(make, run, found) == destinations(found)
 
@@ -208,3 +210,24 @@ def test_servers_of_a_host_that_is_down_are_evacuated(
 def test_a_host_without_servers_needs_no_plan(plan):
     found = plan("cmp04")
     assert (found["summary"], found["servers"]) == ("No server is on cmp04.", 0)
+
+
+def test_hosts_that_are_drained_together_are_no_destinations(make, put, plan, run):
+    make.traits(GOLD, "cmp00", "cmp01")
+    gold = make.flavor("gold", {f"trait:{GOLD}": "required"})
+    rack = ("cmp00", "cmp01", "cmp02", "cmp03")
+    make.aggregate("rack", *rack)
+    put("web-1")
+    put("web-2", host="cmp01")
+    put("gold-1", gold)
+    (stays,) = plan(*rack, code=3)["stuck"]
+    assert stays["server"]["name"] == "gold-1"
+    assert stays["text"] == ["Only cmp01 could take it, and is drained, too."]
+    found = plan("--aggregate", "rack", code=3)
+    assert [each["name"] for each in found["hosts"]] == list(rack)
+    assert {step["host"] for step in found["steps"]} <= {"cmp04", "cmp05"}
+    assert {step["server"]["host"] for step in found["steps"]} == {"cmp00", "cmp01"}
+    for step in found["steps"]:
+        carry_out(run, step["commands"])
+        settled(make, step["server"]["id"], step["host"])
+    assert plan(*rack, code=3)["steps"] == []

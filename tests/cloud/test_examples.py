@@ -19,8 +19,11 @@ WANTED = "version: 1\ntraits: {{CUSTOM_WANTED: {{hosts: [{}]}}}}\n"
 #: Those whose answer is no or unknown; all others end with 0.
 CODES = {
     "trait-sched check": 7,
+    "trait-sched config doctor": 8,
     "trait-sched mirror check": 7,
     "trait-sched server explain": 3,
+    # The server of cmp01 fits no other host: some are isolated, or of other projects.
+    "trait-sched host drain": 3,
     # Whether a zone was asked for is not known of servers of older releases.
     "trait-sched server list": 0 if chosen().shows_zones else 8,
     "trait-sched server misplaced": 0 if chosen().shows_zones else 8,
@@ -52,5 +55,8 @@ def test_an_example_does_what_it_is_for(scenario, tmp_path, verb):
     (tmp_path / "wanted.yaml").write_text(WANTED.format(host), encoding="utf-8")
     done = scripts.type_in(tmp_path, text, variables)
     assert done.code == CODES.get(verb, 0), done.out + done.err
-    assert len(done.out.splitlines()) > 1
+    # What is as it should be is one line.
+    well = ("on a host the scheduler would still choose", "nothing to change")
+    is_well = any(each in done.out for each in well)
+    assert len(done.out.splitlines()) > 1 or is_well, done.out
     assert "usage:" not in done.err

@@ -139,11 +139,19 @@ def test_a_disabled_service_is_named_with_its_reason(make, gold, explain):
         "disabled_reason": "disk is dying",
     }
     assert host_of(found, "cmp01")["service"]["disabled_reason"] is None
-    (fix,) = (fix for fix in found["fixes"] if "enable" in fix["text"])
-    assert fix["gained_hosts"] == ["cmp01"]
-    assert fix["commands"] == [
-        "openstack compute service set --enable cmp01 nova-compute",
-    ]
+    enabling = {
+        fix["text"]: (fix["gained_hosts"], fix["commands"])
+        for fix in found["fixes"]
+        if "enable" in fix["text"]
+    }
+    enable = "openstack compute service set --enable {} nova-compute".format
+    assert enabling == {
+        "enable nova-compute on cmp01": (["cmp01"], [enable("cmp01")]),
+        "enable nova-compute on cmp00 (disabled: disk is dying; is that over?)": (
+            ["cmp00"],
+            [enable("cmp00")],
+        ),
+    }
 
 
 @pytest.fixture
@@ -164,17 +172,15 @@ def test_a_host_that_placement_lost_from_an_aggregate_says_who_has_it(
         {"aggregate": "east", "in_nova": True, "in_placement": False}
     ]
     assert host_of(found, "cmp00")["out_of_sync_aggregates"] == []
-    text = openstack("explain", "small", "raw", *zone).out
+    text = openstack("explain", "small", "raw", *zone, "--long").out
     assert "Nova has it in aggregate east, Placement does not" in text
 
 
-def test_a_lost_mirror_is_mended_by_nova_and_other_hosts_by_joining(
-    unmirrored, make, explain
-):
+def test_a_lost_host_is_synced_and_other_hosts_by_joining(unmirrored, make, explain):
     make.disabled("cmp05", "")
     found = explain("small", "raw", "--availability-zone", "az-east", code=3)
     fixes = {tuple(fix["gained_hosts"]): fix["commands"] for fix in found["fixes"]}
-    assert fixes[("cmp04",)] == ["nova-manage placement sync_aggregates"]
+    assert fixes[("cmp04",)] == ["openstack trait-sched mirror repair"]
     others = ("cmp00", "cmp01", "cmp02", "cmp03")
     assert fixes[others] == [
         f"openstack aggregate add host {unmirrored.id} {host}" for host in others
@@ -262,6 +268,61 @@ def test_a_private_flavor_is_refused_to_those_who_may_not_use_it(
     boot = make.boot(private, raw, user)
     assert boot.status == "ACTIVE"
     make.delete(boot)
+
+
+# An image or a flavor alone, and the verdict alone
+
+
+def test_an_image_alone_has_the_hosts_of_each_flavor(
+    make, gold, small, openstack, explain
+):
+    make.flavor("too-large", ram=80_000)
+    make.flavor("unknown", {"trait:CUSTOM_NOWHERE": "forbidden"})
+    make.disabled("cmp05", "maintenance")
+    make.image("windows", hw_machine_type="q35")
+    done = openstack("explain", "--image", "windows", "-f", "json")
+    assert (done.code, done.err) == (0, "")
+    closed("explain --image").validate(done.json)
+    flavors = {each["flavor"]["name"]: each for each in done.json["flavors"]}
+    assert flavors.keys() >= {"gold", "small", "too-large"}
+    for name, each in flavors.items():
+        code = 0 if each["candidates"] else 3
+        one = explain(name, "windows", "--no-fixes", code=code)
+        assert one["candidates"] == each["candidates"]
+    assert flavors["gold"]["candidates"] == ["cmp00", "cmp01"]
+    assert flavors["small"]["candidates"] == HOSTS[:5]
+    text = openstack("explain", "--image", "windows").out.splitlines()
+    assert "  Hosts: 5 of 6 for small" in text
+    assert "  Hosts: 2 of 6 for gold" in text
+    assert len(text) <= 24
+
+
+def test_a_flavor_alone_has_the_hosts_for_an_image_without_properties(
+    gold, openstack, explain
+):
+    done = openstack("explain", "--flavor", "gold", "-f", "json")
+    assert (done.code, done.err.count("\n")) == (0, 1)
+    assert done.json["candidates"] == explain("gold", code=0)["candidates"]
+    assert done.json["request"]["image"] is None
+
+
+def test_quiet_is_the_verdict_alone(make, prefiltering, raw):
+    make.traits(GOLD, "cmp00", "cmp01")
+    flavor = make.flavor("golden", {f"trait:{GOLD}": "required"})
+    boot = make.boot(flavor, raw, name="calm")
+    try:
+        for arguments, verdict in (
+            (("server", "explain", "calm"), "The scheduler would still choose "),
+            (("server", "destinations", "calm"), "Live migration of calm from "),
+            (("host", "drain", boot.host), "The only server can move off "),
+            (("server", "list", "--misplaced"), "The only server"),
+            (("config", "doctor"), "Unknown, and it matters on this cloud: "),
+        ):
+            done = shell.run(prefiltering.environment, "-q", "trait-sched", *arguments)
+            assert done.out.startswith(verdict), done
+            assert done.out.count("\n") == 1
+    finally:
+        make.delete(boot)
 
 
 def test_json_and_yaml_are_the_same_document(gold, openstack, raw):

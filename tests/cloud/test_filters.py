@@ -325,7 +325,7 @@ def test_a_disabled_host_whose_trait_placement_lost_is_enabled(scene):
         assert document["verdict"] == "no host"
         assert scene.boot(asked).fault == NOT_ENOUGH
         (fix,) = (each for each in document["fixes"] if each["target"] == "hosts")
-        assert fix["text"] == "enable nova-compute on the host"
+        assert fix["text"] == "enable nova-compute on cmp00"
         assert (fix["gained_hosts"], fix["deciding_filters"]) == (["cmp00"], [])
         _, *words = shlex.split(*fix["commands"])
         assert shell.run(scene.cloud.environment, *words).code == 0
@@ -389,3 +389,14 @@ def test_nova_api_refuses_a_host_beside_the_zone_as_explain_says(scene):
             scene.flavors["plain"], scene.images["raw"], host=host, **named
         )
         assert boot.refused
+
+
+@pytest.mark.parametrize(("limit", "code"), [(1, 8), (5, 0)])
+def test_a_host_is_sure_only_if_every_answer_of_novas_size_has_one(scene, limit, code):
+    """Two of the six hosts have SSDs, and Placement knows nothing of it."""
+    option = f"scheduler.max_placement_results={limit}"
+    done = scene.explain(Asked("ssd"), "--set", option)
+    assert done.code == code
+    document = done.json
+    assert document["candidates"] == scene.explain(Asked("ssd")).json["candidates"]
+    assert document["uncertain_candidates"] == (document["candidates"] if code else [])

@@ -122,6 +122,27 @@ def test_a_reader_is_told_which_roles_are_not_enough(cloud):
     )
 
 
+def test_a_plain_user_gets_what_explain_says_for_the_project(make, cloud):
+    demo, raw = cloud.connection_of("demo"), make.image("raw")
+    plain, zero = make.flavor("plain"), make.flavor("zero", disk=0)
+    group, to_all = make.group("affinity"), ("--project", "demo")
+    done = run(cloud.environment, "explain", "zero", "raw", *to_all)
+    assert "zero_disk_flavor" in done.out.splitlines()[1]
+    assert make.boot(zero, raw, user=demo).http == 403
+    words = ("explain", "plain", "raw", *to_all, "--server-group", group)
+    assert run(cloud.environment, *words).code == 3
+    assert make.boot(plain, raw, user=demo, hints={"group": group}).http == 400
+    image, shared = make.admin.image, make.image("shared", visibility="shared")
+    member = {"member": demo.current_project_id}
+    assert run(cloud.environment, "explain", "plain", shared, *to_all).code == 3
+    answer = image.post(f"/images/{shared}/members", json=member)
+    assert answer.json()["status"] == "pending"
+    assert run(cloud.environment, "explain", "plain", shared, *to_all).code == 0
+    boot = make.boot(plain, shared, user=demo)
+    assert boot.status == "ACTIVE"
+    make.delete(boot)
+
+
 def test_who_is_logged_in_to_the_system_is_told_to_log_in_to_a_project(cloud):
     variables = {k: v for k, v in cloud.environment.items() if "PROJECT" not in k}
     done = run({**variables, "OS_SYSTEM_SCOPE": "all"}, "list")

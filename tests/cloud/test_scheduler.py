@@ -35,11 +35,8 @@ ALWAYS = (
 KINDS = {
     "aggregate add host",
     "compute service set",
-    "flavor set",
-    "flavor unset",
-    "image unset",
-    "placement sync_aggregates",
     "trait-sched add",
+    "trait-sched mirror",
     "trait-sched remove",
     "another format",
     "another property",

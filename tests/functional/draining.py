@@ -76,8 +76,7 @@ class FullHost(HalfCloud):
 
         def answer(path, params):
             if path == "/servers/detail":
-                assert params["host"] == self.host
-                return after(params, {"servers": self.bodies})
+                return after(params, {"servers": self._on(params["host"])})
             if path == "/os-server-groups":
                 return {"server_groups": [] if params["offset"] != "0" else [group]}
             if path == f"/os-server-groups/{GROUP}":
@@ -96,20 +95,24 @@ class FullHost(HalfCloud):
 
     def _of_neutron(self, path, params):
         if path == "/ports":
-            assert params == {"binding:host_id": self.host}
-            return {"ports": [self._port(n) for n, _ in enumerate(self.bodies)]}
+            (host,) = params.values()
+            return {"ports": [self._port(each) for each in self._on(host)]}
         if path == "/subnets":
             return {"subnets": [{"id": params["id"]}]}
         network = path.rpartition("/")[2]
         return {"network": {"id": network, "name": network, "subnets": ["s"]}}
 
-    def _port(self, number):
+    def _on(self, host):
+        return [b for b in self.bodies if b["OS-EXT-SRV-ATTR:host"] == host]
+
+    def _port(self, body):
+        number = self.bodies.index(body)
         network = f"net-{number % NETWORKS}"
         return {
             "id": f"port-{number}",
             "name": "",
             "network_id": network,
-            "device_id": self.bodies[number]["id"],
+            "device_id": body["id"],
             "fixed_ips": [{"subnet_id": f"subnet-of-{network}"}],
             "resource_request": None,
         }

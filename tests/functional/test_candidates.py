@@ -6,7 +6,9 @@ import sys
 
 import pytest
 
+from tests.functional import shell
 from tests.functional.nova import Nova
+from tests.functional.shell import login
 
 NO_IMAGE = ("-", "--nova-release", "2026.1")
 UNKNOWN = {"resources:CUSTOM_FOO": "1"}
@@ -87,3 +89,13 @@ def test_what_can_not_be_asked_is_one_line(candidates, options, line):
     assert run.out == ""
     (said,) = run.err.splitlines()
     assert said.startswith(line)
+
+
+def test_quiet_prints_the_name_of_every_host(placement, proxy):
+    names = [f"cmp{number:02d}" for number in range(12)]
+    nova = Nova(proxy, [(name, placement.add_host(name)) for name in names], {})
+    flavor = {"id": "1", "name": "odd", "vcpus": 1, "ram": 512, "disk": 1}
+    nova._bodies["/flavors/detail"] = {"flavors": [{**flavor, "extra_specs": {}}]}
+    command = ("-q", "trait-sched", "candidates", "odd", *NO_IMAGE)
+    run = shell.run(login(proxy.url), *command)
+    assert run.out == f"12 hosts, best first: {', '.join(names)}\n"

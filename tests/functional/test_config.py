@@ -82,7 +82,7 @@ def test_show_says_of_every_option_what_it_is_and_where_that_is_from(config):
     }
     assert "filter_scheduler.pci_in_placement" not in found
     assert list(found)[:2] == ["release", "settings"]
-    assert len(found) == 42
+    assert len(found) == 43
 
 
 def test_show_names_an_option_that_the_release_does_not_look_at(config):
@@ -93,6 +93,18 @@ def test_show_names_an_option_that_the_release_does_not_look_at(config):
         "source": "nova.conf:4",
         "status": "ignored",
     }
+
+
+def test_a_person_sees_only_what_is_not_the_default(config):
+    run = config("show", "--nova-release", "2025.1", "--nova-conf", "nova.conf")
+    assert run.code == 0
+    lines = run.out.splitlines()
+    assert lines[0] == "Settings: the command line"
+    assert "nova.conf:4: " in run.out
+    assert lines[-1].endswith("options at their default (--all)")
+    assert len(lines) < 10
+    whole = config("show", "--nova-release", "2025.1", "--all").out
+    assert "[scheduler]max_placement_results = 1000" in whole
 
 
 def test_every_format_has_every_row(config):

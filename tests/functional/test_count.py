@@ -83,6 +83,26 @@ def test_so_many_find_a_host_in_whatever_order(
         assert bounds[0] <= claimed(placement, found["query"], seed) <= bounds[1]
 
 
+@pytest.mark.parametrize(
+    ("build", "room"),
+    [(plain, "6 of 20 (a 4, b 2)"), (cards, "4 to 6 of 20"), (pool, "7 of 20")],
+    ids=["one provider", "cards", "a pool"],
+)
+def test_the_room_of_each_host_is_said_if_it_adds_up(
+    placement, proxy, openstack, build, room
+):
+    hosts, extra_specs = build(placement)
+    nova = Nova(proxy, zip("abc", hosts), {})
+    flavor = {**FLAVOR, "extra_specs": extra_specs}
+    nova._bodies["/flavors/detail"] = {"flavors": [flavor]}
+    disk = ("--flavor-property", "resources:DISK_GB=10")
+    run = openstack(
+        "explain", "small", "-", "--nova-release", "2026.1", "--count", "20", *disk
+    )
+    verdict, *_ = run.out.splitlines()
+    assert verdict == f"Room for {room}; Nova would fail all 20."
+
+
 def claimed(placement, query, seed):
     """Claim servers until no host takes one more, and return how many."""
     drawn = random.Random(seed)

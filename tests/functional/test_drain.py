@@ -19,7 +19,7 @@ def test_a_host_that_is_not_there_is_not_guessed(openstack, nova, proxy, plan):
     done = openstack("host", "drain", "cmp1", *plan)
     assert not proxy.writes
     assert done.code == 1
-    assert done.err == "no host matches 'cmp1'; did you mean cmp01?\n"
+    assert done.err.endswith("no host matches 'cmp1'; did you mean cmp01?\n")
 
 
 def test_placement_takes_nothing_shared_where_one_tree_is_asked_for(placement):

@@ -15,6 +15,7 @@ from tests.services.placement import PlacementServer
 
 pytestmark = [pytest.mark.one_client, pytest.mark.full]
 HOSTS, SERVERS = 1000, 200
+SG = "os-server-groups"
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +28,7 @@ def planned(large, servers, hosts=HOSTS):
     """Return the plan, and how often each service was asked for what."""
     url, drawn = large
     cloud = FullHost(url, drawn[:hosts], servers)
-    found = drain.plan(cloud, cloud.host, SettingsSources(nova_release=33))
+    found = drain.plan(cloud, [cloud.host], SettingsSources(nova_release=33))
     requests = {**cloud.compute.asked, "placement": cloud.placement.requests}
     for name in ("image", "network"):
         requests[name] = sum(cloud._services[name].asked.values())
@@ -60,6 +61,23 @@ def test_no_server_and_no_host_takes_a_request_of_its_own(large):
     assert of_half == requests
 
 
+def test_what_hosts_share_is_read_once_for_all_of_them(large):
+    url, drawn = large
+    asked = []
+    for hosts in (1, 4):
+        cloud = FullHost(url, drawn, FLAVORS)
+        names = [host.name for host in drawn[:hosts]]
+        for number, body in enumerate(cloud.bodies):
+            where = names[number % hosts]
+            body["OS-EXT-SRV-ATTR:host"] = where
+            body["OS-EXT-SRV-ATTR:hypervisor_hostname"] = where
+        found = drain.plan(cloud, names, SettingsSources(nova_release=33))
+        assert len(found.steps) == FLAVORS
+        images = cloud._services["image"].asked
+        asked.append([cloud.compute.asked[k] for k in ("os-aggregates", SG)] + [images])
+    assert asked[0] == asked[1]
+
+
 def test_the_members_of_a_group_go_to_hosts_of_their_own(large):
     found, _ = planned(large, SERVERS)
     members = {f"server-{number:03d}" for number in range(5)}
@@ -72,7 +90,7 @@ def test_why_no_host_could_take_a_server_is_looked_into_for_three_kinds(large):
     cloud = FullHost(url, drawn, FLAVORS)
     for body in cloud.bodies:
         body["flavor"]["extra_specs"] = {"trait:CUSTOM_NEVER": "required"}
-    found = drain.plan(cloud, cloud.host, SettingsSources(nova_release=33))
+    found = drain.plan(cloud, [cloud.host], SettingsSources(nova_release=33))
     assert {each.why for each in found.stuck} == {StuckReason.NO_HOST}
     assert sum(each.explanation is not None for each in found.stuck) == 3
 
@@ -81,7 +99,7 @@ def test_a_request_that_placement_refuses_keeps_only_its_servers(large):
     url, drawn = large
     cloud = FullHost(url, drawn, 4)
     cloud.bodies[0]["flavor"]["extra_specs"] = {"resources:CUSTOM_UNHEARD_OF": "1"}
-    found = drain.plan(cloud, cloud.host, SettingsSources(nova_release=33))
+    found = drain.plan(cloud, [cloud.host], SettingsSources(nova_release=33))
     (stays,) = found.stuck
     assert (stays.why, len(found.steps)) == (StuckReason.REFUSED, 3)
     assert isinstance(stays.server_move.refusal, PlacementRefuses)
@@ -98,9 +116,9 @@ def test_what_this_user_may_not_see_is_said(large):
     cloud.compute._answer = lambda path, params: (
         forbidden(path, params) if path == "/os-migrations" else of_nova(path, params)
     )
-    found = drain.plan(cloud, cloud.host, SettingsSources(nova_release=33))
+    found = drain.plan(cloud, [cloud.host], SettingsSources(nova_release=33))
     assert (found.unconfirmed, len(found.steps)) == (None, 2)
-    said = "2 servers: ports: network: not for you "
+    said = "2 servers: ports (network: not for you "
     assert any(each.startswith(said) for each in prose.hidden(found))
 
 
@@ -111,7 +129,7 @@ def test_a_neutron_that_does_not_answer_leaves_the_ports_unknown(large):
     url, drawn = large
     cloud = FullHost(url, drawn, 2)
     cloud._services["network"]._answer = refused
-    found = drain.plan(cloud, cloud.host, SettingsSources(nova_release=33))
+    found = drain.plan(cloud, [cloud.host], SettingsSources(nova_release=33))
     assert len(found.steps) == 2
-    said = "2 servers: ports: network: no connection to it: connection refused"
+    said = "2 servers: ports (network: no connection to it: connection refused)"
     assert said in list(prose.hidden(found))

@@ -9,6 +9,7 @@ import json
 
 import pytest
 
+from osc_traitsched.commands.base import NOT_SUPPLIED
 from tests.functional.nova import Nova
 
 pytestmark = pytest.mark.one_client
@@ -215,16 +216,19 @@ def test_a_port_that_no_host_has_room_for_is_why_there_is_none(nova, openstack):
     nova._bodies["/v2.0/ports"] = body
     run = openstack("explain", "small", "-", "--nova-release", "2026.1", "--port", PORT)
     assert run.code == 3, run.err
-    assert "No such trait" in run.out
+    why = "Port web-1 requires trait CUSTOM_PHYSNET_X, which does not exist."
+    assert why in run.out.splitlines()
 
     body["ports"][0]["resource_request"] = {**large, "required": []}
-    run = openstack("explain", "small", "-", "--nova-release", "2026.1", "--port", PORT)
-    assert (run.code, run.err) == (3, "")
-    why = run.out.splitlines()[1]
-    assert why == f"None of the 2 can give 99999 {EGRESS} (port web-1)."
-    assert "port web-1 resource_request" in run.out
+    asked = "explain", "small", "-", "--nova-release", "2026.1", "--port", PORT
+    run = openstack(*asked)
+    assert (run.code, run.err) == (3, f"{NOT_SUPPLIED}\n")
+    why, *_ = run.out.splitlines()[1].split(": ")
+    assert why == f"  2 are short of {EGRESS} (need 99999, port web-1)"
     assert "openstack flavor" not in run.out
-    assert "Not looked at:" not in run.out
+    found = openstack(*asked, "--long")
+    assert "port web-1 resource_request" in found.out
+    assert "Not looked at:" not in found.out
 
 
 def test_a_request_that_neutron_does_not_show_is_named(nova, openstack):

@@ -16,6 +16,7 @@ from osc_traitsched.cloud import allocation_candidates, read
 from osc_traitsched.core.errors import PlacementRefuses, Refusal
 from osc_traitsched.core.explain import fix
 from osc_traitsched.core.explain.verdict import evaluate
+from osc_traitsched.core.inventory.metadata import required_by
 from osc_traitsched.core.nova.question import Question, ServerSpec
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.matcher import Matcher
@@ -84,6 +85,67 @@ def test_no_fewer_keys_could_be_dropped_than_is_suggested(server, service, part)
     try_all()
 
 
+#: One aggregate is for those who require a trait.
+ISOLATED = (
+    {
+        "id": 1,
+        "uuid": clouds.AGGREGATES[0],
+        "name": "isolated",
+        "hosts": [],
+        "metadata": {"trait:CUSTOM_A": "required"},
+    },
+)
+
+
+@pytest.mark.parametrize("part", range(-(-CLOUDS // CLOUDS_EACH)))
+def test_no_suggestion_costs_the_flavor_a_host_or_requires_a_trait(
+    server, service, part
+):
+    placement, suggested = Placement(server.url), []
+
+    @seed(part)
+    @settings(
+        max_examples=max(1, min(CLOUDS_EACH, CLOUDS - part * CLOUDS_EACH) // 4),
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(cloud=ROOMY_CLOUDS, asked=st.lists(specs(), min_size=8, max_size=8))
+    def try_all(cloud, asked):
+        try:
+            building.build(placement, cloud)
+            snapshot = read.providers(service)
+            for each in asked:
+                suggested.extend(harmless(service, snapshot, each))
+        finally:
+            placement.wipe()
+
+    try_all()
+    assert suggested
+
+
+def harmless(service, snapshot, extra_specs):
+    """Yield the suggestions, each after a comparison of the hosts before and then."""
+    assumptions = SchedulerSettings.of(33, enable_isolated_aggregate_filtering=True)
+    flavor = {**SIZE, "extra_specs": extra_specs}
+    spec = ServerSpec(boot_from_volume=True)
+    question = Question(flavor, None, ISOLATED, assumptions, spec)
+    request = question.request()
+    before = hosts_of(service, question)
+    answer = allocation_candidates.ask(service, request)
+    found = allocation_candidates.gather(
+        service, snapshot, [request], answer, figures=True
+    )
+    matcher = Matcher(request.clauses, request.group_policy, found)
+    for each in fix.on_request(question, found, evaluate(matcher, found)):
+        after = changed(question, each)
+        specs = after.flavor["extra_specs"]
+        assert required_by(specs) <= required_by(extra_specs), each
+        assert hosts_of(service, after) >= before, each
+        yield each
+
+
 def check(service, snapshot, extra_specs):
     """Compare with each small set of keys, and return whether there was no host."""
     assumptions = SchedulerSettings(release=33)
@@ -127,8 +189,12 @@ def changed(question, proposal):
 def gains(service, question):
     """Tell whether Placement gives a host for a question that had none."""
     try:
-        answer = allocation_candidates.ask(service, question.request())
+        return bool(hosts_of(service, question))
     except (Refusal, PlacementRefuses):
         return False
-    hosts = {host.uuid for host in read.providers(service).hosts}
-    return bool(answer.roots & hosts)
+
+
+def hosts_of(service, question):
+    """Return the hosts that Placement gives for a question."""
+    answer = allocation_candidates.ask(service, question.request())
+    return answer.roots & {host.uuid for host in read.providers(service).hosts}

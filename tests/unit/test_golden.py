@@ -9,7 +9,7 @@ from tests.services.environment import REPOSITORY
 
 
 def test_no_golden_file_is_unused():
-    tests = (REPOSITORY / "tests" / "unit").rglob("*.py")
+    tests = (REPOSITORY / "tests").rglob("test_*.py")
     source = "\n".join(path.read_text(encoding="utf-8") for path in tests)
     ends = {name: f'{name.rpartition("/")[2]}"' for name in files.names()}
     assert ends, f"no file in {files.FILES}"

@@ -53,9 +53,13 @@ def aggregate_set(identity: int, *pairs: str | Placeholder) -> Command:
     return openstack("aggregate set", str(identity), *properties)
 
 
-def enable(area: str) -> Command:
-    """Command that turns an area's options on."""
-    return openstack("trait-sched config nova-conf", Option("--enable", area))
+def enable(area: str, setting: Setting | None = None) -> Command:
+    """Command that turns an area's options on.
+
+    :param setting: of one of them; it knows the deployment tool
+    """
+    tool = setting.tool if setting else "nova-conf"
+    return openstack(f"trait-sched config {tool}", Option("--enable", area))
 
 
 def off_by(setting: Setting) -> str:

@@ -285,10 +285,38 @@ class PlacementRefuses(AnswerIsNo):
     reason: str
 
     def __str__(self) -> str:
-        what = f"Placement refuses the request: {self.reason}"
-        if "No such trait" in self.reason and "CUSTOM_" in self.reason:
-            return f"{what} (trait-sched add --create makes it, and gives it to hosts)"
-        return what
+        return f"Placement refuses the request: {self.reason}"
+
+
+class TraitMissing(PlacementRefuses):
+    """A flavor or an image names a trait that does not exist.
+
+    :ivar kind: ``flavor`` or ``image``, or that of another origin
+    :ivar nearest: similar existing traits, best first
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        name: str,
+        trait: str,
+        nearest: tuple[str, ...],
+        is_forbidden: bool = False,
+    ) -> None:
+        super().__init__(f"No such trait(s): {trait}.")
+        self.kind, self.name, self.trait = kind, name, trait
+        self.nearest, self.is_forbidden = nearest, is_forbidden
+
+    def __str__(self) -> str:
+        verb = "forbids" if self.is_forbidden else "requires"
+        who = visible(f"{self.kind} {self.name}")
+        what = f"{who[:1].upper()}{who[1:]} {verb} trait {visible(self.trait)}"
+        then = ""
+        if self.nearest:
+            then = f" Did you mean {' or '.join(self.nearest)}?"
+        elif self.trait.startswith("CUSTOM_") and self.kind in ("flavor", "image"):
+            then = f" To create it: openstack trait-sched add {self.trait} --create"
+        return f"{what}, which does not exist.{then}"
 
 
 @dataclasses.dataclass(eq=False)

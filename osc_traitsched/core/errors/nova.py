@@ -130,6 +130,11 @@ _RULES = {
         "nova-scheduler does not start: the release has no host filter {}",
         "take {} out of [filter_scheduler]enabled_filters",
     ),
+    "nothing-from-root": _Rule(
+        "the request takes nothing from the compute node itself; nova-scheduler then "
+        "drops the host",
+        "request VCPU or another resource of the node",
+    ),
     "filter-raises": _Rule(
         "a host filter ends the request with an exception, by {}",
         "correct the value, or turn the filter off",

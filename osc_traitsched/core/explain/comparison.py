@@ -84,7 +84,12 @@ def _answered(before: Explanation, found: Explanation, facts: Facts) -> Explanat
     filtered = filtered.beside(request.clauses, facts.traits)
     if _queries(request) == _queries(found.request):
         before = dataclasses.replace(
-            found, question=question, request=request, filtering=filtered
+            found,
+            question=question,
+            request=request,
+            filtering=filtered,
+            option_impacts=(),
+            hosts_without_evidence=frozenset(),
         )
         failed = before.filter_failure
         if failed is not None or _has_other_weighers(found.question):
@@ -94,8 +99,16 @@ def _answered(before: Explanation, found: Explanation, facts: Facts) -> Explanat
     facts = dataclasses.replace(facts, candidates=matching, cut_off=frozenset())
     # How many servers have room was not read for all of these hosts.
     single = question.with_spec(count=1)
+    rejected = matching & filtered.all_kept_out
     before = dataclasses.replace(
-        before, question=single, request=request, facts=facts, filtering=filtered
+        before,
+        question=single,
+        request=request,
+        facts=facts,
+        filtering=filtered,
+        is_limited=request.limit is not None
+        and matching > rejected
+        and len(rejected) >= request.limit,
     )
     return dataclasses.replace(before, refusal=before.filter_failure)
 

@@ -11,8 +11,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from osc_traitsched.core import errors
 from osc_traitsched.core.explain import filtering as room
 from osc_traitsched.core.explain.filtering import FilterFailure, Filtering, others_on
-from osc_traitsched.core.explain.fix import Fix
-from osc_traitsched.core.explain.option_impact import OptionImpact, ReleaseImpact
+from osc_traitsched.core.explain.fix import Advice, Fix
+from osc_traitsched.core.explain.option_impact import (
+    OWNER_CHECK,
+    Dependence,
+    OptionImpact,
+    ReleaseImpact,
+)
 from osc_traitsched.core.explain.verdict import (
     ClauseCount,
     ClauseSet,
@@ -21,11 +26,14 @@ from osc_traitsched.core.explain.verdict import (
     grouped_rejections,
 )
 from osc_traitsched.core.inventory.snapshot import Compute, Provider
+from osc_traitsched.core.nova import evidence, options
 from osc_traitsched.core.nova.clause import (
     AFTER_PLACEMENT,
     Condition,
     MemberOf,
     MoveRule,
+    RootTrait,
+    Trait,
 )
 from osc_traitsched.core.nova.filter.state import HostState, host_states
 from osc_traitsched.core.nova.question import Body, Question
@@ -47,12 +55,16 @@ class Explanation:
     :ivar named: hosts to explain in full, by name
     :ivar allocation_request_counts: allocation requests in Placement's answer to each
         query; Nova reads at most its limit of each
+    :ivar hosts_without_evidence: UUIDs of hosts that could take it without any value by
+        evidence; empty if there is one such value at most
     :ivar computes: Nova's compute nodes by provider UUID
     :ivar filtering: answers of enabled host filters
     :ivar others_on: if enabled filters are assumed: candidates that other filters might
         reject
     :ivar without_set: the explanation without ``--set``; None if equal or unknown
     :ivar ranking: order of the candidates that pass the filters
+    :ivar is_limited: host filters can reject all of the answers that Nova's or
+        Placement's limit of results leaves; then no candidate is sure
     """
 
     question: Question
@@ -64,7 +76,9 @@ class Explanation:
     allocation_request_counts: tuple[int, ...] = ()
     option_impacts: tuple[OptionImpact, ...] = ()
     release_impacts: tuple[ReleaseImpact, ...] = ()
+    hosts_without_evidence: frozenset[str] = frozenset()
     fixes: tuple[Fix, ...] = ()
+    advice: tuple[Advice, ...] = ()
     computes: Mapping[str, Compute] = dataclasses.field(default_factory=dict)
     filtering: Filtering = dataclasses.field(default_factory=Filtering)
     others_on: Mapping[str, tuple[Provider, ...]] = dataclasses.field(
@@ -72,6 +86,7 @@ class Explanation:
     )
     ranking: Ranking | None = None
     without_set: Explanation | None = None
+    is_limited: bool = False
 
     @property
     def clauses(self) -> tuple[Condition, ...]:
@@ -155,8 +170,11 @@ class Explanation:
 
     @functools.cached_property
     def uncertain(self) -> tuple[Provider, ...]:
-        """Candidates that filters may reject; all if one host may fail the request."""
-        if self.may_fail:
+        """Candidates that filters or a limit of results may reject.
+
+        All if one host may fail the request.
+        """
+        if self.may_fail or self.is_limited:
             return self.candidates
         return tuple(h for h in self.candidates if self.filtering.unknown(h.uuid))
 
@@ -164,6 +182,101 @@ class Explanation:
     def is_uncertain(self) -> bool:
         """Whether candidates exist, and filters may reject any of them."""
         return bool(self.candidates) and self.uncertain == self.candidates
+
+    @functools.cached_property
+    def dependences(self) -> tuple[Dependence, ...]:
+        """Unknown options, each with another value, that change the candidates.
+
+        Values by evidence are changed together, too, if none alone adds a host. An
+        option that Nova reads only with a second unknown one does not count.
+        """
+        if self.refusal is not None:
+            return ()
+        found = (*self._option_dependences(), *self._filter_dependences())
+        if any(each.gains for each in found):
+            return found
+        return (*found, *self._joint_dependence())
+
+    def _joint_dependence(self) -> Iterator[Dependence]:
+        """All values by evidence, where only their change together adds hosts."""
+        candidates = {host.uuid for host in self.candidates}
+        gained = self.hosts_without_evidence - candidates
+        if gained:
+            assumed = dict(evidence.unconfirmed(self.question.assumptions))
+            first, *more = assumed
+            number = len(candidates)
+            yield Dependence(
+                first,
+                True,
+                False,
+                "; ".join(dict.fromkeys(assumed.values())),
+                number,
+                number + len(gained),
+                more=tuple(more),
+            )
+
+    def _option_dependences(self) -> Iterator[Dependence]:
+        candidates = frozenset(host.uuid for host in self.candidates)
+        settings = self.question.assumptions
+        for each in self.option_impacts:
+            is_required = each.name == options.TENANT_REQUIRED
+            of_two = is_required and not settings.is_known(options.TENANT)
+            is_option = each.name != OWNER_CHECK
+            is_known = is_option and settings.is_known(each.name)
+            if each.setting.given or is_known or of_two:
+                continue
+            found = len(candidates)
+            yield Dependence(
+                each.name,
+                each.setting.value,
+                each.other,
+                each.setting.source,
+                found,
+                0 if each.refused else found + each.gained - each.lost,
+                candidates if each.refused else candidates & each.lost_roots,
+            )
+
+    def _filter_dependences(self) -> Iterator[Dependence]:
+        """Host filters that evidence enables, and that alone reject a host."""
+        kept = self.filtering.kept_out
+        for name, why in evidence.filters_of(self.question.assumptions):
+            others = frozenset[str]().union(
+                *(roots for each, roots in kept.items() if each != name)
+            )
+            placed = {host.uuid for host in self.placement_hosts}
+            gained = (placed & kept.get(name, frozenset())) - others
+            if gained:
+                found = len(self.candidates)
+                yield Dependence(name, True, False, why, found, found + len(gained))
+
+    @functools.cached_property
+    def turning(self) -> tuple[Dependence, ...]:
+        """Dependences that decide whether all requested servers find a host."""
+        return tuple(each for each in self.dependences if self._turns(each))
+
+    def _turns(self, each: Dependence) -> bool:
+        if not self.has_room:
+            return each.gains
+        left = [host for host in self.candidates if host.uuid not in each.lost]
+        number = self.question.spec.count
+        if number == 1 or self._lacks_figures:
+            return bool(each.lost) and not each.otherwise
+        return bool(each.lost) and self._room_of(left).most < number
+
+    @functools.cached_property
+    def sure_candidates(self) -> tuple[Provider, ...]:
+        """Candidates that no filter and no single unknown option rejects."""
+        unsure = self._uncertain_uuids.union(*(each.lost for each in self.dependences))
+        return tuple(host for host in self.candidates if host.uuid not in unsure)
+
+    @functools.cached_property
+    def depends(self) -> bool:
+        """Whether unknown options decide, alone or together."""
+        if self.turning or not self.has_room:
+            return bool(self.turning)
+        losing = (each.lost for each in self.dependences if not each.gains)
+        sure = {host.uuid for host in self.candidates} - self._uncertain_uuids
+        return bool(sure) and sure <= frozenset[str]().union(*losing)
 
     @property
     def filter_failure(self) -> errors.Refusal | None:
@@ -176,6 +289,14 @@ class Explanation:
         if self.request is None or self.request.fallback is None:
             return ()
         return tuple(h for h in self.candidates if self.rejection_by_clauses(h))
+
+    def pins_shared_cpus(self, host: Provider) -> bool:
+        """Whether the server's pinned CPUs would be of a host without dedicated ones.
+
+        A host with dedicated CPUs has them as PCPU in Placement.
+        """
+        is_pinned = self.request is not None and self.request.fallback is not None
+        return is_pinned and not any(self.stock(host, "PCPU"))
 
     @property
     def cut_off_candidates(self) -> tuple[Provider, ...]:
@@ -274,25 +395,46 @@ class Explanation:
 
         At most one is sure if Nova may not see all candidates.
         """
+        found = self._room_of(self.candidates)
+        return Room(min(found.least, 1), found.most) if self.is_cut else found
+
+    @property
+    def room_by_host(self) -> Mapping[str, int]:
+        """Number of such servers that each candidate has room for by itself, by name.
+
+        Hosts may share resources, so that all together have room for fewer.
+        """
+        return {host.name: self._room_of([host]).most for host in self.candidates}
+
+    def _room_of(self, candidates: Iterable[Provider]) -> Room:
         question = self.question
-        nodes = [
-            self.computes[h.uuid] for h in self.candidates if h.uuid in self.computes
-        ]
-        hosts: dict[str, HostState | None] = dict.fromkeys(
-            host.uuid for host in self.candidates
-        )
-        if self.requested_nodes is None:
-            states = host_states(nodes, question.aggregates, question.servers)
-            hosts.update((each.compute.uuid, each) for each in states)
-        else:
+        if self.requested_nodes is not None:
             # nova-scheduler skips its filters for a host that is named.
             question = dataclasses.replace(question, group=None)
-        unsure = {host.uuid for host in self.uncertain}
-        first = self.ranking.first if self.ranking and not self.is_cut else ()
-        found = room.room_of_hosts(
-            question, self.request, self.facts, hosts, unsure, first
+        states = self._states_of_candidates
+        return room.room_of_hosts(
+            question,
+            self.request,
+            self.facts,
+            {host.uuid: states.get(host.uuid) for host in candidates},
+            self._uncertain_uuids,
+            self.ranking.first if self.ranking and not self.is_cut else (),
         )
-        return Room(min(found.least, 1), found.most) if self.is_cut else found
+
+    @functools.cached_property
+    def _states_of_candidates(self) -> Mapping[str, HostState]:
+        """What host filters look at, by UUID; none for a host that is named."""
+        if self.requested_nodes is not None:
+            return {}
+        nodes = [self.computes.get(host.uuid) for host in self.candidates]
+        states = host_states(
+            filter(None, nodes), self.question.aggregates, self.question.servers
+        )
+        return {each.compute.uuid: each for each in states}
+
+    @functools.cached_property
+    def _uncertain_uuids(self) -> frozenset[str]:
+        return frozenset(host.uuid for host in self.uncertain)
 
     @property
     def is_cut(self) -> bool:
@@ -307,7 +449,7 @@ class Explanation:
         """Upper bound of such servers on the candidates."""
         return self.room.most
 
-    @property
+    @functools.cached_property
     def has_room(self) -> bool:
         """Whether all requested servers may find hosts."""
         if self.question.spec.count == 1:
@@ -503,7 +645,7 @@ def breakdown(explanation: Explanation) -> tuple[Share, ...]:
 
     With the candidates they add up to :attr:`Explanation.total_hosts`. The clause that
     most hosts fail comes first, then the clause that most of the others fail, and so
-    on. In a tie a rule of a move comes first.
+    on. In a tie a rule of a move comes first, and a trait of a prefilter last.
     """
     if not explanation.is_judged:
         return ()
@@ -525,16 +667,29 @@ def breakdown(explanation: Explanation) -> tuple[Share, ...]:
     return (*_by_clause(groups), *(share for share in named if share.hosts))
 
 
+def blamed(rejection: Rejection) -> tuple[Condition, ...]:
+    """Clauses that a host fails alone, or else traits that it must not have.
+
+    A nested provider may lack such a trait where another one has it.
+    """
+    singles = (tuple(each) for each in rejection.correction_sets if len(each) == 1)
+    return tuple(rejection.failing) or tuple(
+        clause
+        for (clause,) in singles
+        if isinstance(clause, Trait) and clause.forbidden
+    )
+
+
 def _by_clause(groups: list[tuple[Rejection, list[Provider]]]) -> list[Share]:
     shares = []
     while groups:
         failing: collections.Counter[Condition] = collections.Counter()
         for rejection, hosts in groups:
-            failing.update({clause: len(hosts) for clause in rejection.failing})
+            failing.update({clause: len(hosts) for clause in blamed(rejection)})
         clause = max(failing, key=lambda each: _rank(each, failing), default=None)
-        counted = [g for g in groups if clause is None or clause in g[0].failing]
+        counted = [g for g in groups if clause is None or clause in blamed(g[0])]
         groups = [
-            g for g in groups if clause is not None and clause not in g[0].failing
+            g for g in groups if clause is not None and clause not in blamed(g[0])
         ]
         names = tuple(sorted(host.name for _, hosts in counted for host in hosts))
         if names:
@@ -543,5 +698,9 @@ def _by_clause(groups: list[tuple[Rejection, list[Provider]]]) -> list[Share]:
     return shares
 
 
-def _rank(clause: Condition, failing: Mapping[Condition, int]) -> tuple[int, bool]:
-    return failing[clause], isinstance(clause, MoveRule)
+def _rank(
+    clause: Condition, failing: Mapping[Condition, int]
+) -> tuple[int, bool, bool]:
+    """Most hosts first; then rules of moves; what prefilters require comes last."""
+    is_direct = not isinstance(clause, RootTrait) or clause.forbidden
+    return failing[clause], isinstance(clause, MoveRule), is_direct

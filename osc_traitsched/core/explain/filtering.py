@@ -311,8 +311,9 @@ class Filtering:
 def filtering(question: Question, computes: Iterable[Compute]) -> Filtering:
     """Run the enabled host filters over compute nodes.
 
-    No filter runs for a host forced by ``zone:host``. With ``--host`` they run for that
-    host only (nova/scheduler/host_manager.py, ``get_filtered_hosts``).
+    For a host forced by ``zone:host`` only the policy of the server group counts. With
+    ``--host`` all run for that host only (nova/scheduler/host_manager.py,
+    ``get_filtered_hosts``).
 
     :raises Refusal: if Nova rejects the question, or nova-scheduler does not start with
         these filters and weighers
@@ -321,12 +322,12 @@ def filtering(question: Question, computes: Iterable[Compute]) -> Filtering:
     check_policy(spec, settings)
     enabled(settings)
     weighers.enabled(settings)
-    if question.is_forced:
-        return Filtering()
     if question.nodes is not None:
         wanted = {node.uuid for node in question.nodes}
         computes = [each for each in computes if each.uuid in wanted]
     hosts = host_states(computes, question.aggregates, question.servers)
+    if question.is_forced:
+        return _late_check(hosts, spec, settings)
     judgment = judge_all(hosts, spec, settings)
     differences: tuple[Difference, ...] = ()
     if question.own is not None:
@@ -335,6 +336,21 @@ def filtering(question: Question, computes: Iterable[Compute]) -> Filtering:
         nodes = [each.compute for each in hosts]
         judgment = with_rules(judgment, question.move, nodes, settings)
     return Filtering(judgment, differences=differences)
+
+
+def _late_check(
+    hosts: Sequence[HostState], spec: RequestSpec, settings: SchedulerSettings
+) -> Filtering:
+    """The policy of the server group, which nova-compute checks itself.
+
+    nova/compute/manager.py, ``_validate_instance_group_policy``, unless
+    ``[workarounds]disable_group_policy_check_upcall`` is set there
+    """
+    name = groups.FILTERS.get(spec.group.policy if spec.group else "")
+    if name is None:
+        return Filtering()
+    answers = judge_all(hosts, spec, settings).answers
+    return Filtering(Judgment((name,), {name: answers[name]}))
 
 
 def check_policy(spec: RequestSpec, settings: SchedulerSettings) -> None:
@@ -358,7 +374,7 @@ def others_on(
     :param computes: nodes to judge
     """
     spec, settings = question.request_spec(), question.assumptions
-    if settings.setting(ENABLED_FILTERS).given or question.is_forced:
+    if settings.is_known(ENABLED_FILTERS) or question.is_forced:
         return {}
     hosts = host_states(computes, question.aggregates, question.servers)
     off = (

@@ -9,13 +9,14 @@ from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.explain.filtering import Filtering, filtering
 from osc_traitsched.core.explain.verdict import Verdict
 from osc_traitsched.core.inventory.snapshot import Compute
-from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova import evidence, options
 from osc_traitsched.core.nova.options import Consumer, Option, Value, options_in
 from osc_traitsched.core.nova.question import Question, skips_version
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.matcher import matching_hosts
+from osc_traitsched.core.releases import OWNER_NOVA_RELEASE
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,6 +26,8 @@ class OptionImpact:
     :ivar gained: hosts that only the other value allows
     :ivar lost: hosts that only the current value allows
     :ivar refused: Nova would reject the request
+    :ivar other: the other value
+    :ivar lost_roots: UUIDs of the lost hosts
     """
 
     name: str
@@ -32,6 +35,35 @@ class OptionImpact:
     gained: int
     lost: int
     refused: bool = False
+    other: Value = None
+    lost_roots: frozenset[str] = frozenset()
+
+
+@dataclasses.dataclass(frozen=True)
+class Dependence:
+    """An unknown option or host filter whose other value changes the hosts.
+
+    :ivar name: of the option, or of the filter
+    :ivar source: why the value is assumed
+    :ivar hosts: number of candidates with the assumed value
+    :ivar otherwise: number of candidates with the other value
+    :ivar lost: UUIDs of the candidates that the other value loses
+    :ivar more: options and filters that need their other value, too
+    """
+
+    name: str
+    assumed: Value
+    other: Value
+    source: str
+    hosts: int
+    otherwise: int
+    lost: frozenset[str] = frozenset()
+    more: tuple[str, ...] = ()
+
+    @property
+    def gains(self) -> bool:
+        """Whether the other value adds hosts."""
+        return self.otherwise > self.hosts - len(self.lost)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,6 +79,9 @@ class ReleaseImpact:
     refused: bool = False
 
 
+#: In place of an option: Nova requires OWNER_NOVA once all nova-computes are new.
+OWNER_CHECK = "OWNER_NOVA"
+
 _AFTER_PLACEMENT = frozenset([Consumer.FILTER, Consumer.WEIGHER])
 
 
@@ -55,9 +90,13 @@ def switches(question: Question) -> Iterator[tuple[str, Question]]:
 
     These are booleans, the default zone if set, and the database's comparison. Options
     of filters and weighers do not affect Placement. Options of moves count for moves
-    only.
+    only. Whether Nova asks for OWNER_NOVA is no option, but may be unknown as well.
     """
     assumptions = question.assumptions
+    asks_owner = assumptions.release >= OWNER_NOVA_RELEASE
+    if asks_owner and assumptions.all_computes_new is None:
+        other = dataclasses.replace(assumptions, all_computes_new=False)
+        yield OWNER_CHECK, dataclasses.replace(question, assumptions=other)
     for option in options_in(assumptions.release):
         is_of_none = option.consumer is Consumer.MOVE and question.move is None
         if option.consumer in _AFTER_PLACEMENT or is_of_none:
@@ -127,6 +166,16 @@ def _other_releases(question: Question) -> Iterator[tuple[str, Question]]:
         yield "", dataclasses.replace(question, assumptions=assumptions)
 
 
+def without_evidence(question: Question) -> Variation | None:
+    """The question without any value by evidence, if there are several."""
+    settings = question.assumptions
+    other = dataclasses.replace(
+        question, assumptions=evidence.without_evidence(settings)
+    )
+    is_of_several = len(evidence.unconfirmed(settings)) > 1
+    return Variation("", other, _request(other)) if is_of_several else None
+
+
 def _request(question: Question) -> Request | None:
     try:
         return question.request()
@@ -142,13 +191,23 @@ def option_impacts(
     return tuple(
         OptionImpact(
             each.name,
-            now.question.assumptions.setting(each.name),
+            _setting(now.question, each.name),
             gained,
-            lost,
+            len(lost),
             refused,
+            _setting(each.question, each.name).value,
+            lost,
         )
         for each, gained, lost, refused in _changing(now, switched)
     )
+
+
+def _setting(question: Question, name: str) -> Setting:
+    settings = question.assumptions
+    if name == OWNER_CHECK:
+        is_on = settings.all_computes_new is not False
+        return Setting(is_on, "some hosts have the trait")
+    return settings.setting(name)
 
 
 def release_impacts(
@@ -157,7 +216,7 @@ def release_impacts(
     """Other possible releases that change the matching hosts."""
     of_releases = [each for each in found if not each.name]
     return tuple(
-        ReleaseImpact(each.release, gained, lost, refused)
+        ReleaseImpact(each.release, gained, len(lost), refused)
         for each, gained, lost, refused in _changing(now, of_releases)
     )
 
@@ -196,6 +255,20 @@ class Matched:
         matching = matching_hosts(variation.request, self.facts)
         return None if found.failure(matching) else matching - found.all_kept_out
 
+    def without_evidence(self, variation: Variation | None) -> frozenset[str]:
+        """Roots that would match without any value by evidence."""
+        if variation is None or variation.request is None:
+            return frozenset()
+        by_evidence = dict(evidence.filters_of(self.question.assumptions))
+        kept = frozenset[str]().union(
+            *(
+                roots
+                for name, roots in self.filtering.kept_out.items()
+                if name not in by_evidence
+            )
+        )
+        return frozenset(matching_hosts(variation.request, self.facts)) - kept
+
     def _filtering(self, variation: Variation) -> Filtering:
         """Filter answers for the variation: its zone, move or release may change them.
 
@@ -210,12 +283,12 @@ class Matched:
 
 def _changing(
     now: Matched, found: Iterable[Variation]
-) -> Iterator[tuple[Variation, int, int, bool]]:
-    roots = {host.uuid for host in now.facts.snapshot.hosts}
-    matching = roots - set(now.verdict.rejections)
+) -> Iterator[tuple[Variation, int, frozenset[str], bool]]:
+    roots = frozenset(host.uuid for host in now.facts.snapshot.hosts)
+    matching = roots - now.verdict.rejections.keys()
     for each in found:
         then = now.then(each)
         if then is None:
-            yield each, 0, len(matching), True
+            yield each, 0, matching, True
         elif then != matching:
-            yield each, len(then - matching), len(matching - then), False
+            yield each, len(then - matching), matching - then, False

@@ -171,6 +171,30 @@ class Compute:
         """Whether enabling its service would make it usable."""
         return self.is_up and not self.is_enabled
 
+    def has_leak(self, resource_class: str, used: int, reserved: int) -> bool:
+        """Whether Placement counts more in use than Nova, on a node without servers.
+
+        Nova counts what the host reserves, and servers that are about to move
+        (nova/compute/resource_tracker.py, ``_update_usage``). Nodes that are down or of
+        Ironic, and classes that Nova does not report by node, do not count.
+
+        :param used: in Placement, like ``reserved``
+        """
+        report = self.report
+        if report is None or report.is_of_ironic or not self.is_up:
+            return False
+        reported = {
+            "VCPU": report.vcpus_used,
+            "PCPU": report.vcpus_used,
+            "MEMORY_MB": report.memory_mb - report.free_ram_mb,
+            "DISK_GB": report.local_gb_used,
+        }
+        if resource_class not in reported:
+            return False
+        counted = reported[resource_class] - reserved
+        is_empty = not (report.running_vms or report.current_workload)
+        return is_empty and used > max(counted, 0)
+
 
 @dataclasses.dataclass(frozen=True)
 class Aggregate:

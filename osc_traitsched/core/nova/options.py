@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Union
 
 from osc_traitsched.core.inventory.metadata import Collation
+from osc_traitsched.core.names import near_names
 from osc_traitsched.core.releases import NEWEST, OLDEST
 
 # nova/objects/fields.py, ``Architecture``
@@ -191,7 +192,8 @@ NUM_INSTANCES = "filter_scheduler.num_instances_weight_multiplier"
 IMAGE_PROPERTIES = "filter_scheduler.image_props_weight_multiplier"
 WEIGHER_METRICS = "metrics.weight_multiplier"
 
-#: What gives all weighers of Nova's own.
+#: A function that returns all of Nova's own host filters, and one for weighers.
+ALL_FILTERS = "nova.scheduler.filters.all_filters"
 ALL_WEIGHERS = "nova.scheduler.weights.all_weighers"
 
 
@@ -302,6 +304,7 @@ IMAGE_METADATA = "scheduler.image_metadata_prefilter"
 ROUTED_NETWORKS = "scheduler.query_placement_for_routed_network_aggregates"
 MAX_RESULTS = "scheduler.max_placement_results"
 ENABLED_FILTERS = "filter_scheduler.enabled_filters"
+AVAILABLE_FILTERS = "filter_scheduler.available_filters"
 PCI_IN_PLACEMENT = "filter_scheduler.pci_in_placement"
 NO_PCPU_FALLBACK = "workarounds.disable_fallback_pcpu_query"
 DEFAULT_ZONE = "DEFAULT.default_schedule_zone"
@@ -345,6 +348,13 @@ _ROWS = (
         changed_defaults=((24, _HOST_FILTERS),),
         deprecated_names=(("DEFAULT.scheduler_default_filters", 24),),
     ),
+    Option(
+        AVAILABLE_FILTERS,
+        OptionType.MULTI,
+        (ALL_FILTERS,),
+        Consumer.FILTER,
+        deprecated_names=(("DEFAULT.scheduler_available_filters", 24),),
+    ),
     *FILTER_SCHEDULER_ROWS,
     *WEIGHER_ROWS,
     Option(PCI_IN_PLACEMENT, OptionType.BOOLEAN, False, Consumer.SCHEDULER, since=27),
@@ -373,6 +383,23 @@ _ROWS = (
     ),
 )
 
+#: Sections in which a misspelled option is looked for, and Nova's other options there.
+_MISSPELLED_IN = frozenset({"DEFAULT", "scheduler", "filter_scheduler"})
+_OTHER_KEYS = frozenset(
+    {
+        "discover_hosts_in_cells_interval",
+        "driver",
+        "host_manager",
+        "max_attempts",
+        "periodic_task_interval",
+        "track_instance_changes",
+        "workers",
+        "baremetal_enabled_filters",
+        "use_baremetal_filters",
+    }
+)
+_MULTIPLIER, _NEAR = "_weight_multiplier", 0.85
+
 #: All of them by their names, section by section.
 OPTIONS: Mapping[str, Option] = {option.name: option for option in _ROWS}
 
@@ -381,6 +408,34 @@ def option_name(written: str) -> str | None:
     """Name of an option, from a spelling in any case; None if unknown."""
     names = {name.lower(): name for name in OPTIONS}
     return names.get(written.strip().lower())
+
+
+def meant(section: str, key: str, release: int) -> Option | None:
+    """The option that a line of nova.conf means, if Nova does not read the line.
+
+    The option stands in another section, has lost an old name, or is misspelled.
+    Other options of Nova, and those of an operator's own filters, mean nothing here.
+    """
+    name = f"{section}.{key}"
+    ours = [each for each in OPTIONS.values() if each.section]
+    by_name = {each: o for o in ours for each in o.names_in(release)}
+    if name in by_name or name in OPTIONS:
+        return None
+    by_key = {each.rpartition(".")[2]: o for each, o in by_name.items()}
+    for option in ours:
+        old = (each for each, until in option.deprecated_names if release >= until)
+        by_key.update((each.rpartition(".")[2], option) for each in old)
+    if key in by_key and "_" in key:
+        return by_key[key]
+    if section not in _MISSPELLED_IN or key in _OTHER_KEYS:
+        return None
+    stems = {
+        each.replace(_MULTIPLIER, ""): option
+        for each, option in by_key.items()
+        if option.section != "DEFAULT" and "_" in each
+    }
+    near = near_names(key.replace(_MULTIPLIER, ""), stems, _NEAR)
+    return stems[near[0]] if near else None
 
 
 def options_in(release: int) -> tuple[Option, ...]:

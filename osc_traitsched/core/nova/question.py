@@ -213,7 +213,8 @@ class ServerSpec:
     For an existing server, the values that win over Nova's.
 
     :ivar flavor: a name or an ID; empty for an existing server's own
-    :ivar image: a name or an ID; None for a volume without image metadata
+    :ivar image: a name or an ID; None for a volume without image metadata; empty for an
+        image without properties
     :ivar zone: the availability zone; None for any; ``zone:host``, ``zone:host:node``
         and ``zone::node`` also name a host
     :ivar project: a name or an ID; None for the user's own

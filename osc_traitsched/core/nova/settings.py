@@ -21,11 +21,27 @@ class Setting:
     :ivar source: one line for a person: file and line, parameter, baseline, command
         line or default
     :ivar given: read from a source; False for an assumed value
+    :ivar tool: the command below ``config`` that prints how to set it
     """
 
     value: Value
     source: str
     given: bool = False
+    tool: str = dataclasses.field(default="nova-conf", compare=False)
+
+
+@dataclasses.dataclass(frozen=True)
+class NoEffect:
+    """A line of nova.conf that Nova does not read.
+
+    :ivar name: as written, ``section.key``
+    :ivar source: file and line
+    :ivar meant: the option of :data:`OPTIONS` that it should set
+    """
+
+    name: str
+    source: str
+    meant: str
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,6 +56,9 @@ class SchedulerSettings:
     :ivar without_set: settings without ``--set``; None if nothing else is known
     :ivar place: source of the settings; one line for a person, or None
     :ivar ignored: names and sources of options that the release does not have
+    :ivar no_effect: lines that mean an option, and that Nova does not read
+    :ivar is_complete: a file of the cloud's own is among the sources, so that an option
+        that is not in it has its default
     :ivar others: settings for the other releases with the same compute API, if no
         release was specified
     """
@@ -49,9 +68,11 @@ class SchedulerSettings:
     release_source: str = "the newest release that is known"
     all_computes_new: bool | None = None
     ignored: tuple[tuple[str, str], ...] = ()
+    no_effect: tuple[NoEffect, ...] = ()
     others: tuple[SchedulerSettings, ...] = ()
     place: str | None = None
     without_set: SchedulerSettings | None = None
+    is_complete: bool = False
 
     @classmethod
     def of(cls, release: int = NEWEST, **options: Value) -> SchedulerSettings:
@@ -72,6 +93,13 @@ class SchedulerSettings:
         option = OPTIONS[name]
         source = option.default_source or f"the default of {RELEASES[self.release]}"
         return Setting(option.default_in(self.release), source)
+
+    def is_known(self, name: str) -> bool:
+        """Whether an option was given, or is at its default in a complete file.
+
+        No file has what is not in nova.conf, such as the database's collation.
+        """
+        return self.setting(name).given or (self.is_complete and "." in name)
 
     def value(self, name: str) -> Value:
         """An option's value."""

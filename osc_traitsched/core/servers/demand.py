@@ -10,8 +10,8 @@ from typing import Union
 from osc_traitsched.core.check.builder import decisive
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.metadata import TENANT_KEY, Collation, zone_in
-from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.clause import Clause
+from osc_traitsched.core.nova import evidence, options
+from osc_traitsched.core.nova.clause import Clause, Condition, HostFilter
 from osc_traitsched.core.nova.filter.state import Fails, Raises, RequestSpec, Unknown
 from osc_traitsched.core.nova.question import Body, Move, MoveKind, Question, ServerSpec
 from osc_traitsched.core.nova.request import Request
@@ -84,7 +84,29 @@ class NotKnown:
     is_doubt = True
 
 
-Objection = Union[Unmet, FilterAnswer, Refused, NotKnown]
+@dataclasses.dataclass(frozen=True)
+class ByEvidence:
+    """An objection that holds only if an option or a filter by evidence is on.
+
+    A server that runs on the host is itself evidence against it.
+    """
+
+    objection: Unmet | FilterAnswer
+    is_doubt = True
+
+
+Objection = Union[Unmet, FilterAnswer, Refused, NotKnown, ByEvidence]
+
+
+def is_by_evidence(condition: Condition | str, settings: SchedulerSettings) -> bool:
+    """Whether only unconfirmed evidence makes a condition, or a filter by its name."""
+    names = dict(evidence.unconfirmed(settings))
+    if isinstance(condition, HostFilter):
+        condition = condition.name
+    if isinstance(condition, str):
+        return condition in names
+    origins = [each for each in condition.origins if each.kind != "aggregate"]
+    return bool(origins) and all(each.option in names for each in origins)
 
 
 # Questions of existing servers, one for all equal requests.
@@ -239,7 +261,7 @@ class Demands:
             )
         elif identity is not None and identity not in self._images:
             yield NotKnown(
-                "its image is deleted, and what the image requires is gone with it",
+                "its image is deleted, and so is what it required",
                 is_of_image=True,
             )
 
@@ -267,9 +289,9 @@ def _hidden(
     minor: int, aggregates: Iterable[Body], assumptions: SchedulerSettings
 ) -> Iterator[NotKnown]:
     if minor < ZONE and _zones_matter(aggregates, assumptions):
-        yield _not_shown("availability zone that it was asked for with is", ZONE)
+        yield _not_shown("requested availability zone is", ZONE)
     if minor < HINTS and any(has_filter(assumptions, f) for f in READING_HINTS):
-        yield _not_shown("scheduler hints that it was asked for with are", HINTS)
+        yield _not_shown("requested scheduler hints are", HINTS)
 
 
 def _not_shown(part: str, since: int) -> NotKnown:

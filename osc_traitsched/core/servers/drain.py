@@ -1,4 +1,4 @@
-"""Destinations for all servers of a host together."""
+"""Destinations for all servers of some hosts together."""
 
 from __future__ import annotations
 
@@ -36,6 +36,8 @@ Allocation = tuple[ProviderUse, ...]
 
 #: A possible objection beside filters, as in documents.
 ZONE = "availability zone"
+#: The same, of a server whose image is deleted.
+IMAGE = "image"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -44,11 +46,13 @@ class MoveRequest:
 
     :ivar allocations: by UUID of the host's root; each of them is enough
     :ivar elsewhere: UUIDs of hosts in other zones, if the server's zone is unknown
+    :ivar is_image_gone: what the image requires is unknown
     """
 
     question: Question
     allocations: Mapping[str, tuple[Allocation, ...]]
     elsewhere: frozenset[str] = frozenset()
+    is_image_gone: bool = False
 
     @functools.cached_property
     def spec(self) -> RequestSpec:
@@ -58,7 +62,7 @@ class MoveRequest:
     def doubts(self, hosts: Sequence[HostState]) -> dict[str, tuple[str, ...] | None]:
         """Filters that may reject each host, by UUID; None for a sure rejection.
 
-        Also rules of the move, and :data:`ZONE`.
+        Also rules of the move, :data:`ZONE` and :data:`IMAGE`.
         """
         move, settings = self.question.move, self.question.assumptions
         judgment = table.judge_all(hosts, self.spec, settings)
@@ -66,8 +70,9 @@ class MoveRequest:
             nodes = [host.compute for host in hosts]
             judgment = with_rules(judgment, move, nodes, settings)
         uuids = [host.compute.uuid for host in hosts]
+        image = (IMAGE,) if self.is_image_gone else ()
         found: dict[str, tuple[str, ...] | None] = {
-            uuid: (ZONE,) if uuid in self.elsewhere else () for uuid in uuids
+            uuid: (ZONE, *image) if uuid in self.elsewhere else image for uuid in uuids
         }
         for name in judgment.names:
             for uuid, answer in judgment.answers[name].items():
@@ -150,7 +155,7 @@ def request_key(question: Question) -> str:
                 parts.device_profiles,
             ],
             group and [group.policy, sorted(group.members)],
-            move and [move.kind.value, move.source and move.source.uuid],
+            move and [move.kind.value, move.host, move.source and move.source.uuid],
             sorted(map(repr, ports)),
             volume and volume.image_metadata,
         ],
@@ -393,7 +398,7 @@ def _placed(servers: Iterable[Leaving], state: State, choose: Choice) -> Packing
     return Packing(tuple(placed), tuple(left))
 
 
-# The plan to empty a host.
+# The plan to empty hosts.
 
 
 class StuckReason(enum.Enum):
@@ -411,7 +416,7 @@ class StuckReason(enum.Enum):
 
 @dataclasses.dataclass(frozen=True)
 class ServerMove:
-    """A server of the host, and its move.
+    """A server of a host, and its move.
 
     :ivar move_request: with the hosts that have room; None if Nova rejects it
     :ivar refusals: of the move
@@ -455,18 +460,24 @@ class Stuck:
     why: StuckReason
     explanation: Explanation | None = None
 
+    @property
+    def depends(self) -> bool:
+        """Whether it has a host if an unknown option has another value."""
+        found = self.explanation
+        return found is not None and not found.has_room and found.depends
+
 
 @dataclasses.dataclass(frozen=True)
 class Drain:
-    """The plan to empty a service host.
+    """The plan to empty service hosts, all together.
 
-    :ivar minor: of the compute API with which its servers were read
+    :ivar minor: of the compute API with which their servers were read
     :ivar steps: in the order of the moves
-    :ivar unconfirmed: IDs of servers that left it and may come back; None if this user
-        may not see them
+    :ivar unconfirmed: IDs of servers that left them and may come back; None if this
+        user may not see them
     """
 
-    host: str
+    hosts: tuple[str, ...]
     nodes: tuple[Compute, ...]
     minor: int
     settings: SchedulerSettings
@@ -476,18 +487,31 @@ class Drain:
 
     @property
     def total(self) -> int:
-        """Number of servers on the host."""
+        """Number of servers on the hosts."""
         return len(self.steps) + len(self.stuck)
 
     @property
-    def is_up(self) -> bool:
-        """Whether its nova-compute is up."""
-        return all(node.is_up for node in self.nodes)
+    def server_moves(self) -> tuple[ServerMove, ...]:
+        """All servers of the hosts, those with a new host first."""
+        moving = tuple(each.server_move for each in self.steps)
+        return moving + tuple(each.server_move for each in self.stuck)
 
     @property
-    def is_enabled(self) -> bool:
-        """Whether new servers may still come."""
-        return any(node.is_enabled for node in self.nodes)
+    def down(self) -> tuple[str, ...]:
+        """The hosts whose nova-compute is down."""
+        found = {node.service_host for node in self.nodes if not node.is_up}
+        return tuple(host for host in self.hosts if host in found)
+
+    @property
+    def enabled(self) -> tuple[str, ...]:
+        """The hosts that may still get new servers."""
+        found = {node.service_host for node in self.nodes if node.is_enabled}
+        return tuple(host for host in self.hosts if host in found)
+
+    @property
+    def surely_stuck(self) -> tuple[Stuck, ...]:
+        """The servers that stay, whatever unknown options are."""
+        return tuple(each for each in self.stuck if not each.depends)
 
     @property
     def uncertain(self) -> tuple[Step, ...]:

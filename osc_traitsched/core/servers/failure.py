@@ -7,11 +7,21 @@ import datetime
 import enum
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from osc_traitsched.core.errors import TraitSchedError
 from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.evidence import (
+    assumed_by_evidence,
+    confirmed,
+    filters_of,
+)
+from osc_traitsched.core.nova.question import MoveKind
 from osc_traitsched.core.servers.parts import Part
+
+if TYPE_CHECKING:
+    from osc_traitsched.core.servers.refusals import MoveRefusal
 
 # A server's state and actions, as Nova shows them.
 
@@ -481,6 +491,8 @@ class ServerAnswer:
     :ivar changes: None if the time of the failure is unknown
     :ivar is_flavor_changed: the flavor of that name has changed or is gone; None if it
         was not read
+    :ivar kind: the move that failed, if its request is judged; else a build's is
+    :ivar refusals: of that move now
     :ivar explanation: of the same request now; None if there is a problem
     """
 
@@ -491,5 +503,73 @@ class ServerAnswer:
     moves: tuple[Migration, ...] = ()
     changes: Changes | None = None
     is_flavor_changed: bool | None = None
+    kind: MoveKind | None = None
+    refusals: tuple[MoveRefusal, ...] = ()
     explanation: Explanation | None = None
     problem: TraitSchedError | None = None
+
+    @property
+    def unrecorded(self) -> str:
+        """What decides on the failed action, and Nova does not record; or nothing."""
+        action = self.failure.action if self.failure else ""
+        return _UNRECORDED.get(action, "")
+
+    @property
+    def is_unexplained(self) -> bool:
+        """Whether no host was found, now one is, and no change since is known.
+
+        Then the cause is what Nova does not record of the request, or a change that it
+        does not list.
+        """
+        found, changes = self.explanation, self.changes
+        if self.failure is None or found is None or changes is None or self.refusals:
+            return False
+        is_changed = changes.deleted or changes.moves or changes.is_cut
+        return (
+            self.failure.stage in _NO_HOST_FOUND
+            and found.has_room
+            and not is_changed
+            and not changes.unread
+        )
+
+
+_NO_HOST_FOUND = frozenset([Stage.NO_CANDIDATES, Stage.NO_HOST_LEFT, Stage.NOT_KEPT])
+#: By actions that no API shows in full once they failed.
+_UNRECORDED = {"resize": "flavor", "rebuild": "image"}
+
+
+def confirmed_by_failure(answer: ServerAnswer, explanation: Explanation) -> Explanation:
+    """The explanation, with its evidence known if only that explains the failure.
+
+    Placement gave the server no host, or filters left none. Nothing since made room.
+    All options or filters that would let a host take it are those for which the cloud
+    shows evidence. Servers made since do not matter: there was more room before.
+    """
+    failed, changes = answer.failure, answer.changes
+    if failed is None or changes is None or explanation.has_room:
+        return explanation
+    made_room = changes.deleted or changes.moves or changes.is_cut or changes.unread
+    if made_room or failed.action != "create":
+        return explanation
+    settings = explanation.question.assumptions
+    turning = explanation.turning
+    names = {name for each in turning for name in (each.name, *each.more)}
+    filters = {name for name, _ in filters_of(settings)}
+    shown = {name for name, _ in assumed_by_evidence(settings)}
+    if failed.stage is Stage.NO_HOST_LEFT:
+        if filters and filters <= names:
+            names = (names - filters) | {options.ENABLED_FILTERS}
+    elif failed.stage is not Stage.NO_CANDIDATES:
+        return explanation
+    if not names <= shown:
+        return explanation
+    known = confirmed(settings, names, answer.state.name)
+    question = dataclasses.replace(explanation.question, assumptions=known)
+    impacts = explanation.option_impacts
+    left = tuple(each for each in impacts if each.name not in names)
+    return dataclasses.replace(
+        explanation,
+        question=question,
+        option_impacts=left,
+        hosts_without_evidence=frozenset(),
+    )

@@ -27,12 +27,14 @@ from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.matcher import Mask, Matcher
 from osc_traitsched.core.servers.demand import (
+    ByEvidence,
     Demand,
     FilterAnswer,
     NotKnown,
     Objection,
     Refused,
     Unmet,
+    is_by_evidence,
 )
 from osc_traitsched.core.servers.fleet import ServerGroupPeers
 
@@ -268,7 +270,15 @@ class OwnHosts:
             *self._unmet(demand.request, root),
             *filter_objections(state, demand.spec, self._settings),
         )
-        return start.joined(_certain(found, demand))
+        return start.joined(map(self._with_evidence, _certain(found, demand)))
+
+    def _with_evidence(self, found: Objection) -> Objection:
+        if isinstance(found, Unmet) and is_by_evidence(found.clause, self._settings):
+            return ByEvidence(found)
+        if isinstance(found, FilterAnswer) and not found.is_doubt:
+            is_assumed = is_by_evidence(found.filter, self._settings)
+            return ByEvidence(found) if is_assumed else found
+        return found
 
     def _unmet(self, request: Request, root: str) -> Iterator[Objection]:
         failing: list[Objection] = []

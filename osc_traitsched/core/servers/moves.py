@@ -12,10 +12,12 @@ from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.filtering import Filtering, filtering
 from osc_traitsched.core.inventory.metadata import required_by_image
 from osc_traitsched.core.inventory.snapshot import Compute, Provider
+from osc_traitsched.core.nova.clause import Condition, Resource
 from osc_traitsched.core.nova.filter.state import Fails, Raises, Unknown
 from osc_traitsched.core.nova.question import MoveKind, Question
+from osc_traitsched.core.servers.demand import is_by_evidence
 from osc_traitsched.core.servers.failure import ServerState
-from osc_traitsched.core.servers.parts import Part
+from osc_traitsched.core.servers.parts import Part, is_image_gone
 from osc_traitsched.core.servers.refusals import MoveRefusal
 
 # The move that a server's state suggests.
@@ -166,6 +168,11 @@ class Destinations:
         return self.rebuild.can if self.rebuild else Can.UNKNOWN
 
     @property
+    def is_image_gone(self) -> bool:
+        """Whether its image is deleted, and what that requires decides on a move."""
+        return self.rebuild is None and is_image_gone(self.parts)
+
+    @property
     def hosts(self) -> tuple[tuple[str, Can], ...]:
         """Each host, and whether it could take the server, by name."""
         if self.rebuild is not None:
@@ -173,10 +180,42 @@ class Destinations:
         found = self.explanation
         if found is None:
             return ()
-        return tuple((host.name, _can(found, host)) for host in found.hosts)
+        hosts = ((host.name, _can(found, host)) for host in found.hosts)
+        if not self.is_image_gone:
+            return tuple(hosts)
+        return tuple(
+            (name, can if can is Can.NO else Can.UNKNOWN) for name, can in hosts
+        )
 
 
 def _can(found: Explanation, host: Provider) -> Can:
     if found.refusal is not None or not found.is_candidate(host):
         return Can.NO
     return Can.UNKNOWN if host in found.uncertain else Can.YES
+
+
+def of_own_host(found: Explanation, node: str) -> tuple[Can, tuple[Condition, ...]]:
+    """Whether the scheduler would choose a server's host today, and why not.
+
+    Room is not judged: the server has it. If only options by evidence forbid the host,
+    that is unknown, and they are the reasons.
+
+    :param node: the server's compute node
+    """
+    host = next((each for each in found.hosts if each.name == node), None)
+    if host is None or found.refusal is not None:
+        return Can.UNKNOWN, ()
+    rejection = found.rejection_by_clauses(host)
+    if rejection is not None and not found.is_candidate(host):
+        sets: list[list[Condition]] = [
+            [each for each in clauses if not isinstance(each, Resource)]
+            for clauses in rejection.correction_sets
+        ]
+        if all(sets):
+            settings = found.question.assumptions
+            doubtful = [s for s in sets if all(is_by_evidence(c, settings) for c in s)]
+            fewest = min(doubtful or sets, key=len)
+            return Can.UNKNOWN if doubtful else Can.NO, tuple(fewest)
+    elif not found.is_candidate(host):
+        return Can.UNKNOWN, ()
+    return (Can.UNKNOWN if found.filtering.unknown(host.uuid) else Can.YES), ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from osc_traitsched.core.errors import CloudBroke
@@ -296,3 +296,8 @@ def _image_parts(
 def _hint_text(found: Mapping[str, Sequence[str]]) -> str | None:
     pairs = [f"{key}={value}" for key, values in found.items() for value in values]
     return ", ".join(pairs) or None
+
+
+def is_image_gone(found: Iterable[Part]) -> bool:
+    """Whether the image is deleted, and with it the traits that it may require."""
+    return any(p.name is Name.MORE and p.source is Source.GONE for p in found)

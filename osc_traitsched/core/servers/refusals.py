@@ -140,7 +140,7 @@ def _accelerator(planned: Planned) -> MoveRefusal | None:
     for flavor in (planned.old_flavor, planned.question.flavor):
         profile = _specs(flavor).get(_PROFILE)
         if profile:
-            text = f"its flavor asks for the device profile {profile}"
+            text = f"its flavor requests device profile {profile}"
             return MoveRefusal("accelerator", "ForbiddenWithAccelerators", text)
     return None
 
@@ -182,13 +182,13 @@ def _vm_state(planned: Planned) -> MoveRefusal | None:
     state, allowed = planned.state.vm_state, _STATES[planned.kind]
     if not state or state in allowed:
         return None
-    text = f"it is {state}, and would have to be {' or '.join(allowed)}"
+    text = f"it is {state}; it must be {' or '.join(allowed)}"
     return MoveRefusal(STATE, _INVALID, text)
 
 
 def _task(planned: Planned) -> MoveRefusal | None:
     task = planned.state.task_state
-    text = f"something is being done with it ({task})"
+    text = f"a task is running ({task})"
     return MoveRefusal("task under way", _INVALID, text) if task else None
 
 
@@ -227,7 +227,7 @@ def _power_state(planned: Planned) -> MoveRefusal | None:
     found = planned.state.power_state
     if found in (None, _RUNNING, _PAUSED):
         return None
-    text = f"its hypervisor says that it does not run (power state {found})"
+    text = f"the hypervisor reports it as not running (power state {found})"
     return MoveRefusal("power state", _INVALID, text, "nova-conductor")
 
 
@@ -236,7 +236,7 @@ def _pci_device(planned: Planned) -> MoveRefusal | None:
     alias = _specs(planned.old_flavor).get(_ALIAS)
     if not alias:
         return None
-    text = f"its flavor asks for the PCI device {alias}"
+    text = f"its flavor requests PCI device {alias}"
     exception = "MigrationPreCheckError"
     return MoveRefusal("pci device", exception, text, "nova-conductor")
 
@@ -249,7 +249,7 @@ def _same_host(planned: Planned) -> MoveRefusal | None:
     exception = "CannotMigrateToSameHost"
     if planned.kind is MoveKind.EVACUATION:
         exception = "HTTPBadRequest"
-    text = f"it is on {host}, which is asked for"
+    text = f"it already runs on {host}"
     return MoveRefusal("same host", exception, text)
 
 
@@ -260,7 +260,7 @@ def _zero_disk(planned: Planned) -> MoveRefusal | None:
     return MoveRefusal(
         "zero disk",
         "CannotResizeDisk",
-        "the flavor has no disk, and it boots from none of a volume",
+        "the flavor has no disk, and the server does not boot from a volume",
     )
 
 

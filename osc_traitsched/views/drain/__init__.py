@@ -1,1 +1,1 @@
-"""A plan that empties a host, in words, in commands and as a document."""
+"""A plan that empties hosts, in words, in commands and as a document."""

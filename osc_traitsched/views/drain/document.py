@@ -1,4 +1,4 @@
-"""A plan that empties a host, as a document for programs."""
+"""A plan that empties hosts, as a document for programs."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ def document(found: Drain, options: Sequence[Option] = ()) -> dict[str, Any]:
     :param options: the global options of printed commands
     """
     kinds = collections.Counter(step.server_move.kind.value for step in found.steps)
-    nodes = [node.node for node in found.nodes]
+    hosts = [_host(each, found) for each in found.hosts]
     whole = schema.DrainDocument(
         schema=1,
         summary=prose.summary(found),
-        host=schema.DrainedHost(found.host, nodes, found.is_up, found.is_enabled),
+        host=hosts[0],
+        hosts=hosts,
         compute_api=f"2.{found.minor}",
         servers=found.total,
         moves=dict(sorted(kinds.items())),
@@ -43,6 +44,12 @@ def document(found: Drain, options: Sequence[Option] = ()) -> dict[str, Any]:
     return dict(plain(whole))
 
 
+def _host(name: str, found: Drain) -> schema.DrainedHost:
+    nodes = [node.node for node in found.nodes if node.service_host == name]
+    is_up, is_enabled = name not in found.down, name in found.enabled
+    return schema.DrainedHost(name, nodes, is_up, is_enabled)
+
+
 def _server(server_move: ServerMove) -> schema.DrainedServer:
     state, flavor = server_move.state, server_move.question.flavor
     return schema.DrainedServer(
@@ -50,6 +57,7 @@ def _server(server_move: ServerMove) -> schema.DrainedServer:
         name=state.name,
         project_id=state.project,
         status=state.status,
+        host=state.host,
         flavor=flavor["name"],
         vcpus=flavor["vcpus"],
         ram=flavor["ram"],

@@ -1,11 +1,9 @@
-"""A plan that empties a host, as text."""
+"""A plan that empties hosts, as text."""
 
 from __future__ import annotations
 
 import collections
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-import prettytable
 
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.nova.filter.groups import AFFINITY, SAME_HOST
@@ -13,6 +11,7 @@ from osc_traitsched.core.nova.filter.table import FILTERS, enabled
 from osc_traitsched.core.nova.question import MOVE_CHECKS, MoveKind
 from osc_traitsched.core.releases import release
 from osc_traitsched.core.servers.drain import (
+    IMAGE,
     ZONE,
     Drain,
     ServerMove,
@@ -24,7 +23,7 @@ from osc_traitsched.core.servers.parts import Name
 from osc_traitsched.core.servers.refusals import STATE
 from osc_traitsched.paste import Command, Option, line, openstack
 from osc_traitsched.text import count, listed, ranges, visible
-from osc_traitsched.views.explain import headline
+from osc_traitsched.views.explain import depends, headline
 from osc_traitsched.views.explain import words as explained
 from osc_traitsched.views.explain import words as refused
 from osc_traitsched.views.server import moves, words
@@ -33,11 +32,16 @@ from osc_traitsched.views.terminal import Line, Tone, settings_from
 # The answer in one line, and why servers stay.
 
 
+#: So many servers that stay are named in the verdict, and shown with their cause.
+_MOST_NAMES, _MOST_STUCK = 3, 5
+#: The commands of so many moves are a screen.
+_MOST_COMMANDS = 5
+
 #: How servers are moved, after their number.
 _HOW = {
     MoveKind.LIVE_MIGRATION: "live",
     MoveKind.MIGRATION: "cold",
-    MoveKind.EVACUATION: "by evacuation",
+    MoveKind.EVACUATION: "evacuated",
 }
 
 #: What is said of the states of servers that Nova does not move.
@@ -46,12 +50,15 @@ _STATES_END = frozenset(["rescued", "resized", "shelved", "suspended"])
 
 def summary(found: Drain) -> str:
     """How many servers can be moved, and how."""
-    total, able, host = found.total, len(found.steps), found.host
+    total, able = found.total, len(found.steps)
+    where = ranges(found.hosts)
     if not total:
-        return f"No server is on {host}."
+        return f"No server is on {where}."
+    names = [each.server_move.state.name for each in found.stuck]
+    few = " and ".join(names) if len(names) <= _MOST_NAMES else f"{len(names)}"
     if not able:
-        none = "The only server" if total == 1 else f"None of the {total} servers"
-        return f"{none} of {host} can{'not' if total == 1 else ''} be moved."
+        every = few if total <= _MOST_NAMES else f"All {total} servers"
+        return f"{every} {_cant(found)} move off {where}."
     kinds = collections.Counter(step.server_move.kind for step in found.steps)
     how = ", ".join(
         f"{kinds[kind]} {word}" for kind, word in _HOW.items() if kinds[kind]
@@ -59,23 +66,37 @@ def summary(found: Drain) -> str:
     unsure = len(found.uncertain)
     perhaps = f", {unsure} of them perhaps" if unsure else ""
     if found.stuck:
-        stay = f"{len(found.stuck)} {'is' if len(found.stuck) == 1 else 'are'} stuck"
-        return (
-            f"{able} of {total} servers of {host} can be moved{perhaps}: {how}; {stay}."
-        )
+        stay = f"; {few} {_cant(found)}"
+        return f"{able} of {total} servers can move off {where}{perhaps} ({how}){stay}."
     every = "The only server" if total == 1 else f"All {total} servers"
-    return f"{every} of {host} can be moved{perhaps}: {how}."
+    return f"{every} can move off {where}{perhaps} ({how})."
+
+
+def _cant(found: Drain) -> str:
+    return "can't" if found.surely_stuck else "perhaps can't"
+
+
+def of_down(found: Drain) -> str:
+    """The warning to fence hosts before servers are evacuated; may be empty."""
+    every = {each.state.host for each in found.server_moves}
+    down = [host for host in found.down if host in every]
+    if not down:
+        return ""
+    host, hosts, be = ranges(down), "the host", "is"
+    if len(down) > 1:
+        hosts, be = "the hosts", "are"
+    return (
+        f"nova-compute on {host} is down: make sure {hosts} {be} powered off before "
+        "you evacuate, or two guests write to one disk."
+    )
 
 
 def why(stuck: Stuck, found: Drain) -> Iterator[str]:
     """Why a server stays, in sentences."""
-    yield from _why(stuck)
+    yield from _why(stuck, found)
     ahead = _ahead(stuck, found)
     if stuck.why is StuckReason.NO_HOST and ahead:
-        yield (
-            f"Its hint {SAME_HOST} names {listed(ahead)}: once that has moved, it may "
-            "be able to follow. Make the plan anew then."
-        )
+        yield f"Its hint {SAME_HOST} names {listed(ahead)}: move that, then plan again."
 
 
 def _ahead(stuck: Stuck, found: Drain) -> list[str]:
@@ -87,27 +108,26 @@ def _ahead(stuck: Stuck, found: Drain) -> list[str]:
     return [each.name for each in going if each.id in hints]
 
 
-def _why(stuck: Stuck) -> Iterator[str]:
+def _why(stuck: Stuck, found: Drain) -> Iterator[str]:
     server_move = stuck.server_move
     if stuck.why is StuckReason.REFUSED:
         yield from _refused(server_move)
     elif stuck.why is StuckReason.NO_ROOM:
-        yield (
-            "Those that could take it are full once the others have moved, in each "
-            "order that was tried."
-        )
+        yield "Suitable hosts fill up with the servers moved before it."
     elif _is_kept_together(server_move):
-        yield from _kept_together(server_move)
+        yield _kept_together(server_move)
     elif stuck.explanation is None:
-        yield "No host could take it, even if it were the only one that is moved."
+        yield _NO_OTHER
     else:
-        yield from _without_host(stuck.explanation)
+        if stuck.depends:
+            yield depends.headline(stuck.explanation)
+        yield _without_host(stuck.explanation, found)
 
 
 def _refused(server_move: ServerMove) -> Iterator[str]:
     noun = moves.NOUNS[server_move.kind]
     for each in server_move.refusals:
-        yield f"{each.by} refuses the {noun}: {each.text}."
+        yield f"{each.by} rejects the {noun}: {each.text}."
     if server_move.refusal is not None:
         yield refused.text(server_move.refusal, is_moved=True)
 
@@ -119,52 +139,45 @@ def _is_kept_together(server_move: ServerMove) -> bool:
     return group.is_placed and group.hosts == {host}
 
 
-def _kept_together(server_move: ServerMove) -> Iterator[str]:
+def _kept_together(server_move: ServerMove) -> str:
     group = server_move.question.group
-    name = group.name if group else ""
-    yield (
-        f"Its server group {name} keeps its servers on one host (affinity), and Nova "
-        "counts it as being here: none of them can be moved."
+    is_down = server_move.kind is MoveKind.EVACUATION
+    once = " once nova-compute is up" if is_down else ""
+    return (
+        f"Affinity keeps server group {group.name if group else ''} on this host; to "
+        f"move it, shelve and offload all its servers{once}, then unshelve them."
     )
-    if server_move.kind is MoveKind.EVACUATION:
-        yield "They can be shelved, and unshelved elsewhere, once nova-compute is up."
-    else:
-        yield (
-            "Shelved and offloaded, all servers of the group together, they can be "
-            "unshelved elsewhere: the first one gets a host, and the others follow."
-        )
 
 
-def _without_host(explanation: Explanation) -> Iterator[str]:
+_NO_OTHER = "No other host can take it."
+
+
+def _without_host(explanation: Explanation, found: Drain) -> str:
     if explanation.refusal is not None:
-        yield refused.text(explanation.refusal, is_moved=True)
-    elif explanation.candidates:
-        yield from _not_named(explanation)
-    else:
-        yield "No host could take it, even if it were the only one that is moved."
+        return refused.text(explanation.refusal, is_moved=True)
+    computes = (explanation.computes.get(host.uuid) for host in explanation.candidates)
+    nodes = [node for node in computes if node is not None]
+    if not nodes:
         sentence = headline.sentence(explanation)
-        if sentence:
-            yield sentence[0].upper() + sentence[1:]
-
-
-def _not_named(explanation: Explanation) -> Iterator[str]:
-    """Why none of the hosts that nova-scheduler could choose can be named."""
-    nodes = [explanation.computes.get(host.uuid) for host in explanation.candidates]
-    if any(node is not None and node.is_up for node in nodes):
-        yield (
-            "Hosts have room for it only with what others share with them, and where "
-            "a host is named Nova does not look there. A move that names none may do."
+        return f"{_NO_OTHER[:-1]}: {sentence}" if sentence else _NO_OTHER
+    others = [node for node in nodes if node.service_host not in found.hosts]
+    if not others:
+        also = ranges(node.node for node in nodes)
+        return f"Only {also} could take it, and is drained, too."
+    if any(node.is_up for node in others):
+        return (
+            "It fits only with resources that hosts share, and Nova does not use these "
+            "for a named host. Try to migrate it without --host."
         )
-    else:
-        down = ranges(host.name for host in explanation.candidates)
-        yield f"Of the hosts that could take it nova-compute is down: {down}."
+    return f"nova-compute is down on hosts that fit: {ranges(n.node for n in others)}."
 
 
 def has_way_out(stuck: Stuck, found: Drain) -> bool:
     """Whether the state that keeps a server from moving can be ended."""
     state, refusals = stuck.server_move.state.vm_state, stuck.server_move.refusals
     by_state = any(each.reason == STATE for each in refusals)
-    return by_state and found.is_up and state in _STATES_END
+    is_up = stuck.server_move.state.host not in found.down
+    return by_state and is_up and state in _STATES_END
 
 
 def size(server_move: ServerMove) -> str:
@@ -180,20 +193,19 @@ def deciding(found: Drain) -> Iterator[str]:
             text = f"{step.server_move.state.name} to {step.to.service_host}"
             names.setdefault(name, []).append(text)
     for name, texts in names.items():
-        where = listed(texts)
-        if name in FILTERS or name in MOVE_CHECKS or name == ZONE:
-            yield f"Not visible from outside: whether it {_wanted(name)}: {where}."
-        else:
-            yield (
-                f"{name} is none of Nova's, and is not run here: {where} (server "
-                "destinations --nova-python runs it for one server)."
-            )
+        yield f"Can't tell for {listed(texts)}: {_unknown(name)}."
 
 
-def _wanted(name: str) -> str:
+def _unknown(name: str) -> str:
     if name == ZONE:
-        return "is in the zone that the server was asked for with"
-    return f"has {'all that the move' if name in MOVE_CHECKS else f'what {name}'} wants"
+        return "the zone that the server was requested with is not known"
+    if name == IMAGE:
+        return "its image is deleted, and with it the traits that it may require"
+    if name in MOVE_CHECKS:
+        return "the types and versions of the hypervisors are not known"
+    if name in FILTERS:
+        return f"{name} reads what no API shows"
+    return f"{name} is not Nova's (server destinations --nova-python can run it)"
 
 
 # The commands that carry a plan out, one for one with OpenStackClient's options.
@@ -223,13 +235,13 @@ _ENDS = {
 
 
 def disabling(found: Drain) -> Iterator[Command]:
-    """The command that disables the host, if servers leave and it is enabled."""
-    if found.is_enabled and found.steps:
+    """The commands that disable enabled hosts, if servers leave."""
+    for host in found.enabled if found.steps else ():
         yield openstack(
             "compute service set",
             Option("--disable"),
             Option("--disable-reason", "to be emptied"),
-            found.host,
+            host,
             "nova-compute",
         )
 
@@ -269,36 +281,47 @@ def ending(stuck: Stuck) -> Command | None:
     return openstack(verb, *given, stuck.server_move.state.id)
 
 
-# A plan that empties a host, for a person: the answer, who stays, what to paste.
+# A plan that empties hosts, for a person: the answer, who stays, what to run.
 
 
-_COLUMNS = ("server", "size", "state", "move", "to")
-
-
-def lines(found: Drain, options: Sequence[Option] = ()) -> Iterator[Line]:
+def lines(
+    found: Drain, options: Sequence[Option] = (), everything: bool = False
+) -> Iterator[Line]:
     """The text, line by line. Names are not escaped yet.
 
     :param options: the global options of printed commands
+    :param everything: all commands, all servers, remarks and assumptions
     """
+    fence = of_down(found)
+    if fence:
+        yield Line(fence, Tone.NO)
     yield Line(summary(found), _tone(found))
+    yield from (Line(text, Tone.DOUBT) for text in depends.assumed(found.settings))
     yield from (Line(text, Tone.DOUBT) for text in deciding(found))
-    yield from _section("Stuck:", _stuck(found, options))
-    if found.steps:
-        table = _table(found).get_string().splitlines()
-        yield from _section("The plan; each move takes room from the next:", table)
-    if found.steps:
-        yield from _section("Paste this, in this order:", _commands(found, options))
-    yield from _section("To know:", (f"  {text}" for text in remarks(found)))
-    assumed = (f"  {text}" for text in _assumed(found))
-    yield from _section("Assumed:", assumed)
-    unseen = [f"  {text}" for text in not_visible(found)]
-    yield from _section("Only found out when it is tried:", unseen)
+    yield from map(Line, _unconfirmed(found))
+    for text in hidden(found, only_unread=True):
+        yield Line(f"Not read for {text}", Tone.DOUBT)
+    title = f"{_cant(found).capitalize()} move:"
+    yield from _section(title, _stuck(found, options, everything))
+    is_short = len(found.steps) > _MOST_COMMANDS and not everything
+    if found.steps and not is_short:
+        title = "Run these in order; each move takes room from the next:"
+        yield from _section(title, _commands(found, options))
+    if everything:
+        yield from _section("Remarks:", (f"  {text}" for text in _remarks(found)))
+        yield from _section("Assumed:", (f"  {text}" for text in _assumed(found)))
+        unseen = [f"  {text}" for text in not_visible(found)]
+        yield from _section("Not checked:", unseen)
+    elif found.steps:
+        more = "each move with its command, and " if is_short else ""
+        yield Line("")
+        yield Line(f"--long shows {more}what Nova checks only when a move is tried.")
 
 
 def _tone(found: Drain) -> Tone:
-    if found.stuck:
+    if found.surely_stuck:
         return Tone.NO
-    return Tone.DOUBT if found.uncertain else Tone.YES
+    return Tone.DOUBT if found.stuck or found.uncertain else Tone.YES
 
 
 def _section(title: str, found: Iterable[str]) -> Iterator[Line]:
@@ -309,81 +332,88 @@ def _section(title: str, found: Iterable[str]) -> Iterator[Line]:
         yield from map(Line, text)
 
 
-def _stuck(found: Drain, options: Sequence[Option]) -> Iterator[str]:
+def _stuck(found: Drain, options: Sequence[Option], everything: bool) -> Iterator[str]:
     """The servers that stay, those of one reason together."""
-    request_key: dict[tuple[str, ...], list[Stuck]] = {}
+    groups: dict[tuple[str, ...], list[Stuck]] = {}
     for each in found.stuck:
-        request_key.setdefault(tuple(why(each, found)), []).append(each)
-    for reasons, several in request_key.items():
-        yield f"  {listed(_named(each) for each in several)}:"
-        yield from (f"    {text}" for text in reasons)
+        groups.setdefault(tuple(why(each, found)), []).append(each)
+    most = len(groups) if everything else _MOST_STUCK
+    for reasons, several in list(groups.items())[:most]:
+        text = " ".join(reasons)
+        if not text.startswith("Nova"):
+            text = f"{text[0].lower()}{text[1:]}"
+        yield f"  {listed(each.server_move.state.name for each in several)}: {text}"
         for each in several:
             command = ending(each)
             if command is not None and has_way_out(each, found):
                 yield f"    First: {line(command, options)}"
+    rest = sum(map(len, list(groups.values())[most:]))
+    if rest:
+        yield f"  and {count(rest, 'more server')} (--long)"
 
 
-def _named(stuck: Stuck) -> str:
-    return f"{stuck.server_move.state.name} ({size(stuck.server_move)})"
-
-
-def _table(found: Drain) -> prettytable.PrettyTable:
-    table = prettytable.PrettyTable(_COLUMNS)
-    table.align = "l"
-    for step in found.steps:
-        state = step.server_move.state
-        row = (
-            state.name,
-            size(step.server_move),
-            state.status,
-            moves.NOUNS[step.server_move.kind],
-            step.to.service_host + (" (perhaps)" if step.unknown else ""),
-        )
-        table.add_row([visible(each) for each in row])
-    return table
+def _move(step: Step, found: Drain) -> str:
+    perhaps = " (perhaps)" if step.unknown else ""
+    noun = moves.NOUNS[step.server_move.kind]
+    state = step.server_move.state
+    from_ = f" from {state.host}" if len(found.hosts) > 1 else ""
+    return f"{state.name}: {noun}{from_} to {step.to.service_host}{perhaps}"
 
 
 def _commands(found: Drain, options: Sequence[Option]) -> Iterator[str]:
+    if found.enabled:
+        yield f"  # {_disable(found)}"
     for command in disabling(found):
         yield f"  {line(command, options)}"
     for step in found.steps:
+        host = step.server_move.state.host
+        fence = f", only if {host} is powered off" if host in found.down else ""
+        yield f"  # {visible(_move(step, found))}{fence}"
         yield from (f"  {text}" for text in of_step(step, options))
+
+
+def _disable(found: Drain) -> str:
+    where = "there" if len(found.enabled) > 1 else "on it"
+    return f"Disable {ranges(found.enabled)} first, or new servers may land {where}."
 
 
 def remarks(found: Drain) -> Iterator[str]:
     """What an operator must know of a plan."""
-    if not found.is_up:
+    if of_down(found):
+        yield of_down(found)
+    if found.enabled and found.steps:
+        yield _disable(found)
+    yield from _remarks(found)
+    yield from _unconfirmed(found)
+
+
+def _remarks(found: Drain) -> Iterator[str]:
+    if of_down(found):
         yield (
-            f"nova-compute is down on {found.host}: make sure that the host is off, or "
-            "a server may run twice. Placement counts what they had there until "
-            "nova-compute is up again."
+            "Placement counts an evacuated server on its old host until nova-compute "
+            "is up there."
         )
-    if found.is_enabled and found.is_up and found.steps:
-        yield f"{found.host} is enabled: until it is not, new servers may come."
     if any(step.server_move.kind is MoveKind.MIGRATION for step in found.steps):
         yield (
-            "A cold migration is over once it is confirmed. If one fails its server "
-            "stays SHUTOFF, and the command goes on waiting: end it with Ctrl-C."
-        )
-    if any(step.server_move.kind is MoveKind.EVACUATION for step in found.steps):
-        yield (
-            "Before OpenStackClient 6.1 server evacuate ends with 1 and "
-            "\"'TupleWithMeta' object has no attribute 'to_dict'\" though the "
-            "evacuation has begun."
+            "If a cold migration fails, its server stays SHUTOFF and the command keeps "
+            "waiting: end it with Ctrl-C."
         )
     if not all(map(is_waited_for, found.steps)):
         yield (
-            "A command without --wait is done when the move begins: openstack server "
-            "migration list shows how it goes."
+            "A command without --wait returns when the move begins; follow it with "
+            "openstack server migration list."
         )
+
+
+def _unconfirmed(found: Drain) -> Iterator[str]:
     if found.unconfirmed:
         gone = count(len(found.unconfirmed), "server")
         yield (
-            f"{gone} left {found.host} and may still be reverted to it: confirm that "
-            f"(server migration confirm): {listed(found.unconfirmed)}."
+            f"{gone} left {ranges(found.hosts)} but can still come back; confirm with "
+            f"openstack server migration confirm: {listed(found.unconfirmed)}."
         )
     if found.unconfirmed is None:
-        yield "Migrations that wait to be confirmed: this user may not list them."
+        yield "Unconfirmed migrations are not checked: you may not list them."
 
 
 def _assumed(found: Drain) -> Iterator[str]:
@@ -391,19 +421,21 @@ def _assumed(found: Drain) -> Iterator[str]:
     yield f"Nova {release(settings.release)}: {settings.release_source}"
     yield f"settings: {settings_from(settings)}"
     if found.steps:
-        yield "nobody else takes room meanwhile"
+        yield "no new server takes room during the moves"
     yield from hidden(found)
 
 
-def hidden(found: Drain) -> Iterator[str]:
-    """What is not known of the requests of servers, each once."""
-    every = [step.server_move for step in found.steps]
-    every += [each.server_move for each in found.stuck]
+def hidden(found: Drain, only_unread: bool = False) -> Iterator[str]:
+    """What is not known of the requests of servers, each once.
+
+    :param only_unread: only what a service did not give
+    """
     texts = collections.Counter(
         words.why(part, found.minor)
-        for server_move in every
+        for server_move in found.server_moves
         for part in server_move.parts
         if not part.is_known and part.name is not Name.HOST
+        if part.problem is not None or not only_unread
     )
     for text, number in texts.items():
         yield f"{count(number, 'server')}: {text}"

@@ -1,4 +1,4 @@
-"""The document of ``host drain``: a plan that empties a host."""
+"""The document of ``host drain``: a plan that empties hosts."""
 
 import dataclasses
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ Move = Annotated[str, ("live-migration", "migration", "evacuation")]
 
 @dataclasses.dataclass
 class DrainedHost:
-    """The host that is emptied."""
+    """A host that is emptied."""
 
     name: str
     """The service host."""
@@ -25,7 +25,7 @@ class DrainedHost:
 
 @dataclasses.dataclass
 class DrainedServer:
-    """A server of the host, with the sizes of its own copy of the flavor."""
+    """A server of a host, with the sizes of its own copy of the flavor."""
 
     id: str
     """Its ID."""
@@ -35,6 +35,8 @@ class DrainedServer:
     """The ID of its project."""
     status: str
     """Its status in the compute API."""
+    host: str
+    """The service host that it leaves."""
     flavor: str
     """The name of the flavor."""
     vcpus: int
@@ -59,7 +61,8 @@ class DrainStep:
     """The compute node that it goes to."""
     not_visible_filters: Iterable[str]
     """Host filters that may reject this host: they read what no API shows. Or
-    ``move:hypervisor`` or ``availability zone``, if these can't be known."""
+    ``move:hypervisor``, ``availability zone`` or ``image``, if these can't be known:
+    a deleted image may have required traits."""
     commands: Iterable[str]
     """Commands to run, in this order."""
 
@@ -106,11 +109,13 @@ class DrainDocument:
     summary: str
     """The answer in one line."""
     host: DrainedHost
-    """The host to empty."""
+    """The host to empty; of several, the first."""
+    hosts: Iterable[DrainedHost]
+    """All hosts to empty. None of them is a destination."""
     compute_api: str
     """The microversion of the compute API that the servers were read with."""
     servers: int
-    """How many servers are on the host."""
+    """How many servers are on the hosts."""
     moves: dict[Move, int]
     """How many servers are moved by each kind of move."""
     before: Iterable[str]
@@ -120,8 +125,8 @@ class DrainDocument:
     stuck: Iterable[StuckServer]
     """The servers that stay."""
     unconfirmed: Optional[Iterable[str]]
-    """The IDs of servers that left the host by a cold migration or a resize that is not
-    confirmed; null if this user may not see them."""
+    """The IDs of servers that left the hosts by a cold migration or a resize that is
+    not confirmed; null if this user may not see them."""
     remarks: Iterable[str]
     """What an operator must know, in sentences."""
     not_known: Iterable[str]

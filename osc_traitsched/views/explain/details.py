@@ -6,18 +6,22 @@ from collections.abc import Iterator, Sequence
 
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.inventory.snapshot import Provider
-from osc_traitsched.core.nova.clause import Resource
+from osc_traitsched.core.nova.clause import AFTER_PLACEMENT, Resource
 from osc_traitsched.views.explain import filters, headline, words
 from osc_traitsched.views.terminal import Line, Tone
 
 _MOST_NEAREST = 5
 
 
-def lines(explanation: Explanation, shown: Sequence[Provider]) -> Iterator[Line]:
-    """All that is known of the hosts that the user named."""
+def lines(
+    explanation: Explanation, shown: Sequence[Provider], everything: bool = True
+) -> Iterator[Line]:
+    """What is known of the hosts that the user named.
+
+    :param everything: conditions that they meet, too, and where each comes from
+    """
     for host in shown:
         takes = explanation.is_candidate(host)
-        yield Line("")
         yield _can(explanation, host)
         found = explanation.rejection_by_clauses(host)
         for name, answer in explanation.filtering.answers(host.uuid):
@@ -27,9 +31,9 @@ def lines(explanation: Explanation, shown: Sequence[Provider]) -> Iterator[Line]
             who = (
                 "Nova's second query, with VCPU for PCPU," if by_second else "Placement"
             )
-            yield Line(f"  {who} gives it all the same")
+            yield Line(f"  {who} returns it all the same")
         elif found is not None and len(found.correction_sets) > 1:
-            yield Line("  each condition can be met, but not together; without one of:")
+            yield Line("  would fit without any one of:")
             for clauses in found.correction_sets[:_MOST_NEAREST]:
                 yield Line(f"    {words.clauses(clauses, explanation)}")
         yield from (Line(f"  {each}") for each in headline.remarks(explanation, host))
@@ -37,10 +41,15 @@ def lines(explanation: Explanation, shown: Sequence[Provider]) -> Iterator[Line]
         # Those that fail come first.
         for clause in sorted(explanation.clauses, key=lambda each: each not in failing):
             fails = clause in failing
-            origins = words.origins(clause)
+            is_filter = isinstance(clause, AFTER_PLACEMENT)
+            is_told = not fails or is_filter or headline.is_disabling(clause)
+            if is_told and not everything:
+                continue
+            origins = words.origins(clause) if everything else ""
+            source = f"  ({origins})" if origins else ""
             yield Line(
                 f"  {'no ' if fails else 'yes'}  {words.clause(clause, explanation)}"
-                f"  ({origins})",
+                f"{source}",
                 Tone.NO if fails else None,
             )
             if isinstance(clause, Resource):

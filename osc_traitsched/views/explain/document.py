@@ -20,8 +20,11 @@ from osc_traitsched.core.explain.explanation import (
     out_of_sync,
     picks,
 )
-from osc_traitsched.core.explain.fix import Fix, HostFix, RequestFix
-from osc_traitsched.core.explain.option_impact import OptionImpact, ReleaseImpact
+from osc_traitsched.core.explain.fix import Advice, Fix, HostFix, RequestFix
+from osc_traitsched.core.explain.option_impact import (
+    OptionImpact,
+    ReleaseImpact,
+)
 from osc_traitsched.core.inventory.snapshot import Compute, Provider
 from osc_traitsched.core.nova.clause import (
     Condition,
@@ -96,6 +99,9 @@ def explained(
         fallback_query=fallback.query() if fallback else None,
         total_hosts=explanation.total_hosts,
         candidates=_names(explanation.candidates),
+        depends=explanation.depends,
+        dependences=_dependences(explanation),
+        sure_candidates=_names(explanation.sure_candidates),
         uncertain_candidates=_names(explanation.uncertain),
         picks=_names(picks(explanation)),
         weight_assumptions=_weight_assumptions(explanation),
@@ -119,6 +125,7 @@ def explained(
         unlisted_computes=_names(explanation.unlisted_computes),
         conflicts=map(ids, explanation.conflicts),
         without_set=_without_set(explanation),
+        advice=[_advice(each, explanation, options) for each in explanation.advice],
         fixes=[_fix(each, explanation, options) for each in explanation.fixes],
         disagreement=schema.Disagreement(
             unjudged_roots=_names(explanation.unjudged_roots),
@@ -133,12 +140,27 @@ def _names(providers: Iterable[Provider]) -> list[str]:
     return [provider.name for provider in providers]
 
 
+def _dependences(explanation: Explanation) -> Iterator[schema.Dependence]:
+    for each in explanation.dependences:
+        yield schema.Dependence(
+            each.name,
+            each.assumed,
+            each.source,
+            each.hosts,
+            each.otherwise,
+            each.more,
+            each in explanation.turning,
+        )
+
+
 def verdict(explanation: Explanation) -> str:
     """The answer in a word or two."""
     if explanation.refusal is not None:
         return "refused"
     if explanation.is_in_doubt:
         return "disagreement"
+    if explanation.depends:
+        return "unknown"
     if not explanation.candidates:
         return "no host"
     if not explanation.has_room:
@@ -421,6 +443,15 @@ def _changed(
     for names, those in kept_out_by(explanation, hosts).items():
         for host in those:
             yield schema.ChangedHost(host.name, names)
+
+
+def _advice(
+    advice: Advice, explanation: Explanation, options: Sequence[Option]
+) -> schema.Advice:
+    return schema.Advice(
+        text=fixes.advice(advice, explanation),
+        commands=[line(each, options) for each in fixes.commands(advice, explanation)],
+    )
 
 
 def _fix(fix: Fix, explanation: Explanation, options: Sequence[Option]) -> schema.Fix:

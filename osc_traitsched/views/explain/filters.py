@@ -13,10 +13,8 @@ from osc_traitsched.core.nova.clause import HostFilter, MoveRule
 from osc_traitsched.core.nova.filter import state
 from osc_traitsched.core.nova.filter.state import Answer, Fails, Raises, Unknown
 from osc_traitsched.core.nova.filter.table import FILTERS, OWN_FILTER
-from osc_traitsched.core.nova.options import ENABLED_FILTERS
 from osc_traitsched.core.nova.own import TOGETHER
 from osc_traitsched.core.nova.question import Question
-from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.text import did_you_mean, listed, ranges
 from osc_traitsched.views import own_filters
 
@@ -44,33 +42,33 @@ _WANTS = {
     "move:source": "not the server's own host",
 }
 
-#: What is said of a host; {be} and {have} are the verbs for one host or several.
+#: What is said of a host; {be}, {have}, {do} are the verbs for one host or several.
 _SAID = {
     state.SERVICE_DISABLED: "{be} disabled",
     state.SERVICE_DOWN: "{have} nova-compute down",
-    state.NO_METADATA: "{be} in no aggregate with {key} ({key}={wanted} asked)",
+    state.NO_METADATA: "{be} in no aggregate with {key} (need {wanted})",
     state.METADATA_DIFFERS: "{be} in aggregates with {key}={found}, not {wanted}",
     state.IMAGE_DIFFERS: "{be} for images with {key}={found}, not {wanted}",
-    state.OTHER_PROJECTS: "{be} for other projects by {key}",
-    state.OTHER_FLAVORS: "{be} for the flavors {found} by {key}",
-    state.OTHER_ZONE: "{be} in the zone {found}, not {wanted}",
-    state.NO_CAPABILITY: "{have} no capability {key} ({wanted} asked)",
+    state.OTHER_PROJECTS: "{be} reserved for other projects by {key}",
+    state.OTHER_FLAVORS: "{be} reserved for flavors {found} by {key}",
+    state.OTHER_ZONE: "{be} in zone {found}, not {wanted}",
+    state.NO_CAPABILITY: "{lack} capability {key} (need {wanted})",
     state.CAPABILITY_DIFFERS: "{have} {key}={found}, not {wanted}",
-    state.UNSUPPORTED_IMAGE: "{have} no hypervisor for {key}={wanted}",
+    state.UNSUPPORTED_IMAGE: "{do} not support {key}={wanted}",
     state.HYPERVISOR_VERSION: "{have} hypervisor version {found}, not {wanted}",
-    state.ISOLATED_HOST: "{be} for isolated images by {key}",
-    state.ISOLATED_IMAGE: "{be} no isolated host, which the image needs by {key}",
-    state.GROUP_ELSEWHERE: "{have} no server of the group, which is on {found}",
-    state.GROUP_HERE: "{have} {found} of the group's servers ({wanted} at most)",
-    state.NOT_WITH_SERVERS: "{have} no server of the hint {key}",
-    state.WITH_SERVERS: "{have} servers of the hint {key}",
+    state.ISOLATED_HOST: "{be} reserved for isolated images by {key}",
+    state.ISOLATED_IMAGE: "{be} not reserved for isolated images by {key}",
+    state.GROUP_ELSEWHERE: "{run} no member of group {group}, which is on {found}",
+    state.GROUP_HERE: "already {run} a member of group {group} (max {wanted})",
+    state.NOT_WITH_SERVERS: "{run} no server of hint {key}",
+    state.WITH_SERVERS: "{run} a server of hint {key}",
     state.OUTSIDE_NETWORK: "{be} outside {wanted}: {found}",
-    state.QUERY_IS_FALSE: "{be} no match of the hint {key}",
+    state.QUERY_IS_FALSE: "{do} not match hint {key}",
     state.AT_LIMIT: "{be} at the limit: {found} of {wanted} ({key})",
-    state.LARGER_THAN_HOST: "{have} {found} of {key} in all, {wanted} asked",
-    state.NO_NUMA_TOPOLOGY: "{have} no NUMA nodes ({found}; {key} asks for some)",
-    state.TOO_LITTLE_FREE: "{have} {found} of {key} free, {wanted} asked",
-    state.SERVER_IS_HERE: "{be} left out as the server's own host",
+    state.LARGER_THAN_HOST: "{have} only {found} {key} in all (need {wanted})",
+    state.NO_NUMA_TOPOLOGY: "{have} no NUMA nodes ({found}; {key} needs some)",
+    state.TOO_LITTLE_FREE: "{have} {found} {key} free (need {wanted})",
+    state.SERVER_IS_HERE: "{be} where the server already runs",
     state.HYPERVISOR_TYPE: "{have} the hypervisor {found}, not {wanted}",
     state.HYPERVISOR_OLDER: "{have} hypervisor version {found}, older than {wanted}",
 }
@@ -79,7 +77,7 @@ _SAID = {
 #: What can't be known of filters that are none of Nova's, and what to do.
 _OF_ONES_OWN = {
     OWN_FILTER: "it is none of Nova's (--nova-python runs it)",
-    TOGETHER: "it looks at all hosts together that nova-scheduler has left by then",
+    TOGETHER: "it looks at all remaining hosts together",
     Unknown("context.remote_address"): "it reads where the request comes from "
     "(--remote-address says it)",
 }
@@ -139,6 +137,10 @@ def answer(found: Answer, name: str, number: int = 1) -> str:
         return template.format(
             be="is" if singular else "are",
             have="has" if singular else "have",
+            do="does" if singular else "do",
+            run="runs" if singular else "run",
+            lack="lacks" if singular else "lack",
+            group=found.origin.name if found.origin else "",
             name=name,
             key=found.key,
             wanted=found.wanted,
@@ -172,9 +174,20 @@ def unknown(found: Unknown) -> str:
 def uncertain(explanation: Explanation) -> Iterator[str]:
     """Lines on what decides on candidates and can't be known."""
     found: dict[tuple[str, Unknown], list[str]] = {}
+    pinned: list[str] = []
     for host in explanation.uncertain:
         for name, each in explanation.filtering.unknown(host.uuid):
-            found.setdefault((name, each), []).append(host.name)
+            if name == "NUMATopologyFilter" and explanation.pins_shared_cpus(host):
+                pinned.append(host.name)
+            else:
+                found.setdefault((name, each), []).append(host.name)
+    if pinned:
+        has = "has" if len(pinned) == 1 else "have"
+        yield (
+            f"{ranges(pinned)} {has} no dedicated CPUs ([compute]cpu_dedicated_set is "
+            "not set). Nova pins servers there only if [compute]cpu_shared_set is not "
+            "set either, or [DEFAULT]vcpu_pin_set is."
+        )
     for (name, each), hosts in found.items():
         why = _OF_ONES_OWN.get(each) or f"it reads {unknown(each)}"
         meant = near_names(name, FILTERS, ALMOST) if each == OWN_FILTER else ()
@@ -215,39 +228,38 @@ def differences(explanation: Explanation) -> Iterator[str]:
     )
 
 
-def others_on(
-    found: Mapping[str, Iterable[str]], settings: SchedulerSettings
-) -> Iterator[str]:
+def others_on(found: Mapping[str, Iterable[str]]) -> Iterator[str]:
     """Lines on filters that may be on, and would then keep candidates out.
 
     :param found: the names of the hosts, by the filter's name
     """
-    source = settings.setting(ENABLED_FILTERS).source
     for name, hosts in found.items():
+        names = list(hosts)
+        drop = "drops" if len(names) == 1 else "drop"
         yield (
-            f"ASSUMED: {name} is off ({source}); with it on {ranges(hosts)} may be out"
+            f"Depends on nova.conf: if {name} is enabled, {ranges(names)} {drop} out."
         )
 
 
 def unread_hints(question: Question) -> Iterator[str]:
     """Lines on hints that no filter reads."""
     for each in filtering.unread_hints(question):
-        why = "no filter that is on reads it, and none of Nova's does"
+        why = "no enabled filter reads it"
         if each.reader:
             why = f"{each.reader} reads it, which is off"
         elif each.without:
             why = f"it needs the hint {each.without}"
-        yield f"The hint {each.hint} has no effect: {why}."
+        yield f"Hint {each.hint} has no effect: {why}."
 
 
 def unread_zone(question: Question) -> Iterator[str]:
     """A line if the server is pinned to a zone that no aggregate has."""
     zone = filtering.unread_zone(question)
     if zone:
-        yield f"The availability zone {zone} keeps no host out: no aggregate has it."
+        yield f"No aggregate defines zone {zone}: it keeps no host out."
 
 
 def without_effect(names: Iterable[str]) -> str:
     """The line on the filters that pass all hosts; empty for none."""
     found = ", ".join(names)
-    return f"  Host filters that pass every host: {found}" if found else ""
+    return f"  Filters that rejected nothing: {found}" if found else ""

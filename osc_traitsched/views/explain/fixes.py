@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.fix import (
+    Advice,
     Fix,
     HostAction,
     HostChange,
     HostFix,
     Replacement,
+    RequestChange,
     RequestFix,
     RequestPart,
     Scope,
+    Topic,
 )
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova.question import Question
@@ -38,6 +42,10 @@ _GLOB = frozenset("*?[")
 _FROM_FILE = Option("--host-file", Placeholder("FILE"))
 _FILE = "FILE has a line for each of the hosts; -f json lists them all"
 
+_TPM = "check swtpm and [libvirt]swtpm_enabled on the hosts"
+_SEV = "check SEV in BIOS, kernel and [libvirt]num_memory_encrypted_guests"
+_ARCHITECTURE = "check hw_architecture of the image, or add such a host"
+
 _SIZES = {"vcpus": "VCPU", "ram": "MB of memory", "disk": "GB of disk"}
 
 
@@ -48,7 +56,7 @@ def hosts(fix: Fix, explanation: Explanation) -> list[str]:
 
 def lost(fix: Fix, explanation: Explanation) -> list[str]:
     """The names of the hosts that can take the server only without the fix."""
-    return [] if isinstance(fix, HostFix) else _named(fix.lost, explanation)
+    return _named(fix.lost, explanation) if isinstance(fix, RequestFix) else []
 
 
 def _named(uuids: Iterable[str], explanation: Explanation) -> list[str]:
@@ -59,49 +67,110 @@ def _named(uuids: Iterable[str], explanation: Explanation) -> list[str]:
 def word(fix: Fix, explanation: Explanation) -> str:
     """The change, in words."""
     if isinstance(fix, HostFix):
-        return " and ".join(_host_change(c, explanation) for c in fix.changes)
-    return " and ".join(_change(each, explanation.question) for each in fix.changes)
+        return " and ".join(_host_change(c, fix, explanation) for c in fix.changes)
+    return " and ".join(_changes(fix.changes, explanation.question))
 
 
 def caution(fix: Fix) -> str | None:
     """What to consider before the change; None if nothing is at risk."""
-    if fix.scope is Scope.FLAVOR_OR_IMAGE:
-        return "changes it for everyone"
-    if not isinstance(fix, HostFix):
-        return None
+    if isinstance(fix, RequestFix):
+        wide = [c.what for c in fix.changes if c.scope is Scope.FLAVOR_OR_IMAGE]
+        return f"changing the {wide[0]} affects all its users" if wide else None
     kinds = [change.action for change in fix.changes]
+    has, lacks = ("has", "does not have") if len(fix.hosts) == 1 else ("have", "lack")
+    who = "the host" if len(fix.hosts) == 1 else "the hosts"
     if HostAction.ADD_TRAIT in kinds:
-        return "only if it is true of the host"
-    return (
-        "only if it is not true of the host"
-        if HostAction.REMOVE_TRAIT in kinds
-        else None
-    )
+        return f"if {who} really {has} it"
+    return f"if {who} {lacks} it" if HostAction.REMOVE_TRAIT in kinds else None
 
 
-def _host_change(change: HostChange, explanation: Explanation) -> str:
+def _host_change(change: HostChange, fix: HostFix, explanation: Explanation) -> str:
+    where = ranges(hosts(fix, explanation))
     if change.action is HostAction.ENABLE_SERVICE:
-        return "enable nova-compute on the host"
-    if change.action in (HostAction.JOIN_AGGREGATE, HostAction.MIRROR_AGGREGATE):
+        reason = f" (disabled: {change.name}; is that over?)" if change.name else ""
+        return f"enable nova-compute on {where}{reason}"
+    if change.action in (HostAction.JOIN_AGGREGATE, HostAction.SYNC_AGGREGATE):
         (name,) = words.aggregates([change.name], explanation.question)
-        if change.action is HostAction.MIRROR_AGGREGATE:
-            return f"mirror aggregate {name} into Placement: Nova has the host in it"
-        return f"add the host to aggregate {name}"
-    return f"{change.action.value} the trait {change.name}"
+        if change.action is HostAction.SYNC_AGGREGATE:
+            be = "is" if len(fix.hosts) == 1 else "are"
+            return f"sync aggregate {name} to Placement ({where} {be} missing there)"
+        return f"add {where} to aggregate {name}"
+    if change.action is HostAction.ADD_TRAIT:
+        return f"add {change.name} to {where}"
+    return f"remove {change.name} from {where}"
 
 
-def _change(each: RequestPart, question: Question) -> str:
-    if isinstance(each, Replacement):
-        return _replacement(each, question)
+def _changes(changes: Sequence[RequestPart], question: Question) -> Iterator[str]:
+    """Parts of a change of the request; those of a copy together."""
+    bodies = {"flavor": question.flavor, "image": question.image or {}}
+    wide = {each.what for each in changes if each.scope is Scope.FLAVOR_OR_IMAGE}
+    single = [each for each in changes if isinstance(each, RequestChange)]
+    for what in sorted(wide):
+        name = bodies[what].get("name") or bodies[what].get("id")
+        own = [_property(each) for each in single if _owner(each) == what]
+        yield f"a copy of {what} {name} {', '.join(own)}"
+    for each in changes:
+        if isinstance(each, Replacement):
+            yield _replacement(each, question)
+        elif each.what == "zone":
+            yield f"ask for availability zone {each.value}"
+        elif _owner(each) not in wide:
+            yield f"{_INDEFINITE[_owner(each)]} {_property(each)}"
+
+
+_INDEFINITE = {"flavor": "a flavor", "image": "an image"}
+
+
+def _owner(each: RequestChange) -> str:
+    return "flavor" if each.what == "size" else each.what
+
+
+def _property(each: RequestChange) -> str:
     if each.what == "size":
-        return f"a flavor with {each.value} {_SIZES[each.key]}"
-    if each.what == "zone":
-        return f"ask for availability zone {each.value}"
+        return f"with {each.value} {_SIZES[each.key]}"
     if each.key == "disk_format":
-        return f"an image in the format {each.value}"
+        return f"in the format {each.value}"
     if each.value is None:
-        return f"{each.what} without {each.key}"
-    return f"{each.what} with {each.key}={each.value}"
+        return f"without {each.key}"
+    return f"with {each.key}={each.value}"
+
+
+#: Where to look if no host reports a trait or a resource class.
+_WHERE_TO_LOOK = (
+    ("COMPUTE_SECURITY_UEFI_SECURE_BOOT", "check OVMF and libvirt on the hosts"),
+    ("COMPUTE_SECURITY_TPM|COMPUTE_SECURITY_STATELESS", _TPM),
+    ("HW_CPU_X86_AMD_SEV|MEM_ENCRYPTION_CONTEXT", _SEV),
+    ("COMPUTE_IMAGE_TYPE_", "convert the image, or check [libvirt]images_type"),
+    ("VGPU", "check [devices]enabled_mdev_types on the hosts"),
+    ("PCPU", "check [compute]cpu_dedicated_set on the hosts"),
+    ("HW_ARCH_|COMPUTE_ARCH_", _ARCHITECTURE),
+    ("HW_", "check CPU and BIOS of the hosts, and [libvirt]cpu_mode"),
+    ("COMPUTE_", "check libvirt, QEMU and the release of nova-compute on the hosts"),
+    ("", _ARCHITECTURE),
+)
+
+
+def advice(told: Advice, explanation: Explanation) -> str:
+    """What is wrong and what to do, as a sentence."""
+    where = ranges(_named(told.about, explanation))
+    if told.topic is Topic.NOT_REPORTED:
+        found = (to for start, to in _WHERE_TO_LOOK if re.match(start, told.subject))
+        verb = "reports" if told.subject.isupper() else "is of architecture"
+        return f"No host {verb} {told.subject}: {next(found)}."
+    if told.topic is Topic.GROUP:
+        members = count(told.amount, "member")
+        return f"Group {told.subject} has {members}, and no further host is in reach."
+    if told.topic is Topic.STALE_TRAIT:
+        return (
+            f"Placement still marks {where} as disabled, but nova-compute is enabled "
+            "there: check its log, and restart it."
+        )
+    if told.topic is Topic.LEAKED:
+        return (
+            f"Placement counts {told.subject} in use on {where}, where Nova has no "
+            "server: run nova-manage placement audit."
+        )
+    return f"If {told.subject} is meant, correct the {told.corrections[0].what}:"
 
 
 def _replacement(each: Replacement, question: Question) -> str:
@@ -118,13 +187,14 @@ def _replacement(each: Replacement, question: Question) -> str:
     return f"flavor {body['name']} ({words.size(body)}){but}"
 
 
-def commands(fix: Fix, explanation: Explanation) -> list[Command]:
-    """The commands that make all changes of a fix; empty if one has no command."""
+def commands(fix: Fix | Advice, explanation: Explanation) -> list[Command]:
+    """The commands that make all changes; empty if one has no command."""
+    parts: list[list[Command]] = []
     if isinstance(fix, HostFix):
         parts = [list(_host_commands(c, fix, explanation)) for c in fix.changes]
-    else:
+    elif isinstance(fix, Advice):
         question = explanation.question
-        parts = [list(_request_command(each, question)) for each in fix.changes]
+        parts = [[_correction(each, question)] for each in fix.corrections]
     found = [command for part in parts for command in part] if all(parts) else []
     return found if all(map(line, found)) else []
 
@@ -141,8 +211,8 @@ def _host_commands(
             f"trait-sched {verb}", change.name, *create, *chosen, comment=comment
         )
         return
-    if change.action is HostAction.MIRROR_AGGREGATE:
-        yield Command("placement sync_aggregates", program="nova-manage")
+    if change.action is HostAction.SYNC_AGGREGATE:
+        yield openstack("trait-sched mirror repair")
         return
     for uuid in fix.hosts:
         compute = explanation.computes.get(uuid)
@@ -195,29 +265,23 @@ def _service_command(
     change: HostChange, compute: Compute, question: Question
 ) -> Command:
     if change.action is HostAction.ENABLE_SERVICE:
-        reason = compute.disabled_reason
+        host = compute.service_host
         return openstack(
-            "compute service set",
-            Option("--enable"),
-            compute.service_host,
-            "nova-compute",
-            comment=f"disabled: {reason}" if reason else "",
+            "compute service set", Option("--enable"), host, "nova-compute"
         )
     ids = {each["uuid"]: str(each["id"]) for each in question.aggregates}
     return openstack("aggregate add host", ids[change.name], compute.service_host)
 
 
-def _request_command(each: RequestPart, question: Question) -> Iterator[Command]:
-    if isinstance(each, Replacement) or each.scope is not Scope.FLAVOR_OR_IMAGE:
-        return
-    if question.spec.is_what_if:
-        # The cloud does not have what was tried, and so not what to change.
-        return
+def _correction(each: RequestChange, question: Question) -> Command:
     body = question.flavor if each.what == "flavor" else question.image or {}
     unset = each.value is None
     changed = Option("--property", each.key if unset else f"{each.key}={each.value}")
     verb = f"{each.what} {'unset' if unset else 'set'}"
-    yield openstack(verb, changed, str(body["id"]))
+    # An image's name may not be unique.
+    name, identity = (str(body.get(key) or "") for key in ("name", "id"))
+    flavor = printable(name, identity) or identity
+    return openstack(verb, changed, flavor if each.what == "flavor" else identity)
 
 
 def gain(fix: Fix, explanation: Explanation) -> str:
@@ -227,7 +291,9 @@ def gain(fix: Fix, explanation: Explanation) -> str:
     but = f"; {len(fewer)} fewer: {ranges(fewer)}" if fewer else ""
     more = count(len(names), "more host")
     is_cut = isinstance(fix, RequestFix) and fix.is_cut
-    found = f"at least {more}" if is_cut else f"{more}: {ranges(names)}"
+    # The words of a change of hosts name them.
+    which = "" if isinstance(fix, HostFix) else f": {ranges(names)}"
+    found = f"at least {more}" if is_cut else f"{more}{which}"
     return f"{found}{but}" if not fix.deciding else f"perhaps {found}; {decided(fix)}"
 
 

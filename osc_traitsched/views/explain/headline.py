@@ -12,7 +12,7 @@ from osc_traitsched.core.explain.explanation import (
     breakdown,
     out_of_sync,
 )
-from osc_traitsched.core.explain.option_impact import OptionImpact
+from osc_traitsched.core.explain.fix import HostAction
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.inventory.trait import DISABLED
 from osc_traitsched.core.nova.clause import (
@@ -25,9 +25,8 @@ from osc_traitsched.core.nova.clause import (
 )
 from osc_traitsched.core.nova.filter.state import Fails
 from osc_traitsched.core.placement.facts import Stock
-from osc_traitsched.text import count, listed, option, ranges
-from osc_traitsched.views import terminal
-from osc_traitsched.views.explain import filters, weights, words
+from osc_traitsched.text import listed, ranges
+from osc_traitsched.views.explain import depends, filters, weights, words
 from osc_traitsched.views.terminal import Line, Tone
 
 # Why hosts are out, in words.
@@ -36,38 +35,38 @@ from osc_traitsched.views.terminal import Line, Tone
 #: The filter that keeps hosts out whose nova-compute is down.
 _OF_UP = "ComputeFilter"
 
-_SHORT_OF = {
-    "VCPU": "too few VCPU",
-    "PCPU": "too few PCPU",
-    "MEMORY_MB": "too little memory",
-    "DISK_GB": "too little disk",
-}
+_NOUNS = {"MEMORY_MB": "RAM", "DISK_GB": "disk"}
 
 
 def said(clause: Condition, explanation: Explanation, number: int = 1) -> str:
-    """Why hosts fail a clause: ``lacks the trait X``.
+    """Why hosts fail a clause: ``lacks trait X``.
 
     :param number: of hosts, for the verb
     """
-    singular = number == 1
+    be, lack, have = ("is", "lacks", "has") if number == 1 else ("are", "lack", "have")
     if isinstance(clause, Resource):
-        return f"cannot give {words.amount(clause)}"
-    be = "is" if singular else "are"
+        group = words.group(clause).strip(" ()")
+        needed = f"{clause.amount}{words.unit(clause.resource_class)}"
+        where = f", {group}" if group else ""
+        return f"{be} short of {_noun(clause)} (need {needed}{where})"
     if isinstance(clause, AFTER_PLACEMENT):
         return filters.failing(clause, number)
     if isinstance(clause, MemberOf):
-        if clause.forbidden:
-            return f"{be} in {words.place(clause, explanation)}"
-        return f"{be} outside {words.place(clause, explanation)}"
+        where = "in" if clause.forbidden else "outside"
+        return f"{be} {where} {words.place(clause, explanation)}"
     if clause.forbidden and clause.name == DISABLED:
         return f"{be} disabled"
+    group = words.group(clause) if isinstance(clause, Trait) else ""
     if clause.forbidden:
-        return f"{'has' if singular else 'have'} the trait {clause.name}"
-    lack = "lacks" if singular else "lack"
+        return f"{have} trait {clause.name}{group}"
     images = words.image_type(clause)
     return (
-        f"{lack} support for {images}" if images else f"{lack} the trait {clause.name}"
+        f"{lack} {f'support for {images}' if images else f'trait {clause.name}{group}'}"
     )
+
+
+def _noun(clause: Resource) -> str:
+    return _NOUNS.get(clause.resource_class, clause.resource_class)
 
 
 def of_hosts(
@@ -110,20 +109,19 @@ def _short(
 
 
 def shortage(asked: Resource, found: Stock) -> str:
-    """How a host is short of an amount: ``has too little memory: 1536 MB free ...``.
+    """How a host is short of an amount: ``is short of RAM: 1536 MB free ...``.
 
     A host may have enough, but in units that do not fit the amount.
     """
-    figures = _figures(asked, found)
-    if _unit(asked, found):
-        return f"cannot give {words.amount(asked)}: {figures}"
-    name = asked.resource_class
-    return f"has {_SHORT_OF.get(name, f'too few {name}')}: {figures}"
+    unit, wrong = words.unit(asked.resource_class), _unit(asked, found)
+    if wrong:
+        return f"cannot give {asked.amount}{unit} of {_noun(asked)}: {wrong}"
+    return f"is short of {_noun(asked)}: {_figures(asked, found)}"
 
 
 def _figures(asked: Resource, found: Stock) -> str:
     unit = words.unit(asked.resource_class)
-    free = f"{found.free}{unit} free of {found.capacity}, {asked.amount} asked"
+    free = f"{found.free}{unit} free of {found.capacity} (need {asked.amount})"
     return _unit(asked, found) or free
 
 
@@ -133,15 +131,11 @@ def _unit(asked: Resource, found: Stock) -> str:
     if asked.amount > found.free:
         return ""
     if found.max_unit is not None and asked.amount > found.max_unit:
-        return f"{found.max_unit}{unit} at most for one server (max_unit), " + (
-            f"{asked.amount} asked"
-        )
+        return f"at most {found.max_unit}{unit} for one server (max_unit)"
     if found.min_unit is not None and asked.amount < found.min_unit:
-        return f"{found.min_unit}{unit} at least (min_unit), {asked.amount} asked"
+        return f"at least {found.min_unit}{unit} (min_unit)"
     if found.step_size is not None and asked.amount % found.step_size:
-        return f"only multiples of {found.step_size}{unit} (step_size), " + (
-            f"{asked.amount} asked"
-        )
+        return f"only multiples of {found.step_size}{unit} (step_size)"
     return ""
 
 
@@ -154,11 +148,6 @@ def disabled_for(explanation: Explanation, hosts: Sequence[Provider]) -> str:
     """The reason why all these hosts are disabled; empty if reasons differ."""
     found = _disabled_reasons(explanation, hosts)
     return found.pop() if len(found) == 1 else ""
-
-
-def is_disabled_alike(explanation: Explanation, hosts: Sequence[Provider]) -> bool:
-    """Whether all these hosts are disabled for one reason, or for none."""
-    return len(_disabled_reasons(explanation, hosts)) == 1
 
 
 def _disabled_reasons(explanation: Explanation, hosts: Sequence[Provider]) -> set[str]:
@@ -188,29 +177,40 @@ def remarks(
 # The answer: the verdict, why, and what could change it.
 
 
-_MOST_SHARES = 5
+#: Columns of a line of the short answer.
+_WIDTH = 80
+
+_MOST_REASONS = 5
 
 
-def lines(explanation: Explanation) -> Iterator[Line]:
-    """The verdict, why, and the doubts about it."""
+def lines(explanation: Explanation, everything: bool = False) -> Iterator[Line]:
+    """The verdict, why, and the doubts about it.
+
+    :param everything: all reasons, and the request in words
+    """
     yield Line(words.verdict(explanation), _tone(explanation))
+    yield from (Line(text, Tone.DOUBT) for text in words.refusing(explanation))
+    yield from depends.lines(explanation)
     if explanation.refusal is not None:
         is_moved = explanation.question.move is not None
         yield Line(words.text(explanation.refusal, is_moved))
     if explanation.candidates:
-        picked = weights.pick(explanation)
+        picked = weights.pick(explanation, everything)
         names = _names(explanation.candidates)
         yield Line(f"Candidates: {names}{f'; {picked}' if picked else ''}")
-    why = sentence(explanation)
-    if why:
-        yield Line(why)
-    yield Line(f"Request: {words.request(explanation.question)}")
+    yield from (Line(text, Tone.DOUBT) for text in _depends(explanation))
+    if everything or not explanation.has_room:
+        yield from map(Line, reasons(explanation, everything))
+    if everything:
+        yield Line(f"Request: {words.request(explanation.question)}")
     yield from (Line(text, Tone.DOUBT) for text in _doubts(explanation))
-    yield from map(Line, _remarks(explanation))
+    yield from map(Line, _remarks(explanation, everything))
 
 
 def _tone(explanation: Explanation) -> Tone:
     if explanation.is_in_doubt:
+        return Tone.DOUBT
+    if explanation.depends:
         return Tone.DOUBT
     if explanation.refusal is not None or not explanation.has_room:
         return Tone.NO
@@ -221,132 +221,205 @@ def _names(hosts: Sequence[Provider]) -> str:
     return ranges(host.name for host in hosts)
 
 
+def fitted(start: str, parts: Sequence[str]) -> str:
+    """A line with as many of the parts as fit, and dots for the others."""
+    for number in range(len(parts), 0, -1):
+        dots = ", ..." if number < len(parts) else ""
+        line = f"{start}{', '.join(parts[:number])}{dots}"
+        if len(line) <= _WIDTH:
+            return line
+    return start.rstrip(": ")
+
+
+def _shares(explanation: Explanation) -> list[Share]:
+    """The most hosts first, but those outside the zone last: the user chose it."""
+    return sorted(
+        breakdown(explanation),
+        key=lambda share: (_is_zone(share.clause), -len(share.hosts)),
+    )
+
+
+def _is_zone(clause: Condition | None) -> bool:
+    return isinstance(clause, MemberOf) and words.is_of_zone(clause)
+
+
+def reasons(explanation: Explanation, everything: bool) -> Iterator[str]:
+    """A line for each reason of hosts that are out, the most frequent first."""
+    shares = _shares(explanation)
+    if shares and explanation.candidates:
+        yield "Other hosts:"
+    is_whole = everything or len(shares) <= _MOST_REASONS
+    most = len(shares) if is_whole else _MOST_REASONS - 1
+    for share in shares[:most]:
+        start = f"  {share_text(share, explanation)}: "
+        yield fitted(start, _details(share, explanation))
+    rest = sum(len(share.hosts) for share in shares[most:])
+    if rest:
+        yield f"  {rest} more for other reasons (--long)"
+
+
 def sentence(explanation: Explanation) -> str:
     """Why the other hosts are out, each counted once; empty if none is."""
-    shares = breakdown(explanation)
-    if not shares:
-        return ""
-    parts = [
-        _share(share, explanation, "" if number == 0 else " more")
-        for number, share in enumerate(shares[:_MOST_SHARES])
-    ]
-    rest = sum(len(share.hosts) for share in shares[_MOST_SHARES:])
-    if rest:
-        parts.append(f"{rest} more for other reasons")
-    if explanation.candidates:
-        return f"Of the others {', '.join(parts)}."
-    (first, *others), number = shares, explanation.total_hosts
-    if others or number == 1:
-        return f"{', '.join(parts)}."
-    if isinstance(first.clause, Resource):
-        source = _source(first.clause, explanation)
-        return f"None of the {number} can give {words.amount(first.clause)}{source}."
-    return f"All {parts[0]}."
+    parts = [share_text(share, explanation) for share in _shares(explanation)]
+    return f"{', '.join(parts)}." if parts else ""
 
 
-def _share(share: Share, explanation: Explanation, more: str) -> str:
+def told(explanation: Explanation) -> frozenset[tuple[frozenset[str], Condition]]:
+    """Names of hosts with the clause that the reasons have for all of them."""
+    return frozenset(
+        (frozenset(share.hosts), share.clause)
+        for share in breakdown(explanation)
+        if share.clause is not None
+    )
+
+
+def share_text(share: Share, explanation: Explanation, is_of_many: bool = False) -> str:
+    """Why hosts are out, with their number: ``2 lack trait X (flavor gold)``.
+
+    :param is_of_many: for several flavors: without an amount and a flavor's name
+    """
     number = len(share.hosts)
     singular = number == 1
-    hosts = f"{number}{more}"
     if share.clause is not None:
-        said = _said(share, share.clause, explanation)
-        return f"{hosts} {said}{_source(share.clause, explanation)}"
+        said = _said(share.clause, explanation, _hosts(share, explanation))
+        source = ""
+        if is_of_many:
+            return f"{number} {said.partition(' (need ')[0]}"
+        if not isinstance(share.clause, Resource):
+            source = words.short_origin(share.clause, explanation)
+        return f"{number} {said}{f' ({source})' if source else ''}"
     if share.cause is RejectionCause.TOGETHER:
         meet = "meets" if singular else "meet"
-        return f"{hosts} {meet} each condition by itself, but not all of them together"
+        return f"{number} {meet} each condition, but not all of them together"
     if share.cause is RejectionCause.PLACEMENT:
-        return f"{hosts} could take it by what was read, but Placement leaves " + (
-            "it out" if singular else "them out"
-        )
+        fit, them = ("seems to fit", "it") if singular else ("seem to fit", "them")
+        return f"{number} {fit}, but Placement does not return {them}"
     if share.cause is RejectionCause.NO_PROVIDER:
-        return f"{hosts} {'has' if singular else 'have'} no provider in Placement"
-    return f"{hosts} {'is' if singular else 'are'} not listed by Nova"
+        return f"{number} {'has' if singular else 'have'} no provider in Placement"
+    return f"{number} {'is' if singular else 'are'} not listed by Nova"
 
 
-def _source(clause: Condition, explanation: Explanation) -> str:
-    source = words.short_origin(clause, explanation)
-    return f" ({source})" if source else ""
-
-
-def _said(share: Share, clause: Condition, explanation: Explanation) -> str:
-    if not isinstance(clause, AFTER_PLACEMENT):
-        return said(clause, explanation, len(share.hosts))
+def _hosts(share: Share, explanation: Explanation) -> list[Provider]:
     names = frozenset(share.hosts)
-    hosts = [host for host in explanation.hosts if host.name in names]
-    return filters.said(clause, explanation, hosts)
+    return [host for host in explanation.hosts if host.name in names]
 
 
-def _doubts(explanation: Explanation) -> Iterator[str]:
-    """What could change the verdict."""
-    for hosts, what in (
-        (explanation.wrongly_admitted, "could take it, and Placement leaves them out"),
-        (explanation.wrongly_rejected, "could not take it, and Placement gives them"),
-    ):
-        if hosts:
-            yield f"By what was read {_names(hosts)} {what}. Placement is believed."
-    if explanation.unjudged_roots:
-        yield (
-            "Placement gives providers that Nova does not list as hosts, and that "
-            f"were not judged: {_names(explanation.unjudged_roots)}. Where that is "
-            "since a host is mapped to no cell, nova-scheduler may pick it, and the "
-            "server goes to ERROR (nova-manage cell_v2 discover_hosts maps hosts)."
-        )
-    yield from filters.differences(explanation)
-    yield from filters.uncertain(explanation)
+def _said(
+    clause: Condition, explanation: Explanation, hosts: Sequence[Provider]
+) -> str:
+    if isinstance(clause, AFTER_PLACEMENT):
+        return filters.said(clause, explanation, hosts)
+    return said(clause, explanation, len(hosts))
+
+
+def _details(share: Share, explanation: Explanation) -> list[str]:
+    """Which hosts they are; of full ones, the figures of one; else why disabled."""
+    clause, hosts = share.clause, _hosts(share, explanation)
+    if isinstance(clause, Resource):
+        figures = [
+            (found.free, host.name, _unit(clause, found))
+            for host in hosts
+            for _, found in _short(clause, explanation, host)
+        ]
+        unit = words.unit(clause.resource_class)
+        for free, name, wrong in sorted(figures, key=lambda each: -each[0])[:1]:
+            return [f"{name} {wrong or f'{free}{unit} free'}"]
+    if clause is None or not is_disabling(clause):
+        return [ranges(share.hosts)]
+    reasons: dict[str, list[str]] = {}
+    for host in hosts:
+        reason = disabled_for(explanation, [host])
+        reasons.setdefault(f' "{reason}"' if reason else "", []).append(host.name)
+    return [f"{ranges(names)}{reason}" for reason, names in reasons.items()]
+
+
+def _depends(explanation: Explanation) -> Iterator[str]:
+    """What is assumed of the cloud, and would change the answer."""
     others = {
         name: [host.name for host in hosts]
         for name, hosts in explanation.others_on.items()
     }
-    yield from filters.others_on(others, explanation.question.assumptions)
-    if explanation.is_in_doubt:
-        yield "So the verdict is in doubt, even after a second reading."
+    yield from filters.others_on(others)
     yield from words.other_releases(explanation)
-    yield from words.cut_off(explanation)
-    for impact in explanation.option_impacts:
-        then = _otherwise(impact, explanation)
-        if not impact.setting.given and bool(explanation.candidates) is not bool(then):
-            could = f"{count(then, 'host')} could" if then else "no host could"
-            otherwise = "Nova would refuse" if impact.refused else f"{could} take it"
+
+
+def _doubts(explanation: Explanation) -> Iterator[str]:
+    """What casts doubt on the verdict."""
+    for hosts, returns in (
+        (explanation.wrongly_admitted, "does not return"),
+        (explanation.wrongly_rejected, "returns"),
+    ):
+        if hosts:
             yield (
-                f"ASSUMED: {option(impact.name)} = {words.value(impact.setting.value)} "
-                f"({impact.setting.source}); otherwise {otherwise}"
+                f"Placement {returns} {_names(hosts)}, against the data read. "
+                "Placement is believed."
+            )
+    if explanation.unjudged_roots:
+        yield (
+            f"Placement returns {_names(explanation.unjudged_roots)}, which Nova does "
+            "not list as a host. If its cell mapping is missing, nova-scheduler may "
+            "pick it, and the server fails (run nova-manage cell_v2 discover_hosts)."
+        )
+    yield from filters.differences(explanation)
+    yield from filters.uncertain(explanation)
+    if explanation.is_in_doubt:
+        yield "The verdict is in doubt, even after a second reading."
+    yield from words.cut_off(explanation)
+
+
+def _lost_members(explanation: Explanation) -> Iterator[str]:
+    """Hosts of the requested aggregates that only Placement lacks there.
+
+    A fix that syncs them says it already.
+    """
+    facts, computes = explanation.facts, explanation.computes
+    changes = (change for fix in explanation.fixes for change in fix.changes)
+    sync = HostAction.SYNC_AGGREGATE
+    if any(getattr(each, "action", None) is sync for each in changes):
+        return
+    for aggregate in explanation.requested_aggregates if facts else ():
+        in_nova = frozenset(aggregate["hosts"])
+        there = facts.members[frozenset({aggregate["uuid"]})] if facts else ()
+        lost = [
+            host.name
+            for host in explanation.hosts
+            if host.uuid not in there
+            and host.uuid in computes
+            and computes[host.uuid].service_host in in_nova
+        ]
+        if lost:
+            yield (
+                f"Placement lacks {ranges(lost)} in aggregate {aggregate['name']}: "
+                "openstack trait-sched mirror repair"
             )
 
 
-def _otherwise(impact: OptionImpact, explanation: Explanation) -> int:
-    """How many hosts could take the server with another value of an option."""
-    found = len(explanation.candidates)
-    return 0 if impact.refused else found + impact.gained - impact.lost
-
-
-def _remarks(explanation: Explanation) -> Iterator[str]:
+def _remarks(explanation: Explanation, everything: bool) -> Iterator[str]:
     if explanation.requested_nodes:
         only = listed(each.node for each in explanation.requested_nodes)
         is_forced = explanation.question.is_forced
         rest = "; nova-scheduler skips its host filters" if is_forced else ""
+        if is_forced and explanation.filtering.judgment.names:
+            rest += ", but nova-compute checks the server group"
         yield f"Only {only} was considered{rest}."
     if explanation.is_judged:
+        if not explanation.has_room:
+            yield from _lost_members(explanation)
         yield from filters.unread_hints(explanation.question)
         yield from filters.unread_zone(explanation.question)
     request = explanation.request
     limit = request.limit if request else None
     of_two = " to one of Nova's two queries" if request and request.fallback else ""
-    for answers in above_limit(explanation):
+    # If all of them can fail, this is a doubt.
+    unread = () if explanation.is_limited else above_limit(explanation)
+    for answers in unread:
         yield (
-            f"Placement has {answers} answers{of_two}, and Nova takes {limit} of them "
+            f"Nova reads only {limit} of Placement's {answers} answers{of_two} "
             "([scheduler]max_placement_results)."
         )
     fallback = explanation.fallback_candidates
-    if fallback:
+    if fallback and everything:
         yield (
-            f"{len(fallback)} of them only by one of Nova's two queries, with VCPU "
-            f"for PCPU: {_names(fallback)}"
+            f"{len(fallback)} only by one of Nova's two queries, with VCPU for PCPU: "
+            f"{_names(fallback)}"
         )
-    if explanation.computes_without_provider:
-        nodes = (each.node for each in explanation.computes_without_provider)
-        yield terminal.without_provider(nodes)
-    if explanation.unmanaged_roots:
-        others = _names(explanation.unmanaged_roots)
-        yield f"Placement has root providers that are not Nova compute nodes: {others}"
-    if explanation.facts is not None and explanation.unlisted_computes:
-        yield terminal.unlisted(explanation.facts.snapshot)

@@ -8,14 +8,14 @@ import prettytable
 
 from osc_traitsched.core import releases
 from osc_traitsched.core.explain.comparison import differing, kept_out_by
-from osc_traitsched.core.explain.explanation import Explanation, picks
+from osc_traitsched.core.explain.explanation import Explanation, blamed, picks
 from osc_traitsched.core.explain.fix import Fix
 from osc_traitsched.core.explain.verdict import Rejection
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.releases import release
 from osc_traitsched.paste import Option, line
-from osc_traitsched.text import listed, option, ranges, visible
+from osc_traitsched.text import count, listed, option, ranges, visible
 from osc_traitsched.views.explain import (
     details,
     filters,
@@ -95,13 +95,16 @@ def _names(hosts: Sequence[Provider]) -> str:
     return ranges(host.name for host in hosts)
 
 
-# An explanation for a person: the answer, what helps, then why in detail.
+# An explanation for a person: the answer on one screen, and details on demand.
 
 
-_MOST_KINDS = 10
+#: Lines of the short answer, if nothing is in doubt.
+_SCREEN = 15
+
 _MOST_CONFLICTS = 5
-_MOST_NEAREST = 5
-_MOST_COMMANDS = 3
+_MOST_FIXES = 3
+_MOST_NEAREST = 3
+_MOST_ALTERNATIVES = 5
 
 
 def lines(
@@ -114,33 +117,59 @@ def lines(
     """The text, line by line. Names are not escaped yet.
 
     :param shown: the hosts that the user named; empty for all
-    :param everything: do not cut lists
+    :param everything: all hosts and fixes, conditions and assumptions
     :param options: the global options of printed commands
     :param width: of the terminal; 0 for none
     """
-    yield from headline.lines(explanation)
+    if not everything:
+        yield from _short(explanation, shown, options)
+        return
+    yield from headline.lines(explanation, everything)
     yield from comparison_lines(explanation)
+    yield from _fixes(explanation, everything, options)
     if explanation.is_judged:
-        yield from _fixes(explanation, everything, options)
         if shown:
+            yield Line("")
             yield from details.lines(explanation, shown)
-        else:
-            yield from _nearest(explanation, everything)
+        yield from _nearest(explanation)
         yield from _conditions(explanation, width)
-    yield from _assumptions(explanation)
+    yield from _section("Assumed:", _assumed(explanation))
     found = [f"  {each.text}" for each in words.not_evaluated(explanation)]
     if found:
         yield from _section("Not looked at:", found)
+
+
+def _short(
+    explanation: Explanation, shown: Sequence[Provider], options: Sequence[Option]
+) -> Iterator[Line]:
+    verdict, *found = headline.lines(explanation)
+    yield verdict
+    if shown and explanation.is_judged:
+        yield from details.lines(explanation, shown, everything=False)
+    found += comparison_lines(explanation)
+    found += _fixes(explanation, False, options)
+    yield from found
+    if not shown and not explanation.has_room:
+        # The verdict, the title and the last line take three.
+        yield from _nearest_in_short(explanation, _SCREEN - 3 - len(found))
+    yield from _more(explanation)
+
+
+def _more(explanation: Explanation) -> Iterator[Line]:
+    """What ``--long`` adds."""
+    out = explanation.total_hosts - len(explanation.candidates)
+    if not explanation.is_judged:
+        return
+    if not explanation.has_room:
+        yield Line("--long shows conditions, all hosts and assumptions.")
+    elif out:
+        yield Line(f"--long shows why {count(out, 'other host')} cannot.")
 
 
 def _section(title: str, found: Iterable[str]) -> Iterator[Line]:
     yield Line("")
     yield Line(title, Tone.TITLE)
     yield from map(Line, found)
-
-
-def _assumptions(explanation: Explanation) -> Iterator[Line]:
-    yield from _section("Assumed:", _assumed(explanation))
 
 
 def _assumed(explanation: Explanation) -> Iterator[str]:
@@ -150,8 +179,8 @@ def _assumed(explanation: Explanation) -> Iterator[str]:
     yield f"  Nova {known}: {assumptions.release_source}"
     yield f"  settings: {settings_from(assumptions)}"
     if assumptions.all_computes_new is not None:
-        how_many = "every" if assumptions.all_computes_new else "not every"
-        yield f"  {how_many} nova-compute is of 2026.2 or later, as OWNER_NOVA shows"
+        how_many = "all" if assumptions.all_computes_new else "not all"
+        yield f"  {how_many} computes run 2026.2 or later (OWNER_NOVA)"
     for impact in explanation.option_impacts:
         setting = impact.setting
         sure = "" if setting.given else ", assumed"
@@ -163,34 +192,28 @@ def _assumed(explanation: Explanation) -> Iterator[str]:
         yield f"  {text}"
     for ignored, source in assumptions.ignored:
         yield f"  {option(ignored)} ({source}): ignored, not in {name}"
-    if not explanation.option_impacts and explanation.refusal is None:
-        yield "  No prefilter's option, by itself, would change this verdict."
 
 
 def _conditions(explanation: Explanation, width: int) -> Iterator[Line]:
-    yield from _section(
-        "Conditions (alone: hosts that meet it; only: hosts that fail nothing else; "
-        "left: hosts that meet it and all above):",
-        _table(explanation, width).get_string().splitlines(),
-    )
+    table = _table(explanation, width).get_string().splitlines()
+    yield from _section("Where hosts drop out:", table)
     passing = filters.without_effect(explanation.filtering.without_effect)
     if passing:
         yield Line(passing)
     if explanation.is_by_fallback:
         yield Line(
-            "  (of Nova's second query, with VCPU for PCPU: no host has any PCPU)"
+            "  (of Nova's second query, with VCPU for PCPU: no host has enough PCPU)"
         )
     for conflict in explanation.conflicts[:_MOST_CONFLICTS]:
-        together = " together" if len(conflict) > 1 else ""
-        yield Line(
-            f"  No host meets{together}: {words.clauses(conflict, explanation)}."
-        )
+        of = {1: "", 2: "both "}.get(len(conflict), "all of ")
+        yield Line(f"  No host meets {of}{words.clauses(conflict, explanation)}.")
     rest = len(explanation.conflicts) - _MOST_CONFLICTS
     if rest > 0:
-        yield Line(f"  and {rest} larger combinations; -f json has them")
+        yield Line(f"  {rest} more combinations that no host has (-f json)")
 
 
-_COLUMNS = ("condition", "from", "alone", "only", "left")
+#: Hosts that meet a condition, that fail nothing else, and that meet all so far.
+_COLUMNS = ("condition", "from", "meet it", "only blocker", "left")
 
 
 def _table(explanation: Explanation, width: int) -> prettytable.PrettyTable:
@@ -227,90 +250,97 @@ def _widths(rows: Iterable[Sequence[str]], width: int) -> tuple[int, int]:
     return max(kept, 1), max(left - kept, 1)
 
 
-def _nearest(explanation: Explanation, everything: bool) -> Iterator[Line]:
-    groups = explanation.grouped_rejections
-    if not groups:
-        return
-    most = len(groups) if everything else _MOST_KINDS
-    yield from _section("Nearest hosts:", ())
-    for rejection, hosts in groups[:most]:
-        yield from map(Line, _kind(explanation, rejection, hosts))
-        remarks = _remarks(explanation, rejection, hosts, everything)
-        yield from (Line(f"    {remark}") for remark in remarks)
-    if len(groups) > most:
-        yield Line(f"  and {len(groups) - most} more kinds of hosts; --long shows them")
+def _nearest_in_short(explanation: Explanation, most: int) -> Iterator[Line]:
+    """Hosts that lack the least, unless the reasons say it already."""
+    told = headline.told(explanation)
+    found = []
+    for rejection, hosts in explanation.grouped_rejections:
+        out = [host for host in hosts if not explanation.is_candidate(host)]
+        names = frozenset(host.name for host in out)
+        clauses = blamed(rejection) if rejection.distance == 1 else ()
+        if out and not any((names, clause) in told for clause in clauses):
+            start, parts = _kind(explanation, rejection, out)
+            found.append(headline.fitted(f"{start} ", parts))
+    if found and most > 0:
+        yield Line("Nearest hosts:", Tone.TITLE)
+        yield from map(Line, found[: min(most, _MOST_NEAREST)])
+
+
+def _nearest(explanation: Explanation) -> Iterator[Line]:
+    if explanation.grouped_rejections:
+        yield from _section("Nearest hosts:", ())
+    for rejection, hosts in explanation.grouped_rejections:
+        start, parts = _kind(explanation, rejection, hosts)
+        yield Line(f"{start}:" if parts else start)
+        yield from (Line(f"    {part}") for part in parts)
+        for remark, names in _remarks(explanation, rejection, hosts).items():
+            of = f"{ranges(names)}: " if len(names) < len(hosts) else ""
+            yield Line(f"    {of}{remark}")
 
 
 def _kind(
     explanation: Explanation, rejection: Rejection, hosts: Sequence[Provider]
-) -> Iterator[str]:
-    """Why hosts are out; of several, with the figures of one."""
-    names = ranges(host.name for host in hosts)
-    if len(rejection.correction_sets) > 1:
-        yield f"  {names}: each condition can be met, but not together; without one of:"
-        for clauses in rejection.correction_sets[:_MOST_NEAREST]:
-            yield f"    {words.clauses(clauses, explanation)}"
-        return
-    (clauses,) = rejection.correction_sets
+) -> tuple[str, list[str]]:
+    """Hosts with why they are out, or the start of that and its parts."""
+    names = f"  {ranges(host.name for host in hosts)}"
+    first, *others = rejection.correction_sets
+    clauses = blamed(rejection) if others else tuple(first)
+    if not clauses:
+        some = rejection.correction_sets[:_MOST_ALTERNATIVES]
+        without = [words.clauses(each, explanation) for each in some]
+        either = [without[0], *(f"or {each}" for each in without[1:])]
+        return f"{names} would fit without", either
     found = [
         reason
-        for each in clauses
-        for reason in headline.of_hosts(each, explanation, hosts)
+        for clause in clauses
+        for reason in headline.of_hosts(clause, explanation, hosts)
     ]
-    if len(found) == 1:
-        yield f"  {names} {found[0]}"
-        return
-    yield f"  {names}:"
-    yield from (f"    {reason}" for reason in found)
+    return (f"{names} {found[0]}", []) if len(found) == 1 else (names, found)
 
 
 def _remarks(
-    explanation: Explanation,
-    rejection: Rejection,
-    hosts: Sequence[Provider],
-    everything: bool,
-) -> Iterator[str]:
-    """Other facts about hosts, each line once for all hosts that share it."""
-    is_said = any(map(headline.is_disabling, rejection.failing)) and (
-        headline.is_disabled_alike(explanation, hosts)
-    )
+    explanation: Explanation, rejection: Rejection, hosts: Sequence[Provider]
+) -> dict[str, list[str]]:
+    """Other facts about hosts, each with the names of the hosts that share it."""
+    is_said = any(map(headline.is_disabling, rejection.failing))
     found: dict[str, list[str]] = {}
     for host in hosts:
         for remark in headline.remarks(explanation, host, is_said):
             found.setdefault(remark, []).append(host.name)
-    most = len(found) if everything else _MOST_NEAREST
-    for remark, names in list(found.items())[:most]:
-        yield remark if len(names) == len(hosts) else f"{ranges(names)}: {remark}"
-    if len(found) > most:
-        yield f"and {len(found) - most} more remarks on single hosts; --long shows them"
+    return found
 
 
 def _fixes(
     explanation: Explanation, everything: bool, options: Sequence[Option]
 ) -> Iterator[Line]:
+    if everything and (explanation.advice or explanation.fixes):
+        yield Line("")
+    for told in explanation.advice:
+        yield Line(fixes.advice(told, explanation))
+        for command in fixes.commands(told, explanation):
+            yield Line(f"  {line(command, options)}")
     if not explanation.fixes:
         return
-    yield from _section("What would help, safest first (each was tried):", ())
-    shown = explanation.fixes if everything else _simplest(explanation.fixes)
+    yield Line("Fixes that would work, safest first:", Tone.TITLE)
+    shown: Sequence[Fix] = explanation.fixes
+    if not everything:
+        shown = _simplest(explanation.fixes)[:_MOST_FIXES]
     for fix in shown:
         caution = fixes.caution(fix)
         but = f" ({caution})" if caution else ""
         gain = fixes.gain(fix, explanation)
         yield Line(f"  {fixes.word(fix, explanation)}{but}: {gain}")
         commands = fixes.commands(fix, explanation)
-        most = len(commands) if everything else _MOST_COMMANDS
-        for command in commands[:most]:
+        if len(commands) > 1 and not everything:
+            yield Line(f"    {len(commands)} commands (--long)")
+            continue
+        for command in commands:
             if command.comment:
                 yield Line(f"    # {command.comment}")
             yield Line(f"    {line(command, options)}")
-        if len(commands) > most:
-            yield Line(
-                f"    and {len(commands) - most} more commands; --long shows them"
-            )
     rest = len(explanation.fixes) - len(shown)
     if rest:
-        more = "combines one of these" if rest == 1 else "combine some of these"
-        yield Line(f"  {rest} more {more} with another change; --long shows all")
+        yield Line(f"  and {rest} more (--long)")
 
 
 def _simplest(found: Sequence[Fix]) -> list[Fix]:

@@ -155,6 +155,26 @@ class Assumption:
 
 
 @dataclass
+class Dependence:
+    """An unknown option or host filter whose other value changes the candidates."""
+
+    option: str
+    """``section.option``, or the name of a host filter."""
+    assumed: Union[bool, int, float, str, Iterable[str], None]
+    """The value that the answer assumes."""
+    source: str
+    """Why it is assumed: a default, or what the cloud shows."""
+    hosts: int
+    """How many candidates there are with that value."""
+    otherwise: int
+    """How many there would be with the other value."""
+    more: Iterable[str]
+    """Options and filters that have to have their other value, too."""
+    decides: bool
+    """Whether the other value turns the verdict."""
+
+
+@dataclass
 class RefusedRequest:
     """Why the request as a whole is refused."""
 
@@ -499,6 +519,16 @@ class WithoutSet:
 
 
 @dataclass
+class Advice:
+    """Where to look, or a name to correct. It was not tried."""
+
+    text: str
+    """What is wrong, and what to do."""
+    commands: Iterable[str]
+    """The commands that correct a name, to paste into a shell; else empty."""
+
+
+@dataclass
 class Fix:
     """A change that would help. It was tried."""
 
@@ -593,6 +623,14 @@ class ExplainDocument:
     candidates: Iterable[str]
     """The names of the hosts that Placement returns and that no host filter keeps out,
     sorted."""
+    depends: bool
+    """Whether options that nobody gave decide the verdict."""
+    dependences: Iterable[Dependence]
+    """Options and host filters that nobody gave, and whose other value changes the
+    candidates."""
+    sure_candidates: Iterable[str]
+    """The candidates that stay candidates with the other value of each of these options
+    alone, and that no host filter may keep out; sorted."""
     uncertain_candidates: Iterable[str]
     """The candidates that a host filter may keep out, since it reads what no API shows,
     sorted; all of them, if one host may end the request."""
@@ -643,11 +681,44 @@ class ExplainDocument:
     without_set: Optional[WithoutSet]
     """The answer without ``--set``; null if it changes no known setting, or if Nova
     refuses the request before any host is considered."""
+    advice: Iterable[Advice]
+    """Where to look if no change can be tried: what no host reports, a trait that does
+    not exist and its near name, a full server group."""
     fixes: Iterable[Fix]
-    """What would help: existing flavors and images first, then changes of the request,
-    of flavors and images, and of hosts; certain ones first. Empty with ``--no-fixes``,
-    and if there is room unless ``--fixes`` is given."""
+    """What would help, safest first: enable a host, sync an aggregate, change hosts,
+    use another zone, flavor or image, change a flavor or an image. Empty with
+    ``--no-fixes``, and if there is room unless ``--fixes`` is given."""
     disagreement: Disagreement
     """The hosts on which the matcher here and Placement disagree."""
     not_evaluated: Iterable[NotEvaluated]
     """What the answer does not cover."""
+
+
+@dataclass
+class FlavorHosts:
+    """A flavor with the image."""
+
+    flavor: Flavor
+    """The flavor."""
+    candidates: Iterable[str]
+    """The hosts that could take a server now, by name."""
+    uncertain: Iterable[str]
+    """Those of them that a host filter may reject, since it reads what no API shows."""
+    total_hosts: int
+    """How many hosts were judged; 0 if the request is refused."""
+    refusal: Optional[str]
+    """Why Nova or Placement refuses the flavor with the image; null if neither does."""
+    reasons: Iterable[str]
+    """Why the other hosts are out, each counted once."""
+
+
+@dataclass
+class FlavorsDocument:
+    """The flavors that can boot an image."""
+
+    schema: Literal[1]
+    """The version of the document."""
+    image: Image
+    """The image."""
+    flavors: Iterable[FlavorHosts]
+    """All flavors that are enabled and that the project may use, by name."""

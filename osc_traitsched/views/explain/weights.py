@@ -14,10 +14,9 @@ _TAKEN = {
     weighing.NONE: "no host has any {missing}",
     weighing.ALIKE: "{missing} is the same on all hosts",
     weighing.REPORTED: "all hosts report {missing}, and the same",
-    weighing.ALL_IO: "each task under way is I/O, and no host was given a server in the"
-    " last minute",
+    weighing.ALL_IO: "assumes no recent boots, and that each running task is I/O",
     weighing.DEFAULT: "{missing} is the release's default",
-    weighing.ZERO: "{missing} counts as zero where there is none",
+    weighing.ZERO: "{missing} counts as zero if a host has none",
     weighing.UNSEEN: "it reads {missing}, and is taken to weigh all hosts alike",
     weighing.NOT_RAISING: (
         "it raises {missing} on a host that may not be weighed, which would end the "
@@ -26,10 +25,10 @@ _TAKEN = {
     weighing.FIRST_REQUEST: "no request was scheduled since nova-scheduler started",
 }
 
-_HISTORY = "depends on the requests since nova-scheduler started (bug 1870096)"
+_HISTORY = "depends on earlier requests (bug 1870096)"
 
 
-def pick(explanation: Explanation) -> str:
+def pick(explanation: Explanation, everything: bool = True) -> str:
     """Which host nova-scheduler tries first; empty for fewer than two candidates.
 
     A host that a filter keeps out is not weighed, which may change the order of all.
@@ -38,20 +37,19 @@ def pick(explanation: Explanation) -> str:
     if len(explanation.candidates) < 2:
         return ""
     if ranking is not None and not ranking.first:
-        return f"which of them nova-scheduler picks {_HISTORY}."
-    if not found:
+        return f"the order {_HISTORY}"
+    if not found or explanation.is_uncertain:
         return ""
-    names = ranges(host.name for host in found)
-    one = f"one of {names}" if len(found) > 1 else names
-    if len(found) == len(explanation.candidates):
-        one = "any of them"
-    server = " for the first" if explanation.question.spec.count > 1 else ""
     unsure = ranges(host.name for host in explanation.uncertain)
-    conditions = [f"all filters pass {unsure}"] if unsure else []
-    if ranking is not None and ranking.rests_on_tasks:
-        conditions.append("no host was given a server in the last minute")
-    but = f", if {' and '.join(conditions)}" if conditions else ""
-    return f"nova-scheduler picks {one}{server}{but}."
+    conditions = [f"if all filters pass {unsure}"] if unsure else []
+    if everything and ranking is not None and ranking.rests_on_tasks:
+        conditions.append("recent boots can change this")
+    but = f" ({'; '.join(conditions)})" if conditions else ""
+    if len(found) == len(explanation.candidates):
+        return f"all are equally likely{but}"
+    one = "one of " if len(found) > 1 else ""
+    server = " for the first" if explanation.question.spec.count > 1 else ""
+    return f"most likely {one}{ranges(host.name for host in found)}{server}{but}"
 
 
 def order(ranking: Ranking) -> Iterator[str]:

@@ -9,7 +9,7 @@ from osc_traitsched.core.errors import (
     TraitSchedError,
     nova,
 )
-from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.explain.explanation import Explanation, above_limit
 from osc_traitsched.core.explain.option_impact import OptionImpact, ReleaseImpact
 from osc_traitsched.core.inventory.trait import DISABLED
 from osc_traitsched.core.nova.clause import (
@@ -39,13 +39,15 @@ from osc_traitsched.core.nova.server.server import (
     REQUESTED_DESTINATION,
     TENANT,
     UNKNOWN_RESOURCE_CLASS,
+    VOLUME_SIZE,
     VOLUME_ZONE,
+    ZERO_DISK,
     ZONE,
 )
 from osc_traitsched.core.placement.facts import Room, Stock
 from osc_traitsched.core.releases import release
-from osc_traitsched.text import count, ranges
-from osc_traitsched.views.explain import filters
+from osc_traitsched.text import count, listed, ranges
+from osc_traitsched.views.explain import depends, filters
 from osc_traitsched.views.explain.schema import NotEvaluated
 
 # The words for clauses, their origins, figures and assumptions.
@@ -72,11 +74,11 @@ def clause(each: Condition, explanation: Explanation) -> str:
         return f"{where} {place(each, explanation)}"
     if isinstance(each, AFTER_PLACEMENT):
         return filters.wanted(each)
-    group = "" if isinstance(each, RootTrait) else _group(each)
+    suffix = "" if isinstance(each, RootTrait) else group(each)
     named = f"not {each.name}" if each.forbidden else each.name
     means = _MEANS.get((each.name, each.forbidden))
     means = means or image_type(each)
-    return f"{means} ({named})" if means else f"trait {named}{group}"
+    return f"{means} ({named})" if means else f"trait {named}{suffix}"
 
 
 def image_type(each: Trait | RootTrait) -> str:
@@ -88,14 +90,14 @@ def image_type(each: Trait | RootTrait) -> str:
 
 def clauses(found: Iterable[Condition], explanation: Explanation) -> str:
     """Several conditions in words."""
-    return "; ".join(clause(each, explanation) for each in found)
+    return " and ".join(clause(each, explanation) for each in found)
 
 
 def amount(asked: Resource) -> str:
     """An amount in words: ``4096 MB of memory``, ``2 VGPU (group 1)``."""
     unit, what = _MEASURED.get(asked.resource_class, ("", ""))
     measured = f"{unit} of {what}" if what else asked.resource_class
-    return f"{asked.amount} {measured}{_group(asked)}"
+    return f"{asked.amount} {measured}{group(asked)}"
 
 
 def unit(resource_class: str) -> str:
@@ -104,11 +106,20 @@ def unit(resource_class: str) -> str:
     return f" {name}" if name else ""
 
 
+def is_of_zone(asked: MemberOf) -> bool:
+    """Whether the aggregates are those of the availability zone."""
+    return "map_az_to_placement_aggregate" in _prefilters(asked)
+
+
+def _prefilters(asked: MemberOf) -> set[str]:
+    return {origin.key for origin in asked.origins if origin.kind == "prefilter"}
+
+
 def place(asked: MemberOf, explanation: Explanation) -> str:
     """The aggregates of a condition, and what Nova uses them for."""
     names = " or ".join(aggregates(asked.aggregates, explanation.question))
-    kinds = {origin.key for origin in asked.origins if origin.kind == "prefilter"}
-    if "map_az_to_placement_aggregate" in kinds:
+    kinds = _prefilters(asked)
+    if is_of_zone(asked):
         return f"zone {explanation.question.needed_zone} (aggregate {names})"
     if "require_tenant_aggregate" in kinds:
         return f"the project's aggregate {names}"
@@ -117,7 +128,7 @@ def place(asked: MemberOf, explanation: Explanation) -> str:
     return f"aggregate {names}"
 
 
-def _group(each: Resource | Trait) -> str:
+def group(each: Resource | Trait) -> str:
     """The group in words; empty for the unsuffixed one."""
     ports = [one.name for one in each.origins if one.kind == "port"]
     if ports and each.group:
@@ -134,7 +145,11 @@ def effect(impact: OptionImpact | ReleaseImpact, is_judged: bool = True) -> str:
         return "Nova does not refuse it"
     if impact.refused:
         return "Nova would refuse"
-    return f"{count(impact.gained, 'more host')}, {impact.lost} fewer"
+    more, fewer = (
+        count(number, f"{word} host") if number else ""
+        for number, word in ((impact.gained, "more"), (impact.lost, "fewer"))
+    )
+    return ", ".join(filter(None, (more, fewer)))
 
 
 def other_releases(explanation: Explanation) -> Iterator[str]:
@@ -148,11 +163,18 @@ def other_releases(explanation: Explanation) -> Iterator[str]:
 
 def cut_off(explanation: Explanation) -> Iterator[str]:
     """Lines on the candidates that Placement's answer left out."""
+    limited = max(above_limit(explanation), default=0)
+    if explanation.is_limited and limited:
+        limit = explanation.request.limit if explanation.request else None
+        yield (
+            f"Nova reads only {limit} of Placement's {limited} answers. Filters may "
+            f"reject all {limit}. Set [scheduler]max_placement_results to {limited}."
+        )
     names = ranges(host.name for host in explanation.cut_off_candidates)
     if names:
         yield (
-            "Placement cuts its answers ([placement]max_allocation_candidates). Only "
-            f"asked for them alone it gives {names}. Nova may not see them."
+            f"Nova may not see {names}: Placement cuts its answers "
+            "([placement]max_allocation_candidates)."
         )
 
 
@@ -216,8 +238,8 @@ def request(question: Question) -> str:
     """The request, in one line."""
     flavor, spec = question.flavor, question.spec
     parts = [f"flavor {flavor['name']} ({size(flavor)})"]
-    if question.image is None:
-        parts.append("no image")
+    if not question.image:
+        parts.append("no image" if question.image is None else "no image named")
     else:
         name = question.image.get("name") or question.image.get("id")
         parts.append(
@@ -232,9 +254,7 @@ def request(question: Question) -> str:
     if spec.on_node:
         parts.append(f"on node {spec.on_node}")
     if question.project:
-        name, identity = spec.project, question.project
-        beside = f" ({identity})" if name and name != identity else ""
-        parts.append(f"project {name or identity}{beside}")
+        parts.append(f"project {spec.project or question.project}")
     given = question.parts
     parts += [f"port {each.label}" for each in given.ports]
     parts += [f"network {each.label}" for each in given.networks]
@@ -256,10 +276,12 @@ def verdict(explanation: Explanation) -> str:
     """The answer, in one line."""
     total, found = explanation.total_hosts, len(explanation.candidates)
     if explanation.refusal is not None and explanation.facts is None:
-        return "Refused before any host was considered."
+        return "Rejected before scheduling; no host was tried."
     if explanation.refusal is not None:
         given = len(explanation.placement_hosts)
         return f"Refused; Placement alone would give {given} of {count(total, 'host')}."
+    if explanation.depends:
+        return depends.headline(explanation)
     may = len(explanation.uncertain)
     if not found:
         return f"No host can take it: 0 of {total}."
@@ -275,15 +297,24 @@ def verdict(explanation: Explanation) -> str:
     wanted = explanation.question.spec.count
     if wanted == 1:
         return f"{hosts} can take it{remark}."
-    room = f"there is room for {_room(explanation.room)}"
     if not explanation.has_room:
-        return (
-            f"Not all {wanted} find a host, and then Nova boots none: {hosts} can take "
-            f"one{remark}; {room}."
-        )
+        return _no_room(explanation)
+    room = f"there is room for {_room(explanation.room)}"
     if explanation.is_room_sure:
         return f"All {wanted} find a host: {hosts} can take one{remark}; {room}."
     return f"Maybe all {wanted} find a host: {hosts} can take one{remark}; {room}."
+
+
+def _no_room(explanation: Explanation) -> str:
+    wanted, room = explanation.question.spec.count, explanation.room
+    hosts = explanation.room_by_host
+    least = "" if room.least == room.most else f"{room.least} to "
+    most = sorted(hosts, key=lambda name: -hosts[name])
+    by_host = listed(f"{name} {hosts[name]}" for name in most)
+    where = f" ({by_host})" if room.least == sum(hosts.values()) else ""
+    return (
+        f"Room for {least}{room.most} of {wanted}{where}; Nova would fail all {wanted}."
+    )
 
 
 def _room(room: Room) -> str:
@@ -365,32 +396,49 @@ _PCI = (
     "of its nova.conf has the alias"
 )
 
+#: What nova-api refuses to a user by default, and the policy that allows it.
+_POLICIES = {
+    ZERO_DISK: (
+        "an image on a disk of 0 GB",
+        "os_compute_api:servers:create:zero_disk_flavor",
+    ),
+    FORCED_HOST: (
+        "a host that is named",
+        "os_compute_api:servers:create:forced_host",
+    ),
+    REQUESTED_DESTINATION: (
+        "a host that is asked for",
+        "compute:servers:create:requested_destination",
+    ),
+}
+
 #: Sentences for what Nova's own code leaves out, or what was not given.
 _SENTENCES = {
     PCI_ALIAS: f"{_PCI}; then a filter of nova-scheduler's decides",
     PCI_ALIAS_IN_PLACEMENT: f"{_PCI}, which says what Placement is asked for",
-    FORCED_HOST: "{named}: nova-api refuses a host that is named (HTTP 403) "
-    "unless the policy os_compute_api:servers:create:forced_host allows it to the "
-    "user; by default it takes admin",
-    REQUESTED_DESTINATION: "{named}: nova-api refuses a host that is asked for "
-    "(HTTP 403) unless the policy compute:servers:create:requested_destination allows "
-    "it to the user; by default it takes admin",
+    **{
+        kind: f"{{named}}: nova-api refuses {what} (HTTP 403) unless the policy "
+        f"{policy} allows it to the user; by default it takes admin"
+        for kind, (what, policy) in _POLICIES.items()
+    },
     DEVICE_PROFILE: "device profile {named}: Cyborg knows what it asks for; "
     "--device-profile FILE says it, too",
+    VOLUME_SIZE: "min_disk={value} of the image: nova-api refuses a new volume that is "
+    "smaller (HTTP 400)",
     VOLUME_ZONE: "volume {key} is in the default zone {value}, for which "
     "nova-api asks for no zone; as [cinder]cross_az_attach is off, nova-compute ends "
     "the build on a host of another zone",
     PROJECT: "aggregates for tenants: no project is given",
-    BAD_GROUP_POLICY: "{named}: ignored by Nova, since it is no group policy",
-    UNKNOWN_RESOURCE_CLASS: "{named}: ignored by Nova, no resource class",
-    BAD_AMOUNT: "{named}: ignored by Nova, since it is no amount",
+    BAD_GROUP_POLICY: "{named}: ignored by Nova, not a group policy",
+    UNKNOWN_RESOURCE_CLASS: "{named}: ignored by Nova, not a resource class",
+    BAD_AMOUNT: "{named}: ignored by Nova, not an amount",
     BAD_TRAIT_VALUE: "{named}: ignored by Nova, neither required nor forbidden",
-    BAD_SUFFIX: "{named}: ignored by Nova, since it is no group's suffix",
+    BAD_SUFFIX: "{named}: ignored by Nova, not a group's suffix",
     IMAGE_TYPE: "{named}: no trait stands for this format; it restricts nothing",
     IMAGE_METADATA: "{named}: no trait stands for it, and so all of "
     "transform_image_metadata adds nothing",
-    ZONE: "zone {named}: no aggregate has it; it restricts nothing in Placement",
-    TENANT: "project {named}: no aggregate names it; it is not restricted",
+    ZONE: "No aggregate defines zone {named}; Placement ignores it.",
+    TENANT: "No aggregate is for project {named}; it is not restricted.",
 }
 
 
@@ -413,6 +461,30 @@ def _line(kind: str, key: str, value: str) -> str:
     named = f"{key}={value}" if value else key
     sentence = _SENTENCES.get(kind, f"{kind}: {{named}}")
     return sentence.format(named=named, key=key, value=value)
+
+
+def refusing(explanation: Explanation) -> Iterator[str]:
+    """Trait keys that Nova ignores, and what nova-api may reject.
+
+    A policy counts for a plain user, so if a project is named.
+    """
+    request, question = explanation.request, explanation.question
+    if request is None or question.is_kept:
+        return
+    for each in request.not_evaluated:
+        if each.kind == BAD_TRAIT_VALUE:
+            yield f"{_line(each.kind, each.key, each.value)}."
+        elif each.kind == VOLUME_SIZE:
+            yield (
+                f"nova-api rejects a new volume of less than {each.value} GB (HTTP "
+                "400): min_disk of the image."
+            )
+        elif each.kind in _POLICIES and question.spec.project is not None:
+            what, policy = _POLICIES[each.kind]
+            yield (
+                f"Only for admins by default: nova-api rejects {what} (HTTP 403) "
+                f"unless policy {policy} allows it."
+            )
 
 
 # A refusal of the request as a whole.

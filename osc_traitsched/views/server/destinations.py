@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.nova.question import MoveKind
 from osc_traitsched.core.servers.moves import Can, Destinations
 from osc_traitsched.documents import plain
 from osc_traitsched.paste import Option
-from osc_traitsched.views.explain import prose
+from osc_traitsched.views.explain import details, headline, prose
 from osc_traitsched.views.explain.document import explained, verdict
 from osc_traitsched.views.server import moves, schema, words
 from osc_traitsched.views.server.document import of_server, request_part
@@ -19,6 +21,10 @@ _TONES = {Can.YES: Tone.YES, Can.NO: Tone.NO, Can.UNKNOWN: Tone.DOUBT}
 _REBUILT = {Can.YES: "candidates", Can.NO: "no host", Can.UNKNOWN: "unknown"}
 
 
+#: So many hosts are named, best first.
+_MOST_HOSTS = 5
+
+
 def lines(
     found: Destinations,
     everything: bool,
@@ -27,7 +33,7 @@ def lines(
 ) -> Iterator[Line]:
     """The text, line by line. Names are not escaped yet.
 
-    :param everything: do not cut lists
+    :param everything: the request, all of the explanation, and what is not checked
     :param options: the global options of printed commands
     :param width: of the terminal; 0 for none
     """
@@ -38,18 +44,50 @@ def lines(
         rest = prose.lines(explanation, explanation.named, everything, options, width)
         # The summary has the verdict.
         tone = next(rest).tone
+    if found.is_image_gone and tone is Tone.YES:
+        tone = Tone.DOUBT
     yield Line(moves.summary(found), Tone.NO if found.refusals else tone)
-    yield from map(Line, moves.lines(found))
+    yield from map(Line, moves.lines(found, everything))
     if found.rebuild is not None:
         yield from map(Line, moves.of_rebuild(found.rebuild))
-    yield from rest
-    unseen = (text for _, text in moves.UNSEEN[found.kind])
-    yield from section("Only found out when it is tried:", unseen)
-    known = words.known(found.parts)
-    yield from section("Its request, put together again:", known)
-    hidden = tuple(words.hidden(found.parts, found.minor))
-    if hidden:
-        yield from section("Not known of its request:", hidden)
+    if everything:
+        yield from rest
+        unseen = (text for _, text in moves.UNSEEN[found.kind])
+        yield from section("Not checked:", unseen)
+        known = words.known(found.parts)
+        yield from section("Reconstructed request:", known)
+        hidden = tuple(words.hidden(found.parts, found.minor))
+        if hidden:
+            yield from section("Not recorded by Nova:", hidden)
+        return
+    if explanation is not None and not found.refusals:
+        yield from _hosts(explanation) if explanation.has_room else rest
+    if found.kind is not MoveKind.REBUILD:
+        yield Line("--long shows what Nova checks only when the move is tried.")
+
+
+def _hosts(explanation: Explanation) -> Iterator[Line]:
+    """The hosts that could take the server, best first, and why others can't."""
+    places = explanation.ranking.places if explanation.ranking else ()
+    order = {uuid: place for place, uuids in enumerate(places) for uuid in uuids}
+    unsure = {each.uuid for each in explanation.uncertain}
+    hosts = sorted(
+        explanation.candidates,
+        key=lambda each: (each.uuid in unsure, order.get(each.uuid, 0), each.name),
+    )
+    names = [
+        f"{each.name}{' (perhaps)' if each.uuid in unsure else ''}"
+        for each in hosts[:_MOST_HOSTS]
+    ]
+    rest = len(hosts) - len(names)
+    more = f" and {rest} more" if rest else ""
+    yield Line(f"Best first: {', '.join(names)}{more}")
+    yield from map(Line, headline.reasons(explanation, False))
+    for each in list(headline.lines(explanation))[1:]:
+        if each.tone is Tone.DOUBT:
+            yield each
+    if explanation.named:
+        yield from details.lines(explanation, explanation.named, everything=False)
 
 
 def document(found: Destinations, options: Sequence[Option] = ()) -> dict[str, Any]:
@@ -90,7 +128,9 @@ def document(found: Destinations, options: Sequence[Option] = ()) -> dict[str, A
 
 def _verdict(found: Destinations) -> str:
     if found.explanation is not None:
-        return verdict(found.explanation)
+        answer = verdict(found.explanation)
+        is_unsure = found.is_image_gone and answer == "candidates"
+        return "unknown" if is_unsure else answer
     rebuild = found.rebuild
     if rebuild is not None and rebuild.refusal is not None:
         return "refused"

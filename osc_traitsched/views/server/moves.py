@@ -12,6 +12,7 @@ from osc_traitsched.text import listed
 from osc_traitsched.views.explain import filters, words
 from osc_traitsched.views.explain import headline as explained
 from osc_traitsched.views.explain import words as refused
+from osc_traitsched.views.server.words import lower
 
 #: Each move as a noun.
 NOUNS = {
@@ -23,34 +24,24 @@ NOUNS = {
     MoveKind.REBUILD: "rebuild",
 }
 
-#: What is said of why a move was chosen.
-_BECAUSE = {
-    Because.HOST_DOWN: "nova-compute is down on {host}",
-    Because.OFFLOADED: "it is shelved, and on no host",
-    Because.STATE: "it is {state}",
-}
-
 _CELL = ("cell", "cells: only hosts of the server's own cell count")
 _OTHER_CELL = (
     "other cell",
-    "cells: hosts of other cells than the server's own count only by the policy "
-    "compute:servers:resize:cross_cell, which by default lets nobody",
+    "cells: other cells need the policy compute:servers:resize:cross_cell, which by "
+    "default nobody has",
 )
-_COPIED = (
-    "cold storage",
-    "the disks: they are copied from host to host, unless they are shared",
-)
-_QUOTA = ("quota", "the quota of its project")
-_SHARES = ("shares", "shares: nova-api refuses a server that has any")
+_COPIED = ("cold storage", "disks: copied from host to host, unless shared")
+_QUOTA = ("quota", "the project's quota")
+_SHARES = ("shares", "Manila shares: nova-api rejects a server with shares")
 _SHARES_BEFORE = (
     "shares",
-    "shares: before 34 nova-api refuses a server that has any",
+    "Manila shares: before 34 nova-api rejects a server with shares",
 )
 #: What the new host is only asked for once the move has begun.
 _ON_THE_HOST = (
-    ("claim", "the claim of NUMA nodes and devices on the host, if it asks for any"),
-    ("port bindings", "the ports: Neutron must bind them on the host"),
-    ("group policy", "its server group: nova-compute looks once more who is there"),
+    ("claim", "NUMA nodes and devices: the host must have them free"),
+    ("port bindings", "ports: Neutron must bind them on the host"),
+    ("group policy", "server group: nova-compute checks its policy again"),
 )
 
 #: What no API shows of a move: a word for programs, and a text.
@@ -58,13 +49,10 @@ UNSEEN: Mapping[MoveKind, tuple[tuple[str, str], ...]] = {
     MoveKind.LIVE_MIGRATION: (
         _SHARES,
         _CELL,
-        (
-            "cpu comparison",
-            "the CPU: nova-compute compares the guest's with the host's",
-        ),
+        ("cpu comparison", "CPU: the guest's must run on the host's"),
         (
             "live storage",
-            "the disks: shared ones must be there too, others need room",
+            "disks: shared storage, or disk space for block migration",
         ),
         (
             "live device",
@@ -80,8 +68,8 @@ UNSEEN: Mapping[MoveKind, tuple[tuple[str, str], ...]] = {
         _COPIED,
         (
             "smaller disk",
-            "a smaller disk: nova-api refuses that of a server that was made with "
-            "more, and libvirt of any",
+            "a smaller disk: libvirt rejects it, and nova-api if the server was "
+            "created with more",
         ),
         *_ON_THE_HOST,
     ),
@@ -90,13 +78,13 @@ UNSEEN: Mapping[MoveKind, tuple[tuple[str, str], ...]] = {
         _CELL,
         (
             "task under way",
-            "a task under way: nova-api refuses the evacuation before 23.2.2, 24.2.0 "
-            "and 25.1.0",
+            "a running task: before 23.2.2, 24.2.0 and 25.1.0 nova-api rejects the "
+            "evacuation",
         ),
         (
             "lost storage",
-            "the disks: unless they are on shared storage, the server is made anew of "
-            "its image",
+            "disks: without shared storage the server is rebuilt from its image, and "
+            "its data are lost",
         ),
         *_ON_THE_HOST,
     ),
@@ -112,25 +100,28 @@ UNSEEN: Mapping[MoveKind, tuple[tuple[str, str], ...]] = {
 
 def summary(found: Destinations) -> str:
     """The answer in one line: the move, and how many hosts could take the server."""
-    verdict = _lower(_verdict(found))
+    verdict = lower(_verdict(found))
     if not found.refusals:
         return f"{_capital(_what(found))}: {verdict}"
     wrong = listed(each.text for each in found.refusals)
     otherwise = f" Otherwise: {verdict}" if found.hosts else ""
-    return f"Nova refuses the {_what(found)}: {wrong}.{otherwise}"
+    return f"Nova rejects the {_what(found)}: {wrong}.{otherwise}"
 
 
 #: What is said of the one host of a rebuild.
 _REBUILT = {
     Can.YES: "its host can take it.",
     Can.NO: "its host can't take it.",
-    Can.UNKNOWN: "it is not known whether its host can take it.",
+    Can.UNKNOWN: "can't tell if its host can take it.",
 }
 
 
 def _verdict(found: Destinations) -> str:
     if found.explanation is not None:
-        return words.verdict(found.explanation)
+        verdict = words.verdict(found.explanation)
+        if found.is_image_gone and found.explanation.candidates:
+            return f"{verdict[:-1]} unless its deleted image requires a trait."
+        return verdict
     return _REBUILT[found.can_be_rebuilt]
 
 
@@ -140,35 +131,29 @@ def _what(found: Destinations) -> str:
     return f"{NOUNS[found.kind]} of {found.state.name}{where}"
 
 
-def _lower(verdict: str) -> str:
-    kept = verdict.startswith(("Nova", "Placement"))
-    return verdict if kept else verdict[0].lower() + verdict[1:]
-
-
-def because(found: Destinations) -> str:
-    """Why the move was chosen; empty if the user chose it."""
-    said = _BECAUSE.get(found.because)
-    if said is None:
-        return ""
-    why = said.format(host=found.state.host, state=found.state.vm_state)
-    return f"{_capital(NOUNS[found.kind])}, since {why}; --for asks for another move."
-
-
 def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def lines(found: Destinations) -> Iterator[str]:
-    """The lines on the move, above those on hosts."""
-    if because(found):
-        yield because(found)
-    for each in found.refusals:
-        yield f"{each.by} refuses it ({each.exception}): {each.text}."
+def lines(found: Destinations, everything: bool) -> Iterator[str]:
+    """The lines on the move, above those on hosts.
+
+    :param everything: each check of Nova's
+    """
+    if found.because is Because.HOST_DOWN or found.kind is MoveKind.EVACUATION:
+        yield (
+            f"Make sure {found.state.host} is powered off before you evacuate, or two "
+            "guests write to one disk."
+        )
+    for each in found.refusals if everything else ():
+        yield f"{each.by} rejects it ({each.exception}): {each.text}."
     if found.has_refused_image and found.kind is not MoveKind.REBUILD:
         yield (
-            "Its last rebuild failed: Nova keeps the image of that in its request, and "
-            "no API shows which it is (--image-property says what it wants)."
+            "Its last rebuild failed, and Nova judges a move by the image of that, "
+            "which no API shows (--image-property sets it)."
         )
+    if found.is_image_gone and not found.refusals:
+        yield "Its image is deleted: pass what it required with --image-property."
     if found.state.is_locked and found.kind is not MoveKind.EVACUATION:
         yield "It is locked: only an administrator may move it."
 

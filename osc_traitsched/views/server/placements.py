@@ -7,13 +7,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core.errors import nova
 from osc_traitsched.core.nova.clause import Clause, MemberOf, Origin, Resource
-from osc_traitsched.core.servers.demand import FilterAnswer, NotKnown, Objection, Unmet
+from osc_traitsched.core.servers.demand import (
+    ByEvidence,
+    FilterAnswer,
+    NotKnown,
+    Objection,
+    Unmet,
+)
 from osc_traitsched.core.servers.judging import JudgedServer, Placements
 from osc_traitsched.core.servers.moves import Can
 from osc_traitsched.paste import Option, Placeholder, line, openstack
 from osc_traitsched.text import count, listed, ranges
 from osc_traitsched.views.columns import Names
-from osc_traitsched.views.explain import filters, words
+from osc_traitsched.views.explain import depends, filters, words
 from osc_traitsched.views.listing import Table
 
 # Why servers are misplaced, or why that is not known, in words.
@@ -39,12 +45,14 @@ def text(objection: Objection, aggregates: Mapping[str, str]) -> str:
         if objection.is_doubt:
             return f"its host {answer}"
         return f"{answer} ({objection.filter})"
+    if isinstance(objection, ByEvidence):
+        return f"depends on nova.conf: {text(objection.objection, aggregates)}"
     if isinstance(objection, NotKnown):
         return objection.text
     wrong = nova.wrong(objection.refusal)
     if objection.is_doubt:
-        return f"nova-api would refuse a new one like it: {wrong}"
-    return f"is refused with all hosts: {wrong}"
+        return f"nova-api would reject a new server like it: {wrong}"
+    return f"Nova rejects it on every host: {wrong}"
 
 
 def _unmet(clause: Clause, aggregates: Mapping[str, str]) -> str:
@@ -54,9 +62,9 @@ def _unmet(clause: Clause, aggregates: Mapping[str, str]) -> str:
     if isinstance(clause, Resource):
         return f"has no {clause.resource_class}{asked}"
     if clause.forbidden:
-        return f"has the trait {clause.name}{asked}"
+        return f"has trait {clause.name}{asked}"
     images = words.image_type(clause)
-    what = f"support for {images}" if images else f"the trait {clause.name}"
+    what = f"support for {images}" if images else f"trait {clause.name}"
     return f"lacks {what}{asked}"
 
 
@@ -71,7 +79,7 @@ def _place(clause: MemberOf, aggregates: Mapping[str, str]) -> str:
     if _ISOLATION in by:
         keys = (each.key for each in clause.origins if each.kind == "aggregate")
         traits = listed(key.partition(":")[2] for key in keys)
-        return f"is in the isolated aggregate {names}, which is for {traits}"
+        return f"is in aggregate {names}, isolated for {traits}"
     if _ZONE in by:
         return f"is outside the availability zone of aggregate {names}"
     if _PROJECT in by:
@@ -85,7 +93,7 @@ def _place(clause: MemberOf, aggregates: Mapping[str, str]) -> str:
 COLUMNS = ("id", "name", "project", "host", "answer", "reason", "destination")
 _GROUPED = ("servers", "reason", "hosts", "destination")
 #: So many reasons, and names of servers for each, are a screen.
-_MOST_REASONS = 15
+_MOST_REASONS = 8
 _MOST_NAMES = 3
 
 
@@ -126,25 +134,29 @@ def grouped(found: Placements) -> Table:
 
 def headline(found: Placements) -> str:
     """The answer in one line."""
-    number, total = len(found.misplaced), found.looked_at
+    number, total, unknown = len(found.misplaced), found.looked_at, len(found.unknown)
+    known = " known" if found.silent_hosts else ""
     if not total:
-        known = " known to be" if found.silent_hosts else ""
-        return f"There is no server{known} on these hosts."
-    be = "is on a host that it" if number == 1 else "are on hosts that they"
-    if not number:
-        known = " known to be" if found.is_in_doubt else ""
-        return (
-            f"None of {_servers(total)} is{known} on a host that it could not be "
-            + ("given today.")
-        )
-    return f"{number:,} of {_servers(total)} {be} could not be given today."
+        return f"No{known} server is on these hosts."
+    unjudged = f"; {unknown:,} can't be judged" if unknown else ""
+    if number or unknown:
+        still, many = ("no longer", number) if number else ("still", found.fine)
+        on = "is on a host" if many == 1 else "are on hosts"
+        of = f"{many:,} of {total:,}{known} server{'s' * (total != 1)}"
+        return f"{of} {on} the scheduler would {still} choose{unjudged}."
+    if total == 1:
+        return f"The only{known} server is on a host the scheduler would still choose."
+    return (
+        f"All {total:,}{known} servers are on hosts the scheduler would still choose."
+    )
 
 
 def below(found: Placements, options: Sequence[Option] = ()) -> Iterator[str]:
-    """The lines below the table: unknown servers, and the counts.
+    """The lines below the table: unknown servers, and those not looked at.
 
     :param options: the global options of printed commands
     """
+    yield from depends.assumed(found.settings)
     left = _groups(found.misplaced, found)[_MOST_REASONS:]
     if left:
         more = sum(len(servers) for _, servers in left)
@@ -153,16 +165,12 @@ def below(found: Placements, options: Sequence[Option] = ()) -> Iterator[str]:
         asked = openstack("trait-sched server destinations", Placeholder("SERVER"))
         yield f"Where one could go: {line(asked, options)}"
     for said, servers in _groups(found.unknown, found)[:_MOST_REASONS]:
-        yield f"Not known of {_servers(len(servers))}: {'; '.join(said)}"
-    yield (
-        f"Looked at: {_servers(found.looked_at)}, {len(found.misplaced):,} misplaced, "
-        f"{found.fine:,} fine, {len(found.unknown):,} not known."
-    )
+        yield f"Can't judge {_servers(len(servers))}: {'; '.join(said)}"
     if found.silent_hosts:
         hosts = ranges(found.silent_hosts, "host")
-        yield f"Not read: the servers of {hosts}, whose cell does not answer."
+        yield f"Not read: the servers of {hosts}; the cell does not answer."
     if found.homeless:
-        be = "is" if found.homeless == 1 else "are"
+        be = "server is" if found.homeless == 1 else "servers are"
         yield f"{found.homeless:,} more {be} on no host."
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterable, Iterator, Sequence
 
+from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.servers.failure import Changes, Failure, ServerAnswer, Stage
-from osc_traitsched.paste import Option
+from osc_traitsched.core.servers.moves import Can, of_own_host
+from osc_traitsched.paste import Option, Placeholder, line, openstack, printable
 from osc_traitsched.text import count, listed, ranges
-from osc_traitsched.views.explain import prose
+from osc_traitsched.views.explain import headline, prose
+from osc_traitsched.views.explain import words as explain_words
 from osc_traitsched.views.server import words
 from osc_traitsched.views.terminal import Line, Tone
 
@@ -16,26 +19,25 @@ from osc_traitsched.views.terminal import Line, Tone
 
 
 _SCHEDULER_LOG = (
-    "Which filter it was is in nova-scheduler's log only: 'Filtering removed all "
-    "hosts'."
+    "Only nova-scheduler's log names the filter: 'Filtering removed all hosts'."
 )
 
 #: What a stage leaves open, and where it is to be found.
 _OPEN = {
-    Stage.NO_CANDIDATES: "The same is said where Placement could not be asked.",
+    Stage.NO_CANDIDATES: "Nova says the same if Placement is unreachable.",
     Stage.NO_HOST_LEFT: _SCHEDULER_LOG,
-    Stage.RETRIES: "Why each host failed is in its nova-compute's log; Nova keeps the "
-    "last reason at most.",
-    Stage.SERVICE: "The log of nova-conductor and nova-scheduler has its traceback.",
-    Stage.NOT_KEPT: "Whether Placement gave none, or filters took them all, is in "
-    "nova-scheduler's log only.",
+    Stage.RETRIES: "Each host's nova-compute log has its reason; Nova keeps only the "
+    "last one.",
+    Stage.SERVICE: "The logs of nova-conductor and nova-scheduler have the traceback.",
+    Stage.NOT_KEPT: "Only nova-scheduler's log says whether Placement returned no host "
+    "or the filters rejected all.",
 }
 _LIVE = (
-    "Or nova-conductor turned hosts down for the type or the version of their "
-    "hypervisor, which only its log at debug says."
+    "Or nova-conductor rejected the type or version of their hypervisors (in its debug "
+    "log)."
 )
 _UNTOLD = "this compute API does not say why"
-_NO_FAULT = "Nova has no fault of it: its state may have been reset by hand."
+_NO_FAULT = "Nova records no fault; somebody may have set its state by hand."
 
 
 def failure_lines(answer: ServerAnswer) -> Iterator[str]:
@@ -58,11 +60,6 @@ def failure_lines(answer: ServerAnswer) -> Iterator[str]:
         last = answer.moves[0]
         to = f" to {last.destination}" if last.destination else ""
         yield f"Its last move: {last.kind} from {last.source}{to}, {last.status}."
-    if answer.state.host:
-        yield (
-            f"It is on {answer.state.host}, where what it uses counts as used; a move "
-            "leaves that host out."
-        )
     if answer.changes is not None:
         yield _changed(answer.changes)
 
@@ -88,17 +85,17 @@ def _open(failure: Failure) -> Iterator[str]:
 
 def _changed(changes: Changes) -> str:
     parts = [
-        _servers(len(changes.made), "made", changes.made),
+        _servers(len(changes.made), "created", changes.made),
         _servers(len(changes.deleted), "deleted", changes.deleted),
         _moved(changes),
         _down("went down on", changes.went_down),
-        _down("was down then already on", changes.was_down),
+        _down("was already down on", changes.was_down),
     ]
-    told = listed(filter(None, parts)) or "nothing that Nova lists"
+    told = listed(filter(None, parts)) or "no relevant change that Nova lists"
     more = "; there may be more" if changes.is_cut else ""
-    unread = f"; this user may not list {listed(changes.unread)}"
+    unread = f"; you may not list {listed(changes.unread)}"
     hidden = unread if changes.unread else ""
-    return f"All that follows is of now. Since then: {told}{more}{hidden}."
+    return f"Since the failure: {told}{more}{hidden}."
 
 
 def _servers(number: int, what: str, hosts: tuple[str, ...]) -> str:
@@ -121,6 +118,10 @@ def _down(when: str, hosts: tuple[str, ...]) -> str:
 # Why a server failed, for a person.
 
 
+#: Stages whose words of Nova's say more than the verdict.
+_TELLING = frozenset([Stage.REFUSED, Stage.SERVICE, Stage.COMPUTE, Stage.RETRIES])
+
+
 def lines(
     answer: ServerAnswer,
     now: datetime.datetime,
@@ -131,7 +132,7 @@ def lines(
     """The text, line by line. Names are not escaped yet.
 
     :param now: for ages
-    :param everything: do not cut lists
+    :param everything: Nova's words, the request, and all of the explanation
     :param options: the global options of printed commands
     :param width: of the terminal; 0 for none
     """
@@ -144,18 +145,88 @@ def lines(
         )
         # The summary has the verdict.
         tone = next(explained).tone
-    yield Line(words.summary(answer, now), tone)
-    yield from map(Line, failure_lines(answer))
-    yield from section(
-        "Its request, put together again:",
-        words.known(answer.parts, answer.is_flavor_changed),
-    )
-    yield from section(
-        "Not known of its request:", words.hidden(answer.parts, answer.minor)
-    )
-    if explanation is not None:
-        yield from section("That request now:", ())
+    if answer.unrecorded or answer.is_unexplained:
+        tone = Tone.DOUBT
+    if answer.refusals:
+        tone = Tone.NO
+    is_well = answer.failure is None and explanation is not None and answer.state.host
+    yield Line(words.summary(answer, now), None if is_well else tone)
+    if is_well and explanation is not None:
+        yield from _of_host(answer, explanation, options)
+    if everything:
+        yield from map(Line, failure_lines(answer))
+        known = words.known(answer.parts, answer.is_flavor_changed)
+        yield from section("Reconstructed request:", known)
+        hidden = words.hidden(answer.parts, answer.minor, answer.kind is not None)
+        yield from section("Not recorded by Nova:", hidden)
+        if explanation is not None:
+            yield from section("That request now:", ())
+            yield from explained
+        return
+    for part in answer.parts:
+        if part.problem is not None:
+            yield Line(f"Not read: {words.why(part, answer.minor)}", Tone.DOUBT)
+    yield from map(Line, _essentials(answer, options))
+    if not answer.unrecorded and not answer.refusals and not is_well:
         yield from explained
+
+
+def _of_host(
+    answer: ServerAnswer, explanation: Explanation, options: Sequence[Option]
+) -> Iterator[Line]:
+    """Whether the scheduler would still choose the server's host."""
+    can, conditions = of_own_host(explanation, answer.state.node)
+    host = answer.state.host
+    hosts = [each for each in explanation.hosts if each.name == answer.state.node]
+    found = (headline.of_hosts(each, explanation, hosts) for each in conditions)
+    why = listed(reason for reasons in found for reason in reasons)
+    if can is Can.NO:
+        yield Line(f"The scheduler would no longer choose {host}: it {why}.", Tone.NO)
+        asked = openstack("trait-sched server destinations", _name(answer))
+        yield Line(f"Where it could go: {line(asked, options)}")
+    elif can is Can.YES:
+        yield Line(f"The scheduler would still choose {host} for it.", Tone.YES)
+    elif why:
+        start = f"If the scheduler would choose {host} depends on nova.conf"
+        yield Line(f"{start}: it {why}.", Tone.DOUBT)
+    elif explanation.refusal is not None:
+        text = explain_words.text(explanation.refusal, is_moved=False)
+        yield Line(f"A new server like it: {text}", Tone.DOUBT)
+    else:
+        yield Line(f"Can't tell if the scheduler would choose {host}.", Tone.DOUBT)
+    for each in list(headline.lines(explanation))[1:]:
+        if each.tone is Tone.DOUBT:
+            yield each
+    yield Line("--long shows its request and the other hosts.")
+
+
+def _name(answer: ServerAnswer) -> str:
+    return printable(answer.state.name, answer.state.id)
+
+
+def _essentials(answer: ServerAnswer, options: Sequence[Option]) -> Iterator[str]:
+    """What the verdict leaves open, or what Nova says itself."""
+    failure, found, changes = answer.failure, answer.explanation, answer.changes
+    if failure is None:
+        return
+    if failure.text and failure.stage in _TELLING:
+        yield f"Nova: {failure.text}"
+    if failure.stage is Stage.CHECKS and failure.check is not None:
+        yield f"Nova: {failure.check.details or _UNTOLD}"
+    if answer.unrecorded:
+        asked = openstack(
+            "trait-sched server destinations",
+            _name(answer),
+            Option("--for", failure.action),
+            Option(f"--{answer.unrecorded}", Placeholder(answer.unrecorded.upper())),
+        )
+        yield f"Judge it with the {answer.unrecorded}: {line(asked, options)}"
+    elif answer.is_unexplained:
+        is_moved = answer.kind is not None
+        for each in words.hidden(answer.parts, answer.minor, is_moved):
+            yield f"  {each}"
+    elif found is not None and found.has_room and changes and not changes.is_empty:
+        yield _changed(changes)
 
 
 def section(title: str, found: Iterable[str]) -> Iterator[Line]:

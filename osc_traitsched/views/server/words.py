@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from osc_traitsched.core.servers.failure import Failure, ServerAnswer, Stage
 from osc_traitsched.core.servers.parts import Name, Part, Source
-from osc_traitsched.text import count, ranges
+from osc_traitsched.text import count, listed, ranges
 from osc_traitsched.views.explain import words
 
 _ACTIONS = {
@@ -18,47 +18,62 @@ _ACTIONS = {
 }
 
 _STAGES = {
-    Stage.NO_CANDIDATES: "Placement gave no host",
-    Stage.NO_HOST_LEFT: "of the hosts that Placement gave, none was left",
-    Stage.CHECKS: "the checks before a live migration turned its hosts down",
-    Stage.REFUSED: "Nova refused it",
-    Stage.SERVICE: "a service of Nova's raised an exception",
+    Stage.NO_CANDIDATES: "Placement returned no hosts",
+    Stage.NO_HOST_LEFT: "the filters rejected every host Placement returned",
+    Stage.CHECKS: "pre-migration checks rejected its hosts",
+    Stage.REFUSED: "Nova rejected it",
+    Stage.SERVICE: "a Nova service raised an exception",
     Stage.COMPUTE: "nova-compute failed",
-    Stage.NOT_KEPT: "no host was found, and Nova does not keep why",
-    Stage.UNKNOWN: "Nova does not tell why",
+    Stage.NOT_KEPT: "no host was found; Nova does not keep why",
+    Stage.UNKNOWN: "Nova records no reason",
 }
 
 
 def summary(answer: ServerAnswer, now: datetime.datetime) -> str:
     """The answer in one line: how the server failed, and whether it would now."""
-    return f"{_failed(answer, now)} {_now(answer)}"
+    return f"{_failed(answer, now)} {_now(answer)}".rstrip()
 
 
 def _failed(answer: ServerAnswer, now: datetime.datetime) -> str:
     name, failure, host = answer.state.name, answer.failure, answer.state.host
     if failure is None:
         where = f" on {host}" if host else ""
-        return f"{name} is {answer.state.status}{where}: no failure of it is shown."
+        return f"{name} is {answer.state.status}{where}; Nova records no failure."
+    what = f": {action(failure.action)}" if failure.action else ""
     when = f" {age(failure.when, now)}" if failure.when else ""
-    return f"{_what(answer, failure)} failed{when}: {stage(failure)}."
-
-
-def _what(answer: ServerAnswer, failure: Failure) -> str:
-    if failure.action in ("", "create"):
-        return answer.state.name
-    return f"The {action(failure.action)} of {answer.state.name}"
+    return f"{name}{what} failed{when} ({stage(failure)})."
 
 
 def _now(answer: ServerAnswer) -> str:
-    if answer.explanation is None:
-        return "Whether hosts could take it now is not known."
-    own = [h for h in answer.explanation.candidates if h.name == answer.state.node]
-    verdict = words.verdict(answer.explanation)
-    if own:
-        verdict = f"{verdict[:-1]}, its own among them."
-    if not verdict.startswith("Placement"):
-        verdict = verdict[0].lower() + verdict[1:]
-    return f"Now: {verdict}"
+    found = answer.explanation
+    if answer.unrecorded:
+        return f"Nova does not record the new {answer.unrecorded}."
+    if found is None:
+        return "Whether a host can take it now is not known."
+    if answer.refusals:
+        return f"Now Nova would reject it: {listed(r.text for r in answer.refusals)}."
+    verdict = words.verdict(found)
+    if answer.failure is None:
+        return "" if answer.state.host else verdict
+    is_unsure = found.is_in_doubt or (found.has_room and found.is_uncertain)
+    if is_unsure or found.depends:
+        return verdict
+    if not found.has_room:
+        return "It would fail again."
+    if not answer.is_unexplained:
+        return f"Now {lower(verdict)}"
+    unknown = [part.name.value for part in answer.parts if not part.is_known]
+    missing = listed(unknown) or "a change of traits, aggregates or settings"
+    return (
+        f"Now {lower(verdict)[:-1]}, and Nova lists no change: the cause is what it "
+        f"does not record ({missing})."
+    )
+
+
+def lower(verdict: str) -> str:
+    """A verdict as it stands behind other words."""
+    kept = verdict.startswith(("Nova", "Placement"))
+    return verdict if kept else verdict[0].lower() + verdict[1:]
 
 
 def action(name: str) -> str:
@@ -70,12 +85,11 @@ def stage(failure: Failure) -> str:
     """The stage at which it failed, in a clause."""
     where = ranges(dict.fromkeys(failure.attempts))
     if failure.stage is Stage.RETRIES:
-        tried = f"it was tried on {where}" if where else "hosts were tried"
-        return f"{tried}, and failed on each"
+        return f"it failed on each host tried{f': {where}' if where else ''}"
     if failure.stage is Stage.COMPUTE and failure.host:
-        return f"nova-compute of {failure.host} failed"
+        return f"nova-compute failed on {failure.host}"
     if failure.stage is Stage.CHECKS and where:
-        return f"the checks before a live migration turned down {where}"
+        return f"pre-migration checks rejected {where}"
     return _STAGES[failure.stage]
 
 
@@ -105,10 +119,10 @@ OPTIONS = {
 }
 
 _SOURCES = {
-    Source.SERVER: "as Nova keeps it with the server",
-    Source.NOW: "as Glance has the image now",
-    Source.GIVEN: "given by an option",
-    Source.BOUND: "bound to the server now",
+    Source.SERVER: "recorded by Nova",
+    Source.NOW: "from the current image",
+    Source.GIVEN: "from an option",
+    Source.BOUND: "attached to the server now",
 }
 
 _HOW = {
@@ -118,9 +132,9 @@ _HOW = {
 }
 
 _ALWAYS_HIDDEN = {
-    Name.HOST: "a host that was named: Nova never shows it",
-    Name.PORTS: "ports: those that it was asked for with are not bound to it",
-    Name.VOLUME: "root volume: it can't be told which it is",
+    Name.HOST: "named host",
+    Name.PORTS: "original ports (unbound after a failed build)",
+    Name.VOLUME: "root volume",
 }
 
 
@@ -135,10 +149,9 @@ def known(
         if not part.is_known or (part.value is None and part.name in _OF_VALUE):
             continue
         value = f" {part.value}" if part.value else ""
-        line = f"{part.name.value}{value}: {_source(part)}"
-        if part.name is Name.FLAVOR and is_flavor_changed:
-            line += "; no flavor of that name is like it any more"
-        yield line
+        changed = part.name is Name.FLAVOR and is_flavor_changed
+        also = "; the flavor has changed since" if changed else ""
+        yield f"{part.name.value}{value} ({_source(part)}{also})"
 
 
 #: The parts that are not asked for where they have no value.
@@ -147,22 +160,25 @@ _OF_VALUE = frozenset([Name.ZONE, Name.HINTS, Name.GROUP, Name.PORTS])
 
 def _source(part: Part) -> str:
     if part.name is Name.IMAGE and part.value is None:
-        return "none, it boots from a volume"
+        return "none: it boots from a volume"
     if part.name is Name.FLAVOR and part.source is Source.SERVER:
         return "the server's own copy"
     return _SOURCES[part.source]
 
 
-def hidden(parts: Iterable[Part], minor: int) -> Iterator[str]:
+def hidden(parts: Iterable[Part], minor: int, is_moved: bool = False) -> Iterator[str]:
     """Lines on the unknown parts, with the options that give them.
 
     :param minor: the minor version of the compute API that the server was read with
+    :param is_moved: they are of a move, which has no ``ZONE:HOST``
     """
     for part in parts:
         if part.is_known:
             continue
-        option = OPTIONS.get(part.name)
-        way = f"; {option}{_HOW.get(part.name, '')} gives it" if option else ""
+        option = f"{OPTIONS.get(part.name, '')}{_HOW.get(part.name, '')}"
+        if is_moved and part.name is Name.HOST:
+            option = "--on-host"
+        way = f": pass {option}" if option else ""
         yield f"{why(part, minor)}{way}"
 
 
@@ -173,14 +189,14 @@ def why(part: Part, minor: int) -> str:
     """
     name = part.name.value
     if part.problem is not None:
-        return f"{name}: {part.problem!s}"
+        return f"{name} ({part.problem!s})"
     if part.name in _ALWAYS_HIDDEN:
         return _ALWAYS_HIDDEN[part.name]
     if part.source is Source.NOT_SHOWN:
         return (
-            f"{name}: taken for none; the compute API shows it from 2.{part.since}, "
-            f"and was read with 2.{minor}"
+            f"{name}, assumed to be none (shown from compute API 2.{part.since}; this "
+            f"is 2.{minor})"
         )
     if part.name is Name.IMAGE:
-        return f"image {part.value}: it is deleted"
-    return f"{name}: gone with the image"
+        return f"image {part.value} (deleted)"
+    return f"{name} (the image is deleted)"

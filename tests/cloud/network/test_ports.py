@@ -289,7 +289,7 @@ def test_without_a_neutron_a_server_is_explained_but_for_its_ports(
     asked = ("trait-sched", "server", "explain", boot.server, "--no-fixes")
     done = shell.run(gone, *asked)
     assert (done.code, done.err) == (0, "")
-    assert "ports: network: no connection to http://127.0.0.1:" in done.out
+    assert "Not read: ports (network: no connection to http://127.0.0.1:" in done.out
     done = shell.run(gone, *asked, "-f", "json")
     (part,) = (each for each in done.json["request"] if each["part"] == "ports")
     assert (part["known"], part["source"]) == (False, "not read")

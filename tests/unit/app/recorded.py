@@ -28,6 +28,15 @@ NAMES = {CMP01: "cmp01", CMP02: "cmp02", CMP03: "cmp03", GPU: "cmp01_gpu"}
 ROOTS = {CMP01: CMP01, CMP02: CMP02, CMP03: CMP03, GPU: CMP01}
 MEMORY_USED = {CMP01: 8192, CMP02: 8192, CMP03: 64512}
 
+#: Options that would change answers on this cloud, and are known to be off.
+KNOWN_OFF = tuple(
+    (f"scheduler.{key}", "false")
+    for key in (
+        "enable_isolated_aggregate_filtering",
+        "query_placement_for_image_type_support",
+    )
+)
+
 
 class RecordedService:
     """Answers a GET by its path and query, and raises KeyError for all others.

@@ -107,7 +107,7 @@ def test_a_request_that_only_one_of_both_refuses_is_compared_as_a_whole():
 def test_settings_with_which_the_scheduler_does_not_start_are_refused():
     old = {options.WEIGHT_CLASSES: ("nova.scheduler.weights.ram.OldWeigher",)}
     _, said, whole = compared(old, {})
-    assert "Refused before any host was considered." in said[-2]
+    assert "Rejected before scheduling; no host was tried." in said[-2]
     assert "OldWeigher" in whole["without_set"]["refusal"]["text"]
 
 

@@ -13,7 +13,7 @@ from osc_traitsched.core.servers.moves import Because, Can
 from osc_traitsched.core.servers.parts import Name
 from osc_traitsched.views.server import destinations as views
 from tests.schemas import closed
-from tests.unit.app.recorded import CMP01, ROCKY, TRAITS
+from tests.unit.app.recorded import CMP01, IMAGE, ROCKY, TRAITS
 from tests.unit.app.test_server import (
     ACTION,
     ACTIONS,
@@ -82,6 +82,15 @@ def test_the_host_of_the_server_is_none_for_it():
     )
 
 
+def test_the_best_hosts_come_first_and_then_what_blocks_the_others():
+    answer, _ = found(running("cmp02"))
+    first, best, title, *others = text(answer)
+    assert first == "Live migration of web-3 from cmp02: 1 of 3 hosts can take it."
+    assert (best, title) == ("Best first: cmp01", "Other hosts:")
+    assert "  1 is where the server already runs: cmp02" in others
+    assert not any("powered off" in each for each in others)
+
+
 def test_a_cold_migration_asks_placement_whether_the_server_may_stay():
     answer, has = found(running("cmp01"), COLD)
     assert names(answer) == ["cmp01"]
@@ -108,12 +117,15 @@ def test_a_resize_has_the_new_flavor_and_an_option_that_lets_it_stay():
 
 def test_what_nova_refuses_comes_first_and_hosts_follow():
     answer, _ = found(running("cmp02"), EVACUATION)
-    first, second, *_ = text(answer)
-    assert first == (
-        "Nova refuses the evacuation of web-3 from cmp02: nova-compute is up on cmp02. "
-        "Otherwise: 1 of 3 hosts can take it."
-    )
-    assert second.startswith("nova-api refuses it (ComputeServiceInUse): ")
+    assert text(answer) == [
+        "Nova rejects the evacuation of web-3 from cmp02: nova-compute is up on cmp02. "
+        "Otherwise: 1 of 3 hosts can take it.",
+        "Make sure cmp02 is powered off before you evacuate, or two guests write to "
+        "one disk.",
+        "--long shows what Nova checks only when the move is tried.",
+    ]
+    everything = [each.text for each in views.lines(answer, everything=True)]
+    assert any("rejects it (ComputeServiceInUse): " in each for each in everything)
     document = views.document(answer)
     closed("server destinations").validate(document)
     assert document["verdict"] == "refused"
@@ -122,7 +134,7 @@ def test_what_nova_refuses_comes_first_and_hosts_follow():
         each["host"]: (each["answer"], each["reasons"]) for each in document["hosts"]
     }
     assert said["cmp01"] == ("yes", [])
-    assert said["cmp02"][1][-1] == "is left out as the server's own host"
+    assert said["cmp02"][1][-1] == "is where the server already runs"
 
 
 def test_a_server_whose_host_nova_does_not_list_is_not_said_to_be_down():
@@ -187,7 +199,7 @@ def test_a_rebuild_that_failed_leaves_its_image_in_the_request():
     }
     has = there(running("cmp02"), **more)
     answer = destinations.destinations(has, ID, Asked(), NOTHING, SOURCES)
-    assert any(line.startswith("Its last rebuild failed: ") for line in text(answer))
+    assert any(line.startswith("Its last rebuild failed, ") for line in text(answer))
     answer, _ = found(running("cmp02"))
     assert not any("rebuild" in line for line in text(answer))
 
@@ -249,14 +261,14 @@ def test_a_server_that_is_on_no_host_is_rebuilt_nowhere():
     answer, _ = rebuilt(shelved)
     assert (answer.rebuild, answer.hosts) == (None, ())
     assert "on no host" in {each.reason for each in answer.refusals}
-    assert text(answer)[0].startswith("Nova refuses the rebuild of web-3: ")
+    assert text(answer)[0].startswith("Nova rejects the rebuild of web-3: ")
 
 
 def test_a_host_that_nova_does_not_list_may_take_a_rebuild():
     answer, _ = rebuilt(running("gone"))
     assert views.document(answer)["verdict"] == "unknown"
     assert text(answer)[0] == (
-        "Rebuild of web-3 on gone: it is not known whether its host can take it."
+        "Rebuild of web-3 on gone: can't tell if its host can take it."
     )
 
 
@@ -289,5 +301,22 @@ def test_a_rebuild_goes_to_no_other_host():
 
 def test_the_own_host_is_out_as_such_though_it_has_no_room_either():
     answer, _ = found(running("cmp02"), EVACUATION)
-    (sentence,) = (each for each in text(answer) if each.startswith("Of the others"))
-    assert sentence.startswith("Of the others 1 is left out as the server's own host, ")
+    lines = [each.text for each in views.lines(answer, everything=True)]
+    assert "  1 is where the server already runs: cmp02" in lines
+
+
+def test_what_a_deleted_image_requires_is_not_known():
+    """As "server misplaced" has it."""
+    has = there(running("cmp02"))
+    has.image.now_has(f"/images/{IMAGE}", CloudBroke("image", "no", 404))
+    answer = destinations.destinations(has, ID, Asked(), NOTHING, SOURCES)
+    assert text(answer)[0] == (
+        "Live migration of web-3 from cmp02: 1 of 3 hosts can take it unless its "
+        "deleted image requires a trait."
+    )
+    document = views.document(answer)
+    assert (document["verdict"], document["destinations"]) == ("unknown", [])
+    assert document["uncertain_destinations"] == ["cmp01"]
+    given = ServerSpec(image_properties={"disk_format": "qcow2"})
+    answer = destinations.destinations(has, ID, Asked(), given, SOURCES)
+    assert views.document(answer)["destinations"] == ["cmp01"]

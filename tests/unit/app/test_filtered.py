@@ -8,6 +8,7 @@ import pytest
 
 from osc_traitsched.app import candidates, explain, request
 from osc_traitsched.app.settings import SettingsSources
+from osc_traitsched.commands.explain import exit_code
 from osc_traitsched.core.errors import Refusal, WeighersNotInRelease
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.state import Unknown
@@ -17,7 +18,7 @@ from osc_traitsched.views.explain import document, prose
 from tests.schemas import closed
 from tests.services.nova import FIGURES, NO_FIGURES
 from tests.unit.app import recorded
-from tests.unit.app.recorded import CMP01, CMP02, CMP03, RecordedCloud
+from tests.unit.app.recorded import CMP01, CMP02, CMP03, KNOWN_OFF, RecordedCloud
 from tests.unit.core.scheduled import COMPUTE, OWN, SPECS, SSD
 
 IO = "IoOpsFilter"
@@ -47,7 +48,7 @@ def ask(cloud, *filters, weighers=(), specs=None, limit=None, **asked):
     asked = ServerSpec(
         "gold", "rocky", flavor_properties={**NO_TRAIT, **(specs or {})}, **asked
     )
-    question = request.question(cloud, asked, SettingsSources())
+    question = request.question(cloud, asked, SettingsSources(options=KNOWN_OFF))
     settings = {
         **question.assumptions.settings,
         options.ENABLED_FILTERS: Setting(filters, "a test", given=True),
@@ -121,7 +122,7 @@ def test_a_host_that_a_filter_keeps_out_is_explained_with_what_helps():
     whole = document.document(found, found.hosts)
     joined = [each for each in whole["fixes"] if each["target"] == "hosts"]
     assert [(each["text"], each["gained_hosts"]) for each in joined] == [
-        ("add the host to aggregate gold", ["cmp02"])
+        ("add cmp02 to aggregate gold", ["cmp02"])
     ]
 
 
@@ -312,10 +313,78 @@ def test_a_host_that_is_named_twice_or_not_there_is_refused(golden):
 
 def test_a_filter_that_is_only_assumed_to_be_off_is_in_the_document():
     two = cloud()
-    specs = {**NO_TRAIT, "aggregate_instance_extra_specs:GOLD": "required"}
+    specs = {**NO_TRAIT, "GOLD": "required"}
     asked = ServerSpec("gold", "rocky", flavor_properties=specs)
-    found = explain.explain(two, request.question(two, asked, SettingsSources()))
+    found = explain.explain(
+        two, request.question(two, asked, SettingsSources(options=KNOWN_OFF))
+    )
     off = document.document(found, found.hosts)["filters_assumed_off"]
     assert {"filter": SPECS, "hosts": ["cmp01", "cmp02"]} in off
     given = explain.explain(two, ask(two, COMPUTE, specs=specs))
     assert document.document(given, given.hosts)["filters_assumed_off"] == []
+
+
+def test_no_host_is_sure_where_novas_limit_may_leave_only_hosts_that_a_filter_rejects(
+    golden,
+):
+    down = cloud(cmp02={"state": "down"})
+    question = ask(down, COMPUTE)
+    settings = {**question.assumptions.settings}
+    settings[options.MAX_RESULTS] = Setting(1, "a test", given=True)
+    assumed = dataclasses.replace(question.assumptions, settings=settings)
+    question = dataclasses.replace(question, assumptions=assumed)
+    found = explain.explain(down, question)
+    assert exit_code(found) == 8
+    whole = document.document(found, found.hosts)
+    assert closed("explain").is_valid(whole)
+    assert whole["uncertain_candidates"] == whole["candidates"] == ["cmp01"]
+    assert found.fixes == ()
+    golden("explain/limited", words(found))
+    listed = candidates.candidates(down, question)
+    assert (names(listed.hosts), listed.is_uncertain) == (["cmp01"], True)
+
+
+def test_a_request_that_takes_nothing_from_the_hosts_own_providers_is_refused(golden):
+    nested = cloud()
+    question = ask(nested)
+    given = recorded.candidates(recorded.NEEDED, CMP01, CMP02)
+    for each in given["allocation_requests"]:
+        (needed,) = each["allocations"].values()
+        each["allocations"] = {recorded.GPU: needed}
+    stocks = [each["resources"] for each in given["provider_summaries"].values()]
+    for each in stocks:
+        each.update(max(stocks, key=len))
+    query = dataclasses.replace(question.request(), limit=None).query()
+    nested.placement.now_has(f"/allocation_candidates?{query}", given)
+    found = explain.explain(nested, question)
+    assert (found.refusal.exception, exit_code(found)) == ("NoValidHost", 3)
+    golden("explain/nothing-from-root", words(found))
+    with pytest.raises(Refusal, match="nothing from the compute node"):
+        candidates.candidates(nested, question)
+
+
+def test_without_a_higher_limit_that_is_set_no_host_is_sure():
+    down = cloud(cmp02={"state": "down"})
+    question = ask(down, COMPUTE)
+    own, limit = question.assumptions, options.MAX_RESULTS
+    given = Setting(1, "nova.conf", given=True)
+    own = dataclasses.replace(own, settings={**own.settings, limit: given})
+    given = Setting(9, "--set", given=True)
+    now = {**own.settings, limit: given}
+    now = dataclasses.replace(own, settings=now, without_set=own)
+    found = explain.explain(down, dataclasses.replace(question, assumptions=now))
+    before = found.without_set
+    assert (exit_code(found), exit_code(before)) == (0, 8)
+    assert before.candidates == found.candidates
+
+
+def test_a_limit_that_always_leaves_a_host_that_passes_is_no_doubt():
+    everything = cloud()
+    question = ask(everything, COMPUTE)
+    settings = {**question.assumptions.settings}
+    settings[options.MAX_RESULTS] = Setting(1, "a test", given=True)
+    assumed = dataclasses.replace(question.assumptions, settings=settings)
+    found = explain.explain(
+        everything, dataclasses.replace(question, assumptions=assumed)
+    )
+    assert (exit_code(found), len(found.candidates), found.is_cut) == (0, 2, True)

@@ -20,7 +20,7 @@ from osc_traitsched.core.nova.question import ServerSpec
 from osc_traitsched.views.explain import document, prose
 from tests.schemas import closed
 from tests.unit.app import test_filtered
-from tests.unit.app.recorded import CMP01, CMP02, CMP03, RecordedCloud
+from tests.unit.app.recorded import CMP01, CMP02, CMP03, KNOWN_OFF, RecordedCloud
 from tests.unit.app.test_filtered import names
 from tests.unit.core.scheduled import COMPUTE
 
@@ -47,7 +47,9 @@ def cloud():
 @pytest.fixture
 def question(cloud):
     asked = ServerSpec("gold", "rocky")
-    return request.question(cloud, asked, SettingsSources(nova_release=33))
+    return request.question(
+        cloud, asked, SettingsSources(nova_release=33, options=KNOWN_OFF)
+    )
 
 
 @pytest.fixture
@@ -214,7 +216,7 @@ def test_nothing_starts_where_there_is_nothing_to_run(two, zone):
 
 
 def text(found):
-    return "\n".join(each.text for each in prose.lines(found, (), False))
+    return "\n".join(each.text for each in prose.lines(found, (), True))
 
 
 def test_a_no_of_ones_own_filter_keeps_a_host_out_with_its_own_reason(two, nova):

@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+import datetime
+
 import pytest
 
 from osc_traitsched.app import server
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.core.errors import BadUsage, CloudBroke, Forbidden, NotInCatalog
-from osc_traitsched.core.nova.question import ServerSpec
+from osc_traitsched.core.nova.question import MoveKind, ServerSpec
 from osc_traitsched.core.servers.failure import Stage
+from osc_traitsched.core.servers.moves import Can, of_own_host
 from osc_traitsched.core.servers.parts import Name, Source
-from tests.unit.app.recorded import IMAGE, OWN, ROCKY, RecordedCloud, RecordedService
+from osc_traitsched.views.server import prose
+from tests.unit.app.recorded import (
+    IMAGE,
+    KNOWN_OFF,
+    OWN,
+    ROCKY,
+    RecordedCloud,
+    RecordedService,
+)
 
 ID = "5e000000-0000-4000-8000-000000000001"
 PORT, NETWORK, VOLUME = (f"b000000{n}-0000-4000-8000-000000000000" for n in "123")
 THEN = "2026-11-22T12:00:00Z"
+NOW = datetime.datetime(2026, 11, 22, 13, tzinfo=datetime.timezone.utc)
 SINCE = f"changes-since={THEN}&limit=100"
 ACTIONS = f"/servers/{ID}/os-instance-actions"
-SOURCES = SettingsSources(nova_release=33)
+SOURCES = SettingsSources(nova_release=33, options=KNOWN_OFF)
 NOTHING = ServerSpec()
 GOLD = {
     "original_name": "gold",
@@ -113,6 +125,115 @@ def test_a_failed_build_is_explained_as_it_was_asked_for():
     assert (found.is_flavor_changed, found.problem) == (False, None)
     # What a failed build was to get is bound to it no more.
     assert has.network.asked == []
+
+
+def failed(action, host="cmp02", **more):
+    """A server whose last action found no host, and that runs as before."""
+    step = {
+        "event": "conductor",
+        "result": "Error",
+        "start_time": THEN,
+        "details": "No valid host was found. There are not enough hosts available.",
+    }
+    begun = {**ACTION, "action": action, "message": "Error"}
+    where = "OS-EXT-SRV-ATTR"
+    alive = {
+        "status": "ACTIVE",
+        "fault": None,
+        "OS-EXT-STS:vm_state": "active",
+        "OS-EXT-STS:power_state": 1,
+        f"{where}:host": host,
+        f"{where}:hypervisor_hostname": host,
+        "OS-SRV-USG:launched_at": THEN,
+    }
+    lists = {
+        f"{ACTIONS}?limit=20": {"instanceActions": [begun]},
+        f"{ACTIONS}/req-1": {"instanceAction": {**begun, "events": [step]}},
+        f"/os-migrations?instance_uuid={ID}&limit=20": {"migrations": []},
+    }
+    has = cloud(body(**alive), **{**lists, **more})
+    has.network = RecordedService("network", {f"/ports?device_id={ID}": {"ports": []}})
+    return has
+
+
+def text(found):
+    return [each.text for each in prose.lines(found, NOW, everything=False)]
+
+
+def test_a_failure_without_a_cause_today_is_put_down_to_what_is_not_recorded():
+    found = server.answer(cloud(body()), ID, NOTHING, SOURCES)
+    assert found.is_unexplained
+    assert text(found)[:3] == [
+        "web-3: build failed 60 min ago (Placement returned no hosts). Now 1 of 3 "
+        "hosts can take it, and Nova lists no change: the cause is what it does not "
+        "record (named host, ports).",
+        "  named host: pass --availability-zone ZONE:HOST or --on-host",
+        "  original ports (unbound after a failed build): pass --port or --network",
+    ]
+    other = body(id="other", created="2026-11-22T11:00:00Z", status="DELETED")
+    gone = {"servers": [{**other, "OS-EXT-SRV-ATTR:host": "cmp01"}]}
+    has = cloud(body(), **{f"/servers/detail?{SINCE}&all_tenants=1": gone})
+    found = server.answer(has, ID, NOTHING, SOURCES)
+    assert not found.is_unexplained
+    assert text(found)[:2] == [
+        "web-3: build failed 60 min ago (Placement returned no hosts). Now 1 of 3 "
+        "hosts can take it.",
+        "Since the failure: 1 server deleted on cmp01.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("action", "kind"),
+    [("migrate", MoveKind.MIGRATION), ("live-migration", MoveKind.LIVE_MIGRATION)],
+)
+def test_a_failed_move_is_judged_as_that_move(action, kind):
+    found = server.answer(failed(action), ID, NOTHING, SOURCES)
+    assert found.kind is kind
+    assert found.explanation.question.move.kind is kind
+    assert found.is_unexplained
+    assert text(found)[1] == "  named host: pass --on-host"
+    with pytest.raises(BadUsage, match="ZONE:HOST"):
+        server.answer(failed(action), ID, ServerSpec(zone="nova:cmp01"), SOURCES)
+
+
+def test_what_nova_would_reject_now_is_said_first():
+    found = server.answer(failed("evacuate"), ID, NOTHING, SOURCES)
+    assert [each.reason for each in found.refusals] == ["source up"]
+    (line,) = text(found)
+    assert line.endswith("Now Nova would reject it: nova-compute is up on cmp02.")
+
+
+@pytest.mark.parametrize(
+    ("action", "part"), [("resize", "flavor"), ("rebuild", "image")]
+)
+def test_no_old_flavor_or_image_is_judged_for_a_new_one(action, part):
+    found = server.answer(failed(action), ID, NOTHING, SOURCES)
+    assert found.unrecorded == part
+    first, second = text(found)
+    assert first.endswith(f"Nova does not record the new {part}.")
+    assert second.endswith(f"web-3 --for {action} --{part} <{part.upper()}>")
+
+
+@pytest.mark.parametrize(
+    ("host", "can", "said"),
+    [
+        ("cmp01", Can.YES, "The scheduler would still choose cmp01 for it."),
+        (
+            "cmp02",
+            Can.NO,
+            "The scheduler would no longer choose cmp02: it lacks trait CUSTOM_GOLD.",
+        ),
+        # It has the trait, and no room but the server's own.
+        ("cmp03", Can.YES, "The scheduler would still choose cmp03 for it."),
+    ],
+)
+def test_a_server_that_runs_is_judged_on_its_own_host(host, can, said):
+    none = {f"{ACTIONS}?limit=20": {"instanceActions": []}}
+    found = server.answer(failed("create", host, **none), ID, NOTHING, SOURCES)
+    assert of_own_host(found.explanation, host)[0] is can
+    first, second, *_ = text(found)
+    assert first == f"web-3 is ACTIVE on {host}; Nova records no failure."
+    assert second == said
 
 
 def test_beside_what_explain_reads_it_takes_a_few_requests():

@@ -125,10 +125,11 @@ def test_a_trait_that_a_server_requires_does_not_go_from_its_last_host():
     assert caught.value.traits == ("CUSTOM_A100",)
 
 
-def test_force_removes_it_and_does_not_read_servers():
-    found = cloud({})
-    assert remove(found, force=True).plan.has_changes
-    assert not asked_servers(found)
+def test_force_removes_it_and_names_the_servers_that_require_it():
+    found = cloud({page("cmp01"): listed(body("a", "cmp01", A100))})
+    todo = remove(found, force=True)
+    assert todo.plan.has_changes
+    assert ServersNeedTraits in map(type, todo.forced)
 
 
 def test_a_trait_that_another_host_keeps_goes_without_a_look_at_servers():

@@ -151,6 +151,16 @@ def test_whether_all_computes_are_new_does_not_depend_on_what_is_set():
     assert (found.all_computes_new, found.without_set.all_computes_new) == (False,) * 2
 
 
+@pytest.mark.parametrize(
+    ("nodes", "unmarked", "are_new"),
+    [("abc", "", True), ("abc", "c", None), ("abc", "abc", False), ("", "a", None)],
+)
+def test_hosts_without_owner_nova_may_be_old_or_have_lost_it(nodes, unmarked, are_new):
+    found = resolved(nova_release=34)
+    found = settings.with_compute_versions(found, {*nodes}, {*unmarked})
+    assert found.all_computes_new is are_new
+
+
 def test_single_filters_lie_over_everything():
     before = resolved().value(options.ENABLED_FILTERS)
     found = resolved(

@@ -102,10 +102,19 @@ def test_what_becomes_of_flavors_is_judged_by_the_settings_that_were_found():
         trait_changes.plan_remove(cloud(), [GOLD], host, False, sources)
 
 
-def test_force_removes_it_without_a_look_at_flavors():
-    found = cloud()
-    assert remove(found, force=True).plan.has_changes
-    assert not found.compute.asked
+def test_force_removes_it_and_names_the_flavors_that_lose_their_last_host():
+    todo = remove(cloud(), force=True)
+    assert todo.plan.has_changes
+    (refusal,) = todo.forced
+    assert isinstance(refusal, LeavesNoHost)
+
+
+def test_force_removes_it_though_the_settings_can_not_be_read():
+    sources = SettingsSources(found=Saved("a test", nova_conf=("none.conf",)))
+    host = Selectors(hosts=("cmp01",))
+    todo = trait_changes.plan_remove(cloud(), [GOLD], host, True, sources)
+    assert todo.plan.has_changes
+    assert [type(each) for each in todo.forced] == [BadConfiguration]
 
 
 def test_a_flavor_that_keeps_its_host_is_not_in_the_way():

@@ -34,11 +34,12 @@ from osc_traitsched.core.errors import (
     Forbidden,
     NotForProject,
     NothingMatches,
-    PlacementRefuses,
     Refusal,
+    TraitMissing,
     UnknownTrait,
 )
 from osc_traitsched.core.inventory.selection import Selectors
+from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.core.nova.question import ServerSpec
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.views import listing as views
@@ -50,6 +51,7 @@ from tests.unit.app.recorded import (
     CMP03,
     GPU,
     IMAGE,
+    KNOWN_OFF,
     NAMED_ROCKY,
     OTHER,
     OWN,
@@ -70,7 +72,8 @@ def cloud():
 
 
 def ask(cloud, asked=GOLD, **sources):
-    return request.question(cloud, asked, SettingsSources(**sources))
+    known = KNOWN_OFF + sources.pop("options", ())
+    return request.question(cloud, asked, SettingsSources(**sources, options=known))
 
 
 def text(found):
@@ -208,13 +211,16 @@ def test_the_hosts_that_are_asked_for_are_in_the_explanation(cloud):
         explain.explain(cloud, ask(cloud), named=["cmp09"])
 
 
-def test_what_would_help_is_told_with_its_caution_and_the_request_first(cloud, golden):
+def test_what_would_help_is_told_with_its_caution_and_the_safest_first(cloud, golden):
     found = explain.explain(cloud, ask(cloud), want_fixes=True)
     helping = document.document(found, found.hosts)["fixes"]
     assert [(each["text"], each["caution"]) for each in helping] == [
+        ("add CUSTOM_GOLD to cmp02", "if the host really has it"),
         ("a flavor with 512 MB of memory", None),
-        ("flavor without trait:CUSTOM_GOLD", "changes it for everyone"),
-        ("add the trait CUSTOM_GOLD", "only if it is true of the host"),
+        (
+            "a copy of flavor gold without trait:CUSTOM_GOLD",
+            "changing the flavor affects all its users",
+        ),
     ]
     golden("explain/real-fixes", text(found))
 
@@ -230,6 +236,7 @@ def test_a_flavor_is_explained_as_it_would_be(cloud):
 def test_the_whole_cloud_is_checked(cloud):
     found = check.check(cloud, SettingsSources())
     assert [(each.rule, each.name) for each in found.findings] == [
+        *(("resources-leaked", name) for name in ("cmp01", "cmp02", "cmp03")),
         ("isolation-off", "scheduler.enable_isolated_aggregate_filtering"),
         ("az-default-zone", "nova"),
         ("mirror-missing", "gold"),
@@ -298,7 +305,7 @@ def ignoring(*rules):
 
 
 def test_rules_that_the_settings_ignore_are_left_out_unless_they_are_named(cloud):
-    sources = ignoring("mirror-missing", "az-default-zone")
+    sources = ignoring("mirror-missing", "az-default-zone", "resources-leaked")
     found = check.check(cloud, sources)
     assert [each.rule for each in found.findings] == ["isolation-off", "traits-unused"]
     found = check.check(cloud, sources, ["mirror-missing"])
@@ -609,12 +616,13 @@ def test_a_private_flavor_is_for_the_projects_that_have_access(projects, is_for_
         ({"visibility": "private"}, {}, False),
         ({"visibility": "private", "owner": OTHER}, {}, True),
         ({"visibility": "shared"}, {OTHER: "accepted"}, True),
-        ({"visibility": "shared"}, {OTHER: "pending"}, False),
+        ({"visibility": "shared"}, {OTHER: "pending"}, True),
+        ({"visibility": "shared"}, {OTHER: "rejected"}, True),
         ({"visibility": "shared"}, {OWN: "accepted"}, False),
         ({"visibility": "shared", "owner": OTHER}, {}, True),
     ],
 )
-def test_an_image_is_for_its_owner_and_those_who_accepted_it(
+def test_an_image_is_for_its_owner_and_those_it_is_shared_with(
     body, members, is_for_demo
 ):
     cloud, question = on_behalf(image={"body": body, **members})
@@ -627,6 +635,14 @@ def allowed(cloud, question):
     except NotForProject:
         return False
     return True
+
+
+@pytest.mark.parametrize(("owner", "is_for_demo"), [(OTHER, True), (OWN, False)])
+def test_a_server_group_is_for_its_own_project(owner, is_for_demo):
+    cloud, question = on_behalf()
+    group = ServerGroup("g", "affinity", project=owner)
+    question = dataclasses.replace(question, group=group)
+    assert allowed(cloud, question) is is_for_demo
 
 
 def test_what_is_not_the_projects_to_use_is_the_explanation():
@@ -648,11 +664,14 @@ def test_an_image_name_that_two_have_is_ambiguous():
 def test_placement_may_refuse_the_request():
     query = f"required=CUSTOM_GOLD&root_required=!COMPUTE_STATUS_DISABLED&{SIZE}"
     refusal = CloudBroke("placement", "No such trait(s): CUSTOM_GOLD.", 400)
-    bodies = {f"/allocation_candidates?{query}": refusal}
+    known = {"traits": ["CUSTOM_GOLDEN", "COMPUTE_STATUS_DISABLED"]}
+    bodies = {f"/allocation_candidates?{query}": refusal, "/traits": known}
     cloud = RecordedCloud(placement=bodies)
-    with pytest.raises(PlacementRefuses):
+    with pytest.raises(TraitMissing, match="Did you mean CUSTOM_GOLDEN"):
         candidates.candidates(cloud, ask(cloud))
-    assert isinstance(explain.explain(cloud, ask(cloud)).refusal, PlacementRefuses)
+    found = explain.explain(cloud, ask(cloud))
+    assert isinstance(found.refusal, TraitMissing)
+    assert [each.subject for each in found.advice] == ["CUSTOM_GOLDEN"]
 
 
 def test_amounts_are_asked_for_while_the_list_of_providers_is_read():
@@ -679,7 +698,7 @@ SIZE = "resources=DISK_GB:20,MEMORY_MB:4096,VCPU:4"
     ("unmarked", "are_new"),
     [
         (recorded.providers(recorded.GPU), True),
-        (recorded.providers(CMP02, recorded.GPU), False),
+        (recorded.providers(CMP02, recorded.GPU), None),
         (CloudBroke("placement", "No such trait(s): OWNER_NOVA.", 400), False),
     ],
 )

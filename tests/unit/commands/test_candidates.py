@@ -14,6 +14,7 @@ from tests.unit.commands.rivals import run
 from tests.unit.core.scheduled import OWN, SPECS
 
 ENABLED = "filter_scheduler.enabled_filters"
+OFF = "--set=scheduler.enable_isolated_aggregate_filtering=false"
 GOLD = "aggregate_instance_extra_specs:trait:CUSTOM_GOLD"
 
 
@@ -28,7 +29,7 @@ def listed(*arguments, filters=SPECS, specs=()):
     specs = ["trait:CUSTOM_GOLD=", *specs]
     properties = [f"--flavor-property={each}" for each in specs]
     on = ("--set", f"{ENABLED}={filters}", "-f", "json")
-    found = run("candidates", "gold", "rocky", *on, *properties, *arguments)
+    found = run("candidates", "gold", "rocky", OFF, *on, *properties, *arguments)
     return found, {row["host"]: row for row in json.loads(found.out)}
 
 
@@ -41,7 +42,16 @@ def test_the_hosts_that_a_filter_keeps_out_are_not_there_and_named(golden):
 def test_where_filters_keep_all_hosts_out_there_is_none():
     found, rows = listed(specs=[f"{GOLD}=none"])
     assert (found.code, rows) == (ExitCode.NO_HOST, {})
-    assert "keeps out cmp01, cmp02, which" in found.err
+    assert found.err.endswith(f"{SPECS} rejects cmp01, cmp02 (see explain)\n")
+
+
+def test_a_person_reads_why_there_is_none():
+    specs = ("trait:CUSTOM_GOLD=", f"{GOLD}=none")
+    properties = [f"--flavor-property={each}" for each in specs]
+    on = ("--set", f"{ENABLED}={SPECS}")
+    found = run("candidates", "gold", "rocky", OFF, *on, *properties)
+    why = "filters reject the 2 hosts that Placement returns"
+    assert found.out.splitlines()[0] == f"none: {why}; see trait-sched explain"
 
 
 def test_where_nothing_is_known_of_a_filter_no_host_is_sure():
@@ -56,13 +66,23 @@ def assumed(*options):
     """Return what is warned of where it is only assumed which filters are on."""
     properties = ("--flavor-property", "trait:CUSTOM_GOLD=")
     wanted = ("--flavor-property", f"{GOLD}=required")
-    found = run("candidates", "gold", "rocky", *properties, *wanted, *options)
-    return [line for line in found.err.splitlines() if line.startswith("ASSUMED: ")]
+    found = run("candidates", "gold", "rocky", OFF, *properties, *wanted, *options)
+    return [line for line in found.err.splitlines() if line.startswith("Depends on ")]
 
 
 def test_a_filter_that_is_only_assumed_to_be_off_is_named_with_its_hosts(golden):
     golden("candidates/filters-assumed-off", assumed())
     assert assumed("--set", f"{ENABLED}=ComputeFilter") == []
+
+
+def test_hosts_that_only_a_filter_by_evidence_rejects_are_counted():
+    specs = ("trait:CUSTOM_GOLD=", f"{GOLD}=none")
+    properties = [f"--flavor-property={each}" for each in specs]
+    found = run("candidates", "gold", "rocky", OFF, *properties)
+    assert found.code == ExitCode.UNKNOWN
+    assert (
+        "2 hosts can take it if AggregateInstanceExtraSpecsFilter is off." in found.err
+    )
 
 
 def test_a_request_that_a_filter_ends_has_no_host():
@@ -100,7 +120,7 @@ def test_the_weighers_that_add_something_to_a_weight_are_named(monkeypatch):
 def test_what_runs_in_nova_needs_a_python_with_nova(verb, option):
     found = run(verb, "gold", "rocky", *option)
     assert (found.code, found.out) == (ExitCode.USAGE, "")
-    assert found.err == f"{option[0]} goes with --nova-python\n"
+    assert found.err.splitlines()[-1] == f"{option[0]} goes with --nova-python"
 
 
 def test_a_hint_that_nobody_reads_is_named(golden):

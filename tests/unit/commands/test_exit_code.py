@@ -53,6 +53,7 @@ def test_every_refusal_of_a_command_that_writes_has_one_code():
         errors.NotForProject,
         errors.PlacementRefuses,
         errors.Refusal,
+        errors.TraitMissing,
         errors.WeighersNotInRelease,
     }
     found = {

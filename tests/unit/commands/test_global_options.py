@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import io
 import json
 import types
 
@@ -33,7 +34,10 @@ def made(monkeypatch):
         options, _ = app.parser.parse_known_args([*argv, "trait-sched", "explain"])
         manager = types.SimpleNamespace(namespace="none")
         called = types.SimpleNamespace(
-            parser=app.parser, options=options, command_manager=manager
+            parser=app.parser,
+            options=options,
+            command_manager=manager,
+            stdout=io.StringIO(),
         )
         return Explain(called, argparse.Namespace())
 
@@ -48,6 +52,17 @@ def test_the_options_that_choose_a_cloud_are_repeated(made):
         Option("--os-interface", "internal"),
         Option("--os-system-scope", "all"),
     )
+
+
+def test_so_are_those_of_the_login(made):
+    login = ("--os-auth-url", "http://here/v3", "--os-username", "ops")
+    scope = ("--os-project-name", "admin", "--os-project-domain-name", "Default")
+    assert [(o.name, o.value) for o in made(*login, *scope).repeated_options] == [
+        ("--os-auth-url", "http://here/v3"),
+        ("--os-project-name", "admin"),
+        ("--os-project-domain-name", "Default"),
+        ("--os-username", "ops"),
+    ]
 
 
 def test_no_secret_is_repeated(made):
@@ -105,7 +120,7 @@ def test_a_host_whose_name_can_not_be_printed_is_chosen_by_its_uuid(made):
 
 
 @pytest.mark.parametrize("long", [True, False])
-def test_a_reason_stands_above_the_command_that_it_is_about(made, long):
+def test_a_reason_stands_above_the_command(made, long):
     disabled = {"traits": ["COMPUTE_STATUS_DISABLED"]}
     found = explanation(Case({"name": "a", "cloud": {"cmp00": disabled}}))
     (host,) = found.hosts
@@ -114,11 +129,14 @@ def test_a_reason_stands_above_the_command_that_it_is_about(made, long):
             host.uuid, "cmp00", "cmp00", is_enabled=False, disabled_reason="$(id)\nx"
         )
     }
-    helping = HostFix((HostChange(HostAction.ENABLE_SERVICE, ""),), (host.uuid,))
+    helping = HostFix(
+        (HostChange(HostAction.ENABLE_SERVICE, "$(id)\nx"),), (host.uuid,)
+    )
     found = dataclasses.replace(found, computes=computes, fixes=(helping,))
     text = made()._text(found, argparse.Namespace(format="text", long=long))
     assert (
-        "    # disabled: $(id)\\nx\n"
+        "  enable nova-compute on cmp00 (disabled: $(id)\\nx; is that over?): 1 more "
+        "host\n"
         "    openstack compute service set --enable cmp00 nova-compute\n"
     ) in text
     whole = made()._text(found, argparse.Namespace(format="json", long=long))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from osc_traitsched.commands.base import NOT_SUPPLIED
 from tests.functional import shell
 from tests.unit.commands.rivals import GOLD, run
 
-NONE = "Settings: none found, upstream defaults assumed (see trait-sched config save)"
 NAMED = ("--set", "scheduler.enable_isolated_aggregate_filtering=true")
 COMMANDS = {
     "check": ("check", "isolation"),
@@ -28,10 +28,25 @@ def isolated(cloud):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_last_line_says_where_the_settings_are_from(name):
-    assert run(*COMMANDS[name]).out.splitlines()[-1] == NONE
+    found = run(*COMMANDS[name])
+    assert NOT_SUPPLIED not in found.out
+    assert found.err.splitlines()[-1] == NOT_SUPPLIED
+    assert "Settings: " not in found.out
     named = run(*COMMANDS[name], *NAMED).out.splitlines()
     assert named[-1] == "Settings: the command line"
     assert sum(line.startswith("Settings: ") for line in named) == 1
+
+
+def test_a_quiet_command_and_one_of_the_settings_do_not_say_that_there_are_none():
+    login = shell.login("http://nowhere")
+    quiet = shell.run(login, "-q", "trait-sched", *COMMANDS["check"])
+    assert NOT_SUPPLIED not in quiet.err
+    assert NOT_SUPPLIED not in run("config", "show").err
+
+
+def test_neither_a_program_nor_an_error_has_it():
+    assert NOT_SUPPLIED not in run(*COMMANDS["check"], "-f", "json").err
+    assert NOT_SUPPLIED not in run("candidates", "none", "-").err
 
 
 @pytest.mark.parametrize("name", ["check", "candidates", "isolate"])

@@ -52,7 +52,7 @@ def app():
     return types.SimpleNamespace(
         stdout=io.StringIO(),
         command_manager=types.SimpleNamespace(namespace="none"),
-        options=argparse.Namespace(cloud="", region_name=""),
+        options=argparse.Namespace(cloud="", region_name="", verbose_level=1),
         parser=argparse.ArgumentParser(),
     )
 
@@ -130,13 +130,21 @@ def test_an_explanation_says_what_others_named_visibly(app, format_):
         computes={host.uuid: down},
     )
     command = explain.Explain(app, argparse.Namespace())
-    text = command._text(found, argparse.Namespace(format=format_, long=False))
+    text = command._text(found, argparse.Namespace(format=format_, long=True))
     if format_ == "json":
         assert json.loads(text)["request"]["flavor"]["name"] == NAME
         return
     assert all(line.isprintable() for line in text.split("\n"))
     assert f"\nRequest: flavor {SHOWN} (" in text
     assert f"its nova-compute is disabled: {SHOWN}" in text
+
+
+def test_a_quiet_explanation_is_the_verdict(app):
+    app.options.verbose_level = 0
+    found = explanation(Case({"name": "none", "cloud": {"a": {}}}))
+    command = explain.Explain(app, argparse.Namespace())
+    args = argparse.Namespace(format="text", long=False)
+    assert command._text(found, args) == "No host can take it: 0 of 1."
 
 
 def test_a_name_does_not_end_the_comment_that_it_is_in():

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from osc_traitsched.config import nova_conf
+from osc_traitsched.config import joining, nova_conf
 from osc_traitsched.core import releases
 from osc_traitsched.core.errors import BadConfiguration
 from osc_traitsched.core.nova import options
@@ -288,3 +288,71 @@ def test_a_dollar_that_leads_nowhere_or_in_a_circle_is_refused(write):
     assert refused("a.conf")[1:] == (2, "refers to an option that is set nowhere here")
     write("b.conf", "[DEFAULT]", "default_schedule_zone = $x", "x = $y", "y = $x")
     assert refused("b.conf")[1:] == (3, "refers to itself")
+
+
+@pytest.mark.parametrize(
+    ("section", "key", "release", "meant"),
+    [
+        ("DEFAULT", "enable_isolated_aggregate_filtering", 34, options.ISOLATION),
+        ("default", "max_placement_results", 34, options.MAX_RESULTS),
+        ("scheduler", "enabled_filters", 34, options.ENABLED_FILTERS),
+        ("scheduler", "host_subset_size", 34, options.HOST_SUBSET_SIZE),
+        ("filter_scheduler", "max_placement_results", 34, options.MAX_RESULTS),
+        ("scheduler", "limit_tenants_to_placement_agregate", 34, options.TENANT),
+        ("filter_scheduler", "enable_filters", 34, options.ENABLED_FILTERS),
+        ("DEFAULT", "scheduler_defaults_filters", 34, options.ENABLED_FILTERS),
+        ("DEFAULT", "scheduler_default_filters", 24, options.ENABLED_FILTERS),
+        ("DEFAULT", "scheduler_default_filters", 23, None),
+        ("filter_scheduler", "gpu_weight_multiplier", 34, None),
+        ("filter_scheduler", "track_instance_changes", 34, None),
+        ("scheduler", "query_placement_for_availability_zone", 34, None),
+        ("scheduler", "my_filter_limit", 34, None),
+        ("neutron", "required", 34, None),
+        ("blazar", "enable_filters", 34, None),
+    ],
+)
+def test_a_line_that_nova_does_not_read_names_the_option_it_means(
+    section, key, release, meant
+):
+    files = (nova_conf.parse_ini(nova_conf.Text("c", f"[{section}]\n\n{key} = 1\n")),)
+    found = nova_conf.without_effect(files, release)
+    assert [(e.source, e.meant) for e in found] == ([("c:3", meant)] if meant else [])
+
+
+def test_the_default_of_such_an_option_names_the_line(tmp_path):
+    path = tmp_path / "nova.conf"
+    path.write_text("[DEFAULT]\nenable_isolated_aggregate_filtering = true\n")
+    found = joining.assumptions(joining.Named((str(path),)), 34, "")
+    setting = found.setting(options.ISOLATION)
+    assert (setting.value, setting.given) == (False, False)
+    assert setting.source == f"the default of 2026.2; {path}:2 has no effect"
+
+
+def test_the_values_of_openstack_helm_are_read_with_their_lines(write):
+    path = write(
+        "values.yaml",
+        "conf:",
+        "  nova:",
+        "    scheduler:",
+        "      max_placement_results: 50",
+        "      limit_tenants_to_placement_aggregate: null",
+        "    filter_scheduler:",
+        "      enabled_filters: ComputeFilter,JsonFilter",
+        "      available_filters:",
+        "        type: multistring",
+        "        values: [a.A, b.B]",
+        "      isolated_hosts: [h1, h2]",
+    )
+    found = nova_conf.settings(nova_conf.read([path]), 34, {})
+    assert {name: each.value for name, each in found.items()} == {
+        options.MAX_RESULTS: 50,
+        options.ENABLED_FILTERS: ("ComputeFilter", "JsonFilter"),
+        options.AVAILABLE_FILTERS: ("a.A", "b.B"),
+        options.ISOLATED_HOSTS: ("h1", "h2"),
+    }
+    assert found[options.MAX_RESULTS].source == "values.yaml:4"
+
+
+def test_other_yaml_is_not_nova_conf(write):
+    with pytest.raises(BadConfiguration, match=r"no conf\.nova"):
+        nova_conf.read([write("env.yaml", "parameter_defaults: {}")])

@@ -132,3 +132,30 @@ def test_a_file_with_two_control_planes_is_refused(write):
 
 def test_broken_yaml_is_refused_with_its_line(write):
     assert refused(write(PLANE.replace("replicas: 3", "replicas: 3: 4")))[1] == 13
+
+
+TEMPLATE = """\
+schedulerServiceTemplate:
+  customServiceConfig: |
+    [scheduler]
+    max_placement_results = 50
+"""
+
+
+def inside(text, *keys):
+    for key in reversed(keys):
+        text = f"{key}:\n" + "".join(f"  {line}\n" for line in text.splitlines())
+    return text
+
+
+def test_the_body_of_a_patch_needs_no_kind(write):
+    found = settings(write(inside(TEMPLATE, "spec", "nova", "template")))
+    assert found[options.MAX_RESULTS].source == "cp.yaml:7"
+
+
+def test_the_values_of_published_architectures_are_a_config_map(write):
+    head = "kind: ConfigMap\nmetadata: {name: service-values}\n"
+    values = f"{SECRET}{head}{inside(TEMPLATE, 'data', 'nova')}"
+    assert settings(write(values))[options.MAX_RESULTS].value == 50
+    other = values.replace("service-values", "network-values")
+    assert refused(write(other))[2] == "no OpenStackControlPlane in this file"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from osc_traitsched.config import deployments
+from osc_traitsched.config import deployments, joining
 from osc_traitsched.core.errors import BadConfiguration
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import Setting
@@ -157,3 +157,39 @@ def test_what_heat_cannot_read_is_refused_with_its_line(write, lines, line):
 
 def test_a_file_that_is_not_there_is_refused():
     assert refused("none.yaml") == ("none.yaml", None, "No such file or directory")
+
+
+def test_hieradata_for_nova_conf_is_read_with_its_lines(write):
+    write(
+        "env.yaml",
+        "parameter_defaults:",
+        "  ExtraConfig:",
+        "    nova::config::nova_config:",
+        "      scheduler/max_placement_results: {value: 5}",
+        "      DEFAULT/default_schedule_zone: {value: one}",
+        "  ControllerExtraConfig:",
+        "    nova::config::nova_config:",
+        "      scheduler/max_placement_results:",
+        "        value: 7",
+        "      scheduler/image_metadata_prefilter: {value: true}",
+        "      filter_scheduler/weight_classes: {value: [a.A, b.B]}",
+        "      scheduler/workers: {ensure: absent}",
+        "  ComputeExtraConfig:",
+        "    nova::config::nova_config:",
+        "      scheduler/max_placement_results: {value: 9}",
+    )
+    found = joining.assumptions(joining.Named(environments=("env.yaml",)), 23, "")
+    given = {k: (v.value, v.source) for k, v in found.settings.items() if v.given}
+    assert given == {
+        options.MAX_RESULTS: (7, "env.yaml:9"),
+        options.DEFAULT_ZONE: ("one", "env.yaml:5"),
+        options.IMAGE_METADATA: (True, "env.yaml:10"),
+        options.WEIGHT_CLASSES: (("a.A", "b.B"), "env.yaml:11"),
+    }
+    assert found.value(options.IMAGE_TYPE) is True
+
+
+def test_the_filters_that_can_be_loaded_are_a_parameter(defaults):
+    found = deployments.settings([defaults("NovaSchedulerAvailableFilters: [a.A, b]")])
+    assert found[options.AVAILABLE_FILTERS].value == ("a.A", "b")
+    assert options.ENABLED_FILTERS not in found

@@ -6,6 +6,7 @@ import dataclasses
 
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.evidence import with_evidence
 from osc_traitsched.core.nova.filter.state import host_states
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.servers.demand import Demands
@@ -72,6 +73,7 @@ def said(
     zone="",
     volumes=None,
     isolated=(),
+    by_evidence=False,
     **given,
 ):
     """Return what is said of each server, by name.
@@ -82,6 +84,7 @@ def said(
     :param zone: that nova-api gives new servers which ask for none
     :param volumes: what Cinder keeps of images, by the names of servers
     :param isolated: the images that IsolatedHostsFilter keeps apart
+    :param by_evidence: aggregates show which options are on
     :param given: options of [scheduler]
     """
     case = Case({"name": "made up", "release": release, "options": given, **body})
@@ -93,6 +96,8 @@ def said(
     settings = settings.changed(options.DEFAULT_ZONE, zone)
     settings = settings.changed(options.CROSS_AZ_ATTACH, False)
     settings = settings.changed(options.ISOLATED_IMAGES, isolated)
+    if by_evidence:
+        settings = with_evidence(settings, asked.aggregates)
     fleet = Fleet(minor)
     fleet.add(servers)
     fleet.with_volumes({identity(n): each for n, each in (volumes or {}).items()})

@@ -51,6 +51,21 @@ def test_hosts_that_meet_each_condition_and_not_all_are_a_share_of_their_own():
     ]
 
 
+def test_a_host_with_a_trait_that_it_must_not_have_has_it_though_a_child_lacks_it():
+    tree = {"traits": ["CUSTOM_A"], "children": [{"inventories": {"VGPU": 1}}]}
+    flavor = {"resources:VGPU": 1, "trait:CUSTOM_A": "forbidden"}
+    assert shares(explained({"cloud": {"a": tree}, "flavor": flavor})) == [
+        (RejectionCause.CLAUSE, "CUSTOM_A", ("a",))
+    ]
+
+
+def test_of_traits_that_all_lack_one_of_the_flavor_comes_before_a_prefilters():
+    flavor = {"hw:sound_model": "virtio", "trait:CUSTOM_GOLD": "required"}
+    body = {"cloud": {"a": {}}, "flavor": flavor, "release": 34}
+    (share,) = breakdown(explained(body))
+    assert share.clause.name == "CUSTOM_GOLD"
+
+
 def test_what_only_one_of_nova_and_placement_has_is_a_share_of_its_own():
     found = explained({"cloud": {"a": {}, "b": {}}}, candidates=["b"])
     node = Compute("5c000000-0000-4000-8000-000000000000", "x", "x")

@@ -284,6 +284,7 @@ def port(name, network="n1"):
     [
         ({"move": Move(MoveKind.LIVE_MIGRATION, "another", "a")}, True),
         ({"move": Move(MoveKind.MIGRATION, "one", "a")}, False),
+        ({"move": Move(MoveKind.LIVE_MIGRATION, "one", "b")}, False),
         ({"parts": port("p2")}, True),
         ({"parts": port("p2", "n2")}, False),
         ({"zone": "az1"}, False),

@@ -58,6 +58,36 @@ def test_flavors_that_can_not_be_asked_for_or_change_nothing_are_not_tried():
     assert named(found) == ["left"]
 
 
+SSD = {**SPECS, "trait:CUSTOM_SSD": "required"}
+
+
+def test_flavors_that_ask_for_other_kinds_of_things_are_not_tried():
+    found = other_flavors(
+        ASKED,
+        [
+            flavor("gpu", specs={**SPECS, "resources:VGPU": "1"}),
+            flavor("pinned", specs={**SPECS, "hw:cpu_policy": "dedicated"}),
+            flavor("disks", specs=SSD),
+            flavor("limited", specs={**SPECS, "quota:cpu_shares": "1"}),
+        ],
+    )
+    assert named(found) == ["limited"]
+
+
+def test_no_flavor_or_image_without_the_guarantee_is_tried():
+    locked = flavor("locked", specs={"hw:mem_encryption": "true"})
+    secure = {**image("rocky", "qcow2"), "os_secure_boot": "required"}
+    asked = Question(locked, secure, (), SchedulerSettings.of(33))
+    assert named(other_flavors(asked, [flavor("open", 8, specs={})])) == []
+    same = {**image("rocky", "raw"), "os_secure_boot": "required", "id": "same"}
+    assert named(other_formats(asked, [image("rocky", "raw"), same])) == ["same"]
+
+
+def test_an_image_that_requires_another_trait_is_not_tried():
+    more = {**image("rocky", "raw"), "trait:CUSTOM_GOLD": "required"}
+    assert named(other_formats(ASKED, [more])) == []
+
+
 def test_no_more_than_a_dozen_are_tried():
     found = other_flavors(ASKED, [flavor(f"f{n:02}", 5 + n) for n in range(40)])
     assert named(found) == [f"f{n:02}" for n in range(12)]

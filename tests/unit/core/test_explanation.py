@@ -94,6 +94,7 @@ def test_a_host_of_the_fallback_query_has_the_reason_why_it_fails_the_other():
     )
     assert names(found.candidates) == ["new", "old"]
     assert names(found.fallback_candidates) == ["old"]
+    assert [h.name for h in found.hosts if found.pins_shared_cpus(h)] == ["old"]
     assert found.rejections == {}
     reasons = {h.name: found.rejection_by_clauses(h) for h in found.hosts}
     assert reasons["new"] is None

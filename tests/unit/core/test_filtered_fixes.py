@@ -8,6 +8,7 @@ import pytest
 
 from osc_traitsched.core.explain import fix
 from osc_traitsched.core.explain.fix import HostAction, HostChange
+from osc_traitsched.core.nova.filter.state import ServerGroup
 from tests.property.building import identity
 from tests.unit.core.filter.asked import REPORT
 from tests.unit.core.scheduled import (
@@ -146,13 +147,14 @@ def test_no_change_helps_for_sure_where_another_host_may_end_the_request():
 
 
 ENABLE = HostChange(HostAction.ENABLE_SERVICE)
+BROKEN = HostChange(HostAction.ENABLE_SERVICE, "broken")
 
 
 @pytest.mark.parametrize(
     ("state", "helping"),
     [
         ({"is_enabled": False}, [({ENABLE}, {"a"}, ())]),
-        ({"is_enabled": False, "disabled_reason": "broken"}, []),
+        ({"is_enabled": False, "disabled_reason": "broken"}, [({BROKEN}, {"a"}, ())]),
         ({"is_enabled": False, "is_up": False}, []),
         ({"is_up": False}, []),
     ],
@@ -165,3 +167,17 @@ def test_a_disabled_host_may_need_an_aggregate_too():
     body = {"cloud": {"a": {}}, "flavor": SSD, "aggregates": disks("true")}
     found = fixes_of(body, COMPUTE, SPECS, a={"is_enabled": False})
     assert found == [({ENABLE, join("disk0")}, {"a"}, ())]
+
+
+def test_a_group_that_has_a_member_on_each_host_in_reach_is_named():
+    members = frozenset(map(identity, "xy"))
+    group = ServerGroup("db", "anti-affinity", members=members, hosts=frozenset("ab"))
+    body = {"cloud": {"a": HAS, "b": HAS, "c": {}}, "flavor": GOLD}
+    asked = question(body, "ServerGroupAntiAffinityFilter", group=group)
+    servers = dict(zip(sorted(members), [("a", "a"), ("b", "b")]))
+    asked = dataclasses.replace(asked, servers=servers)
+    _, found = matched(asked, body)
+    told = fix.advice(asked, found.verdict, found.facts, found.computes)
+    assert [(each.topic, each.subject, each.amount) for each in told] == [
+        (fix.Topic.GROUP, "db", 2)
+    ]

@@ -188,6 +188,26 @@ def test_a_named_host_does_not_help_where_the_scheduler_refuses_or_does_not_star
         filtering(question(CLOUD, "RetryFilter", **forced), nodes)
 
 
+@pytest.mark.parametrize(
+    ("policy", "name", "other"),
+    [
+        ("affinity", "ServerGroupAffinityFilter", "a"),
+        ("anti-affinity", "ServerGroupAntiAffinityFilter", "b"),
+    ],
+)
+def test_nova_compute_checks_the_group_on_a_host_named_with_the_zone(
+    policy, name, other
+):
+    """nova/compute/manager.py, _validate_instance_group_policy"""
+    nodes = tuple(computes(CLOUD).values())
+    group = ServerGroup("g", policy, members=frozenset("x"), hosts={other})
+    forced = {"zone": "nova:b", "computes": nodes}
+    asked = question(CLOUD, COMPUTE, name, group=group, **forced)
+    found = filtering(asked, nodes)
+    assert found.judgment.names == (name,)
+    assert found.kept_out == {name: {B}}
+
+
 def test_filters_that_are_off_and_would_not_pass_a_host_are_named_if_only_assumed():
     asked = question(DISKS, COMPUTE)
     nodes = computes(DISKS, c=DOWN)

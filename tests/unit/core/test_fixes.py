@@ -2,6 +2,8 @@
 
 import dataclasses
 
+import pytest
+
 from osc_traitsched.core.explain import fix
 from osc_traitsched.core.explain.fix import (
     HostAction,
@@ -9,6 +11,7 @@ from osc_traitsched.core.explain.fix import (
     HostFix,
     RequestChange,
     RequestFix,
+    Topic,
 )
 from osc_traitsched.core.explain.verdict import evaluate
 from osc_traitsched.core.inventory.snapshot import Compute
@@ -16,6 +19,7 @@ from osc_traitsched.core.placement.facts import Stock
 from osc_traitsched.core.placement.matcher import Matcher
 from tests.cases.reading import Case
 from tests.property.building import identity
+from tests.unit.core.filter.asked import REPORT
 from tests.unit.core.test_cases import facts
 
 INVENTORIES = {"VCPU": {"total": 40, "max_unit": 10}, "MEMORY_MB": 4096, "DISK_GB": 9}
@@ -69,7 +73,7 @@ def test_an_aggregate_that_is_wanted_twice_is_joined_once():
     assert helping.hosts == (root,)
 
 
-def test_what_was_disabled_for_a_reason_is_not_to_be_enabled():
+def test_a_disabled_host_is_to_be_enabled_and_the_reason_is_said():
     disabled = {"traits": ["COMPUTE_STATUS_DISABLED"]}
     hosts = {"cmp00": disabled, "cmp01": disabled}
     case = Case({"name": "disabled", "cloud": hosts})
@@ -82,12 +86,12 @@ def test_what_was_disabled_for_a_reason_is_not_to_be_enabled():
         for uuid, reason in reasons.items()
     }
 
-    (helping,) = fix.on_hosts(
-        matcher, evaluate(matcher, found), case.question, computes
-    )
+    found = fix.on_hosts(matcher, evaluate(matcher, found), case.question, computes)
 
-    assert helping.changes == (HostChange(HostAction.ENABLE_SERVICE),)
-    assert helping.hosts == (identity("cmp01"),)
+    assert [(each.changes[0].name, each.hosts) for each in found] == [
+        ("", (identity("cmp01"),)),
+        ("new DIMMs", (identity("cmp00"),)),
+    ]
 
 
 REQUEST = RequestFix(
@@ -105,27 +109,120 @@ LESS = HostFix((HostChange(HostAction.REMOVE_TRAIT, "X"),), ())
 ENABLE = HostFix((HostChange(HostAction.ENABLE_SERVICE),), ())
 
 
-def test_what_touches_nobody_else_comes_first_and_hosts_come_last():
-    found = [TRAIT, FLAVOR, ENABLE, REQUEST, IMAGE, FORMAT]
-    safest = (REQUEST, FORMAT, FLAVOR, IMAGE, TRAIT, ENABLE)
+SYNC = HostFix((HostChange(HostAction.SYNC_AGGREGATE, "gold"),), ())
+ZONE = RequestFix((RequestChange("zone", "availability_zone", "a"),))
+
+
+def test_the_safest_comes_first_and_what_affects_others_last():
+    found = [TRAIT, FLAVOR, ENABLE, REQUEST, IMAGE, FORMAT, LESS, SYNC, ZONE]
+    safest = (ENABLE, SYNC, LESS, TRAIT, ZONE, FORMAT, REQUEST, IMAGE, FLAVOR)
     assert fix.safest_first(found) == safest
 
 
-def test_who_is_let_in_requires_the_trait_and_not_the_key_as_it_is_written():
-    case = Case(
-        {
-            "name": "odd letters",
-            "cloud": {"cmp00": {"aggregates": ["gold"]}},
-            "aggregates": {"gold": {"metadata": {"Trait:custom_gold": "Required"}}},
-            "options": {"enable_isolated_aggregate_filtering": True},
-        }
-    )
+def judged(**body):
+    """Return a case's question, its facts, and the verdict."""
+    case = Case({"name": "judged", **body})
     request = case.question.request()
     found = facts(case, request)
     matcher = Matcher(request.clauses, request.group_policy, found)
+    return case.question, found, evaluate(matcher, found)
 
-    (proposed,) = fix.on_request(case.question, found, evaluate(matcher, found))
 
-    assert proposed.changes == (
-        RequestChange("flavor", "trait:CUSTOM_GOLD", "required"),
+ISOLATION = {"enable_isolated_aggregate_filtering": True}
+GOLD = {"gold": {"metadata": {"Trait:custom_gold": "Required"}, "hosts": ["cmp00"]}}
+INSIDE = {"cmp00": {"aggregates": ["gold"], "traits": ["CUSTOM_GOLD"]}}
+
+
+def test_nobody_is_to_require_a_trait_to_get_into_an_isolated_aggregate():
+    found = judged(cloud=INSIDE, aggregates=GOLD, options=ISOLATION)
+    assert fix.on_request(*found) == ()
+
+
+def test_what_would_keep_the_flavor_out_of_an_aggregate_is_no_help():
+    found = judged(
+        cloud={**INSIDE, "cmp01": {}},
+        aggregates=GOLD,
+        options=ISOLATION,
+        flavor={"trait:CUSTOM_GOLD": "required", "trait:CUSTOM_SSD": "required"},
     )
+    assert [each.changes for each in fix.on_request(*found)] == [
+        (RequestChange("flavor", "trait:CUSTOM_SSD", None),)
+    ]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"image": {"os_secure_boot": "required"}},
+        {"flavor": {"os:secure_boot": "required"}},
+        {"flavor": {"trait:COMPUTE_SECURITY_TPM_2_0": "required"}},
+        {"flavor": {"trait:HW_CPU_X86_AMD_SEV": "required"}},
+    ],
+)
+def test_no_guarantee_is_dropped_and_where_to_look_is_said(body):
+    question, found, verdict = judged(cloud={"cmp00": {}}, **body)
+    assert fix.on_request(question, found, verdict) == ()
+    told = list(fix.advice(question, verdict, found, {}))
+    assert {each.topic for each in told} == {Topic.NOT_REPORTED}
+
+
+def test_a_trait_that_a_host_reports_needs_no_advice():
+    required = {"trait:COMPUTE_SECURITY_TPM_2_0": "required"}
+    hosts = {"cmp00": {"traits": ["COMPUTE_SECURITY_TPM_2_0"]}, "cmp01": {}}
+    question, found, verdict = judged(cloud=hosts, flavor=required)
+    assert list(fix.advice(question, verdict, found, {})) == []
+
+
+def test_a_trait_of_an_enabled_host_may_be_a_stale_one():
+    disabled = {"traits": ["COMPUTE_STATUS_DISABLED"]}
+    question, found, verdict = judged(cloud={"cmp00": disabled})
+    root = identity("cmp00")
+    enabled = {root: Compute(root, "cmp00", "cmp00")}
+    (told,) = fix.advice(question, verdict, found, enabled)
+    assert (told.topic, told.about) == (Topic.STALE_TRAIT, (root,))
+
+
+@pytest.mark.parametrize(
+    ("figures", "topics"),
+    [
+        ({}, [Topic.LEAKED]),
+        ({"running_vms": 1}, []),
+        ({"current_workload": 1}, []),
+        # A server that is about to arrive.
+        ({"free_ram_mb": 8192 - 768}, []),
+    ],
+)
+def test_what_placement_counts_on_a_host_without_servers_is_leaked(figures, topics):
+    full = {"VCPU": 8, "MEMORY_MB": {"total": 1024, "used": 768}, "DISK_GB": 9}
+    question, found, verdict = judged(cloud={"cmp00": {"inventories": full}})
+    root = identity("cmp00")
+    stock = {root: {"MEMORY_MB": Stock(1024, 768)}}
+    found = dataclasses.replace(found, stock=stock)
+    figures = {"running_vms": 0, "free_ram_mb": 8192, **figures}
+    report = dataclasses.replace(REPORT, **figures)
+    computes = {root: Compute(root, "cmp00", "cmp00", report=report)}
+    told = fix.advice(question, verdict, found, computes)
+    assert [each.topic for each in told] == topics
+
+
+KNOWN = ("COMPUTE_STATUS_DISABLED", "CUSTOM_GOLD", "CUSTOM_SSD")
+
+
+@pytest.mark.parametrize("what", ["flavor", "image"])
+def test_a_misspelled_trait_is_corrected(what):
+    case = Case({"name": "typo", what: {"trait:CUSTOM_GLOD": "required"}, "cloud": {}})
+    error, (told,) = fix.misspelled(case.question, case.question.request(), KNOWN)
+    assert "requires trait CUSTOM_GLOD, which does not exist. Did you mean" in str(
+        error
+    )
+    assert told.corrections == (
+        RequestChange(what, "trait:CUSTOM_GOLD", "required"),
+        RequestChange(what, "trait:CUSTOM_GLOD", None),
+    )
+
+
+def test_a_trait_like_no_other_is_not_corrected():
+    case = Case({"name": "new", "flavor": {"trait:CUSTOM_X": "required"}, "cloud": {}})
+    error, told = fix.misspelled(case.question, case.question.request(), KNOWN)
+    assert str(error).endswith("openstack trait-sched add CUSTOM_X --create")
+    assert told == ()

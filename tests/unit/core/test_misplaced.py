@@ -12,8 +12,8 @@ from tests.unit.core.residents import FINE, Said, said, server
 GOLD = {"trait:CUSTOM_GOLD": "required"}
 NOT_GOLD = {"trait:CUSTOM_GOLD": "forbidden"}
 LACKS, HAS = (
-    "lacks the trait CUSTOM_GOLD (flavor)",
-    "has the trait CUSTOM_GOLD (flavor)",
+    "lacks trait CUSTOM_GOLD (flavor)",
+    "has trait CUSTOM_GOLD (flavor)",
 )
 PLAIN, GOLDEN = {}, {"traits": ["CUSTOM_GOLD"]}
 
@@ -44,7 +44,7 @@ def test_a_host_that_got_a_forbidden_trait_could_not_be_given():
 
 def test_the_image_counts_as_it_is_now():
     found = said(cloud(a=PLAIN), [server("s1", "a", image="gold")])
-    why = ("lacks the trait CUSTOM_GOLD (image)",)
+    why = ("lacks trait CUSTOM_GOLD (image)",)
     assert found == {"s1": Said("misplaced", why, "no")}
 
 
@@ -70,7 +70,7 @@ def test_a_trait_has_to_be_where_the_amount_is_given():
     servers = [server("s1", "a", specs), server("s2", "b", specs)]
     found = said(cloud(a=node, b=other), servers)
     assert found["s1"] == FINE
-    why = "lacks the trait CUSTOM_RED (flavor) together with the rest"
+    why = "lacks trait CUSTOM_RED (flavor) together with the rest"
     assert found["s2"] == Said("misplaced", (why,), "yes")
 
 
@@ -81,9 +81,14 @@ def test_an_isolated_aggregate_is_for_those_who_require_its_trait():
     }
     servers = [server("s1", "a"), server("s2", "a", GOLD)]
     found = said(body, servers, enable_isolated_aggregate_filtering=True)
-    why = "is in the isolated aggregate gold, which is for CUSTOM_GOLD"
+    why = "is in aggregate gold, isolated for CUSTOM_GOLD"
     assert found == {"s1": Said("misplaced", (why,), "yes"), "s2": FINE}
     assert said(body, servers) == {"s1": FINE, "s2": FINE}
+    # The server that runs there is evidence against the option.
+    unsure = Said("unknown", (f"depends on nova.conf: {why}",))
+    assert said(body, servers, by_evidence=True) == {"s1": unsure, "s2": FINE}
+    lost = said(body, [server("s1", "a", NOT_GOLD)], by_evidence=True)
+    assert lost == {"s1": Said("misplaced", (HAS,), "yes")}
 
 
 def test_a_deleted_image_may_have_opened_an_isolated_aggregate():
@@ -97,7 +102,7 @@ def test_a_deleted_image_may_have_opened_an_isolated_aggregate():
         server("s3", "b", GOLD, image="deleted"),
     ]
     found = said(body, servers, enable_isolated_aggregate_filtering=True)
-    gone = "its image is deleted, and what the image requires is gone with it"
+    gone = "its image is deleted, and so is what it required"
     volume = "it boots from a volume, and what image that is made of was not read"
     assert found == {
         "s1": Said("unknown", (gone,)),
@@ -124,7 +129,7 @@ def test_what_a_root_volume_is_made_of_counts_as_an_image():
     )
     assert found == {
         "s1": FINE,
-        "s2": Said("misplaced", ("lacks the trait CUSTOM_GOLD (image)",), "yes"),
+        "s2": Said("misplaced", ("lacks trait CUSTOM_GOLD (image)",), "yes"),
     }
     found = said(body, servers, volumes={"s1": {}, "s2": {}})
     assert found == {"s1": FINE, "s2": FINE}
@@ -171,10 +176,7 @@ def test_a_zone_that_new_servers_get_was_not_asked_for():
 
 def test_a_zone_that_is_not_shown_is_not_known_where_there_are_zones():
     found = said(east_and_west(), [server("s1", "a")], minor=95)
-    why = (
-        "the availability zone that it was asked for with is not shown before compute "
-        "API 2.96"
-    )
+    why = "the requested availability zone is not shown before compute API 2.96"
     assert found == {"s1": Said("unknown", (why,))}
     assert said(cloud(a=PLAIN), [server("s1", "a")], minor=95) == {"s1": FINE}
 
@@ -199,7 +201,8 @@ def test_projects_are_kept_apart_by_the_prefilter_and_by_the_filter():
     why = "is outside the project's aggregate ours"
     assert found == {"s1": Said("misplaced", (why,), "yes"), "s2": FINE, "s3": FINE}
     found = said(body, servers, "AggregateMultiTenancyIsolation")
-    why = "is for other projects by filter_tenant_id (AggregateMultiTenancyIsolation)"
+    by = "filter_tenant_id (AggregateMultiTenancyIsolation)"
+    why = f"is reserved for other projects by {by}"
     assert found == {"s1": Said("misplaced", (why,), "yes"), "s2": FINE, "s3": FINE}
 
 
@@ -208,7 +211,7 @@ def test_a_project_without_an_aggregate_is_refused_with_all_hosts():
     options += ("placement_aggregate_required_for_tenants",)
     found = said(cloud(a=PLAIN), [server("s1", "a")], **dict.fromkeys(options, True))
     assert found["s1"].answer == "misplaced"
-    assert found["s1"].why[0].startswith("is refused with all hosts: ")
+    assert found["s1"].why[0].startswith("Nova rejects it on every host: ")
     assert found["s1"].destination == "no"
 
 
@@ -223,7 +226,7 @@ def test_two_of_a_group_that_are_to_be_apart_are_both_misplaced():
     servers = [server("s1", "a"), server("s2", "a"), server("s3", "b")]
     groups = [group("anti-affinity", "s1", "s2", "s3")]
     found = said(cloud(a=PLAIN, b=PLAIN), servers, *APART, groups=groups)
-    why = "has 1 of the group's servers (1 at most) (ServerGroupAntiAffinityFilter)"
+    why = "already runs a member of group pair (max 1) (ServerGroupAntiAffinityFilter)"
     assert found == {
         "s1": Said("misplaced", (why,), "no"),
         "s2": Said("misplaced", (why,), "no"),
@@ -241,7 +244,7 @@ def test_one_of_a_group_that_is_away_from_the_others_is_misplaced():
     servers = [server("s1", "a"), server("s2", "a"), server("s3", "b")]
     groups = [group("affinity", "s1", "s2", "s3")]
     found = said(cloud(a=PLAIN, b=PLAIN, c=PLAIN), servers, *APART, groups=groups)
-    why = "has no server of the group, which is on a (ServerGroupAffinityFilter)"
+    why = "runs no member of group pair, which is on a (ServerGroupAffinityFilter)"
     assert found == {"s1": FINE, "s2": FINE, "s3": Said("misplaced", (why,), "yes")}
 
 
@@ -297,12 +300,12 @@ def test_hints_go_by_where_the_other_servers_are():
         "s1": FINE,
         "s2": Said(
             "misplaced",
-            ("has servers of the hint different_host (DifferentHostFilter)",),
+            ("runs a server of hint different_host (DifferentHostFilter)",),
             "yes",
         ),
         "s3": Said(
             "misplaced",
-            ("has no server of the hint same_host (SameHostFilter)",),
+            ("runs no server of hint same_host (SameHostFilter)",),
             "yes",
         ),
         "s4": FINE,

@@ -37,7 +37,7 @@ def test_every_option_that_has_a_constant_has_a_row():
     constants = [v for k, v in vars(options).items() if k.isupper() and k[0] != "_"]
     named = {each for each in constants if isinstance(each, str)}
     assert options.ISOLATION in named
-    assert named - {options.ALL_WEIGHERS} <= set(OPTIONS)
+    assert named - {options.ALL_WEIGHERS, options.ALL_FILTERS} <= set(OPTIONS)
 
 
 def test_options_of_one_section_stand_together():

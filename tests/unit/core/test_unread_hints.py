@@ -67,15 +67,14 @@ def test_a_zone_that_no_aggregate_has_keeps_no_host_from_a_move(
         aggregates=(aggregate,),
     )
     assert unread_zone(pinned) == found
-    said = "The availability zone az-gone keeps no host out: no aggregate has it."
+    said = "No aggregate defines zone az-gone: it keeps no host out."
     assert list(filters.unread_zone(pinned)) == [said] * bool(found)
 
 
 def test_each_hint_without_effect_is_a_line():
     cidr = asked("SimpleCIDRAffinityFilter", hints={**HINTS, "cidr": ("/24",)})
     assert list(filters.unread_hints(cidr)) == [
-        "The hint cidr has no effect: it needs the hint build_near_host_ip.",
-        "The hint colour has no effect: no filter that is on reads it, and none of "
-        "Nova's does.",
-        "The hint same_host has no effect: SameHostFilter reads it, which is off.",
+        "Hint cidr has no effect: it needs the hint build_near_host_ip.",
+        "Hint colour has no effect: no enabled filter reads it.",
+        "Hint same_host has no effect: SameHostFilter reads it, which is off.",
     ]

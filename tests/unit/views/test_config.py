@@ -5,7 +5,7 @@ import pytest
 from osc_traitsched.core import releases
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova import settings as switch
-from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from osc_traitsched.core.nova.settings import NoEffect, SchedulerSettings, Setting
 from osc_traitsched.text import option
 from osc_traitsched.views import config
 from tests.golden import screens
@@ -100,3 +100,30 @@ def test_what_is_written_is_shown_as_no_terminal_obeys_it(golden):
 def test_what_stands_in_no_file_is_named_in_words():
     assert option(options.ISOLATION).startswith("[scheduler]enable_isolated")
     assert option(options.COLLATION) == "database collation"
+
+
+def test_a_person_sees_what_is_not_the_default_and_what_has_no_effect(golden):
+    default = Setting(True, "nova.conf:1", given=True)
+    found = SchedulerSettings(
+        33,
+        {
+            options.ENABLED_FILTERS: Setting(
+                ("ComputeFilter", "ImagePropertiesFilter", "NUMATopologyFilter"),
+                "/etc/kolla/nova-scheduler/nova.conf:3",
+                given=True,
+            ),
+            options.ISOLATION: Setting(True, "nova.conf:9", given=True),
+            options.RESTRICT_ISOLATED_HOSTS: default,
+        },
+        "compute API 2.103",
+        ignored=((options.AZ_QUERY, "nova.conf:7"),),
+        no_effect=(
+            NoEffect("DEFAULT.max_placement_results", "c:3", options.MAX_RESULTS),
+        ),
+        place="nova.conf",
+    )
+    short, whole = list(config.lines(found)), list(config.lines(found, is_all=True))
+    golden("config/show", short)
+    golden("config/show-all", whole)
+    assert all(len(line) <= 80 for line in whole)
+    assert not any("(--all)" in line for line in whole)

@@ -34,17 +34,18 @@ LIVE, COLD, EVACUATION = (
 )
 SETTINGS = SchedulerSettings(34, {}, "a test")
 HOME, THERE = host("cmp00").compute, host("cmp05").compute
+OTHER = host("cmp01").compute
 FLAVOR = {"name": "m1", "vcpus": 1, "ram": 512, "disk": 1, "extra_specs": {}}
 OPTIONS = (Option("--os-cloud", "my cloud"),)
 
 
-def server_move(name="web", kind=LIVE, state="active", hints=(), group=None, **more):
+def server_move(
+    name="web", kind=LIVE, state="active", hints=(), group=None, host="cmp00", **more
+):
     question = Question(FLAVOR, None, (), SETTINGS, group=group)
     question = question.with_spec(hints=dict(hints))
     status = {"stopped": "SHUTOFF"}.get(state, state.upper())
-    found = ServerState(
-        f"id-of-{name}", name, status, "p", "cmp00", "cmp00", vm_state=state
-    )
+    found = ServerState(f"id-of-{name}", name, status, "p", host, host, vm_state=state)
     return ServerMove(found, kind, question, **more)
 
 
@@ -54,7 +55,7 @@ def step(*given, unknown=(), **more):
 
 def drain(steps=(), stuck=(), settings=SETTINGS, **more):
     nodes = (dataclasses.replace(HOME, **more.pop("node", {})),)
-    return Drain("cmp00", nodes, 100, settings, tuple(steps), tuple(stuck), **more)
+    return Drain(("cmp00",), nodes, 100, settings, tuple(steps), tuple(stuck), **more)
 
 
 def no_room(name="full"):
@@ -69,15 +70,19 @@ def refused(name, **more):
     return Stuck(server_move(name, COLD, **more), StuckReason.REFUSED)
 
 
-def text(found, options=()):
+def text(found, options=(), everything=False):
     closed("host drain").validate(document.document(found, options))
-    return [line.text for line in prose.lines(found, options)]
+    return [line.text for line in prose.lines(found, options, everything)]
+
+
+def of(number):
+    return MoveRefusal("state", "InstanceInvalidState", f"reason {number}")
 
 
 NOT_SHOWN = (Part(Name.ZONE, Source.NOT_SHOWN, None, 96),)
 NOT_SHOWN += (Part(Name.HOST, Source.NOT_SHOWN),)
 ASLEEP = MoveRefusal(
-    "state", "InstanceInvalidState", "it is suspended, and would have to be active"
+    "state", "InstanceInvalidState", "it is suspended; it must be active"
 )
 POLICY = Refusal(
     "UnsupportedPolicyException", "group-policy-off", ("a", "F"), "scheduler"
@@ -89,7 +94,13 @@ SAME_HOST = dataclasses.replace(
     SETTINGS,
     settings={options.ENABLED_FILTERS: Setting(("SameHostFilter",), "a test")},
 )
-UNKNOWN = ("NUMATopologyFilter", "move:hypervisor", "availability zone", "OurFilter")
+UNKNOWN = (
+    "NUMATopologyFilter",
+    "move:hypervisor",
+    "availability zone",
+    "image",
+    "OurFilter",
+)
 
 STATES = {
     "empty": drain(),
@@ -111,6 +122,13 @@ STATES = {
         [step("a", EVACUATION), step("b", EVACUATION)],
         [no_host("grouped", kind=EVACUATION, group=HERE)],
         node={"is_up": False},
+    ),
+    "many-move": drain([step(f"web-{number}") for number in range(12)]),
+    "many-stuck": drain(stuck=[refused(str(n), refusals=(of(n),)) for n in range(7)]),
+    "several-hosts": dataclasses.replace(
+        drain([step()], [no_host("db", kind=EVACUATION, host="cmp01")]),
+        hosts=("cmp00", "cmp01"),
+        nodes=(HOME, dataclasses.replace(OTHER, is_up=False)),
     ),
     "one-stuck": drain(stuck=[no_room()]),
     "no-room": drain(stuck=[no_room(), no_room("other")]),
@@ -137,7 +155,22 @@ STATES = {
 def test_a_person_gets_the_answer_the_commands_and_what_keeps_servers(golden, state):
     golden(f"drain/{state}", text(STATES[state], OPTIONS))
     summary = document.document(STATES[state])["summary"]
-    assert summary == text(STATES[state])[0]
+    assert summary in text(STATES[state])[:2]
+
+
+def test_a_host_that_is_down_must_be_fenced_first():
+    found = text(STATES["down"], OPTIONS)
+    assert found[0].startswith("nova-compute on cmp00 is down: make sure the host is")
+    commands = [number for number, each in enumerate(found) if "evacuate" in each][1:]
+    evacuations = [n for n in commands if "server evacuate" in found[n]]
+    assert len(evacuations) == 2
+    assert all("only if cmp00 is powered off" in found[n - 1] for n in evacuations)
+    assert not any("powered off" in each for each in text(STATES["all-move"]))
+
+
+@pytest.mark.parametrize("state", ["down", "some-stuck", "not-known-of-servers"])
+def test_everything_that_is_known_is_shown_on_demand(golden, state):
+    golden(f"drain/long/{state}", text(STATES[state], OPTIONS, everything=True))
 
 
 def test_a_program_gets_the_commands_of_each_server(golden):

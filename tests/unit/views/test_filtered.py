@@ -48,10 +48,12 @@ def refused():
     return dataclasses.replace(failed, refusal=failed.filter_failure)
 
 
+PINNED = {"flavor": {"hw:cpu_policy": "dedicated"}}
+
+
 def pinned():
-    of_flavor = {"flavor": {"hw:cpu_policy": "dedicated"}}
     counts = {"allocation_request_counts": (900, 1200)}
-    return dataclasses.replace(found({**CLOUD, **of_flavor}), **counts)
+    return dataclasses.replace(found({**CLOUD, **PINNED}), **counts)
 
 
 BEST = {"a": reports(100), "b": reports(4000), "c": reports(200)}
@@ -70,6 +72,9 @@ STATES = {
     "filters-decide-which-is-first": lambda: found(CLOUD, "abc", scheduled.OWN, **USED),
     "filters-with-other-names": lambda: found(
         CLOUD, "abc", "ComputFilter", "AggregateMatchFilter"
+    ),
+    "pinned-without-dedicated-cpus": lambda: found(
+        {**CLOUD, **PINNED}, "abc", "NUMATopologyFilter"
     ),
     "first-host": lambda: found(**BEST),
     "first-host-unless-used": lambda: found(**USED),

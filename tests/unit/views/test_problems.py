@@ -64,7 +64,7 @@ ERRORS = [
     ),
     errors.OtherSettings("~/.config/osc-traitsched/prod.yaml"),
     errors.NotForProject("flavor", "f"),
-    errors.PlacementRefuses("No such trait(s): CUSTOM_X."),
+    errors.TraitMissing("flavor", "f\n", "CUSTOM_X", ("CUSTOM_Y",)),
     errors.MalformedTrait("a\nb\x1b[31m"),
     errors.UnknownTrait("CUSTOM_X", False, ("CUSTOM_Y", "CUSTOM_Z")),
     errors.UnknownTrait("HW_NEW", True, ()),
@@ -137,7 +137,8 @@ VARIANTS = [
     denied("project"),
     *(denied(scope, "admin") for scope in ("system", "domain", "")),
     *(denied(scope, "reader") for scope in ("system", "domain")),
-    # It can't be made: no trait of one's own, or there already.
+    errors.TraitMissing("flavor", "f", "HW_NEW", ()),
+    errors.TraitMissing("image", "i", "CUSTOM_X", (), is_forbidden=True),
     errors.PlacementRefuses("No such trait(s): HW_NEW."),
     errors.PlacementRefuses(CONFLICT),
     errors.ConcurrentUpdate("placement", "no", 409, 10),

@@ -31,8 +31,8 @@ def answer(failure, state=STATE, parts=(), **more):
     return ServerAnswer(state, 96, tuple(parts), failure, problem=DENIED, **more)
 
 
-def text(found):
-    return [each.text for each in prose.lines(found, NOW, everything=False)]
+def text(found, everything=False):
+    return [each.text for each in prose.lines(found, NOW, everything)]
 
 
 @pytest.mark.parametrize(
@@ -82,6 +82,8 @@ STATES = {
 def test_a_person_gets_the_failure_the_request_and_what_is_not_known(golden):
     states = {name: text(state) for name, state in STATES.items()}
     golden("server/states", screens(states))
+    states = {name: text(state, True) for name, state in STATES.items()}
+    golden("server/states-long", screens(states))
 
 
 def test_each_stage_has_words(golden):

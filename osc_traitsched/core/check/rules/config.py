@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import re
 from collections.abc import Collection, Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
@@ -13,6 +14,7 @@ from osc_traitsched.core.check.words import enable, off_by, unset
 from osc_traitsched.core.names import near_names
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import RootTrait
+from osc_traitsched.core.nova.filter import table
 from osc_traitsched.core.nova.options import IMAGE_PROPERTIES, is_removed
 from osc_traitsched.core.nova.server import server
 from osc_traitsched.core.nova.settings import AZ_FILTER, Setting
@@ -20,7 +22,7 @@ from osc_traitsched.core.nova.weigher import ranking
 from osc_traitsched.core.nova.weigher.weighing import Weigher
 from osc_traitsched.core.releases import release
 from osc_traitsched.paste import Option, openstack
-from osc_traitsched.text import did_you_mean, listed, option
+from osc_traitsched.text import did_you_mean, listed, option, quoted
 
 # Options, compared with the cloud's needs.
 
@@ -85,7 +87,6 @@ class ConfigFilterGone(Finding):
     """An enabled host filter that this release of Nova lacks."""
 
     rule = "config-filter-gone"
-    pedantic = True
     severity = Severity.ERROR
     kind = SubjectKind.OPTION
     name = options.ENABLED_FILTERS
@@ -112,6 +113,115 @@ def filter_gone(analysis: Analysis) -> Iterator[ConfigFilterGone]:
 
 
 @dataclasses.dataclass(frozen=True)
+class ConfigFilterUnknown(Finding):
+    """An enabled host filter that nova-scheduler can't load.
+
+    :ivar is_novas: Nova has it, and ``available_filters`` leaves it out
+    :ivar nearest: the loadable filter most like it, if any
+    """
+
+    rule = "config-filter-unknown"
+    severity = Severity.ERROR
+    kind = SubjectKind.OPTION
+    name = options.ENABLED_FILTERS
+    filter: str
+    is_novas: bool
+    nearest: tuple[str, ...]
+    setting: Setting
+
+    def words(self) -> Words:
+        return Words(
+            "nova-scheduler does not start: it can't load a host filter "
+            f"{quoted(self.filter)} ({self.setting.source})",
+            self._fix(),
+        )
+
+    def _fix(self) -> str:
+        available = option(options.AVAILABLE_FILTERS)
+        if self.is_novas:
+            return f"add a line to {available}: {options.ALL_FILTERS}"
+        if self.nearest:
+            return f"write {self.nearest[0]}"
+        if not self.filter.isidentifier():
+            return "write class names with commas between them, and nothing else"
+        return f"take it out, or add the path of its class to {available}"
+
+
+def filter_unknown(analysis: Analysis) -> Iterator[ConfigFilterUnknown]:
+    """nova/scheduler/host_manager.py, ``_choose_host_filters``."""
+    settings = analysis.survey.assumptions
+    setting = settings.setting(options.ENABLED_FILTERS)
+    loadable = table.loadable(settings)
+    for name in dict.fromkeys(
+        setting.value if isinstance(setting.value, tuple) else ()
+    ):
+        if loadable is None and name.isidentifier():
+            continue
+        if name in (loadable or ()) or is_removed(name, settings.release):
+            continue
+        known = table.FILTERS.keys() if loadable is None else loadable
+        plain = re.sub(r"\W", "", name.rpartition(".")[2])
+        near = near_names(plain, known)[:1]
+        yield ConfigFilterUnknown(name, name in table.FILTERS, near, setting)
+
+
+@dataclasses.dataclass(frozen=True)
+class ConfigNoComputeFilter(Finding):
+    """A list of host filters that lets hosts pass whose nova-compute is down."""
+
+    rule = "config-no-compute-filter"
+    severity = Severity.WARNING
+    kind = SubjectKind.OPTION
+    name = options.ENABLED_FILTERS
+    setting: Setting
+
+    def words(self) -> Words:
+        return Words(
+            f"the list has no ComputeFilter ({self.setting.source}): servers can go to "
+            "a host whose nova-compute is down, and fail there",
+            "add ComputeFilter to the list",
+        )
+
+
+def no_compute_filter(analysis: Analysis) -> Iterator[ConfigNoComputeFilter]:
+    setting = analysis.setting(options.ENABLED_FILTERS)
+    # With brackets or quotes it is another finding.
+    is_named = "ComputeFilter" in str(setting.value)
+    if setting.given and not is_named:
+        yield ConfigNoComputeFilter(setting)
+
+
+@dataclasses.dataclass(frozen=True)
+class ConfigNoEffect(Finding):
+    """A line of nova.conf that Nova does not read, and that means an option.
+
+    :ivar name: as written
+    :ivar meant: the option
+    """
+
+    rule = "config-no-effect"
+    kind = SubjectKind.OPTION
+    severity: Severity
+    name: str
+    source: str
+    meant: str
+
+    def words(self) -> Words:
+        return Words(
+            f"no effect: Nova does not read this line ({self.source})",
+            f"set {option(self.meant)} instead",
+        )
+
+
+def no_effect(analysis: Analysis) -> Iterator[ConfigNoEffect]:
+    settings = analysis.survey.assumptions
+    for each in settings.no_effect:
+        is_set = settings.setting(each.meant).given
+        severity = Severity.NOTE if is_set else Severity.WARNING
+        yield ConfigNoEffect(severity, each.name, each.source, each.meant)
+
+
+@dataclasses.dataclass(frozen=True)
 class ConfigMaxResults(Finding):
     """A limit for Placement's answer that is below the number of hosts.
 
@@ -129,9 +239,8 @@ class ConfigMaxResults(Finding):
 
     def words(self) -> Words:
         return Words(
-            f"{self.limit} ({self.setting.source}), and there are "
-            f"{self.total} hosts: where more can take a request, the "
-            "scheduler weighs a part of them only",
+            f"nova-scheduler sees at most {self.limit} of {self.total} hosts "
+            f"({self.setting.source}). A request fails if filters reject all of these",
             f"set {option(self.name)} to {self.total} or more",
         )
 
@@ -159,7 +268,7 @@ class ConfigProjectRequired(Finding):
         return Words(
             f"on ({self.setting.source}), and without effect as long as "
             f"{option(options.TENANT)} is off",
-            enable("projects-required"),
+            enable("projects-required", self.setting),
         )
 
 
@@ -191,7 +300,7 @@ class ConfigImageMetadataOff(Finding):
             f"{', '.join(self.traits)}: servers of the "
             f"{listed(self.images, 'image')} can land where their devices can't "
             "be made",
-            enable("image-metadata"),
+            enable("image-metadata", self.setting),
         )
 
 
@@ -379,6 +488,9 @@ def _why(finding: WeighersKeyOff) -> str:
 RULES = (
     Rule(ConfigIgnored, ignored, SubjectKind.OPTION),
     Rule(ConfigFilterGone, filter_gone, SubjectKind.OPTION),
+    Rule(ConfigFilterUnknown, filter_unknown, SubjectKind.OPTION),
+    Rule(ConfigNoComputeFilter, no_compute_filter, SubjectKind.OPTION),
+    Rule(ConfigNoEffect, no_effect, SubjectKind.OPTION),
     Rule(ConfigMaxResults, max_results, SubjectKind.HOST),
     Rule(ConfigProjectRequired, project_required, SubjectKind.OPTION),
     Rule(ConfigImageMetadataOff, image_metadata_off, SubjectKind.IMAGE),

@@ -155,7 +155,7 @@ class ImageTypeOff(Finding):
             f"{off_by(self.setting)}, and of {self.total} hosts not all "
             f"support the formats in use: {supported}; servers of the "
             f"{listed(self.images, 'image')} can land on one that does not",
-            enable("image-type"),
+            enable("image-type", self.setting),
         )
 
 

@@ -132,11 +132,18 @@ class IsolationOff(Finding):
     setting: Setting
 
     def words(self) -> Words:
+        names = listed(self.aggregates, "aggregate")
+        accept = "accepts" if len(self.aggregates) == 1 else "accept"
+        if not self.setting.given:
+            return Words(
+                "nova.conf is unknown; if the option is off, which is the default, "
+                f"{names} {accept} any server",
+                enable("isolation", self.setting),
+            )
         return Words(
-            f"{listed(self.aggregates, 'aggregate')} "
-            f"{'accepts' if len(self.aggregates) == 1 else 'accept'} any server "
-            f"in spite of the isolation metadata: {off_by(self.setting)}",
-            enable("isolation"),
+            f"{names} {accept} any server in spite of the isolation metadata: "
+            f"{off_by(self.setting)}",
+            enable("isolation", self.setting),
         )
 
 

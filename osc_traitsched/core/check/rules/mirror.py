@@ -18,7 +18,12 @@ from osc_traitsched.core.inventory.snapshot import (
     Provider,
     Snapshot,
 )
-from osc_traitsched.core.inventory.trait import Ownership, is_custom, ownership
+from osc_traitsched.core.inventory.trait import (
+    DISABLED,
+    Ownership,
+    is_custom,
+    ownership,
+)
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import AZ_FILTER, az_is_on
 from osc_traitsched.paste import Command, Option, openstack
@@ -463,6 +468,51 @@ def _show(provider: str) -> Command:
     return openstack("resource provider show", Option("--allocations"), provider)
 
 
+@dataclasses.dataclass(frozen=True)
+class MirrorStatus(Finding):
+    """A host that is enabled in Nova and disabled in Placement, or the reverse.
+
+    :ivar is_marked: Placement has it as disabled
+    """
+
+    rule = "mirror-status"
+    kind = SubjectKind.HOST
+    severity: Severity
+    name: str
+    is_marked: bool
+
+    def words(self) -> Words:
+        fix = "check the log of its nova-compute, and restart it"
+        if self.is_marked:
+            return Words(
+                f"Placement still marks it as disabled ({DISABLED}), but its "
+                "nova-compute is enabled: no server gets there",
+                fix,
+            )
+        return Words(
+            "its nova-compute is disabled, but Placement does not mark it "
+            f"({DISABLED}): Placement returns it, and the scheduler drops it",
+            fix,
+        )
+
+
+def status(analysis: Analysis) -> Iterator[MirrorStatus]:
+    """A nova-compute syncs the trait of its nodes, but not while it is down.
+
+    nova/compute/resource_tracker.py, ``_sync_compute_service_disabled_trait``.
+    """
+    survey = analysis.survey
+    if DISABLED not in survey.known_traits:
+        return
+    for node in _hypervisors(analysis):
+        if not node.is_up or node.uuid not in survey.traits:
+            continue
+        is_marked = DISABLED in survey.traits[node.uuid]
+        if is_marked is node.is_enabled:
+            severity = Severity.ERROR if is_marked else Severity.WARNING
+            yield MirrorStatus(severity, node.node, is_marked)
+
+
 RULES = (
     Rule(MirrorMissing, missing, SubjectKind.AGGREGATE),
     Rule(MirrorExtra, extra, SubjectKind.AGGREGATE),
@@ -472,4 +522,5 @@ RULES = (
     Rule(MirrorOtherUuid, other_uuid, SubjectKind.HOST),
     Rule(MirrorOtherName, other_name, SubjectKind.HOST),
     Rule(MirrorNoHypervisor, no_hypervisor, SubjectKind.HOST),
+    Rule(MirrorStatus, status, SubjectKind.HOST),
 )

@@ -254,8 +254,46 @@ def _is_refused(request: Request) -> bool:
     return request.lacks_group_policy or bool(request.groups_without_amounts)
 
 
+@dataclasses.dataclass(frozen=True)
+class ResourcesNoPcpu(Finding):
+    """Flavors with pinned CPUs, in a cloud where no host has dedicated CPUs."""
+
+    rule = "resources-no-pcpu"
+    severity = Severity.WARNING
+    kind = SubjectKind.RESOURCE_CLASS
+    name: str
+    flavors: tuple[str, ...]
+
+    def words(self) -> Words:
+        return Words(
+            f"{listed(self.flavors, 'flavor')}: pinned CPUs, and no host has dedicated "
+            "CPUs; hosts with [compute]cpu_shared_set reject such servers",
+            "set [compute]cpu_dedicated_set on hosts for pinned servers",
+        )
+
+
+def no_pcpu(analysis: Analysis) -> Iterator[ResourcesNoPcpu]:
+    """Find flavors that only Nova's second query, with VCPU, has hosts for.
+
+    A host without both ``[compute]cpu_dedicated_set`` and ``cpu_shared_set``, or with
+    ``vcpu_pin_set``, pins servers to all its CPUs (nova/virt/libvirt/driver.py,
+    ``_get_host_numa_topology``). No API shows these options.
+    """
+    if not _is_in_no_host(analysis, Resource("", "PCPU", 1, ())):
+        return
+    pinned = tuple(
+        flavor.name
+        for flavor in analysis.flavors
+        if any(request.fallback for request in flavor.requests)
+        and analysis.flavor_hosts.matching(flavor)
+    )
+    if pinned:
+        yield ResourcesNoPcpu("PCPU", pinned)
+
+
 AMOUNT_RULES = (
     Rule(ResourcesNoHost, no_host, SubjectKind.FLAVOR),
+    Rule(ResourcesNoPcpu, no_pcpu, SubjectKind.FLAVOR),
     Rule(ResourcesNotTogether, not_together, SubjectKind.FLAVOR),
 )
 

@@ -381,7 +381,7 @@ class ProjectOff(Finding):
         return Words(
             f"any project can land in {which}, and the projects of {TENANT_KEY} "
             f"anywhere: {off_by(self.setting)}, and {_FILTERS} has no {PROJECT_FILTER}",
-            enable("projects"),
+            enable("projects", self.setting),
             f"to keep other projects off these hosts, add {PROJECT_FILTER} to "
             f"{_FILTERS}; to keep the projects on these hosts, turn "
             f"{option(options.TENANT)} on, which still lets other projects in",

@@ -22,7 +22,7 @@ from osc_traitsched.core.nova.server.server import (
     BAD_SUFFIX,
     UNKNOWN_RESOURCE_CLASS,
 )
-from osc_traitsched.paste import Option, openstack
+from osc_traitsched.paste import Command, Option, openstack
 from osc_traitsched.text import did_you_mean, listed, quoted
 
 _REASONS = {
@@ -194,9 +194,42 @@ def _images_add_amounts(analysis: Analysis, flavor: StandaloneRequest) -> bool:
     return False
 
 
+@dataclasses.dataclass(frozen=True)
+class ResourcesLeaked(Finding):
+    """A host without servers that has allocations in Placement.
+
+    :ivar used: MB of memory that Placement counts
+    """
+
+    rule = "resources-leaked"
+    severity = Severity.WARNING
+    kind = SubjectKind.HOST
+    name: str
+    used: int
+
+    def words(self) -> Words:
+        return Words(
+            f"Placement counts {self.used} MB of memory in use, but Nova has no server "
+            "there",
+            Command("placement audit --verbose", program="nova-manage"),
+            "if a second check a minute later says the same, list the allocations",
+        )
+
+
+_MEMORY = "MEMORY_MB"
+
+
+def leaked(analysis: Analysis) -> Iterator[ResourcesLeaked]:
+    for node in analysis.survey.nova.computes:
+        memory = analysis.survey.stock.get(node.uuid, {}).get(_MEMORY)
+        if memory and node.has_leak(_MEMORY, memory.used, memory.reserved or 0):
+            yield ResourcesLeaked(node.node, memory.used)
+
+
 RULES = (
     Rule(ResourcesUnknown, unknown, SubjectKind.FLAVOR),
     Rule(ResourcesIgnored, ignored, SubjectKind.FLAVOR),
     Rule(ResourcesNoPolicy, no_policy, SubjectKind.FLAVOR),
     Rule(ResourcesNone, none, SubjectKind.FLAVOR),
+    Rule(ResourcesLeaked, leaked, SubjectKind.HOST),
 )

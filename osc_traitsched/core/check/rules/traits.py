@@ -41,7 +41,12 @@ class TraitsUnknown(Finding):
 
     def words(self) -> Words:
         fix: str | Command = "take the key off"
-        if trait.is_custom(self.name):
+        if self.nearest:
+            fix = (
+                f"correct {_namers(self)}; only if {self.name} is meant, create it "
+                "(trait-sched add --create)"
+            )
+        elif trait.is_custom(self.name):
             fix = give(self.name, create=True)
         elif self.name in WHERE_TO_LOOK:
             fix = "upgrade the os-traits library of Placement"
@@ -318,7 +323,7 @@ def unused(analysis: Analysis) -> Iterator[TraitsUnused]:
     """Custom traits without a use.
 
     Traits of nested providers and of Neutron are left out: ports and devices may ask
-    for them.
+    for them. So are traits of Ironic's nodes, which Ironic sets.
     """
     holders = _holders(analysis.survey.traits)
     left = analysis.survey.known_traits - _named(analysis)
@@ -326,7 +331,7 @@ def unused(analysis: Analysis) -> Iterator[TraitsUnused]:
         if trait.is_of_neutron(name):
             continue
         roots = holders.get(name, set())
-        if roots <= analysis.all_hosts:
+        if roots <= analysis.all_hosts - analysis.survey.nova.ironic.keys():
             yield TraitsUnused(name, analysis.host_names(roots))
 
 

@@ -1,10 +1,11 @@
-"""Fixes: changes that let a host take the request, once tried.
+"""Fixes: changes that let a host take the request, once tried; and advice.
 
 The matcher tries changes of hosts, Placement tries changes of the request.
 """
 
 from __future__ import annotations
 
+from osc_traitsched.core.explain.fix.advice import Advice, Topic, advice, misspelled
 from osc_traitsched.core.explain.fix.hosts import on_hosts, other_flavors, other_formats
 from osc_traitsched.core.explain.fix.requests import (
     Fix,
@@ -22,6 +23,7 @@ from osc_traitsched.core.explain.fix.requests import (
 )
 
 __all__ = [
+    "Advice",
     "Fix",
     "HostAction",
     "HostChange",
@@ -31,7 +33,10 @@ __all__ = [
     "RequestFix",
     "RequestPart",
     "Scope",
+    "Topic",
+    "advice",
     "changes_format",
+    "misspelled",
     "on_hosts",
     "on_request",
     "other_flavors",

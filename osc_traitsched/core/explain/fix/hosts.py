@@ -14,9 +14,15 @@ from osc_traitsched.core.explain.fix.requests import (
     HostFix,
     Replacement,
     RequestFix,
+    is_guarantee,
 )
 from osc_traitsched.core.explain.verdict import ClauseSet, Verdict
-from osc_traitsched.core.inventory.metadata import zone_in
+from osc_traitsched.core.inventory.metadata import (
+    isolated_by,
+    required_by,
+    required_by_image,
+    zone_in,
+)
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.inventory.trait import DISABLED, Ownership, ownership
 from osc_traitsched.core.nova.clause import (
@@ -46,7 +52,9 @@ _IS_PUBLIC = "os-flavor-access:is_public"
 def other_flavors(question: Question, flavors: Iterable[Body]) -> list[RequestFix]:
     """Flavors of at least the same size, nearest first.
 
-    Only public flavors with visible, different extra specs count.
+    Only public flavors with visible, different extra specs count. They ask for no
+    other kinds of things, such as traits, resource classes or NUMA nodes, and keep the
+    guarantees.
     """
     asked = question.flavor
     own = [asked[size] for size in _SIZES]
@@ -59,6 +67,7 @@ def other_flavors(question: Question, flavors: Iterable[Body]) -> list[RequestFi
         and not flavor.get(_DISABLED)
         and all(flavor[size] >= least for size, least in zip(_SIZES, own))
         and (_specs(flavor), _size(flavor)) != (_specs(asked), _size(asked))
+        and _is_alike(_specs(flavor), _specs(asked))
     ]
     found.sort(key=lambda flavor: _distance(flavor, question))
     return [RequestFix((Replacement("flavor", f),)) for f in found[:MOST_FLAVORS]]
@@ -70,8 +79,24 @@ def other_formats(question: Question, images: Iterable[Body]) -> Iterator[Reques
     for image in images:
         is_other = image.get("disk_format") != asked.get("disk_format")
         is_usable = image["status"] == "active" and image["name"] == asked.get("name")
-        if is_other and is_usable:
+        requires = required_by_image(image) - required_by_image(asked)
+        if is_other and is_usable and not requires and _keeps_guarantees(image, asked):
             yield RequestFix((Replacement("image", image),))
+
+
+#: Extra specs that no host is chosen by.
+_LIMITS = ("quota:", "hw_rng:", "hw_video:", "hw:watchdog_action")
+
+
+def _is_alike(specs: Mapping[str, str], asked: Mapping[str, str]) -> bool:
+    """Whether a flavor asks for no other kinds of things, and keeps guarantees."""
+    more = [key for key in specs.keys() - asked.keys() if not key.startswith(_LIMITS)]
+    requires = required_by(specs) - required_by(asked)
+    return not more and not requires and _keeps_guarantees(specs, asked)
+
+
+def _keeps_guarantees(found: Body, asked: Body) -> bool:
+    return all(found.get(key) == asked[key] for key in asked if is_guarantee(key))
 
 
 def _specs(flavor: Body) -> dict[str, str]:
@@ -94,6 +119,8 @@ def _distance(flavor: Body, question: Question) -> tuple[float, int, str]:
 
 _OF_SERVICE = "ComputeFilter"
 
+_REPORTED = ("COMPUTE_", "HW_")
+
 #: A host that needs more changes than this is not near.
 _MOST_CHANGES = 3
 
@@ -111,8 +138,8 @@ def on_hosts(
     """Changes of hosts that help: certain, simple and wide ones first.
 
     The matcher and the host filters accept the hosts after each change. Changes that
-    nova-compute would revert or nova-api reject are left out, and so are hosts disabled
-    with a reason.
+    nova-compute would revert or nova-api reject are left out. A trait that isolates an
+    aggregate is first for the aggregate's own hosts.
 
     :param computes: Nova's compute nodes by provider UUID
     :param may_fail: host filters that may fail the request for another host
@@ -128,12 +155,37 @@ def on_hosts(
             possible = tuple(filter(None, map(nova.changed, changes)))
             if len(possible) == len(changes):
                 hosts.setdefault(possible, []).append(root)
+    hosts = {
+        each: _of_aggregates(each, hosts[each], question, computes) for each in hosts
+    }
     found = _tried(question, computes, hosts, tuple(may_fail))
     return tuple(sorted(found, key=_certain_first))[:MOST_OF_HOSTS]
 
 
-def _certain_first(fix: HostFix) -> tuple[bool, int, int, str]:
-    return bool(fix.deciding), len(fix.changes), -len(fix.hosts), repr(fix)
+def _of_aggregates(
+    changes: Iterable[HostChange],
+    roots: list[str],
+    question: Question,
+    computes: Mapping[str, Compute],
+) -> list[str]:
+    """Hosts of the aggregates that a new trait isolates; all if none is of them."""
+    added = {c.name for c in changes if c.action is HostAction.ADD_TRAIT}
+    collation = question.assumptions.collation
+    members = {
+        host
+        for aggregate in question.aggregates
+        if not added.isdisjoint(isolated_by(aggregate["metadata"], collation))
+        for host in aggregate["hosts"]
+    }
+    own = [r for r in roots if r in computes and computes[r].service_host in members]
+    return own or roots
+
+
+def _certain_first(fix: HostFix) -> tuple[bool, int, bool, int, str]:
+    enabling = (c for c in fix.changes if c.action is HostAction.ENABLE_SERVICE)
+    has_reason = any(change.name for change in enabling)
+    number = len(fix.changes), has_reason, -len(fix.hosts)
+    return bool(fix.deciding), *number, repr(fix)
 
 
 def _tried(
@@ -204,11 +256,10 @@ class _Host:
         """The change for this host, or None if Nova rejects it."""
         if change.action is HostAction.ENABLE_SERVICE:
             # Where it is down enabling gains nothing, and where it is enabled the
-            # trait is a stale one that nova-compute takes away itself. Whoever gave
-            # a reason for disabling it knows better.
-            compute = self.compute
-            may = compute and compute.is_up_but_disabled and not compute.disabled_reason
-            return change if may else None
+            # trait is a stale one that nova-compute takes away itself.
+            if self.compute is None or not self.compute.is_up_but_disabled:
+                return None
+            return HostChange(change.action, self.compute.disabled_reason)
         if change.action is not HostAction.JOIN_AGGREGATE:
             return change
         named = [a for a in self.question.aggregates if a["uuid"] == change.name]
@@ -216,7 +267,7 @@ class _Host:
             return None
         (aggregate,) = named
         if self.compute.service_host in aggregate["hosts"]:
-            return HostChange(HostAction.MIRROR_AGGREGATE, change.name)
+            return HostChange(HostAction.SYNC_AGGREGATE, change.name)
         return change if self._may_be_in(self._zone(aggregate)) else None
 
     def _may_be_in(self, zone: str | None) -> bool:
@@ -309,8 +360,11 @@ def _host_change(clause: Condition) -> HostChange | None:
         return HostChange(HostAction.ENABLE_SERVICE)
     if ownership(clause.name) is not Ownership.OPERATOR:
         return None
-    action = HostAction.REMOVE_TRAIT if clause.forbidden else HostAction.ADD_TRAIT
-    return HostChange(action, clause.name)
+    if clause.forbidden:
+        return HostChange(HostAction.REMOVE_TRAIT, clause.name)
+    # Hypervisor and CPU report what they can do; nobody should claim it for them.
+    is_claim = clause.name.startswith(_REPORTED)
+    return None if is_claim else HostChange(HostAction.ADD_TRAIT, clause.name)
 
 
 def _changed_host(matcher: Matcher, host: Host, change: HostChange) -> Host:

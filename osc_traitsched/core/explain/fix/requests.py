@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Union
 
+from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.explain.verdict import ClauseSet, Verdict
-from osc_traitsched.core.inventory.metadata import (
-    REQUIRED,
-    Collation,
-    key_of,
-    trait_in,
-    zone_in,
-)
+from osc_traitsched.core.inventory.metadata import zone_in
 from osc_traitsched.core.nova.clause import Condition, Origin, Resource, Trait
 from osc_traitsched.core.nova.question import Body, Question
+from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement.facts import Facts
 
 # Fixes as values: what to change, and which hosts that gains.
@@ -30,12 +27,14 @@ MOST_OF_REQUEST = 4
 
 
 class Scope(enum.Enum):
-    """Extent of a fix, smallest first."""
+    """What a fix changes, safest first."""
 
-    EXISTING = 1
-    REQUEST = 2
-    FLAVOR_OR_IMAGE = 3
-    HOSTS = 4
+    SERVICE = 1
+    SYNC = 2
+    HOSTS = 3
+    EXISTING = 4
+    REQUEST = 5
+    FLAVOR_OR_IMAGE = 6
 
 
 class HostAction(enum.Enum):
@@ -46,14 +45,20 @@ class HostAction(enum.Enum):
     ENABLE_SERVICE = "enable"
     JOIN_AGGREGATE = "join"
     #: Nova has the host in the aggregate, and only Placement has not.
-    MIRROR_AGGREGATE = "mirror"
+    SYNC_AGGREGATE = "sync"
+
+
+_SCOPES = {
+    HostAction.ENABLE_SERVICE: Scope.SERVICE,
+    HostAction.SYNC_AGGREGATE: Scope.SYNC,
+}
 
 
 @dataclasses.dataclass(frozen=True)
 class HostChange:
     """One part of a change of hosts.
 
-    :ivar name: trait or aggregate UUID; empty for a service
+    :ivar name: trait or aggregate UUID; why a service is disabled, or empty
     """
 
     action: HostAction
@@ -75,8 +80,8 @@ class HostFix:
 
     @property
     def scope(self) -> Scope:
-        """Extent of the fix."""
-        return Scope.HOSTS
+        """What the fix changes."""
+        return _widest(_SCOPES.get(c.action, Scope.HOSTS) for c in self.changes)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -159,16 +164,26 @@ class RequestFix:
 
     @property
     def scope(self) -> Scope:
-        """Extent of the fix."""
-        return max((each.scope for each in self.changes), key=lambda s: s.value)
+        """What the fix changes."""
+        return _widest(each.scope for each in self.changes)
+
+
+def _widest(scopes: Iterable[Scope]) -> Scope:
+    return max(scopes, key=lambda scope: scope.value)
 
 
 Fix = Union[HostFix, RequestFix]
 
 
 def safest_first(fixes: Iterable[Fix]) -> tuple[Fix, ...]:
-    """Fixes by extent, certain ones first."""
-    return tuple(sorted(fixes, key=lambda fix: (fix.scope.value, bool(fix.deciding))))
+    """Fixes by what they change, certain and simple ones first.
+
+    Enable a host, sync an aggregate, change a host's traits or aggregates, use another
+    zone, flavor or image, change a flavor or an image.
+    """
+    return tuple(
+        sorted(fixes, key=lambda f: (f.scope.value, bool(f.deciding), len(f.changes)))
+    )
 
 
 # Changes of the request that may help; Placement has to try them.
@@ -176,6 +191,21 @@ def safest_first(fixes: Iterable[Fix]) -> tuple[Fix, ...]:
 
 #: So many zones, or disk formats, are worth a try.
 _MOST_ALTERNATIVES = 2
+
+#: So many sets of changes are looked at.
+_MOST_SETS = 40
+
+_GUARANTEE = re.compile(
+    r"(hw[:_]|os[:_]|trait:)?"
+    r"(architecture|secure_boot|firmware_type|mem_encryption\w*|tpm_\w+"
+    r"|COMPUTE_SECURITY_\w+|HW_CPU_X86_AMD_SEV\w*|HW_CPU_X86_INTEL_TDX)"
+)
+
+
+def is_guarantee(key: str) -> bool:
+    """Whether a key protects the server, so that nobody should drop it to fit."""
+    return bool(_GUARANTEE.fullmatch(key))
+
 
 _SIZES = {"VCPU": "vcpus", "PCPU": "vcpus", "MEMORY_MB": "ram", "DISK_GB": "disk"}
 
@@ -187,21 +217,53 @@ def on_request(
 
     They come from the smallest correction sets, and of these from those of the most
     hosts. Only keys that users write change: extra specs, image properties, size and
-    zone.
+    zone. No guarantee is dropped. A change of the flavor or the image adds no
+    condition, such as an isolated aggregate to stay out of, so it loses no host.
     """
     gains: dict[ClauseSet, list[str]] = {}
     for root, rejection in verdict.rejections.items():
         for correction_set in rejection.correction_sets:
             gains.setdefault(correction_set, []).append(root)
-    found: dict[tuple[RequestChange, ...], None] = {}
+    found: list[RequestFix] = []
+    tried: set[tuple[RequestPart, ...]] = set()
     for removed in sorted(gains, key=lambda each: (len(each), -len(gains[each]))):
         orphans = _drops(question, _origins(_orphans(removed)))
         for changes in _request_changes(question, removed, facts, gains[removed]):
             without = any(each.is_drop_of_resources for each in changes)
-            found.setdefault((*changes, *(orphans if without else ())))
-        if len(found) >= MOST_OF_REQUEST:
+            fix = RequestFix((*changes, *(orphans if without else ())))
+            if fix.changes not in tried and _is_advisable(fix, question):
+                found.append(fix)
+            tried.add(fix.changes)
+        if len(found) >= MOST_OF_REQUEST or len(tried) >= _MOST_SETS:
             break
-    return tuple(RequestFix(changes) for changes in list(found)[:MOST_OF_REQUEST])
+    return tuple(found[:MOST_OF_REQUEST])
+
+
+def _is_advisable(fix: RequestFix, question: Question) -> bool:
+    """Whether no guarantee goes, and a change for everyone adds no condition."""
+    after = question
+    for change in fix.changes:
+        after = change.applied(after)
+        if isinstance(change, RequestChange) and is_guarantee(change.key):
+            return False
+    if fix.scope is not Scope.FLAVOR_OR_IMAGE:
+        return True
+    try:
+        before, now = _conditions(question.request()), _conditions(after.request())
+    except Refusal:
+        return False
+    return all(amount <= before.get(each, -1) for each, amount in now.items())
+
+
+def _conditions(request: Request) -> dict[object, int]:
+    """Conditions of a request, whatever they come from, with their amounts."""
+    fields = ("group", "resource_class", "name", "forbidden", "aggregates")
+    return {
+        (type(each), *(getattr(each, name, None) for name in fields)): (
+            each.amount if isinstance(each, Resource) else 0
+        )
+        for each in request.clauses
+    }
 
 
 def changes_format(fix: RequestFix) -> bool:
@@ -247,8 +309,9 @@ def _alternatives(
     """Changes that each remove one clause."""
     kinds = {origin.key for origin in clause.origins if origin.kind == "prefilter"}
     if "isolate_aggregates" in kinds:
-        yield from _let_in(clause.origins, question.assumptions.collation)
-    elif "map_az_to_placement_aggregate" in kinds:
+        # Nobody should require a trait only to get into an isolated aggregate.
+        return
+    if "map_az_to_placement_aggregate" in kinds:
         for zone in _zones(question, facts, roots):
             yield (RequestChange("zone", "availability_zone", zone),)
     elif "require_image_type_support" in kinds:
@@ -260,16 +323,6 @@ def _alternatives(
         drops = _drops(question, clause.origins)
         if drops:
             yield drops
-
-
-def _let_in(
-    origins: Iterable[Origin], collation: Collation
-) -> Iterator[tuple[RequestChange, ...]]:
-    """Require the traits that isolate the aggregate."""
-    keys = (o.key for o in origins if o.kind == "aggregate")
-    names = [trait_in(key, collation) for key in keys]
-    if names:
-        yield tuple(RequestChange("flavor", key_of(name), REQUIRED) for name in names)
 
 
 def _zones(question: Question, facts: Facts, roots: Sequence[str]) -> list[str]:

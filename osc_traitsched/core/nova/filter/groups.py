@@ -211,7 +211,7 @@ def _raised(exception: str, hint: str, value: str) -> Raises:
 AFFINITY, ANTI_AFFINITY = "affinity", "anti-affinity"
 
 #: What has to be on for each policy.
-_FILTERS: Mapping[str, str] = {
+FILTERS: Mapping[str, str] = {
     AFFINITY: "ServerGroupAffinityFilter",
     ANTI_AFFINITY: "ServerGroupAntiAffinityFilter",
 }
@@ -265,13 +265,13 @@ def unsupported_policy(spec: RequestSpec, settings: SchedulerSettings) -> str | 
 
 def policies_off(settings: SchedulerSettings) -> Mapping[str, str]:
     """Policies that Nova rejects, with the disabled filter or weigher of each."""
-    found = ((each, needed_and_off(each, settings)) for each in (*_FILTERS, *_WEIGHERS))
+    found = ((each, needed_and_off(each, settings)) for each in (*FILTERS, *_WEIGHERS))
     return {policy: name for policy, name in found if name is not None}
 
 
 def needed_and_off(policy: str, settings: SchedulerSettings) -> str | None:
     """The filter or weigher that a policy needs, if it is disabled."""
-    name = _FILTERS.get(policy)
+    name = FILTERS.get(policy)
     if name is not None:
         return None if name in _listed(settings, options.ENABLED_FILTERS) else name
     name = _WEIGHERS.get(policy)

@@ -210,6 +210,7 @@ class ServerGroup:
     :ivar members: UUIDs of its servers
     :ivar hosts: service hosts of its servers
     :ivar is_placed: ``hosts`` is complete: every cell of its servers answered
+    :ivar project: owner; None if unknown
     """
 
     name: str
@@ -218,6 +219,7 @@ class ServerGroup:
     members: frozenset[str] = frozenset()
     hosts: frozenset[str] = frozenset()
     is_placed: bool = True
+    project: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -201,8 +201,9 @@ class Judgment:
 def enabled(settings: SchedulerSettings) -> tuple[str, ...]:
     """Enabled filters in order, unique.
 
-    :raises FiltersNotInRelease: for removed filters, and for paths, since the option
-        takes class names (nova/scheduler/host_manager.py, ``_choose_host_filters``)
+    :raises FiltersNotInRelease: for removed filters, and for paths and quotes, since
+        the option takes class names (nova/scheduler/host_manager.py,
+        ``_choose_host_filters``)
     """
     setting = settings.setting(options.ENABLED_FILTERS)
     value = setting.value
@@ -211,6 +212,27 @@ def enabled(settings: SchedulerSettings) -> tuple[str, ...]:
     if gone:
         raise FiltersNotInRelease(gone, settings.release, setting.source)
     return names
+
+
+def loadable(settings: SchedulerSettings) -> frozenset[str] | None:
+    """Names of the filters that available_filters loads; None if that is unknown.
+
+    The option has paths of classes, and of functions that return classes
+    (nova/loadables.py, ``get_matching_classes``).
+    """
+    value = settings.value(options.AVAILABLE_FILTERS)
+    names: set[str] = set()
+    for path in value if isinstance(value, tuple) else ():
+        name = path.rpartition(".")[2]
+        if not all(map(str.isidentifier, path.split("."))):
+            continue
+        if path == options.ALL_FILTERS:
+            names.update(n for n, f in FILTERS.items() if f.is_in(settings.release))
+        elif name[:1].islower():
+            return None
+        else:
+            names.add(name)
+    return frozenset(names)
 
 
 def with_filters(
@@ -240,7 +262,7 @@ def with_filters(
 def _is_missing(name: str, release: int) -> bool:
     known = FILTERS.get(name)
     is_gone = known is not None and not known.is_in(release)
-    return "." in name or is_gone or is_removed(name, release)
+    return not name.isidentifier() or is_gone or is_removed(name, release)
 
 
 def judge_all(

@@ -369,19 +369,19 @@ ImageBody = Mapping[str, Any]
 
 
 def image_is_open_to(
-    image: ImageBody, project: str | None, accepted: Callable[[], Collection[str]]
+    image: ImageBody, project: str | None, members: Callable[[], Collection[str]]
 ) -> bool:
     """Whether a project's users may use an image.
 
     :param project: ID; None without a project
-    :param accepted: called for another project's shared image; IDs of the projects that
-        accepted it
+    :param members: called for another project's shared image; IDs of the projects that
+        it is shared with
     """
     if image["visibility"] in ("public", "community"):
         return True
     if project is None or image.get("owner") == project:
         return project is not None
-    return image["visibility"] == "shared" and project in accepted()
+    return image["visibility"] == "shared" and project in members()
 
 
 def images_of_others(

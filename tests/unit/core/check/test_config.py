@@ -6,10 +6,13 @@ import dataclasses
 
 import pytest
 
+from osc_traitsched.config import joining
+from osc_traitsched.config.nova_conf import Text
 from osc_traitsched.core.check.finding import Severity
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from osc_traitsched.core.nova.settings import NoEffect, SchedulerSettings, Setting
 from tests.unit.core.check.surveys import (
+    aggregate,
     assumed,
     findings,
     host,
@@ -58,9 +61,97 @@ def test_a_host_filter_that_the_release_does_not_have_any_more_is_an_error(name,
         assert ids(dataclasses.replace(of, assumptions=before)) == []
 
 
-def test_that_of_zones_and_those_of_other_projects_are_not_the_rules_matter():
-    assumptions = with_filters(28, "AvailabilityZoneFilter", "BlazarFilter")
+def test_that_of_zones_is_not_the_rules_matter():
+    assumptions = with_filters(28, "ComputeFilter", "AvailabilityZoneFilter")
     assert ids(survey([host("a")], assumptions=assumptions)) == ["az-filter"]
+
+
+def with_available(found, *paths):
+    setting = Setting(paths, "nova.conf:8", given=True)
+    return dataclasses.replace(
+        found, settings={**found.settings, options.AVAILABLE_FILTERS: setting}
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest", "fix"),
+    [
+        ("NUMATopolgyFilter", "NUMATopologyFilter", "write NUMATopologyFilter"),
+        ("['NumInstancesFilter'", "NumInstancesFilter", "write NumInstancesFilter"),
+        ("nova.scheduler.filters.json_filter.JsonFilter", "JsonFilter", "write JsonF"),
+        (
+            "BlazarFilter",
+            "",
+            "take it out, or add the path of its class to [filter_sch",
+        ),
+        ("", "", "write class names with commas between them"),
+    ],
+)
+def test_a_host_filter_that_can_not_be_loaded_is_an_error(name, nearest, fix):
+    of = survey([host("a")], assumptions=with_filters(33, "ComputeFilter", name))
+    (found,) = findings(of)
+    assert (found.rule, found.severity) == ("config-filter-unknown", Severity.ERROR)
+    assert (found.filter, found.is_novas) == (name, False)
+    assert "".join(found.nearest) == nearest
+    assert found.words().fix.startswith(fix)
+    assert "does not start" in found.words().problem
+
+
+def test_own_filters_are_loaded_by_the_paths_of_their_classes():
+    listed = with_filters(33, "ComputeFilter", "BlazarFilter")
+    own = "blazarnova.scheduler.filters.blazar_filter.BlazarFilter"
+    both = with_available(listed, options.ALL_FILTERS, own)
+    assert ids(survey([host("a")], assumptions=both)) == []
+    (found,) = findings(survey([host("a")], assumptions=with_available(listed, own)))
+    assert (found.filter, found.is_novas) == ("ComputeFilter", True)
+    assert found.words().fix.endswith(f"available_filters: {options.ALL_FILTERS}")
+    broken = with_available(listed, f"['{options.ALL_FILTERS}']", own)
+    assert ids(survey([host("a")], assumptions=broken)) == ["config-filter-unknown"]
+    unknown = with_available(listed, "site.filters.all_of_ours")
+    assert ids(survey([host("a")], assumptions=unknown)) == []
+
+
+@pytest.mark.parametrize(
+    ("files", "verb"),
+    [
+        ({"environments": ("env.yaml",)}, "config tripleo"),
+        ({"control_plane": Text("plane.yaml", "")}, "config rhoso"),
+        ({}, "config nova-conf"),
+    ],
+)
+def test_the_command_is_for_the_deployment_tool_whose_file_was_given(
+    files, verb, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "env.yaml").write_text("parameter_defaults: {A: 3}", encoding="utf-8")
+    off = (("scheduler.enable_isolated_aggregate_filtering", "false"),)
+    of = survey(
+        [host("a")],
+        aggregates=[aggregate("gold", "a", trait__CUSTOM_GOLD="required")],
+        assumptions=joining.assumptions(joining.Named(given=off, **files), 23, ""),
+    )
+    (found,) = (each for each in findings(of) if each.rule == "isolation-off")
+    assert found.words().fix.verb == f"trait-sched {verb}"
+
+
+def test_a_list_without_computefilter_is_a_warning_if_somebody_gave_it():
+    (found,) = findings(survey([host("a")], assumptions=with_filters(33, "JsonFilter")))
+    assert found.rule == "config-no-compute-filter"
+    assert found.severity == Severity.WARNING
+
+
+@pytest.mark.parametrize(
+    ("is_set", "severity"), [(False, Severity.WARNING), (True, Severity.NOTE)]
+)
+def test_a_line_without_effect_is_a_finding(is_set, severity):
+    line = NoEffect("DEFAULT.max_placement_results", "nova.conf:9", options.MAX_RESULTS)
+    found = assumed(max_placement_results=9) if is_set else assumed()
+    found = dataclasses.replace(found, no_effect=(line,))
+    (finding,) = findings(survey([host("a")], assumptions=found))
+    assert (finding.rule, finding.severity) == ("config-no-effect", severity)
+    assert finding.name == "DEFAULT.max_placement_results"
+    assert "nova.conf:9" in finding.words().problem
+    assert finding.words().fix == "set [scheduler]max_placement_results instead"
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from tests.unit.core.check.surveys import (
     ids,
     survey,
 )
+from tests.unit.core.check.test_filters import with_computes
 
 HOSTS = [host("a"), host("b"), host("c")]
 PLAIN = aggregate("plain", "a", "b")
@@ -217,6 +218,36 @@ def test_a_host_of_an_aggregate_that_has_no_hypervisor():
         Severity.WARNING,
     )
     assert (found.name, found.aggregates) == ("z", ("gone",))
+
+
+MARK = "COMPUTE_STATUS_DISABLED"
+
+
+@pytest.mark.parametrize(
+    ("traits", "state", "severity"),
+    [
+        ([MARK], {}, Severity.ERROR),
+        ([], {"is_enabled": False}, Severity.WARNING),
+        ([MARK], {"is_enabled": False}, None),
+        ([], {}, None),
+        # A nova-compute that is down can't change its provider.
+        ([MARK], {"is_up": False}, None),
+        ([], {"is_up": False, "is_enabled": False}, None),
+    ],
+)
+def test_placement_marks_the_hosts_that_are_disabled_and_no_others(
+    traits, state, severity
+):
+    of = survey([host("a", *traits), host("b")], known=[MARK])
+    of = with_computes(of, lambda node: state if node.node == "a" else {})
+    found = findings(of, "mirror")
+    expected = [("mirror-status", "a", severity)] if severity else []
+    assert [(f.rule, f.name, f.severity) for f in found] == expected
+
+
+def test_a_placement_that_does_not_know_the_mark_can_not_have_it_wrong():
+    of = with_computes(survey([host("a")]), lambda node: {"is_enabled": False})
+    assert findings(of, "mirror") == []
 
 
 def planned(found):

@@ -181,6 +181,24 @@ def test_a_trait_that_is_missing_does_not_make_the_cpus_too_many():
     assert ids(of) == ["traits-no-host"]
 
 
+# resources-no-pcpu
+
+
+PINNED = [flavor("f", hw__cpu_policy="dedicated"), flavor("g"), flavor("h")]
+
+
+def test_pinned_cpus_are_a_warning_if_no_host_has_dedicated_ones():
+    found = only(survey([host("a"), host("b")], PINNED))
+    assert (found.rule, found.severity) == ("resources-no-pcpu", Severity.WARNING)
+    assert (found.name, found.flavors) == ("PCPU", ("f",))
+    assert "cpu_shared_set" in found.words().problem
+
+
+@pytest.mark.parametrize("size", [{**SMALL, "PCPU": 4}, None])
+def test_one_host_that_may_have_dedicated_cpus_is_enough(size):
+    assert ids(survey([host("a"), host("b", size=size)], PINNED)) == []
+
+
 # resources-not-together
 
 
@@ -255,7 +273,7 @@ def test_an_image_of_another_project_is_a_note():
 def test_an_architecture_that_no_host_has_is_found(hypervisor, severity):
     images = [ARM, image("arm2", hw_architecture="aarch64"), image("plain")]
     of = cloud(
-        given("ImagePropertiesFilter"),
+        given("ComputeFilter", "ImagePropertiesFilter"),
         [flavor("f")],
         images,
         hypervisor_type=hypervisor,

@@ -31,7 +31,9 @@ HOST_FILTER = dataclasses.replace(
     OFF,
     settings={
         options.ENABLED_FILTERS: Setting(
-            ("AggregateMultiTenancyIsolation",), "nova.conf:2", given=True
+            ("ComputeFilter", "AggregateMultiTenancyIsolation"),
+            "nova.conf:2",
+            given=True,
         )
     },
 )

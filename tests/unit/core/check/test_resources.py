@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from osc_traitsched.core.check.finding import Severity, SubjectKind
+from osc_traitsched.core.placement.facts import Stock
 from osc_traitsched.views import check
 from tests.unit.core.check.surveys import (
     assumed,
@@ -16,6 +19,7 @@ from tests.unit.core.check.surveys import (
     image,
     survey,
 )
+from tests.unit.core.check.test_filters import REPORT, with_computes
 
 NO_AMOUNTS = {"resources__VCPU": "0", "resources__MEMORY_MB": "0"}
 NOTHING = {**NO_AMOUNTS, "resources__DISK_GB": "0"}
@@ -85,6 +89,35 @@ def test_a_group_with_a_word_for_a_suffix_is_ignored_in_train_only():
     for release, expected in ((20, ["resources-ignored"]), (21, [])):
         of = survey([host("a")], flavors, assumptions=assumed(release))
         assert ids(of, "resources") == expected
+
+
+# resources-leaked
+
+
+@pytest.mark.parametrize(
+    ("used", "report", "is_found"),
+    [
+        (512, {}, True),
+        (0, {}, False),
+        (512, {"running_vms": 1}, False),
+        (512, {"current_workload": 1}, False),
+        (512, {"hypervisor_type": "ironic"}, False),
+        # A resize that is not confirmed.
+        (512, {"free_ram_mb": 8192 - 256 - 512}, False),
+        (1024, {"free_ram_mb": 8192 - 256 - 512}, True),
+    ],
+)
+def test_memory_that_placement_alone_counts_is_leaked(used, report, is_found):
+    of = survey([host("a")])
+    stock = {identity("a"): {"MEMORY_MB": Stock(7936, used, 8192, reserved=256)}}
+    figures = {"memory_mb": 8192, "free_ram_mb": 8192 - 256, "running_vms": 0, **report}
+    figures = dataclasses.replace(REPORT, **figures)
+    of = with_computes(of, lambda node: {"report": figures})
+    found = findings(dataclasses.replace(of, stock=stock), "resources")
+    expected = [("resources-leaked", "a", used)] if is_found else []
+    assert [(f.rule, f.name, f.used) for f in found] == expected
+    down = with_computes(of, lambda node: {"is_up": False})
+    assert ids(dataclasses.replace(down, stock=stock), "resources") == []
 
 
 # resources-no-policy

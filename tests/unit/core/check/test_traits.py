@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from osc_traitsched.core.check.finding import Severity, SubjectKind
@@ -16,6 +18,7 @@ from tests.unit.core.check.surveys import (
     image,
     survey,
 )
+from tests.unit.core.check.test_filters import REPORT, with_computes
 
 GOLD, SILVER = "CUSTOM_GOLD", "CUSTOM_SILVER"
 ON = assumed(enable_isolated_aggregate_filtering=True)
@@ -50,6 +53,10 @@ def test_an_unknown_trait_is_an_error_be_it_forbidden(value):
     assert (found.rule, found.severity) == ("traits-unknown", Severity.ERROR)
     assert (found.name, found.flavors) == ("CUSTOM_GOLT", ("f",))
     assert found.nearest == (GOLD,)
+    assert found.words().fix == (
+        "correct flavor f; only if CUSTOM_GOLT is meant, create it (trait-sched add "
+        "--create)"
+    )
 
 
 def test_an_unknown_trait_of_a_group_of_its_own_is_found():
@@ -484,3 +491,11 @@ def test_a_custom_trait_that_something_names_is_used(named):
 def test_the_traits_of_other_services_providers_are_theirs():
     child = {"a_child": (frozenset({"CUSTOM_PHYSNET_1"}), {})}
     assert ids(survey([host("a", children=child)])) == []
+
+
+def test_the_traits_of_a_node_of_ironic_are_ironics():
+    report = dataclasses.replace(REPORT, hypervisor_type="ironic")
+    of = survey([host("a", GOLD), host("b")])
+    assert ids(of, "traits-unused") == ["traits-unused"]
+    of = with_computes(of, lambda node: {"report": report} if node.node == "a" else {})
+    assert ids(of, "traits-unused") == []

@@ -1,0 +1,116 @@
+"""The doctor's findings about settings, as lines and rows."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from osc_traitsched.core.diagnosis import Diagnosis, OnMachine
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.releases import release
+from osc_traitsched.paste import Option, line, openstack
+from osc_traitsched.text import count, listed
+from osc_traitsched.views.listing import Table
+
+COLUMNS = ("kind", "name", "detail", "command")
+
+_SAVE = "trait-sched config save"
+
+#: How to get nova.conf out of the running scheduler, by deployment.
+HOW_TO = {
+    "Kolla": "docker exec nova_scheduler cat /etc/nova/nova.conf",
+    "TripleO": "sudo podman exec nova_scheduler cat /etc/nova/nova.conf",
+    "RHOSO": "oc rsh nova-scheduler-0 sh -c 'cat /etc/nova/nova.conf.d/*.conf'",
+    "Helm": "kubectl exec deploy/nova-scheduler -- cat /etc/nova/nova.conf",
+    "charms": "juju ssh nova-cloud-controller/leader sudo cat /etc/nova/nova.conf",
+    "OSA": "lxc-attach -n $(lxc-ls --filter nova_api) -- cat /etc/nova/nova.conf",
+    "packages": "sudo cat /etc/nova/nova.conf",
+}
+
+#: What an option is called, and what it would change; of aggregates it says what they
+#: have.
+_EFFECTS = {
+    options.ISOLATION: (
+        "isolation",
+        "trait:...=required; if on, closed to other servers",
+    ),
+    options.TENANT: ("projects", "filter_tenant_id; if on, their projects stay there"),
+    options.AZ_QUERY: ("zones", "a zone; if on, Placement checks it"),
+    options.IMAGE_TYPE: ("image types", "if on, hosts must support the disk format"),
+    options.ENABLED_FILTERS: ("host filters", "they reject hosts after Placement"),
+}
+
+
+def lines(found: Diagnosis, options: Sequence[Option]) -> Iterator[str]:
+    """What is in use, what was found, what is unknown, and how to get it."""
+    yield f"In use: {_in_use(found)}"
+    if found.unused:
+        yield "On this machine, not in use:"
+    for each in found.unused:
+        yield f"  {' '.join(each.paths)}  ({_whose(each)})"
+        if command := _save(each, options):
+            yield f"    {command}"
+    if not found.unknown:
+        yield verdict(found)
+        return
+    yield "Unknown, and it matters on this cloud:"
+    for name, aggregates in found.unknown.items():
+        text = f"{_EFFECTS[name][0]}: {_effect(name, aggregates)}"
+        yield from textwrap.wrap(
+            text, 80, initial_indent="  ", subsequent_indent="    "
+        )
+    yield "nova.conf of the running scheduler, by deployment:"
+    for name, command in HOW_TO.items():
+        yield f"  {name:<8} {command}"
+    command = line(openstack(_SAVE, Option("--nova-conf", "nova.conf")), options)
+    yield "Write it to a file, and save its place once:"
+    yield f"  {command}"
+
+
+def verdict(found: Diagnosis) -> str:
+    """What is unknown, in one line."""
+    names = listed(_EFFECTS[name][0] for name in found.unknown)
+    if names:
+        return f"Unknown, and it matters on this cloud: {names}."
+    return "Nothing that matters on this cloud is unknown."
+
+
+def rows(found: Diagnosis, options: Sequence[Option]) -> Table:
+    """The same as rows, for programs."""
+    table = [("in use", found.assumed.place or "", _in_use(found), "")]
+    for each in found.unused:
+        files = " ".join(each.paths)
+        table.append(("not in use", files, _whose(each), _save(each, options)))
+    for name, names in found.unknown.items():
+        table.append(("unknown", name, _effect(name, names), ""))
+    if found.unknown:
+        table += [("how to", name, "", command) for name, command in HOW_TO.items()]
+    return COLUMNS, table
+
+
+def _in_use(found: Diagnosis) -> str:
+    nova = f"Nova {release(found.assumed.release)}"
+    place = found.assumed.place
+    return f"{place}; {nova}" if place else f"no settings; the defaults of {nova}"
+
+
+def _whose(each: OnMachine) -> str:
+    return each.whose if each.is_readable else f"{each.whose}; you may not read it"
+
+
+def _save(each: OnMachine, options: Sequence[Option]) -> str:
+    if not (each.is_nova_conf and each.is_readable):
+        return ""
+    files = [Option("--nova-conf", path) for path in each.paths]
+    more = [Option("--baseline", each.baseline)] if each.baseline else []
+    return line(openstack(_SAVE, *files, *more), options)
+
+
+def _effect(name: str, aggregates: Sequence[str]) -> str:
+    effect = _EFFECTS[name][1]
+    if not aggregates:
+        return effect
+    verb = "has" if len(aggregates) == 1 else "have"
+    return (
+        f"{count(len(aggregates), 'aggregate')} ({listed(aggregates)}) {verb} {effect}"
+    )

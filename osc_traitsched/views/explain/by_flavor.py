@@ -1,0 +1,104 @@
+"""Which flavors find a host with one image, on one screen and as a document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from osc_traitsched.core.errors import PlacementRefuses, Refusal, TraitMissing, nova
+from osc_traitsched.core.explain.explanation import Explanation, breakdown
+from osc_traitsched.documents import plain
+from osc_traitsched.text import count, visible
+from osc_traitsched.views.explain import headline, schema
+from osc_traitsched.views.terminal import Line, Tone
+
+_MOST_LINES = 15
+_WIDTH = 80
+
+#: The number of hosts, the same in words, and why there is none.
+_Group = tuple[int, str, tuple[str, ...]]
+
+
+def lines(found: Sequence[Explanation]) -> Iterator[Line]:
+    """How many flavors find a host, then those with the same number of hosts.
+
+    Names are not escaped yet.
+    """
+    fit = sum(len(each.candidates) > len(each.uncertain) for each in found)
+    may = sum(bool(each.candidates) or each.depends for each in found) - fit
+    image = found[0].question.image or {} if found else {}
+    name = image.get("name") or image.get("id")
+    more = f", {may} more may" if may else ""
+    verdict = f"{fit} of {count(len(found), 'flavor')} can boot image {name} now{more}."
+    yield Line(verdict, Tone.YES if fit else Tone.DOUBT if may else Tone.NO)
+    groups: dict[_Group, list[str]] = {}
+    for each in found:
+        groups.setdefault(_group(each), []).append(each.question.flavor["name"])
+    ordered = sorted(groups.items(), key=lambda group: -group[0][0])
+    for (_, hosts, why), flavors in ordered[:_MOST_LINES]:
+        yield Line(_line(hosts, why, flavors))
+    rest = sum(len(flavors) for _, flavors in ordered[_MOST_LINES:])
+    if rest:
+        yield Line(f"  {count(rest, 'more flavor')} with other reasons: see -f json")
+    yield Line("explain FLAVOR IMAGE shows hosts, fixes and what depends on nova.conf.")
+
+
+def _line(hosts: str, why: Sequence[str], flavors: Sequence[str]) -> str:
+    """One group; names that do not fit are counted.
+
+    The first name and the first reason are there even if they do not fit.
+    """
+    start = ""
+    for number in range(len(flavors), 0, -1):
+        rest = len(flavors) - number
+        more = f" and {rest} more" if rest else ""
+        start = f"  {hosts} for {', '.join(flavors[:number])}{more}"
+        text = headline.fitted(f"{start}: ", why) if why else start
+        if len(text) <= _WIDTH and (text != start or not why):
+            return text
+    dots = ", ..." if why[1:] else ""
+    return f"{start}: {why[0]}{dots}" if why else start
+
+
+def _group(found: Explanation) -> _Group:
+    refusal, number, may = found.refusal, len(found.candidates), len(found.uncertain)
+    if isinstance(refusal, TraitMissing):
+        of_flavor = visible(f"Flavor {found.question.flavor['name']} ")
+        return -1, "Rejected", (str(refusal).removeprefix(of_flavor),)
+    if isinstance(refusal, PlacementRefuses):
+        return -1, "Rejected", (refusal.reason,)
+    if isinstance(refusal, Refusal):
+        return -1, "Rejected", (nova.wrong(refusal),)
+    sure = f"{number - may} to {number}" if may else f"{number}"
+    why = () if number else tuple(_reasons(found))
+    return number, f"Hosts: {sure} of {found.total_hosts}", why
+
+
+def _reasons(found: Explanation) -> list[str]:
+    shares = sorted(breakdown(found), key=lambda share: -len(share.hosts))
+    depends = ["depends on nova.conf"] if found.depends else []
+    texts = (headline.share_text(share, found, is_of_many=True) for share in shares)
+    return [*depends, *texts]
+
+
+def document(found: Sequence[Explanation]) -> dict[str, Any]:
+    """All flavors with their hosts, as plain lists, mappings, numbers and text."""
+    image = found[0].question.image or {} if found else {}
+    whole = schema.FlavorsDocument(
+        schema=1,
+        image=schema.Image(image.get("id"), image.get("name")),
+        flavors=[_flavor(each) for each in found],
+    )
+    return dict(plain(whole))
+
+
+def _flavor(found: Explanation) -> schema.FlavorHosts:
+    flavor = found.question.flavor
+    return schema.FlavorHosts(
+        flavor=schema.Flavor(flavor.get("id"), flavor["name"]),
+        candidates=[host.name for host in found.candidates],
+        uncertain=[host.name for host in found.uncertain],
+        total_hosts=found.total_hosts,
+        refusal=None if found.refusal is None else str(found.refusal),
+        reasons=_reasons(found),
+    )

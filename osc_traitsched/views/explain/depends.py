@@ -1,0 +1,112 @@
+"""What an answer owes to options of nova.conf that nobody gave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.explain.option_impact import OWNER_CHECK, Dependence
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.evidence import assumed_by_evidence
+from osc_traitsched.core.nova.options import OPTIONS, Value
+from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.text import count, listed, option
+from osc_traitsched.views.terminal import Line, Tone
+
+_NAMES = {
+    options.ISOLATION: "isolation",
+    options.TENANT: "tenant isolation",
+    options.TENANT_REQUIRED: "the need of a tenant aggregate",
+    options.AZ_QUERY: "the zone query",
+    options.IMAGE_TYPE: "the image type check",
+    options.IMAGE_METADATA: "the image metadata check",
+    options.ROUTED_NETWORKS: "the routed network check",
+    options.COLLATION: "the database collation",
+    OWNER_CHECK: "the OWNER_NOVA check",
+}
+
+_START = "Depends on nova.conf:"
+_MOST = 2
+
+
+def headline(explanation: Explanation) -> str:
+    """The verdict if unknown options decide: the hosts for both values of one."""
+    first = _decisive(explanation)[0]
+    both = [(first.assumed, first.hosts), (first.other, first.otherwise)]
+    (value, hosts), (other, others) = sorted(both, key=lambda each: each[0] is True)
+    total = explanation.total_hosts
+    wanted = explanation.question.spec.count
+    if wanted > 1 and explanation.candidates and first.gains:
+        return (
+            f"{_START} room for {explanation.room.most} of {wanted} if "
+            f"{_is(first, first.assumed)}; {first.otherwise} of {count(total, 'host')} "
+            "can take one if not."
+        )
+    it = "they are" if first.more else "it is"
+    return (
+        f"{_START} {hosts} of {count(total, 'host')} if {_is(first, value)}, "
+        f"{others} of {total} if {it} {_state(first.name, other)}."
+    )
+
+
+def lines(explanation: Explanation) -> Iterator[Line]:
+    """Lines below the verdict: evidence, and options that change other numbers."""
+    first = _decisive(explanation)[:1] if explanation.depends else ()
+    for each in first:
+        yield Line(f"Assumed: {_is(each, each.assumed)} ({each.source}).")
+    others = [each for each in explanation.dependences if each not in first]
+    if others:
+        total = explanation.total_hosts
+        parts = [
+            f"{each.otherwise} of {count(total, 'host')} if {_is(each, each.other)}"
+            for each in others[:_MOST]
+        ]
+        if len(others) > _MOST:
+            parts.append(f"{count(len(others) - _MOST, 'more option')} (--long)")
+        start = "Also:" if first else _START
+        yield Line(f"{start} {'; '.join(parts)}.", Tone.DOUBT)
+    for key, setting in assumed_by_evidence(explanation.question.assumptions):
+        for known, _ in (setting.filters or ((key, ""),)) if setting.given else ():
+            state = _state(known, value=True)
+            yield Line(f"Taken as known: {name(known)} is {state} ({setting.source}).")
+
+
+def assumed(settings: SchedulerSettings) -> Iterator[str]:
+    """A line on the values that are taken from what the cloud shows, if any.
+
+    A filter with the same evidence as an option is not named beside it.
+    """
+    found: dict[str, str] = {}
+    for key, setting in reversed(assumed_by_evidence(settings)):
+        for each, why in setting.filters or ((key, setting.source),):
+            state = _state(each, value=True)
+            found.setdefault(why, f"{name(each)} is assumed {state} ({why})")
+    if found:
+        yield f"{_START} {'; '.join(found.values())}."
+
+
+def name(key: str) -> str:
+    """Short name of an option or host filter."""
+    if key not in OPTIONS and key not in _NAMES:
+        return key if "." not in key else option(key)
+    return _NAMES.get(key) or option(key)
+
+
+def _decisive(explanation: Explanation) -> tuple[Dependence, ...]:
+    """Dependences that decide, each alone, or else together."""
+    lost = tuple(each for each in explanation.dependences if each.lost)
+    return explanation.turning or lost
+
+
+def _is(each: Dependence, value: Value) -> str:
+    names = listed(map(name, (each.name, *each.more)))
+    are = "are" if each.more else "is"
+    return f"{names} {are} {_state(each.name, value)}"
+
+
+def _state(key: str, value: Value) -> str:
+    if isinstance(value, bool):
+        is_filter = "." not in key
+        words = ("disabled", "enabled") if is_filter else ("off", "on")
+        return words[value]
+    return "unset" if value is None else str(value)

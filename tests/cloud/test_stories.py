@@ -1,0 +1,152 @@
+"""A night on call: what an operator types first, and whether the answer fits a screen.
+
+Nova isolates aggregates, and no command is told. Each story is one command; the cause
+stands in the first five lines, and the whole answer fits 80x24.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+import shlex
+
+import pytest
+
+from tests.cloud.cloud import ISOLATION, Cloud
+from tests.cloud.factory import factory
+from tests.functional import shell
+from tests.services.release import NEWEST, chosen
+
+FIRST = 5
+ROWS, COLUMNS = 24, 80
+#: What differs from run to run.
+VARYING = {
+    r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}": "ID",
+    r"(\d+ \w+|less than a minute|just now) ago": "TIME ago",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Story:
+    """A command without ``trait-sched``, its exit code, and the cause as a pattern."""
+
+    name: str
+    command: str
+    code: int
+    cause: str
+
+
+STORIES = (
+    Story("trait-on-few-hosts", "explain ssd.medium cirros --count 40", 3, "SSD"),
+    Story("flavor-typo", "explain gold.typo cirros", 3, "CUSTOM_GLOD.*CUSTOM_GOLD"),
+    Story("member-lacks-trait", "check isolation", 0, "cmp03 lacks CUSTOM_GOLD"),
+    Story(
+        "full-zone",
+        "explain m1.large cirros --availability-zone az-west",
+        3,
+        "short of RAM.*cmp04",
+    ),
+    Story("disabled-host", "explain m1.small cirros --host cmp05", 0, "DIMM errors"),
+    Story("secure-boot", "explain m1.small uefi", 3, "UEFI_SECURE_BOOT"),
+    Story("architecture", "explain m1.small arm", 3, "aarch64"),
+    Story("anti-affinity", "server explain db-3", 3, "group anti-affinity"),
+    Story("drain", "host drain cmp00", 8, "db-2 perhaps can't"),
+    Story("tenants", "check project", 0, "acme"),
+    Story("needed-trait", "remove CUSTOM_SSD --all --dry-run", 5, "'ssd.medium'"),
+    Story("post-deploy", "add CUSTOM_SSD cmp00 cmp01", 0, "Unchanged: cmp00, cmp01"),
+    Story("sync", "check mirror", 7, "lacks the host cmp06"),
+    Story("misplaced", "server misplaced", 7, "ssd-1"),
+    Story("image-alone", "explain --image uefi", 3, "UEFI_SECURE_BOOT"),
+    Story("how-many", "explain m1.large cirros --count 40", 8, "room for \\d+ of 40"),
+    Story("rack", "host drain cmp00 cmp01", 8, "db-1 perhaps can't"),
+    Story("settings", "config doctor", 8, "isolation: 1 aggregate"),
+)
+
+
+@pytest.fixture(scope="module")
+def night():
+    """The cloud of that night: eight computes, three zones, two isolated aggregates."""
+    if chosen() != NEWEST:
+        pytest.skip("the screens are those of the newest release")
+    with (
+        Cloud(computes=8, nova_options=(ISOLATION,)) as cloud,
+        factory(cloud.admin()) as maker,
+    ):
+        things_as_they_are(maker)
+        yield cloud
+
+
+def things_as_they_are(maker):
+    """
+    ===== ======== ============= ==========================================
+    host  zone     traits        besides
+    ===== ======== ============= ==========================================
+    cmp00 az-east  SSD           a server that can move
+    cmp01 az-east  SSD
+    cmp02 az-east  GOLD          isolated for GOLD
+    cmp03 az-east                isolated for GOLD, which it lacks
+    cmp04 az-west                full
+    cmp05 az-west                disabled for its memory
+    cmp06 az-north               kept to a project by its name; Placement lost it
+                                 from its zone
+    cmp07          SSD           a server of SSD, which has lost its trait
+    ===== ======== ============= ==========================================
+    """
+    maker.traits("CUSTOM_GOLD", "cmp02")
+    maker.traits("CUSTOM_SSD", "cmp00", "cmp01", "cmp07")
+    cirros = maker.image("cirros")
+    maker.image("uefi", hw_firmware_type="uefi", os_secure_boot="required")
+    maker.image("arm", hw_architecture="aarch64")
+    small = maker.flavor("m1.small")
+    maker.flavor("m1.medium", ram=2048)
+    maker.flavor("m1.large", ram=4096)
+    ssd = maker.flavor("ssd.medium", {"trait:CUSTOM_SSD": "required"}, ram=2048)
+    maker.flavor("gold.typo", {"trait:CUSTOM_GLOD": "required"})
+    maker.flavor("gold.large", {"trait:CUSTOM_GOLD": "required"}, ram=2048)
+    maker.aggregate(
+        "east", "cmp00", "cmp01", "cmp02", "cmp03", availability_zone="az-east"
+    )
+    maker.aggregate("west", "cmp04", "cmp05", availability_zone="az-west")
+    north = maker.aggregate("north", "cmp06", availability_zone="az-north")
+    maker.aggregate("gold", "cmp02", "cmp03", **{"trait:CUSTOM_GOLD": "required"})
+    maker.aggregate("acme-hosts", "cmp06", filter_tenant_id="demo")
+    maker.used("cmp04", maker.flavor("most", ram=7168), cirros)
+    maker.used("cmp00", small, cirros, name="web-1")
+    maker.used("cmp07", ssd, cirros, name="ssd-1")
+    maker.takes("CUSTOM_SSD", "cmp07")
+    maker.unmirrored("cmp06", north)
+    maker.disabled("cmp05", "DIMM errors, TICKET-4711")
+    group = maker.group("anti-affinity")
+    for name, status in ("db-1", "ACTIVE"), ("db-2", "ACTIVE"), ("db-3", "ERROR"):
+        boot = maker.boot(
+            small,
+            cirros,
+            hints={"group": group},
+            availability_zone="az-east",
+            name=name,
+        )
+        maker.after(maker.delete, boot)
+        assert boot.status == status, boot
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda each: each.name)
+def test_the_first_screen_has_the_cause(night, story, golden):
+    done = shell.run(night.environment, "trait-sched", *shlex.split(story.command))
+    lines = (done.out or done.err).splitlines()
+    assert re.search(story.cause, "\n".join(lines[:FIRST])), lines
+    assert rows(lines) <= ROWS, lines
+    assert done.code == story.code
+    golden(f"stories/{story.name}", map(steady, lines))
+
+
+def rows(lines):
+    """How many rows of a terminal some lines take."""
+    return sum(max(1, math.ceil(len(line) / COLUMNS)) for line in lines)
+
+
+def steady(line):
+    """A line without what differs from run to run."""
+    for pattern, name in VARYING.items():
+        line = re.sub(pattern, name, line)
+    return line

@@ -1,0 +1,238 @@
+"""Questions with an image or a flavor alone, and answers that are one line."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.functional import shell
+from tests.functional.nova import Nova, Says
+from tests.functional.shell import login
+from tests.schemas import closed
+
+pytestmark = pytest.mark.one_client
+
+GOLD, RED = "CUSTOM_GOLD", "CUSTOM_RED"
+IMAGE = {"id": "i", "name": "windows", "status": "active", "visibility": "public"}
+RELEASE = ("--nova-release", "2026.1")
+DEPENDS = (
+    "Depends on nova.conf: 1 of 4 hosts if the image type check is off, "
+    "0 of 4 if it is on."
+)
+SIZES = {"VCPU": 8, "MEMORY_MB": 8192, "DISK_GB": 100}
+#: Extra specs, RAM and disk of each flavor.
+FLAVORS = {
+    "small": ({}, 512, 1),
+    "small2": ({}, 512, 1),
+    "half": ({}, 6000, 1),
+    "gold": ({f"trait:{GOLD}": "required"}, 512, 1),
+    "red": ({f"trait:{RED}": "required"}, 512, 1),
+    "missing": ({"trait:CUSTOM_NONE": "required"}, 512, 1),
+    "typo": ({"trait:CUSTOM_GLOD": "required"}, 512, 1),
+    "typo2": ({"trait:CUSTOM_GLOD": "required"}, 512, 1),
+    "unknown": ({"resources:CUSTOM_FOO": "1"}, 512, 1),
+    "huge": ({}, 90_000, 1),
+    "malformed": ({"hw:numa_nodes": "many"}, 512, 1),
+    "tiny": ({}, 64, 1),
+    "groups": ({"resources1:VCPU": "1", "resources2:VCPU": "1"}, 512, 1),
+    "unknown2": (
+        {
+            "resources1:CUSTOM_FOO": "1",
+            "resources2:CUSTOM_FOO": "1",
+            "group_policy": "none",
+        },
+        512,
+        1,
+    ),
+    "giant": ({"resources1:VCPU": str(2**31), "group_policy": "none"}, 2**40, 1),
+    "pinned": ({"hw:cpu_policy": "dedicated"}, 512, 1),
+}
+
+
+class NovaWithImages(Nova):
+    """A compute API and an image service, without hidden images."""
+
+    def _answer(self, request):
+        if request.path.startswith("/images") and "os_hidden=true" in request.path:
+            return Says(text=b'{"images": []}')
+        return super()._answer(request)
+
+
+@pytest.fixture
+def nova(placement, proxy):
+    """Four hosts; half of cmp01 is used, and cmp02 has CUSTOM_GOLD."""
+    placement.create_traits(GOLD, RED)
+    traits = {"cmp02": (GOLD,)}
+    hosts = [
+        (name, placement.add_host(name, traits.get(name, ()), inventories=SIZES))
+        for name in ("cmp00", "cmp01", "cmp02", "cmp03")
+    ]
+    placement.allocate(hosts[1][1], MEMORY_MB=4096)
+    found = NovaWithImages(proxy, hosts, {})
+    image = {**IMAGE, "disk_format": "raw", "min_ram": 128, "min_disk": 0}
+    found._bodies["/images"] = {"images": [image]}
+    found._bodies["/os-availability-zone"] = {"availabilityZoneInfo": []}
+    found._bodies["/flavors/detail"] = {
+        "flavors": [
+            {"id": f"f-{name}", "name": name, "vcpus": 1, "ram": ram, "disk": disk}
+            | {"extra_specs": specs}
+            for name, (specs, ram, disk) in FLAVORS.items()
+        ]
+    }
+    return found
+
+
+def test_an_image_alone_has_the_hosts_of_each_flavor_with_it(nova, openstack):
+    run = openstack("explain", "--image", "windows", "-f", "json", *RELEASE)
+    assert run.code == 0
+    closed("explain --image").validate(run.json)
+    found = {each["flavor"]["name"]: each for each in run.json["flavors"]}
+    assert list(found) == sorted(FLAVORS)
+    for name, each in found.items():
+        one = openstack(
+            "explain", name, "windows", "-f", "json", "--no-fixes", *RELEASE
+        )
+        assert each["candidates"] == one.json["candidates"], name
+        assert bool(each["refusal"]) is bool(one.json["refusal"]), name
+    assert found["half"]["candidates"] == ["cmp00", "cmp02", "cmp03"]
+    assert found["gold"]["candidates"] == ["cmp02"]
+    assert found["typo2"]["refusal"].startswith("Flavor typo2 requires trait")
+
+
+def test_flavors_with_the_same_answer_are_one_line(nova, openstack):
+    run = openstack("explain", "--image", "windows", *RELEASE)
+    verdict, *groups, hint = run.out.splitlines()
+    groups, rejected = groups[:7], groups[7:]
+    assert verdict == "5 of 16 flavors can boot image windows now."
+    assert groups == [
+        "  Hosts: 4 of 4 for pinned, small, small2",
+        "  Hosts: 3 of 4 for half",
+        "  Hosts: 1 of 4 for gold",
+        "  Hosts: 0 of 4 for giant: 4 are short of VCPU",
+        "  Hosts: 0 of 4 for huge: 4 are short of RAM",
+        "  Hosts: 0 of 4 for red: 4 lack trait CUSTOM_RED",
+        "  Rejected for groups: its groups lack a resource or a group_policy",
+    ]
+    assert rejected == [
+        "  Rejected for malformed: hw:numa_nodes is no number that Nova takes "
+        "(InvalidNUMANodesNumber)",
+        "  Rejected for missing: requires trait CUSTOM_NONE, which does not exist. "
+        "To create it: openstack trait-sched add CUSTOM_NONE --create",
+        "  Rejected for tiny: the flavor has less than the image needs, by ram, "
+        "min_ram (FlavorMemoryTooSmall)",
+        "  Rejected for typo and 1 more: requires trait CUSTOM_GLOD, which does not "
+        "exist. Did you mean CUSTOM_GOLD?",
+        "  Rejected for unknown and 1 more: Invalid resource class in resources "
+        "parameter: No such resource class CUSTOM_FOO.",
+    ]
+    assert (
+        hint == "explain FLAVOR IMAGE shows hosts, fixes and what depends on nova.conf."
+    )
+
+
+def test_a_flavor_that_only_assumed_options_reject_depends(nova, placement, openstack):
+    hosts = nova._bodies["/os-hypervisors/detail"]["hypervisors"]
+    names = [host["hypervisor_hostname"] for host in hosts]
+    uuid = "11111111-1111-4111-8111-111111111111"
+    aggregate = {"id": 1, "uuid": uuid, "name": "red", "hosts": names}
+    metadata = {f"trait:{RED}": "required"}
+    nova.aggregates.append({**aggregate, "metadata": metadata})
+    for host in hosts:
+        path = f"/resource_providers/{host['id']}"
+        generation = placement.generation(host["id"])
+        body = {"resource_provider_generation": generation, "aggregates": [uuid]}
+        placement.call("PUT", f"{path}/aggregates", body)
+    scoped = {"aggregate_instance_extra_specs:ssd": "true"}
+    nova._bodies["/flavors/detail"]["flavors"] = [
+        {"id": name, "name": name, "vcpus": 1, "ram": ram, "disk": 1}
+        | {"extra_specs": specs}
+        for name, ram, specs in (
+            ("huge", 90_000, {}),
+            ("scoped", 512, scoped),
+            ("small", 512, {}),
+        )
+    ]
+    codes = {
+        name: openstack("explain", name, "windows", "--no-fixes", *RELEASE).code
+        for name in ("huge", "scoped", "small")
+    }
+    assert codes == {"huge": 3, "scoped": 8, "small": 8}
+    run = openstack("explain", "--image", "windows", *RELEASE)
+    assert run.code == 8
+    verdict, huge, others, _ = run.out.splitlines()
+    assert verdict == "0 of 3 flavors can boot image windows now, 2 more may."
+    assert huge.startswith("  Hosts: 0 of 4 for huge: 4 are")
+    assert others.startswith("  Hosts: 0 of 4 for scoped, small: depends on nova.conf")
+
+
+def test_the_cloud_is_read_once_for_all_flavors(nova, openstack):
+    seen = []
+    nova.fault = lambda request: seen.append(request.path)
+    many = [
+        {"id": f"m{n}", "name": f"m{n}", "vcpus": 1, "ram": 512, "disk": 1}
+        | {"extra_specs": {"resources:VCPU": str(1 + n % 2)}}
+        for n in range(50)
+    ]
+    nova._bodies["/flavors/detail"] = {"flavors": many}
+    run = openstack("explain", "--image", "windows", *RELEASE)
+    assert run.code == 0, run.err
+    assert len(seen) <= 12
+
+
+@pytest.mark.parametrize("option", [("--fixes",), ("--count", "2")], ids=str)
+def test_an_image_alone_goes_without_options_of_one_answer(nova, openstack, option):
+    run = openstack("explain", "--image", "windows", *option, *RELEASE)
+    assert (run.code, run.out) == (2, "")
+    assert "need FLAVOR" in run.err
+
+
+@pytest.mark.parametrize("verb", ["explain", "candidates"])
+@pytest.mark.parametrize("flavor", [("gold",), ("--flavor", "gold")], ids=str)
+def test_a_flavor_alone_is_judged_without_properties(nova, openstack, verb, flavor):
+    run = openstack(verb, *flavor, *RELEASE)
+    assert run.code == 0
+    assert "cmp02" in run.out
+    assert run.err.startswith("No image named: judged with an image without properties")
+
+
+def test_positional_arguments_may_stand_apart(nova, openstack):
+    apart = openstack("candidates", "gold", *RELEASE, "windows", "-f", "json")
+    options = ("--image", "windows", "--flavor", "gold")
+    assert apart.json == openstack("candidates", *options, *RELEASE, "-f", "json").json
+    assert [each["host"] for each in apart.json] == ["cmp02"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [(), ("--image", "-"), ("gold", "windows", "--flavor", "gold")],
+    ids=["nothing", "no image", "twice"],
+)
+def test_what_is_missing_or_named_twice_is_a_usage_error(nova, openstack, given):
+    run = openstack("explain", *given, *RELEASE)
+    assert (run.code, run.out) == (2, "")
+    assert run.err.startswith("name ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("explain", "gold", "windows"), DEPENDS),
+        (
+            ("explain", "--image", "windows"),
+            "5 of 16 flavors can boot image windows now.",
+        ),
+        (("candidates", "gold", "windows"), "1 host, best first: cmp02"),
+        (("check", "traits"), "4 errors, 1 note (--long shows notes)"),
+        (
+            ("check", "mirror"),
+            "Nothing found: 9 rules looked at 0 aggregates, 4 hosts.",
+        ),
+        (
+            ("candidates", "red", "windows"),
+            "none: Placement returns no host; see trait-sched explain",
+        ),
+    ],
+    ids=lambda each: " ".join(each) if isinstance(each, tuple) else "",
+)
+def test_quiet_is_one_line(nova, proxy, arguments, line):
+    run = shell.run(login(proxy.url), "-q", "trait-sched", *arguments, *RELEASE)
+    assert run.out == f"{line}\n"

@@ -1,0 +1,307 @@
+"""Answers that hang on options that nobody gave."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+
+import pytest
+
+from osc_traitsched.commands.base import ExitCode
+from osc_traitsched.commands.explain import exit_code
+from osc_traitsched.core.explain.filtering import Filtering
+from osc_traitsched.core.explain.option_impact import OptionImpact
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.evidence import (
+    EXTRA_SPECS_FILTER,
+    Evidence,
+    with_evidence,
+)
+from osc_traitsched.core.nova.filter.state import Fails
+from osc_traitsched.core.nova.filter.table import Judgment
+from osc_traitsched.core.nova.question import MoveKind
+from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from osc_traitsched.core.servers.drain import Drain, ServerMove, Stuck, StuckReason
+from osc_traitsched.core.servers.failure import (
+    Changes,
+    Failure,
+    ServerAnswer,
+    ServerState,
+    Stage,
+    confirmed_by_failure,
+)
+from osc_traitsched.core.servers.moves import Can, of_own_host
+from osc_traitsched.views.drain import prose as drain
+from osc_traitsched.views.explain import depends, document, words
+from osc_traitsched.views.server import prose
+from osc_traitsched.views.terminal import Tone
+from tests.schemas import closed
+from tests.unit.core.test_explanation import explained
+
+ASSUMED = Setting(True, "aggregate gold has trait:CUSTOM_GOLD=required")
+DEFAULT = Setting(False, "the default of 2026.2")
+NOTHING = Changes()
+SSD = "aggregate_instance_extra_specs:ssd"
+UNSURE, NO, YES = ExitCode.UNKNOWN, ExitCode.NO_HOST, ExitCode.DONE
+
+
+def found(candidates, *impacts):
+    """Return what is found of three hosts.
+
+    :param impacts: the setting, how many hosts are gained, and the lost hosts
+    """
+    full = {"inventories": {}}
+    cloud = {name: {} if name in candidates else full for name in "abc"}
+    made = explained({"cloud": cloud}, candidates)
+    uuids = {host.name: host.uuid for host in made.hosts}
+    names = (options.ISOLATION, options.IMAGE_TYPE, options.IMAGE_METADATA)
+    return dataclasses.replace(
+        made,
+        option_impacts=tuple(
+            OptionImpact(
+                name,
+                setting,
+                gained,
+                len(lost),
+                other=not setting.value,
+                lost_roots=frozenset(uuids[each] for each in lost),
+            )
+            for name, (setting, gained, lost) in zip(names, impacts)
+        ),
+    )
+
+
+GIVEN = Setting(False, "nova.conf:3", given=True)
+CASES = {
+    "a host for either value": (("ab", (DEFAULT, 0, "a")), False, YES),
+    "other hosts for the other value": (("a", (DEFAULT, 1, "a")), False, YES),
+    "no host for the other value": (("ab", (DEFAULT, 0, "ab")), True, UNSURE),
+    "a host for the other value": (("", (ASSUMED, 1, "")), True, UNSURE),
+    "each loses one": (("ab", (DEFAULT, 0, "a"), (DEFAULT, 0, "b")), True, UNSURE),
+    "no host for any value": ((("",)), False, NO),
+    "given": (("ab", (GIVEN, 0, "ab")), False, YES),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_answer_depends_if_another_value_turns_it(name):
+    arguments, is_unsure, code = CASES[name]
+    answer = found(*arguments)
+    assert (answer.depends, exit_code(answer)) == (is_unsure, code)
+    whole = document.document(answer, answer.hosts)
+    closed("explain").validate(whole)
+    assert (whole["depends"], whole["verdict"] == "unknown") == (is_unsure, is_unsure)
+
+
+def test_candidates_that_no_single_option_takes_away_are_sure():
+    answer = found("abc", (DEFAULT, 0, "a"), (DEFAULT, 0, "b"))
+    assert [host.name for host in answer.sure_candidates] == ["c"]
+
+
+EVIDENCE = Evidence(True, "metadata")
+NEEDS_BOTH = "isolation, tenant isolation"
+
+
+@pytest.mark.parametrize(
+    ("candidates", "impacts", "is_unsure"),
+    [("", (), True), ("a", (), False), ("", ((ASSUMED, 1, ""),), True)],
+)
+def test_two_pieces_of_evidence_may_decide_only_together(
+    candidates, impacts, is_unsure
+):
+    answer = found(candidates, *impacts)
+    settings = dict.fromkeys((options.ISOLATION, options.TENANT), EVIDENCE)
+    question = dataclasses.replace(
+        answer.question, assumptions=SchedulerSettings(settings=settings)
+    )
+    gained = frozenset(host.uuid for host in answer.hosts if host.name in "ab")
+    answer = dataclasses.replace(
+        answer, question=question, hosts_without_evidence=gained
+    )
+    assert answer.depends is is_unsure
+    joint = [each for each in answer.dependences if each.more]
+    assert bool(joint) is not bool(impacts)
+    if is_unsure and joint:
+        assert words.verdict(answer) == (
+            f"Depends on nova.conf: 2 of 3 hosts if {NEEDS_BOTH} are off, 0 of 3 if "
+            "they are on."
+        )
+
+
+def test_the_verdict_has_the_hosts_for_both_values_and_the_evidence():
+    answer = found("", (ASSUMED, 2, ""))
+    assert words.verdict(answer) == (
+        "Depends on nova.conf: 2 of 3 hosts if isolation is off, 0 of 3 if it is on."
+    )
+    assert [line.text for line in depends.lines(answer)] == [
+        "Assumed: isolation is on (aggregate gold has trait:CUSTOM_GOLD=required)."
+    ]
+
+
+def test_of_many_servers_the_verdict_has_the_room():
+    answer = found("a", (ASSUMED, 2, ""))
+    answer = dataclasses.replace(answer, question=answer.question.with_spec(count=90))
+    assert (answer.depends, exit_code(answer)) == (True, UNSURE)
+    room = answer.room.most
+    assert 0 < room < 90
+    assert words.verdict(answer) == (
+        f"Depends on nova.conf: room for {room} of 90 if isolation is on; 3 of 3 hosts "
+        "can take one if not."
+    )
+
+
+def test_a_yes_with_other_numbers_has_one_line():
+    answer = found("abc", (DEFAULT, 0, "a"), (DEFAULT, 0, "b"), (DEFAULT, 0, "b"))
+    assert words.verdict(answer) == "3 of 3 hosts can take it."
+    assert [line.text for line in depends.lines(answer)] == [
+        "Depends on nova.conf: 2 of 3 hosts if isolation is on; "
+        "2 of 3 hosts if the image type check is on; 1 more option (--long)."
+    ]
+
+
+def server(changes, stage):
+    """Return a server whose build failed."""
+    return ServerAnswer(
+        ServerState("id", "db-5", "ERROR", "project"),
+        79,
+        (),
+        failure=Failure(stage, "create"),
+        changes=changes,
+    )
+
+
+def failed(changes=NOTHING, stage=Stage.NO_CANDIDATES, evidence=True):
+    """Return the answer on a server that failed, with isolation by evidence."""
+    isolation = Evidence(True, "metadata") if evidence else Setting(True, "a default")
+    answer = found("", (isolation, 1, ""))
+    assumed = SchedulerSettings(settings={options.ISOLATION: isolation})
+    question = dataclasses.replace(answer.question, assumptions=assumed)
+    answer = dataclasses.replace(answer, question=question)
+    return confirmed_by_failure(server(changes, stage), answer)
+
+
+@pytest.mark.parametrize("stage", [Stage.NO_CANDIDATES, Stage.NO_HOST_LEFT])
+def test_a_failure_since_which_nothing_changed_confirms_the_evidence(stage):
+    answer = failed(stage=stage)
+    assert exit_code(answer) is NO
+    assert [line.text for line in depends.lines(answer)] == [
+        "Taken as known: isolation is on (server db-5 failed, which shows it)."
+    ]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"changes": None},
+        {"changes": Changes(deleted=("a",))},
+        {"changes": Changes(unread=("servers",))},
+        {"stage": Stage.COMPUTE},
+        {"evidence": False},
+    ],
+)
+def test_another_failure_confirms_nothing(more):
+    assert exit_code(failed(**more)) is UNSURE
+
+
+@pytest.mark.parametrize("stage", [Stage.NO_CANDIDATES, Stage.NO_HOST_LEFT])
+def test_servers_that_took_room_since_do_not_matter(stage):
+    changes = Changes(made=("a",), went_down=("b",))
+    assert exit_code(failed(changes=changes, stage=stage)) is NO
+
+
+@pytest.mark.parametrize(
+    ("stage", "changes", "code"),
+    [
+        (Stage.NO_HOST_LEFT, NOTHING, NO),
+        (Stage.NO_CANDIDATES, NOTHING, UNSURE),
+        (Stage.NO_HOST_LEFT, Changes(made=("a",)), NO),
+        (Stage.NO_HOST_LEFT, Changes(deleted=("a",)), UNSURE),
+    ],
+    ids=["explained", "Placement had none", "others made", "room was made"],
+)
+def test_a_failure_confirms_the_filter_that_alone_explains_it(stage, changes, code):
+    answer = found("abc")
+    fails = {host.uuid: Fails("ssd") for host in answer.hosts}
+    settings = with_evidence(SchedulerSettings(), (), "fast", {SSD: "true"})
+    answer = dataclasses.replace(
+        answer,
+        question=dataclasses.replace(answer.question, assumptions=settings),
+        filtering=Filtering(
+            Judgment((EXTRA_SPECS_FILTER,), {EXTRA_SPECS_FILTER: fails})
+        ),
+    )
+    assert exit_code(answer) is UNSURE
+    confirmed = confirmed_by_failure(server(changes, stage), answer)
+    assert exit_code(confirmed) is code
+    assert [line.text for line in depends.lines(confirmed)][-1:] == (
+        [
+            "Taken as known: AggregateInstanceExtraSpecsFilter is enabled (server db-5 "
+            "failed, which shows it)."
+        ]
+        if code is NO
+        else [
+            "Assumed: AggregateInstanceExtraSpecsFilter is enabled (flavor fast has "
+            "aggregate_instance_extra_specs:ssd)."
+        ]
+    )
+
+
+def test_evidence_is_one_line_and_each_piece_is_named_once():
+    bodies = [
+        {"name": "gold", "metadata": {"trait:CUSTOM_GOLD": "required"}},
+        {"name": "acme", "metadata": {"filter_tenant_id": "0a" * 16}},
+    ]
+    assert [*depends.assumed(SchedulerSettings())] == []
+    assert [*depends.assumed(with_evidence(SchedulerSettings(), bodies))] == [
+        "Depends on nova.conf: tenant isolation is assumed on (aggregate acme has "
+        "filter_tenant_id); isolation is assumed on (aggregate gold has "
+        "trait:CUSTOM_GOLD=required)."
+    ]
+
+
+def test_a_server_that_runs_is_evidence_against_an_option_by_evidence():
+    body = {
+        "cloud": {"a": {"aggregates": ["gold"]}, "b": {}},
+        "aggregates": {
+            "gold": {"hosts": ["a"], "metadata": {"trait:CUSTOM_GOLD": "required"}}
+        },
+        "options": {"enable_isolated_aggregate_filtering": True},
+    }
+    sure = explained(body, ["b"])
+    settings = with_evidence(SchedulerSettings(), sure.question.aggregates)
+    question = dataclasses.replace(sure.question, assumptions=settings)
+    unsure = dataclasses.replace(sure, question=question)
+    assert of_own_host(sure, "a")[0] is Can.NO
+    assert of_own_host(unsure, "a") == (Can.UNKNOWN, of_own_host(sure, "a")[1])
+    state = ServerState("id", "web", "ACTIVE", "project", "a", "a")
+    now = datetime.datetime.now(datetime.timezone.utc)
+    answer = ServerAnswer(state, 79, (), explanation=unsure)
+    line = list(prose.lines(answer, now, everything=False))[1]
+    assert line.tone is Tone.DOUBT
+    assert line.text == (
+        "If the scheduler would choose a depends on nova.conf: it is in the "
+        "isolated aggregate gold."
+    )
+
+
+def test_a_drain_that_an_option_decides_is_unknown():
+    """It is a sure failure if any server stays whatever the option is."""
+    answer = found("", (ASSUMED, 1, ""))
+    state = ServerState("id", "web", "ACTIVE", "project", "cmp00", "cmp00")
+    move = ServerMove(state, MoveKind.LIVE_MIGRATION, answer.question)
+    stuck = Stuck(move, StuckReason.NO_HOST, answer)
+    unsure = Drain(("cmp00",), (), 100, SchedulerSettings(), stuck=(stuck,))
+    assert not unsure.surely_stuck
+    first, *_, last = drain.lines(unsure)
+    assert (first.text, first.tone) == (
+        "web perhaps can't move off cmp00.",
+        Tone.DOUBT,
+    )
+    assert last.text.startswith(
+        "  web: depends on nova.conf: 1 of 3 hosts if isolation is off, 0 of 3 if it "
+        "is on. No other host can take it"
+    )
+    full = Stuck(move, StuckReason.NO_ROOM)
+    sure = dataclasses.replace(unsure, stuck=(stuck, full))
+    assert sure.surely_stuck == (full,)
+    assert next(drain.lines(sure)).tone is Tone.NO
