@@ -137,14 +137,20 @@ def test_one_command_isolates_and_one_opens_again(
 
 
 def test_a_trait_that_is_new_has_to_be_said_to_be(make, openstack, admin):
+    # Other tests of the same cloud know GOLD.
+    new = f"{GOLD}_NEW"
+    isolate, undone = (
+        [new if word == GOLD else word for word in words]
+        for words in (ISOLATE, UNISOLATE)
+    )
     make.aggregate("gold", "cmp00")
     make.flavor("golden")
-    make.after(admin.placement.delete, f"/traits/{GOLD}", microversion=PLACEMENT)
-    make.after(openstack, *UNISOLATE)
-    run = openstack(*ISOLATE)
+    make.after(admin.placement.delete, f"/traits/{new}", microversion=PLACEMENT)
+    make.after(openstack, *undone)
+    run = openstack(*isolate)
     assert (run.code, run.out) == (1, "")
-    run = openstack(*ISOLATE, "--create")
-    assert (run.code, rows(run)[0]) == (0, ("trait", GOLD, "changed"))
+    run = openstack(*isolate, "--create")
+    assert (run.code, rows(run)[0]) == (0, ("trait", new, "changed"))
 
 
 def test_a_dry_run_says_the_same_and_writes_nothing(
