@@ -4,8 +4,8 @@ No API shows nova.conf. An unknown option has the value for which the cloud has
 evidence: nobody isolates an aggregate if the scheduler does not isolate aggregates.
 
 All these values restrict hosts, and none opens any. So a host that is possible under
-them is possible as well if the option is off: a command that is printed on their ground
-(a fix, a move of a drain) succeeds either way.
+them is possible as well if the option is off. A command that is printed (a fix, a move
+of a drain) succeeds either way.
 """
 
 from __future__ import annotations
