@@ -1,9 +1,13 @@
 """How Sphinx builds this documentation; it needs the project installed, and git."""
 
+import inspect
 from importlib import metadata
 
 from sphinx.util.docutils import SphinxDirective
 
+from osc_traitsched.core.check import RULES
+from osc_traitsched.core.check.finding import Severity
+from osc_traitsched.core.check.rule import AREAS
 from osc_traitsched.documents import reference
 from osc_traitsched.views.schemas import DOCUMENTS
 
@@ -65,6 +69,30 @@ class DocumentFields(SphinxDirective):
         return self.parse_text_to_nodes(text, allow_section_headings=True)
 
 
+class Rules(SphinxDirective):
+    """``.. rules::``: the rules of check, by area, from their classes."""
+
+    def run(self):
+        """Parse the sections as if they stood in the page."""
+        text = "\n".join(line for area in AREAS for line in _area(area))
+        return self.parse_text_to_nodes(text, allow_section_headings=True)
+
+
+def _area(area):
+    yield from (area, "=" * len(area), "")
+    for rule in RULES:
+        if rule.area == area:
+            yield from (f".. _check-{rule.id}:", "", rule.id, "-" * len(rule.id), "")
+            about = inspect.getdoc(rule.finding).partition("\n\n:ivar")[0]
+            severity = vars(rule.finding).get("severity")
+            if isinstance(severity, Severity):
+                about = f"*{severity.value.capitalize()}.* {about}"
+            if rule.finding.pedantic:
+                about += " Runs only with ``--pedantic``, or if you name it."
+            yield from (about, "")
+
+
 def setup(app):
-    """Let Sphinx know the directive."""
+    """Let Sphinx know the directives."""
     app.add_directive("document", DocumentFields)
+    app.add_directive("rules", Rules)

@@ -229,6 +229,13 @@ def _left_behind(make: Maker) -> None:
     make.aggregate("licensed", "cmp00", **{f"trait:{GOLD}": "required"})
 
 
+def _half_gold(make: Maker) -> None:
+    """One of two hosts of an isolated aggregate lacks its trait."""
+    make.traits(GOLD, "cmp00")
+    make.flavor("gold", {f"trait:{GOLD}": "required"})
+    make.aggregate("gold", "cmp00", "cmp01", **{f"trait:{GOLD}": "required"})
+
+
 def _draining(make: Maker) -> None:
     """A host has servers of all kinds, and one that no other host could take."""
     make.traits(GOLD, "cmp00")
@@ -275,7 +282,7 @@ _SCENES: dict[tuple[str, str, int], Callable[[Maker], None]] = {
     ("servers", "A move that failed", 0): _pinned,
     ("servers", "Servers that a policy leaves behind", 0): _left_behind,
     ("servers", "Empty a host", 0): _draining,
-    ("servers", "servers-misplaced", 0): _left_behind,
+    ("checks", "Checks", 0): _half_gold,
     ("wanted", "The wanted state of a cloud", 0): _small,
     ("traits", "See that it works", 0): _gold,
     ("az", "See that it works", 0): _east,

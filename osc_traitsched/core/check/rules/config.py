@@ -59,7 +59,11 @@ _FILTERED = frozenset({"hw_architecture", "architecture"})
 
 @dataclasses.dataclass(frozen=True)
 class ConfigIgnored(Finding):
-    """A set option that this release of Nova does not read."""
+    """A set option that this release of Nova does not read.
+
+    From 2023.2 on, for example, Nova always looks up zones in Placement, and the option
+    for that is gone.
+    """
 
     rule = "config-ignored"
     severity = Severity.NOTE
@@ -84,7 +88,10 @@ def ignored(analysis: Analysis) -> Iterator[ConfigIgnored]:
 
 @dataclasses.dataclass(frozen=True)
 class ConfigFilterGone(Finding):
-    """An enabled host filter that this release of Nova lacks."""
+    """An enabled host filter that this release of Nova lacks.
+
+    nova-scheduler does not start. The finding says what replaces the filter.
+    """
 
     rule = "config-filter-gone"
     severity = Severity.ERROR
@@ -115,6 +122,9 @@ def filter_gone(analysis: Analysis) -> Iterator[ConfigFilterGone]:
 @dataclasses.dataclass(frozen=True)
 class ConfigFilterUnknown(Finding):
     """An enabled host filter that nova-scheduler can't load.
+
+    nova-scheduler does not start. The name is misspelled, has quotes or brackets, or
+    ``available_filters`` does not load it.
 
     :ivar is_novas: Nova has it, and ``available_filters`` leaves it out
     :ivar nearest: the loadable filter most like it, if any
@@ -167,7 +177,10 @@ def filter_unknown(analysis: Analysis) -> Iterator[ConfigFilterUnknown]:
 
 @dataclasses.dataclass(frozen=True)
 class ConfigNoComputeFilter(Finding):
-    """A list of host filters that lets hosts pass whose nova-compute is down."""
+    """A list of host filters that lets hosts pass whose nova-compute is down.
+
+    Servers can land on hosts whose nova-compute is down, and fail there.
+    """
 
     rule = "config-no-compute-filter"
     severity = Severity.WARNING
@@ -194,6 +207,9 @@ def no_compute_filter(analysis: Analysis) -> Iterator[ConfigNoComputeFilter]:
 @dataclasses.dataclass(frozen=True)
 class ConfigNoEffect(Finding):
     """A line of nova.conf that Nova does not read, and that means an option.
+
+    A warning; a note if the option is also set where Nova reads it. oslo.config ignores
+    unknown and misplaced options without a message.
 
     :ivar name: as written
     :ivar meant: the option
@@ -224,6 +240,9 @@ def no_effect(analysis: Analysis) -> Iterator[ConfigNoEffect]:
 @dataclasses.dataclass(frozen=True)
 class ConfigMaxResults(Finding):
     """A limit for Placement's answer that is below the number of hosts.
+
+    A warning if the option was supplied, else a note. nova-scheduler never sees the
+    other hosts. A request fails if host filters reject all that it sees.
 
     :ivar limit: maximum number of candidates
     """
@@ -256,7 +275,11 @@ def max_results(analysis: Analysis) -> Iterator[ConfigMaxResults]:
 
 @dataclasses.dataclass(frozen=True)
 class ConfigProjectRequired(Finding):
-    """An option without effect that requires an aggregate for each project."""
+    """An option without effect that requires an aggregate for each project.
+
+    Nova reads ``placement_aggregate_required_for_tenants`` only if
+    ``limit_tenants_to_placement_aggregate`` is on.
+    """
 
     rule = "config-project-required"
     severity = Severity.WARNING
@@ -282,6 +305,9 @@ def project_required(analysis: Analysis) -> Iterator[ConfigProjectRequired]:
 @dataclasses.dataclass(frozen=True)
 class ConfigImageMetadataOff(Finding):
     """Devices of images that not all hosts have, and that Nova does not check.
+
+    An error if the option was supplied, else a warning. Servers can land on hosts whose
+    nova-compute can't create their devices. The option exists from Ussuri on.
 
     :ivar traits: of the devices
     """
@@ -342,7 +368,10 @@ def _is_filtered(clause: RootTrait) -> bool:
 
 @dataclasses.dataclass(frozen=True)
 class ConfigImageMetadataNoTrait(Finding):
-    """An image property without a trait, which disables the prefilter for the image."""
+    """An image property without a trait, which disables the prefilter for the image.
+
+    The prefilter then ignores all properties of the image, and only logs that.
+    """
 
     rule = "config-image-metadata-no-trait"
     severity = Severity.WARNING
@@ -394,6 +423,9 @@ class Cause(enum.Enum):
 @dataclasses.dataclass(frozen=True)
 class WeighersKeyOff(Finding):
     """A multiplier of an aggregate that no weigher reads.
+
+    A warning if the weighers were supplied, else a note. The weigher is off, or the
+    release lacks it. Weighers of your own may read any key, so they silence the rule.
 
     :ivar weigher: the weigher of Nova's for it; empty for none
     :ivar setting: the list of weighers, or the option that decides

@@ -34,6 +34,9 @@ from osc_traitsched.text import listed, option
 class FiltersGroupPolicy(Finding):
     """A policy of server groups without its filter or weigher.
 
+    Nova rejects every server of such a group before it looks at hosts. Affinity
+    policies need a filter, soft ones a weigher.
+
     :ivar needed: the filter or weigher
     :ivar groups: the names of the groups with the policy
     """
@@ -86,6 +89,10 @@ Pair = tuple[str, str]
 @dataclasses.dataclass(frozen=True)
 class FiltersNoAggregate(Finding):
     """A flavor that no host's aggregates match.
+
+    An error if the filters were supplied, else a warning:
+    AggregateInstanceExtraSpecsFilter rejects every host. It compares keys with the
+    scope ``aggregate_instance_extra_specs:`` and keys without a scope.
 
     :ivar wanted: the extra spec that none matches, with its value; all of them if only
         the combination fails
@@ -181,6 +188,9 @@ def _keeps_all_out(
 @dataclasses.dataclass(frozen=True)
 class FiltersUnscoped(Finding):
     """An unscoped extra spec that is also the name of a host attribute.
+
+    ComputeCapabilitiesFilter compares such a key with the host's attribute. Use the
+    scope ``aggregate_instance_extra_specs:`` or ``capabilities:``.
 
     :ivar is_object: the attribute is an object, which no value equals
     :ivar of_aggregates: it is compared with aggregates, too
@@ -279,6 +289,10 @@ FILTER_OF: Mapping[str, str] = {
 class FiltersKeyOff(Finding):
     """An aggregate's key for a filter that is not enabled.
 
+    A warning if the filters were supplied, else a note. The key has no effect.
+    Allocation ratios in aggregates are ignored from Victoria on. Filters of your own
+    silence the rule.
+
     :ivar gone: the release if it lacks the filter, else None
     """
 
@@ -336,6 +350,10 @@ def key_off(analysis: Analysis) -> Iterator[FiltersKeyOff]:
 class FiltersExtraSpecsOff(Finding):
     """Extra specs for aggregates without the filter that compares them.
 
+    An error if the filters were supplied, else a warning.
+    AggregateInstanceExtraSpecsFilter compares these keys. Without it, servers land on
+    any host.
+
     :ivar filters: the enabled ones
     """
 
@@ -385,6 +403,10 @@ def extra_specs_off(analysis: Analysis) -> Iterator[FiltersExtraSpecsOff]:
 @dataclasses.dataclass(frozen=True)
 class FiltersOptionOff(Finding):
     """A set option whose filters are all disabled.
+
+    A warning if the filters were supplied, else a note. The option has no effect, like
+    ``isolated_hosts`` without IsolatedHostsFilter. Filters of your own silence the
+    rule.
 
     :ivar filters: the filters that read it
     :ivar enabled: the list of filters

@@ -59,6 +59,10 @@ from osc_traitsched.text import listed, quoted, ranges
 class FiltersRaises(Finding):
     """An extra spec that makes a filter raise an exception.
 
+    An error if the filters were supplied, else a warning. One of the two values is not
+    a number. As soon as the filter reaches such a host, the request fails for all
+    hosts.
+
     :ivar hosts: the hosts with the exception
     :ivar is_malformed: it would raise with any host's value
     :ivar metadata_key: the aggregate key that it is compared with; empty for none
@@ -178,6 +182,10 @@ def _is_malformed(wanted: str) -> bool:
 class FiltersImageRaises(Finding):
     """An image property that makes a filter raise for every matching host.
 
+    An error if the filters were supplied, else a warning. From 2024.1 on,
+    ImagePropertiesFilter fails for images with ``hw_maxphysaddr_bits`` and an
+    architecture, hypervisor type or mode. Set the property in the flavor instead.
+
     :ivar asked: properties compared before: the architecture, the type, the mode
     """
 
@@ -252,6 +260,10 @@ def _only(aggregates: tuple[str, ...]) -> tuple[str | Placeholder]:
 class FiltersImageKey(Finding):
     """An aggregate's key that images have, but that the filter does not compare.
 
+    AggregateImagePropertiesIsolation ignores custom properties and old names, such as
+    ``architecture`` for ``hw_architecture``. Use the current name, or isolate the
+    aggregate by a trait.
+
     :ivar current: Nova's current name of the property; empty for a custom one
     """
 
@@ -309,6 +321,9 @@ def image_key(analysis: Analysis) -> Iterator[FiltersImageKey]:
 @dataclasses.dataclass(frozen=True)
 class FiltersImageValue(Finding):
     """A value that no image property can equal.
+
+    AggregateImagePropertiesIsolation compares the text that Python prints: ``True``,
+    not ``true``; ``x86_64``, not ``amd64``; ``4``, not ``04``.
 
     :ivar key: the metadata key; its value may be a list
     :ivar odd: the impossible value
@@ -370,6 +385,10 @@ _NOWHERE = {
 @dataclasses.dataclass(frozen=True)
 class FiltersTenantSuffix(Finding):
     """Keys with suffixes for projects, which the filter does not read.
+
+    Before 2024.2, AggregateMultiTenancyIsolation reads only the key
+    ``filter_tenant_id``, which can hold a list. The prefilter does read keys with
+    suffixes, but no lists.
 
     :ivar projects: projects that only these keys name
     :ivar listed: projects of the key without a suffix; empty without that key
@@ -459,6 +478,9 @@ class Stray(enum.Enum):
 @dataclasses.dataclass(frozen=True)
 class FiltersIsolated(Finding):
     """An isolated host or image that does not exist.
+
+    IsolatedHostsFilter compares the service host's exact name and the image's ID. An
+    entry that matches nothing isolates nothing.
 
     :ivar meant: existing names or IDs
     """

@@ -24,7 +24,12 @@ _ELSE = "; a server booted from a volume is not concerned"
 
 @dataclasses.dataclass(frozen=True)
 class ImageTypeNoHost(Finding):
-    """A format of images that no host supports."""
+    """A format of images that no host supports.
+
+    No server of these images finds a host unless it boots from a volume. With disks in
+    Ceph, hosts support raw images but not qcow2. Convert the image: nova-compute
+    removes such a trait if it is added by hand.
+    """
 
     rule = "image-type-no-host"
     severity = Severity.ERROR
@@ -63,6 +68,8 @@ def no_host(analysis: Analysis) -> Iterator[ImageTypeNoHost]:
 class ImageTypeFewHosts(Finding):
     """A format that some hosts lack, while the scheduler enforces formats.
 
+    Servers land correctly, but hosts fill unevenly.
+
     :ivar hosts: hosts that lack it
     """
 
@@ -99,7 +106,10 @@ def few_hosts(analysis: Analysis) -> Iterator[ImageTypeFewHosts]:
 
 @dataclasses.dataclass(frozen=True)
 class ImageTypeFlavorNoHost(Finding):
-    """A format that no host of some flavors supports, but other hosts do."""
+    """A format that no host of some flavors supports, but other hosts do.
+
+    Images that can change the flavor's CPUs or amounts are not judged.
+    """
 
     rule = "image-type-flavor-no-host"
     severity = Severity.WARNING
@@ -136,6 +146,9 @@ def flavor_no_host(analysis: Analysis) -> Iterator[ImageTypeFlavorNoHost]:
 @dataclasses.dataclass(frozen=True)
 class ImageTypeOff(Finding):
     """Formats that not all hosts support, while the scheduler ignores formats.
+
+    An error if the option was supplied, else a warning. Servers can land on hosts that
+    do not support their image. There they fail, or nova-compute converts every disk.
 
     :ivar formats: with the number of hosts that support each
     """

@@ -28,6 +28,9 @@ from osc_traitsched.text import listed, ranges
 class IsolationMemberLacksTrait(Finding):
     """An isolated aggregate with hosts that lack one of its traits.
 
+    An error; a warning while the option is off. Such a host gets no server at all:
+    servers without the trait are kept out, and servers with it can't use the host.
+
     :ivar hosts: hosts that lack it
     """
 
@@ -70,6 +73,9 @@ def member_lacks_trait(analysis: Analysis) -> Iterator[IsolationMemberLacksTrait
 @dataclasses.dataclass(frozen=True)
 class IsolationOverlap(Finding):
     """Two isolated aggregates with common hosts and different traits.
+
+    A note; a warning if the option is on and no flavor requires both traits. A server
+    needs both traits to land there.
 
     :ivar traits: of both
     :ivar hosts: in both
@@ -122,7 +128,11 @@ def overlap(analysis: Analysis) -> Iterator[IsolationOverlap]:
 
 @dataclasses.dataclass(frozen=True)
 class IsolationOff(Finding):
-    """Aggregates with isolation metadata, while the option is off."""
+    """Aggregates with isolation metadata, while the option is off.
+
+    An error if the option was supplied, else a warning. These aggregates accept any
+    server. Look at the other rules of this area before you turn the option on.
+    """
 
     rule = "isolation-off"
     kind = SubjectKind.OPTION
@@ -158,6 +168,9 @@ def off(analysis: Analysis) -> Iterator[IsolationOff]:
 @dataclasses.dataclass(frozen=True)
 class IsolationNotRequired(Finding):
     """An isolated aggregate whose traits no flavor and image require together.
+
+    A warning; a note while the option is off. No server gets in. ``isolate`` makes
+    flavors require the traits.
 
     :ivar keys: metadata keys with traits that are not required; all keys if only the
         combination is not
@@ -225,6 +238,9 @@ def _is_open(analysis: Analysis, *aggregates: Isolated) -> bool:
 class IsolationTraitOutside(Finding):
     """An isolating trait on hosts outside its aggregates.
 
+    A warning; a note while the option is off. Servers that require the trait may land
+    there, among all others.
+
     :ivar hosts: outside, with the trait
     """
 
@@ -271,6 +287,8 @@ def _either(analysis: Analysis, aggregate: str) -> frozenset[str]:
 @dataclasses.dataclass(frozen=True)
 class IsolationShutsOut(Finding):
     """A flavor whose hosts are all isolated from it, with any image.
+
+    Each aggregate may be as intended, but together they leave the flavor no host.
 
     :ivar aggregates: of its hosts
     :ivar hosts: that could take it

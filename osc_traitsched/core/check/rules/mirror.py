@@ -77,6 +77,10 @@ def use(aggregate: Aggregate, analysis: Analysis) -> Use:
 class MirrorMissing(Finding):
     """An aggregate with hosts that Placement lacks in it.
 
+    An error if an active prefilter uses the aggregate, else a warning. The host gets no
+    server of the zone or the project, and isolation does not protect it. Often a
+    provider was deleted and created again, and lost its custom traits, too.
+
     :ivar lacking: by isolating trait, the missing hosts without the trait
     """
 
@@ -128,6 +132,9 @@ def missing(analysis: Analysis) -> Iterator[MirrorMissing]:
 @dataclasses.dataclass(frozen=True)
 class MirrorExtra(Finding):
     """An aggregate with hosts that only Placement has in it.
+
+    An error if an active prefilter uses the aggregate, else a warning. The zone's or
+    the project's servers can land there. ``nova-manage`` adds hosts but removes none.
 
     :ivar is_filtered: AvailabilityZoneFilter still rejects a zone's requests
     """
@@ -183,7 +190,12 @@ def _lacking(
 
 @dataclasses.dataclass(frozen=True)
 class MirrorNodeMissing(Finding):
-    """A host with several nodes; Placement lacks some of them in aggregates."""
+    """A host with several nodes; Placement lacks some of them in aggregates.
+
+    An error if an active prefilter uses the aggregate, else a warning. nova-api syncs
+    only the first node of an Ironic host, and ``nova-manage placement sync_aggregates``
+    stops there.
+    """
 
     rule = "mirror-node-missing"
     kind = SubjectKind.HOST
@@ -224,7 +236,11 @@ def node_missing(analysis: Analysis) -> Iterator[MirrorNodeMissing]:
 
 @dataclasses.dataclass(frozen=True)
 class MirrorHostNoHypervisor(Finding):
-    """A host of aggregates without a hypervisor."""
+    """A host of aggregates without a hypervisor.
+
+    Nothing can be synced. When its nova-compute comes back, nothing adds the host to
+    Placement's aggregate.
+    """
 
     rule = "mirror-host-no-hypervisor"
     severity = Severity.WARNING
@@ -267,7 +283,11 @@ def _names(nodes: Iterable[Compute], nova: Nova) -> tuple[str, ...]:
 
 @dataclasses.dataclass(frozen=True)
 class MirrorNoProvider(Finding):
-    """A hypervisor whose UUID and name Placement lacks."""
+    """A hypervisor whose UUID and name Placement lacks.
+
+    No server can be placed on it. nova-compute creates the provider in its next update,
+    or its log says why not.
+    """
 
     rule = "mirror-no-provider"
     severity = Severity.ERROR
@@ -321,6 +341,10 @@ def _own(provider: Provider, survey: Survey) -> Own:
 class MirrorOtherUuid(Finding):
     """A hypervisor whose name belongs to a provider with another UUID.
 
+    Names of providers are unique, so nova-compute can't create the right one. A
+    reinstalled host causes this. The old provider's custom traits and aggregates go
+    with it: the finding lists them.
+
     :ivar provider: the provider's UUID
     """
 
@@ -355,6 +379,9 @@ def other_uuid(analysis: Analysis) -> Iterator[MirrorOtherUuid]:
 class MirrorOtherName(Finding):
     """A hypervisor whose provider has another name.
 
+    Servers are placed there, but nova-api looks for the provider by name when the host
+    joins an aggregate, and only logs that it is missing.
+
     :ivar provider: the provider's name
     """
 
@@ -386,6 +413,10 @@ def other_name(analysis: Analysis) -> Iterator[MirrorOtherName]:
 @dataclasses.dataclass(frozen=True)
 class MirrorNoHypervisor(Finding):
     """A provider like a compute node's, without a hypervisor.
+
+    A warning if a nova-compute created it, else a note. Placement may offer it, and the
+    scheduler drops it. If the host still exists, run ``nova-manage cell_v2
+    discover_hosts``. The finding lists custom traits that a deletion would lose.
 
     :ivar unlisted: Placement's and Nova's counts, if a nova-compute made the provider
         and Nova's list may be incomplete
@@ -471,6 +502,10 @@ def _show(provider: str) -> Command:
 @dataclasses.dataclass(frozen=True)
 class MirrorStatus(Finding):
     """A host that is enabled in Nova and disabled in Placement, or the reverse.
+
+    An error if Nova has the host enabled, else a warning. Placement gives such a host
+    no server. nova-compute syncs the trait within 5 minutes; if it does not, its log
+    says why.
 
     :ivar is_marked: Placement has it as disabled
     """

@@ -42,6 +42,10 @@ _UNITS = {"MEMORY_MB": " MB", "DISK_GB": " GB"}
 class ResourcesNoHost(Finding):
     """More of a resource class than any host has, empty or not.
 
+    An error; a warning if the flavor still fits with a boot volume. Placement gives one
+    server at most ``max_unit`` and at most (total - reserved) * allocation ratio. Hosts
+    of unknown size silence the rule.
+
     :ivar flavors: that ask for too much
     :ivar images: that do, by a property, with every flavor
     :ivar least: the smallest amount that is too much
@@ -207,6 +211,9 @@ def _largest(analysis: Analysis, name: str) -> int:
 class ResourcesNotTogether(Finding):
     """A flavor that finds each of its amounts on some host, and no host has all.
 
+    One host has enough CPUs, another enough RAM. Or each group needs a provider of its
+    own (``group_policy=isolate``), and no host has that many.
+
     :ivar amounts: with their classes
     :ivar isolates: each group needs a provider of its own
     """
@@ -256,7 +263,12 @@ def _is_refused(request: Request) -> bool:
 
 @dataclasses.dataclass(frozen=True)
 class ResourcesNoPcpu(Finding):
-    """Flavors with pinned CPUs, in a cloud where no host has dedicated CPUs."""
+    """Flavors with pinned CPUs, in a cloud where no host has dedicated CPUs.
+
+    Nova asks a second time with VCPU, so hosts without ``cpu_dedicated_set`` are
+    candidates. A host pins such servers if ``cpu_shared_set`` is not set, and rejects
+    them if it is. No API shows these options.
+    """
 
     rule = "resources-no-pcpu"
     severity = Severity.WARNING
@@ -318,6 +330,9 @@ _Cause = tuple[str, str, bool]
 @dataclasses.dataclass(frozen=True)
 class FiltersImageNoHost(Finding):
     """Images with a property that ImagePropertiesFilter finds on no host.
+
+    An error if the filters were supplied, else a warning; a warning if only CPUs
+    differ, because QEMU can emulate others. Add hosts that match, or use another image.
 
     :ivar name: of the first image
     :ivar images: all that set it to this value

@@ -35,7 +35,11 @@ _ENABLE = enable("az")
 
 @dataclasses.dataclass(frozen=True)
 class AzSeveral(Finding):
-    """A host in aggregates of different zones."""
+    """A host in aggregates of different zones.
+
+    A request for either zone can land there. nova-api rejects such a change, but two
+    requests at once or a change in the database still cause it.
+    """
 
     rule = "az-several"
     severity = Severity.ERROR
@@ -94,6 +98,10 @@ _GIVEN = {
 class AzDefaultZone(Finding):
     """A default zone with hosts, in a cloud that has aggregates for zones.
 
+    A warning; a note while ``AvailabilityZoneFilter`` is on. Nova shows such hosts in
+    the default zone, but a request for that zone can land on any host. Nothing is wrong
+    if users never request it.
+
     :ivar given: the hosts for a request for the zone
     """
 
@@ -150,6 +158,9 @@ def _given(analysis: Analysis, has_aggregate: bool) -> DefaultZone:
 class AzFilter(Finding):
     """AvailabilityZoneFilter, while Placement enforces zones.
 
+    An error from 2023.2 on, because nova-scheduler no longer has this filter and does
+    not start. Before that a warning: the filter repeats Placement's work.
+
     :ivar stops: nova-scheduler does not start with it
     """
 
@@ -187,7 +198,10 @@ def filtered(analysis: Analysis) -> Iterator[AzFilter]:
 
 @dataclasses.dataclass(frozen=True)
 class AzIgnored(Finding):
-    """Zones that neither Placement nor a filter enforces."""
+    """Zones that neither Placement nor a filter enforces.
+
+    A request for a zone lands on any host. From 2023.2 on this can't happen.
+    """
 
     rule = "az-ignored"
     severity = Severity.ERROR
@@ -222,7 +236,12 @@ def _zones(analysis: Analysis) -> tuple[str, ...]:
 
 @dataclasses.dataclass(frozen=True)
 class ProjectList(Finding):
-    """An aggregate whose project value has a comma."""
+    """An aggregate whose project value has a comma.
+
+    An error while the option is on, else a warning; a note if
+    ``AggregateMultiTenancyIsolation`` is on instead, which accepts lists. Nova compares
+    the value as a whole, so it matches no project.
+    """
 
     rule = "project-list"
     kind = SubjectKind.AGGREGATE
@@ -263,6 +282,9 @@ def lists(analysis: Analysis) -> Iterator[ProjectList]:
 @dataclasses.dataclass(frozen=True)
 class ProjectUnknown(Finding):
     """An aggregate with a value that is not a project's ID.
+
+    An error if it is a project's name and the option is on, else a warning. The value
+    limits no project. Users who can't list all projects do not see this finding.
 
     :ivar named: IDs of the projects with this name
     """
@@ -308,7 +330,11 @@ def unknown(analysis: Analysis) -> Iterator[ProjectUnknown]:
 
 @dataclasses.dataclass(frozen=True)
 class ProjectWithout(Finding):
-    """Projects without an aggregate, while each needs one."""
+    """Projects without an aggregate, while each needs one.
+
+    A warning; an error if no project has one. nova-scheduler rejects the requests of
+    these projects. It may be intended, as for the services' own project.
+    """
 
     rule = "project-without"
     kind = SubjectKind.OPTION
@@ -365,8 +391,9 @@ def _named(analysis: Analysis, name: str) -> tuple[str, ...]:
 class ProjectOff(Finding):
     """Aggregates that are for projects, while the scheduler ignores that.
 
-    The two options do different things: AggregateMultiTenancyIsolation keeps other
-    projects off the aggregate's hosts, and the prefilter keeps a project on them.
+    An error if the options were supplied, else a warning. Two settings enforce it, each
+    by half: AggregateMultiTenancyIsolation keeps other projects off the aggregate's
+    hosts, and ``limit_tenants_to_placement_aggregate`` keeps a project on them.
     """
 
     rule = "project-off"

@@ -46,6 +46,9 @@ _IGNORED = frozenset(
 class ResourcesUnknown(Finding):
     """A resource class of flavors that Placement does not know.
 
+    Placement answers 400 to every such request. nova-compute creates the classes of its
+    devices and of ``provider.yaml``.
+
     :ivar nearest: similar known classes, best first
     """
 
@@ -88,6 +91,9 @@ def _classes(flavor: StandaloneRequest) -> set[str]:
 class ResourcesIgnored(Finding):
     """A flavor with keys for amounts or groups that Nova ignores.
 
+    Nova only logs an unknown class, an amount that is not a number, or an invalid
+    suffix. Servers land on hosts without the resource.
+
     :ivar ignored: the keys, each with its value and fault
     """
 
@@ -117,6 +123,9 @@ def ignored(analysis: Analysis) -> Iterator[ResourcesIgnored]:
 @dataclasses.dataclass(frozen=True)
 class ResourcesNoPolicy(Finding):
     """A flavor with several groups and no policy for sharing providers.
+
+    Placement answers 400 to a request with two groups and no ``group_policy``. Use
+    ``isolate`` if each group needs a provider of its own, else ``none``.
 
     :ivar groups: their suffixes
     :ivar given: an unknown policy that Nova ignores; else empty
@@ -152,6 +161,9 @@ def no_policy(analysis: Analysis) -> Iterator[ResourcesNoPolicy]:
 @dataclasses.dataclass(frozen=True)
 class ResourcesNone(Finding):
     """A flavor with a group that has no amount.
+
+    Placement answers 400. ``resources:VCPU=0`` and the like remove the flavor's own
+    amounts; bare metal flavors need another class instead.
 
     :ivar groups: suffixes of such groups; empty for the one without a suffix
     """
@@ -197,6 +209,10 @@ def _images_add_amounts(analysis: Analysis, flavor: StandaloneRequest) -> bool:
 @dataclasses.dataclass(frozen=True)
 class ResourcesLeaked(Finding):
     """A host without servers that has allocations in Placement.
+
+    Servers that were deleted, or moves that failed, left allocations. They keep the
+    host full and block ``openstack compute service delete``. A server that is being
+    built looks the same: check again after a minute.
 
     :ivar used: MB of memory that Placement counts
     """

@@ -16,6 +16,9 @@ from osc_traitsched.text import count, ranges
 class ServersMisplaced(Finding):
     """Servers on hosts that Nova would not choose for them today.
 
+    Servers stay if traits, aggregates, groups or filters change. After a move they
+    could not come back. ``server misplaced`` lists them.
+
     :ivar hosts: their service hosts
     """
 
@@ -40,6 +43,8 @@ class ServersMisplaced(Finding):
 @dataclasses.dataclass(frozen=True)
 class ServersNotKnown(Finding):
     """Servers that could not be judged against their hosts.
+
+    Nova does not show a part of their request, or their cell does not answer.
 
     :ivar hosts: service hosts whose cell is silent, so that their servers were not read
     :ivar unknown: number of servers that were read

@@ -27,6 +27,10 @@ _LOOSE = Collation.CASE_INSENSITIVE
 class TraitsUnknown(Finding):
     """A trait of flavors, images or aggregates that Placement does not know.
 
+    An error; a warning if only aggregates without hosts name it. Placement answers 400
+    to every request with an unknown trait, even a forbidden one. No other rule reports
+    such a trait.
+
     :ivar nearest: similar known traits, best first
     """
 
@@ -90,6 +94,10 @@ def _format(
 @dataclasses.dataclass(frozen=True)
 class TraitsBadValue(Finding):
     """Keys of a flavor, image or aggregate with a value that Nova ignores.
+
+    An error; a warning for a value that MariaDB takes for ``required``. A flavor's
+    value must be ``required`` or ``forbidden``, that of an image or an aggregate
+    ``required``. Nova only logs other values.
 
     :ivar pairs: keys that name a trait, with their values
     :ivar by_database: an aggregate's values, which only some databases ignore
@@ -170,6 +178,10 @@ def _bad_values_of(aggregate: Aggregate) -> Iterator[TraitsBadValue]:
 class TraitsNoHost(Finding):
     """A trait that flavors, images or aggregates require, but no host has.
 
+    An error; a warning if only aggregates without hosts require it. nova-compute
+    decides on traits like ``HW_CPU_...`` and ``COMPUTE_...``; do not add these by hand.
+    Nova requires some traits of the root provider.
+
     :ivar at_root: the root of a host's tree must have it
     """
 
@@ -243,6 +255,9 @@ def _severity(analysis: Analysis, namers: _Namers) -> Severity:
 class TraitsFewHosts(Finding):
     """A flavor whose traits exclude hosts that it would otherwise fit.
 
+    A note, because traits exist for that. An error if no host is left that is large
+    enough. Flavors for isolated aggregates are not reported.
+
     :ivar traits: all of its traits; if no host is left, each that alone excludes all
     :ivar hosts: the hosts that are left
     :ivar large_enough: number of hosts that could take it without its traits
@@ -294,6 +309,10 @@ def few_hosts(analysis: Analysis) -> Iterator[TraitsFewHosts]:
 @dataclasses.dataclass(frozen=True)
 class TraitsUnused(Finding):
     """A custom trait that no flavor, image or aggregate names.
+
+    Ports and device profiles are not read and may require it. Traits of nested
+    providers, Neutron and Ironic are not reported. Servers that exist may still require
+    it: ``remove`` checks that.
 
     :ivar hosts: hosts that have it
     """

@@ -36,6 +36,9 @@ _READ_BY_PLACEMENT = frozenset(",:!")
 class TraitsMalformed(Finding):
     """A flavor, an image or an aggregate with an impossible trait name.
 
+    An error; a warning for an aggregate without hosts. Nova does not check names in
+    images and aggregates, and Placement answers 400. Often there is a trailing space.
+
     :ivar names: in the keys
     :ivar nearest: similar traits that Placement knows
     """
@@ -131,6 +134,9 @@ _PLAIN: Body = {"disk_format": "raw"}
 @dataclasses.dataclass(frozen=True)
 class TraitsRefused(Finding):
     """A flavor or an image that Nova rejects.
+
+    An error; a note for an image with a flavor. Nova rejects the request before it asks
+    Placement. Nova's exception is in brackets.
 
     :ivar flavors: for an image, the flavors that Nova rejects it with; empty if Nova
         rejects it with every flavor, or the flavor with every image
@@ -380,6 +386,9 @@ def _only(request: Request, kept: frozenset[Trait | RootTrait]) -> Request:
 class TraitsNotTogether(Finding):
     """A flavor or an image whose traits no host has together.
 
+    An error; a note for an image with a flavor, which may be meant for different hosts.
+    Each trait exists on some host, and still every request fails.
+
     :ivar traits: required ones, and for a flavor also forbidden ones
     :ivar flavors: for an image, the flavors that don't fit; empty if no host has the
         image's traits
@@ -458,6 +467,9 @@ def _pairs_not_together(analysis: Analysis) -> Iterator[TraitsNotTogether]:
 @dataclasses.dataclass(frozen=True)
 class TraitsContradiction(Finding):
     """A trait that one request both requires and forbids.
+
+    An error; a note for an image with a flavor, which may be intended. Placement
+    rejects such a request.
 
     :ivar flavors: for an image, the flavors that forbid it; empty for a flavor that
         contradicts itself
