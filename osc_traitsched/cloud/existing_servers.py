@@ -13,7 +13,7 @@ from osc_traitsched.cloud import lookup, rest
 from osc_traitsched.cloud import lookup as lists
 from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core import errors
-from osc_traitsched.core.names import Namesake
+from osc_traitsched.core.names import Namesake, near_names
 from osc_traitsched.core.servers import failure
 from osc_traitsched.core.servers.failure import (
     Action,
@@ -107,6 +107,8 @@ _EXISTING_SERVERS_OLDEST = 79
 #: So many of the last actions, and of the servers and moves since a failure, are read.
 _MOST_ACTIONS = "20"
 MOST_CHANGED = 100
+#: So many servers are read to find one of a similar name.
+_MOST_NEAR = "200"
 
 _SERVER: rest.Shape = {
     "server": {
@@ -134,6 +136,7 @@ _EXISTING_SERVERS_SERVICES: rest.Shape = {
     "services": [{"binary": str, "host": str, "state": str}]
 }
 _LISTED: dict[str, rest.Shape] = {"name": str, "tenant_id": str, "created": str}
+_NAMED: rest.Shape = {"name": str}
 _CHANGED: rest.Shape = {"servers": [{"id": str, "created": str, "status": str}]}
 _EXISTING_SERVERS_MIGRATIONS: rest.Shape = {
     "migrations": [
@@ -162,7 +165,7 @@ def server(cloud: Cloud, name: str) -> Any:
     """Return the body of the one server of an ID, or else of a name.
 
     Those of all projects count, for a user who may list them. One request for an ID;
-    two and a page for a name.
+    two and a page for a name; one more for names that are like an unknown one.
 
     :raises NoServer: when there is none, or none that this user may see
     :raises AmbiguousName: for a name that several servers have
@@ -213,7 +216,8 @@ def _named(cloud: Cloud, name: str) -> str:
     listed = _listed(cloud, query) if everywhere is None else everywhere
     found = [each for each in listed if each["name"] == name]
     if not found:
-        raise errors.NoServer(name, own_only=everywhere is None)
+        own_only = everywhere is None
+        raise errors.NoServer(name, own_only, _nearest(cloud, name, own_only))
     if len(found) > 1:
         alike = [
             Namesake(each["id"], each["tenant_id"], created=each["created"])
@@ -221,6 +225,14 @@ def _named(cloud: Cloud, name: str) -> str:
         ]
         raise errors.AmbiguousName("server", name, alike)
     return str(found[0]["id"])
+
+
+def _nearest(cloud: Cloud, name: str, own_only: bool) -> tuple[str, ...]:
+    """Names like an unknown one, of the newest servers whose names begin alike."""
+    query = {"name": f"^{re.escape(name[:2])}", "limit": _MOST_NEAR}
+    query.update({} if own_only else {"all_tenants": "1"})
+    body = rest.get(cloud.compute, "/servers", {"servers": [_NAMED]}, query)
+    return near_names(name, {each["name"] for each in body["servers"]})
 
 
 def _listed(cloud: Cloud, query: Mapping[str, str]) -> tuple[Any, ...]:

@@ -22,15 +22,16 @@ _NO_VALUE = "expected one argument"
 
 
 def prepare(parser: argparse.ArgumentParser) -> None:
-    """Show usage errors with control characters made visible.
+    """Show usage errors in one line, with control characters made visible.
 
     Options added from now on reject ``--option=--``.
     """
     parser.register("action", None, _Store)
     parser.register("action", "append", _Append)
-    error = parser.error
-    # cliff makes the parser, of a class of its own.
-    vars(parser)["error"] = lambda message: error(visible(message))
+    # cliff makes the parser, of a class of its own. The usage would hide the error.
+    vars(parser)["error"] = lambda message: parser.exit(
+        2, f"{parser.prog}: error: {visible(message)}\n"
+    )
 
 
 class _Store(argparse.Action):

@@ -432,8 +432,8 @@ def test_who_is_no_administrator_is_told_why_the_own_server_failed(
         done = shell.run(variables, *asked, name)
         assert (done.code, done.out) == (1, "")
         assert done.err == (
-            f"no server matches '{name}': there is none, or it is deleted; this user "
-            "may not list those of other projects\n"
+            f"no server matches '{name}': it does not exist, or was deleted; this user "
+            "may not list servers of other projects\n"
         )
 
 

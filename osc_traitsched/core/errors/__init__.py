@@ -151,16 +151,17 @@ class NoServer(NothingMatches):
     :ivar own_only: servers of other projects are hidden
     """
 
-    def __init__(self, value: str, own_only: bool) -> None:
-        super().__init__("server", value, ())
+    def __init__(
+        self, value: str, own_only: bool, nearest: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__("server", value, nearest)
         self.own_only = own_only
 
     def __str__(self) -> str:
-        hidden = "; this user may not list those of other projects"
-        return (
-            f"no server matches {quoted(self.value)}: there is none, or it is deleted"
-            f"{hidden * self.own_only}"
-        )
+        hidden = "; this user may not list servers of other projects"
+        name = quoted(self.value)
+        near = did_you_mean(self.nearest) or ": it does not exist, or was deleted"
+        return f"no server matches {name}{near}{hidden * self.own_only}"
 
 
 @dataclasses.dataclass(eq=False)

@@ -38,6 +38,11 @@ def listed(pattern, everywhere="1"):
     return f"/servers/detail?name={pattern}{tenants}"
 
 
+def begins(letters, everywhere="1"):
+    tenants = f"&all_tenants={everywhere}" if everywhere else ""
+    return f"/servers?name=^{letters}&limit=200{tenants}"
+
+
 def cloud(**bodies):
     return RecordedCloud(compute=bodies.pop("compute", bodies))
 
@@ -87,7 +92,11 @@ def test_a_name_that_two_servers_have_is_ambiguous():
 
 def test_a_server_that_is_gone_is_no_server():
     pattern = ID.replace("-", r"\-")
-    gone = {f"/servers/{ID}": GONE, listed(f"^{pattern}$"): {"servers": []}}
+    gone = {
+        f"/servers/{ID}": GONE,
+        listed(f"^{pattern}$"): {"servers": []},
+        begins(ID[:2]): {"servers": []},
+    }
     with pytest.raises(NoServer, match=ID):
         existing_servers.server(cloud(compute=gone), ID)
     listed_once = {listed("^web$"): {"servers": [body()]}, f"/servers/{ID}": GONE}
@@ -106,11 +115,26 @@ def test_who_may_not_list_all_projects_servers_has_the_own_ones():
     assert existing_servers.server(found, "web")["id"] == ID
 
 
+def test_an_unknown_name_brings_those_like_it():
+    alike = {"servers": [{"name": "web-1"}, {"name": "weather"}]}
+    found = cloud(
+        compute={listed("^web1$"): {"servers": []}, begins("we"): alike},
+    )
+    with pytest.raises(NoServer, match=r"'web1'; did you mean web-1\?"):
+        existing_servers.server(found, "web1")
+
+
 @pytest.mark.parametrize("own_only", [False, True])
 def test_whoever_may_not_list_all_is_told_so_where_there_is_none(own_only):
     none = {"servers": []}
     everywhere = NOT_ALLOWED if own_only else none
-    found = cloud(compute={listed("^web$"): everywhere, listed("^web$", ""): none})
+    found = cloud(
+        compute={
+            listed("^web$"): everywhere,
+            listed("^web$", ""): none,
+            begins("we", "" if own_only else "1"): none,
+        }
+    )
     with pytest.raises(NoServer) as nothing:
         existing_servers.server(found, "web")
     assert ("of other projects" in str(nothing.value)) == own_only
