@@ -56,7 +56,7 @@ _EXAMPLES: dict[str, tuple[str, ...]] = {
         "mirror check -f json",
     ),
     "RepairMirror": (
-        "Show what is not in step",
+        "Show what is not synced",
         "Tell a script whether anything is to be done",
         "mirror repair --dry-run --exit-code",
         "Repair it",

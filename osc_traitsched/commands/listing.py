@@ -81,7 +81,7 @@ def _warn(found: Targets | traits.ByTrait) -> None:
 class ListAggregates(base.Lister):
     """List host aggregates: zone, isolating traits, projects, and their mirror.
 
-    The mirror is Placement's aggregate of the same UUID. It is in step if it has
+    The mirror is Placement's aggregate of the same UUID. It is synced if it has
     exactly the compute nodes of the aggregate's hosts; "missing" and "extra" count
     the others. JSON and YAML always have the names. The mirror is unknown to users
     who may not read providers or hosts.
@@ -129,7 +129,7 @@ class CheckMirror(Checker):
 
 
 class RepairMirror(write_args.Writer):
-    """Bring Placement's aggregates in step with Nova's host aggregates.
+    """Sync Placement's aggregates to Nova's host aggregates.
 
     Afterwards Placement's aggregate of the same UUID has exactly the compute nodes
     of the aggregate's hosts. Other providers in it stay. Prints one row for each

@@ -19,14 +19,14 @@ GROUPS = {
         "server explain": "why a server failed, and whether a host could take it now",
         "server destinations": "which hosts could take a server that is moved",
         "server misplaced": "servers on hosts that they could not get today",
-        "server list": "with --misplaced: the same",
+        "server list": "with --misplaced: the same as server misplaced",
         "host drain": "where the servers of a host could go, all together",
-        "filter try": "what a host filter or weigher of your own makes of hosts",
+        "filter try": "try a host filter or weigher of your own on every host",
     },
     "What is wrong with the cloud": {
         "check": "find what makes servers fail or land on the wrong hosts",
-        "mirror check": "check that Placement's aggregates are as Nova's",
-        "mirror repair": "bring them in step",
+        "mirror check": "check that Placement's aggregates match Nova's",
+        "mirror repair": "sync Placement's aggregates to Nova's",
         "aggregate list": "aggregates: zone, isolating traits, projects",
     },
     "Traits and isolation": {
@@ -38,8 +38,8 @@ GROUPS = {
     },
     "A wanted state in files": {
         "plan": "show what apply would write",
-        "apply": "make the cloud as the files want it",
-        "export": "print the cloud as such a file",
+        "apply": "change the cloud to match the files",
+        "export": "print the current cloud as such a file",
     },
     "How nova-scheduler is configured": {
         "config doctor": "find nova.conf, and say what is unknown without it",

@@ -122,13 +122,13 @@ class Mirror(Cell):
         self._whole = whole
 
     def lines(self) -> Iterable[str]:
-        """``in step``, or how many are missing and extra, or their names."""
+        """``synced``, or how many are missing and extra, or their names."""
         parts = [
             f"{state} {' '.join(names) if self._whole else len(names)}"
             for state, names in self._value.items()
             if names
         ]
-        return [", ".join(parts) or "in step"]
+        return [", ".join(parts) or "synced"]
 
 
 class UnknownMirror(Cell):

@@ -300,8 +300,8 @@ def test_aggregates_are_listed_with_the_state_of_their_mirror(
     ]
     assert openstack("aggregate", "list", "-f", "value").out == (
         "gold  CUSTOM_GOLD,CUSTOM_OLD  cmp01,cmp02 missing 2, extra 1\n"
-        "tenant   1,2  in step\n"
-        "zone east   cmp00 in step\n"
+        "tenant   1,2  synced\n"
+        "zone east   cmp00 synced\n"
     )
     table = openstack("aggregate", "list", "--long").out
     assert "missing cmp01 cmp02, extra cmp00" in table

@@ -80,7 +80,7 @@ def without_provider(host: str, after: Mapping[str, str | None]) -> Change:
     return Change(named, State({}), after, problem=NoProvider(host))
 
 
-# Placement's aggregates in step with Nova's host aggregates.
+# Placement's aggregates, synced to Nova's host aggregates.
 
 
 def repair_plan(snapshot: Snapshot, members: Members) -> Plan:
