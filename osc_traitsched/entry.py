@@ -188,3 +188,15 @@ class DrainHost(_Deferred):
     """openstack trait-sched host drain."""
 
     path = "osc_traitsched.commands.server:DrainHost"
+
+
+class ShowTrait(_Deferred):
+    """openstack trait-sched trait show."""
+
+    path = "osc_traitsched.commands.usage:ShowTrait"
+
+
+class ListTraitUses(_Deferred):
+    """openstack trait-sched trait list."""
+
+    path = "osc_traitsched.commands.usage:ListTraitUses"

@@ -66,6 +66,30 @@ def on_nodes(cloud: Cloud, nodes: Iterable[str]) -> tuple[Server, ...]:
     return tuple(_server(found, images) for found in bodies)
 
 
+def requiring(
+    cloud: Cloud, name: str, images: Iterable[lookup.Body]
+) -> tuple[Server, ...]:
+    """Return the servers of all projects that require a trait and are on a host.
+
+    A request for each thousand servers of the cloud. The flavors' traits are those of
+    the servers' own copies.
+
+    :param images: those that require it
+    :raises CloudBroke: when the user may not list all projects' servers
+    """
+    by_id = {image["id"]: image for image in images}
+    found = (_server(body, by_id) for body in _all(cloud) if body[_HOST])
+    return tuple(each for each in found if name in each.required)
+
+
+def names_on(cloud: Cloud, host: str) -> tuple[str, ...]:
+    """Return the names of the servers of all projects on a service host, sorted.
+
+    :raises CloudBroke: when the user may not list all projects' servers
+    """
+    return tuple(sorted(body["name"] for body in _all(cloud, host=host)))
+
+
 def counted(cloud: Cloud, hosts: Collection[str]) -> dict[str, int]:
     """Return how many servers of all projects are on each of some service hosts.
 

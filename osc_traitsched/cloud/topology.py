@@ -12,10 +12,12 @@ from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core.change.cloud_model import CloudModel
 from osc_traitsched.core.change.traits import Requirer
 from osc_traitsched.core.inventory.metadata import (
+    FORBIDDEN,
     REQUIRED,
     Collation,
     isolated_by,
     key_of,
+    required_by_image,
     requires,
 )
 from osc_traitsched.core.inventory.snapshot import Members, Nova, Provider, Snapshot
@@ -197,16 +199,18 @@ def _members(placement: Service, snapshot: Snapshot) -> Members:
 # Reads what requires traits: flavors, images and aggregates.
 
 
-def requirers(cloud: Cloud, names: Iterable[str]) -> dict[str, tuple[Requirer, ...]]:
+def requirers(
+    cloud: Cloud, names: Iterable[str], flavors: Iterable[Body] | None = None
+) -> dict[str, tuple[Requirer, ...]]:
     """Return what requires the traits: flavors, images and aggregates.
 
+    :param flavors: all flavors, if they were read before
     :raises CloudBroke: when one of the lists can't be read
     """
-    found: dict[str, list[Requirer]] = {name: [] for name in names}
-    for requirer, required in _all(cloud, found):
-        if required in found:
-            found[required].append(requirer)
-    return {name: tuple(each) for name, each in found.items() if each}
+    names = tuple(names)
+    flavors = lookup.flavors(cloud) if flavors is None else flavors
+    found = all_requirers(cloud, flavors, images(cloud, names))
+    return {name: found[name] for name in names if name in found}
 
 
 def images(cloud: Cloud, names: Iterable[str]) -> tuple[Body, ...]:
@@ -218,19 +222,45 @@ def images(cloud: Cloud, names: Iterable[str]) -> tuple[Body, ...]:
     return tuple({image["id"]: image for one in asked for image in one}.values())
 
 
-def _all(cloud: Cloud, names: Iterable[str]) -> Iterator[tuple[Requirer, str | None]]:
-    """Yield flavors, aggregates and such images, each with a trait it requires."""
-    for flavor in lookup.flavors(cloud):
+def all_requirers(
+    cloud: Cloud, flavors: Iterable[Body], images: Iterable[Body]
+) -> dict[str, tuple[Requirer, ...]]:
+    """Return the flavors, aggregates and images that require a trait, by trait.
+
+    :param images: of these only
+    :raises CloudBroke: when aggregates can't be read
+    """
+    found: dict[str, list[Requirer]] = {}
+    for requirer, name in _all(cloud, flavors, tuple(images)):
+        if name is not None:
+            found.setdefault(name, []).append(requirer)
+    return {name: tuple(each) for name, each in found.items()}
+
+
+def _all(
+    cloud: Cloud, flavors: Iterable[Body], images: Collection[Body]
+) -> Iterator[tuple[Requirer, str | None]]:
+    """Yield flavors, aggregates and images, each with a trait it requires."""
+    for flavor in flavors:
         for key, value in flavor["extra_specs"].items():
             yield _flavor(flavor, key), requires(key, value)
     for aggregate in read.aggregates(cloud.compute):
         for name, key in _isolating(aggregate):
             yield _aggregate(aggregate, key), name
-    for name in names:
-        found = images(cloud, [name])
-        owners = of_others(found, cloud.own_project)
-        for image in found:
+    owners = of_others(images, cloud.own_project)
+    for image in images:
+        for name in sorted(required_by_image(image)):
             yield _image(image, key_of(name), owners), name
+
+
+def forbidding(flavors: Iterable[Body], name: str) -> tuple[Requirer, ...]:
+    """Return the flavors that forbid a trait; images and aggregates can't."""
+    return tuple(
+        _flavor(flavor, key)
+        for flavor in flavors
+        for key, value in flavor["extra_specs"].items()
+        if value == FORBIDDEN and requires(key, REQUIRED) == name
+    )
 
 
 def _isolating(aggregate: Body) -> Iterable[tuple[str, str]]:

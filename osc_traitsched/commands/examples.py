@@ -119,6 +119,16 @@ _EXAMPLES: dict[str, tuple[str, ...]] = {
         "All details",
         "server explain web-3 --long",
     ),
+    "ShowTrait": (
+        "Who has a trait, and who needs it",
+        "For a program",
+        "trait show CUSTOM_GOLD -f json",
+    ),
+    "ListTraitUses": (
+        "Traits that you or a flavor chose",
+        "Traits of nova-compute, too",
+        "trait list --all",
+    ),
     "ServerDestinations": (
         "Where it could be migrated live",
         "The move that suits its state",

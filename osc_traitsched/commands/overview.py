@@ -31,6 +31,8 @@ GROUPS = {
     },
     "Traits and isolation": {
         "list": "which hosts have which traits",
+        "trait list": "traits in use: on how many hosts, needed by how many flavors",
+        "trait show": "who has a trait, and who needs it",
         "add": "add traits to hosts",
         "remove": "remove traits from hosts",
         "isolate": "reserve an aggregate for servers that require traits",

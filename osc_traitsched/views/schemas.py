@@ -16,6 +16,7 @@ from osc_traitsched.views.server.schema import (
     DestinationsDocument,
     ServerExplainDocument,
 )
+from osc_traitsched.views.usage_schema import TraitDocument
 
 #: The documents, by the commands that print them with ``-f json``.
 DOCUMENTS = {
@@ -24,6 +25,7 @@ DOCUMENTS = {
     "server explain": ServerExplainDocument,
     "server destinations": DestinationsDocument,
     "host drain": DrainDocument,
+    "trait show": TraitDocument,
 }
 
 

@@ -83,7 +83,7 @@ def zone_in(metadata: Mapping[str, str], collation: Collation) -> str | None:
 # The keys by which flavors, images and aggregates require traits.
 
 
-REQUIRED = "required"
+REQUIRED, FORBIDDEN = "required", "forbidden"
 
 _PREFIX = "trait:"
 _KEY = re.compile(r"trait[a-zA-Z0-9_-]{0,64}:(.+)")

@@ -1,0 +1,79 @@
+"""Commands on one trait: who has it and who needs it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+from osc_traitsched.app import usage
+from osc_traitsched.commands import base
+from osc_traitsched.commands.explain import add_format, printed
+from osc_traitsched.core.servers.usage import TraitUse
+from osc_traitsched.views import usage as views
+from osc_traitsched.views.listing import Table
+
+# openstack trait-sched trait show.
+
+
+class ShowTrait(base.Command):
+    """Show which hosts have a trait, and what requires or forbids it.
+
+    Flavors, images, aggregates that it isolates, and servers, with those on a host
+    without the trait. Nothing is written.
+    """
+
+    example = "trait show CUSTOM_GOLD"
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """The parser of this command's options."""
+        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+        parser.add_argument("trait", metavar="TRAIT", help="a trait of this cloud")
+        add_format(parser)
+        return parser
+
+    def take_action(self, args: argparse.Namespace) -> None:
+        """Read, and show."""
+        use = usage.show(self.cloud(), args.trait)
+        if args.format == "text":
+            text = self.answer(views.show(use))
+        else:
+            text = printed(views.document(use), args.format)
+        self.app.stdout.write(f"{text}\n")
+
+
+# openstack trait-sched trait list.
+
+
+class ListTraitUses(base.TextLister):
+    """List the traits in use: on how many hosts, and how many flavors need them.
+
+    All custom traits, and the standard ones that a flavor, an image or an aggregate
+    requires. "list" shows the traits of each host instead.
+    """
+
+    example = "trait list"
+    uses: tuple[TraitUse, ...] = ()
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """The parser of this command's options."""
+        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+        parser.add_argument(
+            "--all", action="store_true", help="also standard traits of nova-compute"
+        )
+        return parser
+
+    def take_action(self, args: argparse.Namespace) -> Table:
+        """Read, and show."""
+        self.uses = usage.uses(self.cloud())
+        return views.rows(self.uses, args.all)
+
+    def produce_output(
+        self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
+    ) -> int:
+        """Print one line a trait, or the rows."""
+        if base.wants_text(parsed_args):
+            text = self.answer(views.lines(self.uses, parsed_args.all))
+            self.app.stdout.write(f"{text}\n")
+            return 0
+        return super().produce_output(parsed_args, column_names, data)
