@@ -188,3 +188,9 @@ class DrainHost(_Deferred):
     """openstack trait-sched host drain."""
 
     path = "osc_traitsched.commands.server:DrainHost"
+
+
+class ShowCapacity(_Deferred):
+    """openstack trait-sched capacity."""
+
+    path = "osc_traitsched.commands.capacity:ShowCapacity"

@@ -116,7 +116,9 @@ def shortage(asked: Resource, found: Stock) -> str:
     """
     unit, wrong = words.unit(asked.resource_class), _unit(asked, found)
     if wrong:
-        return f"cannot give {asked.amount}{unit} of {noun(asked.resource_class)}: {wrong}"
+        return (
+            f"cannot give {asked.amount}{unit} of {noun(asked.resource_class)}: {wrong}"
+        )
     return f"is short of {noun(asked.resource_class)}: {_figures(asked, found)}"
 
 
