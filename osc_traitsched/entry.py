@@ -200,3 +200,9 @@ class ListTraitUses(_Deferred):
     """openstack trait-sched trait list."""
 
     path = "osc_traitsched.commands.usage:ListTraitUses"
+
+
+class ShowCapacity(_Deferred):
+    """openstack trait-sched capacity."""
+
+    path = "osc_traitsched.commands.capacity:ShowCapacity"

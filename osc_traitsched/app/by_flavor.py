@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from osc_traitsched.app.explain import (
     LaterOfEach,
@@ -38,7 +38,10 @@ from osc_traitsched.core.placement.matcher import amounts
 
 
 def by_flavor(
-    cloud: Cloud, spec: ServerSpec, sources: SettingsSources
+    cloud: Cloud,
+    spec: ServerSpec,
+    sources: SettingsSources,
+    wanted: Callable[[Sequence[Body]], Iterable[Body]] = tuple,
 ) -> tuple[Explanation, ...]:
     """The image of a request with each flavor, by name; no fixes are tried.
 
@@ -47,11 +50,13 @@ def by_flavor(
     named project may not use are left out. A flavor without a host is judged once more,
     without the values by evidence.
 
+    :param wanted: chooses among the cloud's flavors
     :raises NothingMatches: for an unknown image, or a cloud without flavors
     :raises Refusal: for an availability zone, or settings that Nova does not start with
     :raises NotForProject: for an image that the project may not use
     """
-    bodies = sorted(lookup.flavors(cloud), key=lambda each: str(each["name"]))
+    every = lookup.flavors(cloud)
+    bodies = sorted(wanted(every), key=lambda each: str(each["name"]))
     if not bodies:
         raise NothingMatches("flavor", "*", ())
     named = dataclasses.replace(spec, flavor=str(bodies[0]["id"]))

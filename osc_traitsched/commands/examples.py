@@ -41,6 +41,17 @@ _EXAMPLES: dict[str, tuple[str, ...]] = {
         "For a program",
         "candidates gold raw -f json",
     ),
+    "ShowCapacity": (
+        "How many more servers of a flavor fit, with an image",
+        "All public flavors, by availability zone",
+        "capacity --by zone",
+        "If a host were lost",
+        "capacity gold --without cmp01",
+        "If there were ten more hosts like cmp01",
+        "capacity gold --with cmp01=10",
+        "For cron: exit 7 if fewer than 5 fit",
+        "capacity gold --at-least 5",
+    ),
     "Check": (
         "Two areas; warnings count as well",
         "Everything",

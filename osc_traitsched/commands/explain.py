@@ -299,14 +299,19 @@ def explainer(args: argparse.Namespace, sources: SettingsSources) -> Explainer:
     )
 
 
-def add_format(parser: argparse.ArgumentParser) -> None:
-    """Add the option for the output format."""
+def add_format(parser: argparse.ArgumentParser, *more: str) -> None:
+    """Add the option for the output format.
+
+    :param more: formats that only this command has
+    """
+    others = "".join(f", {each} for its collectors" for each in more)
     parser.add_argument(
         "-f",
         "--format",
-        choices=("text", "json", "yaml"),
+        choices=("text", "json", "yaml", *more),
         default="text",
-        help="text for people, json or yaml for programs (default: %(default)s)",
+        help=f"text for people, json or yaml for programs{others} "
+        "(default: %(default)s)",
     )
 
 

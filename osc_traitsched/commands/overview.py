@@ -16,6 +16,7 @@ GROUPS = {
     "Why a server gets no host, and where it could go": {
         "explain": "why a flavor and an image get no host, and what would help",
         "candidates": "the hosts that they can get, best first",
+        "capacity": "how many more servers of each flavor fit",
         "server explain": "why a server failed, and whether a host could take it now",
         "server destinations": "which hosts could take a server that is moved",
         "server misplaced": "servers on hosts that they could not get today",

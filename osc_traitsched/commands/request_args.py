@@ -29,6 +29,21 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     # cliff makes the parser. FLAVOR and IMAGE may stand on both sides of an option.
     vars(parser)["parse_args"] = parser.parse_intermixed_args
     group = parser.add_argument_group("request")
+    _add_owner(group)
+    _add_parts(group, "boot from this volume, with - for the image: name or ID")
+    _add_placing(group)
+    _add_destination(group, _HOST_OF_BUILD, _NODE_OF_BUILD)
+    group.add_argument(
+        "--remote-address",
+        type=arguments.some,
+        metavar="ADDRESS",
+        help="the address that nova-api gets the request from; only filters of your "
+        "own look at it",
+    )
+    scheduler_args.add_options(parser)
+
+
+def _add_owner(group: argparse._ArgumentGroup) -> None:
     _add_zone(group, _ZONE_OF_BUILD)
     group.add_argument(
         "--project",
@@ -43,17 +58,33 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--boot-from-volume", action="store_true", help="the root disk is a volume"
     )
-    _add_parts(group, "boot from this volume, with - for the image: name or ID")
-    _add_placing(group)
-    _add_destination(group, _HOST_OF_BUILD, _NODE_OF_BUILD)
+
+
+def add_kind(parser: argparse.ArgumentParser) -> None:
+    """Add what servers of several flavors have in common."""
+    group = parser.add_argument_group("request")
     group.add_argument(
-        "--remote-address",
+        "--image",
         type=arguments.some,
-        metavar="ADDRESS",
-        help="the address that nova-api gets the request from; only filters of your "
-        "own look at it",
+        help="with this image: name or ID (default: one without properties)",
     )
-    scheduler_args.add_options(parser)
+    _add_owner(group)
+
+
+def kind(args: argparse.Namespace) -> ServerSpec:
+    """Servers of the options of :func:`add_kind`, without a flavor.
+
+    :raises BadUsage: for options that do not go together
+    """
+    if args.project is None and args.project_domain is not None:
+        raise BadUsage("--project-domain goes with --project")
+    return ServerSpec(
+        image=args.image or "",
+        zone=args.availability_zone,
+        project=args.project,
+        project_domain=args.project_domain,
+        boot_from_volume=args.boot_from_volume,
+    )
 
 
 def add_given(parser: argparse.ArgumentParser, is_moved: bool) -> None:

@@ -10,6 +10,7 @@ import sys
 from typing import Any
 
 from osc_traitsched import documents
+from osc_traitsched.views.capacity.schema import CapacityDocument
 from osc_traitsched.views.drain.schema import DrainDocument
 from osc_traitsched.views.explain.schema import ExplainDocument, FlavorsDocument
 from osc_traitsched.views.server.schema import (
@@ -22,6 +23,7 @@ from osc_traitsched.views.usage_schema import TraitDocument
 DOCUMENTS = {
     "explain": ExplainDocument,
     "explain --image": FlavorsDocument,
+    "capacity": CapacityDocument,
     "server explain": ServerExplainDocument,
     "server destinations": DestinationsDocument,
     "host drain": DrainDocument,

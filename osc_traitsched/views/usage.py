@@ -159,11 +159,8 @@ def _requirers(found: Iterable[Requirer]) -> list[schema.Requirer]:
 
 
 def _servers(use: TraitUse) -> list[schema.NeedingServer]:
-    servers: tuple[Server, ...] = (
-        () if isinstance(use.servers, CloudBroke) else use.servers
-    )
     misplaced = {each.id for each in use.misplaced}
     return [
         schema.NeedingServer(s.id, s.name, s.project, s.host, s.id in misplaced)
-        for s in servers
+        for s in (() if isinstance(use.servers, CloudBroke) else use.servers)
     ]

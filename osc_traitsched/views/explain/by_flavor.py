@@ -60,21 +60,28 @@ def _line(hosts: str, why: Sequence[str], flavors: Sequence[str]) -> str:
     return f"{start}: {why[0]}{dots}" if why else start
 
 
-def _group(found: Explanation) -> _Group:
-    refusal, number, may = found.refusal, len(found.candidates), len(found.uncertain)
+def rejected(found: Explanation) -> str:
+    """Why Nova or Placement rejects a flavor; empty if neither does."""
+    refusal = found.refusal
     if isinstance(refusal, TraitMissing):
         of_flavor = visible(f"Flavor {found.question.flavor['name']} ")
-        return -1, "Rejected", (str(refusal).removeprefix(of_flavor),)
+        return str(refusal).removeprefix(of_flavor)
     if isinstance(refusal, PlacementRefuses):
-        return -1, "Rejected", (refusal.reason,)
-    if isinstance(refusal, Refusal):
-        return -1, "Rejected", (nova.wrong(refusal),)
+        return refusal.reason
+    return nova.wrong(refusal) if isinstance(refusal, Refusal) else ""
+
+
+def _group(found: Explanation) -> _Group:
+    number, may = len(found.candidates), len(found.uncertain)
+    if why_not := rejected(found):
+        return -1, "Rejected", (why_not,)
     sure = f"{number - may} to {number}" if may else f"{number}"
-    why = () if number else tuple(_reasons(found))
+    why = () if number else tuple(reasons(found))
     return number, f"Hosts: {sure} of {found.total_hosts}", why
 
 
-def _reasons(found: Explanation) -> list[str]:
+def reasons(found: Explanation) -> list[str]:
+    """Why hosts are out, each host counted once, the most first."""
     shares = sorted(breakdown(found), key=lambda share: -len(share.hosts))
     depends = ["depends on nova.conf"] if found.depends else []
     texts = (headline.share_text(share, found, is_of_many=True) for share in shares)
@@ -100,5 +107,5 @@ def _flavor(found: Explanation) -> schema.FlavorHosts:
         uncertain=[host.name for host in found.uncertain],
         total_hosts=found.total_hosts,
         refusal=None if found.refusal is None else str(found.refusal),
-        reasons=_reasons(found),
+        reasons=reasons(found),
     )

@@ -48,7 +48,7 @@ def said(clause: Condition, explanation: Explanation, number: int = 1) -> str:
         group = words.group(clause).strip(" ()")
         needed = f"{clause.amount}{words.unit(clause.resource_class)}"
         where = f", {group}" if group else ""
-        return f"{be} short of {_noun(clause)} (need {needed}{where})"
+        return f"{be} short of {noun(clause.resource_class)} (need {needed}{where})"
     if isinstance(clause, AFTER_PLACEMENT):
         return filters.failing(clause, number)
     if isinstance(clause, MemberOf):
@@ -65,8 +65,9 @@ def said(clause: Condition, explanation: Explanation, number: int = 1) -> str:
     )
 
 
-def _noun(clause: Resource) -> str:
-    return _NOUNS.get(clause.resource_class, clause.resource_class)
+def noun(resource_class: str) -> str:
+    """Short name of a resource class: ``RAM``."""
+    return _NOUNS.get(resource_class, resource_class)
 
 
 def of_hosts(
@@ -115,8 +116,10 @@ def shortage(asked: Resource, found: Stock) -> str:
     """
     unit, wrong = words.unit(asked.resource_class), _unit(asked, found)
     if wrong:
-        return f"cannot give {asked.amount}{unit} of {_noun(asked)}: {wrong}"
-    return f"is short of {_noun(asked)}: {_figures(asked, found)}"
+        return (
+            f"cannot give {asked.amount}{unit} of {noun(asked.resource_class)}: {wrong}"
+        )
+    return f"is short of {noun(asked.resource_class)}: {_figures(asked, found)}"
 
 
 def _figures(asked: Resource, found: Stock) -> str:

@@ -1,0 +1,233 @@
+"""How many more servers of each flavor fit: now, without some hosts, with more."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from osc_traitsched.app import drain
+from osc_traitsched.app.by_flavor import by_flavor
+from osc_traitsched.app.settings import SettingsSources
+from osc_traitsched.cloud import allocation_candidates, lookup, read
+from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.core.errors import NothingMatches
+from osc_traitsched.core.explain import capacity as core
+from osc_traitsched.core.explain.capacity import (
+    FlavorCounter,
+    FlavorFit,
+    Free,
+    HostFit,
+)
+from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.inventory import selection
+from osc_traitsched.core.inventory.selection import Selectors
+from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
+from osc_traitsched.core.names import near_names
+from osc_traitsched.core.nova.filter import values
+from osc_traitsched.core.nova.filter.state import host_states
+from osc_traitsched.core.nova.question import Body, ServerSpec
+from osc_traitsched.core.placement.facts import Facts, Room
+from osc_traitsched.core.servers.capacity import Capacity, CapacityQuery
+from osc_traitsched.core.servers.drain import Drain, State
+
+
+def capacity(
+    cloud: Cloud, spec: ServerSpec, sources: SettingsSources, query: CapacityQuery
+) -> Capacity:
+    """Count what fits on one reading of the cloud. Writes nothing.
+
+    Requests: those of :func:`by_flavor`, and up to two for each of 25 full hosts. To
+    take hosts away costs those of a drain.
+
+    :raises NothingMatches: for an unknown flavor, image, host, aggregate or zone
+    :raises Refusal: for an availability zone, or settings that Nova does not start with
+    """
+    found = by_flavor(cloud, spec, sources, lambda each: _wanted(each, spec, query))
+    judged = [each for each in found if each.facts and each.verdict]
+    rejected = tuple(each for each in found if not (each.facts and each.verdict))
+    if not judged or judged[0].facts is None:
+        return Capacity(query, (), rejected)
+    facts, snapshot = _facts(cloud, judged[0].facts, query)
+    removed = _roots(query.without, snapshot)
+    plan = _plan(cloud, sources, snapshot, removed)
+    count = _Count(judged[0], facts, snapshot, query, removed, plan)
+    flavors = tuple(map(count.flavor, judged))
+    return Capacity(
+        query,
+        flavors,
+        rejected,
+        core.stranded(flavors, facts, count.free),
+        snapshot.names_of(removed),
+        plan,
+        sum(host.uuid not in facts.stock for host in snapshot.hosts),
+    )
+
+
+def _wanted(
+    flavors: Sequence[Body], spec: ServerSpec, query: CapacityQuery
+) -> Iterable[Body]:
+    if query.flavors:
+        named = [lookup.flavor_among(flavors, name) for name in query.flavors]
+        return {each["id"]: each for each in named}.values()
+    is_every = query.with_private or spec.project is not None
+    key = "os-flavor-access:is_public"
+    return [each for each in flavors if is_every or each.get(key, True)]
+
+
+def _facts(cloud: Cloud, facts: Facts, query: CapacityQuery) -> tuple[Facts, Snapshot]:
+    """Facts with figures of full hosts, too, and providers with the hosts' zones."""
+    snapshot = facts.snapshot
+    lacking = [host for host in snapshot.hosts if host.uuid not in facts.stock]
+    facts = allocation_candidates.with_figures(cloud.placement, facts, lacking)
+    liked = _roots(Selectors(hosts=tuple(query.added)), snapshot)
+    if liked:
+        hosts = [snapshot.by_uuid[root] for root in sorted(liked)]
+        facts = allocation_candidates.with_inventories(cloud.placement, facts, hosts)
+    nova = snapshot.nova or Nova()
+    if query.by == "zone" or query.without.zones:
+        nova = nova.with_zones(read.zones_shown(cloud.compute))
+    return facts, dataclasses.replace(snapshot, nova=nova)
+
+
+def _roots(selectors: Selectors, snapshot: Snapshot) -> frozenset[str]:
+    """UUIDs of hosts by their names, aggregates and zones."""
+    if not selectors.names_any:
+        return frozenset()
+    chosen = selection.select(selectors, snapshot).providers
+    return frozenset(each.root for each in chosen)
+
+
+def _plan(
+    cloud: Cloud, sources: SettingsSources, snapshot: Snapshot, roots: Collection[str]
+) -> Drain | None:
+    nova = snapshot.nova or Nova()
+    hosts = {each.service_host for each in nova.computes if each.uuid in roots}
+    return drain.plan(cloud, sorted(hosts), sources) if hosts else None
+
+
+def _after(plan: Drain, free: Free) -> Free:
+    """Free amounts once the servers of a plan have moved."""
+    amounts = {(uuid, name): n for uuid, own in free.items() for name, n in own.items()}
+    state = State({}, amounts)
+    for step in plan.steps:
+        request = step.server_move.move_request
+        claim = request and state.allocation(request, step.to.uuid)
+        for use in claim or ():
+            state.free[use.provider, use.resource_class] -= use.amount
+    return {
+        uuid: {name: state.free[uuid, name] for name in own}
+        for uuid, own in free.items()
+    }
+
+
+def _groups(by: str | None, snapshot: Snapshot) -> Mapping[str, frozenset[str]]:
+    """Roots of hosts by the name of their zone or aggregate, or their own."""
+    nova = snapshot.nova or Nova()
+    if by == "host":
+        return {host.name: frozenset({host.uuid}) for host in snapshot.hosts}
+    found: dict[str, set[str]] = {}
+    if by == "zone":
+        for compute in nova.computes:
+            for zone in compute.zones:
+                found.setdefault(zone, set()).add(compute.uuid)
+    if by == "aggregate":
+        for aggregate in nova.aggregates:
+            nodes = {node.uuid for node in nova.nodes(aggregate)}
+            found.setdefault(aggregate.name, set()).update(nodes)
+    return {name: frozenset(found[name]) for name in sorted(found)}
+
+
+class _Count:
+    """Counts each flavor with the same facts."""
+
+    def __init__(
+        self,
+        first: Explanation,
+        facts: Facts,
+        snapshot: Snapshot,
+        query: CapacityQuery,
+        removed: Collection[str],
+        plan: Drain | None,
+    ) -> None:
+        self._facts, self._removed, self._query = facts, removed, query
+        self.free = core.free_now(facts)
+        self._free_after = _after(plan, self.free) if plan else self.free
+        self._empty = core.free_if_empty(facts)
+        self._groups = _groups(query.by, snapshot)
+        self._caps = _caps(first)
+        self._like = {
+            name: _one(name, _roots(Selectors(hosts=(name,)), facts.snapshot), facts)
+            for name in query.added
+        }
+
+    def flavor(self, found: Explanation) -> FlavorFit:
+        counter = FlavorCounter(found, self._facts, self._caps)
+        hosts = counter.hosts(self.free, (host.uuid for host in found.candidates))
+        suited = counter.suited()
+        uncapped = FlavorCounter(found, self._facts, {})
+        empty = uncapped.hosts(self._empty, suited, is_sure=False)
+        groups = {
+            name: self._in_group(counter, hosts, roots)
+            for name, roots in self._groups.items()
+        }
+        fit = FlavorFit(
+            found,
+            hosts,
+            counter.room(hosts, self.free),
+            uncapped.room(empty, self._empty),
+            counter.kept_away(self.free),
+            groups={
+                name: each
+                for name, each in groups.items()
+                if each[0] or self._query.by != "host"
+            },
+        )
+        if not self._removed and not self._query.added:
+            return fit
+        after = self._changed(counter, found, empty)
+        return dataclasses.replace(fit, after=after)
+
+    def _in_group(
+        self,
+        counter: FlavorCounter,
+        hosts: Mapping[str, HostFit],
+        roots: frozenset[str],
+    ) -> tuple[int, Room]:
+        inside = {root: hosts[root] for root in roots if root in hosts}
+        return len(inside), counter.room(inside, self.free)
+
+    def _changed(
+        self, counter: FlavorCounter, found: Explanation, empty: Mapping[str, HostFit]
+    ) -> Room:
+        left = (h.uuid for h in found.candidates if h.uuid not in self._removed)
+        room = counter.room(counter.hosts(self._free_after, left), self._free_after)
+        unsure = {host.uuid for host in found.uncertain}
+        for name, root in self._like.items():
+            if root in empty:
+                number, more = self._query.added[name], empty[root].room
+                least = 0 if root in unsure else more.least
+                room = Room(room.least + number * least, room.most + number * more.most)
+        return room
+
+
+def _caps(first: Explanation) -> Mapping[str, tuple[int | None, int | None]]:
+    """Limits of filters that count servers, by root, where there are any."""
+    question = first.question
+    states = host_states(first.computes.values(), question.aggregates)
+    caps = {
+        each.compute.uuid: values.servers_left(each, question.assumptions)
+        for each in states
+    }
+    return {root: each for root, each in caps.items() if each != (None, None)}
+
+
+def _one(name: str, roots: Collection[str], facts: Facts) -> str:
+    """The one host of a name.
+
+    :raises NothingMatches: if a pattern matches several
+    """
+    if len(roots) != 1:
+        names = {host.name for host in facts.snapshot.hosts}
+        raise NothingMatches("single host", name, near_names(name, names))
+    (root,) = roots
+    return root

@@ -1,0 +1,163 @@
+"""openstack trait-sched capacity: how many more servers fit."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+from collections.abc import Iterable
+
+from osc_traitsched.app import capacity
+from osc_traitsched.app.gc_pause import gc_paused
+from osc_traitsched.commands import (
+    arguments,
+    base,
+    explain,
+    request_args,
+    scheduler_args,
+)
+from osc_traitsched.commands.base import ExitCode
+from osc_traitsched.core.errors import BadUsage
+from osc_traitsched.core.inventory.selection import Selectors
+from osc_traitsched.core.servers.capacity import (
+    GROUPINGS,
+    Capacity,
+    CapacityQuery,
+)
+from osc_traitsched.views.capacity import document, prose
+from osc_traitsched.views.explain import depends
+
+_PROMETHEUS = "prometheus"
+_LOST = {"": "host", "-aggregate": "aggregate", "-zone": "zone"}
+
+
+class ShowCapacity(base.Command):
+    """Show how many more servers of each flavor fit.
+
+    Every host is judged as Nova would, with its filters and isolation, on one reading
+    of the cloud. Without FLAVOR it counts all public flavors. Flavors compete for the
+    same hosts, so that their numbers do not add up. Nothing is written or claimed.
+    Exits 0 if any of the flavors fits, 3 if none does, and with --at-least 7 if one is
+    short, or 8 if that depends on what no API shows. "openstack -q" prints the first
+    line alone.
+    """
+
+    example = "capacity gold --image raw"
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """The parser of this command's options."""
+        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+        parser.add_argument(
+            "flavors",
+            metavar="FLAVOR",
+            nargs="*",
+            type=arguments.some,
+            help="a flavor: name or ID (default: all public ones)",
+        )
+        parser.add_argument(
+            "--all-flavors",
+            action="store_true",
+            help="private flavors too, if no FLAVOR is named",
+        )
+        parser.add_argument(
+            "--by",
+            choices=GROUPINGS,
+            help="show the numbers of each availability zone, aggregate or host",
+        )
+        parser.add_argument(
+            "--at-least",
+            type=request_args.count,
+            metavar="N",
+            help="exit 7 if fewer of any of the flavors fit",
+        )
+        _add_changes(parser)
+        request_args.add_kind(parser)
+        scheduler_args.add_options(parser)
+        explain.add_format(parser, _PROMETHEUS)
+        return parser
+
+    @gc_paused()
+    def take_action(self, args: argparse.Namespace) -> int:
+        """Read, count, and show."""
+        query = _query(args)
+        sources = scheduler_args.sources(args, self.app)
+        spec = request_args.kind(args)
+        found = capacity.capacity(self.cloud(), spec, sources, query)
+        for line in _assumed(found):
+            base.LOG.warning("%s", line)
+        self.app.stdout.write(f"{self._text(found, args.format)}\n")
+        return _exit_code(found, args.at_least)
+
+    def _text(self, found: Capacity, fmt: str) -> str:
+        if fmt == _PROMETHEUS:
+            return document.metrics(found)
+        if fmt != "text":
+            return explain.printed(document.document(found), fmt)
+        encoding = getattr(self.app.stdout, "encoding", None) or "ascii"
+        return self.answer(prose.lines(found, encoding))
+
+
+def _add_changes(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(
+        "what if", "The numbers before and after, and the difference."
+    )
+    for flag, what in _LOST.items():
+        group.add_argument(
+            f"--without{flag}",
+            metavar=(flag.strip("-") or "host").upper(),
+            action="append",
+            default=[],
+            type=arguments.some,
+            help=f"as if this {what} were lost, and its servers moved to other hosts "
+            "(repeat for more)",
+        )
+    group.add_argument(
+        "--with",
+        dest="added",
+        metavar="HOST=COUNT",
+        action="append",
+        default=[],
+        type=_added,
+        help="as if there were so many more hosts like this one, empty (repeat for "
+        "more)",
+    )
+
+
+def _added(text: str) -> tuple[str, int]:
+    name, equals, number = text.rpartition("=")
+    if not name or not equals:
+        raise argparse.ArgumentTypeError(f"not HOST=COUNT: {text}")
+    return name, request_args.count(number)
+
+
+def _query(args: argparse.Namespace) -> CapacityQuery:
+    if args.flavors and args.all_flavors:
+        raise BadUsage("--all-flavors goes without FLAVOR")
+    without = Selectors(
+        hosts=tuple(args.without),
+        aggregates=tuple(args.without_aggregate),
+        zones=tuple(args.without_zone),
+    )
+    if args.at_least and not args.flavors:
+        raise BadUsage("--at-least goes with FLAVOR")
+    if args.by and (without.names_any or args.added):
+        raise BadUsage("--by goes without --without and --with")
+    names = dict.fromkeys(n for text in args.flavors for n in arguments.names(text))
+    return CapacityQuery(
+        tuple(names), args.all_flavors, args.by, without, dict(args.added)
+    )
+
+
+def _assumed(found: Capacity) -> Iterable[str]:
+    every = (*(each.explanation for each in found.flavors), *found.rejected)
+    lines = (depends.assumed(each.question.assumptions) for each in every)
+    return dict.fromkeys(itertools.chain(*lines))
+
+
+def _exit_code(found: Capacity, wanted: int | None) -> ExitCode:
+    rooms = [each.after or each.room for each in found.flavors]
+    if wanted is None:
+        return ExitCode.DONE if any(r.most for r in rooms) else ExitCode.NO_HOST
+    if found.rejected or any(room.most < wanted for room in rooms):
+        return ExitCode.FINDINGS
+    is_sure = all(room.least >= wanted for room in rooms)
+    return ExitCode.DONE if is_sure else ExitCode.UNKNOWN

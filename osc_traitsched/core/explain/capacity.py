@@ -1,0 +1,430 @@
+"""How many more servers of a flavor fit on each host, and on hosts together.
+
+On a host of one provider the number is exact: each server takes the same amounts from
+the same inventories. In a tree of providers, several groups can be served in several
+ways, and Nova takes the first. Then the number is a range.
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import functools
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.explain.verdict import Rejection
+from osc_traitsched.core.nova.clause import Condition, MemberOf, Resource
+from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.placement.facts import Facts, Group, Room, by_suffix
+
+#: Free amounts by provider UUID and resource class.
+Free = Mapping[str, Mapping[str, int]]
+
+_NONE: Mapping[str, int] = {}
+_ZERO = Room(0, 0)
+
+
+def free_now(facts: Facts) -> Free:
+    """Unused capacity of each provider."""
+    return {
+        uuid: {name: each.free for name, each in stock.items()}
+        for uuid, stock in facts.stock.items()
+    }
+
+
+def free_if_empty(facts: Facts) -> Free:
+    """Capacity of each provider as if nothing were in use."""
+    return {
+        uuid: {name: each.capacity for name, each in stock.items()}
+        for uuid, stock in facts.stock.items()
+    }
+
+
+@dataclasses.dataclass(frozen=True)
+class HostFit:
+    """Servers of one flavor on one host.
+
+    :ivar limit: the resource class that runs out first
+    :ivar pooled: for each class that sharing providers give, too: how many servers the
+        host's own providers can serve with it
+    :ivar sharers: UUIDs of these sharing providers
+    :ivar alone: how many servers fit if sharing providers gave all that is asked
+    """
+
+    room: Room
+    limit: str
+    pooled: tuple[tuple[str, int], ...] = ()
+    sharers: frozenset[str] = frozenset()
+    alone: int = 0
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the host's number is certain."""
+        return self.room.least == self.room.most
+
+
+class Counter:
+    """Counts servers of one query on hosts."""
+
+    def __init__(self, request: Request, facts: Facts) -> None:
+        self._facts = facts
+        self._groups = by_suffix(request.clauses)
+        self._asked: dict[str, list[tuple[int, Group, str]]] = {}
+        for suffix, group in self._groups.items():
+            for name, amount in group.amounts:
+                self._asked.setdefault(name, []).append((amount, group, suffix))
+        self.totals = {
+            name: sum(amount for amount, _, _ in each)
+            for name, each in self._asked.items()
+        }
+        self._is_placed_anywhere = not request.same_subtree and all(
+            len(each) == 1 for each in self._asked.values()
+        )
+        self._member_of = any(isinstance(c, MemberOf) for c in request.clauses)
+        self._offers = [
+            (name, amount, facts.offers.get((name, amount), frozenset()))
+            for name, each in self._asked.items()
+            for amount, _, _ in each
+        ]
+
+    def on(self, root: str, free: Free) -> HostFit:
+        """Servers on a host that meets all conditions but amounts."""
+        uuids = self._facts.reachable(root)
+        if len(uuids) > 1:
+            return self._on_tree(root, uuids, free)
+        own = free.get(root, _NONE)
+        if not self._suits(root):
+            return HostFit(_ZERO, "")
+        most, limit = min(
+            ((own.get(name, 0) // n, name) for name, n in self.totals.items()),
+            default=(0, ""),
+        )
+        return HostFit(Room(most, most), limit)
+
+    def _suits(self, root: str) -> bool:
+        """Whether units of an inventory allow the amounts, as far as they are known."""
+        return all(
+            root in givers or self._could_give(root, name, amount)
+            for name, amount, givers in self._offers
+        )
+
+    def _could_give(self, uuid: str, name: str, amount: int) -> bool:
+        stock = self._facts.stock.get(uuid, {}).get(name)
+        if stock is None:
+            return False
+        # What is free and not offered violates a unit.
+        return stock.free < amount and stock.could_give(amount)
+
+    def _on_tree(self, root: str, uuids: Sequence[str], free: Free) -> HostFit:
+        tree = frozenset(self._facts.snapshot.host_trees[root])
+        units: dict[str, int] = {}
+        own: dict[str, int] = {}
+        sharers: set[str] = set()
+        for name, asked in self._asked.items():
+            found = dict(self._units(name, asked, uuids, free))
+            units[name] = self._servers(asked, found)
+            shared = {uuid for uuid in found if uuid not in tree}
+            if shared:
+                mine = {uuid: n for uuid, n in found.items() if uuid in tree}
+                own[name] = self._servers(asked, mine)
+                sharers |= shared
+        most, limit = min(((n, name) for name, n in units.items()), default=(0, ""))
+        is_exact = self._is_placed_anywhere and self._is_free_of_ties(root, uuids)
+        return HostFit(
+            Room(most if is_exact else min(most, 1), most),
+            limit,
+            tuple(own.items()),
+            frozenset(sharers),
+            min((n for name, n in units.items() if name not in own), default=most),
+        )
+
+    def _units(
+        self,
+        name: str,
+        asked: Sequence[tuple[int, Group, str]],
+        uuids: Iterable[str],
+        free: Free,
+    ) -> Iterator[tuple[str, int]]:
+        """Free amounts of the providers that can serve one of the groups."""
+        for uuid in uuids:
+            amount = free.get(uuid, _NONE).get(name, 0)
+            suits = any(
+                self._serves(uuid, group, suffix)
+                and (
+                    uuid in self._facts.offers.get((name, n), ())
+                    or self._could_give(uuid, name, n)
+                )
+                for n, group, suffix in asked
+            )
+            if suits and amount:
+                yield uuid, amount
+
+    def _serves(self, uuid: str, group: Group, suffix: str) -> bool:
+        traits = self._facts.traits.get(uuid, frozenset())
+        if group.forbidden & traits:
+            return False
+        return not suffix or group.required <= traits
+
+    @staticmethod
+    def _servers(
+        asked: Sequence[tuple[int, Group, str]], amounts: Mapping[str, int]
+    ) -> int:
+        sizes = [amount for amount, _, _ in asked]
+        if len(set(sizes)) == 1:
+            pieces = sum(n // sizes[0] for n in amounts.values())
+            return pieces // len(sizes)
+        return sum(amounts.values()) // sum(sizes)
+
+    def _is_free_of_ties(self, root: str, uuids: Sequence[str]) -> bool:
+        """Whether each class can be taken from any provider that has it."""
+        traits, stock = self._facts.traits, self._facts.stock
+        if self._member_of and uuids != self._facts.snapshot.host_trees[root]:
+            return False
+        for suffix, group in self._groups.items():
+            several = len(group.amounts) > 1
+            if suffix and several:
+                return False
+            if not suffix and group.forbidden:
+                return False
+            if suffix or not group.required:
+                continue
+            only_root = any(
+                all(name not in stock.get(u, {}) for u in uuids if u != root)
+                for name, _ in group.amounts
+            )
+            if not only_root or not group.required <= traits.get(root, frozenset()):
+                return False
+        return True
+
+
+@dataclasses.dataclass(frozen=True)
+class KeptAway:
+    """Hosts that fail one condition and have room.
+
+    :ivar hosts: names
+    :ivar servers: how many would fit on them
+    """
+
+    clause: Condition
+    hosts: tuple[str, ...]
+    servers: int
+
+
+@dataclasses.dataclass(frozen=True)
+class FlavorFit:
+    """How many more servers of a flavor fit.
+
+    :ivar hosts: hosts with room, by root UUID
+    :ivar room: on all of them together
+    :ivar empty: servers that all suitable hosts would hold if nothing were in use
+    :ivar after: after the change that was asked for; None without one
+    :ivar groups: by zone, aggregate or host, if asked for: hosts with room, and room
+    """
+
+    explanation: Explanation
+    hosts: Mapping[str, HostFit]
+    room: Room
+    empty: Room = _ZERO
+    kept_away: tuple[KeptAway, ...] = ()
+    after: Room | None = None
+    groups: Mapping[str, tuple[int, Room]] = dataclasses.field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The flavor's name."""
+        return str(self.explanation.question.flavor["name"])
+
+    @property
+    def largest(self) -> int:
+        """The most servers on one host."""
+        return max((each.room.most for each in self.hosts.values()), default=0)
+
+    @functools.cached_property
+    def deciding(self) -> tuple[str, ...]:
+        """Filters that may reject a host with room."""
+        return self.explanation.filtering.deciding(self.hosts)
+
+    @property
+    def limit(self) -> str:
+        """The resource class that runs out first on most hosts; may be empty."""
+        found = collections.Counter(each.limit for each in self.hosts.values())
+        return max(sorted(found), key=found.__getitem__, default="")
+
+
+class FlavorCounter:
+    """Counts servers of an explanation's flavor, with both of Nova's queries.
+
+    :param caps: limits of the counting filters by root: at least, at most
+    """
+
+    def __init__(
+        self,
+        explanation: Explanation,
+        facts: Facts,
+        caps: Mapping[str, tuple[int | None, int | None]],
+    ) -> None:
+        request = explanation.request
+        queries = [request, request.fallback] if request else []
+        self._counters = [Counter(each, facts) for each in queries if each]
+        self._explanation, self._facts, self._caps = explanation, facts, caps
+        self._unsure = frozenset(host.uuid for host in explanation.uncertain)
+
+    def hosts(
+        self, free: Free, roots: Iterable[str], is_sure: bool = True
+    ) -> dict[str, HostFit]:
+        """Hosts with room among those that meet all conditions but amounts.
+
+        :param is_sure: False to count hosts that a filter may reject as any other
+        """
+        found = {}
+        for root in roots:
+            fit = self._on(root, free)
+            if is_sure and root in self._unsure:
+                fit = dataclasses.replace(fit, room=Room(0, fit.room.most))
+            cap = self._caps.get(root)
+            if cap is not None:
+                fit = dataclasses.replace(fit, room=fit.room.capped(*cap))
+            if fit.room.most:
+                found[root] = fit
+        return found
+
+    def _on(self, root: str, free: Free) -> HostFit:
+        if not self._counters:
+            return HostFit(_ZERO, "")
+        *others, last = self._counters
+        if others:
+            # A host with dedicated CPUs pins to these, whichever query Nova claims by.
+            stock = [self._facts.stock.get(u, {}) for u in self._facts.reachable(root)]
+            if any("PCPU" in each for each in stock):
+                return others[0].on(root, free)
+        return last.on(root, free)
+
+    def room(self, fits: Mapping[str, HostFit], free: Free) -> Room:
+        """Servers on several hosts; what sharing providers give counts once."""
+        own = [each.room for each in fits.values() if not each.sharers]
+        total = Room(sum(r.least for r in own), sum(r.most for r in own))
+        for group in _connected([each for each in fits.values() if each.sharers]):
+            room = self._pool(group, free)
+            total = Room(total.least + room.least, total.most + room.most)
+        return total
+
+    def _pool(self, fits: Sequence[HostFit], free: Free) -> Room:
+        """Servers on hosts that use the same sharing providers."""
+        sharers = frozenset[str]().union(*(each.sharers for each in fits))
+        most = sum(each.alone for each in fits)
+        for name in {name for each in fits for name, _ in each.pooled}:
+            own = sum(dict(each.pooled).get(name, 0) for each in fits)
+            amount = max(c.totals.get(name, 0) for c in self._counters) or 1
+            given = sum(free.get(u, _NONE).get(name, 0) // amount for u in sharers)
+            most = min(most, own + given)
+        is_simple = all(
+            each.is_exact
+            and each.sharers == sharers
+            and len(sharers) == 1
+            and not any(own for _, own in each.pooled)
+            for each in fits
+        )
+        least = most if is_simple else max(each.room.least for each in fits)
+        return Room(least, most)
+
+    def suited(self) -> list[str]:
+        """Roots of hosts that fail no condition but amounts; candidates first."""
+        found = [host.uuid for host in self._explanation.candidates]
+        for rejection, roots in by_rejection(self._explanation):
+            if all(isinstance(each, Resource) for each in rejection.involved):
+                found += roots
+        return found
+
+    def kept_away(self, free: Free) -> tuple[KeptAway, ...]:
+        """Hosts that fail one condition only, with their room; the most first."""
+        roots: dict[Condition, list[str]] = {}
+        for rejection, each in by_rejection(self._explanation):
+            if len(rejection.correction_sets) == 1 and rejection.distance == 1:
+                (clause,) = rejection.correction_sets[0]
+                if not isinstance(clause, Resource):
+                    roots.setdefault(clause, []).extend(each)
+        names = self._facts.snapshot.by_uuid
+        found = []
+        for clause, each in roots.items():
+            fits = self.hosts(free, each, is_sure=False)
+            if fits:
+                hosts = tuple(sorted(names[root].name for root in fits))
+                found.append(KeptAway(clause, hosts, self.room(fits, free).most))
+        return tuple(sorted(found, key=lambda each: (-each.servers, each.hosts)))
+
+
+def by_rejection(found: Explanation) -> Collection[tuple[Rejection, list[str]]]:
+    """Rejections, each with the roots of its hosts; equal hosts share one."""
+    groups: dict[int, tuple[Rejection, list[str]]] = {}
+    for root, each in found.rejections.items():
+        groups.setdefault(id(each), (each, []))[1].append(root)
+    return groups.values()
+
+
+def _connected(fits: Iterable[HostFit]) -> list[list[HostFit]]:
+    """Hosts in groups that have no sharing provider in common."""
+    groups: list[tuple[frozenset[str], list[HostFit]]] = []
+    for fit in fits:
+        touching = [each for each in groups if each[0] & fit.sharers]
+        groups = [each for each in groups if not each[0] & fit.sharers]
+        sharers = fit.sharers.union(*(each[0] for each in touching))
+        groups.append((sharers, [fit, *(f for _, fs in touching for f in fs)]))
+    return [each for _, each in groups]
+
+
+@dataclasses.dataclass(frozen=True)
+class Stranded:
+    """Free amounts of hosts that are too short of other classes for any flavor.
+
+    :ivar short: classes that they are short of
+    :ivar free: by class
+    """
+
+    short: tuple[str, ...]
+    hosts: tuple[str, ...]
+    free: Mapping[str, int]
+
+
+#: The classes that nearly every server takes.
+_USUAL = ("VCPU", "MEMORY_MB", "DISK_GB")
+
+
+def stranded(
+    flavors: Sequence[FlavorFit], facts: Facts, free: Free
+) -> tuple[Stranded, ...]:
+    """Hosts that some flavor suits and none fits, by the classes that run short.
+
+    The most hosts come first.
+    """
+    full = frozenset(root for each in flavors for root in each.hosts)
+    short: dict[str, frozenset[str]] = {}
+    for each in flavors:
+        for rejection, roots in by_rejection(each.explanation):
+            clauses = [c for c in rejection.involved if isinstance(c, Resource)]
+            if len(clauses) != len(rejection.involved):
+                continue
+            names = frozenset(clause.resource_class for clause in clauses)
+            for root in roots:
+                if root not in full:
+                    short[root] = short.get(root, names) & names
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for root, names in short.items():
+        if names and any(
+            free.get(root, _NONE).get(n) for n in _USUAL if n not in names
+        ):
+            groups.setdefault(tuple(sorted(names)), []).append(root)
+    found = [
+        Stranded(
+            names,
+            tuple(sorted(facts.snapshot.by_uuid[root].name for root in roots)),
+            {
+                name: total
+                for name in _USUAL
+                if name not in names
+                and (total := sum(free[root].get(name, 0) for root in roots))
+            },
+        )
+        for names, roots in groups.items()
+    ]
+    return tuple(sorted(found, key=lambda each: (-len(each.hosts), each.short)))

@@ -1,0 +1,294 @@
+"""How many more servers fit, on one screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from osc_traitsched.core.explain.capacity import FlavorFit, KeptAway
+from osc_traitsched.core.explain.explanation import Explanation, RejectionCause, Share
+from osc_traitsched.core.placement.facts import Room
+from osc_traitsched.core.servers.capacity import Capacity
+from osc_traitsched.text import count, listed, ranges
+from osc_traitsched.views.drain import prose as drain_prose
+from osc_traitsched.views.explain import by_flavor, headline
+from osc_traitsched.views.explain.words import unit
+from osc_traitsched.views.terminal import Line, Tone
+
+_WIDTH = 80
+#: So many flavors, or rows of a matrix, leave room for the words below them.
+_MOST_ROWS = 12
+#: So many lines of one kind are below the table.
+_MOST_LINES = 2
+_LONGEST_NAME = 22
+_BAR = 10
+#: Eighths of a cell, and what is in use.
+_EIGHTHS, _USED = " ▏▎▍▌▋▊▉█", "·"
+
+_HEAD = ("flavor", "more fit", "on hosts", "most on one", "if empty")
+
+COMPETE = "Flavors compete for the same hosts: do not add the rows."
+
+
+def lines(found: Capacity, encoding: str = "ascii") -> Iterator[Line]:
+    """The answer, a table, and what else decides. Names are not escaped yet.
+
+    :param encoding: of the terminal, for the bars
+    """
+    fits = any((each.after or each.room).most for each in found.flavors)
+    yield Line(summary(found), Tone.YES if fits else Tone.NO)
+    if found.drain is not None:
+        yield Line(drain_prose.summary(found.drain))
+    if found.query.by and found.flavors:
+        yield from map(Line, _matrix(found))
+    elif found.is_change:
+        yield from map(Line, _changes(found.flavors))
+    elif found.flavors:
+        yield from map(Line, _table(found.flavors, can_print(encoding)))
+    if len(found.flavors) > 1:
+        yield Line(COMPETE)
+    if found.empty_unread and not found.is_change:
+        yield Line(f"Not in 'if empty': {count(found.empty_unread, 'full host')}.")
+    if not found.is_change:
+        yield from map(Line, _kept_away(found.flavors))
+        yield from map(Line, _stranded(found))
+    yield from map(Line, _at_most(found.flavors))
+    yield from map(Line, _rejected(found.rejected))
+    if not found.is_change and len(found.flavors) == 1 and not found.query.by:
+        yield from map(Line, _reasons(found.flavors[0]))
+
+
+def summary(found: Capacity) -> str:
+    """The answer in one line."""
+    change = _change(found)
+    if len(found.flavors) == 1 and not found.rejected:
+        return _of_one(found.flavors[0], change)
+    total = len(found.flavors) + len(found.rejected)
+    able = [each for each in found.flavors if (each.after or each.room).most]
+    start = f"{change}{len(able)} of {count(total, 'flavor')} still fit"
+    if not able:
+        return f"{start}." if found.flavors else "No flavor can be counted."
+    largest = max(able, key=_size)
+    return f"{start}; largest: {largest.name} ({_amounts(largest)})."
+
+
+def _change(found: Capacity) -> str:
+    parts = []
+    if found.removed:
+        parts.append(f"Without {ranges(found.removed)}")
+    for name, number in found.query.added.items():
+        start = "with" if parts else "With"
+        parts.append(f"{start} {count(number, 'more host')} like {name}")
+    return f"{', '.join(parts)}: " if parts else ""
+
+
+def _of_one(fit: FlavorFit, change: str) -> str:
+    room = fit.after or fit.room
+    if change:
+        return f"{change}{number(room)} more {fit.name} fit ({number(fit.room)} now)."
+    if not room.most:
+        return f"No more {fit.name} fit: 0 of {fit.explanation.total_hosts} hosts."
+    hosts = f"{len(fit.hosts)} of {count(fit.explanation.total_hosts, 'host')}"
+    text = number(room)
+    return f"{text[0].upper()}{text[1:]} more {fit.name} fit, on {hosts}."
+
+
+def number(room: Room) -> str:
+    """A number of servers in words: ``12``, ``at most 12``, ``3 to 12``."""
+    if room.least == room.most:
+        return f"{room.most}"
+    return f"{room.least} to {room.most}" if room.least else f"at most {room.most}"
+
+
+def _size(fit: FlavorFit) -> tuple[int, int, int]:
+    flavor = fit.explanation.question.flavor
+    return flavor["ram"], flavor["vcpus"], flavor["disk"]
+
+
+def _amounts(fit: FlavorFit) -> str:
+    flavor = fit.explanation.question.flavor
+    return f"{flavor['vcpus']} VCPU, {flavor['ram']} MB"
+
+
+# Tables.
+
+
+def can_print(encoding: str | None) -> bool:
+    """Whether an encoding has the characters of the bars."""
+    try:
+        f"{_EIGHTHS}{_USED}".encode(encoding or "ascii")
+    except (LookupError, UnicodeEncodeError):
+        return False
+    return True
+
+
+def bar(part: int, whole: int, is_unicode: bool) -> str:
+    """The share of a whole as a bar; empty without a whole."""
+    if not whole:
+        return ""
+    eighths = min(part, whole) * _BAR * 8 // whole
+    if part and not eighths:
+        eighths = 1
+    full, rest = divmod(eighths, 8)
+    if not is_unicode:
+        full += rest >= 4 or (not full and rest > 0)
+        return "#" * full + "." * (_BAR - full)
+    drawn = _EIGHTHS[8] * full + (_EIGHTHS[rest] if rest else "")
+    return drawn + _USED * (_BAR - len(drawn))
+
+
+def short(room: Room) -> str:
+    """A number of servers in a cell: ``12``, ``<= 12``, ``3-12``."""
+    if room.least == room.most:
+        return f"{room.most}"
+    return f"{room.least}-{room.most}" if room.least else f"<= {room.most}"
+
+
+def _table(flavors: Sequence[FlavorFit], is_unicode: bool) -> Iterator[str]:
+    head = (*_HEAD, "left", "runs out first")
+    rows = [
+        (
+            _cut(fit.name),
+            short(fit.room),
+            f"{len(fit.hosts)}",
+            f"{fit.largest}",
+            f"{fit.empty.most}",
+            bar(fit.room.most, fit.empty.most, is_unicode),
+            headline.noun(fit.limit) if fit.limit else "-",
+        )
+        for fit in _ordered(flavors)[:_MOST_ROWS]
+    ]
+    yield from _aligned([head, *rows], {0, 5, 6})
+    yield from _rest(flavors)
+
+
+def _changes(flavors: Sequence[FlavorFit]) -> Iterator[str]:
+    head = ("flavor", "now", "then", "difference")
+    rows = [
+        (
+            _cut(fit.name),
+            short(fit.room),
+            short(fit.after or fit.room),
+            f"{(fit.after or fit.room).most - fit.room.most:+d}",
+        )
+        for fit in _ordered(flavors)[:_MOST_ROWS]
+    ]
+    yield from _aligned([head, *rows], {0})
+    yield from _rest(flavors)
+
+
+def _matrix(found: Capacity) -> Iterator[str]:
+    """Flavors by zone, aggregate or host; the longer side is downward."""
+    flavors = _ordered(found.flavors)
+    names = sorted({name for fit in flavors for name in fit.groups})
+    cells = {
+        (fit.name, name): short(fit.groups[name][1]) if name in fit.groups else "0"
+        for fit in flavors
+        for name in names
+    }
+    columns = [fit.name for fit in flavors]
+    by = found.query.by or ""
+    corner, rows = (by, names)
+    if len(columns) > len(names):
+        corner, rows, columns = "flavor", columns, names
+        cells = {(name, fit): cell for (fit, name), cell in cells.items()}
+    width = max([len(corner), *(len(_cut(each)) for each in rows[:_MOST_ROWS])]) + 2
+    shown: list[str] = []
+    for column in columns:
+        widest = max(len(cells[column, row]) for row in rows) if rows else 0
+        width += max(len(_cut(column)), widest) + 2
+        if width <= _WIDTH or not shown:
+            shown.append(column)
+    table = [
+        (_cut(row), *(cells[column, row] for column in shown))
+        for row in rows[:_MOST_ROWS]
+    ]
+    yield from _aligned([(corner, *map(_cut, shown)), *table], {0})
+    left = [
+        count(len(columns) - len(shown), "more column"),
+        count(max(0, len(rows) - _MOST_ROWS), "more row"),
+    ]
+    more = [each for each in left if not each.startswith("0 ")]
+    if more:
+        yield f"  {' and '.join(more)}: see -f json"
+
+
+def _ordered(flavors: Iterable[FlavorFit]) -> list[FlavorFit]:
+    return sorted(flavors, key=lambda fit: (-fit.room.most, fit.name))
+
+
+def _aligned(rows: Sequence[Sequence[str]], to_left: set[int]) -> Iterator[str]:
+    """Rows with columns of equal width.
+
+    :param to_left: columns that are aligned to the left
+    """
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    for row in rows:
+        cells = [
+            cell.ljust(width) if place in to_left else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths))
+        ]
+        yield f"  {'  '.join(cells)}".rstrip()
+
+
+def _rest(flavors: Sequence[FlavorFit]) -> Iterator[str]:
+    if len(flavors) > _MOST_ROWS:
+        yield f"  {count(len(flavors) - _MOST_ROWS, 'more flavor')}: see -f json"
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 3]}..."
+
+
+# Words below the table.
+
+
+def condition(kept: KeptAway, explanation: Explanation) -> str:
+    """What is wrong with hosts: ``2 hosts are disabled``."""
+    share = Share(RejectionCause.CLAUSE, kept.hosts, kept.clause)
+    text = headline.share_text(share, explanation, is_of_many=True)
+    return f"{count(len(kept.hosts), 'host')} {text.partition(' ')[2]}"
+
+
+def _kept_away(flavors: Sequence[FlavorFit]) -> Iterator[str]:
+    found = [(kept, fit) for fit in flavors for kept in fit.kept_away]
+    found.sort(key=lambda pair: -pair[0].servers)
+    texts: dict[str, str] = {}
+    for kept, fit in found:
+        why = condition(kept, fit.explanation)
+        texts.setdefault(why, f"{kept.servers} more {fit.name} would fit, but {why}.")
+    yield from list(texts.values())[:_MOST_LINES]
+
+
+def _stranded(found: Capacity) -> Iterator[str]:
+    for each in found.stranded[:_MOST_LINES]:
+        free = listed(_free(name, amount) for name, amount in each.free.items())
+        noun = " and ".join(map(headline.noun, each.short))
+        yield f"Stranded: {free} on {count(len(each.hosts), 'host')} short of {noun}."
+
+
+def _free(resource_class: str, amount: int) -> str:
+    measure = unit(resource_class)
+    noun = headline.noun(resource_class)
+    return f"{amount}{measure} of {noun}" if measure else f"{amount} {noun}"
+
+
+def _at_most(flavors: Sequence[FlavorFit]) -> Iterator[str]:
+    deciding = dict.fromkeys(name for fit in flavors for name in fit.deciding)
+    if deciding:
+        yield f"<= is at most: {listed(deciding)} may reject more; no API shows it."
+    if any(fit.room.least != fit.room.most and not fit.deciding for fit in flavors):
+        yield "Ranges: Nova may use up a tree of providers in several ways."
+
+
+def _rejected(found: Sequence[Explanation]) -> Iterator[str]:
+    for each in found[:_MOST_LINES]:
+        name = each.question.flavor["name"]
+        yield f"Rejected: {name}: {by_flavor.rejected(each)}"
+    if len(found) > _MOST_LINES:
+        yield f"Rejected: {count(len(found) - _MOST_LINES, 'more flavor')}."
+
+
+def _reasons(fit: FlavorFit) -> Iterator[str]:
+    reasons = by_flavor.reasons(fit.explanation)
+    if reasons:
+        yield headline.fitted("Other hosts: ", reasons)
