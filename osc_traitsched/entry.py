@@ -206,3 +206,9 @@ class ShowCapacity(_Deferred):
     """openstack trait-sched capacity."""
 
     path = "osc_traitsched.commands.capacity:ShowCapacity"
+
+
+class ShowHost(_Deferred):
+    """openstack trait-sched host show."""
+
+    path = "osc_traitsched.commands.usage:ShowHost"

@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
-from osc_traitsched.cloud import lookup, read, servers, topology
+from collections.abc import Callable
+from typing import TypeVar
+
+from osc_traitsched.app import capacity
+from osc_traitsched.app.settings import SettingsSources
+from osc_traitsched.cloud import (
+    allocation_candidates,
+    lookup,
+    read,
+    servers,
+    topology,
+)
 from osc_traitsched.cloud.service import Cloud
-from osc_traitsched.core.change.effects import Server
-from osc_traitsched.core.errors import CloudBroke
-from osc_traitsched.core.inventory import trait
-from osc_traitsched.core.inventory.snapshot import Nova, Provider, Snapshot
-from osc_traitsched.core.nova.question import Body
-from osc_traitsched.core.servers.usage import TraitUse
+from osc_traitsched.core.errors import BadUsage, CloudBroke
+from osc_traitsched.core.inventory import selection, trait
+from osc_traitsched.core.inventory.selection import Selectors
+from osc_traitsched.core.inventory.snapshot import Compute, Nova, Provider, Snapshot
+from osc_traitsched.core.nova.question import ServerSpec
+from osc_traitsched.core.placement.facts import Facts
+from osc_traitsched.core.servers import usage
+from osc_traitsched.core.servers.capacity import Capacity, CapacityQuery
+from osc_traitsched.core.servers.usage import HostView, Oddity, TraitUse
+from osc_traitsched.text import quoted
+
+_T = TypeVar("_T")
 
 
 def show(cloud: Cloud, name: str) -> TraitUse:
@@ -30,7 +47,7 @@ def show(cloud: Cloud, name: str) -> TraitUse:
         tuple(each for each in snapshot.providers if each.uuid in having),
         topology.all_requirers(cloud, flavors, images).get(name, ()),
         topology.forbidding(flavors, name),
-        _servers(cloud, name, images),
+        _or_problem(lambda: servers.requiring(cloud, name, images)),
     )
 
 
@@ -64,10 +81,76 @@ def _hosts(cloud: Cloud) -> Snapshot:
     return found.with_nova(Nova(lookup.computes(cloud)))
 
 
-def _servers(
-    cloud: Cloud, name: str, images: tuple[Body, ...]
-) -> tuple[Server, ...] | CloudBroke:
+# What a host has, and what it could take.
+
+
+def host(
+    cloud: Cloud, name: str, spec: ServerSpec, sources: SettingsSources
+) -> HostView:
+    """A host, with what it could take of every flavor.
+
+    Requests: those of :func:`app.capacity.capacity`, two a provider of the host's
+    tree, and one for a peer. They do not grow with the number of hosts.
+
+    :param spec: what the servers have in common, such as an image
+    :raises NothingMatches: for a host that does not exist
+    :raises CloudBroke: when Nova or Placement can't be read
+    """
+    found = capacity.capacity(cloud, spec, sources, CapacityQuery(with_private=True))
+    facts = _facts(cloud, found)
+    root = _only_host(name, facts.snapshot)
+    facts = allocation_candidates.with_inventories(cloud.placement, facts, [root])
+    nova = facts.snapshot.nova or Nova()
+    compute = next((each for each in nova.computes if each.uuid == root.uuid), None)
+    service = compute.service_host if compute else root.name
+    tree = facts.snapshot.trees((root,))
+    return HostView(
+        root,
+        compute,
+        tuple(each for each in nova.aggregates if service in each.hosts),
+        tree,
+        facts.stock,
+        {each.uuid: read.traits_of(cloud.placement, each.uuid) for each in tree},
+        _or_problem(lambda: servers.names_on(cloud, service)),
+        found,
+        _oddities(cloud, compute, facts) if compute else (),
+    )
+
+
+def _facts(cloud: Cloud, found: Capacity) -> Facts:
+    """What was read for the flavors; providers alone if Nova rejects every flavor."""
+    for fit in found.flavors:
+        if fit.explanation.facts is not None:
+            return fit.explanation.facts
+    nothing = frozenset[str]()
+    return Facts(_hosts(cloud), {}, {}, {}, {}, {}, nothing)
+
+
+def _only_host(name: str, snapshot: Snapshot) -> Provider:
+    found = selection.select(Selectors(hosts=(name,)), snapshot).providers
+    if len(found) != 1:
+        raise BadUsage(f"{quoted(name)} matches {len(found)} hosts: name one")
+    return found[0]
+
+
+def _oddities(cloud: Cloud, compute: Compute, facts: Facts) -> tuple[Oddity, ...]:
+    nova = facts.snapshot.nova or Nova()
+    found: list[Oddity] = []
+    for name, own in facts.stock.get(compute.uuid, {}).items():
+        peer = usage.usual_peer(compute, name, nova.computes, facts.stock)
+        if peer is None:
+            continue
+        uuid, number = peer
+        facts = allocation_candidates.with_inventories(
+            cloud.placement, facts, [facts.snapshot.by_uuid[uuid]]
+        )
+        usual = facts.stock[uuid].get(name, own)
+        found += usage.oddities(name, own, usual, number)
+    return tuple(found)
+
+
+def _or_problem(reading: Callable[[], _T]) -> _T | CloudBroke:
     try:
-        return servers.requiring(cloud, name, images)
+        return reading()
     except CloudBroke as problem:
         return problem

@@ -82,7 +82,7 @@ class ShowCapacity(base.Command):
         sources = scheduler_args.sources(args, self.app)
         spec = request_args.kind(args)
         found = capacity.capacity(self.cloud(), spec, sources, query)
-        for line in _assumed(found):
+        for line in assumed(found):
             base.LOG.warning("%s", line)
         self.app.stdout.write(f"{self._text(found, args.format)}\n")
         return _exit_code(found, args.at_least)
@@ -147,7 +147,8 @@ def _query(args: argparse.Namespace) -> CapacityQuery:
     )
 
 
-def _assumed(found: Capacity) -> Iterable[str]:
+def assumed(found: Capacity) -> Iterable[str]:
+    """A line for each option of nova.conf that the numbers depend on."""
     every = (*(each.explanation for each in found.flavors), *found.rejected)
     lines = (depends.assumed(each.question.assumptions) for each in every)
     return dict.fromkeys(itertools.chain(*lines))

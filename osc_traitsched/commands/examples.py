@@ -147,6 +147,11 @@ _EXAMPLES: dict[str, tuple[str, ...]] = {
         "Who could take it with another flavor",
         "server destinations web-1 --for resize --flavor gold",
     ),
+    "ShowHost": (
+        "What a host could take",
+        "With an image, as one project",
+        "host show cmp01 --image rocky --project acme",
+    ),
     "DrainHost": (
         "Where its servers could go, and the commands that move them",
         "With the scheduler's own configuration",

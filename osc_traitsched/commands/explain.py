@@ -222,6 +222,9 @@ class Explain(base.Command):
     @gc_paused()
     def take_action(self, args: argparse.Namespace) -> int:
         """Read, think, and show."""
+        if args.hosts and not (args.flavor or args.flavor_option):
+            show = paste.openstack("trait-sched host show", args.hosts[0])
+            raise BadUsage(f"--host needs FLAVOR; for all flavors: {show}")
         cloud = self.cloud()
         asked = request_args.server_spec(args, args.count, needs_flavor=False)
         sources = scheduler_args.sources(args, self.app)
@@ -238,11 +241,9 @@ class Explain(base.Command):
         self, asked: ServerSpec, sources: SettingsSources, args: argparse.Namespace
     ) -> ExitCode:
         """Show which flavors could boot an image."""
-        of_one = (args.hosts, args.fixes, args.plugins, args.nova_python)
+        of_one = (args.fixes, args.plugins, args.nova_python)
         if any(of_one) or args.count > 1:
-            raise BadUsage(
-                "--host, --count, --fixes, --own and --nova-python need FLAVOR"
-            )
+            raise BadUsage("--count, --fixes, --own and --nova-python need FLAVOR")
         found = flavors.by_flavor(self.cloud(), asked, sources)
         assumed = (depends.assumed(e.question.assumptions) for e in found)
         for line in dict.fromkeys(itertools.chain(*assumed)):

@@ -21,6 +21,7 @@ GROUPS = {
         "server destinations": "which hosts could take a server that is moved",
         "server misplaced": "servers on hosts that they could not get today",
         "server list": "with --misplaced: the same as server misplaced",
+        "host show": "what a host has, and which flavors it could take",
         "host drain": "where the servers of a host could go, all together",
         "filter try": "try a host filter or weigher of your own on every host",
     },

@@ -1,4 +1,4 @@
-"""Commands on one trait: who has it and who needs it."""
+"""Commands on one trait or one host: who has it, who needs it, what it could take."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from osc_traitsched.app import usage
-from osc_traitsched.commands import base
+from osc_traitsched.app.gc_pause import gc_paused
+from osc_traitsched.commands import arguments, base, request_args, scheduler_args
+from osc_traitsched.commands.base import ExitCode
+from osc_traitsched.commands.capacity import assumed
 from osc_traitsched.commands.explain import add_format, printed
 from osc_traitsched.core.servers.usage import TraitUse
 from osc_traitsched.views import usage as views
@@ -77,3 +80,46 @@ class ListTraitUses(base.TextLister):
             self.app.stdout.write(f"{text}\n")
             return 0
         return super().produce_output(parsed_args, column_names, data)
+
+
+# openstack trait-sched host show.
+
+
+class ShowHost(base.Command):
+    """Show what a host has, and which flavors it could take.
+
+    Inventories, with figures that differ from equal hosts, traits by who sets them,
+    aggregates, servers, how many more servers of each flavor fit, and what is in the
+    way of the others. Nothing is written. Exits 0 if any flavor fits, else 3.
+    """
+
+    example = "host show cmp01"
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """The parser of this command's options."""
+        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+        parser.add_argument(
+            "host", metavar="HOST", type=arguments.some, help="its name or UUID"
+        )
+        parser.add_argument(
+            "--long", action="store_true", help="show all traits by name"
+        )
+        request_args.add_kind(parser)
+        scheduler_args.add_options(parser)
+        add_format(parser)
+        return parser
+
+    @gc_paused()
+    def take_action(self, args: argparse.Namespace) -> int:
+        """Read, judge, and show."""
+        sources = scheduler_args.sources(args, self.app)
+        spec = request_args.kind(args)
+        found = usage.host(self.cloud(), args.host, spec, sources)
+        for line in assumed(found.capacity):
+            base.LOG.warning("%s", line)
+        if args.format == "text":
+            text = self.answer(views.host(found, args.long))
+        else:
+            text = printed(views.host_document(found), args.format)
+        self.app.stdout.write(f"{text}\n")
+        return ExitCode.DONE if found.fits else ExitCode.NO_HOST

@@ -17,7 +17,7 @@ from osc_traitsched.views.server.schema import (
     DestinationsDocument,
     ServerExplainDocument,
 )
-from osc_traitsched.views.usage_schema import TraitDocument
+from osc_traitsched.views.usage_schema import HostDocument, TraitDocument
 
 #: The documents, by the commands that print them with ``-f json``.
 DOCUMENTS = {
@@ -28,6 +28,7 @@ DOCUMENTS = {
     "server destinations": DestinationsDocument,
     "host drain": DrainDocument,
     "trait show": TraitDocument,
+    "host show": HostDocument,
 }
 
 

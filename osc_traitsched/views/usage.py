@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from osc_traitsched.core.change.traits import Requirer
 from osc_traitsched.core.errors import CloudBroke
+from osc_traitsched.core.explain.explanation import Explanation, blamed
 from osc_traitsched.core.inventory import trait
+from osc_traitsched.core.inventory.metadata import Collation, isolated_by
+from osc_traitsched.core.inventory.snapshot import Aggregate, Provider
 from osc_traitsched.core.inventory.trait import Ownership
-from osc_traitsched.core.servers.usage import TraitUse
+from osc_traitsched.core.placement.facts import Room, Stock
+from osc_traitsched.core.servers.usage import HostView, TraitUse
 from osc_traitsched.documents import plain
 from osc_traitsched.text import count, folded, listed, ranges
 from osc_traitsched.views import usage_schema as schema
+from osc_traitsched.views.capacity import prose
+from osc_traitsched.views.capacity.schema import ServerRange
 from osc_traitsched.views.columns import Names
+from osc_traitsched.views.explain import by_flavor, headline
 from osc_traitsched.views.listing import Table
 from osc_traitsched.views.terminal import Line, Tone
 
@@ -27,7 +35,7 @@ _OWNERS = {
 _NEUTRON = "Neutron sets it for its agents"
 
 _KINDS = ("flavor", "image", "aggregate")
-_LABEL = 12
+_LABEL = 13
 
 
 def show(use: TraitUse) -> Iterator[Line]:
@@ -164,3 +172,178 @@ def _servers(use: TraitUse) -> list[schema.NeedingServer]:
         schema.NeedingServer(s.id, s.name, s.project, s.host, s.id in misplaced)
         for s in (() if isinstance(use.servers, CloudBroke) else use.servers)
     ]
+
+
+# One host.
+
+
+_MOST_REASONS = 6
+
+#: What decides on a host and no API shows.
+UNSEEN = (
+    "Not on any API: provider.yaml, the host's nova.conf, its NUMA cells and PCI use."
+)
+
+
+def host(view: HostView, everything: bool = False) -> Iterator[Line]:
+    """One host: the first line says what it could take now."""
+    fits, total = view.fits, len(view.capacity.flavors) + len(view.capacity.rejected)
+    state = _state(view)
+    verdict = f"{view.host.name} can take {len(fits)} of {count(total, 'flavor')} now"
+    yield Line(f"{verdict}; {state}.", Tone.YES if fits else Tone.NO)
+    for name, text in _about(view, everything):
+        yield Line(f"  {name:<{_LABEL}}{text}")
+    if fits:
+        yield Line(f"  {'fits':<{_LABEL}}{headline.fitted('', _numbers(fits))}")
+    reasons = _reasons(view)
+    for why, names in list(reasons.items())[:_MOST_REASONS]:
+        yield Line(f"  {'not':<{_LABEL}}{listed(names)}: {why}")
+    if len(reasons) > _MOST_REASONS:
+        yield Line(
+            f"  and {count(len(reasons) - _MOST_REASONS, 'more reason')}: -f json"
+        )
+    yield Line(UNSEEN)
+
+
+def _state(view: HostView) -> str:
+    compute = view.compute
+    if compute is None:
+        return "Nova does not list it"
+    if not compute.is_up:
+        return "nova-compute is down"
+    if compute.is_enabled:
+        return "up and enabled"
+    reason = compute.disabled_reason
+    return f"disabled: {reason}" if reason else "disabled"
+
+
+def _about(view: HostView, everything: bool) -> Iterator[tuple[str, str]]:
+    yield "zone", ", ".join(_zones(view)) or "the default"
+    if view.aggregates:
+        yield "aggregates", listed(map(_aggregate, view.aggregates))
+    for provider in view.tree:
+        where = "" if provider.uuid == view.host.uuid else f" on {provider.name}"
+        for resource_class, stock in view.stock.get(provider.uuid, {}).items():
+            yield headline.noun(resource_class), f"{_inventory(stock)}{where}"
+    for odd in view.oddities:
+        noun = headline.noun(odd.resource_class)
+        peers = count(odd.peers, "equal host")
+        yield "unusual", f"{noun} {odd.figure} {odd.value:g}, {odd.usual:g} on {peers}"
+    yield from _traits(view, everything)
+    if isinstance(view.servers, CloudBroke):
+        yield "servers", f"unknown: {view.servers!s}"
+    else:
+        number = f"{len(view.servers)}: " if view.servers else "none"
+        yield "servers", f"{number}{listed(view.servers)}"
+    report = view.compute.report if view.compute else None
+    if report is not None:
+        yield (
+            "weighers see",
+            f"{report.free_ram_mb} MB RAM, {report.free_disk_mb // 1024} GB disk, "
+            f"{report.vcpus - report.vcpus_used} of {report.vcpus} CPUs free",
+        )
+
+
+def _zones(view: HostView) -> list[str]:
+    return sorted({each.zone for each in view.aggregates if each.zone})
+
+
+def _aggregate(found: Aggregate) -> str:
+    """Its name, and what it means for a server."""
+    traits = sorted(isolated_by(found.metadata, Collation.CASE_INSENSITIVE))
+    parts = [
+        *([f"zone {found.zone}"] if found.zone else []),
+        *([f"isolated by {', '.join(traits)}"] if traits else []),
+        *([count(len(found.projects), "project")] if found.projects else []),
+    ]
+    return f"{found.name} ({'; '.join(parts)})" if parts else found.name
+
+
+def _inventory(stock: Stock) -> str:
+    used = f"{stock.used} of {stock.capacity} in use"
+    if stock.total is None:
+        return used
+    reserved = f", {stock.reserved} reserved" if stock.reserved else ""
+    ratio = f" x {stock.ratio:g}" if stock.ratio != 1 else ""
+    return f"{used} ({stock.total}{reserved}){ratio}"
+
+
+def _traits(view: HostView, everything: bool) -> Iterator[tuple[str, str]]:
+    """Traits of the tree by who sets them; standard ones are counted."""
+    names = sorted(frozenset[str]().union(*view.traits.values()))
+    yours = [n for n in names if trait.ownership(n) is Ownership.OPERATOR]
+    neutrons = [n for n in yours if trait.is_of_neutron(n)]
+    novas = [n for n in names if n not in yours]
+    yours = [n for n in yours if n not in neutrons]
+    join = ", ".join if everything else listed
+    yield "your traits", join(yours) if yours else "none"
+    if neutrons:
+        yield "of Neutron", join(neutrons)
+    yield "of Nova", join(novas) if everything else count(len(novas), "trait")
+
+
+def _numbers(fits: Mapping[str, Room]) -> list[str]:
+    return [f"{name} {prose.number(room)}" for name, room in fits.items()]
+
+
+def _reasons(view: HostView) -> dict[str, list[str]]:
+    """Why flavors do not fit on the host, with their names, the most first."""
+    found: dict[str, list[str]] = {}
+    for each in view.unfit:
+        name = each.question.flavor["name"]
+        found.setdefault(_reason(each, view.host), []).append(name)
+    for each in view.capacity.rejected:
+        name = each.question.flavor["name"]
+        # The sentence after the first asks which name was meant.
+        why = by_flavor.rejected(each).partition(". ")[0]
+        found.setdefault(why, []).append(name)
+    return dict(sorted(found.items(), key=lambda pair: -len(pair[1])))
+
+
+def _reason(found: Explanation, host: Provider) -> str:
+    """The first thing in the way, for flavors of any size."""
+    rejection = found.rejections.get(host.uuid)
+    clauses = blamed(rejection) if rejection else ()
+    if not clauses:
+        return "it meets each condition, but not all of them together"
+    text = headline.said(clauses[0], found).partition(" (need ")[0]
+    more = len(clauses) - 1
+    return f"{text}, and {count(more, 'more reason')}" if more else text
+
+
+def host_document(view: HostView) -> dict[str, Any]:
+    """A host, as plain lists, mappings, numbers and text."""
+    servers = None if isinstance(view.servers, CloudBroke) else view.servers
+    whole = schema.HostDocument(
+        schema=1,
+        host=view.host.name,
+        state=_state(view),
+        zones=_zones(view),
+        aggregates=[each.name for each in view.aggregates],
+        inventories=[
+            schema.HostInventory(
+                provider.name,
+                name,
+                stock.used,
+                stock.capacity,
+                stock.total,
+                stock.reserved,
+                stock.ratio,
+            )
+            for provider in view.tree
+            for name, stock in view.stock.get(provider.uuid, {}).items()
+        ],
+        unusual=[
+            schema.UnusualFigure(**dataclasses.asdict(odd)) for odd in view.oddities
+        ],
+        traits={each.name: sorted(view.traits[each.uuid]) for each in view.tree},
+        servers=servers,
+        fits=[
+            schema.FittingFlavor(name, ServerRange(room.least, room.most))
+            for name, room in view.fits.items()
+        ],
+        does_not_fit=[
+            schema.UnfitFlavors(why, names) for why, names in _reasons(view).items()
+        ],
+    )
+    return dict(plain(whole))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal, Optional
 
 from osc_traitsched.core.inventory.trait import Ownership
+from osc_traitsched.views.capacity.schema import ServerRange
 
 
 @dataclass
@@ -63,3 +64,87 @@ class TraitDocument:
     """Flavors that forbid it."""
     servers: Optional[Iterable[NeedingServer]]
     """Servers that require it; null if this user may not list them."""
+
+
+@dataclass
+class HostInventory:
+    """An inventory of a provider of the host, in the class's own unit."""
+
+    provider: str
+    """The provider's name."""
+    resource_class: str
+    """The resource class."""
+    used: int
+    """In use."""
+    capacity: int
+    """(total - reserved) x allocation ratio, rounded down."""
+    total: Optional[int]
+    """The total; null, like the next two, if it was not read."""
+    reserved: Optional[int]
+    """Not for servers."""
+    allocation_ratio: Optional[float]
+    """The factor of overcommitment."""
+
+
+@dataclass
+class UnusualFigure:
+    """A figure of the host that most hosts with as much hardware have otherwise."""
+
+    resource_class: str
+    """The resource class."""
+    figure: Annotated[str, ("total", "reserved", "allocation ratio")]
+    """Which figure."""
+    value: float
+    """The host's."""
+    usual: float
+    """That of its peers."""
+    peers: int
+    """How many peers have the usual capacity."""
+
+
+@dataclass
+class FittingFlavor:
+    """A flavor that fits on the host."""
+
+    flavor: str
+    """Its name."""
+    servers: ServerRange
+    """How many more servers of it fit on the host."""
+
+
+@dataclass
+class UnfitFlavors:
+    """Flavors that do not fit on the host, for one reason."""
+
+    reason: str
+    """The first thing in the way."""
+    flavors: Iterable[str]
+    """Their names."""
+
+
+@dataclass
+class HostDocument:
+    """A host: what it has, and what it could take."""
+
+    schema: Literal[1]
+    """The version of the document."""
+    host: str
+    """Its name in Placement."""
+    state: str
+    """Whether its nova-compute is up and enabled, in words."""
+    zones: Iterable[str]
+    """The availability zones of its aggregates; none for the default one."""
+    aggregates: Iterable[str]
+    """Its aggregates, by name."""
+    inventories: Iterable[HostInventory]
+    """The inventories of its providers."""
+    unusual: Iterable[UnusualFigure]
+    """Figures that differ from those of its peers."""
+    traits: dict[str, Iterable[str]]
+    """Traits by the name of the provider."""
+    servers: Optional[Iterable[str]]
+    """Names of its servers; null if this user may not list them."""
+    fits: Iterable[FittingFlavor]
+    """Flavors that fit, the most servers first."""
+    does_not_fit: Iterable[UnfitFlavors]
+    """Flavors that do not."""

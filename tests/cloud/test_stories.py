@@ -60,6 +60,10 @@ STORIES = (
     Story("image-alone", "explain --image uefi", 3, "UEFI_SECURE_BOOT"),
     Story("how-many", "explain m1.large cirros --count 40", 8, "room for \\d+ of 40"),
     Story("rack", "host drain cmp00 cmp01", 8, "db-1 perhaps can't"),
+    Story("trait-used", "trait show CUSTOM_SSD", 0, "ssd-1 \\(cmp07\\)"),
+    Story("traits-used", "trait list", 0, "GLOD +on none of 8 hosts, 1 flavor"),
+    Story("host-takes", "host show cmp04", 3, "0 of 7 flavors now"),
+    Story("host-isolated", "host show cmp02", 0, "gold \\(isolated by CUSTOM_GOLD"),
     Story("settings", "config doctor", 8, "isolation: 1 aggregate"),
 )
 

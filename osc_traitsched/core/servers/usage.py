@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable, Iterator, Mapping
 
 from osc_traitsched.core.change.effects import Server
 from osc_traitsched.core.change.traits import Requirer
 from osc_traitsched.core.errors import CloudBroke
-from osc_traitsched.core.inventory.snapshot import Nova, Provider, Snapshot
+from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.inventory.snapshot import (
+    Aggregate,
+    Compute,
+    Nova,
+    Provider,
+    Snapshot,
+)
+from osc_traitsched.core.placement.facts import Figures, Room, Stock
+from osc_traitsched.core.servers.capacity import Capacity
 
 # Who has a trait, and who needs it.
 
@@ -54,3 +64,108 @@ class TraitUse:
         nodes = (self.snapshot.nova or Nova()).computes
         having = {each.service_host for each in nodes if each.node in names}
         return tuple(each for each in self.servers if each.host not in having)
+
+
+# What a host has, and what it could take.
+
+
+@dataclasses.dataclass(frozen=True)
+class Oddity:
+    """A figure of a host's inventory that most equal hosts have otherwise.
+
+    :ivar figure: ``total``, ``reserved`` or ``allocation ratio``
+    :ivar peers: how many hosts with the same hardware have the usual value
+    """
+
+    resource_class: str
+    figure: str
+    value: float
+    usual: float
+    peers: int
+
+
+@dataclasses.dataclass(frozen=True)
+class HostView:
+    """A host, from its providers in Placement to its servers.
+
+    :ivar compute: None if Nova does not list the host
+    :ivar tree: its providers, root first
+    :ivar stock: their inventories, by provider UUID
+    :ivar traits: by provider UUID
+    :ivar servers: names, or why they can't be read
+    :ivar capacity: of all flavors and hosts
+    """
+
+    host: Provider
+    compute: Compute | None
+    aggregates: tuple[Aggregate, ...]
+    tree: tuple[Provider, ...]
+    stock: Figures
+    traits: Mapping[str, frozenset[str]]
+    servers: tuple[str, ...] | CloudBroke
+    capacity: Capacity
+    oddities: tuple[Oddity, ...] = ()
+
+    @property
+    def fits(self) -> Mapping[str, Room]:
+        """How many more servers of a flavor fit, by its name, the most first."""
+        found = [
+            (fit.name, fit.hosts[self.host.uuid].room)
+            for fit in self.capacity.flavors
+            if self.host.uuid in fit.hosts
+        ]
+        return dict(sorted(found, key=lambda each: (-each[1].most, each[0])))
+
+    @property
+    def unfit(self) -> tuple[Explanation, ...]:
+        """The other flavors that Nova accepts, each judged on all hosts."""
+        fits = self.fits
+        return tuple(e.explanation for e in self.capacity.flavors if e.name not in fits)
+
+
+def usual_peer(
+    host: Compute, resource_class: str, computes: Iterable[Compute], stock: Figures
+) -> tuple[str, int] | None:
+    """A host with the usual capacity of a class, if this host's is another one.
+
+    :param computes: all; peers are those whose nova-compute reports as much hardware
+    :returns: its root's UUID, and how many peers have that capacity
+    """
+    column = _REPORTED.get(resource_class)
+    if column is None or host.report is None:
+        return None
+    size = getattr(host.report, column)
+    peers: dict[int, list[str]] = {}
+    for each in computes:
+        known = stock.get(each.uuid, {}).get(resource_class)
+        is_equal = getattr(each.report, column, None) == size
+        if each.uuid != host.uuid and is_equal and known is not None:
+            peers.setdefault(known.capacity, []).append(each.uuid)
+    if not peers:
+        return None
+    usual = max(sorted(peers), key=lambda capacity: len(peers[capacity]))
+    is_usual = len(peers[usual]) * 2 > sum(map(len, peers.values()))
+    own = stock[host.uuid][resource_class].capacity
+    if own == usual or not is_usual or len(peers[usual]) < _FEWEST_PEERS:
+        return None
+    return min(peers[usual]), len(peers[usual])
+
+
+#: Columns of a hypervisor that say how much hardware of a class it has.
+_REPORTED = {"VCPU": "vcpus", "MEMORY_MB": "memory_mb", "DISK_GB": "local_gb"}
+#: One other host is no majority.
+_FEWEST_PEERS = 2
+
+
+def oddities(
+    resource_class: str, own: Stock, usual: Stock, peers: int
+) -> Iterator[Oddity]:
+    """The figures in which an inventory differs from the usual one."""
+    figures = {
+        "total": (own.total, usual.total),
+        "reserved": (own.reserved, usual.reserved),
+        "allocation ratio": (own.ratio, usual.ratio),
+    }
+    for figure, (value, other) in figures.items():
+        if value is not None and other is not None and value != other:
+            yield Oddity(resource_class, figure, value, other, peers)
