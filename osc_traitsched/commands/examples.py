@@ -136,9 +136,9 @@ _EXAMPLES: dict[str, tuple[str, ...]] = {
         "trait show CUSTOM_GOLD -f json",
     ),
     "ListTraitUses": (
+        "All traits, those of nova-compute, too",
         "Traits that you or a flavor chose",
-        "Traits of nova-compute, too",
-        "trait list --all",
+        "trait list",
     ),
     "ServerDestinations": (
         "Where it could be migrated live",

@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from osc_traitsched import paste
 from osc_traitsched.app import by_flavor as flavors
 from osc_traitsched.app import candidates, explain, own_filters, request
 from osc_traitsched.app.candidates import Candidates
@@ -224,7 +225,8 @@ class Explain(base.Command):
         """Read, think, and show."""
         if args.hosts and not (args.flavor or args.flavor_option):
             show = paste.openstack("trait-sched host show", args.hosts[0])
-            raise BadUsage(f"--host needs FLAVOR; for all flavors: {show}")
+            command = paste.line(show, self.repeated_options)
+            raise BadUsage(f"--host needs FLAVOR; for all flavors: {command}")
         cloud = self.cloud()
         asked = request_args.server_spec(args, args.count, needs_flavor=False)
         sources = scheduler_args.sources(args, self.app)

@@ -39,7 +39,7 @@ class ShowTrait(base.Command):
         """Read, and show."""
         use = usage.show(self.cloud(), args.trait)
         if args.format == "text":
-            text = self.answer(views.show(use))
+            text = self.answer(views.show(use, self.repeated_options))
         else:
             text = printed(views.document(use), args.format)
         self.app.stdout.write(f"{text}\n")
@@ -55,7 +55,7 @@ class ListTraitUses(base.TextLister):
     requires. "list" shows the traits of each host instead.
     """
 
-    example = "trait list"
+    example = "trait list --all"
     uses: tuple[TraitUse, ...] = ()
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:

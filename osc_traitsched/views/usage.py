@@ -16,6 +16,7 @@ from osc_traitsched.core.inventory.trait import Ownership
 from osc_traitsched.core.placement.facts import Room, Stock
 from osc_traitsched.core.servers.usage import HostView, TraitUse
 from osc_traitsched.documents import plain
+from osc_traitsched.paste import Option, line, openstack
 from osc_traitsched.text import count, folded, listed, ranges
 from osc_traitsched.views import usage_schema as schema
 from osc_traitsched.views.capacity import prose
@@ -38,8 +39,11 @@ _KINDS = ("flavor", "image", "aggregate")
 _LABEL = 13
 
 
-def show(use: TraitUse) -> Iterator[Line]:
-    """One trait: the first line counts who has it and who needs it."""
+def show(use: TraitUse, options: Sequence[Option] = ()) -> Iterator[Line]:
+    """One trait: the first line counts who has it and who needs it.
+
+    :param options: global ones, for the printed command
+    """
     needs = [*_counts(use), *_servers_needing(use)]
     required = f"required by {', '.join(needs)}" if needs else "required by nothing"
     tone = Tone.NO if needs and not use.holders else Tone.YES
@@ -48,7 +52,9 @@ def show(use: TraitUse) -> Iterator[Line]:
         yield Line(f"  {name:<{_LABEL}}{text}")
     if use.holders and needs:
         yield Line("To see what breaks without it (nothing is written):")
-        yield Line(f"  openstack trait-sched remove {use.name} --all --dry-run")
+        flags = (Option("--all"), Option("--dry-run"))
+        command = openstack("trait-sched remove", use.name, *flags)
+        yield Line(f"  {line(command, options)}")
 
 
 def _on(use: TraitUse) -> str:

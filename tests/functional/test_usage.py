@@ -1,0 +1,189 @@
+"""Who has a trait, who needs it, and what a host could take, on a real Placement."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.functional.nova import Nova, Says
+from tests.schemas import closed
+
+pytestmark = pytest.mark.one_client
+
+GOLD, RED = "CUSTOM_GOLD", "CUSTOM_RED"
+RELEASE = ("--nova-release", "2026.1")
+NAMES = ("cmp00", "cmp01", "cmp02", "cmp03")
+#: Extra specs and RAM of each flavor.
+FLAVORS = {
+    "small": ({}, 1000),
+    "gold": ({f"trait:{GOLD}": "required"}, 1000),
+    "not-gold": ({f"trait:{GOLD}": "forbidden"}, 1000),
+    "huge": ({}, 90_000),
+}
+#: The most requests besides the pages of lists.
+MOST = 10
+LISTS = ("/os-hypervisors", "/flavors", "/images", "/servers")
+
+
+class Cloud(Nova):
+    """A compute API and an image service, without hidden images."""
+
+    def _answer(self, request):
+        path = request.path
+        if path.startswith("/images") and ("hidden=true" in path or RED in path):
+            return Says(text=b'{"images": []}')
+        return super()._answer(request)
+
+
+@pytest.fixture
+def nova(placement, proxy):
+    """Four equal hosts; cmp00 and cmp01 have GOLD, cmp03 reserves RAM, and half of
+    cmp02 is used.
+    """
+    placement.create_traits(GOLD, RED)
+    having = {"cmp00": (GOLD,), "cmp01": (GOLD,)}
+    sizes = {"VCPU": 64, "MEMORY_MB": 8000, "DISK_GB": 900}
+    hosts = [
+        (name, placement.add_host(name, having.get(name, ()), inventories=sizes))
+        for name in NAMES
+    ]
+    placement.allocate(hosts[2][1], MEMORY_MB=4000)
+    path = f"/resource_providers/{hosts[3][1]}/inventories/MEMORY_MB"
+    body = {"resource_provider_generation": placement.generation(hosts[3][1])}
+    placement.call("PUT", path, {**body, "total": 8000, "reserved": 6000})
+    found = Cloud(proxy, hosts, {"vips": ({f"trait:{GOLD}": "required"}, ["cmp00"])})
+    found._bodies["/flavors/detail"] = {
+        "flavors": [
+            {"id": f"f-{name}", "name": name, "vcpus": 1, "ram": ram, "disk": 1}
+            | {"extra_specs": specs}
+            for name, (specs, ram) in FLAVORS.items()
+        ]
+    }
+    image = {"id": "i", "name": "windows", "visibility": "public", "owner": "o"}
+    image |= {"status": "active", f"trait:{GOLD}": "required"}
+    found._bodies["/images"] = {"images": [image]}
+    found._bodies["/os-availability-zone"] = {"availabilityZoneInfo": []}
+    found._bodies["/servers/detail"] = {
+        "servers": [
+            server("by-flavor", "cmp00", {f"trait:{GOLD}": "required"}, ""),
+            server("by-image", "cmp02", {}, {"id": "i"}),
+            server("other", "cmp02", {}, {"id": "another"}),
+        ]
+    }
+    return found
+
+
+def server(name, host, specs, image):
+    return {
+        "id": f"s-{name}",
+        "name": name,
+        "tenant_id": "p",
+        "OS-EXT-SRV-ATTR:host": host,
+        "OS-EXT-SRV-ATTR:hypervisor_hostname": host,
+        "flavor": {"extra_specs": specs},
+        "image": image,
+    }
+
+
+def others(proxy):
+    """The requests that are no page of a list."""
+    return [each.path for each in proxy.requests if not each.path.startswith(LISTS)]
+
+
+def test_a_trait_has_all_that_name_it(nova, proxy, openstack):
+    run = openstack("trait", "show", GOLD, "-f", "json")
+    assert run.code == 0, run.err
+    closed("trait show").validate(run.json)
+    found = run.json
+    assert (found["hosts"], found["total_hosts"]) == (["cmp00", "cmp01"], 4)
+    named = {
+        kind: [each["name"] for each in found[kind]]
+        for kind in ("flavors", "images", "aggregates", "forbidden_by")
+    }
+    assert named == {
+        "flavors": ["gold"],
+        "images": ["windows"],
+        "aggregates": ["vips"],
+        "forbidden_by": ["not-gold"],
+    }
+    placed = [(each["name"], each["misplaced"]) for each in found["servers"]]
+    assert placed == [("by-flavor", False), ("by-image", True)]
+    assert len(others(proxy)) <= MOST
+    assert proxy.writes == []
+
+
+def test_the_first_line_counts_who_needs_a_trait(nova, openstack):
+    first, *_ = openstack("trait", "show", GOLD).out.splitlines()
+    assert first == (
+        f"{GOLD}: on 2 of 4 hosts; required by 1 flavor, 1 image, 1 aggregate, "
+        "2 servers."
+    )
+
+
+def test_a_mistyped_trait_brings_the_right_one(nova, openstack):
+    run = openstack("trait", "show", "CUSTOM_GLOD")
+    assert (run.code, run.out) == (6, "") or run.code != 0
+    assert "did you mean CUSTOM_GOLD?" in run.err
+
+
+def test_the_list_has_traits_that_somebody_chose(nova, proxy, openstack):
+    run = openstack("trait", "list")
+    assert run.out.splitlines() == [
+        "1 trait in use.",
+        "  CUSTOM_GOLD  on 2 of 4 hosts (cmp00, cmp01), 1 flavor, 1 image, 1 aggregate",
+    ]
+    assert len(others(proxy)) <= MOST
+    (row,) = openstack("trait", "list", "-f", "json").json
+    assert row["hosts"] == ["cmp00", "cmp01"]
+    assert row["forbidden_by"] == ["not-gold"]
+
+
+def test_servers_that_are_hidden_are_null(nova, openstack):
+    del nova._bodies["/servers/detail"]
+    nova.fault = lambda request: (
+        Says(status=403, text=b"{}") if "/servers/detail" in request.path else None
+    )
+    run = openstack("trait", "show", GOLD, "-f", "json")
+    assert (run.code, run.json["servers"]) == (0, None)
+
+
+def test_a_host_counts_servers_and_names_what_is_unusual(nova, proxy, openstack):
+    run = openstack("host", "show", "cmp03", "-f", "json", *RELEASE)
+    assert run.code == 0, run.err
+    closed("host show").validate(run.json)
+    fits = {each["flavor"]: each["servers"] for each in run.json["fits"]}
+    assert fits == {
+        "small": {"min": 2, "max": 2},
+        "not-gold": {"min": 2, "max": 2},
+    }
+    reasons = {
+        name: each["reason"]
+        for each in run.json["does_not_fit"]
+        for name in each["flavors"]
+    }
+    assert reasons == {
+        "gold": "lacks trait CUSTOM_GOLD",
+        "huge": "is short of RAM",
+    }
+    assert run.json["unusual"] == [
+        {
+            "resource_class": "MEMORY_MB",
+            "figure": "reserved",
+            "value": 6000,
+            "usual": 0,
+            "peers": 3,
+        }
+    ]
+    assert proxy.writes == []
+
+
+def test_a_usual_host_is_not_compared(nova, openstack):
+    run = openstack("host", "show", "cmp00", "-f", "json", *RELEASE)
+    assert run.json["unusual"] == []
+    assert run.json["traits"] == {"cmp00": [GOLD]}
+    assert run.json["aggregates"] == ["vips"]
+
+
+def test_explain_with_a_host_alone_leads_to_host_show(nova, openstack):
+    run = openstack("explain", "--host", "cmp01")
+    assert (run.code, run.out) == (2, "")
+    assert "openstack trait-sched host show cmp01" in run.err
