@@ -316,6 +316,23 @@ def test_without_a_host_and_with_more_of_them(placement, cloud, capacity, openst
     ]
 
 
+def test_what_is_kept_away_or_stranded_is_said_in_words(placement, cloud, openstack):
+    sizes = {"VCPU": 8, "MEMORY_MB": 8192, "DISK_GB": 100}
+    traits = {"cmp2": ("COMPUTE_STATUS_DISABLED",)}
+    hosts = [
+        (name, placement.add_host(name, traits.get(name, ()), inventories=sizes))
+        for name in ("cmp0", "cmp1", "cmp2")
+    ]
+    placement.allocate(hosts[1][1], MEMORY_MB=8000, VCPU=1)
+    cloud(hosts, FLAVORS[:1])
+    run = openstack("capacity", *RELEASE)
+    assert run.out.splitlines()[3:] == [
+        "8 more tiny would fit, but 1 host is disabled.",
+        "Stranded: 7 VCPU, 100 GB of disk on 1 host short of RAM.",
+        "Other hosts: 1 is short of RAM, 1 is disabled",
+    ]
+
+
 @pytest.mark.parametrize(
     ("words", "code"),
     [
