@@ -36,8 +36,8 @@ def capacity(
 ) -> Capacity:
     """Count what fits on one reading of the cloud. Writes nothing.
 
-    Requests: those of :func:`by_flavor`, and up to two for each of 25 full hosts. To
-    take hosts away costs those of a drain.
+    Requests: those of :func:`by_flavor`, up to two for each of 25 full hosts, and
+    two for each sharing provider. To take hosts away costs those of a drain.
 
     :raises NothingMatches: for an unknown flavor, image, host, aggregate or zone
     :raises Refusal: for an availability zone, or settings that Nova does not start with
@@ -79,6 +79,7 @@ def _facts(cloud: Cloud, facts: Facts, query: CapacityQuery) -> tuple[Facts, Sna
     snapshot = facts.snapshot
     lacking = [host for host in snapshot.hosts if host.uuid not in facts.stock]
     facts = allocation_candidates.with_figures(cloud.placement, facts, lacking)
+    facts = allocation_candidates.with_pools(cloud.placement, facts)
     liked = _roots(Selectors(hosts=tuple(query.added)), snapshot)
     if liked:
         hosts = [snapshot.by_uuid[root] for root in sorted(liked)]

@@ -297,6 +297,14 @@ def with_figures(placement: Service, found: Facts, hosts: Iterable[Provider]) ->
     return with_inventories(placement, found, bulk.lacks(without_figures))
 
 
+def with_pools(placement: Service, found: Facts) -> Facts:
+    """The facts with figures of the providers that hosts share; two requests each."""
+    stock = dict(found.stock)
+    for uuid in sorted(found.snapshot.sharing - found.stock.keys()):
+        stock[uuid] = _figures(placement, uuid, None) or {}
+    return dataclasses.replace(found, stock=stock)
+
+
 def with_inventories(
     placement: Service, found: Facts, hosts: Iterable[Provider]
 ) -> Facts:

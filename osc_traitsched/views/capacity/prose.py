@@ -19,7 +19,7 @@ _WIDTH = 80
 _MOST_ROWS = 12
 #: So many lines of one kind are below the table.
 _MOST_LINES = 2
-_LONGEST_NAME = 22
+_LONGEST_NAME, _LONGEST_CLASS = 22, 11
 _BAR = 10
 #: Eighths of a cell, and what is in use.
 _EIGHTHS, _USED = " ▏▎▍▌▋▊▉█", "·"
@@ -68,7 +68,9 @@ def summary(found: Capacity) -> str:
     if not able:
         return f"{start}." if found.flavors else "No flavor can be counted."
     largest = max(able, key=_size)
-    return f"{start}; largest: {largest.name} ({_amounts(largest)})."
+    name = f"{start}; largest: {_cut(largest.name)}"
+    texts = (f"{name} ({_amounts(largest)}).", f"{name}.", f"{start}.")
+    return next((text for text in texts if len(text) <= _WIDTH), texts[-1])
 
 
 def _change(found: Capacity) -> str:
@@ -144,7 +146,7 @@ def short(room: Room) -> str:
 
 
 def _table(flavors: Sequence[FlavorFit], is_unicode: bool) -> Iterator[str]:
-    head = (*_HEAD, "left", "runs out first")
+    head = (*_HEAD, "left", "out first")
     rows = [
         (
             _cut(fit.name),
@@ -153,11 +155,15 @@ def _table(flavors: Sequence[FlavorFit], is_unicode: bool) -> Iterator[str]:
             f"{fit.largest}",
             f"{fit.empty.most}",
             bar(fit.room.most, fit.empty.most, is_unicode),
-            headline.noun(fit.limit) if fit.limit else "-",
+            _cut(headline.noun(fit.limit), _LONGEST_CLASS) if fit.limit else "-",
         )
         for fit in _ordered(flavors)[:_MOST_ROWS]
     ]
-    yield from _aligned([head, *rows], {0, 5, 6})
+    table = list(_aligned([head, *rows], {0, 5, 6}))
+    if max(map(len, table)) > _WIDTH:
+        without_bar = [(*row[:5], row[6]) for row in (head, *rows)]
+        table = list(_aligned(without_bar, {0, 5}))
+    yield from table
     yield from _rest(flavors)
 
 
@@ -235,8 +241,8 @@ def _rest(flavors: Sequence[FlavorFit]) -> Iterator[str]:
         yield f"  {count(len(flavors) - _MOST_ROWS, 'more flavor')}: see -f json"
 
 
-def _cut(name: str) -> str:
-    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 3]}..."
+def _cut(name: str, most: int = _LONGEST_NAME) -> str:
+    return name if len(name) <= most else f"{name[: most - 3]}..."
 
 
 # Words below the table.
@@ -277,7 +283,7 @@ def _at_most(flavors: Sequence[FlavorFit]) -> Iterator[str]:
     if deciding:
         yield f"<= is at most: {listed(deciding)} may reject more; no API shows it."
     if any(fit.room.least != fit.room.most and not fit.deciding for fit in flavors):
-        yield "Ranges: Nova may use up a tree of providers in several ways."
+        yield "Ranges: trees of providers and shared pools fill up in several ways."
 
 
 def _rejected(found: Sequence[Explanation]) -> Iterator[str]:

@@ -1,0 +1,354 @@
+"""How many more servers fit, beside a Placement that is filled until it refuses.
+
+``TRAITSCHED_FILLED_HOSTS`` says how many hosts of one provider to fill, and
+``TRAITSCHED_FILLED_TREES`` how many clouds of trees.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import uuid
+
+import pytest
+
+from tests.functional.nova import Nova
+from tests.schemas import closed
+
+pytestmark = pytest.mark.one_client
+
+HOSTS = int(os.environ.get("TRAITSCHED_FILLED_HOSTS", "40"))
+TREES = int(os.environ.get("TRAITSCHED_FILLED_TREES", "4"))
+HOSTS_EACH = 40
+RELEASE = ("--nova-release", "2026.1")
+RATIOS = (1.0, 1.5, 2.0, 0.7, 0.9, 1.1)
+RACK = "a0000001-0000-4000-8000-000000000000"
+SHARES = "MISC_SHARES_VIA_AGGREGATE"
+
+
+def flavor(name, vcpus, ram, disk, **extra_specs):
+    specs = {key.replace("__", ":"): value for key, value in extra_specs.items()}
+    size = {"vcpus": vcpus, "ram": ram, "disk": disk}
+    return {"id": f"f-{name}", "name": name, **size, "extra_specs": specs}
+
+
+FLAVORS = (
+    flavor("tiny", 1, 512, 1),
+    flavor("wide", 6, 1024, 10),
+    flavor("tall", 2, 6144, 5),
+    flavor("deep", 1, 768, 40),
+)
+#: One request each.
+AMOUNTS = {(key, body[key]) for body in FLAVORS for key in ("vcpus", "ram", "disk")}
+
+
+@pytest.fixture
+def cloud(placement, proxy):
+    """Makes Nova have hosts and flavors."""
+
+    def make(hosts, flavors=FLAVORS):
+        nova = Nova(proxy, hosts, {})
+        nova._bodies["/flavors/detail"] = {"flavors": list(flavors)}
+        return nova
+
+    return make
+
+
+@pytest.fixture
+def capacity(openstack):
+    """Runs the command, and returns the flavors of its document by name."""
+
+    def run(*words):
+        found = openstack("capacity", *words, "-f", "json", *RELEASE)
+        closed("capacity").validate(found.json)
+        return {each["flavor"]["name"]: each for each in found.json["flavors"]}
+
+    return run
+
+
+def claim(placement, allocations):
+    """Claim for one server; None if Placement refuses."""
+    consumer = str(uuid.uuid4())
+    body = {
+        "allocations": allocations,
+        "project_id": "project",
+        "user_id": "user",
+        "consumer_generation": None,
+    }
+    answer = placement.try_call("PUT", f"/allocations/{consumer}", body)
+    assert answer.status in (204, 409), answer.body
+    return consumer if answer.status == 204 else None
+
+
+def forget(placement, consumers):
+    for consumer in consumers:
+        placement.call("DELETE", f"/allocations/{consumer}")
+
+
+def inventory(chance, most, sizes):
+    total = chance.randint(1, most)
+    return {
+        "total": total,
+        "reserved": chance.choice((0, 0, total // 10)),
+        "allocation_ratio": chance.choice(RATIOS),
+        "min_unit": chance.choice((1, 1, 1, sizes[0])),
+        "max_unit": chance.choice((total, total, sizes[1])),
+        "step_size": chance.choice((1, 1, 1, sizes[0])),
+    }
+
+
+def single(placement, chance, name):
+    """Make a host of one provider, with something in use."""
+    host = placement.add_host(name, inventories={})
+    inventories = {
+        "VCPU": inventory(chance, 24, (2, 4)),
+        "MEMORY_MB": inventory(chance, 24000, (256, 2048)),
+        "DISK_GB": inventory(chance, 300, (5, 30)),
+    }
+    body = {
+        "resource_provider_generation": placement.generation(host),
+        "inventories": inventories,
+    }
+    placement.call("PUT", f"/resource_providers/{host}/inventories", body)
+    used = chance.choice(FLAVORS)
+    for _ in range(chance.randint(0, 4)):
+        claim(placement, {host: {"resources": resources(used)}})
+    return name, host
+
+
+def resources(body):
+    names = {"VCPU": "vcpus", "MEMORY_MB": "ram", "DISK_GB": "disk"}
+    return {name: body[key] for name, key in names.items()}
+
+
+@pytest.mark.parametrize("part", range(-(-HOSTS // HOSTS_EACH)))
+def test_a_host_of_one_provider_takes_as_many_as_was_said(
+    placement, cloud, capacity, part
+):
+    chance = random.Random(part)
+    number = min(HOSTS_EACH, HOSTS - part * HOSTS_EACH)
+    hosts = [single(placement, chance, f"cmp{n:03d}") for n in range(number)]
+    cloud(hosts)
+    said = capacity(*(each["name"] for each in FLAVORS))
+    differing = {}
+    for body in FLAVORS:
+        found = said[body["name"]]
+        total = 0
+        for name, host in hosts:
+            claimed = []
+            while True:
+                taken = claim(placement, {host: {"resources": resources(body)}})
+                if taken is None:
+                    break
+                claimed.append(taken)
+            forget(placement, claimed)
+            total += len(claimed)
+            nothing = {"min": 0, "max": 0}
+            room = found["hosts"].get(name, nothing)
+            if room != {"min": len(claimed), "max": len(claimed)}:
+                differing[name, body["name"]] = room, len(claimed)
+        assert found["servers"] == {"min": total, "max": total}
+    assert differing == {}
+
+
+# Trees of providers, and pools that hosts share.
+
+
+TREE_FLAVORS = (
+    flavor("card", 1, 512, 1, resources1__CUSTOM_CARD="1", group_policy="none"),
+    flavor(
+        "cards",
+        1,
+        512,
+        1,
+        resources1__CUSTOM_CARD="1",
+        resources2__CUSTOM_CARD="2",
+        group_policy="none",
+    ),
+    flavor(
+        "apart",
+        2,
+        512,
+        1,
+        resources1__CUSTOM_CARD="1",
+        resources2__CUSTOM_CARD="1",
+        group_policy="isolate",
+    ),
+    flavor(
+        "gold",
+        1,
+        512,
+        1,
+        resources1__CUSTOM_CARD="2",
+        trait1__CUSTOM_GOLD="required",
+        group_policy="none",
+    ),
+    flavor("plain", 1, 1024, 7),
+)
+
+
+def trees(placement, chance):
+    """Make hosts with cards; some share a pool of disks instead of their own."""
+    placement.call("PUT", "/resource_classes/CUSTOM_CARD")
+    placement.create_traits("CUSTOM_GOLD")
+    hosts, sharing = [], []
+    for name in ("cmp00", "cmp01", "cmp02"):
+        sizes = {"VCPU": chance.randint(2, 12), "MEMORY_MB": chance.randint(600, 9000)}
+        if chance.random() < 0.6:
+            sizes["DISK_GB"] = chance.randint(1, 40)
+        host = placement.add_host(name, inventories=sizes)
+        hosts.append((name, host))
+        sharing += [] if "DISK_GB" in sizes and chance.random() < 0.7 else [host]
+        for card in range(chance.randint(0, 3)):
+            traits = chance.choice(((), ("CUSTOM_GOLD",)))
+            of = {"CUSTOM_CARD": chance.randint(1, 5)}
+            placement.add_host(f"{name}-{card}", traits, host, of)
+    pool = placement.add_host(
+        "nfs", (SHARES,), inventories={"DISK_GB": chance.randint(1, 60)}
+    )
+    for each in (pool, *sharing):
+        body = {"aggregates": [RACK]}
+        body["resource_provider_generation"] = placement.generation(each)
+        placement.call("PUT", f"/resource_providers/{each}/aggregates", body)
+    return hosts
+
+
+def filled(placement, chance, query):
+    """Claim any candidate until there is none; return the roots claimed of."""
+    providers = placement.call("GET", "/resource_providers")["resource_providers"]
+    roots = {each["uuid"]: each["root_provider_uuid"] for each in providers}
+    claimed, consumers = [], []
+    while True:
+        path = f"/allocation_candidates?{query}"
+        found = placement.call("GET", path)["allocation_requests"]
+        if not found:
+            break
+        allocations = chance.choice(found)["allocations"]
+        consumer = claim(placement, allocations)
+        assert consumer is not None
+        consumers.append(consumer)
+        (pool,) = (each["uuid"] for each in providers if each["name"] == "nfs")
+        (root,) = {roots[each] for each in allocations} - {pool}
+        claimed.append(root)
+    forget(placement, consumers)
+    return claimed
+
+
+@pytest.mark.parametrize("number", range(TREES))
+def test_trees_and_pools_take_as_many_as_the_range_says(
+    placement, cloud, capacity, openstack, number
+):
+    chance = random.Random(number)
+    hosts = trees(placement, chance)
+    cloud(hosts, TREE_FLAVORS)
+    said = capacity(*(each["name"] for each in TREE_FLAVORS))
+    for body in TREE_FLAVORS:
+        found = said[body["name"]]
+        run = openstack(
+            "candidates", body["name"], "--print-query", *RELEASE, "-f", "json"
+        )
+        (row,) = run.json
+        query = re.sub(r"limit=\d+&?", "", row["query"])
+        for _ in range(2):
+            claimed = filled(placement, chance, query)
+            least, most = found["servers"]["min"], found["servers"]["max"]
+            assert least <= len(claimed) <= most, (body["name"], found)
+            for name, host in hosts:
+                room = found["hosts"].get(name, {"max": 0})
+                assert claimed.count(host) <= room["max"], (body["name"], name)
+
+
+def test_a_pool_counts_once(placement, cloud, capacity):
+    sizes = {"VCPU": 8, "MEMORY_MB": 8192}
+    hosts = [(n, placement.add_host(n, inventories=sizes)) for n in ("a", "b")]
+    pool = placement.add_host("nfs", (SHARES,), inventories={"DISK_GB": 50})
+    for each in (pool, *(host for _, host in hosts)):
+        body = {"aggregates": [RACK]}
+        body["resource_provider_generation"] = placement.generation(each)
+        placement.call("PUT", f"/resource_providers/{each}/aggregates", body)
+    cloud(hosts, [flavor("wide", 1, 512, 10)])
+    found = capacity("wide")["wide"]
+    assert found["servers"] == {"min": 5, "max": 5}
+    assert found["hosts"] == {n: {"min": 5, "max": 5} for n in ("a", "b")}
+    assert found["first_short"] == "DISK_GB"
+
+
+# What it costs, what changes, and exit codes.
+
+
+def test_requests_do_not_grow_with_hosts_or_flavors(placement, cloud, capacity):
+    counts = []
+    for start, number in ((0, 3), (3, 30)):
+        for n in range(start, start + number):
+            host = placement.add_host(f"cmp{n:02d}")
+            placement.allocate(host, VCPU=16 if n % 2 else 1)
+        nova = cloud(_hosts(placement))
+        seen = []
+        nova.fault = lambda request, seen=seen: seen.append(request.path)
+        capacity()
+        counts.append(len(seen))
+    # Amounts of the flavors, lists, and the figures of full hosts if they are few.
+    assert max(counts) <= len(AMOUNTS) + 8, counts
+
+
+def _hosts(placement):
+    found = placement.call("GET", "/resource_providers")["resource_providers"]
+    return [(each["name"], each["uuid"]) for each in found]
+
+
+def test_without_a_host_and_with_more_of_them(placement, cloud, capacity, openstack):
+    sizes = {"VCPU": 8, "MEMORY_MB": 8192, "DISK_GB": 100}
+    hosts = [(n, placement.add_host(n, inventories=sizes)) for n in ("cmp0", "cmp1")]
+    placement.allocate(hosts[0][1], VCPU=5, MEMORY_MB=512, DISK_GB=1)
+    nova = cloud(hosts, FLAVORS)
+    nova._bodies["/servers/detail"] = {"servers": []}
+    nova._bodies["/os-migrations"] = {"migrations": []}
+    now = capacity("tiny")["tiny"]
+    assert now["servers"] == {"min": 11, "max": 11}
+    assert now["if_empty"] == {"min": 16, "max": 16}
+    more = capacity("tiny", "--with", "cmp0=2")["tiny"]
+    assert more["after"] == {"min": 27, "max": 27}
+    less = openstack("capacity", "tiny", "--without", "cmp1", *RELEASE)
+    assert less.out.splitlines()[:2] == [
+        "Without cmp1: 3 more tiny fit (11 now).",
+        "No server is on cmp1.",
+    ]
+
+
+def test_what_is_kept_away_or_stranded_is_said_in_words(placement, cloud, openstack):
+    sizes = {"VCPU": 8, "MEMORY_MB": 8192, "DISK_GB": 100}
+    traits = {"cmp2": ("COMPUTE_STATUS_DISABLED",)}
+    hosts = [
+        (name, placement.add_host(name, traits.get(name, ()), inventories=sizes))
+        for name in ("cmp0", "cmp1", "cmp2")
+    ]
+    placement.allocate(hosts[1][1], MEMORY_MB=8000, VCPU=1)
+    cloud(hosts, FLAVORS[:1])
+    run = openstack("capacity", *RELEASE)
+    assert run.out.splitlines()[3:] == [
+        "8 more tiny would fit, but 1 host is disabled.",
+        "Stranded: 7 VCPU, 100 GB of disk on 1 host short of RAM.",
+        "Other hosts: 1 is short of RAM, 1 is disabled",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("tiny", "--at-least", "8"), 0),
+        (("tiny", "--at-least", "9"), 7),
+        (("tiny", "huge", "--at-least", "1"), 7),
+        (("huge",), 3),
+        (("tiny", "huge"), 0),
+        (("--at-least", "1"), 2),
+        (("tiny", "--by", "host", "--with", "cmp0=1"), 2),
+        (("tniy",), 1),
+    ],
+    ids=str,
+)
+def test_exit_codes(placement, cloud, openstack, words, code):
+    sizes = {"VCPU": 8, "MEMORY_MB": 8192, "DISK_GB": 100}
+    hosts = [("cmp0", placement.add_host("cmp0", inventories=sizes))]
+    cloud(hosts, (*FLAVORS, flavor("huge", 64, 512, 1)))
+    assert openstack("capacity", *words, *RELEASE).code == code
