@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import datetime
+import functools
 import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -16,6 +17,7 @@ from osc_traitsched.core import errors
 from osc_traitsched.core.names import Namesake, near_names
 from osc_traitsched.core.servers import failure
 from osc_traitsched.core.servers.failure import (
+    ERROR,
     Action,
     Changes,
     Migration,
@@ -136,6 +138,14 @@ _EXISTING_SERVERS_SERVICES: rest.Shape = {
     "services": [{"binary": str, "host": str, "state": str}]
 }
 _LISTED: dict[str, rest.Shape] = {"name": str, "tenant_id": str, "created": str}
+_IN_ERROR: dict[str, rest.Shape] = {
+    "id": str,
+    "name": str,
+    "status": str,
+    "tenant_id": str,
+    "flavor": {},
+    "image": (str, dict),
+}
 _NAMED: rest.Shape = {"name": str}
 _CHANGED: rest.Shape = {"servers": [{"id": str, "created": str, "status": str}]}
 _EXISTING_SERVERS_MIGRATIONS: rest.Shape = {
@@ -238,6 +248,36 @@ def _nearest(cloud: Cloud, name: str, own_only: bool) -> tuple[str, ...]:
 def _listed(cloud: Cloud, query: Mapping[str, str]) -> tuple[Any, ...]:
     path = "/servers/detail"
     return tuple(lists.pages(cloud.compute, path, "servers", _LISTED, query))
+
+
+def in_error(cloud: Cloud, query: Mapping[str, str]) -> Iterator[Any]:
+    """Yield the servers in ERROR that the user may list, a thousand a request.
+
+    :param query: filters of the list
+    :raises CloudBroke: when Nova can't be read
+    """
+    query = {**query, "status": ERROR, "limit": _PAGE}
+    path, version = "/servers/detail", _version(cloud)
+    read = functools.partial(
+        lists.pages, cloud.compute, path, "servers", _IN_ERROR, microversion=version
+    )
+    try:
+        yield from read(params={**query, "all_tenants": "1"})
+    except errors.Forbidden:
+        yield from read(params=query)
+
+
+def failed_moves(cloud: Cloud, query: Mapping[str, str]) -> list[Any]:
+    """Return the newest moves that failed, at most a hundred of each status.
+
+    :raises CloudBroke: when Nova can't be read
+    """
+    found = []
+    for status in ("error", "failed"):
+        found += _migrations(
+            cloud, {**query, "status": status, "limit": str(MOST_CHANGED)}
+        )
+    return found
 
 
 def root_volume(cloud: Cloud, body: Any) -> str | None:

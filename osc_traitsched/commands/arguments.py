@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import datetime
 import re
 import sys
 from collections.abc import Collection, Iterator
@@ -67,6 +68,20 @@ def some(text: str) -> str:
     if not text:
         raise argparse.ArgumentTypeError("it is empty")
     return text
+
+
+_UNITS = {"m": "minutes", "h": "hours", "d": "days"}
+
+
+def period(text: str) -> datetime.timedelta:
+    """A span of time, for argparse: ``30m``, ``24h`` or ``7d``."""
+    number, unit = text[:-1], text[-1:]
+    if not number.isdecimal() or len(number) > _LONGEST_PERIOD or unit not in _UNITS:
+        raise argparse.ArgumentTypeError(f"not a time such as 24h: {text}")
+    return datetime.timedelta(**{_UNITS[unit]: int(number)})
+
+
+_LONGEST_PERIOD = 5
 
 
 def some_file(text: str) -> str:

@@ -125,6 +125,8 @@ _EXAMPLES: dict[str, tuple[str, ...]] = {
         "server explain web-3 --network private",
         "All details",
         "server explain web-3 --long",
+        "All servers that failed since yesterday, one block a cause",
+        "server explain --failed --since 24h",
     ),
     "ShowTrait": (
         "Who has a trait, and who needs it",

@@ -7,7 +7,7 @@ import datetime
 from collections.abc import Sequence
 from typing import Any
 
-from osc_traitsched.app import drain, misplaced, server
+from osc_traitsched.app import drain, failed, misplaced, server
 from osc_traitsched.app.misplaced import Scope
 from osc_traitsched.app.server import Asked
 from osc_traitsched.commands import (
@@ -33,6 +33,7 @@ from osc_traitsched.views.drain import prose as drain_prose
 from osc_traitsched.views.listing import Table
 from osc_traitsched.views.server import destinations as views
 from osc_traitsched.views.server import document, placements, prose
+from osc_traitsched.views.server import failed as failed_views
 
 # openstack trait-sched server list.
 
@@ -155,6 +156,9 @@ class ExplainServer(base.Command):
     record what failed, such as the new flavor of a resize. A server that runs and did
     not fail is judged on its own host: exits 0 if the scheduler would still choose it,
     3 if not, and 8 if that is in doubt. "openstack -q" prints the verdict alone.
+
+    With --failed: all servers in ERROR and failed moves, one block a cause. Exits 7 if
+    there are any.
     """
 
     example = "server explain web-3"
@@ -162,7 +166,8 @@ class ExplainServer(base.Command):
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """The parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
-        parser.add_argument("server", help="a server: name or ID")
+        parser.add_argument("server", nargs="?", help="a server: name or ID")
+        _add_failed(parser)
         request_args.add_given(parser, is_moved=False)
         filter_try.add_own_filter_options(parser)
         explain.add_showing(parser)
@@ -170,6 +175,10 @@ class ExplainServer(base.Command):
 
     def take_action(self, args: argparse.Namespace) -> int:
         """Read, think, and show."""
+        if args.failed:
+            return self._all_failed(args)
+        if args.server is None or args.since is not None or args.project is not None:
+            raise BadUsage("name a server; --since and --project go with --failed")
         sources = scheduler_args.sources(args, self.app)
         found = server.answer(
             self.cloud(),
@@ -186,6 +195,25 @@ class ExplainServer(base.Command):
             raise found.problem
         return _exit_code_of_failure(found)
 
+    def _all_failed(self, args: argparse.Namespace) -> ExitCode:
+        """Show all servers that failed, one block a cause."""
+        if args.server is not None or len(args.hosts) > 1:
+            raise BadUsage("--failed goes without a server, and with one --host")
+        now = datetime.datetime.now(datetime.timezone.utc)
+        found = failed.failed(
+            self.cloud(),
+            scheduler_args.sources(args, self.app),
+            None if args.since is None else now - args.since,
+            args.project,
+            *args.hosts,
+        )
+        if args.format == "text":
+            text = self.answer(failed_views.lines(found, self.repeated_options))
+        else:
+            text = explain.printed(failed_views.document(found), args.format)
+        self.app.stdout.write(f"{text}\n")
+        return ExitCode.FINDINGS if found.total else ExitCode.DONE
+
     def _text(self, found: ServerAnswer, args: argparse.Namespace) -> str:
         now = datetime.datetime.now(datetime.timezone.utc)
         options = self.repeated_options
@@ -195,6 +223,26 @@ class ExplainServer(base.Command):
             # The verdict on its host comes below its state.
             return self.answer(lines, 1 if is_well else 0)
         return explain.printed(document.document(found, now, options), args.format)
+
+
+def _add_failed(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("all that failed")
+    group.add_argument(
+        "--failed",
+        action="store_true",
+        help="all servers in ERROR and failed moves; --host HOST: only those of a host",
+    )
+    group.add_argument(
+        "--since",
+        type=arguments.period,
+        metavar="TIME",
+        help="with --failed: in the last 30m, 24h or 7d",
+    )
+    group.add_argument(
+        "--project",
+        type=arguments.some,
+        help="with --failed: only servers of this project: name or ID",
+    )
 
 
 def _exit_code_of_failure(found: ServerAnswer) -> ExitCode:

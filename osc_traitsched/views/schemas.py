@@ -15,6 +15,7 @@ from osc_traitsched.views.drain.schema import DrainDocument
 from osc_traitsched.views.explain.schema import ExplainDocument, FlavorsDocument
 from osc_traitsched.views.server.schema import (
     DestinationsDocument,
+    FailedDocument,
     ServerExplainDocument,
 )
 from osc_traitsched.views.usage_schema import HostDocument, TraitDocument
@@ -25,6 +26,7 @@ DOCUMENTS = {
     "explain --image": FlavorsDocument,
     "capacity": CapacityDocument,
     "server explain": ServerExplainDocument,
+    "server explain --failed": FailedDocument,
     "server destinations": DestinationsDocument,
     "host drain": DrainDocument,
     "trait show": TraitDocument,

@@ -51,6 +51,7 @@ STORIES = (
     Story("secure-boot", "explain m1.small uefi", 3, "UEFI_SECURE_BOOT"),
     Story("architecture", "explain m1.small arm", 3, "aarch64"),
     Story("anti-affinity", "server explain db-3", 3, "group anti-affinity"),
+    Story("all-failed", "server explain --failed --since 24h", 7, "db-3"),
     Story("drain", "host drain cmp00", 8, "db-2 perhaps can't"),
     Story("tenants", "check project", 0, "acme"),
     Story("needed-trait", "remove CUSTOM_SSD --all --dry-run", 5, "'ssd.medium'"),

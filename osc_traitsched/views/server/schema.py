@@ -242,3 +242,45 @@ class DestinationsDocument:
     explanation: Optional[ExplainDocument]
     """The document of ``explain`` for the request of the move; null for a rebuild. Its
     clauses can be of the kind ``move``."""
+
+
+@dataclass
+class OneFailed:
+    """A server that failed."""
+
+    id: str
+    """Its ID."""
+    name: str
+    """Its name."""
+    project_id: Optional[str]
+    """The ID of its project; null if it is not known."""
+    failed_at: Optional[str]
+    """When, as ISO 8601; null if Nova does not say."""
+
+
+@dataclass
+class FailedCause:
+    """Servers that failed at the same stage and would do alike now."""
+
+    failed: str
+    """What failed, and at which stage."""
+    now: str
+    """How the same request would do now, in words."""
+    has_room: bool
+    """Whether a host could take such a server now."""
+    servers: Iterable[OneFailed]
+    """The servers."""
+
+
+@dataclass
+class FailedDocument:
+    """What ``server explain --failed`` prints."""
+
+    schema: Literal[1]
+    """The number of this schema."""
+    total: int
+    """How many servers failed."""
+    causes: Iterable[FailedCause]
+    """The causes, the most servers first."""
+    unjudged: Iterable[OneFailed]
+    """Servers of so many further kinds that they were not judged."""

@@ -31,7 +31,7 @@ _STAGES = {
 
 def summary(answer: ServerAnswer, now: datetime.datetime) -> str:
     """The answer in one line: how the server failed, and whether it would now."""
-    return f"{_failed(answer, now)} {_now(answer)}".rstrip()
+    return f"{_failed(answer, now)} {now_of(answer)}".rstrip()
 
 
 def _failed(answer: ServerAnswer, now: datetime.datetime) -> str:
@@ -44,7 +44,8 @@ def _failed(answer: ServerAnswer, now: datetime.datetime) -> str:
     return f"{name}{what} failed{when} ({stage(failure)})."
 
 
-def _now(answer: ServerAnswer) -> str:
+def now_of(answer: ServerAnswer) -> str:
+    """How the request of a failed server would do now, as a sentence."""
     found = answer.explanation
     if answer.unrecorded:
         return f"Nova does not record the new {answer.unrecorded}."

@@ -1,0 +1,106 @@
+"""All servers that failed: read in pages, and each kind of failure judged once."""
+
+from __future__ import annotations
+
+import datetime
+import functools
+from collections.abc import Iterator, Mapping
+
+from osc_traitsched.app import server
+from osc_traitsched.app.explain import explain
+from osc_traitsched.app.settings import SettingsSources
+from osc_traitsched.cloud import existing_servers, lookup
+from osc_traitsched.cloud.service import Cloud, RememberedCloud
+from osc_traitsched.core.errors import Forbidden, NoServer, TraitSchedError
+from osc_traitsched.core.nova.question import ServerSpec
+from osc_traitsched.core.servers.failed import (
+    MOST_JUDGED,
+    FailedKind,
+    FailedServer,
+    FailedServers,
+    Kinds,
+)
+
+
+def failed(
+    cloud: Cloud,
+    sources: SettingsSources,
+    since: datetime.datetime | None = None,
+    project: str | None = None,
+    host: str | None = None,
+) -> FailedServers:
+    """Servers in ERROR and failed moves, and how each kind of them would do now.
+
+    Requests: one for each thousand servers in ERROR, two for moves, and those of
+    :func:`app.server.answer` for at most 25 kinds, which share most of their answers.
+
+    :param project: name or ID; None for all that the user may see
+    :param host: only servers on this service host, and moves from it
+    :raises NothingMatches: for an unknown project
+    :raises BadConfiguration: for bad scheduler settings
+    :raises CloudBroke: if servers can't be read
+    """
+    owner = None if project is None else lookup.project(cloud, project)
+    kinds = Kinds(since)
+    kinds.add(existing_servers.in_error(cloud, _query(since, owner, host)))
+    groups = [(body["id"], tuple(servers)) for body, servers in kinds.groups]
+    seen = {each.id for _, servers in groups for each in servers}
+    moved = _moved(cloud, seen, since, host) if project is None else ()
+    left = [*groups, *((each.id, (each,)) for each in moved)]
+    remembered = RememberedCloud(cloud)
+    found: list[FailedKind] = []
+    unjudged: list[FailedServer] = []
+    for identity, servers in left:
+        if len(found) < MOST_JUDGED:
+            kind = _judged(remembered, identity, servers, sources)
+            found += [kind] if kind else []
+        elif identity in seen:
+            unjudged += servers
+    found.sort(key=lambda kind: -len(kind.servers))
+    return FailedServers(tuple(found), tuple(unjudged))
+
+
+def _query(
+    since: datetime.datetime | None, project: str | None, host: str | None
+) -> Mapping[str, str]:
+    query = {"project_id": project, "host": host}
+    if since is not None:
+        query["changes-since"] = since.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return {key: value for key, value in query.items() if value is not None}
+
+
+def _moved(
+    cloud: Cloud, seen: set[str], since: datetime.datetime | None, host: str | None
+) -> Iterator[FailedServer]:
+    """Servers of failed moves that are not in ERROR; none if the user may list none."""
+    try:
+        bodies = existing_servers.failed_moves(cloud, _query(since, None, None))
+    except Forbidden:
+        return
+    for body in bodies:
+        identity = body["instance_uuid"]
+        if identity not in seen and host in (None, body["source_compute"]):
+            seen.add(identity)
+            yield FailedServer(identity, identity)
+
+
+def _judged(
+    cloud: Cloud,
+    identity: str,
+    servers: tuple[FailedServer, ...],
+    sources: SettingsSources,
+) -> FailedKind | None:
+    """How the first of some servers would do; None if it is gone, or did not fail."""
+    quickly = functools.partial(explain, want_fixes=False)
+    try:
+        answer = server.answer(cloud, identity, ServerSpec(), sources, quickly)
+    except NoServer:
+        return None
+    except TraitSchedError as problem:
+        return FailedKind(servers, None, problem)
+    if answer.failure is None:
+        return None
+    if len(servers) == 1:
+        state, when = answer.state, answer.failure.when
+        servers = (FailedServer(state.id, state.name, state.project, when),)
+    return FailedKind(servers, answer)

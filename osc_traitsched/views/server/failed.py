@@ -1,0 +1,134 @@
+"""All servers that failed, one block a cause."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from osc_traitsched.core.servers.failed import FailedKind, FailedServer, FailedServers
+from osc_traitsched.core.servers.failure import Stage
+from osc_traitsched.documents import plain
+from osc_traitsched.paste import Option, line, openstack, printable
+from osc_traitsched.text import count
+from osc_traitsched.views.explain import by_flavor, headline
+from osc_traitsched.views.server import schema, words
+from osc_traitsched.views.terminal import Line, Tone
+
+#: So many causes of four lines fit a screen.
+_MOST_CAUSES = 5
+_WIDTH = 80
+
+
+@dataclasses.dataclass(frozen=True)
+class Cause:
+    """Servers that failed at the same stage and would do alike now.
+
+    :ivar failed: how they failed, in a clause
+    :ivar now: how they would do now, in sentences
+    """
+
+    failed: str
+    now: str
+    has_room: bool
+    servers: tuple[FailedServer, ...]
+
+
+def causes(found: FailedServers) -> list[Cause]:
+    """The causes, the most servers first."""
+    together: dict[tuple[str, str, bool], list[FailedServer]] = {}
+    for kind in found.kinds:
+        key = _failed(kind), _now(kind), _has_room(kind)
+        together.setdefault(key, []).extend(kind.servers)
+    merged = [Cause(*key, tuple(servers)) for key, servers in together.items()]
+    return sorted(merged, key=lambda cause: -len(cause.servers))
+
+
+def _failed(kind: FailedKind) -> str:
+    failure = kind.answer.failure if kind.answer else None
+    if failure is None:
+        return "failed"
+    action = words.action(failure.action) or "request"
+    if failure.text and failure.stage in (Stage.UNKNOWN, Stage.REFUSED, Stage.SERVICE):
+        return f"{action} failed: {failure.text.splitlines()[0].rstrip('.')}"
+    return f"{action} failed: {words.stage(failure)}"
+
+
+def _now(kind: FailedKind) -> str:
+    answer = kind.answer
+    if answer is None:
+        return f"Not judged: {kind.problem!s}"
+    explanation = answer.explanation
+    why = ""
+    if explanation is not None and not explanation.has_room:
+        if rejected := by_flavor.rejected(explanation):
+            why = f" Nova rejects it: {rejected}"
+        elif reasons := by_flavor.reasons(explanation):
+            why = f" {', '.join(reasons)}"
+    return f"{words.now_of(answer)}{why}"
+
+
+def _has_room(kind: FailedKind) -> bool:
+    explanation = kind.answer.explanation if kind.answer else None
+    return explanation is not None and explanation.has_room
+
+
+def lines(found: FailedServers, options: Sequence[Option] = ()) -> Iterator[Line]:
+    """The number of servers and causes, then a block a cause.
+
+    :param options: global ones, for the printed commands
+    """
+    if not found.total:
+        yield Line("No server failed.", Tone.YES)
+        return
+    every = causes(found)
+    again = sum(len(each.servers) for each in every if not each.has_room)
+    then = f"; {again} would fail again" if again else ""
+    number = f"{count(found.total, 'server')} failed"
+    yield Line(f"{number}, for {count(len(every), 'reason')}{then}.", Tone.NO)
+    for cause in every[:_MOST_CAUSES]:
+        names = [each.name for each in cause.servers]
+        yield Line(headline.fitted(f"{len(names)} x {cause.failed}: ", names))
+        yield from (Line(f"   {text}") for text in _wrapped(cause.now))
+        first = cause.servers[0]
+        shown = openstack("trait-sched server explain", printable(first.name, first.id))
+        yield Line(f"   {line(shown, options)}")
+    if len(every) > _MOST_CAUSES:
+        yield Line(f"{count(len(every) - _MOST_CAUSES, 'more reason')}: see -f json")
+    if found.unjudged:
+        yield Line(f"{count(len(found.unjudged), 'server')} not judged: see -f json")
+
+
+def _wrapped(text: str) -> list[str]:
+    """A text in at most two lines."""
+    return textwrap.wrap(
+        text, _WIDTH - 3, max_lines=2, placeholder=" ...", break_on_hyphens=False
+    )
+
+
+def document(found: FailedServers) -> dict[str, Any]:
+    """All servers that failed, as plain lists, mappings, numbers and text."""
+    whole = schema.FailedDocument(
+        schema=1,
+        total=found.total,
+        causes=[
+            schema.FailedCause(
+                cause.failed, cause.now, cause.has_room, list(map(_one, cause.servers))
+            )
+            for cause in causes(found)
+        ],
+        unjudged=list(map(_one, found.unjudged)),
+    )
+    return dict(plain(whole))
+
+
+def _one(server: FailedServer) -> schema.OneFailed:
+    when: datetime.datetime | None = server.when
+    return schema.OneFailed(
+        server.id,
+        server.name,
+        server.project or None,
+        None if when is None else when.isoformat(),
+    )

@@ -1,0 +1,134 @@
+"""All servers that failed, on a real Placement: grouped, judged once, in pages."""
+
+from __future__ import annotations
+
+import uuid
+
+import pytest
+
+from tests.functional.nova import Nova
+from tests.schemas import closed
+
+pytestmark = pytest.mark.one_client
+
+RELEASE = ("--nova-release", "2026.1")
+NO_HOST = "No valid host was found. "
+SSD = {"trait:CUSTOM_SSD": "required"}
+#: More than two pages.
+MANY = 2500
+#: Requests whatever the number of servers: three pages and an empty one, two of moves,
+#: and the judgment of three kinds.
+MOST = 75
+
+
+@pytest.fixture
+def nova(placement, proxy):
+    """One host without CUSTOM_SSD, where servers of 1000 MB fit."""
+    placement.create_traits("CUSTOM_SSD")
+    sizes = {"VCPU": 8, "MEMORY_MB": 8000, "DISK_GB": 100}
+    host = ("cmp00", placement.add_host("cmp00", inventories=sizes))
+    found = Nova(proxy, [host], {})
+    found._bodies["/os-availability-zone"] = {"availabilityZoneInfo": []}
+    service = {"binary": "nova-compute", "host": "cmp00", "zone": "nova"}
+    service |= {"state": "up", "status": "enabled", "updated_at": None}
+    found._bodies["/os-services"] = {"services": [service]}
+    found._bodies["/os-migrations"] = {"migrations": []}
+    found._bodies["/os-server-groups"] = {"server_groups": []}
+    return found
+
+
+def fail(nova, *servers):
+    nova._bodies["/servers/detail"] = {"servers": list(servers)}
+    for body in servers:
+        path = f"/servers/{body['id']}"
+        nova._bodies[path] = {"server": body}
+        nova._bodies[f"{path}/os-instance-actions"] = {"instanceActions": []}
+        volumes = {"volumeAttachments": []}
+        nova._bodies[f"{path}/os-volume_attachments"] = volumes
+
+
+def server(name, fault, specs=(), ram=1000, created="2026-11-25T12:00:00Z"):
+    return {
+        "id": str(uuid.uuid5(uuid.NAMESPACE_DNS, name)),
+        "name": name,
+        "status": "ERROR",
+        "tenant_id": "p",
+        "created": created,
+        "fault": {"message": fault, "code": 500, "created": created},
+        "flavor": {
+            "original_name": f"m{ram}",
+            "vcpus": 1,
+            "ram": ram,
+            "disk": 1,
+            "ephemeral": 0,
+            "swap": 0,
+            "extra_specs": dict(specs),
+        },
+        "image": "",
+    }
+
+
+def test_servers_that_failed_alike_are_one_cause(nova, proxy, openstack):
+    fail(
+        nova,
+        server("ssd-1", NO_HOST, SSD),
+        server("big", NO_HOST, ram=90_000),
+        server("ssd-2", NO_HOST, SSD),
+        server("small", NO_HOST),
+    )
+    run = openstack("server", "explain", "--failed", "-f", "json", *RELEASE)
+    assert run.code == 7, run.err
+    closed("server explain --failed").validate(run.json)
+    causes = {
+        tuple(each["name"] for each in cause["servers"]): cause
+        for cause in run.json["causes"]
+    }
+    assert run.json["total"] == 4
+    assert set(causes) == {("ssd-1", "ssd-2"), ("big",), ("small",)}
+    assert "CUSTOM_SSD" in causes["ssd-1", "ssd-2"]["now"]
+    assert "RAM" in causes["big",]["now"]
+    assert [causes[each]["has_room"] for each in causes] == [
+        each == ("small",) for each in causes
+    ]
+    assert proxy.writes == []
+
+
+def test_the_first_line_counts_and_each_cause_has_a_command(nova, openstack):
+    fail(nova, server("ssd-1", NO_HOST, SSD), server("ssd-2", NO_HOST, SSD))
+    first, cause, now, command = openstack(
+        "server", "explain", "--failed", *RELEASE
+    ).out.splitlines()
+    assert first == "2 servers failed, for 1 reason; 2 would fail again."
+    assert cause.endswith("ssd-1, ssd-2")
+    assert now == "   It would fail again. 1 lacks trait CUSTOM_SSD"
+    assert command == "   openstack trait-sched server explain ssd-1"
+
+
+def test_thousands_of_failed_servers_are_read_in_pages_and_judged_once(
+    nova, proxy, openstack
+):
+    kinds = [server("ssd", NO_HOST, SSD), server("big", NO_HOST, ram=90_000)]
+    more = [server(f"small-{number}", NO_HOST) for number in range(MANY)]
+    fail(nova, *kinds, *more)
+    run = openstack("server", "explain", "--failed", "-f", "json", *RELEASE)
+    assert run.json["total"] == MANY + 2
+    assert len(run.json["causes"]) == 3
+    assert len(proxy.requests) <= MOST
+
+
+def test_older_failures_do_not_count(nova, openstack):
+    fail(nova, server("old", NO_HOST, created="2020-01-01T00:00:00Z"))
+    run = openstack("server", "explain", "--failed", "--since", "24h", *RELEASE)
+    assert (run.code, run.out) == (0, "No server failed.\n")
+
+
+@pytest.mark.parametrize("words", [["--since", "24h"], ["--failed", "web"], []])
+def test_options_of_all_that_failed_go_without_a_server(nova, openstack, words):
+    run = openstack("server", "explain", *words)
+    assert (run.code, run.out) == (2, "")
+
+
+def test_a_span_of_time_has_a_unit(nova, openstack):
+    run = openstack("server", "explain", "--failed", "--since", "yesterday")
+    assert run.code == 2
+    assert "not a time such as 24h: yesterday" in run.err
