@@ -156,6 +156,8 @@ _EXAMPLES: dict[str, tuple[str, ...]] = {
         "host drain cmp01 --nova-conf /etc/nova/nova.conf",
         "For a program",
         "host drain cmp01 -f json",
+        "The moves as a script that stops at the first failure",
+        "host drain cmp01 --script > drain-cmp01.sh",
     ),
     "ConfigDoctor": (
         "For a program",

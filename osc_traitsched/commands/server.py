@@ -30,6 +30,7 @@ from osc_traitsched.text import visible
 from osc_traitsched.views import terminal
 from osc_traitsched.views.drain import document as drain_document
 from osc_traitsched.views.drain import prose as drain_prose
+from osc_traitsched.views.drain import script
 from osc_traitsched.views.listing import Table
 from osc_traitsched.views.server import destinations as views
 from osc_traitsched.views.server import document, placements, prose
@@ -392,6 +393,11 @@ class DrainHost(base.Command):
             help="the default: print the plan, and move nothing",
         )
         parser.add_argument(
+            "--script",
+            action="store_true",
+            help="print the moves as a shell script that stops at the first failure",
+        )
+        parser.add_argument(
             "--long",
             action="store_true",
             help="all commands and servers, and what was assumed or not checked",
@@ -405,6 +411,8 @@ class DrainHost(base.Command):
         hosts = [name for text in args.hosts for name in arguments.names(text)]
         if not hosts and not args.aggregates:
             raise BadUsage("name the hosts to drain: HOST or --aggregate")
+        if args.script and args.format != "text":
+            raise BadUsage("--script goes without --format")
         sources = scheduler_args.sources(args, self.app)
         found = drain.plan(self.cloud(), hosts, sources, args.aggregates)
         self.app.stdout.write(self._text(found, args) + "\n")
@@ -418,5 +426,7 @@ class DrainHost(base.Command):
         if args.format != "text":
             whole = drain_document.document(found, options)
             return explain.printed(whole, args.format)
+        if args.script:
+            return "\n".join(script.script(found, options))
         above = 1 if drain_prose.of_down(found) else 0
         return self.answer(drain_prose.lines(found, options, args.long), above)

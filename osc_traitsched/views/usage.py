@@ -79,7 +79,6 @@ def _details(use: TraitUse) -> Iterator[tuple[str, str]]:
         yield "hosts", ranges(use.hosts)
     if use.others:
         yield "also on", listed(use.others, "provider")
-    yield "set by", owner(use.name)
     for kind in ("flavor", "image"):
         if names := _names(use.of_kind(kind)):
             yield f"{kind}s", listed(names)
@@ -94,6 +93,7 @@ def _details(use: TraitUse) -> Iterator[tuple[str, str]]:
     if use.misplaced:
         names = [f"{each.name} ({each.host})" for each in use.misplaced]
         yield "misplaced", f"on a host without it: {listed(sorted(names))}"
+    yield "set by", owner(use.name)
 
 
 def owner(name: str) -> str:

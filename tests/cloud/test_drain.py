@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import pathlib
 import shlex
+import subprocess
+import sys
 import time
 import types
 from importlib import metadata
@@ -231,3 +235,41 @@ def test_hosts_that_are_drained_together_are_no_destinations(make, put, plan, ru
         carry_out(run, step["commands"])
         settled(make, step["server"]["id"], step["host"])
     assert plan(*rack, code=3)["steps"] == []
+
+
+def run_script(prefiltering, text, tmp_path):
+    path = tmp_path / "drain.sh"
+    path.write_text(text, "utf-8")
+    tools = str(pathlib.Path(sys.executable).parent)
+    env = {**os.environ, **prefiltering.environment}
+    env["PATH"] = f"{tools}{os.pathsep}{env['PATH']}"
+    return subprocess.run(
+        ["sh", str(path)], env=env, capture_output=True, text=True, check=False
+    )
+
+
+def test_the_script_moves_servers_and_stops_at_the_first_failure(
+    make, put, prefiltering, plan, run, tmp_path
+):
+    for name in ("one", "two"):
+        put(name)
+    planned = plan("cmp00")
+    words = ("host", "drain", "cmp00", "--script")
+    conf = ("--nova-conf", str(prefiltering.nova_conf))
+    text = run("trait-sched", *words, *conf).out
+    first, second = (step["server"] for step in planned["steps"])
+    compute = make.admin.compute
+    (service,) = compute.services(binary="nova-compute", host="cmp00")
+    make.after(compute.enable_service, service)
+
+    wrong = text.replace(f"--host {planned['steps'][0]['host']}", "--host nowhere", 1)
+    done = run_script(prefiltering, wrong, tmp_path)
+    assert done.returncode != 0
+    hosts = [settled(make, each["id"], "cmp00")[0] for each in (first, second)]
+    assert hosts == ["cmp00", "cmp00"], done
+
+    done = run_script(prefiltering, text, tmp_path)
+    assert done.returncode == 0, done
+    for step in planned["steps"]:
+        host, status = settled(make, step["server"]["id"], step["host"])
+        assert (host, status) == (step["host"], "ACTIVE"), done

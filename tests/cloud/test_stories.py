@@ -63,7 +63,7 @@ STORIES = (
     Story("rack", "host drain cmp00 cmp01", 8, "db-1 perhaps can't"),
     Story("trait-used", "trait show CUSTOM_SSD", 0, "ssd-1 \\(cmp07\\)"),
     Story("traits-used", "trait list", 0, "GLOD +on none of 8 hosts, 1 flavor"),
-    Story("host-takes", "host show cmp04", 3, "0 of 7 flavors now"),
+    Story("host-disabled", "host show cmp05", 3, "0 of 7.*DIMM errors"),
     Story("host-isolated", "host show cmp02", 0, "gold \\(isolated by CUSTOM_GOLD"),
     Story("settings", "config doctor", 8, "isolation: 1 aggregate"),
 )

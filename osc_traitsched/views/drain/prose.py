@@ -252,9 +252,9 @@ def of_step(step: Step, options: Sequence[Option]) -> tuple[str, ...]:
     verb, given = _VERBS[server_move.kind]
     wait = (Option("--wait"),) if is_waited_for(step) else ()
     host = Option("--host", step.to.service_host)
-    move = openstack(verb, *given, host, *wait, identity)
+    command = openstack(verb, *given, host, *wait, identity)
     version = Option(_VERSION, _VERSIONS[server_move.kind])
-    lines = [line(move, (*options, version))]
+    lines = [line(command, (*options, version))]
     if server_move.kind is MoveKind.MIGRATION:
         lines.append(line(openstack("server migration confirm", identity), options))
     return tuple(lines)
@@ -352,7 +352,8 @@ def _stuck(found: Drain, options: Sequence[Option], everything: bool) -> Iterato
         yield f"  and {count(rest, 'more server')} (--long)"
 
 
-def _move(step: Step, found: Drain) -> str:
+def move(step: Step, found: Drain) -> str:
+    """A move in words."""
     perhaps = " (perhaps)" if step.unknown else ""
     noun = moves.NOUNS[step.server_move.kind]
     state = step.server_move.state
@@ -368,7 +369,7 @@ def _commands(found: Drain, options: Sequence[Option]) -> Iterator[str]:
     for step in found.steps:
         host = step.server_move.state.host
         fence = f", only if {host} is powered off" if host in found.down else ""
-        yield f"  # {visible(_move(step, found))}{fence}"
+        yield f"  # {visible(move(step, found))}{fence}"
         yield from (f"  {text}" for text in of_step(step, options))
 
 
