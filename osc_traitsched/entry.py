@@ -212,3 +212,15 @@ class ShowHost(_Deferred):
     """openstack trait-sched host show."""
 
     path = "osc_traitsched.commands.usage:ShowHost"
+
+
+class RenameTrait(_Deferred):
+    """openstack trait-sched trait rename."""
+
+    path = "osc_traitsched.commands.usage:RenameTrait"
+
+
+class RetireTrait(_Deferred):
+    """openstack trait-sched trait retire."""
+
+    path = "osc_traitsched.commands.usage:RetireTrait"

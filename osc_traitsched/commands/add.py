@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import argparse
 
-from osc_traitsched.app import trait_changes
+from osc_traitsched.app import settings, trait_changes
+from osc_traitsched.app.wanted import shorthand
 from osc_traitsched.commands import arguments, base, scheduler_args, write_args
 from osc_traitsched.commands import arguments as host_args
 from osc_traitsched.commands.base import ExitCode
+from osc_traitsched.commands.isolation import ShorthandWriter
 from osc_traitsched.core.change import effects, traits
 from osc_traitsched.core.change import effects as servers
 from osc_traitsched.core.change.traits import LastHolder
-from osc_traitsched.views import problems, results
+from osc_traitsched.core.errors import BadUsage
+from osc_traitsched.views import isolation, problems, results
 from osc_traitsched.views.listing import Table
 
 # openstack trait-sched add.
 
 
-class AddTraits(write_args.Writer):
+class AddTraits(ShorthandWriter):
     """Add traits to hosts, and leave all other traits alone.
 
     Hosts that already have the traits are not written. It is safe to run while
     others change the same hosts. If it is interrupted, run the same command
-    again.
+    again. With --like the words are hosts: they get the traits of a peer.
     """
 
     example = "add CUSTOM_GOLD cmp02 --create"
@@ -32,9 +35,22 @@ class AddTraits(write_args.Writer):
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         host_args.add_traits_and_hosts(parser, "add")
         parser.add_argument(
+            "--like",
+            metavar="HOST",
+            type=arguments.some,
+            help="add the traits that this host has and nova-compute does not set",
+        )
+        parser.add_argument(
+            "--aggregates",
+            dest="like_aggregates",
+            action="store_true",
+            help="with --like: also join the aggregates of that host",
+        )
+        parser.add_argument(
             "--force",
             action="store_true",
-            help="also add traits that change what kind of provider a host is",
+            help="also add traits that change what kind of provider a host is; with "
+            "--like: write even if flavors or servers would have no host",
         )
         write_args.add_create_option(parser)
         write_args.add_options(parser)
@@ -42,8 +58,12 @@ class AddTraits(write_args.Writer):
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Plan, and write or show."""
-        names = host_args.split_hosts(args)
         write_args.check(args)
+        if args.like is not None:
+            return self._like(args)
+        if args.like_aggregates:
+            raise BadUsage("--aggregates goes with --like")
+        names = host_args.split_hosts(args)
         arguments.check_columns(args, results.ADDED)
         selectors = host_args.target_selectors(args)
         cloud = self.cloud()
@@ -61,6 +81,26 @@ class AddTraits(write_args.Writer):
             lambda: results.left(*trait_changes.left_of_traits(cloud, todo.plan)),
         )
         return results.added(self.conclude(found, args, self.then(found)))
+
+    def _like(self, args: argparse.Namespace) -> Table:
+        """Give hosts what a peer has."""
+        if args.create:
+            raise BadUsage("--create goes without --like")
+        arguments.check_columns(args, isolation.COLUMNS)
+        # Every word is a host.
+        args.hosts = [*args.hosts, *args.traits]
+        args.undo = None
+        cloud = self.cloud()
+        assumed = settings.of_cloud(cloud, scheduler_args.found(self.app))
+        selectors = host_args.target_selectors(args)
+        wanted = shorthand.like(
+            cloud, args.like, selectors, assumed, args.like_aggregates
+        )
+        return self.write(args, wanted, self.plan(args, wanted, assumed))
+
+    def subject(self, args: argparse.Namespace) -> str:
+        """What the summary is about."""
+        return f"like {args.like}"
 
 
 # openstack trait-sched remove.

@@ -19,6 +19,8 @@ _EXAMPLES: dict[str, tuple[str, ...]] = {
         "add CUSTOM_GOLD 'cmp0[0-3]' --dry-run",
         "Two traits for all hosts of an aggregate",
         "add CUSTOM_GOLD,CUSTOM_SSD --aggregate gold",
+        "What a peer has, on a new host, with its aggregates",
+        "add --like cmp01 cmp02 --aggregates --dry-run",
     ),
     "RemoveTraits": (
         "Remove a trait from a host",
@@ -137,6 +139,16 @@ _EXAMPLES: dict[str, tuple[str, ...]] = {
         "All traits, those of nova-compute, too",
         "Traits that you or a flavor chose",
         "trait list",
+    ),
+    "RenameTrait": (
+        "Show what would be written",
+        "Write, and keep a way back",
+        "trait rename CUSTOM_COMMON CUSTOM_ALL --undo undo.yaml",
+    ),
+    "RetireTrait": (
+        "Show what would be written",
+        "Write, and keep a way back",
+        "trait retire CUSTOM_COMMON --undo undo.yaml",
     ),
     "ServerDestinations": (
         "Where it could be migrated live",

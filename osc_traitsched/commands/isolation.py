@@ -53,6 +53,10 @@ class ShorthandWriter(write_args.Writer):
 
     _sum = ""
 
+    def subject(self, args: argparse.Namespace) -> str:
+        """What the summary is about."""
+        return str(args.aggregate)
+
     def plan(
         self,
         args: argparse.Namespace,
@@ -90,7 +94,7 @@ class ShorthandWriter(write_args.Writer):
         counted = dataclasses.replace(found, outcomes=outcomes)
         self.conclude(counted, args, f"{self.then(counted, again)}{more}")
         if args.formatter in base.FOR_PEOPLE:
-            self._sum = words.summary(args.aggregate, outcomes)
+            self._sum = words.summary(self.subject(args), outcomes)
 
         def left() -> str:
             units = differing(cloud, shorthand.wanted, assumed)

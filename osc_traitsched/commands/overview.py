@@ -35,6 +35,8 @@ GROUPS = {
         "list": "which hosts have which traits",
         "trait list": "traits in use: on how many hosts, needed by how many flavors",
         "trait show": "who has a trait, and who needs it",
+        "trait rename": "rename a trait on hosts, flavors, images and aggregates",
+        "trait retire": "remove a trait everywhere, requirements first",
         "add": "add traits to hosts",
         "remove": "remove traits from hosts",
         "isolate": "reserve an aggregate for servers that require traits",

@@ -6,13 +6,23 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from osc_traitsched.app import usage
+from osc_traitsched.app import settings, usage
 from osc_traitsched.app.gc_pause import gc_paused
-from osc_traitsched.commands import arguments, base, request_args, scheduler_args
+from osc_traitsched.app.wanted import shorthand
+from osc_traitsched.commands import (
+    arguments,
+    base,
+    isolation,
+    request_args,
+    scheduler_args,
+    write_args,
+)
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.commands.capacity import assumed
 from osc_traitsched.commands.explain import add_format, printed
+from osc_traitsched.commands.isolation import ShorthandWriter
 from osc_traitsched.core.servers.usage import TraitUse
+from osc_traitsched.views import isolation as isolation_views
 from osc_traitsched.views import usage as views
 from osc_traitsched.views.listing import Table
 
@@ -80,6 +90,69 @@ class ListTraitUses(base.TextLister):
             self.app.stdout.write(f"{text}\n")
             return 0
         return super().produce_output(parsed_args, column_names, data)
+
+
+# openstack trait-sched trait rename and trait retire.
+
+
+class _TraitWriter(ShorthandWriter):
+    """A command that replaces a trait everywhere, or removes it."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """The parser of this command's options."""
+        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+        parser.add_argument("trait", metavar="TRAIT", help="a trait of this cloud")
+        self.add_name(parser)
+        isolation.add_options(parser)
+        return parser
+
+    def add_name(self, parser: argparse.ArgumentParser) -> None:
+        """Add the new name, if there is one."""
+
+    def subject(self, args: argparse.Namespace) -> str:
+        """What the summary is about."""
+        return str(args.trait)
+
+    def take_action(self, args: argparse.Namespace) -> Table:
+        """Plan, look ahead, and write or show."""
+        write_args.check(args)
+        arguments.check_columns(args, isolation_views.COLUMNS)
+        cloud = self.cloud()
+        assumed = settings.of_cloud(cloud, scheduler_args.sources(args, self.app))
+        new = getattr(args, "new", None)
+        wanted = shorthand.replaced(cloud, args.trait, new, assumed)
+        return self.write(args, wanted, self.plan(args, wanted, assumed))
+
+
+class RenameTrait(_TraitWriter):
+    """Rename a trait on hosts, flavors, images and aggregates.
+
+    Hosts get the new trait first, then flavors, images and aggregates require it, then
+    the old one goes: no flavor is without a host in between. All hosts of an aggregate
+    that it isolates get the new one. Servers keep their own copy of their flavor, and
+    what it requires. Exits 5 and writes nothing if a flavor
+    or a server would lose its last host. The old name stays in Placement; "openstack
+    trait delete" removes it.
+    """
+
+    example = "trait rename CUSTOM_COMMON CUSTOM_ALL --dry-run"
+
+    def add_name(self, parser: argparse.ArgumentParser) -> None:
+        """Add the new name."""
+        parser.add_argument(
+            "new", metavar="NEW", help="its new name; created if needed"
+        )
+
+
+class RetireTrait(_TraitWriter):
+    """Remove a trait from flavors, images, aggregates and hosts.
+
+    Nothing requires the trait before the hosts lose it. Exits 5 and writes nothing if a
+    server still requires it. The name stays in Placement; "openstack trait delete"
+    removes it.
+    """
+
+    example = "trait retire CUSTOM_COMMON --dry-run"
 
 
 # openstack trait-sched host show.

@@ -1,4 +1,4 @@
-"""Isolating and opening an aggregate: the rows, and the effects on flavors."""
+"""What short commands write: the rows, and the effects on flavors."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ _STEPS = {
     ObjectKind.TRAIT: "trait",
     ObjectKind.PROVIDER_TRAITS: "host",
     ObjectKind.PROVIDER_AGGREGATES: "mirror",
+    ObjectKind.AGGREGATE_HOSTS: "aggregate",
     ObjectKind.FLAVOR: "flavor",
     ObjectKind.IMAGE: "image",
     ObjectKind.AGGREGATE: "aggregate",
@@ -52,14 +53,14 @@ def rows(outcomes: Iterable[Outcome]) -> Table:
     return COLUMNS, table
 
 
-def summary(aggregate: str, outcomes: Iterable[Outcome]) -> str:
+def summary(subject: str, outcomes: Iterable[Outcome]) -> str:
     """The line before the rows: ``gold: 5 changed, 2 unchanged``."""
     counts = collections.Counter(each.status for each in outcomes)
     if counts.keys() <= {Status.UNCHANGED}:
-        return f"{visible(aggregate)}: nothing to change\n"
+        return f"{visible(subject)}: nothing to change\n"
     order = sorted(counts, key=lambda status: status is Status.UNCHANGED)
     said = ", ".join(f"{counts[each]} {each.value}" for each in order)
-    return f"{visible(aggregate)}: {said}\n"
+    return f"{visible(subject)}: {said}\n"
 
 
 def _name(changed: Object, is_ambiguous: bool) -> str:
@@ -85,10 +86,16 @@ def _what(change: Change) -> str:
         return "joins the aggregate in Placement"
     if kind is ObjectKind.TRAIT:
         return "created"
-    required = "" if kind is ObjectKind.PROVIDER_TRAITS else f"={REQUIRED}"
-    added = [f"{key}{required}" for key in change.after if key in change.added]
+    is_list = kind in (ObjectKind.PROVIDER_TRAITS, ObjectKind.AGGREGATE_HOSTS)
+    added = [
+        key if is_list else f"{key}={value}"
+        for key, value in change.after.items()
+        if key in change.added
+    ]
+    required = "" if is_list else f"={REQUIRED}"
     removed = [f"{key}{required}" for key in change.after if key in change.removed]
-    return f"without {listed(removed)}" if removed else f"with {listed(added)}"
+    parts = [("with", added), ("without", removed)]
+    return ", ".join(f"{word} {listed(keys)}" for word, keys in parts if keys)
 
 
 def _kept(kept: Kept) -> str:

@@ -256,3 +256,59 @@ def test_a_trait_that_a_server_requires_is_not_removed_from_the_last_hosts(
     assert hosts_with(admin) == INSIDE
     assert openstack(*UNISOLATE, "--force").code == 0
     assert not hosts_with(admin)
+
+
+def test_a_trait_is_renamed_everywhere_and_back(
+    aggregate, admin, openstack, make, golden, raw, tmp_path
+):
+    new = f"{GOLD}_RENAMED"
+    make.forgotten(new)
+    assert openstack(*ISOLATE, "--image", "raw").code == 0
+    undo = str(tmp_path / "undo.yaml")
+    words = ("trait", "rename", GOLD, new, "-f", "json")
+    dry = openstack(*words, "--dry-run")
+    assert (dry.code, hosts_with(admin)) == (0, INSIDE)
+
+    run = openstack(*words, "--undo", undo)
+    assert run.code == 0, run.err
+    # Placement has the hosts in the aggregate already.
+    stay = {row["step"] for row in run.json if row["status"] != "changed"}
+    assert stay == {"mirror"}
+    assert (hosts_with(admin), hosts_with(admin, new)) == (set(), INSIDE)
+    renamed = {f"trait:{new}": "required"}
+    assert specs(admin, golden) == metadata(admin, aggregate) == renamed
+    boot = make.boot(golden, raw)
+    make.after(make.delete, boot)
+    assert boot.host in INSIDE, boot
+
+    # A server requires the new name by its own copy of the flavor.
+    refused = openstack("apply", undo)
+    assert refused.code == 5
+    make.delete(boot)
+    assert openstack("apply", undo).code == 0
+    assert (hosts_with(admin), hosts_with(admin, new)) == (INSIDE, set())
+    assert specs(admin, golden) == metadata(admin, aggregate) == REQUIRED
+
+
+def test_a_retired_trait_is_required_by_nothing_and_on_no_host(
+    aggregate, admin, openstack, golden
+):
+    assert openstack(*ISOLATE, "--image", "raw").code == 0
+    run = openstack("trait", "retire", GOLD, "-f", "json")
+    assert run.code == 0, run.err
+    assert not hosts_with(admin)
+    assert specs(admin, golden) == metadata(admin, aggregate) == {}
+    assert openstack("trait", "retire", GOLD, "-f", "json").json == []
+
+
+def test_a_host_gets_the_traits_and_aggregates_of_a_peer(
+    aggregate, admin, openstack, cloud
+):
+    assert openstack(*ISOLATE).code == 0
+    like = ("add", "--like", "cmp00", "cmp02", "--aggregates", "-f", "json")
+    for status in ("changed", "unchanged"):
+        run = shell.run(cloud.environment, "trait-sched", *like)
+        assert run.code == 0, run.err
+        assert {row["status"] for row in run.json} <= {status, "unchanged"}
+        assert hosts_with(admin) == INSIDE | {"cmp02"}
+        assert inside(admin, aggregate) == INSIDE | {"cmp02"}

@@ -1,4 +1,4 @@
-"""From the command lines of isolate and unisolate to wanted states."""
+"""From command lines such as isolate and trait rename to wanted states."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from osc_traitsched.cloud import lookup, read, topology
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
 from osc_traitsched.core.inventory import selection, trait
+from osc_traitsched.core.inventory.selection import Selectors
+from osc_traitsched.core.inventory.snapshot import Nova
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.server.image import images_of_others as of_others
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.wanted import shorthand
 from osc_traitsched.core.wanted.shorthand import Holders, Shorthand
+from osc_traitsched.text import quoted
 
 
 def isolate(
@@ -83,6 +86,66 @@ def unisolate(
             opening, names, held, images, owners, all_images
         )
     return Opening(body, names, opening, trait.vanished(names, found.traits))
+
+
+def replaced(
+    cloud: Cloud, old: str, new: str | None, assumptions: SchedulerSettings
+) -> Shorthand:
+    """Replace a trait everywhere, or remove it there.
+
+    :param new: a custom trait may be created; None to remove the old one only
+    :raises NovaOwnsTrait: if nova-compute or Neutron would set the old one again
+    :raises BadQuestion: for a trait that does not exist
+    :raises CloudBroke: if a service can't be read
+    """
+    names = [old] if new is None else [old, new]
+    trait.parse(names)
+    found = read_cloud(cloud, ())
+    found = dataclasses.replace(found, collation=assumptions.collation)
+    trait.check_exist([old], found.traits)
+    if new is not None:
+        trait.to_create([new], found.traits, create=True)
+    for name in names:
+        if not _is_yours(name):
+            raise errors.NovaOwnsTrait(name)
+    return shorthand.replaced(old, new, found, topology.images(cloud, [old]))
+
+
+def like(
+    cloud: Cloud,
+    peer: str,
+    hosts: Selectors,
+    assumptions: SchedulerSettings,
+    with_aggregates: bool = False,
+) -> Shorthand:
+    """Give hosts the traits of a peer that nova-compute and Neutron do not set.
+
+    :param peer: one host: its name, its UUID or its service host's
+    :param with_aggregates: also put them into the peer's aggregates
+    :raises BadQuestion: for a host that does not exist
+    :raises CloudBroke: if a service can't be read
+    """
+    found = read_cloud(cloud, ())
+    snapshot = found.snapshot
+    same = selection.select(Selectors(hosts=(peer,)), snapshot).providers
+    if len(same) != 1:
+        raise errors.BadUsage(f"{quoted(peer)} matches {len(same)} hosts: name one")
+    chosen = [p for p in selection.select(hosts, snapshot).providers if p not in same]
+    traits = sorted(filter(_is_yours, found.holdings[same[0].uuid].traits))
+    nodes = {node.uuid: node for node in (snapshot.nova or Nova()).computes}
+    services = [nodes[p.uuid].service_host for p in (*same, *chosen) if p.uuid in nodes]
+    members = [
+        (body["name"], host)
+        for body in found.aggregates
+        if with_aggregates and services and services[0] in body["hosts"]
+        for host in services[1:]
+    ]
+    return shorthand.like(traits, [each.uuid for each in chosen], members)
+
+
+def _is_yours(name: str) -> bool:
+    is_set = trait.ownership(name) is not trait.Ownership.OPERATOR
+    return not is_set and not trait.is_of_neutron(name)
 
 
 def _aggregate(cloud: Cloud, name: str, bodies: Iterable[Body]) -> Body:

@@ -1,8 +1,9 @@
-"""isolate and unisolate as lines of a file."""
+"""isolate, unisolate, add --like, trait rename and retire as lines of a file."""
 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core import errors
@@ -92,22 +93,28 @@ class Shorthand:
     def rows(
         self, outcomes: Iterable[Outcome], units: Iterable[Unit]
     ) -> tuple[Outcome, ...]:
-        """One outcome for each object, unchanged ones too."""
-        found = {_mark(outcome.change.object): outcome for outcome in outcomes}
+        """One outcome for each write, and for each object that needs none."""
+        found: dict[tuple[ObjectKind, str], list[Outcome]] = {}
+        for outcome in outcomes:
+            found.setdefault(_mark(outcome.change.object), []).append(outcome)
         for target, _ in units:
-            found.setdefault(_mark(target), _unchanged(Change(target, State({}), {})))
+            found.setdefault(_mark(target), [_unchanged(Change(target, State({}), {}))])
         for named in self.named:
-            outcome = found.get(_mark(named.object), _unchanged(named))
-            change = dataclasses.replace(
-                outcome.change, object=named.object, kept=named.kept
-            )
-            found[_mark(named.object)] = dataclasses.replace(outcome, change=change)
+            found[_mark(named.object)] = [
+                dataclasses.replace(
+                    outcome,
+                    change=dataclasses.replace(
+                        outcome.change, object=named.object, kept=named.kept
+                    ),
+                )
+                for outcome in found.get(_mark(named.object), [_unchanged(named)])
+            ]
 
         def place(outcome: Outcome) -> tuple[int, str]:
             target = outcome.change.object
             return self.order.index(target.kind), target.name
 
-        return tuple(sorted(found.values(), key=place))
+        return tuple(sorted(itertools.chain(*found.values()), key=place))
 
 
 def _mark(target: Object) -> tuple[ObjectKind, str]:
@@ -275,3 +282,65 @@ class Holders:
 
 def _others(aggregate: Body, aggregates: Iterable[Body]) -> Iterator[Body]:
     return (each for each in aggregates if each["id"] != aggregate["id"])
+
+
+# A trait everywhere, and a host like another one.
+
+
+#: The order of rows: as they are written.
+EVERYWHERE = (
+    ObjectKind.TRAIT,
+    ObjectKind.PROVIDER_TRAITS,
+    ObjectKind.PROVIDER_AGGREGATES,
+    ObjectKind.AGGREGATE_HOSTS,
+    ObjectKind.FLAVOR,
+    ObjectKind.IMAGE,
+    ObjectKind.AGGREGATE,
+)
+
+
+def replaced(
+    old: str, new: str | None, found: FoundCloud, images: Iterable[Body]
+) -> Shorthand:
+    """Replace a trait on hosts, flavors, images and aggregates, or remove it there.
+
+    :param new: None to remove the old one only
+    :param images: images that require the old one
+    """
+    places: list[tuple[Part, str]] = []
+    for body in found.flavors:
+        value = (body.get("extra_specs") or {}).get(key_of(old))
+        if value in _OF_FLAVORS:
+            places.append((_OF_FLAVORS[value], body["id"]))
+    places += ((Part.IMAGE_REQUIRES, body["id"]) for body in images)
+    for body in found.aggregates:
+        if old in isolated_by(body["metadata"], found.collation):
+            places.append((Part.ISOLATION, body["name"]))
+    entries = []
+    for uuid in sorted(found.holders.get(old, frozenset())):
+        entries.append(entry(Part.TRAIT_PROVIDERS, old, uuid, absent=True))
+        if new is not None:
+            entries.append(entry(Part.TRAIT_PROVIDERS, new, uuid))
+    for part, of in places:
+        entries.append(entry(part, of, old, absent=True))
+        if new is not None:
+            entries.append(entry(part, of, new))
+    return Shorthand(Wanted(tuple(entries)), EVERYWHERE)
+
+
+_OF_FLAVORS = {REQUIRED: Part.FLAVOR_REQUIRES, FORBIDDEN: Part.FLAVOR_FORBIDS}
+
+
+def like(
+    traits: Iterable[str], providers: Sequence[str], members: Iterable[tuple[str, str]]
+) -> Shorthand:
+    """Give traits to providers, and put hosts into aggregates.
+
+    :param providers: their UUIDs
+    :param members: names of an aggregate and of a service host
+    """
+    given = (
+        entry(Part.TRAIT_PROVIDERS, name, uuid) for name in traits for uuid in providers
+    )
+    joined = (entry(Part.MEMBERS, aggregate, host) for aggregate, host in members)
+    return Shorthand(Wanted((*given, *joined)), EVERYWHERE)
