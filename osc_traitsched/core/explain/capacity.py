@@ -15,6 +15,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.verdict import Rejection
 from osc_traitsched.core.nova.clause import Condition, MemberOf, Resource
+from osc_traitsched.core.nova.filter.state import HostState, Passes
+from osc_traitsched.core.nova.filter.table import judge
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement.facts import Facts, Group, Room, by_suffix
 
@@ -219,6 +221,7 @@ class FlavorFit:
     :ivar room: on all of them together
     :ivar empty: servers that all suitable hosts would hold if nothing were in use
     :ivar after: after the change that was asked for; None without one
+    :ivar claims: filters that need not be enabled: nova-compute checks the same
     :ivar groups: by zone, aggregate or host, if asked for: hosts with room, and room
     """
 
@@ -228,6 +231,7 @@ class FlavorFit:
     empty: Room = _ZERO
     kept_away: tuple[KeptAway, ...] = ()
     after: Room | None = None
+    claims: tuple[str, ...] = ()
     groups: Mapping[str, tuple[int, Room]] = dataclasses.field(default_factory=dict)
 
     @property
@@ -243,19 +247,42 @@ class FlavorFit:
     @functools.cached_property
     def deciding(self) -> tuple[str, ...]:
         """Filters that may reject a host with room."""
-        return self.explanation.filtering.deciding(self.hosts)
+        enabled = self.explanation.filtering.deciding(self.hosts)
+        return tuple(dict.fromkeys((*enabled, *self.claims)))
 
     @property
     def limit(self) -> str:
-        """The resource class that runs out first on most hosts; may be empty."""
+        """The class that runs out first on most hosts, or has; may be empty."""
         found = collections.Counter(each.limit for each in self.hosts.values())
+        if not found:
+            for rejection, roots in by_rejection(self.explanation):
+                for name in short_of(rejection):
+                    found[name] += len(roots)
         return max(sorted(found), key=found.__getitem__, default="")
+
+
+#: What these read, nova-compute checks once more, whether they are enabled or not
+#: (nova/compute/claims.py).
+_CLAIMED = ("NUMATopologyFilter", "PciPassthroughFilter")
+
+
+def claims(explanation: Explanation, hosts: Sequence[HostState]) -> tuple[str, ...]:
+    """Filters whose answer for the first of some hosts no API shows."""
+    question = explanation.question
+    spec, settings = question.request_spec(), question.assumptions
+    return tuple(
+        name
+        for name in _CLAIMED
+        for host in hosts[:1]
+        if not isinstance(judge(name, host, spec, settings), Passes)
+    )
 
 
 class FlavorCounter:
     """Counts servers of an explanation's flavor, with both of Nova's queries.
 
     :param caps: limits of the counting filters by root: at least, at most
+    :param is_at_most: what no API shows may reject any host
     """
 
     def __init__(
@@ -263,12 +290,14 @@ class FlavorCounter:
         explanation: Explanation,
         facts: Facts,
         caps: Mapping[str, tuple[int | None, int | None]],
+        is_at_most: bool = False,
     ) -> None:
         request = explanation.request
         queries = [request, request.fallback] if request else []
         self._counters = [Counter(each, facts) for each in queries if each]
         self._explanation, self._facts, self._caps = explanation, facts, caps
-        self._unsure = frozenset(host.uuid for host in explanation.uncertain)
+        unsure = explanation.candidates if is_at_most else explanation.uncertain
+        self._unsure = frozenset(host.uuid for host in unsure)
 
     def hosts(
         self, free: Free, roots: Iterable[str], is_sure: bool = True
@@ -332,7 +361,7 @@ class FlavorCounter:
         """Roots of hosts that fail no condition but amounts; candidates first."""
         found = [host.uuid for host in self._explanation.candidates]
         for rejection, roots in by_rejection(self._explanation):
-            if all(isinstance(each, Resource) for each in rejection.involved):
+            if short_of(rejection):
                 found += roots
         return found
 
@@ -352,6 +381,14 @@ class FlavorCounter:
                 hosts = tuple(sorted(names[root].name for root in fits))
                 found.append(KeptAway(clause, hosts, self.room(fits, free).most))
         return tuple(sorted(found, key=lambda each: (-each.servers, each.hosts)))
+
+
+def short_of(rejection: Rejection) -> frozenset[str]:
+    """Classes that a host lacks amounts of; empty if it fails another condition."""
+    clauses = [each for each in rejection.involved if isinstance(each, Resource)]
+    if len(clauses) != len(rejection.involved):
+        return frozenset()
+    return frozenset(clause.resource_class for clause in clauses)
 
 
 def by_rejection(found: Explanation) -> Collection[tuple[Rejection, list[str]]]:
@@ -401,12 +438,9 @@ def stranded(
     short: dict[str, frozenset[str]] = {}
     for each in flavors:
         for rejection, roots in by_rejection(each.explanation):
-            clauses = [c for c in rejection.involved if isinstance(c, Resource)]
-            if len(clauses) != len(rejection.involved):
-                continue
-            names = frozenset(clause.resource_class for clause in clauses)
+            names = short_of(rejection)
             for root in roots:
-                if root not in full:
+                if names and root not in full:
                     short[root] = short.get(root, names) & names
     groups: dict[tuple[str, ...], list[str]] = {}
     for root, names in short.items():
