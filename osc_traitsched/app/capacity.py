@@ -159,18 +159,26 @@ class _Count:
         question = first.question
         states = host_states(first.computes.values(), question.aggregates)
         self._states, self._caps = states, _caps(states, question.assumptions)
+        self._counted: dict[int, FlavorFit] = {}
         self._like = {
             name: _one(name, _roots(Selectors(hosts=(name,)), facts.snapshot), facts)
             for name in query.added
         }
 
     def flavor(self, found: Explanation) -> FlavorFit:
+        """Count a flavor; those that are judged alike are counted once."""
+        key = id(found.verdict)
+        if key not in self._counted:
+            self._counted[key] = self._fit(found)
+        return dataclasses.replace(self._counted[key], explanation=found)
+
+    def _fit(self, found: Explanation) -> FlavorFit:
         claims = core.claims(found, self._states)
         counter = FlavorCounter(found, self._facts, self._caps, bool(claims))
         hosts = counter.hosts(self.free, (host.uuid for host in found.candidates))
         suited = counter.suited()
         uncapped = FlavorCounter(found, self._facts, {})
-        empty = uncapped.hosts(self._empty, suited, is_sure=False)
+        empty = uncapped.hosts(self._empty, suited, is_sure=False, is_offered=False)
         groups = {
             name: self._in_group(counter, hosts, roots)
             for name, roots in self._groups.items()

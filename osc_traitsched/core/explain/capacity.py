@@ -11,6 +11,7 @@ import collections
 import dataclasses
 import functools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.verdict import Rejection
@@ -43,8 +44,7 @@ def free_if_empty(facts: Facts) -> Free:
     }
 
 
-@dataclasses.dataclass(frozen=True)
-class HostFit:
+class HostFit(NamedTuple):
     """Servers of one flavor on one host.
 
     :ivar limit: the resource class that runs out first
@@ -59,11 +59,6 @@ class HostFit:
     pooled: tuple[tuple[str, int], ...] = ()
     sharers: frozenset[str] = frozenset()
     alone: int = 0
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether the host's number is certain."""
-        return self.room.least == self.room.most
 
 
 class Counter:
@@ -80,6 +75,7 @@ class Counter:
             name: sum(amount for amount, _, _ in each)
             for name, each in self._asked.items()
         }
+        self._amounts = sorted(self.totals.items())
         self._is_placed_anywhere = not request.same_subtree and all(
             len(each) == 1 for each in self._asked.values()
         )
@@ -90,18 +86,21 @@ class Counter:
             for amount, _, _ in each
         ]
 
-    def on(self, root: str, free: Free) -> HostFit:
-        """Servers on a host that meets all conditions but amounts."""
+    def on(self, root: str, free: Free, is_offered: bool) -> HostFit:
+        """Servers on a host that meets all conditions but amounts.
+
+        :param is_offered: Placement offers it each amount now
+        """
         uuids = self._facts.reachable(root)
         if len(uuids) > 1:
             return self._on_tree(root, uuids, free)
-        own = free.get(root, _NONE)
-        if not self._suits(root):
+        if not self.totals or not (is_offered or self._suits(root)):
             return HostFit(_ZERO, "")
-        most, limit = min(
-            ((own.get(name, 0) // n, name) for name, n in self.totals.items()),
-            default=(0, ""),
-        )
+        own, most, limit = free.get(root, _NONE), -1, ""
+        for name, amount in self._amounts:
+            number = own.get(name, 0) // amount
+            if number < most or most < 0:
+                most, limit = number, name
         return HostFit(Room(most, most), limit)
 
     def _suits(self, root: str) -> bool:
@@ -300,25 +299,30 @@ class FlavorCounter:
         self._unsure = frozenset(host.uuid for host in unsure)
 
     def hosts(
-        self, free: Free, roots: Iterable[str], is_sure: bool = True
+        self,
+        free: Free,
+        roots: Iterable[str],
+        is_sure: bool = True,
+        is_offered: bool = True,
     ) -> dict[str, HostFit]:
         """Hosts with room among those that meet all conditions but amounts.
 
         :param is_sure: False to count hosts that a filter may reject as any other
+        :param is_offered: Placement offers all of them each amount now
         """
         found = {}
         for root in roots:
-            fit = self._on(root, free)
+            fit = self._on(root, free, is_offered)
             if is_sure and root in self._unsure:
-                fit = dataclasses.replace(fit, room=Room(0, fit.room.most))
+                fit = fit._replace(room=Room(0, fit.room.most))
             cap = self._caps.get(root)
             if cap is not None:
-                fit = dataclasses.replace(fit, room=fit.room.capped(*cap))
+                fit = fit._replace(room=fit.room.capped(*cap))
             if fit.room.most:
                 found[root] = fit
         return found
 
-    def _on(self, root: str, free: Free) -> HostFit:
+    def _on(self, root: str, free: Free, is_offered: bool) -> HostFit:
         if not self._counters:
             return HostFit(_ZERO, "")
         *others, last = self._counters
@@ -326,8 +330,8 @@ class FlavorCounter:
             # A host with dedicated CPUs pins to these, whichever query Nova claims by.
             stock = [self._facts.stock.get(u, {}) for u in self._facts.reachable(root)]
             if any("PCPU" in each for each in stock):
-                return others[0].on(root, free)
-        return last.on(root, free)
+                return others[0].on(root, free, is_offered)
+        return last.on(root, free, is_offered)
 
     def room(self, fits: Mapping[str, HostFit], free: Free) -> Room:
         """Servers on several hosts; what sharing providers give counts once."""
@@ -348,7 +352,7 @@ class FlavorCounter:
             given = sum(free.get(u, _NONE).get(name, 0) // amount for u in sharers)
             most = min(most, own + given)
         is_simple = all(
-            each.is_exact
+            each.room.least == each.room.most
             and each.sharers == sharers
             and len(sharers) == 1
             and not any(own for _, own in each.pooled)
