@@ -24,8 +24,9 @@ from osc_traitsched.core.inventory.selection import Selectors
 from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
 from osc_traitsched.core.names import near_names
 from osc_traitsched.core.nova.filter import values
-from osc_traitsched.core.nova.filter.state import host_states
+from osc_traitsched.core.nova.filter.state import HostState, host_states
 from osc_traitsched.core.nova.question import Body, ServerSpec
+from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.facts import Facts, Room
 from osc_traitsched.core.servers.capacity import Capacity, CapacityQuery
 from osc_traitsched.core.servers.drain import Drain, State
@@ -155,18 +156,29 @@ class _Count:
         self._free_after = _after(plan, self.free) if plan else self.free
         self._empty = core.free_if_empty(facts)
         self._groups = _groups(query.by, snapshot)
-        self._caps = _caps(first)
+        question = first.question
+        states = host_states(first.computes.values(), question.aggregates)
+        self._states, self._caps = states, _caps(states, question.assumptions)
+        self._counted: dict[int, FlavorFit] = {}
         self._like = {
             name: _one(name, _roots(Selectors(hosts=(name,)), facts.snapshot), facts)
             for name in query.added
         }
 
     def flavor(self, found: Explanation) -> FlavorFit:
-        counter = FlavorCounter(found, self._facts, self._caps)
+        """Count a flavor; those that are judged alike are counted once."""
+        key = id(found.verdict)
+        if key not in self._counted:
+            self._counted[key] = self._fit(found)
+        return dataclasses.replace(self._counted[key], explanation=found)
+
+    def _fit(self, found: Explanation) -> FlavorFit:
+        claims = core.claims(found, self._states)
+        counter = FlavorCounter(found, self._facts, self._caps, bool(claims))
         hosts = counter.hosts(self.free, (host.uuid for host in found.candidates))
         suited = counter.suited()
         uncapped = FlavorCounter(found, self._facts, {})
-        empty = uncapped.hosts(self._empty, suited, is_sure=False)
+        empty = uncapped.hosts(self._empty, suited, is_sure=False, is_offered=False)
         groups = {
             name: self._in_group(counter, hosts, roots)
             for name, roots in self._groups.items()
@@ -177,6 +189,7 @@ class _Count:
             counter.room(hosts, self.free),
             uncapped.room(empty, self._empty),
             counter.kept_away(self.free),
+            claims=claims,
             groups={
                 name: each
                 for name, each in groups.items()
@@ -185,7 +198,8 @@ class _Count:
         )
         if not self._removed and not self._query.added:
             return fit
-        after = self._changed(counter, found, empty)
+        unsure = found.candidates if claims else found.uncertain
+        after = self._changed(counter, found, empty, {host.uuid for host in unsure})
         return dataclasses.replace(fit, after=after)
 
     def _in_group(
@@ -198,11 +212,14 @@ class _Count:
         return len(inside), counter.room(inside, self.free)
 
     def _changed(
-        self, counter: FlavorCounter, found: Explanation, empty: Mapping[str, HostFit]
+        self,
+        counter: FlavorCounter,
+        found: Explanation,
+        empty: Mapping[str, HostFit],
+        unsure: Collection[str],
     ) -> Room:
         left = (h.uuid for h in found.candidates if h.uuid not in self._removed)
         room = counter.room(counter.hosts(self._free_after, left), self._free_after)
-        unsure = {host.uuid for host in found.uncertain}
         for name, root in self._like.items():
             if root in empty:
                 number, more = self._query.added[name], empty[root].room
@@ -211,14 +228,11 @@ class _Count:
         return room
 
 
-def _caps(first: Explanation) -> Mapping[str, tuple[int | None, int | None]]:
+def _caps(
+    states: Iterable[HostState], settings: SchedulerSettings
+) -> Mapping[str, tuple[int | None, int | None]]:
     """Limits of filters that count servers, by root, where there are any."""
-    question = first.question
-    states = host_states(first.computes.values(), question.aggregates)
-    caps = {
-        each.compute.uuid: values.servers_left(each, question.assumptions)
-        for each in states
-    }
+    caps = {h.compute.uuid: values.servers_left(h, settings) for h in states}
     return {root: each for root, each in caps.items() if each != (None, None)}
 
 

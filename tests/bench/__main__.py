@@ -11,7 +11,7 @@ import pathlib
 import tempfile
 from collections.abc import Iterator
 
-from tests.bench import adding, checking, explaining, judging, wanting
+from tests.bench import adding, checking, counting, explaining, judging, wanting
 from tests.services import on_mariadb
 from tests.services.fill import fill
 from tests.services.mariadb import NoMariaDB
@@ -33,6 +33,8 @@ def main() -> None:
             for workers in (1, 2):
                 what = f"{hosts} hosts on MariaDB, {workers} of Placement's workers"
                 _on_mariadb(server, workers, what)
+    with _placement() as server:
+        counting.report(server, fill(server.database, 10_000))
     with _placement() as server:
         checking.report(server, 1000)
     with _placement() as server:

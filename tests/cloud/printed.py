@@ -254,6 +254,22 @@ def _draining(make: Maker) -> None:
         make.used(host, used, image)
 
 
+def _filling(make: Maker) -> None:
+    """Two zones; one host is isolated, one disabled, and one short of memory."""
+    make.traits(GOLD, "cmp00")
+    make.aggregate("east", "cmp01", "cmp03", availability_zone="az-east")
+    make.aggregate("golden", "cmp00", **{f"trait:{GOLD}": "required"})
+    image = make.image("rocky")
+    make.flavor("small")
+    large = make.flavor("large", vcpus=2, ram=2048, disk=10)
+    make.flavor("gold", {f"trait:{GOLD}": "required"}, **_SIZE)
+    make.flavor("numa", {"hw:numa_nodes": "2"}, **_SIZE)
+    boot = make.boot(large, image, host="cmp01", name="web-1")
+    make.after(make.delete, boot)
+    make.used("cmp02", make.flavor("batch", ram=7680), image)
+    make.disabled("cmp03", "new DIMMs, till Friday")
+
+
 #: By the page's name, the heading and the number of the block below it; 0 is any.
 _SCENES: dict[tuple[str, str, int], Callable[[Maker], None]] = {
     ("README", "osc-traitsched", 0): _busy,
@@ -282,6 +298,11 @@ _SCENES: dict[tuple[str, str, int], Callable[[Maker], None]] = {
     ("servers", "A move that failed", 0): _pinned,
     ("servers", "Servers that a policy leaves behind", 0): _left_behind,
     ("servers", "Empty a host", 0): _draining,
+    ("capacity", "How many more servers of a flavor fit", 0): _filling,
+    ("capacity", "Zones, aggregates and hosts", 0): _filling,
+    ("capacity", "If a host is lost", 0): _filling,
+    ("capacity", "If hosts are added", 0): _filling,
+    ("capacity", "An alert and a nightly check", 0): _filling,
     ("checks", "Checks", 0): _half_gold,
     ("wanted", "The wanted state of a cloud", 0): _small,
     ("traits", "See that it works", 0): _gold,

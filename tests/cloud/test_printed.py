@@ -28,6 +28,7 @@ VERBS = ("explain", "candidates")
 OF_THE_NEWEST = re.compile(r"2026\.2|OWNER_NOVA")
 SERVERS = "doc/source/user/servers.rst"
 WANTED = "doc/source/user/wanted.rst"
+CAPACITY = "doc/source/user/capacity.rst"
 CHECKS = "doc/source/reference/checks.rst"
 #: The first Nova whose answer is as printed, where older ones lack what it is about.
 SINCE = {
@@ -54,6 +55,7 @@ PRINTED = [
             *FAILED,
             *blocks(SERVERS, "server misplaced"),
             *blocks(SERVERS, "host drain"),
+            *blocks(CAPACITY, "capacity"),
             *blocks(CHECKS, "check"),
             *blocks(WANTED, "plan"),
             *blocks("README.rst", "plan"),
@@ -108,6 +110,12 @@ def test_an_answer_is_as_printed(cloud, stage, tmp_path, block):
 
 
 def test_every_page_has_blocks_with_output():
-    assert {block.page for block in PRINTED} == {*PAGES, SERVERS, CHECKS, WANTED}
+    assert {block.page for block in PRINTED} == {
+        *PAGES,
+        SERVERS,
+        CAPACITY,
+        CHECKS,
+        WANTED,
+    }
     assert len(PRINTED) >= 10
     assert {name_of(block) for block in PRINTED} >= SINCE.keys()

@@ -11,10 +11,13 @@ import collections
 import dataclasses
 import functools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.verdict import Rejection
 from osc_traitsched.core.nova.clause import Condition, MemberOf, Resource
+from osc_traitsched.core.nova.filter.state import HostState, Passes
+from osc_traitsched.core.nova.filter.table import judge
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement.facts import Facts, Group, Room, by_suffix
 
@@ -41,8 +44,7 @@ def free_if_empty(facts: Facts) -> Free:
     }
 
 
-@dataclasses.dataclass(frozen=True)
-class HostFit:
+class HostFit(NamedTuple):
     """Servers of one flavor on one host.
 
     :ivar limit: the resource class that runs out first
@@ -57,11 +59,6 @@ class HostFit:
     pooled: tuple[tuple[str, int], ...] = ()
     sharers: frozenset[str] = frozenset()
     alone: int = 0
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether the host's number is certain."""
-        return self.room.least == self.room.most
 
 
 class Counter:
@@ -78,6 +75,7 @@ class Counter:
             name: sum(amount for amount, _, _ in each)
             for name, each in self._asked.items()
         }
+        self._amounts = sorted(self.totals.items())
         self._is_placed_anywhere = not request.same_subtree and all(
             len(each) == 1 for each in self._asked.values()
         )
@@ -88,18 +86,21 @@ class Counter:
             for amount, _, _ in each
         ]
 
-    def on(self, root: str, free: Free) -> HostFit:
-        """Servers on a host that meets all conditions but amounts."""
+    def on(self, root: str, free: Free, is_offered: bool) -> HostFit:
+        """Servers on a host that meets all conditions but amounts.
+
+        :param is_offered: Placement offers it each amount now
+        """
         uuids = self._facts.reachable(root)
         if len(uuids) > 1:
             return self._on_tree(root, uuids, free)
-        own = free.get(root, _NONE)
-        if not self._suits(root):
+        if not self.totals or not (is_offered or self._suits(root)):
             return HostFit(_ZERO, "")
-        most, limit = min(
-            ((own.get(name, 0) // n, name) for name, n in self.totals.items()),
-            default=(0, ""),
-        )
+        own, most, limit = free.get(root, _NONE), -1, ""
+        for name, amount in self._amounts:
+            number = own.get(name, 0) // amount
+            if number < most or most < 0:
+                most, limit = number, name
         return HostFit(Room(most, most), limit)
 
     def _suits(self, root: str) -> bool:
@@ -219,6 +220,7 @@ class FlavorFit:
     :ivar room: on all of them together
     :ivar empty: servers that all suitable hosts would hold if nothing were in use
     :ivar after: after the change that was asked for; None without one
+    :ivar claims: filters that need not be enabled: nova-compute checks the same
     :ivar groups: by zone, aggregate or host, if asked for: hosts with room, and room
     """
 
@@ -228,6 +230,7 @@ class FlavorFit:
     empty: Room = _ZERO
     kept_away: tuple[KeptAway, ...] = ()
     after: Room | None = None
+    claims: tuple[str, ...] = ()
     groups: Mapping[str, tuple[int, Room]] = dataclasses.field(default_factory=dict)
 
     @property
@@ -243,19 +246,42 @@ class FlavorFit:
     @functools.cached_property
     def deciding(self) -> tuple[str, ...]:
         """Filters that may reject a host with room."""
-        return self.explanation.filtering.deciding(self.hosts)
+        enabled = self.explanation.filtering.deciding(self.hosts)
+        return tuple(dict.fromkeys((*enabled, *self.claims)))
 
     @property
     def limit(self) -> str:
-        """The resource class that runs out first on most hosts; may be empty."""
+        """The class that runs out first on most hosts, or has; may be empty."""
         found = collections.Counter(each.limit for each in self.hosts.values())
+        if not found:
+            for rejection, roots in by_rejection(self.explanation):
+                for name in short_of(rejection):
+                    found[name] += len(roots)
         return max(sorted(found), key=found.__getitem__, default="")
+
+
+#: What these read, nova-compute checks once more, whether they are enabled or not
+#: (nova/compute/claims.py).
+_CLAIMED = ("NUMATopologyFilter", "PciPassthroughFilter")
+
+
+def claims(explanation: Explanation, hosts: Sequence[HostState]) -> tuple[str, ...]:
+    """Filters whose answer for the first of some hosts no API shows."""
+    question = explanation.question
+    spec, settings = question.request_spec(), question.assumptions
+    return tuple(
+        name
+        for name in _CLAIMED
+        for host in hosts[:1]
+        if not isinstance(judge(name, host, spec, settings), Passes)
+    )
 
 
 class FlavorCounter:
     """Counts servers of an explanation's flavor, with both of Nova's queries.
 
     :param caps: limits of the counting filters by root: at least, at most
+    :param is_at_most: what no API shows may reject any host
     """
 
     def __init__(
@@ -263,33 +289,40 @@ class FlavorCounter:
         explanation: Explanation,
         facts: Facts,
         caps: Mapping[str, tuple[int | None, int | None]],
+        is_at_most: bool = False,
     ) -> None:
         request = explanation.request
         queries = [request, request.fallback] if request else []
         self._counters = [Counter(each, facts) for each in queries if each]
         self._explanation, self._facts, self._caps = explanation, facts, caps
-        self._unsure = frozenset(host.uuid for host in explanation.uncertain)
+        unsure = explanation.candidates if is_at_most else explanation.uncertain
+        self._unsure = frozenset(host.uuid for host in unsure)
 
     def hosts(
-        self, free: Free, roots: Iterable[str], is_sure: bool = True
+        self,
+        free: Free,
+        roots: Iterable[str],
+        is_sure: bool = True,
+        is_offered: bool = True,
     ) -> dict[str, HostFit]:
         """Hosts with room among those that meet all conditions but amounts.
 
         :param is_sure: False to count hosts that a filter may reject as any other
+        :param is_offered: Placement offers all of them each amount now
         """
         found = {}
         for root in roots:
-            fit = self._on(root, free)
+            fit = self._on(root, free, is_offered)
             if is_sure and root in self._unsure:
-                fit = dataclasses.replace(fit, room=Room(0, fit.room.most))
+                fit = fit._replace(room=Room(0, fit.room.most))
             cap = self._caps.get(root)
             if cap is not None:
-                fit = dataclasses.replace(fit, room=fit.room.capped(*cap))
+                fit = fit._replace(room=fit.room.capped(*cap))
             if fit.room.most:
                 found[root] = fit
         return found
 
-    def _on(self, root: str, free: Free) -> HostFit:
+    def _on(self, root: str, free: Free, is_offered: bool) -> HostFit:
         if not self._counters:
             return HostFit(_ZERO, "")
         *others, last = self._counters
@@ -297,8 +330,8 @@ class FlavorCounter:
             # A host with dedicated CPUs pins to these, whichever query Nova claims by.
             stock = [self._facts.stock.get(u, {}) for u in self._facts.reachable(root)]
             if any("PCPU" in each for each in stock):
-                return others[0].on(root, free)
-        return last.on(root, free)
+                return others[0].on(root, free, is_offered)
+        return last.on(root, free, is_offered)
 
     def room(self, fits: Mapping[str, HostFit], free: Free) -> Room:
         """Servers on several hosts; what sharing providers give counts once."""
@@ -319,7 +352,7 @@ class FlavorCounter:
             given = sum(free.get(u, _NONE).get(name, 0) // amount for u in sharers)
             most = min(most, own + given)
         is_simple = all(
-            each.is_exact
+            each.room.least == each.room.most
             and each.sharers == sharers
             and len(sharers) == 1
             and not any(own for _, own in each.pooled)
@@ -332,7 +365,7 @@ class FlavorCounter:
         """Roots of hosts that fail no condition but amounts; candidates first."""
         found = [host.uuid for host in self._explanation.candidates]
         for rejection, roots in by_rejection(self._explanation):
-            if all(isinstance(each, Resource) for each in rejection.involved):
+            if short_of(rejection):
                 found += roots
         return found
 
@@ -352,6 +385,14 @@ class FlavorCounter:
                 hosts = tuple(sorted(names[root].name for root in fits))
                 found.append(KeptAway(clause, hosts, self.room(fits, free).most))
         return tuple(sorted(found, key=lambda each: (-each.servers, each.hosts)))
+
+
+def short_of(rejection: Rejection) -> frozenset[str]:
+    """Classes that a host lacks amounts of; empty if it fails another condition."""
+    clauses = [each for each in rejection.involved if isinstance(each, Resource)]
+    if len(clauses) != len(rejection.involved):
+        return frozenset()
+    return frozenset(clause.resource_class for clause in clauses)
 
 
 def by_rejection(found: Explanation) -> Collection[tuple[Rejection, list[str]]]:
@@ -401,12 +442,9 @@ def stranded(
     short: dict[str, frozenset[str]] = {}
     for each in flavors:
         for rejection, roots in by_rejection(each.explanation):
-            clauses = [c for c in rejection.involved if isinstance(c, Resource)]
-            if len(clauses) != len(rejection.involved):
-                continue
-            names = frozenset(clause.resource_class for clause in clauses)
+            names = short_of(rejection)
             for root in roots:
-                if root not in full:
+                if names and root not in full:
                     short[root] = short.get(root, names) & names
     groups: dict[tuple[str, ...], list[str]] = {}
     for root, names in short.items():

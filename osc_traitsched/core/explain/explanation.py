@@ -176,7 +176,8 @@ class Explanation:
         """
         if self.may_fail or self.is_limited:
             return self.candidates
-        return tuple(h for h in self.candidates if self.filtering.unknown(h.uuid))
+        unknown = frozenset[str]().union(*self.filtering.unknown_hosts.values())
+        return tuple(host for host in self.candidates if host.uuid in unknown)
 
     @property
     def is_uncertain(self) -> bool:

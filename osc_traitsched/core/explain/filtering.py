@@ -243,10 +243,21 @@ class Filtering:
         """Whether any filter does not certainly pass the host."""
         return next(self.answers(uuid), None) is not None
 
+    @functools.cached_property
+    def unknown_hosts(self) -> Mapping[str, frozenset[str]]:
+        """Hosts for which the answer of each filter is unknown."""
+        found = {}
+        for name in self.judgment.names:
+            answers = self.judgment.answers[name].items()
+            found[name] = frozenset(u for u, a in answers if isinstance(a, Unknown))
+        return found
+
     def deciding(self, uuids: Iterable[str]) -> tuple[str, ...]:
         """Filters with an unknown answer for any of the hosts."""
-        names = {name for uuid in uuids for name, _ in self.unknown(uuid)}
-        return tuple(name for name in self.judgment.names if name in names)
+        hosts = frozenset(uuids)
+        return tuple(
+            name for name, found in self.unknown_hosts.items() if found & hosts
+        )
 
     def failures(self, hosts: Collection[str]) -> Iterator[FilterFailure]:
         """Possible failures in Nova's order, up to the first certain one.

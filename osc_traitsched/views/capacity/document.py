@@ -55,11 +55,11 @@ def _range(room: Room) -> schema.ServerRange:
 
 
 def _flavor(fit: FlavorFit) -> schema.FlavorCapacity:
-    names = {host.uuid: host.name for host in fit.explanation.candidates}
     return schema.FlavorCapacity(
         flavor=_name(fit.explanation),
         servers=_range(fit.room),
-        hosts={names[root]: _range(each.room) for root, each in fit.hosts.items()},
+        hosts=len(fit.hosts),
+        most_on_one_host=fit.largest,
         total_hosts=fit.explanation.total_hosts,
         first_short=fit.limit or None,
         may_reject=fit.deciding,

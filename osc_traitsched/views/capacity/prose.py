@@ -281,7 +281,7 @@ def _free(resource_class: str, amount: int) -> str:
 def _at_most(flavors: Sequence[FlavorFit]) -> Iterator[str]:
     deciding = dict.fromkeys(name for fit in flavors for name in fit.deciding)
     if deciding:
-        yield f"<= is at most: {listed(deciding)} may reject more; no API shows it."
+        yield f"<= is at most: no API shows what {listed(deciding)} reads."
     if any(fit.room.least != fit.room.most and not fit.deciding for fit in flavors):
         yield "Ranges: trees of providers and shared pools fill up in several ways."
 

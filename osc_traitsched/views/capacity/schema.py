@@ -49,9 +49,10 @@ class FlavorCapacity:
     """The flavor."""
     servers: ServerRange
     """The servers that fit now."""
-    hosts: dict[str, ServerRange]
-    """The servers that fit on each host with room, by its name. Hosts that share a pool
-    may have room for fewer together."""
+    hosts: int
+    """The hosts with room."""
+    most_on_one_host: int
+    """The most servers on one host."""
     total_hosts: int
     """How many hosts were judged."""
     first_short: Optional[str]
@@ -66,8 +67,9 @@ class FlavorCapacity:
     """The servers that fit after the change; null without ``--without`` and
     ``--with``."""
     groups: dict[str, GroupFit]
-    """Room by zone, aggregate or host, as ``--by`` asks; empty without it. A host can
-    be in several aggregates."""
+    """Room by zone, by aggregate, or by host with room, as ``--by`` asks; empty without
+    it. Never add them: a host can be in several aggregates, and hosts can share a pool.
+    """
     kept_away: Iterable[KeptAwayFit]
     """Room on hosts that fail one condition only, the most servers first."""
     reasons: Iterable[str]
