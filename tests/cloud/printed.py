@@ -59,14 +59,14 @@ def _plain(text: str) -> str:
     return "\n".join(lines).strip("\n")
 
 
-def blocks(page: str, verb: str) -> Iterator[Printed]:
-    """Yield the blocks of a page that show one command of a verb."""
+def blocks(page: str, verb: str = "") -> Iterator[Printed]:
+    """Yield the blocks of a page that show a command of a verb, or any command."""
     text = (REPOSITORY / page).read_text(encoding="utf-8")
     headings = [(found.start(), found[1]) for found in _HEADING.finditer(text)]
     numbers: dict[str, int] = {}
     for block in _BLOCK.finditer(text):
         first, *output = textwrap.dedent(block[2]).strip("\n").splitlines()
-        if not first.startswith(f"$ openstack trait-sched {verb} "):
+        if not f"{first} ".startswith(f"$ openstack trait-sched {verb}".rstrip() + " "):
             continue
         scene = [title for start, title in headings if start < block.start()][-1]
         numbers[scene] = numbers.get(scene, 0) + 1
@@ -272,8 +272,6 @@ def _filling(make: Maker) -> None:
 
 #: By the page's name, the heading and the number of the block below it; 0 is any.
 _SCENES: dict[tuple[str, str, int], Callable[[Maker], None]] = {
-    ("README", "osc-traitsched", 0): _busy,
-    ("README", "The wanted state in a file", 0): _reserved,
     ("explain", "One look at the whole", 0): _busy,
     ("explain", "A flavor alone, an image alone", 0): _busy,
     ("explain", "No host has the trait", 0): _alone,

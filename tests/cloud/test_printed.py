@@ -16,7 +16,6 @@ from tests.services.release import NEWEST
 
 _PREFILTERS = ("traits", "az", "image-type", "project", "isolation")
 PAGES = (
-    "README.rst",
     "doc/source/user/explain.rst",
     "doc/source/reference/explain-json.rst",
     "doc/source/reference/host-filters.rst",
@@ -41,7 +40,7 @@ SINCE = {
 #: What takes a Cinder: network/test_volumes.py compares it.
 WITH_CINDER = " --volume "
 FAILED = [*blocks(SERVERS, "server explain")]
-#: The last writes. Those of one scene come one after another: it is made once.
+#: Those of one scene come one after another: it is made once.
 PRINTED = [
     *sorted(
         (
@@ -58,11 +57,9 @@ PRINTED = [
             *blocks(CAPACITY, "capacity"),
             *blocks(CHECKS, "check"),
             *blocks(WANTED, "plan"),
-            *blocks("README.rst", "plan"),
         ),
         key=lambda block: scene_of(block).__name__,
     ),
-    *blocks("README.rst", "apply"),
 ]
 
 

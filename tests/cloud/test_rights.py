@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 
 import pytest
+import yaml
 
 from osc_traitsched.cloud import lookup
 from osc_traitsched.cloud.connection import HttpCloud
 from tests.cloud import config
 from tests.cloud.factory import factory
 from tests.functional import shell
+from tests.services.environment import REPOSITORY
 
 GOLD = "CUSTOM_GOLD"
 
@@ -196,3 +198,9 @@ def test_a_reader_reads_what_the_policies_let_him(make, cloud, policies, command
     done = run(cloud.environment_of("reader"), *command)
     assert "HTTP 403" not in done.err
     assert done.code == 0
+
+
+def test_a_page_prints_these_policies():
+    page = (REPOSITORY / "doc/source/user/quick-start.rst").read_text("utf-8")
+    block = page.partition(".. code-block:: yaml\n")[2].partition("\n\nA reader")[0]
+    assert yaml.safe_load(block) == READING

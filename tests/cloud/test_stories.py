@@ -13,10 +13,20 @@ import shlex
 
 import pytest
 
+from tests import scripts
 from tests.cloud.cloud import ISOLATION, Cloud
 from tests.cloud.factory import factory
+from tests.cloud.printed import blocks
 from tests.functional import shell
 from tests.services.release import NEWEST, chosen
+
+#: Pages whose sessions are of this night, and the nova.conf that they save.
+PAGES = (
+    "README.rst",
+    "doc/source/user/quick-start.rst",
+    "doc/source/reference/settings.rst",
+)
+NOVA_CONF = "[scheduler]\nenable_isolated_aggregate_filtering = true\n"
 
 FIRST = 5
 ROWS, COLUMNS = 24, 80
@@ -143,6 +153,20 @@ def test_the_first_screen_has_the_cause(night, story, golden):
     assert rows(lines) <= ROWS, lines
     assert done.code == story.code
     golden(f"stories/{story.name}", map(steady, lines))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_session_of_a_page_is_as_printed(night, tmp_path, page):
+    (tmp_path / "nova.conf").write_text(NOVA_CONF, encoding="utf-8")
+    home = tmp_path / ".config"
+    variables = {**night.environment, "XDG_CONFIG_HOME": str(home)}
+    session = list(blocks(page))
+    for block in session:
+        done = scripts.type_in(tmp_path, block.command, variables)
+        found = done.out.replace(str(home), "~/.config")
+        differing = block.differs_from(found.replace(str(tmp_path), "/home/you"))
+        assert not differing, done.out + done.err
+    assert session
 
 
 def rows(lines):
