@@ -169,7 +169,7 @@ _EXAMPLES: dict[str, tuple[str, ...]] = {
         "For a program",
         "host drain cmp01 -f json",
         "The moves as a script that stops at the first failure",
-        "host drain cmp01 --script > drain-cmp01.sh",
+        "host drain cmp01 --script",
     ),
     "ConfigDoctor": (
         "For a program",

@@ -70,6 +70,7 @@ ERRORS = [
     errors.UnknownTrait("HW_NEW", True, ()),
     errors.NothingMatches("host", "x\n", ("y",), "compute is down"),
     errors.NoServer("web\n", own_only=True),
+    errors.NovaOwnsTrait("COMPUTE_NODE"),
     errors.NoProvider("cmp1"),
     errors.AmbiguousName("aggregate", "gold", [Namesake("u1")] * 2),
     errors.EmptyAggregate("gold"),
