@@ -23,8 +23,8 @@ _REAL = f'exec "{sys.executable}" -m openstackclient.shell "$@"'
 
 
 def blocks() -> Iterator[str]:
-    """Yield all blocks of shell in the user's part of the documentation."""
-    for page in sorted((REPOSITORY / "doc" / "source" / "user").glob("*.rst")):
+    """Yield all blocks of shell in the documentation."""
+    for page in sorted((REPOSITORY / "doc" / "source").rglob("*.rst")):
         for block in page.read_text(encoding="utf-8").split(_BLOCK)[1:]:
             yield textwrap.dedent("\n".join(_indented(block))) + "\n"
 

@@ -14,26 +14,25 @@ from tests.cloud.printed import blocks, scene_of
 from tests.services.environment import REPOSITORY
 from tests.services.release import NEWEST
 
-_PREFILTERS = ("traits", "az", "image-type", "project", "isolation")
 PAGES = (
     "doc/source/user/explain.rst",
     "doc/source/reference/explain-json.rst",
     "doc/source/reference/host-filters.rst",
     "doc/source/reference/weighers.rst",
-    *(f"doc/source/user/prefilters/{name}.rst" for name in _PREFILTERS),
+    "doc/source/reference/prefilters.rst",
 )
 VERBS = ("explain", "candidates")
 #: What an answer of an older release does not have.
 OF_THE_NEWEST = re.compile(r"2026\.2|OWNER_NOVA")
 SERVERS = "doc/source/user/servers.rst"
-WANTED = "doc/source/user/wanted.rst"
+WANTED = "doc/source/user/desired-state.rst"
 CAPACITY = "doc/source/user/capacity.rst"
 CHECKS = "doc/source/reference/checks.rst"
 #: The first Nova whose answer is as printed, where older ones lack what it is about.
 SINCE = {
     # Until Wallaby zones are a filter's by default, and not in the query.
     "doc/source/user/explain.rst An availability zone explain 1": 24,
-    "doc/source/user/prefilters/az.rst See that it works explain 1": 24,
+    "doc/source/reference/prefilters.rst Availability zones explain 1": 24,
     # The compute API shows a server's hints, and the properties of its image.
     f"{SERVERS} A server in ERROR server 1": 31,
 }

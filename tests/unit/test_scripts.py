@@ -40,9 +40,8 @@ def gate(tmp_path):
     )
 
 
-def test_each_script_of_the_documentation_is_run_here_or_on_a_placement():
-    here = {"flavors-have-hosts", "check-cloud"}
-    assert set(scripts.texts()) == here | {"post-deploy-traits"}
+def test_each_script_of_the_documentation_is_run_here():
+    assert set(scripts.texts()) == {"flavors-have-hosts", "check-cloud"}
 
 
 def test_each_block_of_shell_is_such_a_script_or_run_by_itself():
