@@ -26,6 +26,13 @@ PAGES = (
     "doc/source/user/quick-start.rst",
     "doc/source/reference/settings.rst",
 )
+#: Commands of this night on pages that have others, too.
+COMMANDS = (
+    ("doc/source/user/why.rst", "host show"),
+    ("doc/source/user/why.rst", "server explain --failed"),
+    ("doc/source/user/traits.rst", "trait show"),
+    ("doc/source/user/traits.rst", "add --like"),
+)
 NOVA_CONF = "[scheduler]\nenable_isolated_aggregate_filtering = true\n"
 
 FIRST = 5
@@ -167,6 +174,13 @@ def test_the_session_of_a_page_is_as_printed(night, tmp_path, page):
         differing = block.differs_from(found.replace(str(tmp_path), "/home/you"))
         assert not differing, done.out + done.err
     assert session
+
+
+@pytest.mark.parametrize(("page", "verb"), COMMANDS)
+def test_a_command_of_a_page_is_as_printed(night, tmp_path, page, verb):
+    (block,) = blocks(page, verb)
+    done = scripts.type_in(tmp_path, block.command, night.environment)
+    assert not block.differs_from(done.out), done.out + done.err
 
 
 def rows(lines):
