@@ -36,9 +36,9 @@ class ShowCapacity(base.Command):
     Every host is judged as Nova would, with its filters and isolation, on one reading
     of the cloud. Without FLAVOR it counts all public flavors. Flavors compete for the
     same hosts, so that their numbers do not add up. Nothing is written or claimed.
-    Exits 0 if any of the flavors fits, 3 if none does, and with --at-least 7 if one is
-    short, or 8 if that depends on what no API shows. "openstack -q" prints the first
-    line alone.
+    Exits 0 if any of the flavors fits, and 3 if none does. With --at-least it exits 7
+    if one is short, or 8 if that depends on what no API shows. "openstack -q" prints
+    the first line alone.
     """
 
     example = "capacity gold --image raw"

@@ -189,13 +189,32 @@ TREE_FLAVORS = (
         trait1__CUSTOM_GOLD="required",
         group_policy="none",
     ),
+    flavor(
+        "mixed",
+        1,
+        512,
+        1,
+        resources1__CUSTOM_CARD="1",
+        resources2__CUSTOM_LINK="1",
+        group_policy="isolate",
+    ),
+    flavor(
+        "linked",
+        1,
+        512,
+        1,
+        resources1__CUSTOM_CARD="1",
+        resources2__CUSTOM_LINK="1",
+        group_policy="none",
+    ),
     flavor("plain", 1, 1024, 7),
 )
 
 
 def trees(placement, chance):
     """Make hosts with cards; some share a pool of disks instead of their own."""
-    placement.call("PUT", "/resource_classes/CUSTOM_CARD")
+    for name in ("CUSTOM_CARD", "CUSTOM_LINK"):
+        placement.call("PUT", f"/resource_classes/{name}")
     placement.create_traits("CUSTOM_GOLD")
     hosts, sharing = [], []
     for name in ("cmp00", "cmp01", "cmp02"):
@@ -208,6 +227,8 @@ def trees(placement, chance):
         for card in range(chance.randint(0, 3)):
             traits = chance.choice(((), ("CUSTOM_GOLD",)))
             of = {"CUSTOM_CARD": chance.randint(1, 5)}
+            if chance.random() < 0.7:
+                of["CUSTOM_LINK"] = chance.randint(1, 3)
             placement.add_host(f"{name}-{card}", traits, host, of)
     pool = placement.add_host(
         "nfs", (SHARES,), inventories={"DISK_GB": chance.randint(1, 60)}

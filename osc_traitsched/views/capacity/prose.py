@@ -30,7 +30,7 @@ COMPETE = "Flavors compete for the same hosts: do not add the rows."
 
 
 def lines(found: Capacity, encoding: str = "ascii") -> Iterator[Line]:
-    """The answer, a table, and what else decides. Names are not escaped yet.
+    """The answer, a table, and remarks. Names are not escaped yet.
 
     :param encoding: of the terminal, for the bars
     """
