@@ -87,9 +87,9 @@ def _of_one(fit: FlavorFit, change: str) -> str:
     room = fit.after or fit.room
     if change:
         return f"{change}{number(room)} more {fit.name} fit ({number(fit.room)} now)."
-    if not room.most:
-        return f"No more {fit.name} fit: 0 of {count(fit.explanation.total_hosts, 'host')}."
     hosts = f"{len(fit.hosts)} of {count(fit.explanation.total_hosts, 'host')}"
+    if not room.most:
+        return f"No more {fit.name} fit: {hosts}."
     text = number(room)
     return f"{text[0].upper()}{text[1:]} more {fit.name} fit, on {hosts}."
 
