@@ -231,7 +231,7 @@ class _Count:
 def _caps(
     states: Iterable[HostState], settings: SchedulerSettings
 ) -> Mapping[str, tuple[int | None, int | None]]:
-    """Limits of filters that count servers, by root, where there are any."""
+    """Limits of filters that count servers, by root; hosts without any are left out."""
     caps = {h.compute.uuid: values.servers_left(h, settings) for h in states}
     return {root: each for root, each in caps.items() if each != (None, None)}
 

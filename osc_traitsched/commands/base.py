@@ -128,7 +128,8 @@ class ExitCode(enum.IntEnum):
     """A dry run with ``--exit-code`` found changes to write."""
 
     FINDINGS = 7
-    """A finding as severe as ``--fail-on``, or a misplaced server."""
+    """A finding as severe as ``--fail-on``, a misplaced server, or room for fewer
+    servers than ``--at-least``."""
 
     UNKNOWN = 8
     """The answer depends on data that no API shows."""

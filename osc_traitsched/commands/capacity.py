@@ -36,9 +36,9 @@ class ShowCapacity(base.Command):
     Every host is judged as Nova would, with its filters and isolation, on one reading
     of the cloud. Without FLAVOR it counts all public flavors. Flavors compete for the
     same hosts, so that their numbers do not add up. Nothing is written or claimed.
-    Exits 0 if any of the flavors fits, 3 if none does, and with --at-least 7 if one is
-    short, or 8 if that depends on what no API shows. "openstack -q" prints the first
-    line alone.
+    Exits 0 if any of the flavors fits, and 3 if none does. With --at-least it exits 7
+    if one is short. It exits 8 if that depends on what no API shows. "openstack -q"
+    prints the first line alone.
     """
 
     example = "capacity gold --image raw"
@@ -156,9 +156,14 @@ def assumed(found: Capacity) -> Iterable[str]:
 
 def _exit_code(found: Capacity, wanted: int | None) -> ExitCode:
     rooms = [each.after or each.room for each in found.flavors]
+    least = 1 if wanted is None else wanted
+    short = [f for f, room in zip(found.flavors, rooms) if room.most < least]
+    depends = [each for each in short if each.explanation.depends]
     if wanted is None:
-        return ExitCode.DONE if any(r.most for r in rooms) else ExitCode.NO_HOST
-    if found.rejected or any(room.most < wanted for room in rooms):
+        if len(short) < len(rooms):
+            return ExitCode.DONE
+        return ExitCode.UNKNOWN if depends else ExitCode.NO_HOST
+    if found.rejected or len(depends) < len(short):
         return ExitCode.FINDINGS
     is_sure = all(room.least >= wanted for room in rooms)
     return ExitCode.DONE if is_sure else ExitCode.UNKNOWN

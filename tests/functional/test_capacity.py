@@ -86,6 +86,14 @@ def claim(placement, allocations):
     return consumer if answer.status == 204 else None
 
 
+def join(placement, *providers):
+    """Have providers in one aggregate of Placement's."""
+    for each in providers:
+        body = {"aggregates": [RACK]}
+        body["resource_provider_generation"] = placement.generation(each)
+        placement.call("PUT", f"/resource_providers/{each}/aggregates", body)
+
+
 def forget(placement, consumers):
     for consumer in consumers:
         placement.call("DELETE", f"/allocations/{consumer}")
@@ -189,13 +197,32 @@ TREE_FLAVORS = (
         trait1__CUSTOM_GOLD="required",
         group_policy="none",
     ),
+    flavor(
+        "mixed",
+        1,
+        512,
+        1,
+        resources1__CUSTOM_CARD="1",
+        resources2__CUSTOM_LINK="1",
+        group_policy="isolate",
+    ),
+    flavor(
+        "linked",
+        1,
+        512,
+        1,
+        resources1__CUSTOM_CARD="1",
+        resources2__CUSTOM_LINK="1",
+        group_policy="none",
+    ),
     flavor("plain", 1, 1024, 7),
 )
 
 
 def trees(placement, chance):
     """Make hosts with cards; some share a pool of disks instead of their own."""
-    placement.call("PUT", "/resource_classes/CUSTOM_CARD")
+    for name in ("CUSTOM_CARD", "CUSTOM_LINK"):
+        placement.call("PUT", f"/resource_classes/{name}")
     placement.create_traits("CUSTOM_GOLD")
     hosts, sharing = [], []
     for name in ("cmp00", "cmp01", "cmp02"):
@@ -208,14 +235,13 @@ def trees(placement, chance):
         for card in range(chance.randint(0, 3)):
             traits = chance.choice(((), ("CUSTOM_GOLD",)))
             of = {"CUSTOM_CARD": chance.randint(1, 5)}
+            if chance.random() < 0.7:
+                of["CUSTOM_LINK"] = chance.randint(1, 3)
             placement.add_host(f"{name}-{card}", traits, host, of)
     pool = placement.add_host(
         "nfs", (SHARES,), inventories={"DISK_GB": chance.randint(1, 60)}
     )
-    for each in (pool, *sharing):
-        body = {"aggregates": [RACK]}
-        body["resource_provider_generation"] = placement.generation(each)
-        placement.call("PUT", f"/resource_providers/{each}/aggregates", body)
+    join(placement, pool, *sharing)
     return hosts
 
 
@@ -268,10 +294,7 @@ def test_a_pool_counts_once(placement, cloud, capacity):
     sizes = {"VCPU": 8, "MEMORY_MB": 8192}
     hosts = [(n, placement.add_host(n, inventories=sizes)) for n in ("a", "b")]
     pool = placement.add_host("nfs", (SHARES,), inventories={"DISK_GB": 50})
-    for each in (pool, *(host for _, host in hosts)):
-        body = {"aggregates": [RACK]}
-        body["resource_provider_generation"] = placement.generation(each)
-        placement.call("PUT", f"/resource_providers/{each}/aggregates", body)
+    join(placement, pool, *(host for _, host in hosts))
     cloud(hosts, [flavor("wide", 1, 512, 10)])
     found = capacity("wide", "--by", "host")["wide"]
     assert found["servers"] == {"min": 5, "max": 5}
@@ -357,3 +380,20 @@ def test_exit_codes(placement, cloud, openstack, words, code):
     hosts = [("cmp0", placement.add_host("cmp0", inventories=sizes))]
     cloud(hosts, (*FLAVORS, flavor("huge", 64, 512, 1)))
     assert openstack("capacity", *words, *RELEASE).code == code
+
+
+@pytest.mark.parametrize("words", [(), ("--at-least", "2")], ids=str)
+def test_it_is_unknown_if_only_an_assumed_option_rejects(
+    placement, cloud, openstack, words
+):
+    placement.create_traits("CUSTOM_RED")
+    hosts = [("cmp0", placement.add_host("cmp0"))]
+    nova = cloud(hosts)
+    metadata = {"trait:CUSTOM_RED": "required"}
+    body = {"id": 1, "uuid": RACK, "name": "red", "hosts": ["cmp0"]}
+    nova.aggregates.append({**body, "metadata": metadata})
+    join(placement, hosts[0][1])
+    run = openstack("capacity", "tiny", *words, *RELEASE)
+    assert run.out.startswith("No more tiny fit: 0 of 1 host.")
+    assert "isolation is assumed on" in run.err
+    assert run.code == 8

@@ -76,10 +76,11 @@ class Counter:
             for name, each in self._asked.items()
         }
         self._amounts = sorted(self.totals.items())
-        self._is_placed_anywhere = not request.same_subtree and all(
+        is_apart = request.group_policy == "isolate" and len(self._groups) > 1
+        self._is_placed_anywhere = not (is_apart or request.same_subtree) and all(
             len(each) == 1 for each in self._asked.values()
         )
-        self._member_of = any(isinstance(c, MemberOf) for c in request.clauses)
+        self._member_of = [c for c in request.clauses if isinstance(c, MemberOf)]
         self._offers = [
             (name, amount, facts.offers.get((name, amount), frozenset()))
             for name, each in self._asked.items()
@@ -167,6 +168,9 @@ class Counter:
             return False
         return not suffix or group.required <= traits
 
+    def _sharers(self, root: str) -> frozenset[str]:
+        return self._facts.sharers.get(root, frozenset())
+
     @staticmethod
     def _servers(
         asked: Sequence[tuple[int, Group, str]], amounts: Mapping[str, int]
@@ -180,8 +184,12 @@ class Counter:
     def _is_free_of_ties(self, root: str, uuids: Sequence[str]) -> bool:
         """Whether each class can be taken from any provider that has it."""
         traits, stock = self._facts.traits, self._facts.stock
-        if self._member_of and uuids != self._facts.snapshot.host_trees[root]:
-            return False
+        for clause in self._member_of:
+            inside = self._facts.members[clause.aggregates]
+            if (clause.forbidden and inside & {*uuids}) or (
+                not clause.forbidden and not inside >= {root, *self._sharers(root)}
+            ):
+                return False
         for suffix, group in self._groups.items():
             several = len(group.amounts) > 1
             if suffix and several:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from osc_traitsched.core.explain.capacity import FlavorFit
@@ -111,31 +111,30 @@ def metrics(found: Capacity) -> str:
     for gauge, text in gauges.items():
         lines.append(f"# HELP {_PREFIX}_{gauge} {text}")
         lines.append(f"# TYPE {_PREFIX}_{gauge} gauge")
-        for labels, values in _samples(found.flavors, label):
+        for labels, values in _samples(found):
             lines.append(f"{_PREFIX}_{gauge}{{{labels}}} {values[gauge]}")
     return "\n".join(lines)
 
 
-def _samples(
-    flavors: Iterable[FlavorFit], by: str | None
-) -> Iterator[tuple[str, Mapping[str, int]]]:
-    for fit in flavors:
-        flavor = _label("flavor", fit.name)
+def _samples(found: Capacity) -> Iterator[tuple[str, Mapping[str, int]]]:
+    by, none = found.query.by, Room(0, 0)
+    for fit in found.flavors:
+        flavor, room = _label("flavor", fit.name), fit.after or fit.room
         if by is None:
-            room = fit.after or fit.room
-            yield (
-                flavor,
-                {
-                    **_values(len(fit.hosts), room),
-                    "servers_if_empty": fit.empty.most,
-                },
-            )
-        for name, (hosts, room) in fit.groups.items():
-            yield f"{flavor},{_label(by or '', name)}", _values(hosts, room)
+            yield flavor, _values(len(fit.hosts), room, fit.empty)
+        for name, (hosts, inside) in fit.groups.items():
+            yield f"{flavor},{_label(by or '', name)}", _values(hosts, inside, none)
+    for each in found.rejected if by is None else ():
+        yield _label("flavor", _name(each).name), _values(0, none, none)
 
 
-def _values(hosts: int, room: Room) -> Mapping[str, int]:
-    return {"servers": room.most, "servers_sure": room.least, "hosts": hosts}
+def _values(hosts: int, room: Room, empty: Room) -> Mapping[str, int]:
+    return {
+        "servers": room.most,
+        "servers_sure": room.least,
+        "hosts": hosts,
+        "servers_if_empty": empty.most,
+    }
 
 
 def _label(name: str, value: str) -> str:

@@ -30,7 +30,7 @@ COMPETE = "Flavors compete for the same hosts: do not add the rows."
 
 
 def lines(found: Capacity, encoding: str = "ascii") -> Iterator[Line]:
-    """The answer, a table, and what else decides. Names are not escaped yet.
+    """The answer, a table, and remarks. Names are not escaped yet.
 
     :param encoding: of the terminal, for the bars
     """
@@ -87,9 +87,9 @@ def _of_one(fit: FlavorFit, change: str) -> str:
     room = fit.after or fit.room
     if change:
         return f"{change}{number(room)} more {fit.name} fit ({number(fit.room)} now)."
-    if not room.most:
-        return f"No more {fit.name} fit: 0 of {fit.explanation.total_hosts} hosts."
     hosts = f"{len(fit.hosts)} of {count(fit.explanation.total_hosts, 'host')}"
+    if not room.most:
+        return f"No more {fit.name} fit: {hosts}."
     text = number(room)
     return f"{text[0].upper()}{text[1:]} more {fit.name} fit, on {hosts}."
 

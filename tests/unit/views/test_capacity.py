@@ -111,7 +111,8 @@ def test_the_document_is_of_its_schema(name):
 def test_metrics_are_gauges_with_escaped_labels(golden):
     odd = fit('a"b\\c\nd', 3, groups={"zone": (1, Room(0, 3))})
     by = found(odd, query=CapacityQuery(by="zone"))
-    both = (document.metrics(found(fit("small", 13))), document.metrics(by))
+    plain = found(fit("small", 13), rejected=(rejected("odd"),))
+    both = (document.metrics(plain), document.metrics(by))
     golden("capacity/metrics", "\n".join(both))
 
 
