@@ -61,13 +61,13 @@ def traits(story: Story) -> None:
         *("trait-sched", "add", "CUSTOM_GOLD", "--all", "--dry-run", "--exit-code"),
         code=6,
     )
-    story.tell("Who has it now?")
-    story.run("trait-sched", "list", "--by-trait", "--custom")
     story.tell("A flavor requires it: the last host can't lose it by accident.")
     story.run(
         *("flavor", "create", "gold", "--vcpus", "1", "--ram", "512", "--disk", "1"),
         *("--property", "trait:CUSTOM_GOLD=required", "-c", "name"),
     )
+    story.tell("Who has it, and who needs it?")
+    story.run("trait-sched", "trait", "show", "CUSTOM_GOLD")
     story.run("trait-sched", "remove", "CUSTOM_GOLD", "--all", code=5)
     story.tell("Without the flavor it can:")
     story.run("flavor", "delete", "gold")
@@ -99,6 +99,11 @@ def hosts(story: Story, user: Story) -> None:
     columns = ("-c", "Name", "-c", "Status", "-c", "Host")
     story.run("server", "list", "--all-projects", "--long", *columns)
     user.run("server", "delete", "--wait", "first")
+    story.tell("How many such servers fit now, and if that host were lost?")
+    story.run("trait-sched", "capacity", "gold", "--image", "cirros")
+    story.run("trait-sched", "capacity", "gold", "--without", "cmp02", code=3)
+    story.tell("What else could the host take?")
+    story.run("trait-sched", "host", "show", "cmp02")
     story.run("flavor", "delete", "gold")
 
 
