@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-from collections.abc import Sequence
-from typing import Any
 
 from osc_traitsched import paste
 from osc_traitsched.app import settings
@@ -51,8 +49,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 class ShorthandWriter(write_args.Writer):
     """A command that makes a small wanted state, and applies it."""
 
-    _sum = ""
-
     def subject(self, args: argparse.Namespace) -> str:
         """What the summary is about."""
         return str(args.aggregate)
@@ -94,7 +90,7 @@ class ShorthandWriter(write_args.Writer):
         counted = dataclasses.replace(found, outcomes=outcomes)
         self.conclude(counted, args, f"{self.then(counted, again)}{more}")
         if args.formatter in base.FOR_PEOPLE:
-            self._sum = words.summary(self.subject(args), outcomes)
+            self.summary = words.summary(self.subject(args), outcomes)
 
         def left() -> str:
             units = differing(cloud, shorthand.wanted, assumed)
@@ -102,13 +98,6 @@ class ShorthandWriter(write_args.Writer):
 
         self.look_again(todo.plan, args, left)
         return words.rows(outcomes)
-
-    def produce_output(
-        self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
-    ) -> int:
-        """Print the summary before the rows."""
-        self.app.stdout.write(self._sum)
-        return super().produce_output(parsed_args, column_names, data)
 
 
 # openstack trait-sched isolate.

@@ -103,8 +103,10 @@ class Writer(base.Lister):
 
     :cvar unexpected: an exception to raise after the rows are printed
     :cvar afterwards: called after the rows are printed
+    :cvar summary: printed before the rows
     """
 
+    summary = ""
     unexpected: Unexpected | None = None
     afterwards: Callable[[], object] | None = None
 
@@ -194,6 +196,7 @@ class Writer(base.Lister):
         if parsed_args.formatter == "table" and not chosen and "status" in column_names:
             data, below = results.for_people(column_names, data)
         try:
+            self.app.stdout.write(self.summary)
             if data or parsed_args.formatter != "table":
                 super().produce_output(parsed_args, column_names, data)
             if below:
