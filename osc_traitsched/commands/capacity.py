@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import itertools
-from collections.abc import Iterable
 
 from osc_traitsched.app import capacity
 from osc_traitsched.app.gc_pause import gc_paused
@@ -24,7 +22,6 @@ from osc_traitsched.core.servers.capacity import (
     CapacityQuery,
 )
 from osc_traitsched.views.capacity import document, prose
-from osc_traitsched.views.explain import depends
 
 _PROMETHEUS = "prometheus"
 _LOST = {"": "host", "-aggregate": "aggregate", "-zone": "zone"}
@@ -82,12 +79,13 @@ class ShowCapacity(base.Command):
         sources = scheduler_args.sources(args, self.app)
         spec = request_args.kind(args)
         found = capacity.capacity(self.cloud(), spec, sources, query)
-        for line in assumed(found):
-            base.LOG.warning("%s", line)
         self.app.stdout.write(f"{self._text(found, args.format)}\n")
         return _exit_code(found, args.at_least)
 
     def _text(self, found: Capacity, fmt: str) -> str:
+        if fmt != "text":
+            for line in prose.assumed(found):
+                base.LOG.warning("%s", line)
         if fmt == _PROMETHEUS:
             return document.metrics(found)
         if fmt != "text":
@@ -145,13 +143,6 @@ def _query(args: argparse.Namespace) -> CapacityQuery:
     return CapacityQuery(
         tuple(names), args.all_flavors, args.by, without, dict(args.added)
     )
-
-
-def assumed(found: Capacity) -> Iterable[str]:
-    """A line for each option of nova.conf that the numbers depend on."""
-    every = (*(each.explanation for each in found.flavors), *found.rejected)
-    lines = (depends.assumed(each.question.assumptions) for each in every)
-    return dict.fromkeys(itertools.chain(*lines))
 
 
 def _exit_code(found: Capacity, wanted: int | None) -> ExitCode:

@@ -18,7 +18,6 @@ from osc_traitsched.commands import (
     write_args,
 )
 from osc_traitsched.commands.base import ExitCode
-from osc_traitsched.commands.capacity import assumed
 from osc_traitsched.commands.explain import add_format, printed
 from osc_traitsched.commands.isolation import ShorthandWriter
 from osc_traitsched.core.servers.usage import TraitUse
@@ -188,8 +187,6 @@ class ShowHost(base.Command):
         sources = scheduler_args.sources(args, self.app)
         spec = request_args.kind(args)
         found = usage.host(self.cloud(), args.host, spec, sources)
-        for line in assumed(found.capacity):
-            base.LOG.warning("%s", line)
         if args.format == "text":
             text = self.answer(views.host(found, args.long))
         else:

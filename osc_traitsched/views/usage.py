@@ -197,6 +197,7 @@ def host(view: HostView, everything: bool = False) -> Iterator[Line]:
     state = _state(view)
     verdict = f"{view.host.name} can take {len(fits)} of {count(total, 'flavor')} now"
     yield Line(f"{verdict}; {state}.", Tone.YES if fits else Tone.NO)
+    yield from (Line(text, Tone.DOUBT) for text in prose.assumed(view.capacity))
     for name, text in _about(view, everything):
         yield Line(f"  {name:<{_LABEL}}{text}")
     if fits:
@@ -312,9 +313,7 @@ def _reason(found: Explanation, host: Provider) -> str:
     clauses = blamed(rejection) if rejection else ()
     if not clauses:
         return "it meets each condition, but not all of them together"
-    text = headline.said(clauses[0], found).partition(" (need ")[0]
-    more = len(clauses) - 1
-    return f"{text}, and {count(more, 'more reason')}" if more else text
+    return headline.said(clauses[0], found).partition(" (need ")[0]
 
 
 def host_document(view: HostView) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
 from osc_traitsched.core.explain.capacity import FlavorFit, KeptAway
@@ -10,7 +11,7 @@ from osc_traitsched.core.placement.facts import Room
 from osc_traitsched.core.servers.capacity import Capacity
 from osc_traitsched.text import count, listed, ranges
 from osc_traitsched.views.drain import prose as drain_prose
-from osc_traitsched.views.explain import by_flavor, headline
+from osc_traitsched.views.explain import by_flavor, depends, headline
 from osc_traitsched.views.explain.words import unit
 from osc_traitsched.views.terminal import Line, Tone
 
@@ -36,6 +37,7 @@ def lines(found: Capacity, encoding: str = "ascii") -> Iterator[Line]:
     """
     fits = any((each.after or each.room).most for each in found.flavors)
     yield Line(summary(found), Tone.YES if fits else Tone.NO)
+    yield from (Line(text, Tone.DOUBT) for text in assumed(found))
     if found.drain is not None:
         yield Line(drain_prose.summary(found.drain))
     if found.query.by and found.flavors:
@@ -55,6 +57,13 @@ def lines(found: Capacity, encoding: str = "ascii") -> Iterator[Line]:
     yield from map(Line, _rejected(found.rejected))
     if not found.is_change and len(found.flavors) == 1 and not found.query.by:
         yield from map(Line, _reasons(found.flavors[0]))
+
+
+def assumed(found: Capacity) -> Iterable[str]:
+    """A line for each option of nova.conf that the numbers depend on."""
+    every = (*(each.explanation for each in found.flavors), *found.rejected)
+    lines = (depends.assumed(each.question.assumptions) for each in every)
+    return dict.fromkeys(itertools.chain(*lines))
 
 
 def summary(found: Capacity) -> str:
