@@ -51,7 +51,7 @@ def show(use: TraitUse, options: Sequence[Option] = ()) -> Iterator[Line]:
     for name, text in _details(use):
         yield Line(f"  {name:<{_LABEL}}{text}")
     if use.holders and needs:
-        yield Line("Without it they find no host. To see all effects (nothing is written):")
+        yield Line("Without it they find no host. All effects (nothing is written):")
         flags = (Option("--all"), Option("--dry-run"))
         command = openstack("trait-sched remove", use.name, *flags)
         yield Line(f"  {line(command, options)}")
