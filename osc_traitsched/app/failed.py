@@ -44,8 +44,8 @@ def failed(
     kinds = Kinds(since)
     kinds.add(existing_servers.in_error(cloud, _query(since, owner, host)))
     groups = [(body["id"], tuple(servers)) for body, servers in kinds.groups]
-    seen = {each.id for _, servers in groups for each in servers}
-    moved = _moved(cloud, seen, since, host) if project is None else ()
+    in_error = frozenset(each.id for _, servers in groups for each in servers)
+    moved = _moved(cloud, in_error, since, host) if project is None else ()
     left = [*groups, *((each.id, (each,)) for each in moved)]
     remembered = RememberedCloud(cloud)
     found: list[FailedKind] = []
@@ -54,7 +54,7 @@ def failed(
         if len(found) < MOST_JUDGED:
             kind = _judged(remembered, identity, servers, sources)
             found += [kind] if kind else []
-        elif identity in seen:
+        elif identity in in_error:
             unjudged += servers
     found.sort(key=lambda kind: -len(kind.servers))
     return FailedServers(tuple(found), tuple(unjudged))
@@ -70,13 +70,17 @@ def _query(
 
 
 def _moved(
-    cloud: Cloud, seen: set[str], since: datetime.datetime | None, host: str | None
+    cloud: Cloud,
+    in_error: frozenset[str],
+    since: datetime.datetime | None,
+    host: str | None,
 ) -> Iterator[FailedServer]:
     """Servers of failed moves that are not in ERROR; none if the user may list none."""
     try:
         bodies = existing_servers.failed_moves(cloud, _query(since, None, None))
     except Forbidden:
         return
+    seen = set(in_error)
     for body in bodies:
         identity = body["instance_uuid"]
         if identity not in seen and host in (None, body["source_compute"]):

@@ -242,7 +242,7 @@ def _add_failed(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--project",
         type=arguments.some,
-        help="with --failed: only servers of this project: name or ID",
+        help="with --failed: only servers in ERROR of this project: name or ID",
     )
 
 

@@ -30,9 +30,13 @@ moved() {
 }"""
 _FENCED = """\
 if [ "${POWERED_OFF:-}" != yes ]; then
-    echo "make sure that %s is powered off, then set POWERED_OFF=yes" >&2
+    echo %s >&2
     exit 1
 fi"""
+
+
+#: In place of a command with a name that no shell can be given.
+_UNPRINTABLE = "exit 1"
 
 
 def script(found: Drain, options: Sequence[Option] = ()) -> Iterator[str]:
@@ -53,13 +57,15 @@ def script(found: Drain, options: Sequence[Option] = ()) -> Iterator[str]:
     yield _MOVED % f'{line(shown, options)} "$1"'
     down = [host for host in found.down if prose.of_down(found)]
     if down:
-        yield _FENCED % visible(ranges(down))
+        hosts = visible(ranges(down))
+        text = f"make sure that {hosts} is powered off, then set POWERED_OFF=yes"
+        yield _FENCED % shlex.quote(text)
     yield from (line(command, options) for command in prose.disabling(found))
     for step in found.steps:
         yield f"# {visible(prose.move(step, found))}"
         command, *confirm = prose.of_step(step, options)
         looks = _LOOKS if prose.is_waited_for(step) else _MANY_LOOKS
         host = shlex.quote(step.to.service_host)
-        yield command
+        yield command or _UNPRINTABLE
         yield f"moved {step.server_move.state.id} {host} {looks}"
         yield from confirm

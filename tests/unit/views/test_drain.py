@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import subprocess
 
 import pytest
 
@@ -23,7 +24,7 @@ from osc_traitsched.core.servers.failure import ServerState
 from osc_traitsched.core.servers.parts import Name, Part, Source
 from osc_traitsched.core.servers.refusals import MoveRefusal
 from osc_traitsched.paste import Option
-from osc_traitsched.views.drain import document, prose
+from osc_traitsched.views.drain import document, prose, script
 from tests.schemas import closed
 from tests.unit.core.weigher import host
 
@@ -181,3 +182,47 @@ def test_a_program_gets_the_commands_of_each_server(golden):
 @pytest.mark.parametrize("state", ["one-moves-disabled", "one-stuck"])
 def test_no_host_is_disabled_twice_or_for_nothing(state):
     assert document.document(STATES[state])["before"] == []
+
+
+#: Names that a shell would obey if they were not quoted.
+SLY = ("cmp$(touch gone)`touch gone`", '"; touch gone; "', "'; touch gone; '", "a\nb")
+
+
+def run_script(folder, found, **variables):
+    """Run the script with an ``openstack`` that says where each server is."""
+    openstack = folder / "openstack"
+    openstack.write_text('#!/bin/sh\necho "$@" >> asked\necho cmp05\n')
+    openstack.chmod(0o755)
+    path = {"PATH": f"{folder}:/usr/bin:/bin", **variables}
+    return subprocess.run(
+        ["sh", "-c", "\n".join(script.script(found))],
+        cwd=folder,
+        env=path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_script_evacuates_only_if_somebody_says_that_the_host_is_off(tmp_path):
+    found = STATES["down"]
+    done = run_script(tmp_path, found)
+    assert done.returncode == 1
+    assert "make sure that cmp00 is powered off" in done.stderr
+    assert not (tmp_path / "asked").exists()
+    assert run_script(tmp_path, found, POWERED_OFF="yes").returncode == 0
+    assert "server evacuate" in (tmp_path / "asked").read_text()
+
+
+@pytest.mark.parametrize("name", SLY)
+def test_no_name_is_obeyed_by_the_shell(tmp_path, name):
+    moved = server_move(kind=EVACUATION, host=name)
+    state = dataclasses.replace(moved.state, name=name)
+    moved = dataclasses.replace(moved, state=state)
+    node = {"is_up": False, "service_host": name, "node": name}
+    found = drain([Step(moved, THERE, ())], [no_room()], node=node)
+    found = dataclasses.replace(found, hosts=(name,))
+    assert found.down == (name,)
+    for variables in ({}, {"POWERED_OFF": "yes"}):
+        run_script(tmp_path, found, **variables)
+        assert not (tmp_path / "gone").exists()
