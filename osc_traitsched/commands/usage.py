@@ -21,6 +21,7 @@ from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.commands.explain import add_format, printed
 from osc_traitsched.commands.isolation import ShorthandWriter
 from osc_traitsched.core.servers.usage import TraitUse
+from osc_traitsched.text import listed
 from osc_traitsched.views import isolation as isolation_views
 from osc_traitsched.views import usage as views
 from osc_traitsched.views.listing import Table
@@ -119,7 +120,11 @@ class _TraitWriter(ShorthandWriter):
         cloud = self.cloud()
         assumed = settings.of_cloud(cloud, scheduler_args.sources(args, self.app))
         new = getattr(args, "new", None)
-        wanted = shorthand.replaced(cloud, args.trait, new, assumed)
+        wanted, merged = shorthand.replaced(cloud, args.trait, new, assumed)
+        if merged:
+            base.LOG.warning(
+                "%s is on %s already: the two become one", new, listed(merged)
+            )
         return self.write(args, wanted, self.plan(args, wanted, assumed))
 
 

@@ -90,14 +90,17 @@ def unisolate(
 
 def replaced(
     cloud: Cloud, old: str, new: str | None, assumptions: SchedulerSettings
-) -> Shorthand:
+) -> tuple[Shorthand, tuple[str, ...]]:
     """Replace a trait everywhere, or remove it there.
 
     :param new: a custom trait may be created; None to remove the old one only
+    :returns: also the providers that have the new one and not the old one, by name
     :raises NovaOwnsTrait: if nova-compute or Neutron would set the old one again
     :raises BadQuestion: for a trait that does not exist
     :raises CloudBroke: if a service can't be read
     """
+    if old == new:
+        raise errors.BadUsage("the new name is the old one")
     names = [old] if new is None else [old, new]
     trait.parse(names)
     found = read_cloud(cloud, ())
@@ -108,7 +111,10 @@ def replaced(
     for name in names:
         if not _is_yours(name):
             raise errors.NovaOwnsTrait(name)
-    return shorthand.replaced(old, new, found, topology.images(cloud, [old]))
+    having, none = found.holders, frozenset[str]()
+    merged = having.get(new or "", none) - having.get(old, none)
+    wanted = shorthand.replaced(old, new, found, topology.images(cloud, [old]))
+    return wanted, found.snapshot.names_of(merged)
 
 
 def like(
