@@ -133,10 +133,10 @@ class RenameTrait(_TraitWriter):
 
     Hosts get the new trait first, then flavors, images and aggregates require it, then
     the old one goes: no flavor is without a host in between. All hosts of an aggregate
-    that it isolates get the new one. Servers keep their own copy of their flavor, and
-    what it requires. Exits 5 and writes nothing if a flavor
-    or a server would lose its last host. The old name stays in Placement; "openstack
-    trait delete" removes it.
+    that it isolates get the new one. Images of other projects count. Servers keep their
+    own copy of their flavor, and what it requires. Exits 5 and writes nothing if a
+    flavor or a server would lose its last host. The old name stays in Placement;
+    "openstack trait delete" removes it.
     """
 
     example = "trait rename CUSTOM_COMMON CUSTOM_ALL --dry-run"
@@ -151,9 +151,9 @@ class RenameTrait(_TraitWriter):
 class RetireTrait(_TraitWriter):
     """Remove a trait from flavors, images, aggregates and hosts.
 
-    Nothing requires the trait before the hosts lose it. Exits 5 and writes nothing if a
-    server still requires it. The name stays in Placement; "openstack trait delete"
-    removes it.
+    Nothing requires the trait before the hosts lose it. Images of other projects count.
+    Exits 5 and writes nothing if a server still requires it. The name stays in
+    Placement; "openstack trait delete" removes it.
     """
 
     example = "trait retire CUSTOM_COMMON --dry-run"

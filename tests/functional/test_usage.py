@@ -19,6 +19,8 @@ FLAVORS = {
     "not-gold": ({f"trait:{GOLD}": "forbidden"}, 1000),
     "huge": ({}, 90_000),
 }
+#: A key of a numbered group, which files can't write.
+SUFFIXED = {"resources1:VCPU": "1", f"trait1:{RED}": "required", "group_policy": "none"}
 #: The most requests besides the pages of lists.
 MOST = 10
 LISTS = ("/os-hypervisors", "/flavors", "/images", "/servers")
@@ -82,6 +84,13 @@ def server(name, host, specs, image):
         "flavor": {"extra_specs": specs},
         "image": image,
     }
+
+
+def uuid_of(nova, name):
+    """The UUID of a host's provider."""
+    listed = nova._bodies["/os-hypervisors/detail"]["hypervisors"]
+    (found,) = (e["id"] for e in listed if e["hypervisor_hostname"] == name)
+    return found
 
 
 def others(proxy):
@@ -187,3 +196,34 @@ def test_explain_with_a_host_alone_leads_to_host_show(nova, openstack):
     run = openstack("explain", "--host", "cmp01")
     assert (run.code, run.out) == (2, "")
     assert "openstack trait-sched host show cmp01" in run.err
+
+
+def test_a_new_host_gets_what_its_peer_has_and_keeps_its_own(
+    nova, placement, proxy, openstack
+):
+    cmp02 = uuid_of(nova, "cmp02")
+    placement.set_traits(cmp02, (RED,))
+    like = ("add", "--like", "cmp00", "cmp02", "-f", "json")
+    for status in ("changed", "unchanged"):
+        run = openstack(*like)
+        assert run.code == 0, run.err
+        rows = {
+            row["object"]: row["status"] for row in run.json if row["step"] == "host"
+        }
+        assert rows == {"cmp02": status}
+        assert placement.traits(cmp02) >= {GOLD, RED}
+    assert len(proxy.writes) == 1
+
+
+def test_a_trait_that_a_numbered_group_requires_is_not_renamed(
+    nova, placement, proxy, openstack
+):
+    placement.set_traits(uuid_of(nova, "cmp02"), (RED,))
+    nova._bodies["/servers/detail"] = {"servers": []}
+    body = {"id": "f-suffixed", "name": "suffixed", "vcpus": 1, "ram": 1, "disk": 1}
+    nova._bodies["/flavors/detail"]["flavors"] += [{**body, "extra_specs": SUFFIXED}]
+    for words in (("rename", RED, "CUSTOM_BLUE"), ("retire", RED)):
+        run = openstack("trait", *words, "--dry-run", *RELEASE)
+        assert run.code == 5, run.out + run.err
+        assert "flavor 'suffixed' (trait1:CUSTOM_RED)" in run.err
+    assert proxy.writes == []

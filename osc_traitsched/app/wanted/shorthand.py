@@ -139,12 +139,13 @@ def like(
     chosen = [p for p in selection.select(hosts, snapshot).providers if p not in same]
     traits = sorted(filter(_is_yours, found.holdings[same[0].uuid].traits))
     nodes = {node.uuid: node for node in (snapshot.nova or Nova()).computes}
-    services = [nodes[p.uuid].service_host for p in (*same, *chosen) if p.uuid in nodes]
+    like = nodes.get(same[0].uuid)
     members = [
-        (body["name"], host)
+        (body["name"], nodes[provider.uuid].service_host)
         for body in found.aggregates
-        if with_aggregates and services and services[0] in body["hosts"]
-        for host in services[1:]
+        if with_aggregates and like and like.service_host in body["hosts"]
+        for provider in chosen
+        if provider.uuid in nodes
     ]
     return shorthand.like(traits, [each.uuid for each in chosen], members)
 

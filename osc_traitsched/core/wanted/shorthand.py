@@ -287,7 +287,7 @@ def _others(aggregate: Body, aggregates: Iterable[Body]) -> Iterator[Body]:
 # A trait everywhere, and a host like another one.
 
 
-#: The order of rows: as they are written.
+#: The order of rows.
 EVERYWHERE = (
     ObjectKind.TRAIT,
     ObjectKind.PROVIDER_TRAITS,
