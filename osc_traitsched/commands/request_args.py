@@ -214,7 +214,10 @@ def server_spec(
     """
     flavor, named = _flavor_and_image(args)
     if flavor is None and (needs_flavor or named in (None, NO_IMAGE)):
-        raise BadUsage("name a flavor: FLAVOR or --flavor")
+        raise BadUsage(
+            "name a flavor: FLAVOR or --flavor (of a server that exists: server "
+            "explain SERVER)"
+        )
     image: str | None = named or ""
     if named == NO_IMAGE or (named is None and args.volume):
         image = None
