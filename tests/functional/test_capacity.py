@@ -395,5 +395,5 @@ def test_it_is_unknown_if_only_an_assumed_option_rejects(
     join(placement, hosts[0][1])
     run = openstack("capacity", "tiny", *words, *RELEASE)
     assert run.out.startswith("No more tiny fit: 0 of 1 host.")
-    assert "isolation is assumed on" in run.err
+    assert "isolation is assumed on" in run.out
     assert run.code == 8
