@@ -20,6 +20,10 @@ from osc_traitsched.core.servers.failed import (
     FailedServers,
     Kinds,
 )
+from osc_traitsched.core.servers.failure import ServerAnswer
+
+#: So many servers of a kind are looked for, if they are deleted meanwhile.
+_MOST_TRIED = 3
 
 
 def failed(
@@ -43,19 +47,15 @@ def failed(
     owner = None if project is None else lookup.project(cloud, project)
     kinds = Kinds(since)
     kinds.add(existing_servers.in_error(cloud, _query(since, owner, host)))
-    groups = [(body["id"], tuple(servers)) for body, servers in kinds.groups]
-    in_error = frozenset(each.id for _, servers in groups for each in servers)
+    groups = [tuple(servers) for _, servers in kinds.groups]
+    in_error = frozenset(each.id for servers in groups for each in servers)
     moved = _moved(cloud, in_error, since, host) if project is None else ()
-    left = [*groups, *((each.id, (each,)) for each in moved)]
+    groups += ((each,) for each in moved)
     remembered = RememberedCloud(cloud)
-    found: list[FailedKind] = []
-    unjudged: list[FailedServer] = []
-    for identity, servers in left:
-        if len(found) < MOST_JUDGED:
-            kind = _judged(remembered, identity, servers, sources)
-            found += [kind] if kind else []
-        elif identity in in_error:
-            unjudged += servers
+    first, rest = groups[:MOST_JUDGED], groups[MOST_JUDGED:]
+    judged = (_judged(remembered, servers, sources) for servers in first)
+    found = [kind for kind in judged if kind is not None]
+    unjudged = [each for servers in rest for each in servers]
     found.sort(key=lambda kind: -len(kind.servers))
     return FailedServers(tuple(found), tuple(unjudged))
 
@@ -89,22 +89,30 @@ def _moved(
 
 
 def _judged(
-    cloud: Cloud,
-    identity: str,
-    servers: tuple[FailedServer, ...],
-    sources: SettingsSources,
+    cloud: Cloud, servers: tuple[FailedServer, ...], sources: SettingsSources
 ) -> FailedKind | None:
-    """How the first of some servers would do; None if it is gone, or did not fail."""
+    """How one of some servers would do; None if it is gone, or did not fail.
+
+    If it was deleted since it was listed, the next one is taken.
+    """
     quickly = functools.partial(explain, want_fixes=False)
-    try:
-        answer = server.answer(cloud, identity, ServerSpec(), sources, quickly)
-    except NoServer:
-        return None
-    except TraitSchedError as problem:
-        return FailedKind(servers, None, problem)
-    if answer.failure is None:
-        return None
+    left, gone = servers, None
+    while left and len(servers) - len(left) < _MOST_TRIED:
+        try:
+            answer = server.answer(cloud, left[0].id, ServerSpec(), sources, quickly)
+        except NoServer as problem:
+            left, gone = left[1:], problem
+        except TraitSchedError as problem:
+            return FailedKind(left, None, problem)
+        else:
+            return _kind(left, answer) if answer.failure else None
+    return FailedKind(left, None, gone) if left else None
+
+
+def _kind(servers: tuple[FailedServer, ...], answer: ServerAnswer) -> FailedKind:
+    """A kind; of a move, only the answer has the server's name."""
     if len(servers) == 1:
-        state, when = answer.state, answer.failure.when
-        servers = (FailedServer(state.id, state.name, state.project, when),)
+        state, failure = answer.state, answer.failure
+        failed_at = failure.when if failure else None
+        servers = (FailedServer(state.id, state.name, state.project, failed_at),)
     return FailedKind(servers, answer)

@@ -111,7 +111,7 @@ def host(
         tree,
         facts.stock,
         {each.uuid: read.traits_of(cloud.placement, each.uuid) for each in tree},
-        _or_problem(lambda: servers.names_on(cloud, service)),
+        _or_problem(lambda: servers.names_on(cloud, service, root.name)),
         found,
         _oddities(cloud, compute, facts) if compute else (),
     )
@@ -123,7 +123,9 @@ def _facts(cloud: Cloud, found: Capacity) -> Facts:
         if fit.explanation.facts is not None:
             return fit.explanation.facts
     nothing = frozenset[str]()
-    return Facts(_hosts(cloud), {}, {}, {}, {}, {}, nothing)
+    aggregates = read.host_aggregates(read.aggregates(cloud.compute))
+    hosts = _hosts(cloud).with_nova(Nova(lookup.computes(cloud), aggregates))
+    return Facts(hosts, {}, {}, {}, {}, {}, nothing)
 
 
 def _only_host(name: str, snapshot: Snapshot) -> Provider:

@@ -227,7 +227,8 @@ def _named(cloud: Cloud, name: str) -> str:
     found = [each for each in listed if each["name"] == name]
     if not found:
         own_only = everywhere is None
-        raise errors.NoServer(name, own_only, _nearest(cloud, name, own_only))
+        near = () if lookup.is_uuid(name) else _nearest(cloud, name, own_only)
+        raise errors.NoServer(name, own_only, near)
     if len(found) > 1:
         alike = [
             Namesake(each["id"], each["tenant_id"], created=each["created"])

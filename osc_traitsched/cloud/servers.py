@@ -82,12 +82,15 @@ def requiring(
     return tuple(each for each in found if name in each.required)
 
 
-def names_on(cloud: Cloud, host: str) -> tuple[str, ...]:
-    """Return the names of the servers of all projects on a service host, sorted.
+def names_on(cloud: Cloud, host: str, node: str) -> tuple[str, ...]:
+    """Return the names of the servers of all projects on a compute node, sorted.
+
+    :param host: its service host, which runs many nodes with Ironic
 
     :raises CloudBroke: when the user may not list all projects' servers
     """
-    return tuple(sorted(body["name"] for body in _all(cloud, host=host)))
+    found = _all(cloud, host=host)
+    return tuple(sorted(b["name"] for b in found if b[_NODE] in (None, node)))
 
 
 def counted(cloud: Cloud, hosts: Collection[str]) -> dict[str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import collections
 
 from osc_traitsched.app import capacity
 from osc_traitsched.app.gc_pause import gc_paused
@@ -140,9 +141,10 @@ def _query(args: argparse.Namespace) -> CapacityQuery:
     if args.by and (without.names_any or args.added):
         raise BadUsage("--by goes without --without and --with")
     names = dict.fromkeys(n for text in args.flavors for n in arguments.names(text))
-    return CapacityQuery(
-        tuple(names), args.all_flavors, args.by, without, dict(args.added)
-    )
+    added = collections.Counter[str]()
+    for host, number in args.added:
+        added[host] += number
+    return CapacityQuery(tuple(names), args.all_flavors, args.by, without, added)
 
 
 def _exit_code(found: Capacity, wanted: int | None) -> ExitCode:

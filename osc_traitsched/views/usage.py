@@ -124,7 +124,8 @@ def lines(uses: Sequence[TraitUse], everything: bool) -> Iterator[Line]:
         needs = "".join(f", {each}" for each in _counts(use))
         yield Line(f"  {use.name:<{width}}  {_on(use)}{hosts}{needs}")
     if hidden:
-        yield Line(f"{hidden} standard traits that nothing requires: --all")
+        standard = count(hidden, "standard trait")
+        yield Line(f"{standard} that nothing requires: --all")
 
 
 def rows(uses: Iterable[TraitUse], everything: bool) -> Table:

@@ -6,7 +6,8 @@ import uuid
 
 import pytest
 
-from tests.functional.nova import Nova
+from osc_traitsched.core.servers.failed import Kinds
+from tests.functional.nova import Nova, Says
 from tests.schemas import closed
 
 pytestmark = pytest.mark.one_client
@@ -132,3 +133,33 @@ def test_a_span_of_time_has_a_unit(nova, openstack):
     run = openstack("server", "explain", "--failed", "--since", "yesterday")
     assert run.code == 2
     assert "not a time such as 24h: yesterday" in run.err
+
+
+def test_a_server_that_is_gone_takes_no_other_with_it(nova, openstack):
+    servers = [server(f"ssd-{number}", NO_HOST, SSD) for number in range(3)]
+    fail(nova, *servers)
+    gone = Says(status=404, text=b'{"itemNotFound": {"message": "gone"}}')
+    del nova._bodies[f"/servers/{servers[0]['id']}"]
+    nova.fault = lambda request: gone if servers[0]["id"] in request.path else None
+    run = openstack("server", "explain", "--failed", "-f", "json", *RELEASE)
+    (cause,) = run.json["causes"]
+    assert run.code == 7, run.err
+    assert [each["name"] for each in cause["servers"]] == ["ssd-1", "ssd-2"]
+    assert "CUSTOM_SSD" in cause["now"]
+
+
+def test_servers_of_other_zones_and_hints_are_judged_apart(nova, openstack):
+    plain = server("plain", NO_HOST, SSD)
+    pinned = {**server("pinned", NO_HOST, SSD), "pinned_availability_zone": "az1"}
+    hinted = {**server("hinted", NO_HOST, SSD), "scheduler_hints": {"a": ["b"]}}
+    kinds = Kinds()
+    kinds.add([plain, pinned, hinted])
+    assert [len(servers) for _, servers in kinds.groups] == [1, 1, 1]
+
+
+def test_a_server_without_a_fault_counts_whenever_it_failed(nova, openstack):
+    quiet = server("quiet", NO_HOST)
+    del quiet["fault"]
+    fail(nova, quiet)
+    run = openstack("server", "explain", "--failed", "--since", "24h", *RELEASE)
+    assert run.code == 7, run.out + run.err

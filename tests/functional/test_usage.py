@@ -227,3 +227,14 @@ def test_a_trait_that_a_numbered_group_requires_is_not_renamed(
         assert run.code == 5, run.out + run.err
         assert "flavor 'suffixed' (trait1:CUSTOM_RED)" in run.err
     assert proxy.writes == []
+
+
+def test_a_rename_turns_no_prohibition_into_a_requirement(nova, proxy, openstack):
+    specs = {f"trait:{GOLD}": "required", f"trait:{RED}": "forbidden"}
+    body = {"id": "f-both", "name": "both", "vcpus": 1, "ram": 1, "disk": 1}
+    nova._bodies["/flavors/detail"]["flavors"] += [{**body, "extra_specs": specs}]
+    for old, new in ((GOLD, RED), (RED, GOLD)):
+        run = openstack("trait", "rename", old, new, "--dry-run", *RELEASE)
+        assert run.code == 2, run.out
+        assert "flavor 'both' requires one of" in run.err
+    assert proxy.writes == []

@@ -139,11 +139,11 @@ def like(
     chosen = [p for p in selection.select(hosts, snapshot).providers if p not in same]
     traits = sorted(filter(_is_yours, found.holdings[same[0].uuid].traits))
     nodes = {node.uuid: node for node in (snapshot.nova or Nova()).computes}
-    like = nodes.get(same[0].uuid)
+    model = nodes.get(same[0].uuid)
     members = [
         (body["name"], nodes[provider.uuid].service_host)
         for body in found.aggregates
-        if with_aggregates and like and like.service_host in body["hosts"]
+        if with_aggregates and model and model.service_host in body["hosts"]
         for provider in chosen
         if provider.uuid in nodes
     ]

@@ -49,7 +49,8 @@ class Kinds:
         for body in bodies:
             state = read_state(body)
             when = state.fault.created if state.fault else None
-            is_old = self._since and (when is None or when < self._since)
+            # The list has only servers that changed since then.
+            is_old = self._since and when is not None and when < self._since
             if state.status != ERROR or is_old:
                 continue
             text = state.fault.message if state.fault else ""
@@ -71,6 +72,8 @@ def _key(body: Any, text: str) -> str:
         body["flavor"],
         image,
         body.get("OS-EXT-AZ:availability_zone"),
+        body.get("pinned_availability_zone"),
+        body.get("scheduler_hints"),
         body.get("OS-EXT-SRV-ATTR:host"),
         body.get("server_groups"),
         body["tenant_id"],

@@ -306,12 +306,20 @@ def replaced(
 
     :param new: None to remove the old one only
     :param images: images that require the old one
+    :raises BadUsage: for a flavor that requires one and forbids the other
     """
     places: list[tuple[Part, str]] = []
     for body in found.flavors:
-        value = (body.get("extra_specs") or {}).get(key_of(old))
-        if value in _OF_FLAVORS:
-            places.append((_OF_FLAVORS[value], body["id"]))
+        specs = body.get("extra_specs") or {}
+        value, other = specs.get(key_of(old)), specs.get(key_of(new or old))
+        if value not in _OF_FLAVORS:
+            continue
+        if other in _OF_FLAVORS and other != value:
+            raise errors.BadUsage(
+                f"flavor {quoted(body['name'])} requires one of {old} and {new}, and "
+                "forbids the other: unset one first"
+            )
+        places.append((_OF_FLAVORS[value], body["id"]))
     places += ((Part.IMAGE_REQUIRES, body["id"]) for body in images)
     for body in found.aggregates:
         if old in isolated_by(body["metadata"], found.collation):

@@ -51,6 +51,8 @@ def script(found: Drain, options: Sequence[Option] = ()) -> Iterator[str]:
     yield f"# {visible(prose.summary(found))}"
     for stuck in found.stuck:
         yield f"# {visible(f'{stuck.server_move.state.name} stays.')}"
+    for remark in prose.remarks(found):
+        yield f"# {visible(remark)}"
     yield "set -eu"
     shown = openstack("server show", *_HOST_ALONE)
     # Quoted as a name, the variable would be a text.
@@ -60,12 +62,13 @@ def script(found: Drain, options: Sequence[Option] = ()) -> Iterator[str]:
         hosts = visible(ranges(down))
         text = f"make sure that {hosts} is powered off, then set POWERED_OFF=yes"
         yield _FENCED % shlex.quote(text)
-    yield from (line(command, options) for command in prose.disabling(found))
+    for command in prose.disabling(found):
+        yield line(command, options) or _UNPRINTABLE
     for step in found.steps:
         yield f"# {visible(prose.move(step, found))}"
-        command, *confirm = prose.of_step(step, options)
+        move, *confirm = prose.of_step(step, options)
         looks = _LOOKS if prose.is_waited_for(step) else _MANY_LOOKS
         host = shlex.quote(step.to.service_host)
-        yield command or _UNPRINTABLE
+        yield move or _UNPRINTABLE
         yield f"moved {step.server_move.state.id} {host} {looks}"
-        yield from confirm
+        yield from (each or _UNPRINTABLE for each in confirm)
