@@ -152,8 +152,8 @@ class RetireTrait(_TraitWriter):
     """Remove a trait from flavors, images, aggregates and hosts.
 
     Nothing requires the trait before the hosts lose it. Images of other projects count.
-    Exits 5 and writes nothing if a server still requires it. The name stays in
-    Placement; "openstack trait delete" removes it.
+    Exits 5 and writes nothing if a server on a host with the trait still requires it.
+    The name stays in Placement; "openstack trait delete" removes it.
     """
 
     example = "trait retire CUSTOM_COMMON --dry-run"
@@ -165,9 +165,10 @@ class RetireTrait(_TraitWriter):
 class ShowHost(base.Command):
     """Show what a host has, and which flavors it could take.
 
-    Inventories, with figures that differ from equal hosts, traits by who sets them,
-    aggregates, servers, how many more servers of each flavor fit, and what is in the
-    way of the others. Nothing is written. Exits 0 if any flavor fits, else 3.
+    It shows inventories, with figures that differ from equal hosts, traits by who sets
+    them, aggregates and servers. Then it counts how many more servers of each flavor
+    fit, and names what is in the way of the others. Nothing is written. Exits 0 if any
+    flavor fits, else 3.
     """
 
     example = "host show cmp01"

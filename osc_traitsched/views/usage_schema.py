@@ -88,7 +88,7 @@ class HostInventory:
 
 @dataclass
 class UnusualFigure:
-    """A figure of the host that most hosts with as much hardware have otherwise."""
+    """A figure of the host that differs from most hosts with as much hardware."""
 
     resource_class: str
     """The resource class."""

@@ -30,6 +30,7 @@ PAGES = (
 COMMANDS = (
     ("doc/source/user/why.rst", "host show"),
     ("doc/source/user/why.rst", "server explain --failed"),
+    ("doc/source/user/traits.rst", "trait list"),
     ("doc/source/user/traits.rst", "trait show"),
     ("doc/source/user/traits.rst", "add --like"),
 )

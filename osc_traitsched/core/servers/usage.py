@@ -71,7 +71,7 @@ class TraitUse:
 
 @dataclasses.dataclass(frozen=True)
 class Oddity:
-    """A figure of a host's inventory that most equal hosts have otherwise.
+    """A figure of a host's inventory that differs from most equal hosts.
 
     :ivar figure: ``total``, ``reserved`` or ``allocation ratio``
     :ivar peers: how many hosts with the same hardware have the usual value
