@@ -2,22 +2,25 @@
 
 It is Nova's own fake driver, with an identity for each host: Nova keeps a compute
 node's identity in one file per machine, and all computes here are on one. What else is
-different about a host is in a file of the cloud's state.
+different about a host is in a file of the cloud's state. NUMA cells and PCI devices are
+reported as libvirt's driver does, so that nova-compute claims them as it does there.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import pathlib
 import uuid
 from typing import Any
 
 import nova.conf
-from nova import exception
+from nova import exception, objects
 from nova.virt import fake
 
-#: For each host that differs what it reports, and ``stays``: that a server may be
-#: migrated cold to where it is.
+#: For each host that differs what it reports. ``stays``: a server may be migrated cold
+#: to where it is. ``cells``: its NUMA cells, see :func:`_topology`. ``devices``: the
+#: number of its PCI devices 10de:20f1.
 DIFFERENT = "hypervisors.json"
 
 
@@ -26,8 +29,32 @@ class Hypervisor(fake.MediumFakeDriver):
 
     def get_available_resource(self, nodename: str) -> dict[str, Any]:
         resources = super().get_available_resource(nodename)
-        reported = {k: v for k, v in _different(nodename).items() if k in resources}
+        different = _different(nodename)
+        reported = {k: v for k, v in different.items() if k in resources}
+        if "cells" in different:
+            reported["numa_topology"] = _topology(different["cells"])._to_json()
+        if "devices" in different:
+            reported["pci_passthrough_devices"] = _devices(different["devices"])
         return {**resources, "uuid": _identity(nodename), **reported}
+
+    def update_provider_tree(
+        self, provider_tree: Any, nodename: str, allocations: Any = None
+    ) -> None:
+        super().update_provider_tree(provider_tree, nodename, allocations)
+        cells = _different(nodename).get("cells", ())
+        dedicated = sum(cell.get("dedicated", 0) for cell in cells)
+        if not dedicated:
+            return
+        inventory = dict(provider_tree.data(nodename).inventory)
+        inventory["PCPU"] = {
+            "total": dedicated,
+            "min_unit": 1,
+            "max_unit": dedicated,
+            "step_size": 1,
+            "allocation_ratio": 1.0,
+            "reserved": 0,
+        }
+        provider_tree.update_inventory(nodename, inventory)
 
     def init_host(self, host: str) -> None:
         super().init_host(host)
@@ -70,6 +97,62 @@ def install() -> None:
 def _different(node: str) -> dict[str, Any]:
     file = pathlib.Path(nova.conf.CONF.state_path) / DIFFERENT
     return dict(json.loads(file.read_text()).get(node, {})) if file.exists() else {}
+
+
+def _topology(cells: list[dict[str, int]]) -> Any:
+    """NUMA cells as libvirt's driver makes them (``_get_host_numa_topology``).
+
+    Each cell has so many CPUs that are ``shared`` ([compute]cpu_shared_set) or
+    ``dedicated`` (cpu_dedicated_set), or ``any`` if neither option is set; 4096 MB of
+    memory, of which ``pages`` are huge pages of 2 MB.
+    """
+    number = itertools.count()
+    return objects.NUMATopology(
+        cells=[_cell(place, cell, number) for place, cell in enumerate(cells)]
+    )
+
+
+def _cell(place: int, cell: dict[str, int], number: Any) -> Any:
+    shared, dedicated, either = (
+        set(itertools.islice(number, cell.get(kind, 0)))
+        for kind in ("shared", "dedicated", "any")
+    )
+    pages = cell.get("pages", 0)
+    sizes = {4: (4096 - 2 * pages) * 256, 2048: pages}
+    return objects.NUMACell(
+        id=place,
+        cpuset=shared | either,
+        pcpuset=dedicated | either,
+        memory=4096,
+        cpu_usage=0,
+        memory_usage=0,
+        pinned_cpus=set(),
+        siblings=[{cpu} for cpu in sorted(shared | dedicated | either)],
+        mempages=[
+            objects.NUMAPagesTopology(size_kb=size, total=total, used=0, reserved=0)
+            for size, total in sizes.items()
+        ],
+        network_metadata=objects.NetworkMetadata(physnets=set(), tunneled=False),
+        socket=place,
+    )
+
+
+def _devices(count: int) -> str:
+    device = {
+        "product_id": "20f1",
+        "vendor_id": "10de",
+        "status": "available",
+        "dev_type": "type-PCI",
+        "parent_addr": None,
+        "numa_node": 0,
+        "label": "label_10de_20f1",
+    }
+    return json.dumps(
+        [
+            {**device, "address": address, "dev_id": f"pci_{address}"}
+            for address in (f"0000:81:{number:02x}.0" for number in range(count))
+        ]
+    )
 
 
 def _identity(node: str) -> str:

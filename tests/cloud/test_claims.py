@@ -1,0 +1,246 @@
+"""No sure verdict is one that nova-compute contradicts when it claims.
+
+The computes have NUMA cells and PCI devices and claim them, as libvirt's driver has
+them do. No API shows these, and a claim happens whatever filters are enabled.
+TRAITSCHED_CLAIMS is the number of boots on both clouds together.
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import itertools
+import json
+import os
+import random
+
+import pytest
+
+from tests.cloud.cloud import ISOLATION, Cloud
+from tests.cloud.factory import Boot, factory
+from tests.functional import shell
+from tests.services.release import NEWEST, chosen
+
+BOOTS = int(os.environ.get("TRAITSCHED_CLAIMS", "20"))
+SEED = 44
+#: A sure yes, a sure no, and what is not sure.
+YES, NO, MAY = 0, 3, 8
+
+_DEVICE = {"vendor_id": "10de", "product_id": "20f1"}
+_ALIAS = {**_DEVICE, "device_type": "type-PCI", "name": "a1"}
+_PCI = (
+    f"pci.alias={json.dumps(_ALIAS)}",
+    f"pci.device_spec={json.dumps(_DEVICE)}",
+)
+_DEFAULT_FILTERS = (
+    "ComputeFilter,ComputeCapabilitiesFilter,ImagePropertiesFilter,"
+    "ServerGroupAntiAffinityFilter,ServerGroupAffinityFilter"
+)
+#: Upstream's default list, and the one that guides on NUMA and PCI give.
+OPTIONS = {
+    "default filters": (ISOLATION, *_PCI),
+    "NUMA and PCI filters": (
+        ISOLATION,
+        *_PCI,
+        f"filter_scheduler.enabled_filters={_DEFAULT_FILTERS},"
+        "NUMATopologyFilter,PciPassthroughFilter",
+    ),
+}
+_LIBVIRT = {
+    "hypervisor_type": "QEMU",
+    "supported_instances": [["x86_64", kind, "hvm"] for kind in ("qemu", "kvm")],
+}
+#: cmp05 is no libvirt's, and reports no cells at all.
+HYPERVISORS = {
+    "cmp00": {**_LIBVIRT, "cells": [{"shared": 2, "dedicated": 3}] * 2},
+    "cmp01": {**_LIBVIRT, "cells": [{"shared": 10}]},
+    "cmp02": {**_LIBVIRT, "cells": [{"any": 5}] * 2},
+    "cmp03": {**_LIBVIRT, "cells": [{"shared": 10}], "devices": 2},
+    "cmp04": {**_LIBVIRT, "cells": [{"shared": 5, "pages": 512}] * 2},
+}
+_PINNED = {"hw:cpu_policy": "dedicated"}
+_GONE = "5d6f4d9c-0b3f-4a3e-9a55-000000000000"
+FLAVORS: dict[str, tuple[dict[str, str], dict[str, int]]] = {
+    "plain": ({}, {}),
+    "large": ({}, {"ram": 7680}),
+    "too-large": ({}, {"vcpus": 11}),
+    "pinned": (_PINNED, {"vcpus": 2}),
+    "pinned-4": (_PINNED, {"vcpus": 4}),
+    "pinned-8": (_PINNED, {"vcpus": 8}),
+    "threads": ({**_PINNED, "hw:cpu_thread_policy": "require"}, {"vcpus": 2}),
+    "mixed": (
+        {"hw:cpu_policy": "mixed", "hw:cpu_dedicated_mask": "1"},
+        {"vcpus": 2},
+    ),
+    "pcpu": ({"resources:PCPU": "2", "resources:VCPU": "0"}, {"vcpus": 2}),
+    "cells-2": ({"hw:numa_nodes": "2"}, {"vcpus": 2}),
+    "cells-4": ({"hw:numa_nodes": "4"}, {"vcpus": 4}),
+    "pages": ({"hw:mem_page_size": "large"}, {}),
+    "pages-1g": ({"hw:mem_page_size": "1GB"}, {"ram": 1024}),
+    "device": ({"pci_passthrough:alias": "a1:1"}, {}),
+    "devices-2": ({"pci_passthrough:alias": "a1:2"}, {}),
+    "devices-3": ({"pci_passthrough:alias": "a1:3"}, {}),
+    "device-pinned": ({**_PINNED, "pci_passthrough:alias": "a1:1"}, {}),
+    "no-alias": ({"pci_passthrough:alias": "b2:1"}, {}),
+    "no-profile": ({"accel:device_profile": "fpga"}, {}),
+    "no-trait": ({"trait:CUSTOM_TYPO": "required"}, {}),
+    "no-class": ({"resources:CUSTOM_TYPO": "1"}, {}),
+    "capability": ({"capabilities:hypervisor_type": "ironic"}, {}),
+    "realtime": (
+        {**_PINNED, "hw:cpu_realtime": "yes", "hw:cpu_realtime_mask": "^0"},
+        {"vcpus": 2},
+    ),
+}
+IMAGES = {
+    "raw": {},
+    "image-pinned": {"hw_cpu_policy": "dedicated"},
+    "image-cells": {"hw_numa_nodes": "2"},
+    "image-pages": {"hw_mem_page_size": "2MB"},
+    "image-typo": {"trait:CUSTOM_TYPO": "required"},
+}
+GROUPS = ("affinity", "anti-affinity", "soft-anti-affinity")
+ZONES = ("az-east", "az-none")
+SETTINGS = ("complete", "partial", "none")
+
+
+@dataclasses.dataclass(frozen=True)
+class Asked:
+    """A request for one server, by names."""
+
+    flavor: str
+    image: str = "raw"
+    zone: str = ""
+    group: str = ""
+
+
+#: Each flavor and image, each group and zone, and what draws add.
+PLAINLY = (
+    *(Asked(flavor) for flavor in FLAVORS),
+    *(Asked("plain", image) for image in IMAGES if image != "raw"),
+    *(Asked(flavor, group=group) for flavor in ("plain", "pinned") for group in GROUPS),
+    *(Asked(flavor, zone=zone) for flavor in ("plain", "cells-2") for zone in ZONES),
+    Asked("plain", group=_GONE),
+)
+
+
+def drawn(cloud: str) -> list[Asked]:
+    """A cloud's share of different requests, the plain ones first."""
+    chance = random.Random(f"{cloud} {SEED}")
+    plainly = list(PLAINLY)
+    chance.shuffle(plainly)
+    odd = (
+        Asked(
+            chance.choice(list(FLAVORS)),
+            chance.choice(["raw", *IMAGES]),
+            chance.choice(["", "", *ZONES]),
+            chance.choice(["", "", *GROUPS]),
+        )
+        for _ in itertools.count()
+    )
+    different = dict.fromkeys(itertools.chain(plainly, itertools.islice(odd, 500)))
+    return list(different)[: BOOTS // len(OPTIONS)]
+
+
+@dataclasses.dataclass
+class Claiming:
+    """A cloud whose computes claim, and what is made in it by name."""
+
+    name: str
+    cloud: Cloud
+    maker: object
+    flavors: dict
+    images: dict
+    groups: dict
+    settings: dict
+
+    def explain(self, asked: Asked, settings: str) -> shell.Run:
+        zone = ("--availability-zone", asked.zone) if asked.zone else ()
+        group = self.groups.get(asked.group, asked.group)
+        member = ("--server-group", group) if group else ()
+        named = (asked.flavor, asked.image, *zone, *member, "--project", "admin")
+        return shell.run(
+            self.cloud.environment,
+            *("trait-sched", "explain", *named, *self.settings[settings]),
+            *("-f", "json"),
+        )
+
+    def explain_server(self, boot: Boot) -> shell.Run:
+        return shell.run(
+            self.cloud.environment,
+            *("trait-sched", "server", "explain", boot.server),
+            *(*self.settings["complete"], "-f", "json"),
+        )
+
+    def boot(self, asked: Asked) -> Boot:
+        group = self.groups.get(asked.group, asked.group)
+        return self.maker.boot(
+            self.flavors[asked.flavor],
+            self.images[asked.image],
+            hints={"group": group} if group else {},
+            **({"availability_zone": asked.zone} if asked.zone else {}),
+        )
+
+
+@pytest.fixture(scope="module", params=OPTIONS)
+def claiming(request):
+    if chosen() != NEWEST:
+        pytest.skip("the driver's objects are those of the newest release")
+    options = OPTIONS[request.param]
+    with (
+        Cloud(computes=6, nova_options=options, hypervisors=HYPERVISORS) as cloud,
+        factory(cloud.admin()) as maker,
+    ):
+        maker.aggregate("east", "cmp00", "cmp01", availability_zone="az-east")
+        flavors = {
+            name: maker.flavor(name, keys, **size)
+            for name, (keys, size) in FLAVORS.items()
+        }
+        yield Claiming(
+            request.param,
+            cloud,
+            maker,
+            flavors,
+            {name: maker.image(name, **keys) for name, keys in IMAGES.items()},
+            {policy: maker.group(policy) for policy in GROUPS},
+            {
+                "complete": ("--nova-conf", str(cloud.nova_conf)),
+                "partial": ("--set", ISOLATION),
+                "none": (),
+            },
+        )
+
+
+def test_no_claim_contradicts_a_sure_verdict(claiming, record_property):
+    wrong, codes = [], collections.Counter()
+    for asked in drawn(claiming.name):
+        answers = {name: claiming.explain(asked, name) for name in SETTINGS}
+        boot = claiming.boot(asked)
+        for name, answer in answers.items():
+            codes[name, answer.code] += 1
+            if is_contradicted(answer, boot):
+                said = answer.json["summary"] if answer.out else answer.err
+                wrong.append(f"{asked}, {name} settings: {said} {boot}")
+        if boot.status == "ERROR":
+            again = claiming.explain_server(boot)
+            codes["after a failure", again.code] += 1
+            if again.code == YES:
+                wrong.append(f"{asked}, after it failed: {again.out[:400]} {boot}")
+        if boot.server:
+            claiming.maker.delete(boot)
+    record_property("table", f"verdicts: {dict(sorted(codes.items()))}")
+    assert not wrong, "\n".join(wrong)
+    assert {code for _, code in codes} <= {YES, NO, MAY}
+
+
+def is_contradicted(answer: shell.Run, boot: Boot) -> bool:
+    """Whether Nova did not do what a sure verdict says."""
+    is_up = boot.status == "ACTIVE"
+    if answer.code == YES:
+        return not is_up or boot.host not in answer.json["candidates"]
+    return answer.code == NO and is_up
+
+
+def test_a_flavor_that_asks_for_nothing_special_is_a_plain_yes(claiming):
+    for settings in SETTINGS:
+        assert claiming.explain(Asked("plain"), settings).code == YES
+        assert claiming.explain(Asked("too-large"), settings).code == NO
