@@ -1,12 +1,10 @@
 """How Sphinx builds this documentation; it needs the project installed, and git."""
 
-import inspect
 from importlib import metadata
 
 from sphinx.util.docutils import SphinxDirective
 
 from osc_traitsched.core.check import RULES
-from osc_traitsched.core.check.finding import Severity
 from osc_traitsched.core.check.rule import AREAS
 from osc_traitsched.documents import reference
 from osc_traitsched.views.schemas import DOCUMENTS
@@ -70,7 +68,7 @@ class DocumentFields(SphinxDirective):
 
 
 class Rules(SphinxDirective):
-    """``.. rules::``: the rules of check, by area, from their classes."""
+    """``.. rules::``: the rules of check, by area, from their docstrings."""
 
     def run(self):
         """Parse the sections as if they stood in the page."""
@@ -83,11 +81,8 @@ def _area(area):
     for rule in RULES:
         if rule.area == area:
             yield from (f".. _check-{rule.id}:", "", rule.id, "-" * len(rule.id), "")
-            about = inspect.getdoc(rule.finding).partition("\n\n:ivar")[0]
-            severity = vars(rule.finding).get("severity")
-            if isinstance(severity, Severity):
-                about = f"*{severity.value.capitalize()}.* {about}"
-            if rule.finding.pedantic:
+            about = rule.reference
+            if rule.pedantic:
                 about += " Runs only with ``--pedantic``, or if you name it."
             yield from (about, "")
 

@@ -1,8 +1,8 @@
 """All rules of check, by area, in the order of runs and documents.
 
-A rule is a frozen dataclass derived from ``Finding``, with an ID, the fields of its
-message, and the message. The function below it yields findings. ``RULES`` at the end of
-the file joins the two. A test finds missing parts, such as a rule's reference section.
+A rule is a generator under ``@rule``: it yields faults, with their words. Older rules
+have a class of findings, a generator, and a row in ``RULES`` at the end of the file. A
+test finds missing parts, such as a rule's reference section.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def select(
     left_out = frozenset(map(rule_id, ignored))
 
     def is_wanted(rule: Rule) -> bool:
-        if rule.finding.pedantic:
+        if rule.pedantic:
             in_areas = not names or rule.area in names
             return rule.id in names or (pedantic and in_areas)
         if rule.reads_servers and with_servers:

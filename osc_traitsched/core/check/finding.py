@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import functools
 import typing
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -82,8 +83,8 @@ class Words:
 class Finding:
     """A fault, as values and in words.
 
-    Each rule has a subclass, a frozen dataclass. Class attributes, such as ``rule``,
-    are common to all its findings; fields differ, and have all data of the message.
+    Rules yield :class:`Fault`. Older rules have a subclass of their own, a frozen
+    dataclass with all data of the message.
 
     Fields named ``flavors``, ``images``, ``aggregates`` or ``hosts`` are tuples of
     names.
@@ -122,6 +123,36 @@ class Finding:
         if kind is SubjectKind.IMAGE and isinstance(self, _NamesImages):
             about.update(self.images)
         return not about.isdisjoint(names)
+
+
+@dataclasses.dataclass(frozen=True)
+class Fault(Finding):
+    """A finding in words, as rules yield it; the rule adds its ID and its kind.
+
+    :ivar problem: as ``fix`` and ``when``, see :class:`Words`
+    :ivar flavors: all flavors that the message is about, even if it names only some;
+        the same is true of images, aggregates and hosts
+    """
+
+    severity: Severity
+    name: str
+    problem: str
+    fix: str | Command = ""
+    when: str = ""
+    flavors: tuple[str, ...] = ()
+    images: tuple[str, ...] = ()
+    aggregates: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    rule: str = ""
+    kind: SubjectKind = SubjectKind.OPTION
+
+    def words(self) -> Words:
+        """The problem and its fix."""
+        return Words(self.problem, self.fix, self.when)
+
+
+#: Findings of one severity: ``ERROR(name, problem, fix)``.
+ERROR, WARNING, NOTE = (functools.partial(Fault, severity) for severity in Severity)
 
 
 @typing.runtime_checkable

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Iterable
+import functools
+import inspect
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
-from osc_traitsched.core.check.finding import Finding, Severity, SubjectKind, Words
+from osc_traitsched.core.check.finding import (
+    Fault,
+    Finding,
+    Severity,
+    SubjectKind,
+    Words,
+)
 from osc_traitsched.text import listed, option
 
 #: The areas, in the order of runs and documents.
@@ -29,7 +37,10 @@ AREAS = (
 class Rule:
     """One check: a pure function from an analysis to findings.
 
-    :ivar finding: the class of its findings; its ``rule`` is the rule's ID
+    :func:`rule` makes it of a generator. Older rules name the class of their findings,
+    which then has the ID and the reference.
+
+    :ivar finding: the class of its findings
     :ivar find: yields findings in a stable order
     :ivar looks_at: the objects it reads: flavors, images, aggregates, hosts, traits or
         options
@@ -40,16 +51,61 @@ class Rule:
     find: Callable[[Analysis], Iterable[Finding]]
     looks_at: SubjectKind
     reads_servers: bool = False
+    own_id: str = ""
+    is_rare: bool = False
 
     @property
     def id(self) -> str:
         """Its ID, which starts with its area, such as ``mirror-missing``."""
-        return self.finding.rule
+        return self.own_id or self.finding.rule
 
     @property
     def area(self) -> str:
         """One of :data:`AREAS`."""
         return next(area for area in AREAS if self.id.startswith(f"{area}-"))
+
+    @property
+    def pedantic(self) -> bool:
+        """Whether it runs only if named, or with ``--pedantic``."""
+        return self.is_rare or self.finding.pedantic
+
+    @property
+    def reference(self) -> str:
+        """What it finds, how bad that is, and why it matters."""
+        if self.own_id:
+            return inspect.getdoc(self.find) or ""
+        about = (inspect.getdoc(self.finding) or "").partition("\n\n:ivar")[0]
+        severity = vars(self.finding).get("severity")
+        if isinstance(severity, Severity):
+            return f"*{severity.value.capitalize()}.* {about}"
+        return about
+
+
+def rule(
+    identity: str,
+    kind: SubjectKind,
+    looks_at: SubjectKind | None = None,
+    *,
+    pedantic: bool = False,
+    reads_servers: bool = False,
+) -> Callable[[Callable[[Analysis], Iterable[Fault]]], Rule]:
+    """Make a rule of a generator of faults; its docstring is the rule's reference.
+
+    :param identity: starts with the rule's area
+    :param kind: of the objects that the faults are about
+    :param looks_at: as for :class:`Rule`; the same kind by default
+    """
+
+    def of(find: Callable[[Analysis], Iterable[Fault]]) -> Rule:
+        @functools.wraps(find)
+        def named(analysis: Analysis) -> Iterator[Fault]:
+            for fault in find(analysis):
+                yield dataclasses.replace(fault, rule=identity, kind=kind)
+
+        seen = looks_at or kind
+        return Rule(Fault, named, seen, reads_servers, identity, pedantic)
+
+    return of
 
 
 # Findings about images that are neither public nor the caller's own.

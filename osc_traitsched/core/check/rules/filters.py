@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 from collections.abc import Iterator, Mapping
 
 from osc_traitsched.core.check.analysis import CAPABILITIES, EXTRA_SPECS, Analysis
-from osc_traitsched.core.check.finding import Finding, Severity, SubjectKind, Words
-from osc_traitsched.core.check.rule import Rule
+from osc_traitsched.core.check.finding import (
+    ERROR,
+    WARNING,
+    Fault,
+    Severity,
+    SubjectKind,
+    Words,
+)
+from osc_traitsched.core.check.rule import rule
 from osc_traitsched.core.check.survey import StandaloneRequest
 from osc_traitsched.core.check.words import unset
 from osc_traitsched.core.errors import Refusal
@@ -30,54 +36,28 @@ from osc_traitsched.text import listed, option
 # Server groups with a policy that the scheduler does not enforce.
 
 
-@dataclasses.dataclass(frozen=True)
-class FiltersGroupPolicy(Finding):
-    """A policy of server groups without its filter or weigher.
+@rule("filters-group-policy", SubjectKind.OPTION)
+def group_policy(analysis: Analysis) -> Iterator[Fault]:
+    """*Error.* A policy of server groups without its filter or weigher.
 
     Nova rejects every server of such a group before it looks at hosts. Affinity
     policies need a filter, soft ones a weigher.
-
-    :ivar needed: the filter or weigher
-    :ivar groups: the names of the groups with the policy
     """
-
-    rule = "filters-group-policy"
-    severity = Severity.ERROR
-    kind = SubjectKind.OPTION
-    name: str
-    policy: str
-    needed: str
-    groups: tuple[str, ...]
-    setting: Setting
-
-    def words(self) -> Words:
-        return Words(
-            f"{self.needed} is not on ({self.setting.source}): Nova refuses every "
-            f"server of {listed(self.groups, 'server group')}, whose policy is "
-            f"{self.policy}",
-            f"add {_loaded(self)} to the list",
-        )
-
-
-def group_policy(analysis: Analysis) -> Iterator[FiltersGroupPolicy]:
-    """Nova rejects the policy before it looks at hosts.
-
-    nova/scheduler/utils.py, ``_get_group_details``
-    """
+    # nova/scheduler/utils.py, _get_group_details
     settings = analysis.survey.assumptions
     for policy, needed in policies_off(settings).items():
-        named = (g.name for g in analysis.survey.groups if g.policy == policy)
-        groups = tuple(sorted(named))
+        groups = sorted(g.name for g in analysis.survey.groups if g.policy == policy)
         if groups:
+            weigher = WEIGHERS.get(needed)
             is_filter = needed in FILTERS
-            option = options.ENABLED_FILTERS if is_filter else options.WEIGHT_CLASSES
-            setting = settings.setting(option)
-            yield FiltersGroupPolicy(option, policy, needed, groups, setting)
-
-
-def _loaded(finding: FiltersGroupPolicy) -> str:
-    known = WEIGHERS.get(finding.needed)
-    return known.path if known else finding.needed
+            name = options.ENABLED_FILTERS if is_filter else options.WEIGHT_CLASSES
+            yield ERROR(
+                name,
+                f"{needed} is not on ({settings.setting(name).source}): Nova refuses "
+                f"every server of {listed(groups, 'server group')}, whose policy is "
+                f"{policy}",
+                f"add {weigher.path if weigher else needed} to the list",
+            )
 
 
 # Extra specs that are compared with aggregate metadata.
@@ -86,78 +66,59 @@ def _loaded(finding: FiltersGroupPolicy) -> str:
 Pair = tuple[str, str]
 
 
-@dataclasses.dataclass(frozen=True)
-class FiltersNoAggregate(Finding):
+@rule("filters-no-aggregate", SubjectKind.FLAVOR)
+def no_aggregate(analysis: Analysis) -> Iterator[Fault]:
     """A flavor that no host's aggregates match.
 
     An error if the filters were supplied, else a warning:
     AggregateInstanceExtraSpecsFilter rejects every host. It compares keys with the
     scope ``aggregate_instance_extra_specs:`` and keys without a scope.
-
-    :ivar wanted: the extra spec that none matches, with its value; all of them if only
-        the combination fails
-    :ivar key: the aggregate key of the one extra spec
-    :ivar values: of that key in the hosts' aggregates
     """
-
-    rule = "filters-no-aggregate"
-    kind = SubjectKind.FLAVOR
-    severity: Severity
-    name: str
-    id: str
-    wanted: tuple[Pair, ...]
-    key: str
-    values: tuple[str, ...]
-
-    def words(self) -> Words:
-        pairs = [f"{key}={value}" for key, value in self.wanted]
-        if not self.key:
-            return Words(
-                f"{EXTRA_SPECS} keeps it out of all hosts: no host is in aggregates "
-                f"that match all of {listed(pairs)}",
-                "give one aggregate with hosts all that they want",
-            )
-        ((key, value),) = self.wanted
-        values = [each or "''" for each in self.values]
-        there = f"; there is {listed(values)}" if values else ""
-        problem = (
-            f"{EXTRA_SPECS} keeps it out of all hosts: none is in an aggregate whose "
-            f"{self.key} matches {pairs[0]}{there}"
-        )
-        if not can_match(value):
-            return _of_no_value(problem, key, value, self.id)
-        pair = f"{self.key}={value}"
-        wanted = pair if is_plain(value) else Placeholder(f"{self.key}=VALUE")
-        return Words(
-            problem,
-            openstack(
-                "aggregate set", Option("--property", wanted), Placeholder("AGGREGATE")
-            ),
-            f"give it to an aggregate with hosts, or take {key} off the flavor",
-        )
-
-
-def no_aggregate(analysis: Analysis) -> Iterator[FiltersNoAggregate]:
-    """By nova/scheduler/filters/aggregate_instance_extra_specs.py."""
+    # nova/scheduler/filters/aggregate_instance_extra_specs.py
     filtering = analysis.filtering
     if not filtering.is_on(EXTRA_SPECS) or not filtering.states:
         return
     known: dict[tuple[Pair, ...], bool] = {}
+    severity = filtering.severity(Severity.ERROR, Severity.WARNING)
     for flavor in analysis.flavors:
         pairs = _compared(flavor.body)
         if not pairs or not _keeps_all_out(analysis, flavor, pairs, known):
             continue
         alone = [p for p in pairs if _keeps_all_out(analysis, flavor, (p,), known)]
-        key = metadata_key(alone[0][0]) or "" if alone else ""
-        values = {v for s in filtering.states for v in s.metadata.get(key, ())}
-        yield FiltersNoAggregate(
-            filtering.severity(Severity.ERROR, Severity.WARNING),
-            flavor.name,
-            flavor.id,
-            tuple(alone[:1]) or pairs,
-            key,
-            tuple(sorted(values)),
-        )
+        if alone:
+            words = _of_pair(analysis, flavor, *alone[0])
+        else:
+            words = Words(
+                f"{EXTRA_SPECS} keeps it out of all hosts: no host is in aggregates "
+                f"that match all of {listed(f'{key}={value}' for key, value in pairs)}",
+                "give one aggregate with hosts all that they want",
+            )
+        yield Fault(severity, flavor.name, words.problem, words.fix, words.when)
+
+
+def _of_pair(
+    analysis: Analysis, flavor: StandaloneRequest, key: str, value: str
+) -> Words:
+    """What to say of an extra spec that no host's aggregates match."""
+    compared = metadata_key(key) or ""
+    metadata = (state.metadata for state in analysis.filtering.states)
+    values = sorted({each for keys in metadata for each in keys.get(compared, ())})
+    there = f"; there is {listed(each or repr('') for each in values)}" * bool(values)
+    problem = (
+        f"{EXTRA_SPECS} keeps it out of all hosts: none is in an aggregate whose "
+        f"{compared} matches {key}={value}{there}"
+    )
+    if not can_match(value):
+        return _of_no_value(problem, key, value, flavor.id)
+    pair = f"{compared}={value}"
+    wanted = pair if is_plain(value) else Placeholder(f"{compared}=VALUE")
+    return Words(
+        problem,
+        openstack(
+            "aggregate set", Option("--property", wanted), Placeholder("AGGREGATE")
+        ),
+        f"give it to an aggregate with hosts, or take {key} off the flavor",
+    )
 
 
 def _compared(body: Body) -> tuple[Pair, ...]:
@@ -185,55 +146,14 @@ def _keeps_all_out(
     return known[pairs]
 
 
-@dataclasses.dataclass(frozen=True)
-class FiltersUnscoped(Finding):
-    """An unscoped extra spec that is also the name of a host attribute.
+@rule("filters-unscoped", SubjectKind.FLAVOR)
+def unscoped(analysis: Analysis) -> Iterator[Fault]:
+    """*Warning.* An unscoped extra spec that is also the name of a host attribute.
 
     ComputeCapabilitiesFilter compares such a key with the host's attribute. Use the
     scope ``aggregate_instance_extra_specs:`` or ``capabilities:``.
-
-    :ivar is_object: the attribute is an object, which no value equals
-    :ivar of_aggregates: it is compared with aggregates, too
     """
-
-    rule = "filters-unscoped"
-    severity = Severity.WARNING
-    kind = SubjectKind.FLAVOR
-    name: str
-    id: str
-    key: str
-    value: str
-    is_object: bool
-    of_aggregates: bool
-
-    def words(self) -> Words:
-        pair = f"{self.key}={self.value}"
-        scoped = f"{SCOPE}:{self.key}={self.value}"
-        if self.is_object:
-            problem = (
-                f"{CAPABILITIES} compares {pair} with an object of the scheduler's own "
-                "of this name, which equals no text: it keeps all hosts out"
-            )
-        else:
-            problem = (
-                f"{pair} has no scope, and a host has to match it twice: by an "
-                f"aggregate ({EXTRA_SPECS}), and by what it has under this name itself "
-                f"({CAPABILITIES})"
-            )
-        if not self.of_aggregates:
-            return Words(problem, unset(SubjectKind.FLAVOR, [self.key], self.id))
-        return Words(
-            problem,
-            openstack("flavor set", Option("--property", scoped), self.id),
-            f"say that aggregates are meant, and take {self.key} off",
-        )
-
-
-def unscoped(analysis: Analysis) -> Iterator[FiltersUnscoped]:
-    """Without a scope the filter compares any attribute of the host's state.
-
-    nova/scheduler/filters/compute_capabilities_filter.py, ``_satisfies_extra_specs``
-    """
+    # nova/scheduler/filters/compute_capabilities_filter.py, _satisfies_extra_specs
     filtering = analysis.filtering
     if not filtering.is_on(CAPABILITIES):
         return
@@ -241,10 +161,27 @@ def unscoped(analysis: Analysis) -> Iterator[FiltersUnscoped]:
     for flavor in analysis.flavors:
         for key, value in flavor.specs.items():
             is_object = supported.is_object(key) and is_plain(value)
-            if supported.exists(key) and (is_object or of_aggregates):
-                yield FiltersUnscoped(
-                    flavor.name, flavor.id, key, value, is_object, of_aggregates
+            if not supported.exists(key) or not (is_object or of_aggregates):
+                continue
+            problem = (
+                f"{key}={value} has no scope, and a host has to match it twice: by an "
+                f"aggregate ({EXTRA_SPECS}), and by what it has under this name itself "
+                f"({CAPABILITIES})"
+            )
+            if is_object:
+                problem = (
+                    f"{CAPABILITIES} compares {key}={value} with an object of the "
+                    "scheduler's own of this name, which equals no text: it keeps all "
+                    "hosts out"
                 )
+            if of_aggregates:
+                scoped = Option("--property", f"{SCOPE}:{key}={value}")
+                fix = openstack("flavor set", scoped, flavor.id)
+                when = f"say that aggregates are meant, and take {key} off"
+                yield WARNING(flavor.name, problem, fix, when)
+            else:
+                fix = unset(SubjectKind.FLAVOR, [key], flavor.id)
+                yield WARNING(flavor.name, problem, fix)
 
 
 def _of_no_value(problem: str, key: str, value: str, flavor: str) -> Words:
@@ -285,156 +222,78 @@ FILTER_OF: Mapping[str, str] = {
 }
 
 
-@dataclasses.dataclass(frozen=True)
-class FiltersKeyOff(Finding):
+@rule("filters-key-off", SubjectKind.AGGREGATE)
+def key_off(analysis: Analysis) -> Iterator[Fault]:
     """An aggregate's key for a filter that is not enabled.
 
     A warning if the filters were supplied, else a note. The key has no effect.
     Allocation ratios in aggregates are ignored from Victoria on. Filters of your own
     silence the rule.
-
-    :ivar gone: the release if it lacks the filter, else None
     """
-
-    rule = "filters-key-off"
-    kind = SubjectKind.AGGREGATE
-    severity: Severity
-    name: str
-    id: int
-    key: str
-    value: str
-    filter: str
-    gone: int | None
-    setting: Setting
-
-    def words(self) -> Words:
-        remove = unset(SubjectKind.AGGREGATE, [self.key], str(self.id))
-        pair = f"{self.key}={self.value}"
-        if self.gone is not None:
-            return Words(
-                f"{pair} has no effect: Nova {release(self.gone)} has no "
-                f"{self.filter} any more",
-                remove,
+    filtering, number = analysis.filtering, analysis.survey.assumptions.release
+    if filtering.has_own:
+        return
+    for aggregate, key, value in filtering.metadata:
+        name = FILTER_OF.get(key)
+        if name is None or filtering.is_on(name):
+            continue
+        why = _not_on(name, filtering.setting)
+        when = f"add {name} to {_FILTERS}, or take the key off"
+        if not FILTERS[name].is_in(number):
+            why = f"Nova {release(number)} has no {name} any more"
+            when = (
                 "set the ratio in the inventories of the aggregate's hosts, and take "
-                "the key off",
+                "the key off"
             )
-        return Words(
-            f"{pair} has no effect: {_not_on(self.filter, self.setting)}",
-            remove,
-            f"add {self.filter} to {_FILTERS}, or take the key off",
+        yield Fault(
+            filtering.severity(Severity.WARNING, Severity.NOTE),
+            aggregate.name,
+            f"{key}={value} has no effect: {why}",
+            unset(SubjectKind.AGGREGATE, [key], str(aggregate.id)),
+            when,
         )
 
 
-def key_off(analysis: Analysis) -> Iterator[FiltersKeyOff]:
-    """Nothing is reported if the operator's own filters may read the keys."""
-    filtering, release = analysis.filtering, analysis.survey.assumptions.release
-    if filtering.has_own:
-        return
-    severity = filtering.severity(Severity.WARNING, Severity.NOTE)
-    for aggregate, key, value in filtering.metadata:
-        name = FILTER_OF.get(key)
-        if name is not None and not filtering.is_on(name):
-            yield FiltersKeyOff(
-                severity,
-                aggregate.name,
-                aggregate.id,
-                key,
-                value,
-                name,
-                None if FILTERS[name].is_in(release) else release,
-                filtering.setting,
-            )
-
-
-@dataclasses.dataclass(frozen=True)
-class FiltersExtraSpecsOff(Finding):
+@rule("filters-extra-specs-off", SubjectKind.OPTION, SubjectKind.FLAVOR)
+def extra_specs_off(analysis: Analysis) -> Iterator[Fault]:
     """Extra specs for aggregates without the filter that compares them.
 
     An error if the filters were supplied, else a warning.
     AggregateInstanceExtraSpecsFilter compares these keys. Without it, servers land on
     any host.
-
-    :ivar filters: the enabled ones
     """
-
-    rule = "filters-extra-specs-off"
-    kind = SubjectKind.OPTION
-    name = options.ENABLED_FILTERS
-    severity: Severity
-    flavors: tuple[str, ...]
-    keys: tuple[str, ...]
-    filters: tuple[str, ...]
-    setting: Setting
-
-    def words(self) -> Words:
-        return Words(
-            f"{_not_on(EXTRA_SPECS, self.setting)}: "
-            f"{listed(self.flavors, 'flavor')} can land on any host, whatever "
-            f"{listed(self.keys)} says",
-            f"set {_FILTERS} to {','.join((*self.filters, EXTRA_SPECS))}",
-        )
-
-
-def extra_specs_off(analysis: Analysis) -> Iterator[FiltersExtraSpecsOff]:
-    """ComputeCapabilitiesFilter ignores that scope.
-
-    nova/scheduler/filters/aggregate_instance_extra_specs.py
-    """
+    # ComputeCapabilitiesFilter ignores that scope.
     filtering = analysis.filtering
     if filtering.is_on(EXTRA_SPECS):
         return
-    found = {
-        flavor.name: [k for k in specs if k.startswith(f"{SCOPE}:")]
+    keys_by_flavor = {
+        flavor.name: keys
         for flavor in analysis.flavors
-        if (specs := flavor.body.get("extra_specs"))
+        if (keys := [key for key in flavor.specs if key.startswith(f"{SCOPE}:")])
     }
-    named = tuple(name for name, keys in found.items() if keys)
-    if named:
-        keys = {key for each in found.values() for key in each}
-        yield FiltersExtraSpecsOff(
+    if keys_by_flavor:
+        flavors = tuple(keys_by_flavor)
+        keys = sorted({key for keys in keys_by_flavor.values() for key in keys})
+        yield Fault(
             filtering.severity(Severity.ERROR, Severity.WARNING),
-            named,
-            tuple(sorted(keys)),
-            filtering.names,
-            filtering.setting,
+            options.ENABLED_FILTERS,
+            f"{_not_on(EXTRA_SPECS, filtering.setting)}: {listed(flavors, 'flavor')} "
+            f"can land on any host, whatever {listed(keys)} says",
+            f"set {_FILTERS} to {','.join((*filtering.names, EXTRA_SPECS))}",
+            flavors=flavors,
         )
 
 
-@dataclasses.dataclass(frozen=True)
-class FiltersOptionOff(Finding):
+@rule("filters-option-off", SubjectKind.OPTION)
+def option_off(analysis: Analysis) -> Iterator[Fault]:
     """A set option whose filters are all disabled.
 
     A warning if the filters were supplied, else a note. The option has no effect, like
     ``isolated_hosts`` without IsolatedHostsFilter. Filters of your own silence the
     rule.
-
-    :ivar filters: the filters that read it
-    :ivar enabled: the list of filters
     """
-
-    rule = "filters-option-off"
-    kind = SubjectKind.OPTION
-    severity: Severity
-    name: str
-    filters: tuple[str, ...]
-    setting: Setting
-    enabled: Setting
-
-    def words(self) -> Words:
-        by = " and ".join(self.filters)
-        verb = "are" if len(self.filters) > 1 else "is"
-        state = "not on" if self.enabled.given else "assumed not to be on"
-        return Words(
-            f"set ({self.setting.source}), and without effect: {by} {verb} {state} "
-            f"({self.enabled.source})",
-            f"add {self.filters[-1]} to {_FILTERS}, or take the option out",
-        )
-
-
-def option_off(analysis: Analysis) -> Iterator[FiltersOptionOff]:
-    """An option that is set to its default is not reported."""
     filtering, release = analysis.filtering, analysis.survey.assumptions.release
-    severity = filtering.severity(Severity.WARNING, Severity.NOTE)
+    state = "not on" if filtering.setting.given else "assumed not to be on"
     for row in options.FILTER_SCHEDULER_ROWS:
         setting = analysis.setting(row.name)
         readers = [
@@ -445,8 +304,13 @@ def option_off(analysis: Analysis) -> Iterator[FiltersOptionOff]:
         is_read = filtering.has_own or any(map(filtering.is_on, readers))
         is_set = setting.given and setting.value != row.default_in(release)
         if is_set and not is_read:
-            yield FiltersOptionOff(
-                severity, row.name, tuple(readers), setting, filtering.setting
+            yield Fault(
+                filtering.severity(Severity.WARNING, Severity.NOTE),
+                row.name,
+                f"set ({setting.source}), and without effect: {' and '.join(readers)} "
+                f"{'are' if len(readers) > 1 else 'is'} {state} "
+                f"({filtering.setting.source})",
+                f"add {readers[-1]} to {_FILTERS}, or take the option out",
             )
 
 
@@ -456,10 +320,10 @@ def _not_on(name: str, setting: Setting) -> str:
 
 
 RULES = (
-    Rule(FiltersExtraSpecsOff, extra_specs_off, SubjectKind.FLAVOR),
-    Rule(FiltersNoAggregate, no_aggregate, SubjectKind.FLAVOR),
-    Rule(FiltersUnscoped, unscoped, SubjectKind.FLAVOR),
-    Rule(FiltersGroupPolicy, group_policy, SubjectKind.OPTION),
-    Rule(FiltersOptionOff, option_off, SubjectKind.OPTION),
-    Rule(FiltersKeyOff, key_off, SubjectKind.AGGREGATE),
+    extra_specs_off,
+    no_aggregate,
+    unscoped,
+    group_policy,
+    option_off,
+    key_off,
 )

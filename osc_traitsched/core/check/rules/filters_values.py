@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
-import enum
 from collections.abc import Iterator, Mapping
 
 from osc_traitsched.core.check.analysis import (
@@ -16,8 +14,14 @@ from osc_traitsched.core.check.analysis import (
     Analysis,
 )
 from osc_traitsched.core.check.builder import ANY_FLAVOR
-from osc_traitsched.core.check.finding import Finding, Severity, SubjectKind, Words
-from osc_traitsched.core.check.rule import Rule
+from osc_traitsched.core.check.finding import (
+    ERROR,
+    WARNING,
+    Fault,
+    Severity,
+    SubjectKind,
+)
+from osc_traitsched.core.check.rule import rule
 from osc_traitsched.core.check.survey import StandaloneRequest
 from osc_traitsched.core.check.words import aggregate_set, unset
 from osc_traitsched.core.errors import Refusal
@@ -47,7 +51,7 @@ from osc_traitsched.core.nova.filter.state import (
 from osc_traitsched.core.nova.filter.table import judge
 from osc_traitsched.core.nova.question import NO_PROPERTIES, Body, Question
 from osc_traitsched.core.nova.server import image as properties
-from osc_traitsched.core.nova.settings import PROJECT_FILTER, Setting
+from osc_traitsched.core.nova.settings import PROJECT_FILTER
 from osc_traitsched.core.releases import release
 from osc_traitsched.paste import Option, Placeholder, openstack
 from osc_traitsched.text import listed, quoted, ranges
@@ -55,57 +59,15 @@ from osc_traitsched.text import listed, quoted, ranges
 # Values that make a host filter raise an exception.
 
 
-@dataclasses.dataclass(frozen=True)
-class FiltersRaises(Finding):
+@rule("filters-raises", SubjectKind.FLAVOR)
+def raising(analysis: Analysis) -> Iterator[Fault]:
     """An extra spec that makes a filter raise an exception.
 
     An error if the filters were supplied, else a warning. One of the two values is not
     a number. As soon as the filter reaches such a host, the request fails for all
     hosts.
-
-    :ivar hosts: the hosts with the exception
-    :ivar is_malformed: it would raise with any host's value
-    :ivar metadata_key: the aggregate key that it is compared with; empty for none
-    :ivar aggregates: the hosts' aggregates with that key
     """
-
-    rule = "filters-raises"
-    kind = SubjectKind.FLAVOR
-    severity: Severity
-    name: str
-    id: str
-    filter: str
-    exception: str
-    key: str
-    value: str
-    hosts: tuple[str, ...]
-    is_malformed: bool
-    metadata_key: str
-    aggregates: tuple[str, ...]
-
-    def words(self) -> Words:
-        pair = f"{self.key}={self.value}"
-        problem = (
-            f"{self.filter} raises {self.exception} at {pair}, and the request fails "
-            f"for all hosts, as soon as it comes to {ranges(self.hosts, 'host')}"
-        )
-        if self.is_malformed or not self.metadata_key:
-            return Words(problem, unset(SubjectKind.FLAVOR, [self.key], self.id))
-        return Words(
-            f"{problem}: what {listed(self.aggregates, 'aggregate')} has is no number",
-            openstack(
-                "aggregate set",
-                Option("--property", Placeholder(f"{self.metadata_key}=NUMBER")),
-                *_only(self.aggregates),
-            ),
-        )
-
-
-def raising(analysis: Analysis) -> Iterator[FiltersRaises]:
-    """The exception ends the whole request.
-
-    nova/scheduler/filters/extra_specs_ops.py, ``match``
-    """
+    # nova/scheduler/filters/extra_specs_ops.py, match
     known: dict[object, Mapping[Raises, list[HostState]]] = {}
     for flavor in analysis.flavors:
         specs = flavor.specs
@@ -116,7 +78,7 @@ def raising(analysis: Analysis) -> Iterator[FiltersRaises]:
             if key not in known:
                 known[key] = _raised(analysis, name, flavor.body)
             for raised, states in known[key].items():
-                yield _finding(analysis, name, flavor, raised, states)
+                yield _fault(analysis, name, flavor, raised, states)
 
 
 def _may_raise(analysis: Analysis, name: str, specs: Mapping[str, str]) -> bool:
@@ -146,27 +108,36 @@ def _raised(
     return found
 
 
-def _finding(
+def _fault(
     analysis: Analysis,
     filter_name: str,
     flavor: StandaloneRequest,
     raised: Raises,
     states: list[HostState],
-) -> FiltersRaises:
-    compared = raised.key if filter_name == EXTRA_SPECS else ""
-    having = (a.name for s in states for a in s.aggregates if compared in a.metadata)
-    return FiltersRaises(
-        analysis.filtering.severity(Severity.ERROR, Severity.WARNING),
+) -> Fault:
+    key = raised.origin.key if raised.origin else raised.key
+    hosts = tuple(dict.fromkeys(state.host for state in states))
+    problem = (
+        f"{filter_name} raises {raised.exception} at {key}={raised.value}, and the "
+        f"request fails for all hosts, as soon as it comes to {ranges(hosts, 'host')}"
+    )
+    severity = analysis.filtering.severity(Severity.ERROR, Severity.WARNING)
+    if filter_name != EXTRA_SPECS or not raised.key or _is_malformed(raised.value):
+        fix = unset(SubjectKind.FLAVOR, [key], flavor.id)
+        return Fault(severity, flavor.name, problem, fix, hosts=hosts)
+    having = (a.name for s in states for a in s.aggregates if raised.key in a.metadata)
+    aggregates = tuple(sorted(set(having)))
+    return Fault(
+        severity,
         flavor.name,
-        flavor.id,
-        filter_name,
-        raised.exception,
-        raised.origin.key if raised.origin else raised.key,
-        raised.value,
-        tuple(dict.fromkeys(state.host for state in states)),
-        _is_malformed(raised.value),
-        compared,
-        tuple(sorted(set(having))),
+        f"{problem}: what {listed(aggregates, 'aggregate')} has is no number",
+        openstack(
+            "aggregate set",
+            Option("--property", Placeholder(f"{raised.key}=NUMBER")),
+            aggregates[0] if len(aggregates) == 1 else Placeholder("AGGREGATE"),
+        ),
+        aggregates=aggregates,
+        hosts=hosts,
     )
 
 
@@ -178,61 +149,37 @@ def _is_malformed(wanted: str) -> bool:
     return False
 
 
-@dataclasses.dataclass(frozen=True)
-class FiltersImageRaises(Finding):
+@rule("filters-image-raises", SubjectKind.IMAGE, pedantic=True)
+def image_raising(analysis: Analysis) -> Iterator[Fault]:
     """An image property that makes a filter raise for every matching host.
 
     An error if the filters were supplied, else a warning. From 2024.1 on,
     ImagePropertiesFilter fails for images with ``hw_maxphysaddr_bits`` and an
     architecture, hypervisor type or mode. Set the property in the flavor instead.
-
-    :ivar asked: properties compared before: the architecture, the type, the mode
     """
-
-    rule = "filters-image-raises"
-    pedantic = True
-    kind = SubjectKind.IMAGE
-    severity: Severity
-    name: str
-    id: str
-    key: str
-    value: str
-    asked: tuple[str, ...]
-
-    def words(self) -> Words:
-        return Words(
-            f"{IMAGE_PROPERTIES} raises AttributeError at {self.key}={self.value} on "
-            f"each host that runs {', '.join(self.asked)}, and the request fails",
-            unset(SubjectKind.IMAGE, [self.key], self.id),
-            f"a flavor's {ADDRESS_BITS} is compared by {CAPABILITIES}; take it off "
-            "here",
-        )
-
-
-def image_raising(analysis: Analysis) -> Iterator[FiltersImageRaises]:
-    """Since 29 the filter treats ``cpu_info``, a text, as a mapping
-    (nova/scheduler/filters/image_props_filter.py, ``_instance_supported``).
-    """
-    filtering = analysis.filtering
+    # Since 29 the filter treats cpu_info, a text, as a mapping
+    # (nova/scheduler/filters/image_props_filter.py, _instance_supported).
+    filtering, settings = analysis.filtering, analysis.survey.assumptions
     if not filtering.is_on(IMAGE_PROPERTIES):
         return
+    key = image_filter.ADDRESS_BITS
     for image in analysis.images:
-        value = image.body.get(image_filter.ADDRESS_BITS)
-        if value is None:
+        if image.body.get(key) is None:
             continue
-        settings = analysis.survey.assumptions
         try:
             spec = Question(ANY_FLAVOR, image.body, (), settings).request_spec()
         except Refusal:
             continue
         if _raises_where_it_fits(filtering.states, spec, analysis):
-            yield FiltersImageRaises(
+            runs = image_filter.supported_by_image(spec, settings).values()
+            yield Fault(
                 filtering.severity(Severity.ERROR, Severity.WARNING),
                 image.name,
-                image.id,
-                image_filter.ADDRESS_BITS,
-                str(value),
-                tuple(image_filter.supported_by_image(spec, settings).values()),
+                f"{IMAGE_PROPERTIES} raises AttributeError at {key}={image.body[key]} "
+                f"on each host that runs {', '.join(runs)}, and the request fails",
+                unset(SubjectKind.IMAGE, [key], image.id),
+                f"a flavor's {ADDRESS_BITS} is compared by {CAPABILITIES}; take it off "
+                "here",
             )
 
 
@@ -249,56 +196,17 @@ def _raises_where_it_fits(
     )
 
 
-def _only(aggregates: tuple[str, ...]) -> tuple[str | Placeholder]:
-    return (aggregates[0] if len(aggregates) == 1 else Placeholder("AGGREGATE"),)
-
-
 # Keys and values that AggregateImagePropertiesIsolation can't compare.
 
 
-@dataclasses.dataclass(frozen=True)
-class FiltersImageKey(Finding):
-    """An aggregate's key that images have, but that the filter does not compare.
+@rule("filters-image-key", SubjectKind.AGGREGATE, pedantic=True)
+def image_key(analysis: Analysis) -> Iterator[Fault]:
+    """*Warning.* An aggregate's key that images have, but that the filter does not
+    compare.
 
     AggregateImagePropertiesIsolation ignores custom properties and old names, such as
     ``architecture`` for ``hw_architecture``. Use the current name, or isolate the
     aggregate by a trait.
-
-    :ivar current: Nova's current name of the property; empty for a custom one
-    """
-
-    rule = "filters-image-key"
-    pedantic = True
-    severity = Severity.WARNING
-    kind = SubjectKind.AGGREGATE
-    name: str
-    id: int
-    key: str
-    value: str
-    current: str
-    images: tuple[str, ...]
-
-    def words(self) -> Words:
-        having = listed(self.images, "image")
-        if self.current:
-            return Words(
-                f"{self.key} is the old name of {self.current}, and "
-                f"{IMAGE_ISOLATION} does not compare it, whatever {having} has",
-                aggregate_set(self.id, f"{self.current}={self.value}"),
-                f"name the property by its name of today, and take {self.key} off",
-            )
-        return Words(
-            f"{self.key} is a property that Nova does not know, and {IMAGE_ISOLATION} "
-            f"does not compare it, whatever {having} has",
-            "isolate the aggregate by a trait that the images require: "
-            "openstack trait-sched isolate",
-        )
-
-
-def image_key(analysis: Analysis) -> Iterator[FiltersImageKey]:
-    """Finds custom properties and old names.
-
-    Glance's own keys, and traits, are left out.
     """
     release = analysis.survey.assumptions.release
     for aggregate, key, value in _compared(analysis):
@@ -307,62 +215,52 @@ def image_key(analysis: Analysis) -> Iterator[FiltersImageKey]:
         if key in NO_PROPERTIES:
             continue
         current = properties.current_name(key)
-        having = tuple(
+        images = tuple(
             each.name
             for each in analysis.images
             if key in each.body or (current and current in each.body)
         )
-        if having:
-            yield FiltersImageKey(
-                aggregate.name, aggregate.id, key, value, current or "", having
+        ignored = (
+            f"and {IMAGE_ISOLATION} does not compare it, whatever "
+            f"{listed(images, 'image')} has"
+        )
+        if images and current:
+            yield WARNING(
+                aggregate.name,
+                f"{key} is the old name of {current}, {ignored}",
+                aggregate_set(aggregate.id, f"{current}={value}"),
+                f"name the property by its name of today, and take {key} off",
+                images=images,
+            )
+        elif images:
+            yield WARNING(
+                aggregate.name,
+                f"{key} is a property that Nova does not know, {ignored}",
+                "isolate the aggregate by a trait that the images require: "
+                "openstack trait-sched isolate",
+                images=images,
             )
 
 
-@dataclasses.dataclass(frozen=True)
-class FiltersImageValue(Finding):
-    """A value that no image property can equal.
+@rule("filters-image-value", SubjectKind.AGGREGATE)
+def image_value(analysis: Analysis) -> Iterator[Fault]:
+    """*Error.* A value that no image property can equal.
 
     AggregateImagePropertiesIsolation compares the text that Python prints: ``True``,
     not ``true``; ``x86_64``, not ``amd64``; ``4``, not ``04``.
-
-    :ivar key: the metadata key; its value may be a list
-    :ivar odd: the impossible value
-    :ivar meant: Nova's spelling of it
-    """
-
-    rule = "filters-image-value"
-    severity = Severity.ERROR
-    kind = SubjectKind.AGGREGATE
-    name: str
-    id: int
-    key: str
-    value: str
-    odd: str
-    meant: str
-
-    def words(self) -> Words:
-        values = [each.strip() for each in self.value.split(",")]
-        mended = (self.meant if each == self.odd else each for each in values)
-        return Words(
-            f"{self.key}={self.value}: {IMAGE_ISOLATION} compares {self.meant}, "
-            f"and {self.odd} equals no image's property: images that have it are kept "
-            "out",
-            aggregate_set(self.id, f"{self.key}={','.join(mended)}"),
-        )
-
-
-def image_value(analysis: Analysis) -> Iterator[FiltersImageValue]:
-    """Nova compares Python's spelling of a property: ``True``, or ``x86_64`` for
-    ``amd64``.
     """
     release = analysis.survey.assumptions.release
     for aggregate, key, value in _compared(analysis):
-        values = [each.strip() for each in value.split(",")]
-        for odd in values:
-            meant = properties.as_written(key, odd, release)
-            if meant not in (None, *values):
-                yield FiltersImageValue(
-                    aggregate.name, aggregate.id, key, value, odd, meant or ""
+        parts = [each.strip() for each in value.split(",")]
+        for odd in parts:
+            meant = properties.as_written(key, odd, release) or ""
+            if meant and meant not in parts:
+                right = ",".join(meant if each == odd else each for each in parts)
+                yield ERROR(
+                    aggregate.name,
+                    f"{key}={value}: {IMAGE_ISOLATION} compares {meant}, and {odd} "
+                    "equals no image's property: images that have it are kept out",
+                    aggregate_set(aggregate.id, f"{key}={right}"),
                 )
 
 
@@ -376,144 +274,63 @@ def _compared(analysis: Analysis) -> tuple[tuple[Aggregate, str, str], ...]:
 # Names of projects, images and hosts.
 
 
-_NOWHERE = {
-    options.ISOLATED_HOSTS: "no service host has this name",
-    options.ISOLATED_IMAGES: "no active image has this ID",
-}
-
-
-@dataclasses.dataclass(frozen=True)
-class FiltersTenantSuffix(Finding):
-    """Keys with suffixes for projects, which the filter does not read.
+@rule("filters-tenant-suffix", SubjectKind.AGGREGATE)
+def tenant_suffix(analysis: Analysis) -> Iterator[Fault]:
+    """*Error.* Keys with suffixes for projects, which the filter does not read.
 
     Before 2024.2, AggregateMultiTenancyIsolation reads only the key
     ``filter_tenant_id``, which can hold a list. The prefilter does read keys with
     suffixes, but no lists.
-
-    :ivar projects: projects that only these keys name
-    :ivar listed: projects of the key without a suffix; empty without that key
-    :ivar is_asked: Placement enforces projects, and so Nova reads the suffixes there
-    :ivar own: keys to add for projects that Placement would not find in a list
     """
-
-    rule = "filters-tenant-suffix"
-    severity = Severity.ERROR
-    kind = SubjectKind.AGGREGATE
-    name: str
-    id: int
-    keys: tuple[str, ...]
-    projects: tuple[str, ...]
-    listed: tuple[str, ...]
-    release: int
-    is_asked: bool
-    own: tuple[tuple[str, str], ...]
-
-    def words(self) -> Words:
-        nova = f"{PROJECT_FILTER} of Nova {release(self.release)}"
-        projects = listed(self.projects, "project")
-        named = " that no aggregate names" if self.is_asked else ""
-        then = f"lets all projects{named} in"
-        if self.listed:
-            then = f"keeps out the {projects}"
-        problem = f"{nova} does not read {listed(self.keys)}, and {then}"
-        ids = ",".join((*self.listed, *self.projects))
-        keys = (f"{key}={project}" for key, project in self.own)
-        return Words(
-            problem,
-            aggregate_set(self.id, f"{TENANT_KEY}={ids}", *keys),
-            "a value has 255 characters at most",
-        )
-
-
-def tenant_suffix(analysis: Analysis) -> Iterator[FiltersTenantSuffix]:
-    """The filter reads suffixes since 30.
-
-    With a plain key, it rejects the other projects; without one, it lets all in. If
-    Placement enforces projects, only those without an aggregate get in, or none if each
-    needs one (nova/scheduler/filters/aggregate_multitenancy_isolation.py,
-    nova/scheduler/request_filter.py, ``require_tenant_aggregate``).
-    """
-    release = analysis.survey.assumptions.release
-    if release >= TENANT_SUFFIXES or not analysis.filtering.is_on(PROJECT_FILTER):
+    # With a plain key, the filter rejects the other projects; without one, it lets all
+    # in. If Placement enforces projects, only those without an aggregate get in, or
+    # none if each needs one
+    # (nova/scheduler/filters/aggregate_multitenancy_isolation.py,
+    # nova/scheduler/request_filter.py, require_tenant_aggregate).
+    number = analysis.survey.assumptions.release
+    if number >= TENANT_SUFFIXES or not analysis.filtering.is_on(PROJECT_FILTER):
         return
     is_asked = analysis.is_on(options.TENANT)
     is_safe = is_asked and analysis.is_on(options.TENANT_REQUIRED)
     for aggregate in sorted(analysis.survey.nova.aggregates, key=lambda a: a.name):
-        found = dict(aggregate.projects)
-        exact = projects_of(found.pop(TENANT_KEY, ""))
-        named = dict.fromkeys(p for value in found.values() for p in projects_of(value))
-        left = tuple(each for each in named if each not in exact)
-        if left and (exact or not is_safe):
-            then = {**aggregate.projects, TENANT_KEY: ",".join((*exact, *left))}
-            lost = (
-                placement_projects(aggregate.projects) - placement_projects(then)
-                if is_asked
-                else ()
-            )
-            yield FiltersTenantSuffix(
-                aggregate.name,
+        suffixed = dict(aggregate.projects)
+        exact = projects_of(suffixed.pop(TENANT_KEY, ""))
+        named = (p for value in suffixed.values() for p in projects_of(value))
+        unread = tuple(p for p in dict.fromkeys(named) if p not in exact)
+        if not unread or (is_safe and not exact):
+            continue
+        ids = ",".join((*exact, *unread))
+        then = {**aggregate.projects, TENANT_KEY: ids}
+        lost = placement_projects(aggregate.projects) - placement_projects(then)
+        # Placement would not find these in a list.
+        keys = new_project_keys(sorted(lost), then) if is_asked else ()
+        lets_in = f"lets all projects{' that no aggregate names' * is_asked} in"
+        keeps_out = f"keeps out the {listed(unread, 'project')}"
+        yield ERROR(
+            aggregate.name,
+            f"{PROJECT_FILTER} of Nova {release(number)} does not read "
+            f"{listed(sorted(suffixed))}, and {keeps_out if exact else lets_in}",
+            aggregate_set(
                 aggregate.id,
-                tuple(sorted(found)),
-                left,
-                exact,
-                release,
-                is_asked,
-                tuple(new_project_keys(sorted(lost), then)),
-            )
-
-
-class Stray(enum.Enum):
-    """The meaning of a name that the filter does not find."""
-
-    #: A service host, in another case.
-    LETTERS = "letters"
-    #: A node, not its service host.
-    NODE = "node"
-    #: An image's name, not its ID.
-    IMAGE_NAME = "image name"
-    #: Nothing.
-    NOTHING = "nothing"
-
-
-@dataclasses.dataclass(frozen=True)
-class FiltersIsolated(Finding):
-    """An isolated host or image that does not exist.
-
-    IsolatedHostsFilter compares the service host's exact name and the image's ID. An
-    entry that matches nothing isolates nothing.
-
-    :ivar meant: existing names or IDs
-    """
-
-    rule = "filters-isolated"
-    severity = Severity.WARNING
-    kind = SubjectKind.OPTION
-    name: str
-    value: str
-    stray: Stray
-    meant: tuple[str, ...]
-    setting: Setting
-
-    def words(self) -> Words:
-        meant = listed(self.meant)
-        what = {
-            Stray.LETTERS: f"the service host is {meant}, and letters count",
-            Stray.NODE: "this is a node, and the filter compares its service host "
-            + meant,
-            Stray.IMAGE_NAME: f"this is a name, and the filter compares the ID {meant}",
-            Stray.NOTHING: _NOWHERE[self.name],
-        }[self.stray]
-        source = self.setting.source
-        return Words(
-            f"{quoted(self.value)} isolates nothing ({source}): {what}",
-            f"write {meant} instead" if self.meant else "take it off the list",
+                f"{TENANT_KEY}={ids}",
+                *(f"{key}={project}" for key, project in keys),
+            ),
+            "a value has 255 characters at most",
         )
 
 
-def isolated(analysis: Analysis) -> Iterator[FiltersIsolated]:
-    """The filter needs the exact name of the service host, and the image's ID
-    (nova/scheduler/filters/isolated_hosts_filter.py).
+#: What is wrong with a name on a list, and what is meant.
+_Stray = tuple[str, tuple[str, ...]]
+
+
+@rule("filters-isolated", SubjectKind.OPTION)
+def isolated(analysis: Analysis) -> Iterator[Fault]:
+    """*Warning.* An isolated host or image that does not exist.
+
+    IsolatedHostsFilter compares the service host's exact name and the image's ID. An
+    entry that matches nothing isolates nothing.
     """
+    # nova/scheduler/filters/isolated_hosts_filter.py
     if not analysis.filtering.is_on(ISOLATED_HOSTS):
         return
     for option, judged in (
@@ -523,36 +340,49 @@ def isolated(analysis: Analysis) -> Iterator[FiltersIsolated]:
         setting = analysis.setting(option)
         values = setting.value if isinstance(setting.value, tuple) else ()
         for value in dict.fromkeys(values):
-            found = judged(analysis, value)
-            if found is not None:
-                yield FiltersIsolated(option, value, *found, setting)
+            stray = judged(analysis, value)
+            if stray is not None:
+                what, meant = stray
+                fix = f"write {listed(meant)} instead" if meant else ""
+                yield WARNING(
+                    option,
+                    f"{quoted(value)} isolates nothing ({setting.source}): {what}",
+                    f"write {listed(meant)} instead"
+                    if meant
+                    else "take it off the list",
+                )
 
 
-def _host(analysis: Analysis, value: str) -> tuple[Stray, tuple[str, ...]] | None:
+def _host(analysis: Analysis, value: str) -> _Stray | None:
     computes = analysis.survey.nova.computes
     hosts = dict.fromkeys(each.service_host for each in computes)
     if value in hosts:
         return None
     alike = tuple(each for each in hosts if each.casefold() == value.casefold())
     if alike:
-        return Stray.LETTERS, alike
+        return f"the service host is {listed(alike)}, and letters count", alike
     of_node = tuple(each.service_host for each in computes if each.node == value)
-    return (Stray.NODE, of_node) if of_node else (Stray.NOTHING, ())
+    if of_node:
+        what = "this is a node, and the filter compares its service host "
+        return what + listed(of_node), of_node
+    return "no service host has this name", ()
 
 
-def _image(analysis: Analysis, value: str) -> tuple[Stray, tuple[str, ...]] | None:
+def _image(analysis: Analysis, value: str) -> _Stray | None:
     images = analysis.survey.images
     if any(each["id"] == value for each in images):
         return None
-    named = tuple(str(each["id"]) for each in images if each.get("name") == value)
-    return (Stray.IMAGE_NAME, named) if named else (Stray.NOTHING, ())
+    ids = tuple(str(each["id"]) for each in images if each.get("name") == value)
+    if ids:
+        return f"this is a name, and the filter compares the ID {listed(ids)}", ids
+    return "no active image has this ID", ()
 
 
 RULES = (
-    Rule(FiltersRaises, raising, SubjectKind.FLAVOR),
-    Rule(FiltersImageRaises, image_raising, SubjectKind.IMAGE),
-    Rule(FiltersTenantSuffix, tenant_suffix, SubjectKind.AGGREGATE),
-    Rule(FiltersIsolated, isolated, SubjectKind.OPTION),
-    Rule(FiltersImageKey, image_key, SubjectKind.AGGREGATE),
-    Rule(FiltersImageValue, image_value, SubjectKind.AGGREGATE),
+    raising,
+    image_raising,
+    tenant_suffix,
+    isolated,
+    image_key,
+    image_value,
 )

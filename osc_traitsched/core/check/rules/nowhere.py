@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core.check.analysis import IMAGE_PROPERTIES, Analysis
 from osc_traitsched.core.check.builder import ANY_FLAVOR
-from osc_traitsched.core.check.finding import Finding, Severity, SubjectKind, Words
-from osc_traitsched.core.check.rule import Rule
+from osc_traitsched.core.check.finding import (
+    ERROR,
+    WARNING,
+    Fault,
+    Severity,
+    SubjectKind,
+)
+from osc_traitsched.core.check.rule import rule
 from osc_traitsched.core.check.rules import traits_requests
 from osc_traitsched.core.check.survey import StandaloneRequest, is_certain
 from osc_traitsched.core.check.words import WHERE_TO_LOOK
@@ -38,67 +43,14 @@ _CPUS = frozenset({"VCPU", "PCPU"})
 _UNITS = {"MEMORY_MB": " MB", "DISK_GB": " GB"}
 
 
-@dataclasses.dataclass(frozen=True)
-class ResourcesNoHost(Finding):
+@rule("resources-no-host", SubjectKind.RESOURCE_CLASS, SubjectKind.FLAVOR)
+def no_host(analysis: Analysis) -> Iterator[Fault]:
     """More of a resource class than any host has, empty or not.
 
     An error; a warning if the flavor still fits with a boot volume. Placement gives one
     server at most ``max_unit`` and at most (total - reserved) * allocation ratio. Hosts
     of unknown size silence the rule.
-
-    :ivar flavors: that ask for too much
-    :ivar images: that do, by a property, with every flavor
-    :ivar least: the smallest amount that is too much
-    :ivar most: the largest
-    :ivar largest: the most that a host could give at once; 0 if no host has any
-    :ivar boots_from_volume: a server that boots from a volume needs less, and fits
     """
-
-    rule = "resources-no-host"
-    kind = SubjectKind.RESOURCE_CLASS
-    severity: Severity
-    name: str
-    flavors: tuple[str, ...]
-    images: tuple[str, ...]
-    least: int
-    most: int
-    largest: int
-    boots_from_volume: bool
-
-    def words(self) -> Words:
-        unit = _UNITS.get(self.name, "")
-        several = len(self.flavors) + len(self.images) > 1
-        need = "need" if several else "needs"
-        who = ", ".join(
-            filter(None, (listed(self.flavors, "flavor"), listed(self.images, "image")))
-        )
-        amount = "it" if self.images else f"{_span(self.least, self.most)}{unit}"
-        there = f"the largest has {self.largest}" if self.largest else "no host has any"
-        if self.largest >= self.least:
-            there = "min_unit and step_size of the hosts do not allow it"
-        only = "; only servers that boot from a volume fit" * self.boots_from_volume
-        where = "on one host" if self.largest else ""
-        problem = f"{who} {need} {amount} {where}".rstrip()
-        return Words(f"{problem}; {there}{only}", *_fix(self))
-
-
-def _span(least: int, most: int) -> str:
-    return str(least) if least == most else f"{least} to {most}"
-
-
-def _fix(finding: ResourcesNoHost) -> tuple[str | Command, str]:
-    if finding.largest:
-        return (
-            openstack("resource provider inventory list", Placeholder("HOST_UUID")),
-            "use a smaller flavor or add a larger host; max_unit, and total less "
-            "reserved times allocation_ratio, are the limits of a host",
-        )
-    look = WHERE_TO_LOOK.get(finding.name, "look at why no host reports it")
-    return f"{look}, or add hosts that have it", ""
-
-
-def no_host(analysis: Analysis) -> Iterator[ResourcesNoHost]:
-    """Find amounts above what any host could give, even if nothing were in use."""
     if not analysis.all_hosts:
         return
     flavors: dict[tuple[str, bool], dict[str, int]] = {}
@@ -118,17 +70,46 @@ def no_host(analysis: Analysis) -> Iterator[ResourcesNoHost]:
                 images.setdefault(key, []).append(image.name)
     for name, boots in sorted({*flavors, *images}):
         asked, named = flavors.get((name, boots), {}), images.get((name, boots), ())
-        amounts = asked.values() or (1,)
-        yield ResourcesNoHost(
+        only = "; only servers that boot from a volume fit" * boots
+        yield Fault(
             Severity.WARNING if boots else Severity.ERROR,
             name,
-            tuple(asked),
-            tuple(named),
-            min(amounts),
-            max(amounts),
-            _largest(analysis, name),
-            boots,
+            f"{_too_much_in_words(analysis, name, asked, named)}{only}",
+            *_fix(name, _largest(analysis, name)),
+            flavors=tuple(asked),
+            images=tuple(named),
         )
+
+
+def _too_much_in_words(
+    analysis: Analysis, name: str, flavors: Mapping[str, int], images: Sequence[str]
+) -> str:
+    """Who needs too much of a class, and what there is.
+
+    :param flavors: the amounts that they need
+    """
+    amounts, largest = flavors.values() or (1,), _largest(analysis, name)
+    least, most = min(amounts), max(amounts)
+    need = "need" if len(flavors) + len(images) > 1 else "needs"
+    named = listed(flavors, "flavor"), listed(images, "image")
+    span = str(least) if least == most else f"{least} to {most}"
+    amount = "it" if images else f"{span}{_UNITS.get(name, '')}"
+    there = f"the largest has {largest}" if largest else "no host has any"
+    if largest >= least:
+        there = "min_unit and step_size of the hosts do not allow it"
+    where = " on one host" * bool(largest)
+    return f"{', '.join(filter(None, named))} {need} {amount}{where}; {there}"
+
+
+def _fix(name: str, largest: int) -> tuple[str | Command, str]:
+    if largest:
+        return (
+            openstack("resource provider inventory list", Placeholder("HOST_UUID")),
+            "use a smaller flavor or add a larger host; max_unit, and total less "
+            "reserved times allocation_ratio, are the limits of a host",
+        )
+    look = WHERE_TO_LOOK.get(name, "look at why no host reports it")
+    return f"{look}, or add hosts that have it", ""
 
 
 def _is_in_no_host(analysis: Analysis, clause: Resource) -> bool:
@@ -207,90 +188,51 @@ def _largest(analysis: Analysis, name: str) -> int:
     return max((each[name].most for each in stock if name in each), default=0)
 
 
-@dataclasses.dataclass(frozen=True)
-class ResourcesNotTogether(Finding):
-    """A flavor that finds each of its amounts on some host, and no host has all.
+@rule("resources-not-together", SubjectKind.FLAVOR)
+def not_together(analysis: Analysis) -> Iterator[Fault]:
+    """*Error.* A flavor that finds each of its amounts on some host, and no host has
+    all.
 
     One host has enough CPUs, another enough RAM. Or each group needs a provider of its
     own (``group_policy=isolate``), and no host has that many.
-
-    :ivar amounts: with their classes
-    :ivar isolates: each group needs a provider of its own
     """
-
-    rule = "resources-not-together"
-    severity = Severity.ERROR
-    kind = SubjectKind.FLAVOR
-    name: str
-    amounts: tuple[tuple[str, int], ...]
-    isolates: bool
-
-    def words(self) -> Words:
-        amounts = (f"{amount} {name}" for name, amount in self.amounts)
-        apart = ", each group from another provider" * self.isolates
-        return Words(
-            f"no host can give all of {listed(amounts)}{apart}, even if it is empty",
-            "use a smaller flavor, or add a host that can give all of them",
-        )
-
-
-def not_together(analysis: Analysis) -> Iterator[ResourcesNotTogether]:
-    """Find flavors whose amounts no host has together, whatever traits they need."""
     if not analysis.all_hosts:
         return
     for flavor in analysis.flavors:
-        amounts = tuple(
-            (clause.resource_class, clause.amount)
-            for clause in flavor.clauses
-            if isinstance(clause, Resource)
-        )
+        amounts = [clause for clause in flavor.clauses if isinstance(clause, Resource)]
         if (
             flavor.requests
             and not analysis.flavor_hosts.matching(flavor)
             and not traits_requests.matching_hosts(analysis, flavor, ())
             and not analysis.flavor_hosts.with_any_image(flavor)
-            and {name for name, _ in amounts} <= analysis.survey.known_classes
+            and {c.resource_class for c in amounts} <= analysis.survey.known_classes
             and not any(map(_is_refused, flavor.requests))
             and not _too_much(analysis, flavor)
         ):
             isolates = flavor.requests[0].group_policy == "isolate"
-            yield ResourcesNotTogether(flavor.name, amounts, isolates)
+            apart = ", each group from another provider" * isolates
+            all_of = listed(f"{c.amount} {c.resource_class}" for c in amounts)
+            yield ERROR(
+                flavor.name,
+                f"no host can give all of {all_of}{apart}, even if it is empty",
+                "use a smaller flavor, or add a host that can give all of them",
+            )
 
 
 def _is_refused(request: Request) -> bool:
     return request.lacks_group_policy or bool(request.groups_without_amounts)
 
 
-@dataclasses.dataclass(frozen=True)
-class ResourcesNoPcpu(Finding):
-    """Flavors with pinned CPUs, in a cloud where no host has dedicated CPUs.
+@rule("resources-no-pcpu", SubjectKind.RESOURCE_CLASS, SubjectKind.FLAVOR)
+def no_pcpu(analysis: Analysis) -> Iterator[Fault]:
+    """*Warning.* Flavors with pinned CPUs, in a cloud where no host has dedicated CPUs.
 
     Nova asks a second time with VCPU, so hosts without ``cpu_dedicated_set`` are
     candidates. A host pins such servers if ``cpu_shared_set`` is not set, and rejects
     them if it is. No API shows these options.
     """
-
-    rule = "resources-no-pcpu"
-    severity = Severity.WARNING
-    kind = SubjectKind.RESOURCE_CLASS
-    name: str
-    flavors: tuple[str, ...]
-
-    def words(self) -> Words:
-        return Words(
-            f"{listed(self.flavors, 'flavor')}: pinned CPUs, and no host has dedicated "
-            "CPUs; hosts with [compute]cpu_shared_set reject such servers",
-            "set [compute]cpu_dedicated_set on hosts for pinned servers",
-        )
-
-
-def no_pcpu(analysis: Analysis) -> Iterator[ResourcesNoPcpu]:
-    """Find flavors that only Nova's second query, with VCPU, has hosts for.
-
-    A host without both ``[compute]cpu_dedicated_set`` and ``cpu_shared_set``, or with
-    ``vcpu_pin_set``, pins servers to all its CPUs (nova/virt/libvirt/driver.py,
-    ``_get_host_numa_topology``). No API shows these options.
-    """
+    # A host with vcpu_pin_set pins, too (nova/virt/libvirt/driver.py,
+    # _get_host_numa_topology).
     if not _is_in_no_host(analysis, Resource("", "PCPU", 1, ())):
         return
     pinned = tuple(
@@ -300,14 +242,16 @@ def no_pcpu(analysis: Analysis) -> Iterator[ResourcesNoPcpu]:
         and analysis.flavor_hosts.matching(flavor)
     )
     if pinned:
-        yield ResourcesNoPcpu("PCPU", pinned)
+        yield WARNING(
+            "PCPU",
+            f"{listed(pinned, 'flavor')}: pinned CPUs, and no host has dedicated CPUs; "
+            "hosts with [compute]cpu_shared_set reject such servers",
+            "set [compute]cpu_dedicated_set on hosts for pinned servers",
+            flavors=pinned,
+        )
 
 
-AMOUNT_RULES = (
-    Rule(ResourcesNoHost, no_host, SubjectKind.FLAVOR),
-    Rule(ResourcesNoPcpu, no_pcpu, SubjectKind.FLAVOR),
-    Rule(ResourcesNotTogether, not_together, SubjectKind.FLAVOR),
-)
+AMOUNT_RULES = (no_host, no_pcpu, not_together)
 
 
 # The rule on images for which no host has a hypervisor.
@@ -327,49 +271,14 @@ _ALSO_RUNS = {"x86_64": "i686", "aarch64": "armv7l", "ppc64le": "ppc64"}
 _Cause = tuple[str, str, bool]
 
 
-@dataclasses.dataclass(frozen=True)
-class FiltersImageNoHost(Finding):
+@rule("filters-image-no-host", SubjectKind.IMAGE)
+def image_no_host(analysis: Analysis) -> Iterator[Fault]:
     """Images with a property that ImagePropertiesFilter finds on no host.
 
     An error if the filters were supplied, else a warning; a warning if only CPUs
     differ, because QEMU can emulate others. Add hosts that match, or use another image.
-
-    :ivar name: of the first image
-    :ivar images: all that set it to this value
-    :ivar key: the property, or the option that stands for it
-    :ivar hosts_have: what the hosts have instead
-    :ivar can_be_emulated: only the CPUs of the hosts differ
     """
-
-    rule = "filters-image-no-host"
-    kind = SubjectKind.IMAGE
-    severity: Severity
-    name: str
-    images: tuple[str, ...]
-    key: str
-    value: str
-    hosts_have: tuple[str, ...]
-    can_be_emulated: bool
-
-    def words(self) -> Words:
-        others = self.images[1:]
-        same = f"; the same is true of {listed(others, 'image')}" if others else ""
-        have = f" (hosts: {listed(self.hosts_have)})" if self.hosts_have else ""
-        emulated = "; a server boots only if QEMU emulates it"
-        return Words(
-            f"{self.key}={self.value}, and no host is of that kind{have}"
-            f"{emulated * self.can_be_emulated}{same}",
-            f"add hosts that match, or correct {self.key} if the image is not "
-            f"{self.value}",
-        )
-
-
-def image_no_host(analysis: Analysis) -> Iterator[FiltersImageNoHost]:
-    """Find images that no host's hypervisor can run, whichever flavor they meet.
-
-    nova/scheduler/filters/image_props_filter.py. A warning if only the host's own
-    architecture differs: QEMU can emulate others, and no API shows whether it does.
-    """
+    # nova/scheduler/filters/image_props_filter.py; no API shows whether QEMU emulates.
     if not analysis.filtering.is_on(IMAGE_PROPERTIES):
         return
     states = {_kind(state): state for state in analysis.filtering.states}
@@ -378,22 +287,25 @@ def image_no_host(analysis: Analysis) -> Iterator[FiltersImageNoHost]:
         properties = tuple(str(image.body.get(key, "")) for key in _READ)
         if any(properties) and states:
             alike.setdefault(properties, []).append(image)
-    found: dict[_Cause, list[str]] = {}
+    causes: dict[_Cause, list[str]] = {}
     for images in alike.values():
         cause = _cause(analysis, images[0], states.values())
         if cause is not None:
-            found.setdefault(cause, []).extend(image.name for image in images)
+            causes.setdefault(cause, []).extend(image.name for image in images)
     kinds = {own or hypervisor for hypervisor, _, own in states} - {""}
+    have = f" (hosts: {listed(sorted(kinds))})" if kinds else ""
     severity = analysis.filtering.severity(Severity.ERROR, Severity.WARNING)
-    for (key, value, is_emulated), names in found.items():
-        yield FiltersImageNoHost(
+    for (key, value, is_emulated), names in causes.items():
+        emulated = "; a server boots only if QEMU emulates it" * is_emulated
+        same = (
+            f"; the same is true of {listed(names[1:], 'image')}" if names[1:] else ""
+        )
+        yield Fault(
             Severity.WARNING if is_emulated else severity,
             names[0],
-            tuple(names),
-            key,
-            value,
-            tuple(sorted(kinds)),
-            is_emulated,
+            f"{key}={value}, and no host is of that kind{have}{emulated}{same}",
+            f"add hosts that match, or correct {key} if the image is not {value}",
+            images=tuple(names),
         )
 
 
@@ -439,4 +351,4 @@ def _differs(host: HostState, spec: RequestSpec, answer: Answer) -> bool:
     return bool(is_doubtful and wanted and own) and wanted not in runs
 
 
-IMAGE_RULES = (Rule(FiltersImageNoHost, image_no_host, SubjectKind.IMAGE),)
+IMAGE_RULES = (image_no_host,)

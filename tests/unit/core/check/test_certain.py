@@ -8,7 +8,7 @@ import itertools
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from osc_traitsched.core.check.finding import Severity, SubjectKind
+from osc_traitsched.core.check.finding import Fault, Severity, SubjectKind
 from osc_traitsched.core.check.rules.image_type import (
     ImageTypeFlavorNoHost,
     ImageTypeNoHost,
@@ -17,10 +17,6 @@ from osc_traitsched.core.check.rules.isolation import (
     IsolationMemberLacksTrait,
     IsolationNotRequired,
     IsolationShutsOut,
-)
-from osc_traitsched.core.check.rules.nowhere import (
-    ResourcesNoHost,
-    ResourcesNotTogether,
 )
 from osc_traitsched.core.check.rules.traits import TraitsFewHosts, TraitsNoHost
 from osc_traitsched.core.check.rules.traits_requests import (
@@ -222,15 +218,14 @@ def _(found, truth):
 
 
 @disproved.register
-def _(found: ResourcesNoHost, truth):
-    ways = (False,) if found.boots_from_volume else (False, True)
-    flavors = truth.anybody(found.flavors, ways=ways)
-    return flavors | truth.anybody(images=found.images)
-
-
-@disproved.register
-def _(found: ResourcesNotTogether, truth):
-    return truth.anybody([found.name])
+def _(found: Fault, truth):
+    if found.rule == "resources-not-together":
+        return truth.anybody([found.name])
+    if found.rule == "resources-no-host":
+        ways = (False,) if found.severity is Severity.WARNING else (False, True)
+        flavors = truth.anybody(found.flavors, ways=ways)
+        return flavors | truth.anybody(images=found.images)
+    return set()
 
 
 @disproved.register
