@@ -23,6 +23,7 @@ from osc_traitsched.core.nova.clause import (
 )
 from osc_traitsched.core.nova.options import Value
 from osc_traitsched.core.nova.question import Body, Question
+from osc_traitsched.core.nova.server import NotEvaluated as Unread
 from osc_traitsched.core.nova.server.parts import Parts, Volume
 from osc_traitsched.core.nova.server.server import (
     BAD_AMOUNT,
@@ -33,6 +34,7 @@ from osc_traitsched.core.nova.server.server import (
     FORCED_HOST,
     IMAGE_METADATA,
     IMAGE_TYPE,
+    MISSPELLED_KEY,
     PCI_ALIAS,
     PCI_ALIAS_IN_PLACEMENT,
     PROJECT,
@@ -387,7 +389,7 @@ def not_evaluated(explanation: Explanation) -> Iterator[NotEvaluated]:
         yield NotEvaluated("multiattach", _shared(volume))
     if explanation.request is not None:
         for each in explanation.request.not_evaluated:
-            yield NotEvaluated(each.kind, _line(each.kind, each.key, each.value))
+            yield NotEvaluated(each.kind, _line(each))
 
 
 #: nova/pci/request.py, ``_translate_alias_to_requests``
@@ -434,6 +436,7 @@ _SENTENCES = {
     BAD_AMOUNT: "{named}: ignored by Nova, not an amount",
     BAD_TRAIT_VALUE: "{named}: ignored by Nova, neither required nor forbidden",
     BAD_SUFFIX: "{named}: ignored by Nova, not a group's suffix",
+    MISSPELLED_KEY: "{named}: ignored by Nova; did you mean {meant}?",
     IMAGE_TYPE: "{named}: no trait stands for this format; it restricts nothing",
     IMAGE_METADATA: "{named}: no trait stands for it, and so all of "
     "transform_image_metadata adds nothing",
@@ -457,14 +460,22 @@ def _shared(volume: Volume) -> str:
     )
 
 
-def _line(kind: str, key: str, value: str) -> str:
-    named = f"{key}={value}" if value else key
-    sentence = _SENTENCES.get(kind, f"{kind}: {{named}}")
-    return sentence.format(named=named, key=key, value=value)
+#: Keys that Nova drops, so that the server gets less than they ask for.
+_DROPPED = frozenset(
+    [BAD_TRAIT_VALUE, BAD_AMOUNT, BAD_SUFFIX, UNKNOWN_RESOURCE_CLASS, MISSPELLED_KEY]
+)
+
+
+def _line(each: Unread) -> str:
+    named = f"{each.key}={each.value}" if each.value else each.key
+    sentence = _SENTENCES.get(each.kind, f"{each.kind}: {{named}}")
+    return sentence.format(
+        named=named, key=each.key, value=each.value, meant=each.meant
+    )
 
 
 def refusing(explanation: Explanation) -> Iterator[str]:
-    """Trait keys that Nova ignores, and what nova-api may reject.
+    """Keys that Nova ignores, and what nova-api may reject.
 
     A policy counts for a plain user, so if a project is named.
     """
@@ -472,8 +483,8 @@ def refusing(explanation: Explanation) -> Iterator[str]:
     if request is None or question.is_kept:
         return
     for each in request.not_evaluated:
-        if each.kind == BAD_TRAIT_VALUE:
-            yield f"{_line(each.kind, each.key, each.value)}."
+        if each.kind in _DROPPED:
+            yield _line(each) if each.meant else f"{_line(each)}."
         elif each.kind == VOLUME_SIZE:
             yield (
                 f"nova-api rejects a new volume of less than {each.value} GB (HTTP "

@@ -235,6 +235,19 @@ def test_what_nova_leaves_out_or_only_others_know_is_named_with_its_key(
     assert NotEvaluated(kind, key, value) in asked(body).not_evaluated
 
 
+def test_misspelled_keys_are_named_with_the_keys_they_stand_for():
+    body = flavor()
+    body["extra_specs"]["hw:cpu_polcy"] = "dedicated"
+
+    found = asked(body, {**IMAGE, "hw_firmware_typ": "uefi"})
+
+    kind = "misspelled key"
+    assert found.not_evaluated == (
+        NotEvaluated(kind, "hw:cpu_polcy", "dedicated", "hw:cpu_policy"),
+        NotEvaluated(kind, "hw_firmware_typ", "uefi", "hw_firmware_type"),
+    )
+
+
 def test_a_trait_that_an_image_can_not_forbid_is_named():
     image = {**IMAGE, "trait:CUSTOM_A": "forbidden"}
 

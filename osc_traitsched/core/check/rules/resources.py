@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
-from osc_traitsched.core.check.finding import Finding, Severity, SubjectKind, Words
-from osc_traitsched.core.check.rule import Rule
+from osc_traitsched.core.check.finding import (
+    WARNING,
+    Fault,
+    Finding,
+    Severity,
+    SubjectKind,
+    Words,
+)
+from osc_traitsched.core.check.rule import Rule, rule
 from osc_traitsched.core.check.survey import StandaloneRequest
 from osc_traitsched.core.check.words import unset
 from osc_traitsched.core.errors import Refusal
@@ -118,6 +125,39 @@ def ignored(analysis: Analysis) -> Iterator[ResourcesIgnored]:
         found = tuple(each for each in flavor.not_evaluated if each.kind in _IGNORED)
         if found:
             yield ResourcesIgnored(flavor.name, found, flavor.id)
+
+
+@rule("resources-near-key", SubjectKind.FLAVOR)
+def near_key(analysis: Analysis) -> Iterator[Fault]:
+    """*Warning.* A key of a flavor that Nova ignores, and that resembles one it reads.
+
+    Nova drops unknown keys without an error: servers get hosts, but not what the key
+    asks for.
+    """
+    yield from _misspelled(analysis.flavors)
+
+
+@rule("resources-near-property", SubjectKind.IMAGE)
+def near_property(analysis: Analysis) -> Iterator[Fault]:
+    """*Warning.* A property of an image that Nova ignores, and that resembles one it
+    reads.
+
+    Glance keeps any property, and Nova drops those that it does not know.
+    """
+    yield from _misspelled(analysis.images)
+
+
+def _misspelled(demands: Iterable[StandaloneRequest]) -> Iterator[Fault]:
+    for demand in demands:
+        for each in demand.not_evaluated:
+            if each.kind == server.MISSPELLED_KEY:
+                pair = Option("--property", f"{each.meant}={each.value}")
+                yield WARNING(
+                    demand.name,
+                    f"Nova ignores {each.key}={each.value}{did_you_mean([each.meant])}",
+                    openstack(f"{demand.kind.value} set", pair, demand.id),
+                    f"if {each.meant} is meant, set it and remove {each.key}",
+                )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -245,6 +285,8 @@ def leaked(analysis: Analysis) -> Iterator[ResourcesLeaked]:
 RULES = (
     Rule(ResourcesUnknown, unknown, SubjectKind.FLAVOR),
     Rule(ResourcesIgnored, ignored, SubjectKind.FLAVOR),
+    near_key,
+    near_property,
     Rule(ResourcesNoPolicy, no_policy, SubjectKind.FLAVOR),
     Rule(ResourcesNone, none, SubjectKind.FLAVOR),
     Rule(ResourcesLeaked, leaked, SubjectKind.HOST),

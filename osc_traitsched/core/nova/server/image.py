@@ -83,6 +83,13 @@ def is_property(name: str, release: int) -> bool:
     return known or _TEXTS.get(name, release + 1) <= release
 
 
+def property_names(release: int) -> frozenset[str]:
+    """Names of all properties that a release reads, old names included."""
+    old = (*properties.OLD_NAMES, *_BY_OLD_NAME, properties.OLD_ADAPTER)
+    names = (*properties.BY_NAME, *_SWITCHES, *_TEXTS)
+    return frozenset((*old, *(name for name in names if is_property(name, release))))
+
+
 def current_name(name: str) -> str | None:
     """Current name for an old name of an image property, or None."""
     return properties.OLD_NAMES.get(name) or _BY_OLD_NAME.get(name)

@@ -103,6 +103,7 @@ UNKNOWN_RESOURCE_CLASS = "unknown resource class"
 BAD_AMOUNT = "invalid amount"
 BAD_TRAIT_VALUE = "trait value neither required nor forbidden"
 BAD_SUFFIX = "suffix of no group"
+MISSPELLED_KEY = "misspelled key"
 OVERWRITTEN = "overwritten"
 STATELESS_WITHOUT_UEFI = "stateless firmware without uefi"
 
@@ -121,11 +122,13 @@ class NotEvaluated:
     :ivar key: the flavor's key or the image's property; a zone's or project's name if a
         prefilter found no aggregate for it
     :ivar value: the value under that key, as text
+    :ivar meant: the key that a misspelled one stands for
     """
 
     kind: str
     key: str
     value: str = ""
+    meant: str = ""
 
 
 # One new server, with all its data.

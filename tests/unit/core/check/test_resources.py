@@ -35,6 +35,35 @@ def words(of):
     return row[3], row[4]
 
 
+# resources-near-key, resources-near-property
+
+
+def test_a_misspelled_key_is_a_warning_with_the_command_that_corrects_it():
+    of = survey([host("a")], [flavor("f", Trait__CUSTOM_A="required")])
+    finding = only(findings(of, "resources-near-key"))
+    assert (finding.severity, finding.name) == (Severity.WARNING, "f")
+    problem, fix = words(of)
+    assert (
+        "Nova ignores Trait:CUSTOM_A=required; did you mean trait:CUSTOM_A" in problem
+    )
+    set_it = f"openstack flavor set --property trait:CUSTOM_A=required {identity('f')}"
+    assert set_it in fix
+    assert "remove Trait:CUSTOM_A" in fix
+
+
+def test_a_misspelled_property_of_an_image_is_a_warning():
+    of = survey([host("a")], [flavor("f")], [image("i", hw_cpu_polcy="dedicated")])
+    finding = only(findings(of, "resources-near-property"))
+    assert (finding.severity, finding.kind) == (Severity.WARNING, SubjectKind.IMAGE)
+    assert "did you mean hw_cpu_policy" in finding.words().problem
+
+
+def test_keys_that_nova_reads_and_keys_of_others_are_no_misspelling():
+    specs = {"trait__CUSTOM_A": "forbidden", "ssd": "true", "quota__cpu_quota": "1"}
+    of = survey([host("a")], [flavor("f", **specs)], [image("i", os_version="12")])
+    assert not findings(of, "resources-near-key", "resources-near-property")
+
+
 # resources-unknown
 
 
