@@ -429,3 +429,14 @@ def test_only_a_terminal_with_color_is_painted(width, environment, shown):
         text=True,
     )
     assert done.stdout == shown
+
+
+def test_a_misspelled_key_and_the_one_it_stands_for_are_on_the_second_line():
+    flavor = {"hw:cpu_polcy": "dedicated", "resources:CUSTOM_X": "one"}
+    found = explained({"cloud": {"cmp01": FULL_OF_GOLD}, "flavor": flavor})
+    shown = text(found)
+    assert (
+        "hw:cpu_polcy=dedicated: ignored by Nova; did you mean hw:cpu_policy?"
+        in (shown[1:3])
+    )
+    assert "resources:CUSTOM_X=one: ignored by Nova, not an amount." in shown[1:3]
