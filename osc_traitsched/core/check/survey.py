@@ -46,6 +46,7 @@ class Survey:
     :ivar aggregates: the compute API's bodies of all host aggregates
     :ivar flavors: the compute API's bodies with extra specs, private ones too
     :ivar images: the image API's bodies of active images, hidden ones too
+    :ivar idle_images: bodies of images that are not active
     :ivar traits: of every provider, nested ones too, by UUID
     :ivar known_traits: all names that this Placement knows
     :ivar known_classes: all resource classes that this Placement knows
@@ -58,6 +59,8 @@ class Survey:
     :ivar groups: server groups of all projects; read only if the scheduler does not
         enforce a policy
     :ivar own_project: ID of the user's project; None for none
+    :ivar has_volumes: servers can boot from volumes: the cloud has Cinder
+    :ivar missing_profiles: device profiles of flavors that Cyborg lacks, with why
     :ivar servers: None if servers were not read: one request per thousand
     :ivar projects: names of all projects by ID; None if unknown
     """
@@ -67,6 +70,7 @@ class Survey:
     aggregates: tuple[Body, ...] = ()
     flavors: tuple[Body, ...] = ()
     images: tuple[Body, ...] = ()
+    idle_images: tuple[Body, ...] = ()
     traits: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
     known_traits: frozenset[str] = frozenset()
     known_classes: frozenset[str] = frozenset()
@@ -77,6 +81,8 @@ class Survey:
     projects: Mapping[str, str] | None = None
     has_private_flavors: bool = True
     groups: tuple[ServerGroup, ...] = ()
+    has_volumes: bool = True
+    missing_profiles: Mapping[str, str] = dataclasses.field(default_factory=dict)
     servers: ServerCounts | None = None
 
     @property

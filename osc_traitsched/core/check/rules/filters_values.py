@@ -343,7 +343,6 @@ def isolated(analysis: Analysis) -> Iterator[Fault]:
             stray = judged(analysis, value)
             if stray is not None:
                 what, meant = stray
-                fix = f"write {listed(meant)} instead" if meant else ""
                 yield WARNING(
                     option,
                     f"{quoted(value)} isolates nothing ({setting.source}): {what}",

@@ -456,7 +456,7 @@ def test_a_flavor_and_an_image_that_contradict_each_other_are_a_note():
 def test_an_image_that_needs_a_larger_flavor_is_no_contradiction():
     images = [{**image("i"), "min_ram": 4096, "min_disk": 40}]
     flavors = [flavor("f", hw__cpu_policy="shared")]
-    assert ids(survey([host("a")], flavors, images)) == []
+    assert ids(survey([host("a")], flavors, images), "traits") == []
 
 
 # traits-unused
