@@ -164,6 +164,7 @@ def _counted(found: Placements) -> ServerCounts:
         unknown=len(found.unknown),
         hosts=tuple(hosts),
         silent=found.silent_hosts,
+        residents=found.residents,
     )
 
 

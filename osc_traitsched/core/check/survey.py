@@ -16,6 +16,7 @@ from osc_traitsched.core.nova.request import NotEvaluated, Request
 from osc_traitsched.core.nova.server.image import images_of_others as of_others
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.facts import Stock
+from osc_traitsched.core.servers.fleet import Resident
 
 # The whole cloud as read for checks.
 
@@ -29,6 +30,7 @@ class ServerCounts:
     :ivar unknown: servers that could not be judged
     :ivar hosts: service hosts of the misplaced servers
     :ivar silent: hosts whose cell does not answer; their servers were not read
+    :ivar residents: all servers on a host
     """
 
     looked_at: int
@@ -36,6 +38,7 @@ class ServerCounts:
     unknown: int
     hosts: tuple[str, ...]
     silent: tuple[str, ...] = ()
+    residents: tuple[Resident, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)

@@ -316,6 +316,7 @@ def tenant_suffix(analysis: Analysis) -> Iterator[Fault]:
                 *(f"{key}={project}" for key, project in keys),
             ),
             "a value has 255 characters at most",
+            projects=unread,
         )
 
 
