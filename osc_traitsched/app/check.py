@@ -88,9 +88,9 @@ def survey(cloud: Cloud, assumed: SchedulerSettings) -> Survey:
     """Read the whole cloud once.
 
     Requests beside the lists: two for traits and inventories, some for Placement's
-    aggregates, two per sharing provider, and one per full host or per trait in use,
-    whichever is fewer. Server groups are read only if the scheduler does not enforce
-    one of their policies.
+    aggregates, two per sharing provider, one per device profile in flavors, and one per
+    full host or per trait in use, whichever is fewer. Server groups are read only if
+    the scheduler does not enforce one of their policies.
 
     :param assumed: part of the survey, with what the cloud shows about the settings
     :raises CloudBroke: if Nova, Placement or Glance can't be read
@@ -99,12 +99,14 @@ def survey(cloud: Cloud, assumed: SchedulerSettings) -> Survey:
     placement, snapshot = cloud.placement, topology.snapshot
     bulk = read.everything(placement, snapshot.providers)
     snapshot = snapshot.without(each.uuid for each in bulk.lacks(snapshot.providers))
+    flavors, images = lookup.flavors(cloud), lookup.images(cloud, {})
     return Survey(
         snapshot,
         _with_compute_versions(assumed, snapshot, bulk.traits),
         aggregates=topology.aggregates,
-        flavors=lookup.flavors(cloud),
-        images=lookup.images(cloud, {"status": "active"}),
+        flavors=flavors,
+        images=tuple(each for each in images if each["status"] == "active"),
+        idle_images=tuple(each for each in images if each["status"] != "active"),
         traits=bulk.traits,
         known_traits=read.known_traits(placement),
         known_classes=read.known_classes(placement),
@@ -115,6 +117,8 @@ def survey(cloud: Cloud, assumed: SchedulerSettings) -> Survey:
         projects=projects.names(cloud),
         has_private_flavors=lookup.lists_private_flavors(cloud),
         groups=request_parts.groups(cloud) if policies_off(assumed) else (),
+        has_volumes=request_parts.has_volumes(cloud),
+        missing_profiles=request_parts.missing_profiles(cloud, flavors),
     )
 
 
@@ -160,6 +164,7 @@ def _counted(found: Placements) -> ServerCounts:
         unknown=len(found.unknown),
         hosts=tuple(hosts),
         silent=found.silent_hosts,
+        residents=found.residents,
     )
 
 

@@ -92,6 +92,7 @@ def placements(cloud: Cloud, scope: Scope, sources: SettingsSources) -> Placemen
         unknown=tuple(p for p in ordered if p.verdict.answer is Fit.UNKNOWN),
         aggregates={body["uuid"]: body["name"] for body in aggregates},
         silent_hosts=tuple(sorted(silent if hosts is None else silent & hosts)),
+        residents=tuple(fleet.residents),
     )
 
 

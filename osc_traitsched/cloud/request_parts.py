@@ -11,7 +11,7 @@ from typing import Any
 from osc_traitsched.cloud import lookup, rest, topology
 from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core import errors
-from osc_traitsched.core.errors import CloudBroke
+from osc_traitsched.core.errors import CloudBroke, NotInCatalog
 from osc_traitsched.core.names import Namesake, near_names
 from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.core.nova.server.attachments import PROFILE
@@ -48,6 +48,27 @@ def with_profiles(cloud: Cloud, parts: Parts, flavor: Mapping[str, Any]) -> Part
     return dataclasses.replace(parts, device_profiles=found)
 
 
+def missing_profiles(
+    cloud: Cloud, flavors: Iterable[Mapping[str, Any]]
+) -> Mapping[str, str]:
+    """Device profiles of flavors that are certainly missing, with why.
+
+    One request for each profile.
+    """
+    names = {flavor.get("extra_specs", {}).get(PROFILE) for flavor in flavors} - {None}
+    missing: dict[str, str] = {}
+    for name in sorted(names):
+        try:
+            if _groups(cloud, name) is None:
+                missing[name] = "Cyborg has no such profile"
+        except NotInCatalog:
+            missing[name] = "the cloud has no Cyborg"
+        except CloudBroke:
+            # It may exist.
+            continue
+    return missing
+
+
 def _groups(cloud: Cloud, name: str) -> ProfileGroups | None:
     """Return the groups of a profile; None if Cyborg has no such one."""
     body = rest.get(cloud.accelerator, "/device_profiles", _PROFILES, {"name": name})
@@ -56,6 +77,14 @@ def _groups(cloud: Cloud, name: str) -> ProfileGroups | None:
 
 
 # Reads volumes.
+
+
+def has_volumes(cloud: Cloud) -> bool:
+    """Whether servers can boot from volumes: the catalog has Cinder."""
+    try:
+        return cloud.block_storage is not None
+    except NotInCatalog:
+        return False
 
 
 _VOLUME: dict[str, rest.Shape] = {

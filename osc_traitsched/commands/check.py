@@ -38,14 +38,14 @@ def _known(find: Callable[[str], str], text: str, otherwise: str = "") -> str:
         raise argparse.ArgumentTypeError(f"{exc}{more}") from None
 
 
-def _earlier(path: str) -> frozenset[tuple[str, str]]:
-    """Rules and objects of an earlier run.
+def _new_since(path: str, findings: Sequence[Finding]) -> list[Finding]:
+    """Findings that are new or worse since an earlier run.
 
-    :raises BadConfiguration: for a file that is no such output
+    :raises BadConfiguration: for a file that is not such a run's output
     """
     text = document.read_text(path)
     try:
-        return frozenset((row["id"], row["object"]) for row in json.loads(text))
+        return views.new_since(findings, json.loads(text))
     except (ValueError, TypeError, KeyError):
         reason = "not the output of trait-sched check -f json"
         raise BadConfiguration(path, None, reason) from None
@@ -93,7 +93,8 @@ class Checker(base.TextLister):
         parser.add_argument(
             "--new-since",
             metavar="FILE",
-            help="skip the findings of an earlier run: FILE is its output with -f json",
+            help="skip the findings of an earlier run unless they are worse: FILE is "
+            "its output with -f json",
         )
         scheduler_args.add_options(parser)
         return parser
@@ -109,7 +110,6 @@ class Checker(base.TextLister):
     ) -> Table:
         """Rows of the findings; sets the exit code."""
         arguments.check_columns(args, views.COLUMNS)
-        earlier = _earlier(args.new_since) if args.new_since else frozenset()
         sources = scheduler_args.sources(args, self.app)
         found = check.check(
             self.cloud(),
@@ -125,8 +125,9 @@ class Checker(base.TextLister):
             base.LOG.warning("%s", str(PrivateFlavorsHidden()))
         for name in found.unknown_ignored:
             base.LOG.warning("%s", views.unknown_ignored(name, sources.place))
-        findings = [each for each in found.findings if not views.is_in(each, earlier)]
-        if earlier:
+        findings = list(found.findings)
+        if args.new_since:
+            findings = _new_since(args.new_since, findings)
             hidden = len(found.findings) - len(findings)
             base.LOG.warning("%s", views.hidden(hidden, args.new_since))
         worst = Severity(args.fail_on).rank
@@ -142,7 +143,7 @@ class Checker(base.TextLister):
             else views.nothing(found.rules, found.survey)
         )
         self.findings = tuple(findings)
-        return views.rows(findings, self.repeated_options)
+        return views.table(findings, self.repeated_options)
 
     def produce_output(
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any

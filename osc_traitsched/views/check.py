@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+import collections
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from osc_traitsched.core.check.finding import Finding, Severity, SubjectKind
 from osc_traitsched.core.check.rule import Rule
@@ -10,10 +12,11 @@ from osc_traitsched.core.check.survey import Survey
 from osc_traitsched.core.nova.options import options_in
 from osc_traitsched.paste import Option
 from osc_traitsched.text import count, option
+from osc_traitsched.views.columns import Names
 from osc_traitsched.views.listing import Table
 from osc_traitsched.views.terminal import Line, Tone
 
-COLUMNS = ("id", "severity", "object", "problem", "fix")
+COLUMNS = ("id", "severity", "object", "problem", "fix", "affects")
 
 _MOST_NAMES = 5
 _MOST_PARTS = 3
@@ -124,7 +127,7 @@ def rows(findings: Iterable[Finding], options: Sequence[Option] = ()) -> Table:
 
     :param options: the global options of printed commands
     """
-    return COLUMNS, [_row(finding, options) for finding in findings]
+    return COLUMNS[:-1], [_row(finding, options) for finding in findings]
 
 
 def _row(finding: Finding, options: Sequence[Option]) -> tuple[str, ...]:
@@ -142,9 +145,41 @@ def _name(finding: Finding) -> str:
     return option(finding.name) if is_option else finding.name
 
 
-def is_in(finding: Finding, earlier: Collection[tuple[str, str]]) -> bool:
-    """Whether rows of an earlier run have the finding, by rule and object."""
-    return (finding.rule, _subject(finding)) in earlier
+def table(findings: Sequence[Finding], options: Sequence[Option]) -> Table:
+    """:func:`rows`, with all that each finding affects."""
+    _, cells = rows(findings, options)
+    affected = (Names(finding.affected) for finding in findings)
+    return COLUMNS, [(*row, names) for row, names in zip(cells, affected)]
+
+
+def new_since(
+    findings: Iterable[Finding], earlier: Iterable[Mapping[str, Any]]
+) -> list[Finding]:
+    """Findings that an earlier run lacks, or that are worse or affect more now.
+
+    :param earlier: rows of its JSON; if they lack ``affects``, only rules, objects and
+        severities are compared
+    :raises ValueError: for an unknown severity
+    :raises KeyError: for a row without ID, severity or object
+    """
+    before: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for row in earlier:
+        before.setdefault((row["id"], row["object"]), []).append(row)
+        Severity(row["severity"])
+    findings = tuple(findings)
+    now = collections.Counter((each.rule, _subject(each)) for each in findings)
+
+    def is_new(finding: Finding) -> bool:
+        key = finding.rule, _subject(finding)
+        alike = before.get(key, [])
+        if len(alike) < now[key]:
+            return True
+        affected = set(finding.affected)
+        known = {name for row in alike for name in row.get("affects", affected)}
+        worst = min(Severity(row["severity"]).rank for row in alike)
+        return finding.severity.rank < worst or not affected <= known
+
+    return [finding for finding in findings if is_new(finding)]
 
 
 def unknown_ignored(name: str, place: str | None) -> str:

@@ -19,6 +19,7 @@ from osc_traitsched.core.check.rules import (
     filters,
     filters_values,
     image_type,
+    images,
     isolation,
     mirror,
     nowhere,
@@ -37,15 +38,17 @@ __all__ = ["AREAS", "RULES", "concerning", "named", "rule_id", "run", "select"]
 #: A rule's ID never changes: scripts and documents use it.
 RULES: tuple[Rule, ...] = (
     *image_type.RULES,
+    *images.RULES,
     *traits.RULES,
     *resources.RULES,
+    *images.PROFILE_RULES,
     *nowhere.AMOUNT_RULES,
     *isolation.RULES,
     *placing.RULES,
     *mirror.RULES,
     *config.RULES,
     *filters.RULES,
-    *nowhere.IMAGE_RULES,
+    *nowhere.FILTER_RULES,
     *filters_values.RULES,
     *servers.RULES,
 )

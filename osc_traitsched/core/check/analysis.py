@@ -28,6 +28,7 @@ EXTRA_SPECS = "AggregateInstanceExtraSpecsFilter"
 CAPABILITIES = "ComputeCapabilitiesFilter"
 IMAGE_PROPERTIES = "ImagePropertiesFilter"
 IMAGE_ISOLATION = "AggregateImagePropertiesIsolation"
+NUMA_TOPOLOGY = "NUMATopologyFilter"
 ISOLATED_HOSTS = "IsolatedHostsFilter"
 
 
@@ -59,8 +60,9 @@ class Filtering:
         return any(name not in FILTERS for name in self.names)
 
     def severity(self, given: Severity, assumed: Severity) -> Severity:
-        """The first severity if the list of filters is set; the second if assumed."""
-        return given if self.setting.given else assumed
+        """The first severity if the list of filters is known; the second if assumed."""
+        is_known = self.survey.assumptions.is_known(options.ENABLED_FILTERS)
+        return given if is_known else assumed
 
     @functools.cached_property
     def states(self) -> tuple[HostState, ...]:

@@ -80,6 +80,20 @@ class Words:
         return self.fix if isinstance(self.fix, str) else line(self.fix, options)
 
 
+#: Fields with names of objects, by a noun for each.
+_AFFECTED = {
+    "flavors": "flavor",
+    "images": "image",
+    "aggregates": "aggregate",
+    "hosts": "host",
+    "nodes": "node",
+    "projects": "project",
+    "servers": "server",
+    "groups": "group",
+    "zones": "zone",
+}
+
+
 class Finding:
     """A fault, as values and in words.
 
@@ -115,6 +129,16 @@ class Finding:
             return ()
         return self.images if isinstance(self, _NamesImages) else ()
 
+    @property
+    def affected(self) -> tuple[str, ...]:
+        """All that it is about beside its object, such as ``flavor gold``."""
+        return tuple(
+            f"{noun} {name}"
+            for field, noun in _AFFECTED.items()
+            if isinstance(names := getattr(self, field, ()), tuple)
+            for name in names
+        )
+
     def is_about(self, kind: SubjectKind, names: Iterable[str]) -> bool:
         """Whether the finding names one of these flavors or images."""
         about = {self.name} if self.kind is kind else set()
@@ -131,7 +155,8 @@ class Fault(Finding):
 
     :ivar problem: as ``fix`` and ``when``, see :class:`Words`
     :ivar flavors: all flavors that the message is about, even if it names only some;
-        the same is true of images, aggregates and hosts
+        the same is true of images, aggregates, hosts, projects, servers and server
+        groups
     """
 
     severity: Severity
@@ -143,6 +168,9 @@ class Fault(Finding):
     images: tuple[str, ...] = ()
     aggregates: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
+    projects: tuple[str, ...] = ()
+    servers: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
     rule: str = ""
     kind: SubjectKind = SubjectKind.OPTION
 

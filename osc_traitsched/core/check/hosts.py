@@ -14,6 +14,7 @@ from osc_traitsched.core.inventory.metadata import (
     key_of,
     trait_in,
 )
+from osc_traitsched.core.inventory.trait import is_custom
 from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource, RootTrait, Trait
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.request import Request
@@ -28,10 +29,6 @@ Condition = Union[Resource, Trait, RootTrait]
 
 _NO_HOSTS: frozenset[str] = frozenset()
 
-#: The classes that no bare metal node has (nova/virt/ironic/driver.py,
-#: ``update_provider_tree``).
-_OF_HYPERVISORS = frozenset({"VCPU", "PCPU", "MEMORY_MB", "DISK_GB"})
-
 
 @dataclasses.dataclass(frozen=True)
 class _Kinds:
@@ -39,7 +36,8 @@ class _Kinds:
 
     :ivar facts: of one host for each group, without offers
     :ivar alike: roots of all hosts of a group, by the root of that host
-    :ivar bare_metal: roots of Ironic's nodes, which have no VCPU, RAM or disk to give
+    :ivar bare_metal: roots of Ironic's nodes, which give a custom class alone
+        (nova/virt/ironic/driver.py, ``update_provider_tree``)
     """
 
     facts: Facts
@@ -53,7 +51,7 @@ class _Kinds:
         providers, stock = self.facts.snapshot.by_uuid, self.facts.stock
         offers = {
             amount: capacity.givers(amount, providers, stock)
-            - (self.bare_metal if amount[0] in _OF_HYPERVISORS else _NO_HOSTS)
+            - (_NO_HOSTS if is_custom(amount[0]) else self.bare_metal)
             for amount in amounts(conditions)
         }
         facts = dataclasses.replace(self.facts, offers=offers)
@@ -84,13 +82,9 @@ class Hosts:
             candidates=_NO_HOSTS,
             limits=capacity.limits(survey.stock),
         )
-        bare_metal = frozenset(
-            each.uuid
-            for each in survey.nova.computes
-            if each.report is not None and each.report.is_of_ironic
-        )
+        self._bare_metal = frozenset(survey.nova.ironic)
         self._kinds = functools.cache(
-            functools.partial(_kinds, self._facts, bare_metal)
+            functools.partial(_kinds, self._facts, self._bare_metal)
         )
         self._meeting = functools.cache(self._judge)
 
@@ -114,6 +108,15 @@ class Hosts:
         conditions = (c for c in clauses if not isinstance(c, MemberOf))
         plain = tuple(dataclasses.replace(c, origins=()) for c in conditions)
         return self._meeting(plain, group_policy)
+
+    def giving(self, amount: Resource, request: Request) -> frozenset[str]:
+        """Roots of hosts that could give an amount of a request.
+
+        An Ironic node may have the class, and takes no request for another's.
+        """
+        classes = (c.resource_class for c in request.clauses if isinstance(c, Resource))
+        is_virtual = not all(map(is_custom, classes))
+        return self.meeting([amount]) - (self._bare_metal if is_virtual else _NO_HOSTS)
 
     def having(self, name: str) -> frozenset[str]:
         """Roots of hosts with a provider that has the trait."""

@@ -20,6 +20,7 @@ from osc_traitsched.text import listed, option
 #: The areas, in the order of runs and documents.
 AREAS = (
     "image-type",
+    "images",
     "traits",
     "resources",
     "isolation",

@@ -16,6 +16,7 @@ from osc_traitsched.core.nova.request import NotEvaluated, Request
 from osc_traitsched.core.nova.server.image import images_of_others as of_others
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.facts import Stock
+from osc_traitsched.core.servers.fleet import Resident
 
 # The whole cloud as read for checks.
 
@@ -29,6 +30,7 @@ class ServerCounts:
     :ivar unknown: servers that could not be judged
     :ivar hosts: service hosts of the misplaced servers
     :ivar silent: hosts whose cell does not answer; their servers were not read
+    :ivar residents: all servers on a host
     """
 
     looked_at: int
@@ -36,6 +38,7 @@ class ServerCounts:
     unknown: int
     hosts: tuple[str, ...]
     silent: tuple[str, ...] = ()
+    residents: tuple[Resident, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,6 +49,7 @@ class Survey:
     :ivar aggregates: the compute API's bodies of all host aggregates
     :ivar flavors: the compute API's bodies with extra specs, private ones too
     :ivar images: the image API's bodies of active images, hidden ones too
+    :ivar idle_images: bodies of images that are not active
     :ivar traits: of every provider, nested ones too, by UUID
     :ivar known_traits: all names that this Placement knows
     :ivar known_classes: all resource classes that this Placement knows
@@ -58,6 +62,8 @@ class Survey:
     :ivar groups: server groups of all projects; read only if the scheduler does not
         enforce a policy
     :ivar own_project: ID of the user's project; None for none
+    :ivar has_volumes: servers can boot from volumes: the cloud has Cinder
+    :ivar missing_profiles: device profiles of flavors that Cyborg lacks, with why
     :ivar servers: None if servers were not read: one request per thousand
     :ivar projects: names of all projects by ID; None if unknown
     """
@@ -67,6 +73,7 @@ class Survey:
     aggregates: tuple[Body, ...] = ()
     flavors: tuple[Body, ...] = ()
     images: tuple[Body, ...] = ()
+    idle_images: tuple[Body, ...] = ()
     traits: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
     known_traits: frozenset[str] = frozenset()
     known_classes: frozenset[str] = frozenset()
@@ -77,6 +84,8 @@ class Survey:
     projects: Mapping[str, str] | None = None
     has_private_flavors: bool = True
     groups: tuple[ServerGroup, ...] = ()
+    has_volumes: bool = True
+    missing_profiles: Mapping[str, str] = dataclasses.field(default_factory=dict)
     servers: ServerCounts | None = None
 
     @property

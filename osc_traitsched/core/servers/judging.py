@@ -56,6 +56,7 @@ class Placements:
     :ivar homeless: number of servers without a host
     :ivar aggregates: names by UUID
     :ivar silent_hosts: hosts whose cell does not answer
+    :ivar residents: all servers on a host
     """
 
     settings: SchedulerSettings
@@ -65,6 +66,7 @@ class Placements:
     unknown: tuple[JudgedServer, ...]
     aggregates: dict[str, str]
     silent_hosts: tuple[str, ...] = ()
+    residents: tuple[Resident, ...] = ()
 
     @property
     def fine(self) -> int:

@@ -67,6 +67,7 @@ _SAID = {
     state.AT_LIMIT: "{be} at the limit: {found} of {wanted} ({key})",
     state.LARGER_THAN_HOST: "{have} only {found} {key} in all (need {wanted})",
     state.NO_NUMA_TOPOLOGY: "{have} no NUMA nodes ({found}; {key} needs some)",
+    state.TOO_FEW_NUMA_NODES: "{have} only {found} NUMA nodes ({key} needs {wanted})",
     state.TOO_LITTLE_FREE: "{have} {found} {key} free (need {wanted})",
     state.SERVER_IS_HERE: "{be} where the server already runs",
     state.HYPERVISOR_TYPE: "{have} the hypervisor {found}, not {wanted}",

@@ -89,6 +89,7 @@ class LivingCloud:
         self.compute = LivingService("compute", self)
         self.image = LivingService("image", self)
         self.identity = LivingService("identity", self)
+        self.block_storage = LivingService("block-storage", self)
         self.known = {*OWN_TRAITS, "CUSTOM_GOLD", "CUSTOM_SILVER"}
         self.traits: dict[str, set[str]] = {
             name: {"COMPUTE_NODE", "OWNER_NOVA"} for name in HOSTS

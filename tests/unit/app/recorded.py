@@ -81,6 +81,7 @@ class RecordedCloud:
 
     own_project = OWN
     compute_maximum = "2.103"
+    block_storage = RecordedService("block-storage", {})
 
     def __init__(self, **more):
         for service_type, bodies in BODIES.items():
@@ -310,12 +311,8 @@ BODIES = {
     "image": {
         f"{NAMED_ROCKY}&os_hidden=false": {"images": [ROCKY]},
         f"{NAMED_ROCKY}&os_hidden=true": {"images": []},
-        "/images?limit=1000&os_hidden=false&status=active&visibility=all": {
-            "images": [ROCKY]
-        },
-        "/images?limit=1000&os_hidden=true&status=active&visibility=all": {
-            "images": []
-        },
+        "/images?limit=1000&os_hidden=false&visibility=all": {"images": [ROCKY]},
+        "/images?limit=1000&os_hidden=true&visibility=all": {"images": []},
     },
     "identity": {
         "/projects": {

@@ -57,6 +57,7 @@ def group_policy(analysis: Analysis) -> Iterator[Fault]:
                 f"every server of {listed(groups, 'server group')}, whose policy is "
                 f"{policy}",
                 f"add {weigher.path if weigher else needed} to the list",
+                groups=tuple(groups),
             )
 
 

@@ -316,6 +316,7 @@ def tenant_suffix(analysis: Analysis) -> Iterator[Fault]:
                 *(f"{key}={project}" for key, project in keys),
             ),
             "a value has 255 characters at most",
+            projects=unread,
         )
 
 
@@ -343,7 +344,6 @@ def isolated(analysis: Analysis) -> Iterator[Fault]:
             stray = judged(analysis, value)
             if stray is not None:
                 what, meant = stray
-                fix = f"write {listed(meant)} instead" if meant else ""
                 yield WARNING(
                     option,
                     f"{quoted(value)} isolates nothing ({setting.source}): {what}",

@@ -5,7 +5,12 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from osc_traitsched.core.check.analysis import IMAGE_PROPERTIES, Analysis
+from osc_traitsched.core.check.analysis import (
+    EXTRA_SPECS,
+    IMAGE_PROPERTIES,
+    NUMA_TOPOLOGY,
+    Analysis,
+)
 from osc_traitsched.core.check.builder import ANY_FLAVOR
 from osc_traitsched.core.check.finding import (
     ERROR,
@@ -21,6 +26,8 @@ from osc_traitsched.core.check.words import WHERE_TO_LOOK
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import Resource, RootTrait, Trait
+from osc_traitsched.core.nova.filter import state
+from osc_traitsched.core.nova.filter.compute import CAPABILITIES_SCOPE
 from osc_traitsched.core.nova.filter.state import (
     ARCHITECTURE,
     Answer,
@@ -29,12 +36,14 @@ from osc_traitsched.core.nova.filter.state import (
     RequestSpec,
     Unknown,
     architecture,
+    is_of_use,
 )
 from osc_traitsched.core.nova.filter.table import judge
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.placement.facts import Stock
 from osc_traitsched.paste import Command, Placeholder, openstack
-from osc_traitsched.text import listed
+from osc_traitsched.text import listed, ranges
 
 # Rules on amounts that no host could give, even if nothing were in use.
 
@@ -47,9 +56,9 @@ _UNITS = {"MEMORY_MB": " MB", "DISK_GB": " GB"}
 def no_host(analysis: Analysis) -> Iterator[Fault]:
     """More of a resource class than any host has, empty or not.
 
-    An error; a warning if the flavor still fits with a boot volume. Placement gives one
-    server at most ``max_unit`` and at most (total - reserved) * allocation ratio. Hosts
-    of unknown size silence the rule.
+    An error; a warning if the cloud has Cinder, and the flavor fits with a boot volume.
+    Placement gives one server at most ``max_unit`` and at most (total - reserved) *
+    allocation ratio. Hosts of unknown size silence the rule.
     """
     if not analysis.all_hosts:
         return
@@ -68,14 +77,15 @@ def no_host(analysis: Analysis) -> Iterator[Fault]:
             ):
                 key = (clause.resource_class, False)
                 images.setdefault(key, []).append(image.name)
+    has_volumes = analysis.survey.has_volumes
     for name, boots in sorted({*flavors, *images}):
         asked, named = flavors.get((name, boots), {}), images.get((name, boots), ())
-        only = "; only servers that boot from a volume fit" * boots
+        only = "; only servers that boot from a volume fit" * (boots and has_volumes)
         yield Fault(
-            Severity.WARNING if boots else Severity.ERROR,
+            Severity.WARNING if boots and has_volumes else Severity.ERROR,
             name,
             f"{_too_much_in_words(analysis, name, asked, named)}{only}",
-            *_fix(name, _largest(analysis, name)),
+            *_fix(analysis, name, _largest(analysis, name)),
             flavors=tuple(asked),
             images=tuple(named),
         )
@@ -94,22 +104,39 @@ def _too_much_in_words(
     named = listed(flavors, "flavor"), listed(images, "image")
     span = str(least) if least == most else f"{least} to {most}"
     amount = "it" if images else f"{span}{_UNITS.get(name, '')}"
-    there = f"the largest has {largest}" if largest else "no host has any"
+    there = f"the largest has {largest}" if largest else _none(analysis, name)
     if largest >= least:
         there = "min_unit and step_size of the hosts do not allow it"
     where = " on one host" * bool(largest)
     return f"{', '.join(filter(None, named))} {need} {amount}{where}; {there}"
 
 
-def _fix(name: str, largest: int) -> tuple[str | Command, str]:
+def _none(analysis: Analysis, name: str) -> str:
+    """Why no host gives any of a class: all is reserved, or nothing reports it."""
+    inventories = _inventories(analysis, name)
+    total = sum(each.total or 0 for each in inventories)
+    reserved = sum(each.reserved or 0 for each in inventories)
+    if not inventories or reserved < total:
+        return "no host has any"
+    return "all of it is reserved" + f" ({reserved} of {total})" * bool(total)
+
+
+def _fix(analysis: Analysis, name: str, largest: int) -> tuple[str | Command, str]:
+    listing = openstack("resource provider inventory list", Placeholder("HOST_UUID"))
     if largest:
         return (
-            openstack("resource provider inventory list", Placeholder("HOST_UUID")),
+            listing,
             "use a smaller flavor or add a larger host; max_unit, and total less "
             "reserved times allocation_ratio, are the limits of a host",
         )
+    if _inventories(analysis, name):
+        return listing, "look at who reserved it, or add hosts that have it"
     look = WHERE_TO_LOOK.get(name, "look at why no host reports it")
     return f"{look}, or add hosts that have it", ""
+
+
+def _inventories(analysis: Analysis, name: str) -> list[Stock]:
+    return [each[name] for each in analysis.survey.stock.values() if name in each]
 
 
 def _is_in_no_host(analysis: Analysis, clause: Resource) -> bool:
@@ -176,16 +203,18 @@ def _requests(analysis: Analysis, flavor: StandaloneRequest) -> tuple[Request, .
 
 def _unmet(analysis: Analysis, request: Request) -> dict[str, int]:
     found: dict[str, int] = {}
+    known = analysis.survey.known_classes
     for clause in request.clauses:
-        if isinstance(clause, Resource) and _is_in_no_host(analysis, clause):
+        if not isinstance(clause, Resource) or clause.resource_class not in known:
+            continue
+        if not analysis.hosts.giving(clause, request):
             name = clause.resource_class
             found[name] = max(clause.amount, found.get(name, 0))
     return found
 
 
 def _largest(analysis: Analysis, name: str) -> int:
-    stock = analysis.survey.stock.values()
-    return max((each[name].most for each in stock if name in each), default=0)
+    return max((each.most for each in _inventories(analysis, name)), default=0)
 
 
 @rule("resources-not-together", SubjectKind.FLAVOR)
@@ -252,6 +281,90 @@ def no_pcpu(analysis: Analysis) -> Iterator[Fault]:
 
 
 AMOUNT_RULES = (no_host, no_pcpu, not_together)
+
+
+# Flavors whose keys the host filters reject everywhere.
+
+
+_REFUSED = {
+    state.NO_METADATA: "no aggregate of them has {key}={wanted}",
+    state.METADATA_DIFFERS: "{key}={wanted}, and their aggregates have {found}",
+    state.OTHER_FLAVORS: "their aggregates are for the flavors {found}",
+    state.NO_CAPABILITY: "{key}={wanted}, which they do not report",
+    state.CAPABILITY_DIFFERS: "{key}={wanted}, and they have {found}",
+    state.LARGER_THAN_HOST: "{key}: {wanted}, and they have {found} in all",
+    state.NO_NUMA_TOPOLOGY: "{key}, and they have no NUMA nodes ({found})",
+    state.TOO_FEW_NUMA_NODES: "{key}={wanted}, and they have {found} NUMA nodes",
+}
+
+
+@rule("filters-flavor-no-host", SubjectKind.FLAVOR)
+def flavor_no_host(analysis: Analysis) -> Iterator[Fault]:
+    """A flavor with keys that host filters reject on every host it fits.
+
+    An error if the filters are known, else a warning. It counts what the API shows of
+    hosts and does not change with their servers: capabilities, aggregates, NUMA nodes.
+    nova-compute checks NUMA nodes even without NUMATopologyFilter. Page sizes and PCI
+    devices are not visible.
+    """
+    for flavor in analysis.flavors:
+        rejected = _rejections(analysis, flavor)
+        if rejected and {name for name, _ in rejected} != {EXTRA_SPECS}:
+            yield _rejected(analysis, flavor.name, rejected)
+
+
+def _rejections(
+    analysis: Analysis, flavor: StandaloneRequest
+) -> Mapping[tuple[str, Fails], list[str]]:
+    """Filters and how they reject hosts, with these; empty if some host passes."""
+    settings, filtering = analysis.survey.assumptions, analysis.filtering
+    fitting = analysis.flavor_hosts.at_most(flavor) or analysis.all_hosts
+    names = dict.fromkeys((*filtering.names, NUMA_TOPOLOGY))
+    rejected: dict[tuple[str, Fails], list[str]] = {}
+    with contextlib.suppress(Refusal):
+        spec = Question(flavor.body, None, (), settings).request_spec()
+        for host in filtering.states:
+            if host.compute.uuid not in fitting:
+                continue
+            answers = ((name, judge(name, host, spec, settings)) for name in names)
+            fails = ((n, a) for n, a in answers if isinstance(a, Fails) and _lasts(a))
+            first = next(fails, None)
+            if first is None:
+                return {}
+            rejected.setdefault(first, []).append(host.node)
+        return rejected
+    return {}
+
+
+def _lasts(answer: Fails) -> bool:
+    """Whether a rejection stays, whatever servers the host has."""
+    path = answer.key.removeprefix(f"{CAPABILITIES_SCOPE}:").split(":")
+    is_of_servers = answer.reason == state.CAPABILITY_DIFFERS and is_of_use(path)
+    return answer.reason in _REFUSED and not is_of_servers
+
+
+def _rejected(
+    analysis: Analysis, name: str, rejected: Mapping[tuple[str, Fails], list[str]]
+) -> Fault:
+    numa = (state.NO_NUMA_TOPOLOGY, state.TOO_FEW_NUMA_NODES)
+    is_sure = all(fails.reason in numa for _, fails in rejected)
+    parts = (
+        f"{filter_name} rejects the {ranges(hosts, 'host')}: "
+        + _REFUSED[fails.reason].format(
+            key=fails.key, wanted=fails.wanted, found=listed(fails.found)
+        )
+        for (filter_name, fails), hosts in rejected.items()
+    )
+    keys = listed(dict.fromkeys(fails.key for _, fails in rejected if fails.key))
+    return Fault(
+        Severity.ERROR
+        if is_sure
+        else analysis.filtering.severity(Severity.ERROR, Severity.WARNING),
+        name,
+        f"no host is left: {'; '.join(parts)}",
+        f"correct {keys or 'the aggregates'}, or add hosts that match",
+        hosts=tuple(sorted(host for hosts in rejected.values() for host in hosts)),
+    )
 
 
 # The rule on images for which no host has a hypervisor.
@@ -351,4 +464,4 @@ def _differs(host: HostState, spec: RequestSpec, answer: Answer) -> bool:
     return bool(is_doubtful and wanted and own) and wanted not in runs
 
 
-IMAGE_RULES = (image_no_host,)
+FILTER_RULES = (flavor_no_host, image_no_host)

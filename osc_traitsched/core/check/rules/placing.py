@@ -7,8 +7,15 @@ import enum
 from collections.abc import Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
-from osc_traitsched.core.check.finding import Finding, Severity, SubjectKind, Words
-from osc_traitsched.core.check.rule import Rule
+from osc_traitsched.core.check.finding import (
+    WARNING,
+    Fault,
+    Finding,
+    Severity,
+    SubjectKind,
+    Words,
+)
+from osc_traitsched.core.check.rule import Rule, rule
 from osc_traitsched.core.check.words import aggregate_set, enable, off_by, unset
 from osc_traitsched.core.inventory.metadata import TENANT_KEY, projects_of, zone_in
 from osc_traitsched.core.inventory.snapshot import Aggregate
@@ -22,7 +29,7 @@ from osc_traitsched.core.nova.settings import (
 )
 from osc_traitsched.core.releases import release
 from osc_traitsched.paste import Option, Placeholder, openstack
-from osc_traitsched.text import listed, option, quoted, ranges
+from osc_traitsched.text import count, listed, option, quoted, ranges
 
 # Zones.
 
@@ -430,12 +437,52 @@ def off(analysis: Analysis) -> Iterator[ProjectOff]:
         yield ProjectOff(severity, named, setting)
 
 
+@rule("project-not-exclusive", SubjectKind.AGGREGATE)
+def not_exclusive(analysis: Analysis) -> Iterator[Fault]:
+    """*Warning.* An aggregate for projects whose hosts other projects may use.
+
+    ``limit_tenants_to_placement_aggregate`` keeps a project on its hosts, and other
+    projects off them only if every project needs an aggregate. Otherwise
+    AggregateMultiTenancyIsolation does. With ``--servers`` the finding names the
+    servers of other projects that are there.
+    """
+    is_closed = analysis.is_on(options.TENANT_REQUIRED)
+    if not analysis.is_on(options.TENANT) or is_closed:
+        return
+    if analysis.has_filter(PROJECT_FILTER):
+        return
+    is_known = analysis.survey.assumptions.is_known(options.ENABLED_FILTERS)
+    state = "off" if is_known else "assumed to be off"
+    folded, counts = analysis.collation.folded, analysis.survey.servers
+    for aggregate in sorted(analysis.survey.nova.aggregates, key=lambda a: a.name):
+        if not aggregate.projects or not aggregate.hosts:
+            continue
+        values = aggregate.projects.values()
+        own = {folded(project) for value in values for project in projects_of(value)}
+        servers = tuple(
+            server.name
+            for server in (counts.residents if counts else ())
+            if server.host in aggregate.hosts and folded(server.project) not in own
+        )
+        do = "does" if len(servers) == 1 else "do"
+        there = f"; {count(len(servers), 'server')} {do}: {listed(servers)}"
+        yield WARNING(
+            aggregate.name,
+            f"other projects may land here ({PROJECT_FILTER} is {state})"
+            + there * bool(servers),
+            f"add {PROJECT_FILTER} to {_FILTERS}",
+            hosts=tuple(sorted(aggregate.hosts)),
+            servers=servers,
+        )
+
+
 RULES = (
     Rule(AzSeveral, several, SubjectKind.HOST),
     Rule(AzDefaultZone, default_zone, SubjectKind.HOST),
     Rule(AzFilter, filtered, SubjectKind.OPTION),
     Rule(AzIgnored, ignored, SubjectKind.OPTION),
     Rule(ProjectOff, off, SubjectKind.AGGREGATE),
+    not_exclusive,
     Rule(ProjectList, lists, SubjectKind.AGGREGATE),
     Rule(ProjectUnknown, unknown, SubjectKind.AGGREGATE),
     Rule(ProjectWithout, without, SubjectKind.OPTION),

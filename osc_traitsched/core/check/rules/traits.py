@@ -12,7 +12,12 @@ from osc_traitsched.core.check.rules import traits_requests
 from osc_traitsched.core.check.survey import StandaloneRequest
 from osc_traitsched.core.check.words import WHERE_TO_LOOK, give, together, unset
 from osc_traitsched.core.inventory import trait
-from osc_traitsched.core.inventory.metadata import REQUIRED, Collation, names_trait
+from osc_traitsched.core.inventory.metadata import (
+    FORBIDDEN,
+    REQUIRED,
+    Collation,
+    names_trait,
+)
 from osc_traitsched.core.inventory.snapshot import Aggregate
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import RootTrait, Trait
@@ -95,9 +100,10 @@ def _format(
 class TraitsBadValue(Finding):
     """Keys of a flavor, image or aggregate with a value that Nova ignores.
 
-    An error; a warning for a value that MariaDB takes for ``required``. A flavor's
-    value must be ``required`` or ``forbidden``, that of an image or an aggregate
-    ``required``. Nova only logs other values.
+    An error; a warning for an image's ``forbidden``, which boots on any host, and for a
+    value that MariaDB takes for ``required``. A flavor's value must be ``required`` or
+    ``forbidden``, that of an image or an aggregate ``required``. Nova only logs other
+    values.
 
     :ivar pairs: keys that name a trait, with their values
     :ivar by_database: an aggregate's values, which only some databases ignore
@@ -147,9 +153,11 @@ def bad_value(analysis: Analysis) -> Iterator[TraitsBadValue]:
         keys = {e.key: e.value for e in demand.not_evaluated if e.kind == kind}
         if keys:
             pairs = tuple(keys.items())
-            yield TraitsBadValue(
-                Severity.ERROR, demand.kind, demand.name, pairs, demand.id
-            )
+            forbids = demand.kind is SubjectKind.IMAGE and {*keys.values()} == {
+                FORBIDDEN
+            }
+            severity = Severity.WARNING if forbids else Severity.ERROR
+            yield TraitsBadValue(severity, demand.kind, demand.name, pairs, demand.id)
     for aggregate in analysis.survey.nova.aggregates:
         yield from _bad_values_of(aggregate)
 

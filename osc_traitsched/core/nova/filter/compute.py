@@ -125,7 +125,13 @@ def numa_topology(
         found = (report.hypervisor_type,)
         key = origins[0].key
         return Fails(state.NO_NUMA_TOPOLOGY, key, found=found, origin=origins[0])
-    return Unknown("numa_topology", origins[0].key, _topology(host))
+    # nova/virt/hardware.py, numa_fit_instance_to_host
+    cells, nodes = _topology(host).get("cells"), cpu.nodes(spec.server)
+    if nodes is not None and isinstance(cells, int) and cells < nodes:
+        key, wanted, found = origins[0].key, str(nodes), (str(cells),)
+        return Fails(state.TOO_FEW_NUMA_NODES, key, wanted, found, origins[0])
+    shown = ", ".join(f"{key}: {value}" for key, value in _topology(host).items())
+    return Unknown("numa_topology", origins[0].key, shown)
 
 
 def pci_passthrough(
@@ -139,13 +145,11 @@ def pci_passthrough(
     return PASSES
 
 
-def _topology(host: HostState) -> str:
-    """CPU topology of the hypervisor, in one line."""
+def _topology(host: HostState) -> Mapping[str, object]:
+    """CPU topology of the hypervisor; libvirt's has the number of its NUMA cells."""
     report = host.compute.report
-    found = (report.cpu_info or {}).get("topology") if report else None
-    if not isinstance(found, dict):
-        return ""
-    return ", ".join(f"{key}: {value}" for key, value in found.items())
+    topology = (report.cpu_info or {}).get("topology") if report else None
+    return topology if isinstance(topology, dict) else {}
 
 
 # The filters of before 22 that did sums of CPUs, memory and disk after Placement.

@@ -148,6 +148,8 @@ LARGER_THAN_HOST = "larger-than-host"
 TOO_LITTLE_FREE = "too-little-free"
 #: NUMA nodes are asked for, and the hypervisor reports none; found: what it is.
 NO_NUMA_TOPOLOGY = "no-numa-topology"
+#: More NUMA nodes are asked for than the host has; found: that.
+TOO_FEW_NUMA_NODES = "too-few-numa-nodes"
 #: The server is on the host, which the move leaves out.
 SERVER_IS_HERE = "server-is-here"
 #: The hypervisor is of another type than the source's; found: that.

@@ -14,6 +14,7 @@ from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.facts import Stock
 from osc_traitsched.views import check
 from tests.unit.core.check.surveys import (
+    aggregate,
     findings,
     flavor,
     host,
@@ -91,6 +92,9 @@ def test_a_disk_that_is_too_large_is_a_warning_since_volumes_need_none():
     of = survey([host("a")], [flavor("f", {"disk": 200})])
     assert (only(of).name, only(of).severity) == ("DISK_GB", Severity.WARNING)
     assert "only servers that boot from a volume fit" in words(of)[0]
+    without_cinder = dataclasses.replace(of, has_volumes=False)
+    assert only(without_cinder).severity is Severity.ERROR
+    assert "volume" not in words(without_cinder)[0]
     of = survey([host("a")], [flavor("f", {"OS-FLV-EXT-DATA:ephemeral": 200})])
     assert only(of).severity is Severity.ERROR
 
@@ -154,6 +158,34 @@ def test_bare_metal_nodes_of_no_known_size_take_no_virtual_server():
     known = of.known_classes | {"CUSTOM_BM"}
     of = dataclasses.replace(of, flavors=tuple(own), stock={}, known_classes=known)
     assert ids(of) == []
+
+
+@pytest.mark.parametrize("name", ["VGPU", "PCPU", "CUSTOM_GPU"])
+def test_a_bare_metal_node_does_not_have_the_class_that_a_virtual_server_lacks(name):
+    ironic = dataclasses.replace(REPORT, hypervisor_type="ironic")
+    of = with_computes(
+        survey(
+            [host("a"), host("b", size=None)],
+            [flavor("f", **{f"resources:{name}": "1"})],
+        ),
+        lambda each: {"report": ironic} if each.node == "b" else {},
+    )
+    of = dataclasses.replace(of, known_classes=of.known_classes | {name})
+    assert [(f.rule, f.name) for f in findings(of)] == [("resources-no-host", name)]
+    assert words(of)[0] == "flavor f needs 1; no host has any"
+
+
+def test_a_class_that_is_all_reserved_is_said_to_be_reserved():
+    vgpu = Stock(0, 0, total=1, reserved=1, ratio=1.0)
+    of = survey([host("a"), host("b")], [flavor("f", resources__VGPU="1")])
+    for stock, said in ((vgpu, " (1 of 1)"), (Stock(0, 0), "")):
+        stocks = {**of.stock, identity("a"): {**of.stock[identity("a")], "VGPU": stock}}
+        reserved = dataclasses.replace(
+            of, stock=stocks, known_classes=of.known_classes | {"VGPU"}
+        )
+        problem, fix = words(reserved)
+        assert problem == f"flavor f needs 1; all of it is reserved{said}"
+        assert "openstack resource provider inventory list" in fix
 
 
 NOTHING = ("resources__VCPU", "resources__MEMORY_MB", "resources__DISK_GB")
@@ -262,6 +294,116 @@ def test_an_image_of_another_project_is_a_note():
     of = dataclasses.replace(of, flavors=(flavor("f"),))
     of = dataclasses.replace(of, known_traits=of.known_traits | {SECURE_BOOT})
     assert [f.severity for f in findings(of, "traits-no-host")] == [Severity.NOTE]
+
+
+# filters-flavor-no-host
+
+
+CAPS, TYPES = "ComputeCapabilitiesFilter", "AggregateTypeAffinityFilter"
+QEMU = {"hypervisor_type": "QEMU", "cpu_info": {"topology": {"cells": 2}}}
+NUMA_HOSTS = {"hypervisor_type": "QEMU", "cpu_info": None}
+
+
+@pytest.mark.parametrize(
+    ("specs", "report", "part"),
+    [
+        (
+            {"capabilities__hypervisor_type": "ironic"},
+            QEMU,
+            "ComputeCapabilitiesFilter rejects the hosts a, b: "
+            "capabilities:hypervisor_type=ironic, and they have QEMU",
+        ),
+        (
+            {"capabilities__cpu_info__features": "<in> avx512"},
+            QEMU,
+            "capabilities:cpu_info:features=<in> avx512, which they do not report",
+        ),
+        (
+            {"hw__maxphysaddr_bits": "46"},
+            {**QEMU, "cpu_info": {"maxphysaddr": {"bits": 40}}},
+            "hw:maxphysaddr_bits=>= 46, and they have 40",
+        ),
+        ({"hw__numa_nodes": "4"}, QEMU, "hw:numa_nodes=4, and they have 2 NUMA nodes"),
+        (
+            {"hw__mem_page_size": "1GB"},
+            {"hypervisor_type": "fake"},
+            "hw:mem_page_size, and they have no NUMA nodes (fake)",
+        ),
+    ],
+)
+def test_a_flavor_that_filters_reject_on_every_host_is_found(specs, report, part):
+    flavors = [flavor("f", {"vcpus": 4}, **specs), flavor("g")]
+    of = cloud(given("ComputeFilter", CAPS), flavors, **report)
+    assert (only(of).rule, only(of).name) == ("filters-flavor-no-host", "f")
+    assert only(of).severity is Severity.ERROR
+    assert part in words(of)[0]
+    assert only(of).hosts == ("a", "b")
+
+
+def test_a_flavor_of_other_aggregates_is_found():
+    aggregates = [aggregate("big", "a", "b", instance_type="big,huge")]
+    of = cloud(
+        given("ComputeFilter", TYPES), [flavor("f"), flavor("big")], [], aggregates
+    )
+    assert (only(of).rule, only(of).name) == ("filters-flavor-no-host", "f")
+
+
+def test_the_host_that_a_filter_passes_must_fit_the_flavor():
+    of = cloud(
+        given("ComputeFilter", CAPS),
+        [flavor("f", capabilities__hypervisor_hostname="a")],
+    )
+    of = with_computes(of, lambda _: {"report": REPORT})
+    assert ids(of) == []
+    large = {"VCPU": 16, "MEMORY_MB": 65536, "DISK_GB": 100}
+    big = flavor("f", {"ram": 16384}, capabilities__hypervisor_hostname="a")
+    of = survey(
+        [host("a"), host("b", size=large)],
+        [big],
+        assumptions=given("ComputeFilter", CAPS),
+    )
+    of = with_computes(of, lambda _: {"report": REPORT})
+    assert ids(of) == ["filters-flavor-no-host"]
+    assert "rejects the host b" in words(of)[0]
+
+
+@pytest.mark.parametrize(
+    ("settings", "specs", "report"),
+    [
+        (given("ComputeFilter", CAPS), {"capabilities__hypervisor_type": "QEMU"}, QEMU),
+        # Other servers come and go.
+        (
+            given("ComputeFilter", CAPS),
+            {"capabilities__free_ram_mb": ">= 10000000"},
+            QEMU,
+        ),
+        (given("ComputeFilter"), {"capabilities__hypervisor_type": "ironic"}, QEMU),
+        (given("ComputeFilter", CAPS), {"hw__numa_nodes": "2"}, QEMU),
+        (given("ComputeFilter", CAPS), {"hw__numa_nodes": "4"}, NUMA_HOSTS),
+        (given("ComputeFilter", CAPS), {"hw__mem_page_size": "1GB"}, QEMU),
+        (given("ComputeFilter", CAPS), {"capabilities__hypervisor_type": "ironic"}, {}),
+    ],
+)
+def test_a_flavor_that_some_host_may_pass_is_no_finding(settings, specs, report):
+    of = cloud(settings, [flavor("f", {"vcpus": 4}, **specs)], **report)
+    assert ids(of) == []
+
+
+def test_filters_that_are_assumed_are_a_warning_and_a_complete_file_an_error():
+    flavors = [flavor("f", capabilities__hypervisor_type="ironic")]
+    of = cloud(DEFAULT, flavors, **QEMU)
+    assert only(of).severity is Severity.WARNING
+    complete = dataclasses.replace(DEFAULT, is_complete=True)
+    assert only(cloud(complete, flavors, **QEMU)).severity is Severity.ERROR
+
+
+def test_an_alias_is_an_error_if_a_complete_nova_conf_lacks_it():
+    flavors = [flavor("f", pci_passthrough__alias="a1:1")]
+    assert ids(survey([host("a")], flavors, assumptions=DEFAULT)) == []
+    complete = dataclasses.replace(DEFAULT, is_complete=True)
+    of = survey([host("a")], flavors, assumptions=complete)
+    assert ids(of) == ["traits-refused"]
+    assert "a1" in words(of)[0]
 
 
 # filters-image-no-host

@@ -8,8 +8,10 @@ import pytest
 
 from osc_traitsched.core.check.finding import Severity, SubjectKind
 from osc_traitsched.core.check.rules.mirror import Use
+from osc_traitsched.core.check.survey import ServerCounts
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import Setting
+from osc_traitsched.core.servers.fleet import Resident
 from tests.unit.core.check.surveys import (
     aggregate,
     assumed,
@@ -22,7 +24,7 @@ from tests.unit.core.check.surveys import (
 
 PROJECTS = {"1d1d": "red", "2d2d": "blue"}
 OFF = assumed()
-ON = assumed(limit_tenants_to_placement_aggregate=True)
+LIMITED = assumed(limit_tenants_to_placement_aggregate=True)
 REQUIRED = assumed(
     limit_tenants_to_placement_aggregate=True,
     placement_aggregate_required_for_tenants=True,
@@ -37,6 +39,7 @@ HOST_FILTER = dataclasses.replace(
         )
     },
 )
+ON = dataclasses.replace(LIMITED, settings={**LIMITED.settings, **HOST_FILTER.settings})
 
 
 def of(assumptions=ON, projects=PROJECTS, members=None, **metadata):
@@ -185,3 +188,51 @@ def test_aggregates_of_projects_that_the_scheduler_ignores_are_found(
     assert "to keep other projects off these hosts, add Aggr" in words.when
     assert "limit_tenants_to_placement_aggregate on" in words.when
     assert findings(of(assumptions)) == []
+
+
+# project-not-exclusive
+
+
+def test_hosts_of_a_project_that_others_may_use_are_found():
+    (found,) = findings(of(LIMITED, filter_tenant_id="1d1d"))
+    assert (found.rule, found.name) == ("project-not-exclusive", "reds")
+    assert found.severity is Severity.WARNING
+    assert found.words().problem == (
+        "other projects may land here (AggregateMultiTenancyIsolation is assumed to be "
+        "off)"
+    )
+    complete = dataclasses.replace(LIMITED, is_complete=True)
+    (found,) = findings(of(complete, filter_tenant_id="1d1d"))
+    assert "AggregateMultiTenancyIsolation is off" in found.words().problem
+
+
+def test_the_servers_of_other_projects_are_named_if_they_were_read():
+    residents = (
+        Resident("1", "red-1", "1D1D", "a", "a", 0),
+        Resident("2", "blue-1", "2d2d", "a", "a", 0),
+        Resident("3", "blue-2", "2d2d", "a", "a", 0),
+        Resident("4", "blue-3", "2d2d", "b", "b", 0),
+    )
+    servers = ServerCounts(4, 0, 0, (), residents=residents)
+    cloud = dataclasses.replace(of(LIMITED, filter_tenant_id="1d1d"), servers=servers)
+    (found,) = findings(cloud, "project")
+    assert found.words().problem.endswith("; 2 servers do: blue-1, blue-2")
+    assert found.affected == ("host a", "server blue-1", "server blue-2")
+
+
+@pytest.mark.parametrize("assumptions", [ON, REQUIRED, HOST_FILTER])
+def test_hosts_that_are_closed_to_other_projects_are_no_finding(assumptions):
+    named = {"filter_tenant_id": "1d1d", "filter_tenant_id2": "2d2d"}
+    assert ids(of(assumptions, **named)) == []
+    # No host, and no project.
+    assert (
+        ids(
+            survey(
+                [host("a")],
+                aggregates=[aggregate("reds", filter_tenant_id="1")],
+                assumptions=LIMITED,
+            )
+        )
+        == []
+    )
+    assert ids(of(LIMITED)) == []

@@ -146,9 +146,9 @@ def test_a_malformed_trait_of_an_aggregate_is_an_error_if_it_closes_hosts(
             ("trait:CUSTOM_GOLD", "requird"),
         ),
         (
-            survey(AB, images=[image("i", trait__CUSTOM_GOLD="forbidden")]),
+            survey(AB, images=[image("i", trait__CUSTOM_GOLD="odd")]),
             SubjectKind.IMAGE,
-            ("trait:CUSTOM_GOLD", "forbidden"),
+            ("trait:CUSTOM_GOLD", "odd"),
         ),
         (
             survey(AB, aggregates=[aggregate("g", trait__CUSTOM_GOLD="forbidden")]),
@@ -161,6 +161,12 @@ def test_a_value_that_nova_ignores_is_an_error(of, kind, pair):
     found = only(findings(of))
     assert (found.rule, found.severity) == ("traits-bad-value", Severity.ERROR)
     assert (found.kind, found.pairs) == (kind, (pair,))
+
+
+def test_a_trait_that_an_image_forbids_is_a_warning_for_it_boots():
+    of = survey(AB, images=[image("i", trait__CUSTOM_GOLD="forbidden")])
+    found = only(findings(of))
+    assert (found.rule, found.severity) == ("traits-bad-value", Severity.WARNING)
 
 
 @pytest.mark.parametrize("collation", ["case-insensitive", "case-sensitive"])
@@ -456,7 +462,7 @@ def test_a_flavor_and_an_image_that_contradict_each_other_are_a_note():
 def test_an_image_that_needs_a_larger_flavor_is_no_contradiction():
     images = [{**image("i"), "min_ram": 4096, "min_disk": 40}]
     flavors = [flavor("f", hw__cpu_policy="shared")]
-    assert ids(survey([host("a")], flavors, images)) == []
+    assert ids(survey([host("a")], flavors, images), "traits") == []
 
 
 # traits-unused
