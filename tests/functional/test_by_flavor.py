@@ -237,3 +237,19 @@ def test_what_is_missing_or_named_twice_is_a_usage_error(nova, openstack, given)
 def test_quiet_is_one_line(nova, proxy, arguments, line):
     run = shell.run(login(proxy.url), "-q", "trait-sched", *arguments, *RELEASE)
     assert run.out == f"{line}\n"
+
+
+def test_a_disk_of_zero_is_said_by_every_command(nova, openstack):
+    zero = {"id": "f", "name": "zero", "vcpus": 1, "ram": 512, "disk": 0}
+    nova._bodies["/flavors/detail"] = {"flavors": [{**zero, "extra_specs": {}}]}
+    projects = [{"id": "d", "name": "demo"}]
+    nova._bodies["/projects"] = {"projects": projects, "links": {"next": None}}
+    for command in (
+        ("explain", "zero", "windows"),
+        ("explain", "--image", "windows"),
+        ("candidates", "zero", "windows"),
+        ("capacity", "zero", "--image", "windows"),
+    ):
+        done = openstack(*command, *RELEASE, "--project", "demo")
+        assert "zero_disk_flavor" in done.out + done.err, command
+        assert "zero_disk_flavor" not in openstack(*command, *RELEASE).out, command
