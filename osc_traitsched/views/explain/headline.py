@@ -404,8 +404,8 @@ def _bare_metal(explanation: Explanation) -> Iterator[str]:
     """Ironic's nodes that lack the sizes of a flavor with a class of its own."""
     asked = [e.resource_class for e in explanation.clauses if isinstance(e, Resource)]
     sizes = [each for each in asked if each in _SIZES]
-    nova = explanation.facts.snapshot.nova if explanation.facts else None
-    nodes = nova.ironic.values() if nova else ()
+    computes = explanation.computes.values()
+    nodes = [c.node for c in computes if c.report and c.report.is_of_ironic]
     if nodes and sizes and len(sizes) < len(asked):
         zeros = ", ".join(f"resources:{size}=0" for size in sizes)
         yield (
