@@ -16,6 +16,7 @@ from osc_traitsched.core.nova.filter.state import (
     Unknown,
     host_states,
 )
+from osc_traitsched.core.nova.options import TENANT, TENANT_REQUIRED
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.views.explain import filters
 from tests.property.building import identity
@@ -371,3 +372,29 @@ def test_an_extra_spec_without_a_scope_counts_as_well():
     asked = dataclasses.replace(asked, aggregates=question(DISKS).aggregates)
     found = filtering(asked, computes(CLOUD).values())
     assert found.unknown_hosts[SPECS] == {A, C}
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "settings", "is_doubtful"),
+    [
+        ("filter_tenant_id", "other", {TENANT: True}, True),
+        ("filter_tenant_id_2", "mine", {TENANT: True}, False),
+        ("filter_tenant_id", "other", {}, False),
+        ("filter_tenant_id", "other", {TENANT: True, TENANT_REQUIRED: False}, False),
+    ],
+)
+def test_a_project_without_an_aggregate_may_be_rejected_if_others_have_some(
+    key, value, settings, is_doubtful
+):
+    asked = question(of_aggregate(**{key: value}), COMPUTE, project="mine")
+    found = {name: Setting(value, "a test", True) for name, value in settings.items()}
+    settings = {**asked.assumptions.settings, **found}
+    asked = dataclasses.replace(
+        asked, assumptions=dataclasses.replace(asked.assumptions, settings=settings)
+    )
+    found = filtering(asked, computes(CLOUD).values())
+    assert (found.unsettled == ("require_tenant_aggregate",)) is is_doubtful
+    lines = list(filters.unsettled(asked, found, {A: "a"}))
+    assert ["the project has no aggregate" in line for line in lines] == (
+        [True] if is_doubtful else []
+    )
