@@ -291,7 +291,7 @@ def _free(resource_class: str, amount: int) -> str:
 def _at_most(flavors: Sequence[FlavorFit]) -> Iterator[str]:
     deciding = dict.fromkeys(name for fit in flavors for name in fit.deciding)
     if deciding:
-        yield f"<= is at most: no API shows what {listed(deciding)} reads."
+        yield f"<= is at most: {listed(deciding)} may reject more."
     if any(fit.room.least != fit.room.most and not fit.deciding for fit in flavors):
         yield "Ranges: trees of providers and shared pools fill up in several ways."
 

@@ -64,8 +64,8 @@ def remarks(found: Explanation) -> Iterator[str]:
     """Lines on what the numbers of hosts depend on."""
     yield from depends.assumed(found.question.assumptions)
     yield from words.refusing(found.request, found.question)
-    hosts = {host.uuid: host.name for host in found.candidates}
-    yield from filters.unsettled(found.question, found.filtering, hosts)
+    hosts = [host.uuid for host in found.candidates]
+    yield from filters.decided_later(found.question, found.filtering, hosts)
 
 
 def rejected(found: Explanation) -> str:

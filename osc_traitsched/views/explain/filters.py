@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core.explain import filtering
 from osc_traitsched.core.explain.explanation import Explanation
@@ -13,8 +13,8 @@ from osc_traitsched.core.nova.clause import HostFilter, MoveRule
 from osc_traitsched.core.nova.filter import state
 from osc_traitsched.core.nova.filter.state import Answer, Fails, Raises, Unknown
 from osc_traitsched.core.nova.filter.table import (
+    DECIDED_LATER,
     FILTERS,
-    MAYBE_ON,
     OWN_FILTER,
     is_list_known,
 )
@@ -81,7 +81,7 @@ _SAID = {
 
 #: Sentences for what is decided without a host filter.
 _NO_FILTER = {
-    "Cyborg": "Cyborg checks {keys} after the scheduler; no API of Nova shows its free "
+    "Cyborg": "Cyborg checks {key} after the scheduler; no API of Nova shows its free "
     "devices.",
     "require_tenant_aggregate": "Depends on nova.conf: Nova rejects it if [scheduler]"
     "placement_aggregate_required_for_tenants is on: the project has no aggregate.",
@@ -218,33 +218,39 @@ def unsettled(
     :param hosts: names of candidates by UUID
     """
     for name in found.unsettled:
-        answers = {
-            hosts[u]: a for u, a in found.judgment.answers[name].items() if u in hosts
-        }
-        doubts = {host: a for host, a in answers.items() if isinstance(a, Unknown)}
-        out = [host for host, answer in doubts.items() if answer.missing == MAYBE_ON]
-        if out:
+        out = sorted(hosts[u] for u in found.unknown_hosts[name] & hosts.keys())
+        if out and name not in DECIDED_LATER:
             drop = "drops" if len(out) == 1 else "drop"
             yield (
                 f"Depends on nova.conf: if {name} is enabled, {ranges(out)} {drop} out."
             )
-        later = [each for each in doubts.values() if each.missing != MAYBE_ON]
-        if not later:
+    yield from decided_later(question, found, hosts)
+
+
+def decided_later(
+    question: Question, found: Filtering, hosts: Collection[str]
+) -> Iterator[str]:
+    """Lines on what nova-compute or Cyborg decides after the host filters.
+
+    :param hosts: UUIDs of candidates
+    """
+    for name in found.unsettled:
+        uuids = sorted(found.unknown_hosts[name].intersection(hosts))
+        doubt = found.answer(name, uuids[0]) if uuids else None
+        if not isinstance(doubt, Unknown) or name not in DECIDED_LATER:
             continue
-        keys, missing = later[0].key, later[0].missing
         if name not in FILTERS:
-            yield _NO_FILTER[name].format(keys=keys)
-        elif question.is_forced:
-            yield f"nova-compute alone checks {keys}; no API shows {missing}."
-        elif is_list_known(question.assumptions):
+            yield _NO_FILTER[name].format(key=doubt.key)
+        elif question.is_forced or is_list_known(question.assumptions):
+            is_off = "does not run" if question.is_forced else "is off"
             yield (
-                f"{name} is off: nova-compute checks {keys} itself, after up to "
+                f"{name} {is_off}: nova-compute checks {doubt.key} itself, after up to "
                 "[scheduler]max_attempts hosts."
             )
         else:
             yield (
-                f"nova-compute checks {keys}, and {name} if it is on; no API shows "
-                f"{missing}."
+                f"nova-compute checks {doubt.key}, and {name} if it is on; no API "
+                f"shows {doubt.missing}."
             )
 
 

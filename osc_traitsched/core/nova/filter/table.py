@@ -324,7 +324,7 @@ def unsettled(
     settings: SchedulerSettings,
     is_forced: bool = False,
 ) -> Judgment:
-    """Doubts about hosts that no enabled filter looks at: unknown, or passes.
+    """Doubts about hosts that no enabled filter looks at.
 
     They come from :data:`DECIDED_LATER`. If the enabled filters are only assumed, they
     also come from filters whose data request and aggregates show.
@@ -336,14 +336,13 @@ def unsettled(
     is_known = is_forced or is_list_known(settings)
     is_rebuild = spec.hints.get(REBUILD_HINT) == REBUILD
     rows = DECIDED_LATER if is_known else {**FILTERS, **DECIDED_LATER}
-    passes: Mapping[str, Answer] = {each.compute.uuid: PASSES for each in hosts}
-    answers = {}
+    answers: dict[str, Mapping[str, Answer]] = {}
     for name, row in rows.items():
         is_run = row.is_in(settings.release) and (row.on_rebuild or not is_rebuild)
         if is_run and name not in on:
             doubts = dict(_doubts(row, hosts, spec, settings, is_known))
             if doubts:
-                answers[name] = {**passes, **doubts}
+                answers[name] = doubts
     return Judgment(tuple(answers), answers)
 
 
