@@ -192,7 +192,7 @@ def uncertain(explanation: Explanation) -> Iterator[str]:
         for name, each in explanation.filtering.unknown(host.uuid):
             if name == "NUMATopologyFilter" and explanation.pins_shared_cpus(host):
                 pinned.append(host.name)
-            elif not each.is_off:
+            elif name not in explanation.filtering.unsettled:
                 found.setdefault((name, each), []).append(host.name)
     if pinned:
         has = "has" if len(pinned) == 1 else "have"

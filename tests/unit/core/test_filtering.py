@@ -291,7 +291,7 @@ def test_nova_compute_claims_numa_nodes_whatever_the_filters_are(
     # A driver without NUMA nodes has none to claim.
     assert found.unsettled == ((NUMA,) if hypervisor == "QEMU" else ())
     if found.unsettled:
-        answer = Unknown("numa_topology", key, "cores: 4", is_off=True)
+        answer = Unknown("numa_topology", key, "cores: 4")
         assert found.answer(NUMA, A) == answer
         (line,) = filters.unsettled(asked, found, {A: "a"})
         start = f"{NUMA} is off: nova-compute checks {key} itself"

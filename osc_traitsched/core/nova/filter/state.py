@@ -49,15 +49,12 @@ class Unknown:
     :ivar key: that makes the filter read it; empty if it always does
     :ivar evidence: related facts for a person, in one line
     :ivar may_raise: some values would raise an exception
-    :ivar is_off: no enabled filter looks at it; a service may do so later, or the
-        filter may be enabled
     """
 
     missing: str
     key: str = ""
     evidence: str = ""
     may_raise: bool = False
-    is_off: bool = False
 
 
 @dataclasses.dataclass(frozen=True)

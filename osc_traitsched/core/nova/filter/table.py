@@ -362,16 +362,14 @@ def _doubts(
         if not is_late and not row.is_shown(host, spec):
             continue
         answer = row.judge(host, spec, settings)
-        if isinstance(answer, Passes):
-            if is_late:
-                # It depends on the request alone.
-                return
-        elif is_late and isinstance(answer, Unknown):
-            yield host.compute.uuid, dataclasses.replace(answer, is_off=True)
-        elif not is_known:
+        if is_late and isinstance(answer, Passes):
+            # It depends on the request alone.
+            return
+        if is_late and isinstance(answer, Unknown):
+            yield host.compute.uuid, answer
+        elif not is_known and not isinstance(answer, Passes):
             raises = isinstance(answer, Raises) or getattr(answer, "may_raise", False)
-            doubt = Unknown(MAYBE_ON, answer.key, may_raise=raises, is_off=True)
-            yield host.compute.uuid, doubt
+            yield host.compute.uuid, Unknown(MAYBE_ON, answer.key, may_raise=raises)
 
 
 def judge(
