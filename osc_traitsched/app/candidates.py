@@ -18,7 +18,6 @@ from osc_traitsched.core.explain.filtering import (
     FilterFailure,
     Filtering,
     filtering,
-    others_on,
 )
 from osc_traitsched.core.inventory.snapshot import Compute, Snapshot
 from osc_traitsched.core.nova.evidence import assumed_by_evidence, without_evidence
@@ -39,8 +38,6 @@ class Candidates:
     :ivar filtering: results of the host filters for all compute nodes
     :ivar kept_out: hosts from Placement that a filter rejects
     :ivar may_fail: filters that may end the whole request
-    :ivar others_on: if the enabled filters are only assumed: by other filter, the names
-        of hosts that it would not surely pass
     :ivar vanished: UUIDs of providers that were deleted after Placement's answer; their
         hosts are left out
     :ivar otherwise: if there is no host: number of hosts without the evidence by which
@@ -54,7 +51,6 @@ class Candidates:
     ranking: Ranking
     kept_out: tuple[Candidate, ...] = ()
     may_fail: tuple[FilterFailure, ...] = ()
-    others_on: Mapping[str, list[str]] = dataclasses.field(default_factory=dict)
     vanished: tuple[str, ...] = ()
     otherwise: int = 0
     is_limited: bool = False
@@ -103,7 +99,7 @@ def candidates(
     if not found.hosts and assumed_by_evidence(question.assumptions):
         defaults = without_evidence(question.assumptions)
         asked = dataclasses.replace(question, assumptions=defaults)
-        with contextlib.suppress(Refusal):
+        with contextlib.suppress(Refusal, PlacementRefuses):
             other = allocation_candidates.ask(cloud.placement, asked.request())
             hosts = _judged(asked, other, snapshot, computes).hosts
             found = dataclasses.replace(found, otherwise=len(hosts))
@@ -138,8 +134,4 @@ def _judged(
         order,
         tuple(each for each in given if each.host.uuid in found.all_kept_out),
         may_fail,
-        {
-            name: sorted(each.host.name for each in left if each.host.uuid in roots)
-            for name, roots in others_on(question, those_left).items()
-        },
     )

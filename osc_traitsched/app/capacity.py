@@ -158,7 +158,7 @@ class _Count:
         self._groups = _groups(query.by, snapshot)
         question = first.question
         states = host_states(first.computes.values(), question.aggregates)
-        self._states, self._caps = states, _caps(states, question.assumptions)
+        self._caps = _caps(states, question.assumptions)
         self._counted: dict[int, FlavorFit] = {}
         self._like = {
             name: _one(name, _roots(Selectors(hosts=(name,)), facts.snapshot), facts)
@@ -173,8 +173,7 @@ class _Count:
         return dataclasses.replace(self._counted[key], explanation=found)
 
     def _fit(self, found: Explanation) -> FlavorFit:
-        claims = core.claims(found, self._states)
-        counter = FlavorCounter(found, self._facts, self._caps, bool(claims))
+        counter = FlavorCounter(found, self._facts, self._caps)
         hosts = counter.hosts(self.free, (host.uuid for host in found.candidates))
         suited = counter.suited()
         uncapped = FlavorCounter(found, self._facts, {})
@@ -189,7 +188,6 @@ class _Count:
             counter.room(hosts, self.free),
             uncapped.room(empty, self._empty),
             counter.kept_away(self.free),
-            claims=claims,
             groups={
                 name: each
                 for name, each in groups.items()
@@ -198,8 +196,8 @@ class _Count:
         )
         if not self._removed and not self._query.added:
             return fit
-        unsure = found.candidates if claims else found.uncertain
-        after = self._changed(counter, found, empty, {host.uuid for host in unsure})
+        unsure = {host.uuid for host in found.uncertain}
+        after = self._changed(counter, found, empty, unsure)
         return dataclasses.replace(fit, after=after)
 
     def _in_group(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import functools
 import operator
@@ -17,7 +16,6 @@ from osc_traitsched.core.change.effects import LeavesNoHost
 from osc_traitsched.core.change.impact import Effect, Hosts, ImpactAnalysis, Row
 from osc_traitsched.core.change.model import Plan
 from osc_traitsched.core.change.phases import Phase
-from osc_traitsched.core.errors import PlacementRefuses
 from osc_traitsched.core.inventory.metadata import projects_in
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.question import Body
@@ -174,8 +172,7 @@ def _offers(placement: Service, impact: ImpactAnalysis) -> dict[Amount, frozense
     for amount in sorted(frozenset[Amount]().union(*map(_amounts_of, impact.rows))):
         offers[amount] = frozenset[str]()
         if amount[1] <= capacity.LARGEST:
-            with contextlib.suppress(PlacementRefuses):
-                offers[amount] = allocation_candidates.offers(placement, amount)
+            offers[amount] = allocation_candidates.offers_if_possible(placement, amount)
     return offers
 
 

@@ -52,7 +52,7 @@ from osc_traitsched.core.nova.filter import values
 from osc_traitsched.core.nova.filter.state import host_states
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request
-from osc_traitsched.core.placement.facts import Facts, roots_of
+from osc_traitsched.core.placement.facts import Amount, Facts, roots_of
 from osc_traitsched.core.placement.facts import roots_in_answer as given_roots
 from osc_traitsched.core.placement.matcher import Matcher, amounts
 
@@ -307,12 +307,9 @@ def _judged(
     asked = [request, *(v.request for v in tried if v.request)]
     asked += comparison.other_request(start.question, request)
     requests = [each for one in asked for each in (one, one.fallback) if each]
-    wanted = amounts(clause for each in requests for clause in each.clauses)
     # These reads run while Placement works on Nova's query.
     listed = Later(functools.partial(read.providers, placement))
-    offers = LaterOfEach(
-        functools.partial(allocation_candidates.offers, placement), wanted
-    )
+    offers = _offers(placement, request, requests)
     answer = allocation_candidates.ask(placement, request)
     there = _with_roots(placement, listed.value(), answer.roots)
     snapshot = with_nova(placement, there, start, computes)
@@ -357,6 +354,24 @@ def _judged(
     }
     is_limited = may_hide_all(answer, request, sure, snapshot)
     return dataclasses.replace(explanation, is_limited=is_limited), matcher
+
+
+def _offers(
+    placement: Service, request: Request, requests: Iterable[Request]
+) -> LaterOfEach[Amount, frozenset[str]]:
+    """The providers that can give each amount of all requests.
+
+    What Placement rejects of a varied request is no refusal of this one.
+    """
+    own = amounts((*request.clauses, *(request.fallback or request).clauses))
+
+    def offers(amount: Amount) -> frozenset[str]:
+        if amount in own:
+            return allocation_candidates.offers(placement, amount)
+        return allocation_candidates.offers_if_possible(placement, amount)
+
+    every = amounts(clause for each in requests for clause in each.clauses)
+    return LaterOfEach(offers, every)
 
 
 def _with_roots(

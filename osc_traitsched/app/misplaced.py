@@ -15,7 +15,7 @@ from osc_traitsched.cloud import lookup as projects
 from osc_traitsched.cloud import servers as fleets
 from osc_traitsched.cloud.allocation_candidates import NOTHING
 from osc_traitsched.cloud.service import Cloud, Service
-from osc_traitsched.core.errors import Forbidden, NotInCatalog, PlacementRefuses
+from osc_traitsched.core.errors import Forbidden, NotInCatalog
 from osc_traitsched.core.inventory.selection import Selectors
 from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.nova.clause import Resource
@@ -25,7 +25,7 @@ from osc_traitsched.core.nova.filter.table import enabled
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement import limits
-from osc_traitsched.core.placement.facts import Amount, Facts
+from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.matcher import amounts
 from osc_traitsched.core.servers.demand import Demand, Demands
 from osc_traitsched.core.servers.fleet import Fleet, PeerIndex
@@ -189,22 +189,12 @@ def _facts(placement: Service, snapshot: Snapshot, demands: Iterable[Demand]) ->
 
 def _with_room(placement: Service, facts: Facts, demands: Iterable[Demand]) -> Facts:
     requests = _requests(demands)
-    ask = functools.partial(_offers, placement)
+    # The class of existing servers may be deleted; then Placement rejects it.
+    ask = functools.partial(allocation_candidates.offers_if_possible, placement)
     clauses = (clause for each in requests for clause in each.clauses)
     offers = {amount: ask(amount) for amount in amounts(clauses)}
     found = limits.limits(limits.demands(requests), offers, facts.stock, ask)
     return dataclasses.replace(facts, offers=offers, limits=found)
-
-
-def _offers(placement: Service, amount: Amount) -> frozenset[str]:
-    """The providers that can give an amount; none if Placement rejects it.
-
-    Placement does so if a resource class of existing servers was deleted.
-    """
-    try:
-        return allocation_candidates.offers(placement, amount)
-    except PlacementRefuses:
-        return frozenset()
 
 
 def _classes(demands: Iterable[Demand]) -> frozenset[str]:

@@ -158,7 +158,6 @@ def gather(
     :param figures: of all hosts, not of the candidates alone: capacity and use
     :param known: returns the providers that can give an amount, where that was read
         before; called when all else was read
-    :raises PlacementRefuses: for an amount that Placement takes from no request
     :raises CloudBroke: when Placement can't be read
     """
     asked = tuple(requests)
@@ -172,7 +171,7 @@ def gather(
     gone = {p.uuid for p in snapshot.providers if p.uuid not in traits}
     gone |= snapshot.sharing - set(pools)
     unknown = answer.roots - set(snapshot.by_uuid)
-    ask = functools.partial(offers, placement)
+    ask = functools.partial(offers_if_possible, placement)
     members = _members(placement, snapshot, clauses)
     before, amounts = known(), matcher.amounts(clauses)
     found = {each: before[each] if each in before else ask(each) for each in amounts}
@@ -252,6 +251,17 @@ def offers(placement: Service, amount: Amount) -> frozenset[str]:
     query = {"resources": "{}:{}".format(*amount)}
     with refusals():
         return read.uuids(placement, query, _SHORT_ANSWER)
+
+
+def offers_if_possible(placement: Service, amount: Amount) -> frozenset[str]:
+    """Read the providers that can give an amount; none if Placement rejects it.
+
+    :raises CloudBroke: when Placement can't be read
+    """
+    try:
+        return offers(placement, amount)
+    except errors.PlacementRefuses:
+        return frozenset()
 
 
 def _members(

@@ -33,8 +33,8 @@ _PROFILES: rest.Shape = {"device_profiles": [{"name": str, "groups": [{str: str}
 def with_profiles(cloud: Cloud, parts: Parts, flavor: Mapping[str, Any]) -> Parts:
     """Return the parts with what the profiles of the flavor and the ports ask for.
 
-    One request for each that is not known yet. Where Cyborg is not there or does not
-    answer, they stay unknown.
+    One request for each that is not known yet. If Cyborg does not answer, they stay
+    unknown. Without Cyborg there are none.
     """
     specs = flavor.get("extra_specs") or {}
     named = [specs.get(PROFILE), *(each.device_profile for each in parts.ports)]
@@ -44,7 +44,11 @@ def with_profiles(cloud: Cloud, parts: Parts, flavor: Mapping[str, Any]) -> Part
             if name not in found:
                 found[name] = _groups(cloud, name)
         except CloudBroke as exc:
-            return dataclasses.replace(parts, profiles_unread=exc)
+            if isinstance(exc, NotInCatalog):
+                found[name] = None
+            return dataclasses.replace(
+                parts, device_profiles=found, profiles_unread=exc
+            )
     return dataclasses.replace(parts, device_profiles=found)
 
 

@@ -153,9 +153,10 @@ def _exit_code(found: Capacity, wanted: int | None) -> ExitCode:
     short = [f for f, room in zip(found.flavors, rooms) if room.most < least]
     depends = [each for each in short if each.explanation.depends]
     if wanted is None:
-        if len(short) < len(rooms):
+        if any(room.least for room in rooms):
             return ExitCode.DONE
-        return ExitCode.UNKNOWN if depends else ExitCode.NO_HOST
+        is_unknown = depends or len(short) < len(rooms)
+        return ExitCode.UNKNOWN if is_unknown else ExitCode.NO_HOST
     if found.rejected or len(depends) < len(short):
         return ExitCode.FINDINGS
     is_sure = all(room.least >= wanted for room in rooms)

@@ -40,6 +40,7 @@ from osc_traitsched.views.explain import (
     filters,
     prose,
     weights,
+    words,
 )
 from osc_traitsched.views.listing import Table
 
@@ -247,8 +248,7 @@ class Explain(base.Command):
         if any(of_one) or args.count > 1:
             raise BadUsage("--count, --fixes, --own and --nova-python need FLAVOR")
         found = flavors.by_flavor(self.cloud(), asked, sources)
-        assumed = (depends.assumed(e.question.assumptions) for e in found)
-        for line in dict.fromkeys(itertools.chain(*assumed)):
+        for line in dict.fromkeys(itertools.chain(*map(by_flavor.remarks, found))):
             base.LOG.warning("%s", line)
         text = self.answer(by_flavor.lines(found))
         if args.format != "text":
@@ -439,6 +439,7 @@ def _warnings(found: Candidates) -> Iterator[str]:
     yield from own_views.differences(question, found.filtering, names)
     yield from filters.unread_hints(question)
     yield from views.kept_out(found.kept_out, found.filtering)
+    yield from words.refusing(question.request(), question)
     yield from filters.may_fail(found.may_fail, names)
     if found.hosts and found.is_limited:
         yield (
@@ -451,5 +452,6 @@ def _warnings(found: Candidates) -> Iterator[str]:
         are = "are" if len(keys) > 1 else "is"
         hosts = count(found.otherwise, "host")
         yield f"{hosts} can take it if {listed(keys)} {are} off."
-    yield from filters.others_on(found.others_on)
+    by_uuid = {each.host.uuid: each.host.name for each in found.hosts}
+    yield from filters.unsettled(question, found.filtering, by_uuid)
     yield from weights.order(found.ranking)

@@ -101,10 +101,11 @@ def test_an_image_alone_has_the_hosts_of_each_flavor_with_it(nova, openstack):
 def test_flavors_with_the_same_answer_are_one_line(nova, openstack):
     run = openstack("explain", "--image", "windows", *RELEASE)
     verdict, *groups, hint = run.out.splitlines()
-    groups, rejected = groups[:7], groups[7:]
-    assert verdict == "5 of 16 flavors can boot image windows now."
+    groups, rejected = groups[:8], groups[8:]
+    assert verdict == "4 of 16 flavors can boot image windows now, 1 more may."
     assert groups == [
-        "  Hosts: 4 of 4 for pinned, small, small2",
+        "  Hosts: 0 to 4 of 4 for pinned",
+        "  Hosts: 4 of 4 for small, small2",
         "  Hosts: 3 of 4 for half",
         "  Hosts: 1 of 4 for gold",
         "  Hosts: 0 of 4 for giant: 4 are short of VCPU",
@@ -218,7 +219,7 @@ def test_what_is_missing_or_named_twice_is_a_usage_error(nova, openstack, given)
         (("explain", "gold", "windows"), DEPENDS),
         (
             ("explain", "--image", "windows"),
-            "5 of 16 flavors can boot image windows now.",
+            "4 of 16 flavors can boot image windows now, 1 more may.",
         ),
         (("candidates", "gold", "windows"), "1 host, best first: cmp02"),
         (("check", "traits"), "4 errors, 1 note (--long shows notes)"),
@@ -236,3 +237,19 @@ def test_what_is_missing_or_named_twice_is_a_usage_error(nova, openstack, given)
 def test_quiet_is_one_line(nova, proxy, arguments, line):
     run = shell.run(login(proxy.url), "-q", "trait-sched", *arguments, *RELEASE)
     assert run.out == f"{line}\n"
+
+
+def test_a_disk_of_zero_is_said_by_every_command(nova, openstack):
+    zero = {"id": "f", "name": "zero", "vcpus": 1, "ram": 512, "disk": 0}
+    nova._bodies["/flavors/detail"] = {"flavors": [{**zero, "extra_specs": {}}]}
+    projects = [{"id": "d", "name": "demo"}]
+    nova._bodies["/projects"] = {"projects": projects, "links": {"next": None}}
+    for command in (
+        ("explain", "zero", "windows"),
+        ("explain", "--image", "windows"),
+        ("candidates", "zero", "windows"),
+        ("capacity", "zero", "--image", "windows"),
+    ):
+        done = openstack(*command, *RELEASE, "--project", "demo")
+        assert "zero_disk_flavor" in done.out + done.err, command
+        assert "zero_disk_flavor" not in openstack(*command, *RELEASE).out, command

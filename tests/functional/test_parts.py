@@ -239,3 +239,72 @@ def test_a_request_that_neutron_does_not_show_is_named(nova, openstack):
     assert found["candidates"] == ["cmp01", "cmp02"]
     (beside,) = (e for e in found["not_evaluated"] if e["kind"] == "resource request")
     assert beside["text"].startswith("port web-1: Neutron shows no resource_request")
+
+
+def test_what_placement_rejects_of_another_option_is_no_refusal(
+    nova, openstack, tmp_path
+):
+    """No compute reports devices, so Placement does not know their class."""
+    path = tmp_path / "nova.conf"
+    path.write_text(f"[pci]\nalias = {ALIAS}\n")
+    how = ("--nova-conf", str(path), "--nova-release", "2026.1")
+    done = openstack("explain", "small", "-", *ASKED, *how, "-f", "json")
+    assert done.code == 8
+    assert done.json["refusal"] is None
+    assert done.json["uncertain_candidates"] == ["cmp01", "cmp02"]
+    on = ("--set", "filter_scheduler.pci_in_placement=true")
+    done = openstack("explain", "small", "-", *ASKED, *how, *on, "-f", "json")
+    assert done.code == 3
+    assert "No such resource class" in done.json["refusal"]["text"]
+
+
+@pytest.mark.parametrize(
+    ("key", "line"),
+    [
+        (
+            "pci_passthrough:alias=card:1",
+            "PciPassthroughFilter is off: nova-compute checks pci_passthrough:alias",
+        ),
+        (
+            "hw:numa_nodes=1",
+            "NUMATopologyFilter is off: nova-compute checks hw:numa_nodes itself",
+        ),
+        ("accel:device_profile=fpga", "Cyborg checks accel:device_profile"),
+    ],
+)
+def test_what_is_claimed_later_is_a_may_for_every_command(
+    nova, openstack, tmp_path, key, line
+):
+    name, value = key.split("=")
+    flavor = {**FLAVOR, "extra_specs": {name: value}}
+    nova._bodies["/flavors/detail"] = {"flavors": [flavor]}
+    path = tmp_path / "nova.conf"
+    path.write_text(f"[pci]\nalias = {ALIAS}\n")
+    how = ("--nova-conf", str(path), "--nova-release", "2026.1")
+    for command in ("explain", "candidates", "capacity"):
+        image = ("-",) if command != "capacity" else ()
+        done = openstack(command, "small", *image, *how)
+        assert done.code == 8, command
+        assert line in done.out + done.err, command
+        plain = openstack(command, "small", *image, "--nova-release", "2026.1")
+        assert plain.code == 8, command
+
+
+def test_an_alias_that_nova_conf_lacks_is_refused_by_nova_api(
+    nova, openstack, tmp_path
+):
+    path = tmp_path / "nova.conf"
+    path.write_text(f"[pci]\nalias = {ALIAS}\n")
+    wrong = ("--flavor-property", "pci_passthrough:alias=crad:1")
+    how = ("--nova-conf", str(path), "--nova-release", "2026.1")
+    done = openstack("explain", "small", "-", *wrong, *how)
+    assert done.code == 3
+    verdict, why, *_ = done.out.splitlines()
+    assert verdict == "Rejected before scheduling; no host was tried."
+    assert "HTTP 400" in why
+    assert "card" in why
+    path.write_text("[DEFAULT]\n")
+    assert openstack("explain", "small", "-", *ASKED, *how).code == 3
+    by_hand = ("--set", "scheduler.max_placement_results=500")
+    done = openstack("explain", "small", "-", *ASKED, "--nova-release", "33", *by_hand)
+    assert done.code == 8

@@ -62,6 +62,10 @@ _RULES = {
     "network-without-subnets": _Rule(
         "the network {} has no subnet", "add a subnet to it, or name another network"
     ),
+    "no-cyborg": _Rule(
+        "Cyborg is not in the catalog, and so there is no device profile {}",
+        "take it off, or install Cyborg",
+    ),
     "no-such-profile": _Rule(
         "Cyborg has no device profile {}", "name another one, or make it"
     ),

@@ -16,8 +16,6 @@ from typing import NamedTuple
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.verdict import Rejection
 from osc_traitsched.core.nova.clause import Condition, MemberOf, Resource
-from osc_traitsched.core.nova.filter.state import HostState, Passes
-from osc_traitsched.core.nova.filter.table import judge
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement.facts import Facts, Group, Room, by_suffix
 
@@ -228,7 +226,6 @@ class FlavorFit:
     :ivar room: on all of them together
     :ivar empty: servers that all suitable hosts would hold if nothing were in use
     :ivar after: after the change that was asked for; None without one
-    :ivar claims: filters that need not be enabled: nova-compute checks the same
     :ivar groups: by zone, aggregate or host, if asked for: hosts with room, and room
     """
 
@@ -238,7 +235,6 @@ class FlavorFit:
     empty: Room = _ZERO
     kept_away: tuple[KeptAway, ...] = ()
     after: Room | None = None
-    claims: tuple[str, ...] = ()
     groups: Mapping[str, tuple[int, Room]] = dataclasses.field(default_factory=dict)
 
     @property
@@ -254,8 +250,7 @@ class FlavorFit:
     @functools.cached_property
     def deciding(self) -> tuple[str, ...]:
         """Filters that may reject a host with room."""
-        enabled = self.explanation.filtering.deciding(self.hosts)
-        return tuple(dict.fromkeys((*enabled, *self.claims)))
+        return self.explanation.filtering.deciding(self.hosts)
 
     @property
     def limit(self) -> str:
@@ -268,28 +263,10 @@ class FlavorFit:
         return max(sorted(found), key=found.__getitem__, default="")
 
 
-#: What these read, nova-compute checks once more, whether they are enabled or not
-#: (nova/compute/claims.py).
-_CLAIMED = ("NUMATopologyFilter", "PciPassthroughFilter")
-
-
-def claims(explanation: Explanation, hosts: Sequence[HostState]) -> tuple[str, ...]:
-    """Filters whose answer for the first of some hosts no API shows."""
-    question = explanation.question
-    spec, settings = question.request_spec(), question.assumptions
-    return tuple(
-        name
-        for name in _CLAIMED
-        for host in hosts[:1]
-        if not isinstance(judge(name, host, spec, settings), Passes)
-    )
-
-
 class FlavorCounter:
     """Counts servers of an explanation's flavor, with both of Nova's queries.
 
     :param caps: limits of the counting filters by root: at least, at most
-    :param is_at_most: what no API shows may reject any host
     """
 
     def __init__(
@@ -297,14 +274,12 @@ class FlavorCounter:
         explanation: Explanation,
         facts: Facts,
         caps: Mapping[str, tuple[int | None, int | None]],
-        is_at_most: bool = False,
     ) -> None:
         request = explanation.request
         queries = [request, request.fallback] if request else []
         self._counters = [Counter(each, facts) for each in queries if each]
         self._explanation, self._facts, self._caps = explanation, facts, caps
-        unsure = explanation.candidates if is_at_most else explanation.uncertain
-        self._unsure = frozenset(host.uuid for host in unsure)
+        self._unsure = frozenset(host.uuid for host in explanation.uncertain)
 
     def hosts(
         self,

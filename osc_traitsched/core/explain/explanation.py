@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.explain import filtering as room
-from osc_traitsched.core.explain.filtering import FilterFailure, Filtering, others_on
+from osc_traitsched.core.explain.filtering import FilterFailure, Filtering
 from osc_traitsched.core.explain.fix import Advice, Fix
 from osc_traitsched.core.explain.option_impact import (
     OWNER_CHECK,
@@ -59,8 +59,6 @@ class Explanation:
         evidence; empty if there is one such value at most
     :ivar computes: Nova's compute nodes by provider UUID
     :ivar filtering: answers of enabled host filters
-    :ivar others_on: if enabled filters are assumed: candidates that other filters might
-        reject
     :ivar without_set: the explanation without ``--set``; None if equal or unknown
     :ivar ranking: order of the candidates that pass the filters
     :ivar is_limited: host filters can reject all of the answers that Nova's or
@@ -81,9 +79,6 @@ class Explanation:
     advice: tuple[Advice, ...] = ()
     computes: Mapping[str, Compute] = dataclasses.field(default_factory=dict)
     filtering: Filtering = dataclasses.field(default_factory=Filtering)
-    others_on: Mapping[str, tuple[Provider, ...]] = dataclasses.field(
-        default_factory=dict
-    )
     ranking: Ranking | None = None
     without_set: Explanation | None = None
     is_limited: bool = False
@@ -518,8 +513,6 @@ _CPU = "CPUWeigher"
 def chosen(found: Explanation) -> Explanation:
     """The explanation with the order of its candidates.
 
-    If enabled filters are assumed, it also has the effect of others.
-
     :raises WeighersNotInRelease: if nova-scheduler does not start with its weighers
     :raises Refusal: if an own weigher raises an exception
     """
@@ -531,9 +524,7 @@ def chosen(found: Explanation) -> Explanation:
         return found
     unsure = {h.uuid for h in (found.candidates if found.is_cut else found.uncertain)}
     order = ranked(question, nodes, _capacities(found, nodes), unsure)
-    others = others_on(question, nodes)
-    named = {name: found.named_by(roots) for name, roots in others.items()}
-    return dataclasses.replace(found, ranking=order, others_on=named)
+    return dataclasses.replace(found, ranking=order)
 
 
 def _capacities(

@@ -38,10 +38,10 @@ from osc_traitsched.core.nova.filter.table import (
     FILTERS,
     Judgment,
     enabled,
-    judge,
+    is_list_known,
     judge_all,
+    unsettled,
 )
-from osc_traitsched.core.nova.options import ENABLED_FILTERS
 from osc_traitsched.core.nova.own import Difference
 from osc_traitsched.core.nova.question import MOVE_CHECKS, Question, with_rules
 from osc_traitsched.core.nova.request import Request
@@ -53,13 +53,7 @@ from osc_traitsched.core.placement.facts import Facts, Fit, Room
 # What of a request does nothing: hints that no filter reads, and a zone of nobody.
 
 
-_READERS = {
-    groups.SAME_HOST: "SameHostFilter",
-    groups.DIFFERENT_HOST: "DifferentHostFilter",
-    groups.NEAR_ADDRESS: "SimpleCIDRAffinityFilter",
-    groups.PREFIX: "SimpleCIDRAffinityFilter",
-    "query": "JsonFilter",
-}
+_READERS = {key: f.name for f in FILTERS.values() for key in f.shown_by or ()}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,7 +82,8 @@ def unread_hints(question: Question) -> tuple[UnreadHint, ...]:
     for hint in sorted(question.spec.hints):
         reader = _READERS.get(hint, "")
         if reader not in names:
-            found.append(UnreadHint(hint, reader))
+            if not reader or is_list_known(question.assumptions):
+                found.append(UnreadHint(hint, reader))
         elif hint == groups.PREFIX and groups.NEAR_ADDRESS not in question.spec.hints:
             found.append(UnreadHint(hint, without=groups.NEAR_ADDRESS))
     return tuple(found)
@@ -153,11 +148,13 @@ class Filtering:
     :ivar disabled: hosts that Placement rejects for a disabled service;
         ``ComputeFilter`` is not blamed for them
     :ivar differences: where Nova's own filter judges differently
+    :ivar unsettled: names of the answers that no enabled filter gives
     """
 
     judgment: Judgment = dataclasses.field(default_factory=lambda: Judgment((), {}))
     disabled: frozenset[str] = frozenset()
     differences: tuple[Difference, ...] = ()
+    unsettled: tuple[str, ...] = ()
 
     def beside(
         self, clauses: Iterable[Clause], traits: Mapping[str, frozenset[str]]
@@ -199,8 +196,9 @@ class Filtering:
 
     @property
     def filters(self) -> tuple[str, ...]:
-        """Filters without rules of moves."""
-        return tuple(name for name in self.judgment.names if name not in MOVE_CHECKS)
+        """Enabled filters, without rules of moves."""
+        others = {*MOVE_CHECKS, *self.unsettled}
+        return tuple(name for name in self.judgment.names if name not in others)
 
     @property
     def filters_of_rebuild(self) -> tuple[str, ...]:
@@ -337,21 +335,24 @@ def filtering(question: Question, computes: Iterable[Compute]) -> Filtering:
         wanted = {node.uuid for node in question.nodes}
         computes = [each for each in computes if each.uuid in wanted]
     hosts = host_states(computes, question.aggregates, question.servers)
+    more = unsettled(hosts, spec, settings, question.is_forced)
     if question.is_forced:
-        return _late_check(hosts, spec, settings)
+        judgment = _late_check(hosts, spec, settings).joined(more)
+        return Filtering(judgment, unsettled=more.names)
     judgment = judge_all(hosts, spec, settings)
     differences: tuple[Difference, ...] = ()
     if question.own is not None:
         judgment, differences = question.own.joined(judgment, hosts, spec, settings)
+    judgment = judgment.joined(more)
     if question.move is not None:
         nodes = [each.compute for each in hosts]
         judgment = with_rules(judgment, question.move, nodes, settings)
-    return Filtering(judgment, differences=differences)
+    return Filtering(judgment, differences=differences, unsettled=more.names)
 
 
 def _late_check(
     hosts: Sequence[HostState], spec: RequestSpec, settings: SchedulerSettings
-) -> Filtering:
+) -> Judgment:
     """The policy of the server group, which nova-compute checks itself.
 
     nova/compute/manager.py, ``_validate_instance_group_policy``, unless
@@ -359,9 +360,9 @@ def _late_check(
     """
     name = groups.FILTERS.get(spec.group.policy if spec.group else "")
     if name is None:
-        return Filtering()
+        return Judgment((), {})
     answers = judge_all(hosts, spec, settings).answers
-    return Filtering(Judgment((name,), {name: answers[name]}))
+    return Judgment((name,), {name: answers[name]})
 
 
 def check_policy(spec: RequestSpec, settings: SchedulerSettings) -> None:
@@ -373,35 +374,6 @@ def check_policy(spec: RequestSpec, settings: SchedulerSettings) -> None:
     if lacking is not None and spec.group is not None:
         keys = (spec.group.policy, lacking)
         raise Refusal("UnsupportedPolicyException", "group-policy-off", keys, _STAGE)
-
-
-def others_on(
-    question: Question, computes: Iterable[Compute]
-) -> Mapping[str, frozenset[str]]:
-    """UUIDs of the nodes that each disabled filter might reject.
-
-    Empty if the enabled filters are known, or if the host is forced.
-
-    :param computes: nodes to judge
-    """
-    spec, settings = question.request_spec(), question.assumptions
-    if settings.is_known(ENABLED_FILTERS) or question.is_forced:
-        return {}
-    hosts = host_states(computes, question.aggregates, question.servers)
-    off = (
-        each.name
-        for each in FILTERS.values()
-        if each.is_in(settings.release) and each.name not in enabled(settings)
-    )
-    judged = {
-        name: frozenset(
-            host.compute.uuid
-            for host in hosts
-            if not isinstance(judge(name, host, spec, settings), Passes)
-        )
-        for name in off
-    }
-    return {name: roots for name, roots in judged.items() if roots}
 
 
 # For how many servers the candidates have room, as nova-scheduler takes it.

@@ -20,7 +20,7 @@ from osc_traitsched.core.inventory.metadata import (
 )
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.aggregates import SCOPE
-from osc_traitsched.core.nova.filter.table import FLAGS
+from osc_traitsched.core.nova.filter.table import is_list_known
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.nova.settings import (
     PROJECT_FILTER,
@@ -162,8 +162,7 @@ def _filters(
 ) -> Iterator[tuple[str, str]]:
     """Host filters to enable, if the enabled filters are unknown."""
     before = settings.setting(options.ENABLED_FILTERS)
-    # Who disables a filter by hand knows the list.
-    if settings.is_known(options.ENABLED_FILTERS) or FLAGS[False] in before.source:
+    if is_list_known(settings):
         return
     if options.TENANT in reasons and not is_on(PROJECT_FILTER, before):
         yield PROJECT_FILTER, reasons[options.TENANT]

@@ -11,7 +11,7 @@ from osc_traitsched.core.placement.facts import Room
 from osc_traitsched.core.servers.capacity import Capacity
 from osc_traitsched.text import count, listed, ranges
 from osc_traitsched.views.drain import prose as drain_prose
-from osc_traitsched.views.explain import by_flavor, depends, headline
+from osc_traitsched.views.explain import by_flavor, headline
 from osc_traitsched.views.explain.words import unit
 from osc_traitsched.views.terminal import Line, Tone
 
@@ -35,8 +35,10 @@ def lines(found: Capacity, encoding: str = "ascii") -> Iterator[Line]:
 
     :param encoding: of the terminal, for the bars
     """
-    fits = any((each.after or each.room).most for each in found.flavors)
-    yield Line(summary(found), Tone.YES if fits else Tone.NO)
+    rooms = [each.after or each.room for each in found.flavors]
+    may = Tone.DOUBT if any(each.most for each in rooms) else Tone.NO
+    fits = any(each.least for each in rooms)
+    yield Line(summary(found), Tone.YES if fits else may)
     yield from (Line(text, Tone.DOUBT) for text in assumed(found))
     if found.drain is not None:
         yield Line(drain_prose.summary(found.drain))
@@ -60,10 +62,9 @@ def lines(found: Capacity, encoding: str = "ascii") -> Iterator[Line]:
 
 
 def assumed(found: Capacity) -> Iterable[str]:
-    """A line for each option of nova.conf that the numbers depend on."""
+    """Lines on what the numbers depend on."""
     every = (*(each.explanation for each in found.flavors), *found.rejected)
-    lines = (depends.assumed(each.question.assumptions) for each in every)
-    return dict.fromkeys(itertools.chain(*lines))
+    return dict.fromkeys(itertools.chain(*map(by_flavor.remarks, every)))
 
 
 def summary(found: Capacity) -> str:
@@ -290,7 +291,7 @@ def _free(resource_class: str, amount: int) -> str:
 def _at_most(flavors: Sequence[FlavorFit]) -> Iterator[str]:
     deciding = dict.fromkeys(name for fit in flavors for name in fit.deciding)
     if deciding:
-        yield f"<= is at most: no API shows what {listed(deciding)} reads."
+        yield f"<= is at most: {listed(deciding)} may reject more."
     if any(fit.room.least != fit.room.most and not fit.deciding for fit in flavors):
         yield "Ranges: trees of providers and shared pools fill up in several ways."
 

@@ -9,7 +9,7 @@ from osc_traitsched.core.errors import PlacementRefuses, Refusal, TraitMissing, 
 from osc_traitsched.core.explain.explanation import Explanation, breakdown
 from osc_traitsched.documents import plain
 from osc_traitsched.text import count, visible
-from osc_traitsched.views.explain import headline, schema
+from osc_traitsched.views.explain import depends, filters, headline, schema, words
 from osc_traitsched.views.terminal import Line, Tone
 
 _MOST_LINES = 15
@@ -58,6 +58,14 @@ def _line(hosts: str, why: Sequence[str], flavors: Sequence[str]) -> str:
             return text
     dots = ", ..." if why[1:] else ""
     return f"{start}: {why[0]}{dots}" if why else start
+
+
+def remarks(found: Explanation) -> Iterator[str]:
+    """Lines on what the numbers of hosts depend on."""
+    yield from depends.assumed(found.question.assumptions)
+    yield from words.refusing(found.request, found.question)
+    hosts = [host.uuid for host in found.candidates]
+    yield from filters.decided_later(found.question, found.filtering, hosts)
 
 
 def rejected(found: Explanation) -> str:

@@ -35,7 +35,7 @@ from osc_traitsched.core.nova.clause import (
     RootTrait,
     Trait,
 )
-from osc_traitsched.core.nova.filter.table import FILTERS
+from osc_traitsched.core.nova.filter.table import FILTERS, is_list_known
 from osc_traitsched.core.nova.options import options_in
 from osc_traitsched.core.nova.question import MOVE_CHECKS
 from osc_traitsched.core.nova.server.parts import Network, Port, Volume
@@ -112,10 +112,7 @@ def explained(
         allocation_request_count=sum(explanation.allocation_request_counts),
         clauses=_clauses(explanation),
         filters=_filters(explanation),
-        filters_assumed_off=[
-            schema.FilterAssumedOff(name, _names(hosts))
-            for name, hosts in explanation.others_on.items()
-        ],
+        filters_assumed_off=_assumed_off(explanation),
         in_nova=_in_nova(explanation),
         hosts=[_host(explanation, host, ids) for host in shown],
         computes_without_provider=[
@@ -313,6 +310,16 @@ def _filters(explanation: Explanation) -> Iterator[schema.FilterCounts]:
             own=name in own or name not in FILTERS,
             **{word: numbers[each] for each, word in ANSWERS.items()},
         )
+
+
+def _assumed_off(explanation: Explanation) -> Iterator[schema.FilterAssumedOff]:
+    found = explanation.filtering
+    if not is_list_known(explanation.question.assumptions):
+        for name in filter(FILTERS.__contains__, found.unsettled):
+            roots = found.unknown_hosts[name]
+            names = [h.name for h in explanation.candidates if h.uuid in roots]
+            if names:
+                yield schema.FilterAssumedOff(name, names)
 
 
 def _in_nova(explanation: Explanation) -> schema.InNova | None:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core.explain import filtering
 from osc_traitsched.core.explain.explanation import Explanation
-from osc_traitsched.core.explain.filtering import FilterFailure
+from osc_traitsched.core.explain.filtering import FilterFailure, Filtering
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.names import ALMOST, near_names
 from osc_traitsched.core.nova.clause import HostFilter, MoveRule
 from osc_traitsched.core.nova.filter import state
 from osc_traitsched.core.nova.filter.state import Answer, Fails, Raises, Unknown
-from osc_traitsched.core.nova.filter.table import FILTERS, OWN_FILTER
+from osc_traitsched.core.nova.filter.table import (
+    DECIDED_LATER,
+    FILTERS,
+    OWN_FILTER,
+    is_list_known,
+)
 from osc_traitsched.core.nova.own import TOGETHER
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.text import did_you_mean, listed, ranges
@@ -74,6 +79,14 @@ _SAID = {
     state.HYPERVISOR_OLDER: "{have} hypervisor version {found}, older than {wanted}",
 }
 
+
+#: Sentences for what is decided without a host filter.
+_NO_FILTER = {
+    "Cyborg": "Cyborg checks {key} after the scheduler; no API of Nova shows its free "
+    "devices.",
+    "require_tenant_aggregate": "Depends on nova.conf: Nova rejects it if [scheduler]"
+    "placement_aggregate_required_for_tenants is on: the project has no aggregate.",
+}
 
 #: What can't be known of filters that are none of Nova's, and what to do.
 _OF_ONES_OWN = {
@@ -180,7 +193,7 @@ def uncertain(explanation: Explanation) -> Iterator[str]:
         for name, each in explanation.filtering.unknown(host.uuid):
             if name == "NUMATopologyFilter" and explanation.pins_shared_cpus(host):
                 pinned.append(host.name)
-            else:
+            elif name not in explanation.filtering.unsettled:
                 found.setdefault((name, each), []).append(host.name)
     if pinned:
         has = "has" if len(pinned) == 1 else "have"
@@ -196,6 +209,50 @@ def uncertain(explanation: Explanation) -> Iterator[str]:
         yield f"{name} may keep out {ranges(hosts)}: {why}{end}"
     names = {host.uuid: host.name for host in explanation.placement_hosts}
     yield from may_fail(explanation.may_fail, names)
+
+
+def unsettled(
+    question: Question, found: Filtering, hosts: Mapping[str, str]
+) -> Iterator[str]:
+    """Lines on filters that may be on, and on what is decided without a filter.
+
+    :param hosts: names of candidates by UUID
+    """
+    for name in found.unsettled:
+        out = sorted(hosts[u] for u in found.unknown_hosts[name] & hosts.keys())
+        if out and name not in DECIDED_LATER:
+            drop = "drops" if len(out) == 1 else "drop"
+            yield (
+                f"Depends on nova.conf: if {name} is enabled, {ranges(out)} {drop} out."
+            )
+    yield from decided_later(question, found, hosts)
+
+
+def decided_later(
+    question: Question, found: Filtering, hosts: Collection[str]
+) -> Iterator[str]:
+    """Lines on what nova-compute or Cyborg decides after the host filters.
+
+    :param hosts: UUIDs of candidates
+    """
+    for name in found.unsettled:
+        uuids = sorted(found.unknown_hosts[name].intersection(hosts))
+        doubt = found.answer(name, uuids[0]) if uuids else None
+        if not isinstance(doubt, Unknown) or name not in DECIDED_LATER:
+            continue
+        if name not in FILTERS:
+            yield _NO_FILTER[name].format(key=doubt.key)
+        elif question.is_forced or is_list_known(question.assumptions):
+            is_off = "does not run" if question.is_forced else "is off"
+            yield (
+                f"{name} {is_off}: nova-compute checks {doubt.key} itself, after up to "
+                "[scheduler]max_attempts hosts."
+            )
+        else:
+            yield (
+                f"nova-compute checks {doubt.key}, and {name} if it is on; no API "
+                f"shows {doubt.missing}."
+            )
 
 
 def may_fail(found: Iterable[FilterFailure], names: Mapping[str, str]) -> Iterator[str]:
@@ -227,19 +284,6 @@ def differences(explanation: Explanation) -> Iterator[str]:
     yield from own_filters.differences(
         explanation.question, explanation.filtering, names
     )
-
-
-def others_on(found: Mapping[str, Iterable[str]]) -> Iterator[str]:
-    """Lines on filters that may be on, and would then keep candidates out.
-
-    :param found: the names of the hosts, by the filter's name
-    """
-    for name, hosts in found.items():
-        names = list(hosts)
-        drop = "drops" if len(names) == 1 else "drop"
-        yield (
-            f"Depends on nova.conf: if {name} is enabled, {ranges(names)} {drop} out."
-        )
 
 
 def unread_hints(question: Question) -> Iterator[str]:

@@ -25,6 +25,7 @@ from osc_traitsched.core.nova.clause import (
 )
 from osc_traitsched.core.nova.filter.state import Fails
 from osc_traitsched.core.placement.facts import Stock
+from osc_traitsched.core.releases import release
 from osc_traitsched.text import listed, ranges
 from osc_traitsched.views.explain import depends, filters, weights, words
 from osc_traitsched.views.terminal import Line, Tone
@@ -36,6 +37,8 @@ from osc_traitsched.views.terminal import Line, Tone
 _OF_UP = "ComputeFilter"
 
 _NOUNS = {"MEMORY_MB": "RAM", "DISK_GB": "disk"}
+#: Classes of a flavor's sizes, which bare metal does not have.
+_SIZES = ("VCPU", "MEMORY_MB", "DISK_GB")
 
 
 def said(clause: Condition, explanation: Explanation, number: int = 1) -> str:
@@ -129,8 +132,10 @@ def _figures(asked: Resource, found: Stock) -> str:
 
 
 def _unit(asked: Resource, found: Stock) -> str:
-    """The unit of an inventory that an amount violates though there is room."""
+    """Why an inventory can't give an amount, though not all of it is in use."""
     unit = words.unit(asked.resource_class)
+    if found.total and found.reserved is not None and found.reserved >= found.total:
+        return f"all of it is reserved ({found.reserved} of {found.total})"
     if asked.amount > found.free:
         return ""
     if found.max_unit is not None and asked.amount > found.max_unit:
@@ -192,7 +197,8 @@ def lines(explanation: Explanation, everything: bool = False) -> Iterator[Line]:
     :param everything: all reasons, and the request in words
     """
     yield Line(words.verdict(explanation), _tone(explanation))
-    yield from (Line(text, Tone.DOUBT) for text in words.refusing(explanation))
+    refusing = words.refusing(explanation.request, explanation.question)
+    yield from (Line(text, Tone.DOUBT) for text in refusing)
     yield from depends.lines(explanation)
     if explanation.refusal is not None:
         is_moved = explanation.question.move is not None
@@ -338,11 +344,8 @@ def _details(share: Share, explanation: Explanation) -> list[str]:
 
 def _depends(explanation: Explanation) -> Iterator[str]:
     """What is assumed of the cloud, and would change the answer."""
-    others = {
-        name: [host.name for host in hosts]
-        for name, hosts in explanation.others_on.items()
-    }
-    yield from filters.others_on(others)
+    hosts = {host.uuid: host.name for host in explanation.candidates}
+    yield from filters.unsettled(explanation.question, explanation.filtering, hosts)
     yield from words.other_releases(explanation)
 
 
@@ -397,6 +400,32 @@ def _lost_members(explanation: Explanation) -> Iterator[str]:
             )
 
 
+def _bare_metal(explanation: Explanation) -> Iterator[str]:
+    """Ironic's nodes that lack the sizes of a flavor with a class of its own."""
+    asked = [e.resource_class for e in explanation.clauses if isinstance(e, Resource)]
+    sizes = [each for each in asked if each in _SIZES]
+    computes = explanation.computes.values()
+    nodes = [c.node for c in computes if c.report and c.report.is_of_ironic]
+    if nodes and sizes and len(sizes) < len(asked):
+        zeros = ", ".join(f"resources:{size}=0" for size in sizes)
+        yield (
+            f"{ranges(nodes)}: bare metal has no {', '.join(map(noun, sizes))} at all; "
+            f"set {zeros} on the flavor."
+        )
+
+
+def _without_architecture(explanation: Explanation) -> Iterator[str]:
+    """A prefilter that requires the trait of an architecture that no host has."""
+    for each in explanation.counts:
+        name = each.clause.name if isinstance(each.clause, RootTrait) else ""
+        if name.startswith("HW_ARCH_") and not each.alone:
+            yield (
+                f"No host has {name}, which libvirt reports from {release(31)} on. "
+                "[scheduler]image_metadata_prefilter can be off: ImagePropertiesFilter "
+                "still checks hw_architecture."
+            )
+
+
 def _remarks(explanation: Explanation, everything: bool) -> Iterator[str]:
     if explanation.requested_nodes:
         only = listed(each.node for each in explanation.requested_nodes)
@@ -408,8 +437,16 @@ def _remarks(explanation: Explanation, everything: bool) -> Iterator[str]:
     if explanation.is_judged:
         if not explanation.has_room:
             yield from _lost_members(explanation)
+            yield from _bare_metal(explanation)
+            yield from _without_architecture(explanation)
         yield from filters.unread_hints(explanation.question)
         yield from filters.unread_zone(explanation.question)
+    group = explanation.question.group
+    if group is not None and group.policy.startswith("soft-"):
+        yield (
+            f"Server group {group.name} ({group.policy}) only weighs hosts: where its "
+            "servers go is likely, not promised."
+        )
     request = explanation.request
     limit = request.limit if request else None
     of_two = " to one of Nova's two queries" if request and request.fallback else ""

@@ -24,6 +24,7 @@ from osc_traitsched.core.nova.clause import (
 from osc_traitsched.core.nova.options import Value
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.nova.server import NotEvaluated as Unread
+from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.server.parts import Parts, Volume
 from osc_traitsched.core.nova.server.server import (
     BAD_AMOUNT,
@@ -474,12 +475,11 @@ def _line(each: Unread) -> str:
     )
 
 
-def refusing(explanation: Explanation) -> Iterator[str]:
+def refusing(request: Request | None, question: Question) -> Iterator[str]:
     """Keys that Nova ignores, and what nova-api may reject.
 
     A policy counts for a plain user, so if a project is named.
     """
-    request, question = explanation.request, explanation.question
     if request is None or question.is_kept:
         return
     for each in request.not_evaluated:

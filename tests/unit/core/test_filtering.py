@@ -7,10 +7,16 @@ import dataclasses
 import pytest
 
 from osc_traitsched.core.errors import FiltersNotInRelease, Refusal
-from osc_traitsched.core.explain.filtering import FilterFailure, filtering, others_on
+from osc_traitsched.core.explain.filtering import FilterFailure, filtering
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.filter.state import Raises, ServerGroup, host_states
+from osc_traitsched.core.nova.filter.state import (
+    Raises,
+    ServerGroup,
+    Unknown,
+    host_states,
+)
+from osc_traitsched.core.nova.options import TENANT, TENANT_REQUIRED
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.views.explain import filters
 from tests.property.building import identity
@@ -39,6 +45,13 @@ DISKS = {
 #: Nova compares numbers, and raises for what is none.
 ODD = {**DISKS, "flavor": {"aggregate_instance_extra_specs:ssd": ">= many"}}
 DOWN, DISABLED = {"is_up": False}, {"is_enabled": False}
+
+
+NUMA, PCI = "NUMATopologyFilter", "PciPassthroughFilter"
+
+
+def of_aggregate(**metadata):
+    return {**CLOUD, "aggregates": {"one": {"hosts": ["a"], "metadata": metadata}}}
 
 
 def judged(body, *filters, release=33, **states):
@@ -208,17 +221,85 @@ def test_nova_compute_checks_the_group_on_a_host_named_with_the_zone(
     assert found.kept_out == {name: {B}}
 
 
-def test_filters_that_are_off_and_would_not_pass_a_host_are_named_if_only_assumed():
-    asked = question(DISKS, COMPUTE)
-    nodes = computes(DISKS, c=DOWN)
-    assert others_on(asked, nodes.values()) == {}
-    setting = {options.ENABLED_FILTERS: Setting((COMPUTE,), "the default")}
-    assumed = dataclasses.replace(asked.assumptions, settings=setting)
-    asked = dataclasses.replace(asked, assumptions=assumed)
-    found = others_on(asked, nodes.values())
-    assert found[SPECS] == {B, C}
-    assert COMPUTE not in found
-    assert "RetryFilter" not in found
+def assumed(asked, *filters):
+    """The question, if nobody says which filters are enabled."""
+    setting = {options.ENABLED_FILTERS: Setting(filters, "the default")}
+    settings = dataclasses.replace(asked.assumptions, settings=setting)
+    return dataclasses.replace(asked, assumptions=settings)
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "doubtful"),
+    [
+        (SPECS, DISKS, {B, C}),
+        (
+            "AggregateTypeAffinityFilter",
+            of_aggregate(instance_type="huge, larger"),
+            {A},
+        ),
+        (
+            "AggregateImagePropertiesIsolation",
+            {**of_aggregate(os_type="windows"), "image": {"os_type": "linux"}},
+            {A},
+        ),
+        ("AggregateNumInstancesFilter", of_aggregate(max_instances_per_host="0"), {A}),
+        ("AggregateIoOpsFilter", of_aggregate(max_io_ops_per_host="0"), {A}),
+        ("SameHostFilter", {**CLOUD, "hints": {"same_host": (A,)}}, {A, B, C}),
+    ],
+)
+def test_a_filter_that_may_be_on_makes_the_hosts_doubtful_that_it_would_reject(
+    name, body, doubtful
+):
+    asked = question(body, COMPUTE, servers={}, hints=body.get("hints", {}))
+    nodes = computes(body, c=DOWN).values()
+    assert filtering(asked, nodes).unsettled == ()
+    found = filtering(assumed(asked, COMPUTE), nodes)
+    assert found.unsettled == (name,)
+    assert found.unknown_hosts[name] == doubtful
+    assert not found.all_kept_out & doubtful - {C}
+    assert {u for u in (A, B) if found.doubts(u)} == doubtful - {C}
+    assert name not in found.filters
+
+
+def test_an_ordinary_request_has_no_doubts_though_the_filters_are_only_assumed():
+    busy = dataclasses.replace(REPORT, running_vms=60, current_workload=9)
+    asked = assumed(question(of_aggregate(color="red"), COMPUTE), COMPUTE)
+    found = filtering(asked, computes(CLOUD, a={"report": busy}).values())
+    assert found.unsettled == ()
+
+
+@pytest.mark.parametrize(
+    ("specs", "image", "key"),
+    [
+        ({"hw:cpu_policy": "dedicated"}, {}, "hw:cpu_policy"),
+        ({"hw:numa_nodes": "1"}, {}, "hw:numa_nodes"),
+        ({"hw:mem_page_size": "large"}, {}, "hw:mem_page_size"),
+        ({}, {"hw_numa_nodes": 1}, "hw_numa_nodes"),
+        ({}, {"hw_cpu_policy": "dedicated"}, "hw_cpu_policy"),
+        ({"resources:PCPU": "1"}, {}, "resources:PCPU"),
+    ],
+)
+@pytest.mark.parametrize("hypervisor", ["QEMU", "fake"])
+def test_nova_compute_claims_numa_nodes_whatever_the_filters_are(
+    specs, image, key, hypervisor
+):
+    body = {**CLOUD, "flavor": specs, "image": image}
+    asked = question(body, COMPUTE)
+    report = dataclasses.replace(REPORT, hypervisor_type=hypervisor)
+    nodes = computes(body, **{n: {"report": report} for n in "abc"}).values()
+    found = filtering(asked, nodes)
+    # A driver without NUMA nodes has none to claim.
+    assert found.unsettled == ((NUMA,) if hypervisor == "QEMU" else ())
+    if found.unsettled:
+        answer = Unknown("numa_topology", key, "cores: 4")
+        assert found.answer(NUMA, A) == answer
+        (line,) = filters.unsettled(asked, found, {A: "a"})
+        start = f"{NUMA} is off: nova-compute checks {key} itself"
+        assert line.startswith(start)
+        assert not list(filters.unsettled(asked, found, {}))
+    maybe = filtering(assumed(asked, COMPUTE), nodes)
+    assert all(map(maybe.doubts, (A, B, C)))
+    assert filtering(question(body, NUMA), nodes).unsettled == ()
 
 
 def test_what_a_filter_says_of_a_host_that_it_was_not_asked_about_is_nothing():
@@ -284,3 +365,36 @@ def test_a_policy_that_a_weigher_keeps_is_refused_where_that_is_off():
         filtering(dataclasses.replace(asked, assumptions=assumptions), ())
     assert refused.value.keys == ("soft-affinity", "ServerGroupSoftAffinityWeigher")
     assert "weigher" in str(refused.value)
+
+
+def test_an_extra_spec_without_a_scope_counts_as_well():
+    asked = assumed(question(CLOUD, COMPUTE), COMPUTE).with_flavor({"ssd": "false"})
+    asked = dataclasses.replace(asked, aggregates=question(DISKS).aggregates)
+    found = filtering(asked, computes(CLOUD).values())
+    assert found.unknown_hosts[SPECS] == {A, C}
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "settings", "is_doubtful"),
+    [
+        ("filter_tenant_id", "other", {TENANT: True}, True),
+        ("filter_tenant_id_2", "mine", {TENANT: True}, False),
+        ("filter_tenant_id", "other", {}, False),
+        ("filter_tenant_id", "other", {TENANT: True, TENANT_REQUIRED: False}, False),
+    ],
+)
+def test_a_project_without_an_aggregate_may_be_rejected_if_others_have_some(
+    key, value, settings, is_doubtful
+):
+    asked = question(of_aggregate(**{key: value}), COMPUTE, project="mine")
+    found = {name: Setting(value, "a test", True) for name, value in settings.items()}
+    settings = {**asked.assumptions.settings, **found}
+    asked = dataclasses.replace(
+        asked, assumptions=dataclasses.replace(asked.assumptions, settings=settings)
+    )
+    found = filtering(asked, computes(CLOUD).values())
+    assert (found.unsettled == ("require_tenant_aggregate",)) is is_doubtful
+    lines = list(filters.unsettled(asked, found, {A: "a"}))
+    assert ["the project has no aggregate" in line for line in lines] == (
+        [True] if is_doubtful else []
+    )

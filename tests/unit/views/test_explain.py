@@ -24,6 +24,7 @@ from osc_traitsched.core.explain.option_impact import OptionImpact
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import Resource
+from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request.checks import zone_refusal
 from osc_traitsched.core.nova.server import server as kinds
@@ -33,8 +34,10 @@ from osc_traitsched.core.placement.facts import Stock
 from osc_traitsched.views.explain import document, headline, prose, words
 from osc_traitsched.views.terminal import Tone
 from tests.cases.reading import Case
+from tests.unit.core import scheduled
 from tests.unit.core import test_fixes as fixes
 from tests.unit.core.asking import asking
+from tests.unit.core.filter.asked import REPORT
 from tests.unit.core.test_explanation import explained
 
 RAW = RequestChange("image", "disk_format", "raw")
@@ -440,3 +443,62 @@ def test_a_misspelled_key_and_the_one_it_stands_for_are_on_the_second_line():
         in (shown[1:3])
     )
     assert "resources:CUSTOM_X=one: ignored by Nova, not an amount." in shown[1:3]
+
+
+GROUP = ServerGroup("web", "soft-anti-affinity")
+IRONIC = dataclasses.replace(REPORT, hypervisor_type="ironic")
+PLAIN = {"VCPU": 8, "MEMORY_MB": 8192, "DISK_GB": 100}
+
+
+def of_cloud(flavor, given=(), states=None, **inventories):
+    body = {
+        "cloud": {name: {"inventories": each} for name, each in inventories.items()},
+        "flavor": {"vcpus": 1, "ram": 512, "disk": 1, **flavor},
+    }
+    return scheduled.explained(body, given, **(states or {}))
+
+
+def test_bare_metal_lacks_the_sizes_of_a_flavor():
+    metal = {"b": {"report": IRONIC}}
+    flavor = {"resources:CUSTOM_BM": 1}
+    found = of_cloud(flavor, states=metal, a=PLAIN, b={"CUSTOM_BM": 1})
+    (line,) = (each for each in text(found) if "bare metal" in each)
+    assert line == (
+        "b: bare metal has no VCPU, RAM, disk at all; set resources:VCPU=0, "
+        "resources:MEMORY_MB=0, resources:DISK_GB=0 on the flavor."
+    )
+    half = {**flavor, "resources:VCPU": 0, "resources:DISK_GB": 0}
+    found = of_cloud(half, states=metal, a=PLAIN, b={"CUSTOM_BM": 1})
+    assert "no RAM at all; set resources:MEMORY_MB=0" in "".join(text(found))
+    # A flavor of sizes alone is for virtual machines.
+    found = of_cloud({"vcpus": 99}, states=metal, a=PLAIN, b={"CUSTOM_BM": 1})
+    assert "bare metal" not in "".join(text(found))
+
+
+def test_an_inventory_that_is_reserved_as_a_whole_is_not_said_to_be_in_use():
+    device = {"total": 2, "reserved": 2}
+    found = of_cloud({"resources:CUSTOM_X": 1}, a={**PLAIN, "CUSTOM_X": device})
+    (host,) = found.hosts
+    stock = {host.uuid: {"CUSTOM_X": Stock(0, 0, **device, ratio=1.0)}}
+    facts = dataclasses.replace(found.facts, stock=stock)
+    lines = "\n".join(text(dataclasses.replace(found, facts=facts)))
+    assert "all of it is reserved (2 of 2)" in lines
+    assert "0 free" not in lines
+
+
+def test_no_host_has_a_trait_that_older_computes_do_not_report():
+    body = {"cloud": {"a": {}}, "image": {"hw_architecture": "aarch64"}}
+    settings = SchedulerSettings.of(33, image_metadata_prefilter=True)
+    asked = dataclasses.replace(scheduled.question(body), assumptions=settings)
+    _, found = scheduled.matched(asked, body)
+    (line,) = (each for each in text(found) if "prefilter can be off" in each)
+    assert line.startswith("No host has HW_ARCH_AARCH64, which libvirt reports from")
+
+
+@pytest.mark.parametrize("policy", ["soft-affinity", "soft-anti-affinity", "affinity"])
+def test_a_soft_policy_promises_no_hosts(policy):
+    found = of_cloud({}, ["a", "b"], a=PLAIN, b=PLAIN)
+    group = dataclasses.replace(GROUP, policy=policy)
+    asked = dataclasses.replace(found.question, group=group)
+    lines = "".join(text(dataclasses.replace(found, question=asked)))
+    assert ("is likely, not promised" in lines) is policy.startswith("soft")

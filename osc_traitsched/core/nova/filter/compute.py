@@ -28,7 +28,7 @@ from osc_traitsched.core.nova.filter.state import (
     statistic,
 )
 from osc_traitsched.core.nova.filter.values import lowest
-from osc_traitsched.core.nova.server import cpu
+from osc_traitsched.core.nova.server import attachments, cpu
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
 # How the version of a hypervisor is compared with what an image wants.
@@ -142,6 +142,20 @@ def pci_passthrough(
         return Unknown("pci_stats", PCI_ALIAS)
     if any(port.needs_device for port in spec.server.parts.ports):
         return Unknown("pci_stats", "binding:vnic_type")
+    return PASSES
+
+
+def accelerators(
+    host: HostState, spec: RequestSpec, settings: SchedulerSettings
+) -> Answer:
+    """Pass all hosts if the server has no device of Cyborg's.
+
+    nova/conductor/manager.py, ``_create_and_bind_arq_for_instance``
+    """
+    if attachments.profile_name(spec.server):
+        return Unknown("free devices", attachments.PROFILE)
+    if any(port.device_profile for port in spec.server.parts.ports):
+        return Unknown("free devices", "device_profile")
     return PASSES
 
 

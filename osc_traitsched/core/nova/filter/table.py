@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 
 from osc_traitsched.core.errors import BadUsage, FiltersNotInRelease
 from osc_traitsched.core.names import near_names
@@ -21,6 +21,8 @@ from osc_traitsched.core.nova.filter.state import (
     PASSES,
     Answer,
     HostState,
+    Passes,
+    Raises,
     RequestSpec,
     Unknown,
 )
@@ -49,6 +51,8 @@ class NovaFilter:
     :ivar options: of nova.conf that it reads
     :ivar varies_by: hosts that are equal in it get the same answer
     :ivar on_rebuild: it also runs for a rebuild with another image
+    :ivar shown_by: hints of the request, or metadata keys of the host's aggregates; a
+        cloud without them does not show that it uses the filter. None for no such key
     """
 
     name: str
@@ -58,33 +62,40 @@ class NovaFilter:
     options: tuple[str, ...] = ()
     varies_by: str = HOST
     on_rebuild: bool = False
+    shown_by: tuple[str, ...] | None = None
 
     def is_in(self, release: int) -> bool:
         """Whether a release has the filter."""
         return self.since <= release < self.until
 
+    def is_shown(self, host: HostState, spec: RequestSpec) -> bool:
+        """Whether a request or the host's aggregates have what the filter is for."""
+        if self.shown_by is None:
+            return True
+        return any(key in spec.hints or key in host.metadata for key in self.shown_by)
+
 
 _ROWS = (
     NovaFilter("AllHostsFilter", compute.all_hosts, varies_by=REQUEST),
     NovaFilter("ComputeFilter", compute.compute),
-    NovaFilter(
-        "ComputeCapabilitiesFilter",
-        capabilities.compute_capabilities,
-    ),
+    NovaFilter("ComputeCapabilitiesFilter", capabilities.compute_capabilities),
     NovaFilter(
         "ImagePropertiesFilter",
         aggregates.image_properties,
         options=(options.DEFAULT_ARCHITECTURE,),
         on_rebuild=True,
     ),
-    NovaFilter(
-        "ServerGroupAntiAffinityFilter",
-        groups.anti_affinity,
-    ),
+    NovaFilter("ServerGroupAntiAffinityFilter", groups.anti_affinity),
     NovaFilter("ServerGroupAffinityFilter", groups.affinity),
-    NovaFilter("SameHostFilter", same_host),
-    NovaFilter("DifferentHostFilter", different_host),
-    NovaFilter("SimpleCIDRAffinityFilter", simple_cidr),
+    NovaFilter("SameHostFilter", same_host, shown_by=(groups.SAME_HOST,)),
+    NovaFilter(
+        "DifferentHostFilter", different_host, shown_by=(groups.DIFFERENT_HOST,)
+    ),
+    NovaFilter(
+        "SimpleCIDRAffinityFilter",
+        simple_cidr,
+        shown_by=(groups.NEAR_ADDRESS, groups.PREFIX),
+    ),
     NovaFilter(
         "AggregateInstanceExtraSpecsFilter",
         aggregates.extra_specs,
@@ -118,28 +129,29 @@ _ROWS = (
         on_rebuild=True,
     ),
     NovaFilter(
-        "IoOpsFilter",
-        values.io_ops,
-        options=(options.MAX_IO_OPS,),
+        "IoOpsFilter", values.io_ops, options=(options.MAX_IO_OPS,), shown_by=()
     ),
     NovaFilter(
         "AggregateIoOpsFilter",
         values.aggregate_io_ops,
         options=(options.MAX_IO_OPS,),
+        shown_by=(values.MAX_IO_OPS,),
     ),
     NovaFilter(
         "NumInstancesFilter",
         values.num_instances,
         options=(options.MAX_INSTANCES,),
+        shown_by=(),
     ),
     NovaFilter(
         "AggregateNumInstancesFilter",
         values.aggregate_num_instances,
         options=(options.MAX_INSTANCES,),
+        shown_by=(values.MAX_INSTANCES,),
     ),
     NovaFilter("NUMATopologyFilter", compute.numa_topology),
     NovaFilter("PciPassthroughFilter", compute.pci_passthrough, varies_by=REQUEST),
-    NovaFilter("JsonFilter", values.json_filter),
+    NovaFilter("JsonFilter", values.json_filter, shown_by=("query",)),
     NovaFilter(
         "MetricsFilter", state.metrics, options=(options.METRICS,), varies_by=REQUEST
     ),
@@ -154,16 +166,19 @@ _ROWS = (
         "AggregateCoreFilter",
         compute.aggregate_core,
         until=22,
+        shown_by=("cpu_allocation_ratio",),
     ),
     NovaFilter(
         "AggregateRamFilter",
         compute.aggregate_ram,
         until=22,
+        shown_by=("ram_allocation_ratio",),
     ),
     NovaFilter(
         "AggregateDiskFilter",
         compute.aggregate_disk,
         until=22,
+        shown_by=("disk_allocation_ratio",),
     ),
     NovaFilter("RetryFilter", compute.retry, until=22, varies_by=REQUEST),
 )
@@ -171,12 +186,26 @@ _ROWS = (
 #: All of them by their names.
 FILTERS: Mapping[str, NovaFilter] = {each.name: each for each in _ROWS}
 
+#: What a service decides for a host that no enabled filter asks about: nova-compute
+#: claims NUMA nodes and PCI devices (nova/compute/claims.py), Cyborg gives devices.
+DECIDED_LATER: Mapping[str, NovaFilter] = {
+    "NUMATopologyFilter": FILTERS["NUMATopologyFilter"],
+    "PciPassthroughFilter": FILTERS["PciPassthroughFilter"],
+    "Cyborg": NovaFilter("Cyborg", compute.accelerators, varies_by=REQUEST),
+    "require_tenant_aggregate": NovaFilter(
+        "require_tenant_aggregate", aggregates.required_tenant, varies_by=REQUEST
+    ),
+}
+
 
 # What the host filters that are on make of hosts: each of them of each host.
 
 
 #: The options that enable and disable one filter.
 FLAGS = {True: "--enable-filter", False: "--disable-filter"}
+
+#: What is not visible of a filter that is off only by Nova's default.
+MAYBE_ON = "enabled_filters"
 
 #: What is not visible of a filter that is none of Nova's.
 OWN_FILTER = Unknown("own filter")
@@ -192,6 +221,11 @@ class Judgment:
 
     names: tuple[str, ...]
     answers: Mapping[str, Mapping[str, Answer]]
+
+    def joined(self, other: Judgment) -> Judgment:
+        """The answers with those of other filters."""
+        answers = {**self.answers, **other.answers}
+        return Judgment((*self.names, *other.names), answers)
 
     def of_host(self, uuid: str) -> Mapping[str, Answer]:
         """Answers of all filters for one host, in order."""
@@ -212,6 +246,12 @@ def enabled(settings: SchedulerSettings) -> tuple[str, ...]:
     if gone:
         raise FiltersNotInRelease(gone, settings.release, setting.source)
     return names
+
+
+def is_list_known(settings: SchedulerSettings) -> bool:
+    """Whether the enabled filters are known: who disables one by hand knows them."""
+    is_known = settings.is_known(options.ENABLED_FILTERS)
+    return is_known or FLAGS[False] in settings.setting(options.ENABLED_FILTERS).source
 
 
 def loadable(settings: SchedulerSettings) -> frozenset[str] | None:
@@ -276,6 +316,60 @@ def judge_all(
     hosts, names = tuple(hosts), enabled(settings)
     answers = {name: _answers(name, hosts, spec, settings) for name in names}
     return Judgment(names, answers)
+
+
+def unsettled(
+    hosts: Iterable[HostState],
+    spec: RequestSpec,
+    settings: SchedulerSettings,
+    is_forced: bool = False,
+) -> Judgment:
+    """Doubts about hosts that no enabled filter looks at.
+
+    They come from :data:`DECIDED_LATER`. If the enabled filters are only assumed, they
+    also come from filters whose data request and aggregates show.
+
+    :param is_forced: no filter runs
+    """
+    hosts = tuple(hosts)
+    on = () if is_forced else enabled(settings)
+    is_known = is_forced or is_list_known(settings)
+    is_rebuild = spec.hints.get(REBUILD_HINT) == REBUILD
+    rows = DECIDED_LATER if is_known else {**FILTERS, **DECIDED_LATER}
+    answers: dict[str, Mapping[str, Answer]] = {}
+    for name, row in rows.items():
+        is_run = row.is_in(settings.release) and (row.on_rebuild or not is_rebuild)
+        if is_run and name not in on:
+            doubts = dict(_doubts(row, hosts, spec, settings, is_known))
+            if doubts:
+                answers[name] = doubts
+    return Judgment(tuple(answers), answers)
+
+
+def _doubts(
+    row: NovaFilter,
+    hosts: Iterable[HostState],
+    spec: RequestSpec,
+    settings: SchedulerSettings,
+    is_known: bool,
+) -> Iterator[tuple[str, Unknown]]:
+    """Hosts that a disabled filter, or a service, may reject, by UUID.
+
+    A host without NUMA nodes has none to claim: only an enabled filter rejects it.
+    """
+    is_late = row.name in DECIDED_LATER
+    for host in hosts:
+        if not is_late and not row.is_shown(host, spec):
+            continue
+        answer = row.judge(host, spec, settings)
+        if is_late and isinstance(answer, Passes):
+            # It depends on the request alone.
+            return
+        if is_late and isinstance(answer, Unknown):
+            yield host.compute.uuid, answer
+        elif not is_known and not isinstance(answer, Passes):
+            raises = isinstance(answer, Raises) or getattr(answer, "may_raise", False)
+            yield host.compute.uuid, Unknown(MAYBE_ON, answer.key, may_raise=raises)
 
 
 def judge(

@@ -242,7 +242,8 @@ def profile_of(name: str, server: Server) -> ProfileGroups:
     """
     found = server.parts.device_profiles.get(name, ())
     if found is None:
-        raise Refusal("DeviceProfileError", "no-such-profile", (name,))
+        reason = "no-cyborg" if server.parts.profiles_unread else "no-such-profile"
+        raise Refusal("DeviceProfileError", reason, (name,))
     return found
 
 
