@@ -14,12 +14,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.explain.filtering import filtering
+from osc_traitsched.core.explain.fix import HostFix, changed
 from osc_traitsched.core.explain.verdict import Rejection
 from osc_traitsched.core.nova.clause import Condition, MemberOf, Resource
 from osc_traitsched.core.nova.filter.state import HostState, Passes
 from osc_traitsched.core.nova.filter.table import judge
 from osc_traitsched.core.nova.request import Request
-from osc_traitsched.core.placement.facts import Facts, Group, Room, by_suffix
+from osc_traitsched.core.placement.facts import Facts, Fit, Group, Room, by_suffix
 
 #: Free amounts by provider UUID and resource class.
 Free = Mapping[str, Mapping[str, int]]
@@ -283,6 +285,37 @@ def claims(explanation: Explanation, hosts: Sequence[HostState]) -> tuple[str, .
         for host in hosts[:1]
         if not isinstance(judge(name, host, spec, settings), Passes)
     )
+
+
+def room_with(found: Explanation, fix: HostFix, facts: Facts) -> Room:
+    """Servers that candidates and the hosts of a fix have room for together.
+
+    :param facts: with figures of these hosts
+    """
+    free, counter = free_now(facts), FlavorCounter(found, facts, {})
+    counted = counter.hosts(free, fix.hosts, is_sure=False, is_offered=False)
+    fits = {
+        root: Fit(
+            each.room.least,
+            each.room.least == each.room.most,
+            None if each.sharers else frozenset(),
+        )
+        for root, each in counted.items()
+    }
+    question, nodes = changed(found.question, found.computes, fix.changes, fix.hosts)
+    computes = {**found.computes, **{each.uuid: each for each in nodes}}
+    return dataclasses.replace(
+        found,
+        question=question,
+        computes=computes,
+        filtering=filtering(question, computes.values()),
+        facts=dataclasses.replace(
+            facts,
+            candidates=facts.candidates | frozenset(fix.hosts),
+            fits={**facts.fits, **fits},
+        ),
+        ranking=None,
+    ).room
 
 
 class FlavorCounter:

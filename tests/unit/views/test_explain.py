@@ -38,11 +38,11 @@ from tests.unit.core.asking import asking
 from tests.unit.core.test_explanation import explained
 
 RAW = RequestChange("image", "disk_format", "raw")
-GOLD = RequestChange("flavor", "trait:CUSTOM_GOLD", "required")
-SILVER = RequestChange("flavor", "trait:CUSTOM_SILVER", "required")
+SMALL = RequestChange("size", "vcpus", 2), RequestChange("size", "ram", 496)
+BUS = RequestChange("image", "hw_disk_bus", None)
 TOGETHER = (
-    RequestFix((RAW, GOLD)),
-    RequestFix((SILVER,)),
+    RequestFix((RAW, *SMALL)),
+    RequestFix((BUS,)),
     HostFix(
         (
             HostChange(HostAction.ENABLE_SERVICE),
@@ -273,7 +273,7 @@ def kept_server(question):
 
 def test_a_change_with_another_one_added_is_shown_when_all_is_asked_for(golden):
     found = helping(
-        RequestFix((RAW,)), RequestFix((RAW, GOLD)), RequestFix((SILVER, RAW))
+        RequestFix((RAW,)), RequestFix((RAW, *SMALL)), RequestFix((BUS, RAW))
     )
     golden("explain/fixes-combined", text(found))
     golden("explain/fixes-combined-long", text(found, everything=True))

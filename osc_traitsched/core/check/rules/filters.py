@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from osc_traitsched.core.check.analysis import CAPABILITIES, EXTRA_SPECS, Analysis
 from osc_traitsched.core.check.finding import Finding, Severity, SubjectKind, Words
@@ -12,12 +12,18 @@ from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.survey import StandaloneRequest
 from osc_traitsched.core.check.words import unset
 from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.names import LIKE_SHORT, near_names
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter import state as supported
 from osc_traitsched.core.nova.filter import values
-from osc_traitsched.core.nova.filter.aggregates import FLAVOR_KEY, SCOPE, metadata_key
+from osc_traitsched.core.nova.filter.aggregates import (
+    FLAVOR_KEY,
+    SCOPE,
+    has_wanted,
+    metadata_key,
+)
 from osc_traitsched.core.nova.filter.groups import policies_off
-from osc_traitsched.core.nova.filter.state import Fails
+from osc_traitsched.core.nova.filter.state import Fails, HostState
 from osc_traitsched.core.nova.filter.table import FILTERS, judge
 from osc_traitsched.core.nova.filter.values import can_match, is_plain
 from osc_traitsched.core.nova.question import Body, Question
@@ -98,6 +104,7 @@ class FiltersNoAggregate(Finding):
         the combination fails
     :ivar key: the aggregate key of the one extra spec
     :ivar values: of that key in the hosts' aggregates
+    :ivar nearest: a similar pair of theirs, ``key=value``
     """
 
     rule = "filters-no-aggregate"
@@ -108,6 +115,7 @@ class FiltersNoAggregate(Finding):
     wanted: tuple[Pair, ...]
     key: str
     values: tuple[str, ...]
+    nearest: str = ""
 
     def words(self) -> Words:
         pairs = [f"{key}={value}" for key, value in self.wanted]
@@ -126,6 +134,13 @@ class FiltersNoAggregate(Finding):
         )
         if not can_match(value):
             return _of_no_value(problem, key, value, self.id)
+        if self.nearest:
+            right = key[: len(key) - len(self.key)] + self.nearest
+            return Words(
+                f"{problem}; did you mean {right}?",
+                openstack("flavor set", Option("--property", right), self.id),
+                f"then take {key} off" if not right.startswith(f"{key}=") else "",
+            )
         pair = f"{self.key}={value}"
         wanted = pair if is_plain(value) else Placeholder(f"{self.key}=VALUE")
         return Words(
@@ -157,7 +172,23 @@ def no_aggregate(analysis: Analysis) -> Iterator[FiltersNoAggregate]:
             tuple(alone[:1]) or pairs,
             key,
             tuple(sorted(values)),
+            _nearest(filtering.states, key, alone[0][1]) if alone and key else "",
         )
+
+
+def _nearest(states: Iterable[HostState], key: str, wanted: str) -> str:
+    """The pair of the hosts' aggregates that a flavor means, if it misspells it."""
+    pairs: dict[str, set[str]] = {}
+    for state in states:
+        for name, having in state.metadata.items():
+            pairs.setdefault(name, set()).update(having)
+    near = near_names(wanted, pairs.get(key, set()))
+    for value in near[:1]:
+        return f"{key}={value}"
+    for name in near_names(key, pairs.keys() - {key}, LIKE_SHORT):
+        if any(has_wanted({name: value}, name, wanted) for value in pairs[name]):
+            return f"{name}={wanted}"
+    return ""
 
 
 def _compared(body: Body) -> tuple[Pair, ...]:

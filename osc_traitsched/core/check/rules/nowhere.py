@@ -12,8 +12,8 @@ from osc_traitsched.core.check.finding import Finding, Severity, SubjectKind, Wo
 from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.rules import traits_requests
 from osc_traitsched.core.check.survey import StandaloneRequest, is_certain
-from osc_traitsched.core.check.words import WHERE_TO_LOOK
 from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.inventory.reported import where_to_look
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import Resource, RootTrait, Trait
 from osc_traitsched.core.nova.filter.state import (
@@ -93,8 +93,7 @@ def _fix(finding: ResourcesNoHost) -> tuple[str | Command, str]:
             "use a smaller flavor or add a larger host; max_unit, and total less "
             "reserved times allocation_ratio, are the limits of a host",
         )
-    look = WHERE_TO_LOOK.get(finding.name, "look at why no host reports it")
-    return f"{look}, or add hosts that have it", ""
+    return f"{where_to_look(finding.name)}, or add hosts that have it", ""
 
 
 def no_host(analysis: Analysis) -> Iterator[ResourcesNoHost]:
