@@ -215,19 +215,18 @@ def explain(
     verdict, facts = explanation.verdict, explanation.facts
     if verdict is None or facts is None:
         return explanation
-    typos, advice = _typos(cloud, question, facts)
+    typos, corrections = _typos(cloud, explanation, facts)
     found = [
         each
         for each in fixes(cloud, explanation, matcher)
         if not any(getattr(c, "name", None) in typos for c in each.changes)
+        and (each.scope is not fix.Scope.DECISION or len(each.changes) == 1)
     ]
+    advice = fix.advice(question, verdict, facts, explanation.computes)
     return dataclasses.replace(
         explanation,
         fixes=_for_all(cloud, explanation, found),
-        advice=(
-            *advice,
-            *fix.advice(question, verdict, facts, explanation.computes),
-        ),
+        advice=(*corrections, *advice),
     )
 
 
@@ -558,20 +557,22 @@ def _for_all(
 
 
 def _typos(
-    cloud: Cloud, question: Question, facts: Facts
+    cloud: Cloud, explanation: Explanation, facts: Facts
 ) -> tuple[Set[str], tuple[fix.Advice, ...]]:
-    """Required custom traits that none has, like one that hosts have; corrections."""
-    request = question.request()
-    traits = [each for each in request.clauses if isinstance(each, Trait)]
-    named = {each.name for each in traits}
+    """Required custom traits of no host that are like one that hosts have; corrections.
+
+    To give such a trait to a host would write a typo into a second place.
+    """
+    traits = [each for each in explanation.clauses if isinstance(each, Trait)]
     unmet = {t.name for t in traits if is_custom(t.name) and not t.forbidden}
     unmet.difference_update(*facts.traits.values())
-    if not unmet:
-        return unmet, ()
+    if not unmet or explanation.request is None:
+        return frozenset(), ()
     had = read.known_traits(cloud.placement, associated=True)
     typos = {name for name in unmet if nearest(name, had)}
-    wrong = fix.misspelled(question, request, had | (named - typos))
-    return typos, wrong[1] if typos and wrong else ()
+    known = had.union(each.name for each in traits if each.name not in typos)
+    wrong = fix.misspelled(explanation.question, explanation.request, known)
+    return typos, wrong[1] if wrong else ()
 
 
 def _on_hosts(

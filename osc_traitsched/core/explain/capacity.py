@@ -290,6 +290,8 @@ def claims(explanation: Explanation, hosts: Sequence[HostState]) -> tuple[str, .
 def room_with(found: Explanation, fix: HostFix, facts: Facts) -> Room:
     """Servers that candidates and the hosts of a fix have room for together.
 
+    Exact for hosts of one provider each; a range for trees and sharing providers.
+
     :param facts: with figures of these hosts
     """
     free, counter = free_now(facts), FlavorCounter(found, facts, {})

@@ -21,7 +21,6 @@ from osc_traitsched.core.explain.fix import (
 )
 from osc_traitsched.core.inventory.reported import where_to_look
 from osc_traitsched.core.nova.question import Body, Question
-from osc_traitsched.core.placement.facts import Room
 from osc_traitsched.paste import (
     Command,
     Option,
@@ -63,8 +62,6 @@ def _named(uuids: Iterable[str], explanation: Explanation) -> list[str]:
 def word(fix: Fix, explanation: Explanation) -> str:
     """The change, in words; of a decision: what it is about."""
     if isinstance(fix, HostFix):
-        if fix.scope is Scope.DECISION:
-            return _decision(fix, explanation)
         return " and ".join(_host_change(c, fix, explanation) for c in fix.changes)
     return " and ".join(_changes(fix.changes, explanation.question))
 
@@ -84,40 +81,22 @@ def caution(fix: Fix) -> str | None:
 
 def _host_change(change: HostChange, fix: HostFix, explanation: Explanation) -> str:
     where = ranges(hosts(fix, explanation))
-    if change.action is HostAction.ENABLE_SERVICE:
+    be = "is" if len(fix.hosts) == 1 else "are"
+    if change.scope is Scope.SERVICE:
         return f"enable nova-compute on {where}"
-    if change.action is HostAction.SYNC_AGGREGATE:
+    if change.action is HostAction.ENABLE_SERVICE:
+        again = " (nova-compute enables it again once libvirt answers)"
+        then = again * change.name.startswith(_BY_LIBVIRT)
+        return f"{where} {be} disabled: {change.name}{then}"
+    if change.action in (HostAction.JOIN_AGGREGATE, HostAction.SYNC_AGGREGATE):
         (name,) = words.aggregates([change.name], explanation.question)
-        be = "is" if len(fix.hosts) == 1 else "are"
+        if change.action is HostAction.JOIN_AGGREGATE:
+            return f"{where} {be} not in aggregate {name}"
         return f"sync aggregate {name} to Placement ({where} {be} missing there)"
     if change.action is HostAction.ADD_TRAIT:
         return f"add {change.name} to {where}"
     return f"remove {change.name} from {where}"
 
-
-def _decision(fix: HostFix, explanation: Explanation) -> str:
-    """What keeps the hosts out, which a person has to decide about."""
-    states = []
-    be, lack, have = _VERBS[len(fix.hosts) == 1]
-    for change in sorted(fix.changes, key=lambda each: each.scope.value):
-        name = change.name
-        if change.action is HostAction.ADD_TRAIT:
-            states.append(f"{lack} {name}")
-        elif change.action is HostAction.REMOVE_TRAIT:
-            states.append(f"{have} {name}")
-        elif change.action is HostAction.ENABLE_SERVICE:
-            again = ", and enabled again once libvirt answers"
-            then = again * name.startswith(_BY_LIBVIRT)
-            states.append(f"{be} disabled{f': {name}' if name else ''}{then}")
-        else:
-            (aggregate,) = words.aggregates([name], explanation.question)
-            in_placement = change.action is HostAction.SYNC_AGGREGATE
-            where = " in Placement" if in_placement else ""
-            states.append(f"{be} not in aggregate {aggregate}{where}")
-    return f"{ranges(hosts(fix, explanation))} {' and '.join(states)}"
-
-
-_VERBS = {True: ("is", "lacks", "has"), False: ("are", "lack", "have")}
 
 #: Starts the reason of nova-compute itself, while it does not reach libvirt
 #: (nova/virt/libvirt/driver.py, ``_set_host_enabled``).
@@ -299,42 +278,43 @@ def title(shown: Sequence[Fix], explanation: Explanation) -> str:
 
 def sentence(fix: Fix, explanation: Explanation) -> str:
     """The change with its caution and gain."""
+    text, but = word(fix, explanation), caution(fix)
     if fix.scope is Scope.DECISION:
-        return f"{word(fix, explanation)}; {gain(fix, explanation)}"
-    but = caution(fix)
-    what = f"{word(fix, explanation)}{f' ({but})' if but else ''}"
-    return f"{what}: {gain(fix, explanation)}"
+        it = "it" if len(fix.hosts) == 1 else "they"
+        parts = (text, f"{it} {_would(fix, explanation)}", decided(fix))
+        return "; ".join(filter(None, parts))
+    return f"{text}{f' ({but})' if but else ''}: {gain(fix, explanation)}"
 
 
 def gain(fix: Fix, explanation: Explanation) -> str:
     """How many hosts a fix gains, and which; of several servers: the room then."""
-    if fix.room is not None:
-        text = _room(fix.room, explanation)
-    else:
-        names = hosts(fix, explanation)
-        is_cut = isinstance(fix, RequestFix) and fix.is_cut
-        # The words of a change of hosts name them.
-        which = "" if isinstance(fix, HostFix) else f": {ranges(names)}"
-        noun = "host" if fix.scope is Scope.DECISION else "more host"
-        text = f"{'at least ' * is_cut}{count(len(names), noun)}{which}"
+    names = hosts(fix, explanation)
     fewer = lost(fix, explanation)
     but = f"; {len(fewer)} fewer: {ranges(fewer)}" if fewer else ""
-    if fix.scope is Scope.DECISION:
-        text = f"{'it' if len(fix.hosts) == 1 else 'they'} would add {text}"
-    return f"{text}{but}" if not fix.deciding else f"perhaps {text}; {decided(fix)}"
+    more = count(len(names), "more host")
+    is_cut = isinstance(fix, RequestFix) and fix.is_cut
+    # The words of a change of hosts name them.
+    which = "" if isinstance(fix, HostFix) else f": {ranges(names)}"
+    found = f"at least {more}" if is_cut else f"{more}{which}"
+    text = f"{found if fix.room is None else _would(fix, explanation)}{but}"
+    return text if not fix.deciding else f"perhaps {text}; {decided(fix)}"
 
 
-def _room(room: Room, explanation: Explanation) -> str:
-    """The servers that a fix adds, and all then: ``5 (8 of 20)``."""
-    wanted, now = explanation.question.spec.count, explanation.room
-    more, all_then = (
-        f"{low}" if low == high else f"{low} to {high}"
-        for low, high in (
-            (max(0, room.least - now.most), room.most - now.least),
-            (room.least, room.most),
-        )
-    )
-    return f"{more} ({all_then} of {wanted})"
+def _would(fix: Fix, explanation: Explanation) -> str:
+    """What a fix adds, and all servers then: ``would add 5 (8 of 20)``."""
+    room, now = fix.room, explanation.room
+    if room is None:
+        return f"would add {count(len(fix.hosts), 'host')}"
+    total = _range(room.least, room.most)
+    wanted = explanation.question.spec.count
+    if room.least >= wanted:
+        return f"would make room for {total}"
+    more = _range(max(0, room.least - now.most), room.most - now.least)
+    return f"would add {more} ({total} of {wanted})"
+
+
+def _range(least: int, most: int) -> str:
+    return f"{least}" if least == most else f"{least} to {most}"
 
 
 def decided(fix: Fix) -> str:
