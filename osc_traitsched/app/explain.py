@@ -32,6 +32,7 @@ from osc_traitsched.core.errors import (
 )
 from osc_traitsched.core.explain import comparison, fix
 from osc_traitsched.core.explain import verdict as verdicts
+from osc_traitsched.core.explain.capacity import room_with
 from osc_traitsched.core.explain.explanation import Explanation, chosen
 from osc_traitsched.core.explain.filtering import Filtering, filtering
 from osc_traitsched.core.explain.fix import Fix, HostFix, RequestFix
@@ -47,12 +48,13 @@ from osc_traitsched.core.explain.verdict import Verdict
 from osc_traitsched.core.inventory import selection
 from osc_traitsched.core.inventory.selection import Selectors
 from osc_traitsched.core.inventory.snapshot import Compute, Provider, Snapshot
-from osc_traitsched.core.nova.clause import Resource
+from osc_traitsched.core.inventory.trait import is_custom, nearest
+from osc_traitsched.core.nova.clause import Resource, Trait
 from osc_traitsched.core.nova.filter import values
 from osc_traitsched.core.nova.filter.state import host_states
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request
-from osc_traitsched.core.placement.facts import Amount, Facts, roots_of
+from osc_traitsched.core.placement.facts import Amount, Facts, Room, roots_of
 from osc_traitsched.core.placement.facts import roots_in_answer as given_roots
 from osc_traitsched.core.placement.matcher import Matcher, amounts
 
@@ -213,10 +215,18 @@ def explain(
     verdict, facts = explanation.verdict, explanation.facts
     if verdict is None or facts is None:
         return explanation
+    typos, corrections = _typos(cloud, explanation, facts)
+    found = [
+        each
+        for each in fixes(cloud, explanation, matcher)
+        if not any(getattr(c, "name", None) in typos for c in each.changes)
+        and (each.scope is not fix.Scope.DECISION or len(each.changes) == 1)
+    ]
+    advice = fix.advice(question, verdict, facts, explanation.computes)
     return dataclasses.replace(
         explanation,
-        fixes=fixes(cloud, explanation, matcher),
-        advice=tuple(fix.advice(question, verdict, facts, explanation.computes)),
+        fixes=_for_all(cloud, explanation, found),
+        advice=(*corrections, *advice),
     )
 
 
@@ -511,9 +521,6 @@ def _short(verdict: Verdict, found: Facts) -> list[Provider]:
 # Fixes: each change is tried first.
 
 
-#: So many other flavors with hosts are enough.
-_ENOUGH_FLAVORS = 3
-
 #: So many allocation candidates show that a change helps. All are read only if hosts
 #: could be lost.
 _MOST_ANSWERS = 100
@@ -535,16 +542,52 @@ def fixes(cloud: Cloud, explanation: Explanation, matcher: Matcher) -> tuple[Fix
         # A cut answer does not show the hosts that a change loses.
         return fix.safest_first(on_hosts)
     on_request = fix.on_request(question, facts, verdict)
-    flavors = fix.other_flavors(question, lookup.known_flavors(cloud))
+    formats = _formats(cloud, explanation, on_request)
     helping = functools.partial(_helping, placement, explanation)
-    return fix.safest_first(
-        [
-            *on_hosts,
-            *helping(on_request),
-            *itertools.islice(helping(flavors), _ENOUGH_FLAVORS),
-            *helping(_formats(cloud, explanation, on_request)),
-        ]
-    )
+    return fix.safest_first([*on_hosts, *helping(on_request), *helping(formats)])
+
+
+def _for_all(
+    cloud: Cloud, explanation: Explanation, found: Sequence[Fix]
+) -> tuple[Fix, ...]:
+    """The fixes that make room for all requested servers, else the nearest ones."""
+    facts, number = explanation.facts, explanation.question.spec.count
+    if facts is None or number == 1:
+        return tuple(found)
+    roots = {root for each in found if isinstance(each, HostFix) for root in each.hosts}
+    hosts = [host for host in explanation.hosts if host.uuid in roots]
+    facts = allocation_candidates.with_figures(cloud.placement, facts, hosts)
+    counted: list[tuple[Room, Fix]] = []
+    for each in found:
+        if isinstance(each, HostFix):
+            room = room_with(explanation, each, facts)
+        else:
+            after = explain(cloud, each.applied(explanation.question), want_fixes=False)
+            room = after.room if after.refusal is None else Room(0, 0)
+        if room.most > explanation.room.most:
+            counted.append((room, dataclasses.replace(each, room=room)))
+    enough = tuple(each for room, each in counted if room.least >= number)
+    counted.sort(key=lambda pair: (pair[1].scope is fix.Scope.DECISION, -pair[0].least))
+    return enough or tuple(each for _, each in counted)
+
+
+def _typos(
+    cloud: Cloud, explanation: Explanation, facts: Facts
+) -> tuple[Set[str], tuple[fix.Advice, ...]]:
+    """Required custom traits of no host that are like one that hosts have; corrections.
+
+    To give such a trait to a host would write a typo into a second place.
+    """
+    traits = [each for each in explanation.clauses if isinstance(each, Trait)]
+    unmet = {t.name for t in traits if is_custom(t.name) and not t.forbidden}
+    unmet.difference_update(*facts.traits.values())
+    if not unmet or explanation.request is None:
+        return frozenset(), ()
+    had = read.known_traits(cloud.placement, associated=True)
+    typos = {name for name in unmet if nearest(name, had)}
+    known = had.union(each.name for each in traits if each.name not in typos)
+    wrong = fix.misspelled(explanation.question, explanation.request, known)
+    return typos, wrong[1] if wrong else ()
 
 
 def _on_hosts(
@@ -577,9 +620,7 @@ def _helping(
     now = {host.uuid for host in explanation.candidates}
     most = None if now else _MOST_ANSWERS
     for proposal in proposals:
-        question = explanation.question
-        for change in proposal.changes:
-            question = change.applied(question)
+        question = proposal.applied(explanation.question)
         try:
             answer = allocation_candidates.ask(placement, question.request(), most)
         except (Refusal, PlacementRefuses):

@@ -220,9 +220,13 @@ def has_allocations(placement: Service, provider: str) -> bool:
     return body is not None and bool(body["allocations"])
 
 
-def known_traits(placement: Service) -> frozenset[str]:
-    """Return the names of all traits that this Placement knows."""
-    return frozenset(rest.get(placement, "/traits", _TRAITS)["traits"])
+def known_traits(placement: Service, associated: bool = False) -> frozenset[str]:
+    """Return the names of all traits that this Placement knows.
+
+    :param associated: only those that some provider has
+    """
+    path = "/traits?associated=true" if associated else "/traits"
+    return frozenset(rest.get(placement, path, _TRAITS)["traits"])
 
 
 def known_classes(placement: Service) -> frozenset[str]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import collections
+import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from osc_traitsched.core.check.finding import Finding, Severity, SubjectKind
+from osc_traitsched.core.check.finding import Finding, Severity, SubjectKind, Words
 from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.survey import Survey
 from osc_traitsched.core.nova.options import options_in
-from osc_traitsched.paste import Option
+from osc_traitsched.paste import Command, Option, is_printable
 from osc_traitsched.text import count, option
 from osc_traitsched.views.columns import Names
 from osc_traitsched.views.listing import Table
@@ -66,7 +67,7 @@ def _block(
     """One rule's findings; those with the same problem share a line."""
     by_problem: dict[str, list[Finding]] = {}
     for finding in findings:
-        by_problem.setdefault(finding.words().problem, []).append(finding)
+        by_problem.setdefault(_words(finding).problem, []).append(finding)
     title = f"{severity.value.upper()}  {rule}  {_subjects(findings, everything)}"
     yield Line(title, _TONES[severity])
     problems = [
@@ -76,10 +77,21 @@ def _block(
         for problem, alike in by_problem.items()
     ]
     fixes = dict.fromkeys(
-        tuple(finding.words().fix_lines(options)) for finding in findings
+        tuple(_words(finding).fix_lines(options)) for finding in findings
     )
     yield from _cut(((text,) for text in problems), "finding", everything)
     yield from _cut(filter(None, fixes), "fix", everything)
+
+
+def _words(finding: Finding) -> Words:
+    """The finding's words, with the name of an aggregate for its ID in the command."""
+    words, name = finding.words(), finding.name
+    is_aggregate = finding.kind is SubjectKind.AGGREGATE and not name.isdigit()
+    if not (is_aggregate and isinstance(words.fix, Command) and is_printable(name)):
+        return words
+    identity = str(getattr(finding, "id", ""))
+    parts = tuple(name if part == identity else part for part in words.fix.parts)
+    return dataclasses.replace(words, fix=dataclasses.replace(words.fix, parts=parts))
 
 
 def _cut(parts: Iterable[Sequence[str]], noun: str, everything: bool) -> Iterator[Line]:
@@ -131,7 +143,7 @@ def rows(findings: Iterable[Finding], options: Sequence[Option] = ()) -> Table:
 
 
 def _row(finding: Finding, options: Sequence[Option]) -> tuple[str, ...]:
-    words, severity = finding.words(), finding.severity.value
+    words, severity = _words(finding), finding.severity.value
     fix = words.fix_line(options)
     return finding.rule, severity, _subject(finding), words.problem, fix
 

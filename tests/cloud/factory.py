@@ -259,9 +259,14 @@ class Maker:
             http = answer.status_code
             return Boot(request, refused=error["message"], http=http)
         server = answer.json()["server"]["id"]
-        return dataclasses.replace(self._ended(server), request=request)
+        return dataclasses.replace(self.ended(server), request=request)
 
-    def _ended(self, server: str, seconds: float = PATIENCE) -> Boot:
+    def asked(self) -> list[str]:
+        """Return the servers that were asked for at once."""
+        path = "/servers?all_tenants=1&name=^asked-"
+        return [each["id"] for each in self.admin.compute.get(path).json()["servers"]]
+
+    def ended(self, server: str, seconds: float = PATIENCE) -> Boot:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             found = self.admin.compute.get(f"/servers/{server}", microversion=COMPUTE)

@@ -45,18 +45,20 @@ USERS = ("admin", "demo")
 
 @dataclasses.dataclass(frozen=True)
 class Asked:
-    """A request for one server."""
+    """A request for a server, or for several."""
 
     flavor: str
     image: str = "raw"
     zone: str | None = None
     user: str = "admin"
+    count: int = 1
 
     @property
     def options(self) -> tuple[str, ...]:
         """What explain is run with."""
         zone = ("--availability-zone", self.zone) if self.zone else ()
-        return (self.flavor, self.image, *zone, "--project", self.user)
+        count = ("--count", str(self.count)) if self.count > 1 else ()
+        return (self.flavor, self.image, *zone, *count, "--project", self.user)
 
 
 def requests(count: int, seed: int) -> list[Asked]:
@@ -108,6 +110,25 @@ class Scenario:
         if boot.server:
             self.maker.delete(boot)
         return boot
+
+    def boots(self, asked: Asked, count: int) -> bool:
+        """Ask for so many servers at once, and tell whether all find hosts."""
+        zone = {"availability_zone": asked.zone} if asked.zone else {}
+        flavor, image = self.flavors[asked.flavor], self.images[asked.image]
+        user = self.users[asked.user]
+        more = {**zone, "min_count": count, "max_count": count}
+        first = self.maker.boot(flavor, image, user, **more)
+        if first.refused:
+            return False
+        boots = [self.maker.ended(each) for each in self.maker.asked()]
+        for each in boots:
+            self.maker.delete(each)
+        return len(boots) == count and all(each.status == "ACTIVE" for each in boots)
+
+    def isolation(self) -> list[Any]:
+        """Return which hosts and metadata each aggregate has."""
+        found = self.maker.admin.compute.get("/os-aggregates").json()["aggregates"]
+        return [(each["id"], sorted(each["hosts"]), each["metadata"]) for each in found]
 
 
 @contextlib.contextmanager

@@ -11,7 +11,8 @@ from typing import Any
 from tests.cloud.factory import factory
 from tests.cloud.scenario import FLAVORS, IMAGES, Asked, Scenario
 
-_SIZES = {"VCPU": "vcpus", "MB of memory": "ram", "GB of disk": "disk"}
+_SIZES = {"VCPU": "vcpus", "MB": "ram", "GB": "disk"}
+_SIZE = re.compile(r"(?:with )?(\d+) (VCPU|MB|GB)")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,8 +24,9 @@ class _Entry:
     image: dict[str, Any]
     zone: str | None
 
-    def sized(self, amount: str, what: str) -> _Entry:
-        return dataclasses.replace(self, size={**self.size, _SIZES[what]: int(amount)})
+    def sized(self, sizes: str) -> _Entry:
+        found = {_SIZES[unit]: int(amount) for amount, unit in _SIZE.findall(sizes)}
+        return dataclasses.replace(self, size={**self.size, **found})
 
     def in_format(self, disk_format: str) -> _Entry:
         image = {**self.image, "disk_format": disk_format}
@@ -44,11 +46,11 @@ class _Entry:
     def copied(self, what: str, changes: str) -> _Entry:
         entry = self
         for change in changes.split(", "):
-            verb, key, *unit = change.split(" ", 2)
-            if verb == "without":
+            verb, _, key = change.partition(" ")
+            if _SIZE.fullmatch(change):
+                entry = entry.sized(change)
+            elif verb == "without":
                 entry = entry.without(what, key)
-            elif unit:
-                entry = entry.sized(key, *unit)
             else:
                 entry = entry.having(what, *key.split("=", 1))
         return entry
@@ -57,14 +59,9 @@ class _Entry:
         name = "properties" if what == "flavor" else "image"
         return dataclasses.replace(self, **{name: properties})
 
-    def flavor(self, name: str) -> _Entry:
-        properties, size = FLAVORS[name]
-        return dataclasses.replace(self, properties=properties, size=size)
-
 
 _TEXTS = (
-    ("flavor", r"flavor (\S+) \(.*?\)(?:, with.*)?", _Entry.flavor),
-    ("size", r"a flavor with (\d+) (VCPU|MB of memory|GB of disk)", _Entry.sized),
+    ("size", r"a flavor (with .*)", _Entry.sized),
     ("format", r"an image in the format (\w+)", _Entry.in_format),
     ("zone", r"ask for availability zone (\S+)", _Entry.in_zone),
     ("property", r"a copy of (flavor|image) \S+ (.*)", _Entry.copied),
@@ -89,7 +86,7 @@ def asked(scenario: Scenario, before: Asked, text: str) -> Iterator[Asked]:
         if entry.image != IMAGES[before.image]:
             image = "wished-for"
             scenario.images[image] = make.image(image, **entry.image)
-        yield Asked(flavor, image, entry.zone, before.user)
+        yield dataclasses.replace(before, flavor=flavor, image=image, zone=entry.zone)
 
 
 def kinds(text: str) -> list[str]:
@@ -98,8 +95,7 @@ def kinds(text: str) -> list[str]:
 
 
 def _parts(text: str) -> list[str]:
-    # What another flavor has and lacks is one part.
-    return [text] if re.match(r"flavor \S+ \(", text) else text.split(" and ")
+    return text.split(" and ")
 
 
 def _meaning(part: str) -> Any:

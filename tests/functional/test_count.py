@@ -103,6 +103,39 @@ def test_the_room_of_each_host_is_said_if_it_adds_up(
     assert verdict == f"Room for {room}; Nova would fail all 20."
 
 
+@pytest.mark.parametrize("build", [plain, cards, pool, pools])
+def test_what_a_fix_promises_for_several_servers_is_what_is_counted_then(
+    placement, proxy, openstack, build
+):
+    """The fix gives one host a trait that the others have."""
+    hosts, extra_specs = build(placement)
+    placement.create_traits("CUSTOM_GOLD")
+    for each in hosts[1:]:
+        give(placement, each)
+    nova = Nova(proxy, zip("abc", hosts), {})
+    specs = {**extra_specs, "trait:CUSTOM_GOLD": "required"}
+    nova._bodies["/flavors/detail"] = {"flavors": [{**FLAVOR, "extra_specs": specs}]}
+    how = ("-f", "json", "--nova-release", "2026.1", "--count", "20")
+    disk = ("--flavor-property", "resources:DISK_GB=10")
+    before = json.loads(openstack("explain", "small", "-", *how, *disk).out)
+    (fix,) = (each for each in before["fixes"] if each["commands"])
+    assert fix["commands"] == ["openstack trait-sched add CUSTOM_GOLD --host a"]
+    assert before["max_servers"] < fix["max_servers"] < 20
+    give(placement, hosts[0])
+    after = json.loads(openstack("explain", "small", "-", *how, *disk).out)
+    assert fix["min_servers"] <= after["min_servers"]
+    assert after["max_servers"] <= fix["max_servers"]
+    # What sharing providers or trees add is a range.
+    if build is plain:
+        assert fix["min_servers"] == after["max_servers"]
+
+
+def give(placement, host):
+    path = f"/resource_providers/{host}/traits"
+    found = placement.call("GET", path)
+    placement.call("PUT", path, {**found, "traits": [*found["traits"], "CUSTOM_GOLD"]})
+
+
 def claimed(placement, query, seed):
     """Claim servers until no host takes one more, and return how many."""
     drawn = random.Random(seed)

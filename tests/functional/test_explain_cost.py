@@ -8,7 +8,6 @@ import threading
 import pytest
 
 from osc_traitsched.app import explain
-from osc_traitsched.core.explain.fix import Replacement
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from tests.functional.placement import INVENTORIES
@@ -127,42 +126,6 @@ def test_what_explains_the_answer_is_read_while_nova_s_query_is_answered(
     )
     assert found.agrees
     assert max(most) <= AT_ONCE
-
-
-@pytest.mark.parametrize(
-    ("fitting", "named", "tried"),
-    [
-        ([], [], 12),
-        ([7], ["f07"], 12),
-        (range(1, 20), ["f01", "f02", "f03"], 4),
-        ([15], [], 12),
-    ],
-)
-def test_other_flavors_are_tried_until_three_have_hosts_and_a_dozen_at_most(
-    placement, hosts, fitting, named, tried
-):
-    made = hosts(3)
-    gold = {"trait:CUSTOM_ONE": "required"}
-    asked = {**SMALL, "id": "asked", "extra_specs": gold}
-    others = [
-        {
-            **asked,
-            "id": f"f{n:02}",
-            "name": f"f{n:02}",
-            "disk": 2 + n,
-            "extra_specs": {} if n in fitting else gold,
-        }
-        for n in range(20)
-    ]
-    _, without = explained(placement, MadeUpNova(made), asked)
-    found, cost = explained(placement, MadeUpNova(made, flavors=others), asked)
-    replaced = [
-        change.body["name"]
-        for each in found.fixes
-        for change in each.changes
-        if isinstance(change, Replacement)
-    ]
-    assert (replaced, cost - without) == (named, tried)
 
 
 QCOW2, DISABLED = "COMPUTE_IMAGE_TYPE_QCOW2", "COMPUTE_STATUS_DISABLED"

@@ -25,6 +25,7 @@ from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.server import properties
 from osc_traitsched.core.nova.server.server import EPHEMERAL
 from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.paste import is_printable
 
 # Builds requests by Nova's rules, each only once.
 
@@ -67,12 +68,17 @@ class Builder:
     def of_flavors(self, bodies: Iterable[Body]) -> tuple[StandaloneRequest, ...]:
         """The demand of each flavor."""
         known: dict[object, StandaloneRequest] = {}
-        found = []
+        found, bodies = [], tuple(bodies)
+        ids = {str(body["id"]) for body in bodies}
         for body, name in titles(bodies):
             kind = _of_flavor(body)
             if kind not in known:
                 known[kind] = self._flavor(body)
-            found.append(dataclasses.replace(known[kind], name=name, body=body))
+            written = str(body["name"])
+            alias = written if is_printable(written) and written not in ids else ""
+            found.append(
+                dataclasses.replace(known[kind], name=name, body=body, alias=alias)
+            )
         return tuple(found)
 
     def of_images(

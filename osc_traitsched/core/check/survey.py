@@ -125,6 +125,7 @@ class StandaloneRequest:
     :ivar requests: a flavor's, for each way to boot, with a local disk first
     :ivar devices: an image's demands if image_metadata_prefilter is on
     :ivar refusal: Nova's refusal of it alone; then without requests
+    :ivar alias: a flavor's name if it is no flavor's ID: a client looks for IDs first
     """
 
     kind: SubjectKind
@@ -135,11 +136,12 @@ class StandaloneRequest:
     requests: tuple[Request, ...] = ()
     devices: tuple[RootTrait, ...] = ()
     refusal: Refusal | None = None
+    alias: str = ""
 
     @property
     def id(self) -> str:
-        """The flavor's or the image's ID."""
-        return str(self.body["id"])
+        """What a command takes for it: a flavor's name, or an ID."""
+        return self.alias or str(self.body["id"])
 
     @property
     def specs(self) -> Mapping[str, str]:

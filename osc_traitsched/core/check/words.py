@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from osc_traitsched.core.check.finding import SubjectKind
-from osc_traitsched.core.inventory import trait
-from osc_traitsched.core.inventory.trait import Ownership
+from osc_traitsched.core.inventory.reported import is_reported, where_to_look
+from osc_traitsched.core.names import near_names
 from osc_traitsched.core.nova.clause import RootTrait, Trait
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.paste import (
@@ -17,24 +17,6 @@ from osc_traitsched.paste import (
     openstack,
 )
 from osc_traitsched.text import listed
-
-#: What to look at if no host has a trait, or a resource class, that nova-compute
-#: reports by itself. Images and flavors ask for these to protect servers: a fix never
-#: takes the key off.
-WHERE_TO_LOOK = {
-    "COMPUTE_SECURITY_UEFI_SECURE_BOOT": "look at the firmware of the hosts: libvirt "
-    "must find UEFI firmware with secure boot (OVMF, in /usr/share/qemu/firmware)",
-    "COMPUTE_SECURITY_STATELESS_FIRMWARE": "look at the release of libvirt and QEMU on "
-    "the hosts: stateless firmware needs libvirt 8.6.0",
-    "COMPUTE_SECURITY_TPM_1_2": "look at [libvirt]swtpm_enabled and swtpm on the hosts",
-    "COMPUTE_SECURITY_TPM_2_0": "look at [libvirt]swtpm_enabled and swtpm on the hosts",
-    "HW_CPU_X86_AMD_SEV": "look at SEV in the BIOS of the hosts, and at the parameter "
-    "sev of their kernel module kvm_amd",
-    "MEM_ENCRYPTION_CONTEXT": "look at SEV in the BIOS of the hosts, and at the "
-    "parameter sev of their kernel module kvm_amd",
-    "PCPU": "look at [compute]cpu_dedicated_set on the hosts",
-    "VGPU": "look at [devices]enabled_mdev_types on the hosts",
-}
 
 
 def unset(kind: SubjectKind, keys: Iterable[str], identity: str) -> Command:
@@ -51,6 +33,39 @@ def aggregate_set(identity: int, *pairs: str | Placeholder) -> Command:
     """
     properties = (Option("--property", pair) for pair in pairs)
     return openstack("aggregate set", str(identity), *properties)
+
+
+def corrected(
+    kind: SubjectKind,
+    identity: str,
+    pairs: Iterable[tuple[str, str]],
+    allowed: Sequence[str],
+) -> Command | str:
+    """Command that sets each value to the allowed one that is meant.
+
+    An instruction if any could mean anything.
+    """
+    right = {key: meant(value, allowed) for key, value in pairs}
+    if not all(right.values()):
+        return f"set the value to {' or '.join(allowed)}, or remove the key"
+    changed = (
+        f"{key}={value}" if is_printable(key) else Placeholder(f"KEY={value}")
+        for key, value in right.items()
+    )
+    properties = dict.fromkeys(Option("--property", each) for each in changed)
+    return openstack(f"{kind.value} set", *properties, identity)
+
+
+#: Values for yes; the first allowed value is meant.
+_YES = frozenset(["true", "yes", "1", "on", "y"])
+
+
+def meant(value: str, allowed: Sequence[str]) -> str:
+    """The allowed value that a wrong one is like; empty if none."""
+    if value.strip().casefold() in _YES:
+        return allowed[0]
+    is_denied = value.casefold().startswith(("no", "un"))
+    return "" if is_denied else next(iter(near_names(value, allowed)), "")
 
 
 def enable(area: str, setting: Setting | None = None) -> Command:
@@ -70,16 +85,9 @@ def off_by(setting: Setting) -> str:
 
 def give(*names: str, create: bool = False) -> str | Command:
     """How to add traits to hosts: a command if operators own them."""
-    for name in names:
-        if name in WHERE_TO_LOOK:
-            return f"{WHERE_TO_LOOK[name]}, or add hosts that have it"
-        if name.startswith("HW_ARCH_"):
-            return "add hosts of this architecture, or correct a wrong property"
-    if any(trait.ownership(name) is not Ownership.OPERATOR for name in names):
-        return (
-            "nova-compute decides which hosts have it: take the key off, or use other "
-            "hosts"
-        )
+    reported = [name for name in names if is_reported(name)]
+    if reported:
+        return f"{where_to_look(reported[0])}, or add hosts that have it"
     options = [Option("--create")] if create else []
     return openstack(
         "trait-sched add", *names, *options, Option("--host", Placeholder("HOST"))

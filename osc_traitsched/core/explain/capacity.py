@@ -14,10 +14,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.explain.filtering import filtering
+from osc_traitsched.core.explain.fix import HostFix, changed
 from osc_traitsched.core.explain.verdict import Rejection
 from osc_traitsched.core.nova.clause import Condition, MemberOf, Resource
 from osc_traitsched.core.nova.request import Request
-from osc_traitsched.core.placement.facts import Facts, Group, Room, by_suffix
+from osc_traitsched.core.placement.facts import Facts, Fit, Group, Room, by_suffix
 
 #: Free amounts by provider UUID and resource class.
 Free = Mapping[str, Mapping[str, int]]
@@ -261,6 +263,39 @@ class FlavorFit:
                 for name in short_of(rejection):
                     found[name] += len(roots)
         return max(sorted(found), key=found.__getitem__, default="")
+
+
+def room_with(found: Explanation, fix: HostFix, facts: Facts) -> Room:
+    """Servers that candidates and the hosts of a fix have room for together.
+
+    Exact for hosts of one provider each; a range for trees and sharing providers.
+
+    :param facts: with figures of these hosts
+    """
+    free, counter = free_now(facts), FlavorCounter(found, facts, {})
+    counted = counter.hosts(free, fix.hosts, is_sure=False, is_offered=False)
+    fits = {
+        root: Fit(
+            each.room.least,
+            each.room.least == each.room.most,
+            None if each.sharers else frozenset(),
+        )
+        for root, each in counted.items()
+    }
+    question, nodes = changed(found.question, found.computes, fix.changes, fix.hosts)
+    computes = {**found.computes, **{each.uuid: each for each in nodes}}
+    return dataclasses.replace(
+        found,
+        question=question,
+        computes=computes,
+        filtering=filtering(question, computes.values()),
+        facts=dataclasses.replace(
+            facts,
+            candidates=facts.candidates | frozenset(fix.hosts),
+            fits={**facts.fits, **fits},
+        ),
+        ranking=None,
+    ).room
 
 
 class FlavorCounter:

@@ -52,6 +52,7 @@ _WRITTEN_OTHERWISE = re.compile(
     r"(CUSTOM[_-]|(HW|COMPUTE|STORAGE|MISC|OWNER)_)[A-Z0-9_-]+", re.ASCII | re.I
 )
 
+
 #: Letters of a name of which a third may differ.
 _SHORT = 4
 
@@ -124,6 +125,11 @@ def is_common(name: str) -> bool:
     return bool(_OF_NOVA.fullmatch(name)) and name not in _OF_SOME
 
 
+def is_standard(name: str) -> bool:
+    """Whether a trait is of the installed os-traits library."""
+    return name in os_traits.get_traits()
+
+
 def is_custom(name: str) -> bool:
     """Whether a trait is ``CUSTOM_*``."""
     return name.startswith(_CUSTOM)
@@ -193,16 +199,24 @@ def vanished(
 def _unknown(
     name: str, existing: Collection[str], creatable: bool = False
 ) -> errors.UnknownTrait:
-    standard = name in os_traits.get_traits()
-    return errors.UnknownTrait(name, standard, nearest(name, existing), creatable)
+    near = nearest(name, existing)
+    return errors.UnknownTrait(name, is_standard(name), near, creatable)
 
 
 def nearest(name: str, existing: Collection[str]) -> tuple[str, ...]:
-    """At most three traits with similar names, best first."""
+    """At most three traits with similar names, best first.
+
+    A name with another number is no misspelling: CUSTOM_RACK_1 and CUSTOM_RACK_2.
+    """
     prefix = _CUSTOM if is_custom(name) else ""
     rest = {k[len(prefix) :] for k in existing if k.startswith(prefix)}
     own = name[len(prefix) :]
     if _CUSTOM + name in existing:
         return (_CUSTOM + name,)
-    near = near_names(own, rest, LIKE if len(own) > _SHORT else LIKE_SHORT)
+    others = {each for each in rest if _plain(each) != _plain(own)}
+    near = near_names(own, others, LIKE if len(own) > _SHORT else LIKE_SHORT)
     return tuple(prefix + each for each in near)
+
+
+def _plain(name: str) -> str:
+    return re.sub("[0-9]", "0", name)

@@ -470,5 +470,7 @@ def _fix(fix: Fix, explanation: Explanation, options: Sequence[Option]) -> schem
         gained_hosts=fixes.hosts(fix, explanation),
         is_cut=isinstance(fix, RequestFix) and fix.is_cut,
         lost_hosts=fixes.lost(fix, explanation),
+        min_servers=fix.room.least if fix.room else None,
+        max_servers=fix.room.most if fix.room else None,
         commands=[line(each, options) for each in fixes.commands(fix, explanation)],
     )

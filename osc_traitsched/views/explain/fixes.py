@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.fix import (
@@ -20,8 +19,8 @@ from osc_traitsched.core.explain.fix import (
     Scope,
     Topic,
 )
-from osc_traitsched.core.inventory.snapshot import Compute
-from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.inventory.reported import where_to_look
+from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.paste import (
     Command,
     Option,
@@ -42,11 +41,7 @@ _GLOB = frozenset("*?[")
 _FROM_FILE = Option("--host-file", Placeholder("FILE"))
 _FILE = "FILE has a line for each of the hosts; -f json lists them all"
 
-_TPM = "check swtpm and [libvirt]swtpm_enabled on the hosts"
-_SEV = "check SEV in BIOS, kernel and [libvirt]num_memory_encrypted_guests"
-_ARCHITECTURE = "check hw_architecture of the image, or add such a host"
-
-_SIZES = {"vcpus": "VCPU", "ram": "MB of memory", "disk": "GB of disk"}
+_SIZES = {"vcpus": "VCPU", "ram": "MB", "disk": "GB"}
 
 
 def hosts(fix: Fix, explanation: Explanation) -> list[str]:
@@ -65,7 +60,7 @@ def _named(uuids: Iterable[str], explanation: Explanation) -> list[str]:
 
 
 def word(fix: Fix, explanation: Explanation) -> str:
-    """The change, in words."""
+    """The change, in words; of a decision: what it is about."""
     if isinstance(fix, HostFix):
         return " and ".join(_host_change(c, fix, explanation) for c in fix.changes)
     return " and ".join(_changes(fix.changes, explanation.question))
@@ -74,7 +69,7 @@ def word(fix: Fix, explanation: Explanation) -> str:
 def caution(fix: Fix) -> str | None:
     """What to consider before the change; None if nothing is at risk."""
     if isinstance(fix, RequestFix):
-        wide = [c.what for c in fix.changes if c.scope is Scope.FLAVOR_OR_IMAGE]
+        wide = [c.what for c in _single(fix.changes) if c.scope is _WIDE]
         return f"changing the {wide[0]} affects all its users" if wide else None
     kinds = [change.action for change in fix.changes]
     has, lacks = ("has", "does not have") if len(fix.hosts) == 1 else ("have", "lack")
@@ -86,48 +81,70 @@ def caution(fix: Fix) -> str | None:
 
 def _host_change(change: HostChange, fix: HostFix, explanation: Explanation) -> str:
     where = ranges(hosts(fix, explanation))
+    be = "is" if len(fix.hosts) == 1 else "are"
+    if change.scope is Scope.SERVICE:
+        return f"enable nova-compute on {where}"
     if change.action is HostAction.ENABLE_SERVICE:
-        reason = f" (disabled: {change.name}; is that over?)" if change.name else ""
-        return f"enable nova-compute on {where}{reason}"
+        again = " (nova-compute enables it again once libvirt answers)"
+        then = again * change.name.startswith(_BY_LIBVIRT)
+        return f"{where} {be} disabled: {change.name}{then}"
     if change.action in (HostAction.JOIN_AGGREGATE, HostAction.SYNC_AGGREGATE):
         (name,) = words.aggregates([change.name], explanation.question)
-        if change.action is HostAction.SYNC_AGGREGATE:
-            be = "is" if len(fix.hosts) == 1 else "are"
-            return f"sync aggregate {name} to Placement ({where} {be} missing there)"
-        return f"add {where} to aggregate {name}"
+        if change.action is HostAction.JOIN_AGGREGATE:
+            return f"{where} {be} not in aggregate {name}"
+        return f"sync aggregate {name} to Placement ({where} {be} missing there)"
     if change.action is HostAction.ADD_TRAIT:
         return f"add {change.name} to {where}"
     return f"remove {change.name} from {where}"
 
 
+#: Starts the reason of nova-compute itself, while it does not reach libvirt
+#: (nova/virt/libvirt/driver.py, ``_set_host_enabled``).
+_BY_LIBVIRT = "AUTO: "
+
+
 def _changes(changes: Sequence[RequestPart], question: Question) -> Iterator[str]:
-    """Parts of a change of the request; those of a copy together."""
-    bodies = {"flavor": question.flavor, "image": question.image or {}}
-    wide = {each.what for each in changes if each.scope is Scope.FLAVOR_OR_IMAGE}
-    single = [each for each in changes if isinstance(each, RequestChange)]
+    """Parts of a change of the request; those of a flavor or an image together."""
+    bodies = _bodies(question)
+    wide = {each.what for each in _single(changes) if each.scope is _WIDE}
     for what in sorted(wide):
         name = bodies[what].get("name") or bodies[what].get("id")
-        own = [_property(each) for each in single if _owner(each) == what]
-        yield f"a copy of {what} {name} {', '.join(own)}"
+        yield f"a copy of {what} {name} {_properties(changes, what)}"
     for each in changes:
         if isinstance(each, Replacement):
-            yield _replacement(each, question)
+            image = each.body
+            yield f"image {image['name']} ({image['id']}), {image['disk_format']}"
         elif each.what == "zone":
             yield f"ask for availability zone {each.value}"
-        elif _owner(each) not in wide:
-            yield f"{_INDEFINITE[_owner(each)]} {_property(each)}"
+    for what in sorted({_owner(each) for each in _single(changes)} - wide - {"zone"}):
+        yield f"{_INDEFINITE[what]} {_properties(changes, what)}"
 
 
+def _bodies(question: Question) -> Mapping[str, Body]:
+    return {"flavor": question.flavor, "image": question.image or {}}
+
+
+_WIDE = Scope.FLAVOR_OR_IMAGE
 _INDEFINITE = {"flavor": "a flavor", "image": "an image"}
+
+
+def _single(changes: Iterable[RequestPart]) -> list[RequestChange]:
+    return [each for each in changes if isinstance(each, RequestChange)]
 
 
 def _owner(each: RequestChange) -> str:
     return "flavor" if each.what == "size" else each.what
 
 
+def _properties(changes: Iterable[RequestPart], what: str) -> str:
+    """The changes of a flavor or an image: ``with 2 VCPU, 496 MB``."""
+    own = [each for each in _single(changes) if _owner(each) == what]
+    sizes = [f"{c.value} {_SIZES[c.key]}" for c in own if c.what == "size"]
+    others = (_property(each) for each in own if each.what != "size")
+    return ", ".join([*(f"with {', '.join(sizes)}" for _ in sizes[:1]), *others])
+
+
 def _property(each: RequestChange) -> str:
-    if each.what == "size":
-        return f"with {each.value} {_SIZES[each.key]}"
     if each.key == "disk_format":
         return f"in the format {each.value}"
     if each.value is None:
@@ -135,28 +152,12 @@ def _property(each: RequestChange) -> str:
     return f"with {each.key}={each.value}"
 
 
-#: Where to look if no host reports a trait or a resource class.
-_WHERE_TO_LOOK = (
-    ("COMPUTE_SECURITY_UEFI_SECURE_BOOT", "check OVMF and libvirt on the hosts"),
-    ("COMPUTE_SECURITY_TPM|COMPUTE_SECURITY_STATELESS", _TPM),
-    ("HW_CPU_X86_AMD_SEV|MEM_ENCRYPTION_CONTEXT", _SEV),
-    ("COMPUTE_IMAGE_TYPE_", "convert the image, or check [libvirt]images_type"),
-    ("VGPU", "check [devices]enabled_mdev_types on the hosts"),
-    ("PCPU", "check [compute]cpu_dedicated_set on the hosts"),
-    ("HW_ARCH_|COMPUTE_ARCH_", _ARCHITECTURE),
-    ("HW_", "check CPU and BIOS of the hosts, and [libvirt]cpu_mode"),
-    ("COMPUTE_", "check libvirt, QEMU and the release of nova-compute on the hosts"),
-    ("", _ARCHITECTURE),
-)
-
-
 def advice(told: Advice, explanation: Explanation) -> str:
     """What is wrong and what to do, as a sentence."""
     where = ranges(_named(told.about, explanation))
     if told.topic is Topic.NOT_REPORTED:
-        found = (to for start, to in _WHERE_TO_LOOK if re.match(start, told.subject))
         verb = "reports" if told.subject.isupper() else "is of architecture"
-        return f"No host {verb} {told.subject}: {next(found)}."
+        return f"No host {verb} {told.subject}: {where_to_look(told.subject)}."
     if told.topic is Topic.GROUP:
         members = count(told.amount, "member")
         return f"Group {told.subject} has {members}, and no further host is in reach."
@@ -170,28 +171,17 @@ def advice(told: Advice, explanation: Explanation) -> str:
             f"Placement counts {told.subject} in use on {where}, where Nova has no "
             "server: run nova-manage placement audit."
         )
-    return f"If {told.subject} is meant, correct the {told.corrections[0].what}:"
-
-
-def _replacement(each: Replacement, question: Question) -> str:
-    body = each.body
-    if each.what == "image":
-        return f"image {body['name']} ({body['id']}), {body['disk_format']}"
-    specs, asked = (f.get("extra_specs") or {} for f in (body, question.flavor))
-    other = [f"{k}={v}" for k, v in sorted(specs.items()) if asked.get(k) != v]
-    differing = [
-        *(f"without {key}" for key in sorted(asked.keys() - specs.keys())),
-        *(f"with {listed(other)}" for _ in other[:1]),
-    ]
-    but = f", {', '.join(differing)}" if differing else ""
-    return f"flavor {body['name']} ({words.size(body)}){but}"
+    what = told.corrections[0].what
+    body = _bodies(explanation.question)[what]
+    return f"If {told.subject} is meant, correct {what} {body.get('name')}:"
 
 
 def commands(fix: Fix | Advice, explanation: Explanation) -> list[Command]:
     """The commands that make all changes; empty if one has no command."""
     parts: list[list[Command]] = []
     if isinstance(fix, HostFix):
-        parts = [list(_host_commands(c, fix, explanation)) for c in fix.changes]
+        if fix.scope is not Scope.DECISION:
+            parts = [list(_host_commands(c, fix, explanation)) for c in fix.changes]
     elif isinstance(fix, Advice):
         question = explanation.question
         parts = [[_correction(each, question)] for each in fix.corrections]
@@ -217,7 +207,9 @@ def _host_commands(
     for uuid in fix.hosts:
         compute = explanation.computes.get(uuid)
         if compute is not None:
-            yield _service_command(change, compute, explanation.question)
+            host = compute.service_host
+            enable = Option("--enable")
+            yield openstack("compute service set", enable, host, "nova-compute")
 
 
 def _chosen(uuids: Sequence[str], explanation: Explanation) -> list[Option]:
@@ -238,7 +230,9 @@ def _all_at_once(uuids: frozenset[str], explanation: Explanation) -> Option:
     members = facts.snapshot.nova.members if facts and facts.snapshot.nova else {}
     for aggregate in explanation.question.aggregates:
         if members.get(aggregate["uuid"]) == uuids:
-            return Option("--aggregate", str(aggregate["id"]))
+            name = str(aggregate["name"])
+            is_named = is_printable(name) and not name.isdigit()
+            return Option("--aggregate", name if is_named else str(aggregate["id"]))
     names = {host.uuid: host.name for host in explanation.hosts}
     start = _common_start([names[uuid] for uuid in uuids if uuid in names])
     matched = {uuid for uuid, name in names.items() if name.startswith(start)}
@@ -261,18 +255,6 @@ def _may_be_unknown(change: HostChange, explanation: Explanation) -> bool:
     return change.action is HostAction.ADD_TRAIT and not is_had
 
 
-def _service_command(
-    change: HostChange, compute: Compute, question: Question
-) -> Command:
-    if change.action is HostAction.ENABLE_SERVICE:
-        host = compute.service_host
-        return openstack(
-            "compute service set", Option("--enable"), host, "nova-compute"
-        )
-    ids = {each["uuid"]: str(each["id"]) for each in question.aggregates}
-    return openstack("aggregate add host", ids[change.name], compute.service_host)
-
-
 def _correction(each: RequestChange, question: Question) -> Command:
     body = question.flavor if each.what == "flavor" else question.image or {}
     unset = each.value is None
@@ -284,8 +266,28 @@ def _correction(each: RequestChange, question: Question) -> Command:
     return openstack(verb, changed, flavor if each.what == "flavor" else identity)
 
 
+def title(shown: Sequence[Fix], explanation: Explanation) -> str:
+    """What the fixes do."""
+    number = explanation.question.spec.count
+    if all(each.room and each.room.least < number for each in shown):
+        return f"No single fix makes room for {number}. Nearest:"
+    if all(each.scope is Scope.DECISION for each in shown):
+        return "No fix without a decision:"
+    return "Fixes that would work, safest first:"
+
+
+def sentence(fix: Fix, explanation: Explanation) -> str:
+    """The change with its caution and gain."""
+    text, but = word(fix, explanation), caution(fix)
+    if fix.scope is Scope.DECISION:
+        it = "it" if len(fix.hosts) == 1 else "they"
+        parts = (text, f"{it} {_would(fix, explanation)}", decided(fix))
+        return "; ".join(filter(None, parts))
+    return f"{text}{f' ({but})' if but else ''}: {gain(fix, explanation)}"
+
+
 def gain(fix: Fix, explanation: Explanation) -> str:
-    """How many hosts a fix gains, and which."""
+    """How many hosts a fix gains, and which; of several servers: the room then."""
     names = hosts(fix, explanation)
     fewer = lost(fix, explanation)
     but = f"; {len(fewer)} fewer: {ranges(fewer)}" if fewer else ""
@@ -294,7 +296,25 @@ def gain(fix: Fix, explanation: Explanation) -> str:
     # The words of a change of hosts name them.
     which = "" if isinstance(fix, HostFix) else f": {ranges(names)}"
     found = f"at least {more}" if is_cut else f"{more}{which}"
-    return f"{found}{but}" if not fix.deciding else f"perhaps {found}; {decided(fix)}"
+    text = f"{found if fix.room is None else _would(fix, explanation)}{but}"
+    return text if not fix.deciding else f"perhaps {text}; {decided(fix)}"
+
+
+def _would(fix: Fix, explanation: Explanation) -> str:
+    """What a fix adds, and all servers then: ``would add 5 (8 of 20)``."""
+    room, now = fix.room, explanation.room
+    if room is None:
+        return f"would add {count(len(fix.hosts), 'host')}"
+    total = _range(room.least, room.most)
+    wanted = explanation.question.spec.count
+    if room.least >= wanted:
+        return f"would make room for {total}"
+    more = _range(max(0, room.least - now.most), room.most - now.least)
+    return f"would add {more} ({total} of {wanted})"
+
+
+def _range(least: int, most: int) -> str:
+    return f"{least}" if least == most else f"{least} to {most}"
 
 
 def decided(fix: Fix) -> str:

@@ -230,14 +230,17 @@ def _names(hosts: Sequence[Provider]) -> str:
     return ranges(host.name for host in hosts)
 
 
-def fitted(start: str, parts: Sequence[str]) -> str:
-    """A line with as many of the parts as fit, and dots for the others."""
+def fitted(start: str, parts: Sequence[str], least: str = "") -> str:
+    """A line with as many of the parts as fit, and dots for the others.
+
+    :param least: what the line says at least, if no part fits
+    """
     for number in range(len(parts), 0, -1):
         dots = ", ..." if number < len(parts) else ""
         line = f"{start}{', '.join(parts[:number])}{dots}"
         if len(line) <= _WIDTH:
             return line
-    return start.rstrip(": ")
+    return f"{start}{least}, ..." if least else start.rstrip(": ")
 
 
 def _shares(explanation: Explanation) -> list[Share]:

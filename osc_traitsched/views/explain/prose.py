@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 import prettytable
@@ -250,6 +251,10 @@ def _widths(rows: Iterable[Sequence[str]], width: int) -> tuple[int, int]:
     return max(kept, 1), max(left - kept, 1)
 
 
+#: Where the figures of a reason begin.
+_FIGURES = re.compile(r" \(|: ")
+
+
 def _nearest_in_short(explanation: Explanation, most: int) -> Iterator[Line]:
     """Hosts that lack the least, unless the reasons say it already."""
     told = headline.told(explanation)
@@ -260,7 +265,8 @@ def _nearest_in_short(explanation: Explanation, most: int) -> Iterator[Line]:
         clauses = blamed(rejection) if rejection.distance == 1 else ()
         if out and not any((names, clause) in told for clause in clauses):
             start, parts = _kind(explanation, rejection, out)
-            found.append(headline.fitted(f"{start} ", parts))
+            least = _FIGURES.split(parts[0])[0] if parts else ""
+            found.append(headline.fitted(f"{start} ", parts, least))
     if found and most > 0:
         yield Line("Nearest hosts:", Tone.TITLE)
         yield from map(Line, found[: min(most, _MOST_NEAREST)])
@@ -321,15 +327,12 @@ def _fixes(
             yield Line(f"  {line(command, options)}")
     if not explanation.fixes:
         return
-    yield Line("Fixes that would work, safest first:", Tone.TITLE)
     shown: Sequence[Fix] = explanation.fixes
     if not everything:
         shown = _simplest(explanation.fixes)[:_MOST_FIXES]
+    yield Line(fixes.title(shown, explanation), Tone.TITLE)
     for fix in shown:
-        caution = fixes.caution(fix)
-        but = f" ({caution})" if caution else ""
-        gain = fixes.gain(fix, explanation)
-        yield Line(f"  {fixes.word(fix, explanation)}{but}: {gain}")
+        yield Line(f"  {fixes.sentence(fix, explanation)}")
         commands = fixes.commands(fix, explanation)
         if len(commands) > 1 and not everything:
             yield Line(f"    {len(commands)} commands (--long)")

@@ -548,9 +548,15 @@ class Fix:
     """There may be more such hosts: Placement was asked for a limited number."""
     lost_hosts: Iterable[str]
     """The names of the hosts that can take the server now, and could not then."""
+    min_servers: Optional[int]
+    """How many of the requested servers surely find a host then; null for one server.
+    If no fix reaches all of them, the fixes are those that come nearest."""
+    max_servers: Optional[int]
+    """How many find a host then, at most; null for one server."""
     commands: Iterable[str]
     """Commands to run, with the global options that chose this cloud; empty if no
-    command does all of it, or if a name in one can't be printed."""
+    command does all of it, if somebody has to decide first, or if a name in one can't
+    be printed."""
 
 
 @dataclass
@@ -685,9 +691,9 @@ class ExplainDocument:
     """Where to look if no change can be tried: what no host reports, a trait that does
     not exist and its near name, a full server group."""
     fixes: Iterable[Fix]
-    """What would help, safest first: enable a host, sync an aggregate, change hosts,
-    use another zone, flavor or image, change a flavor or an image. Empty with
-    ``--no-fixes``, and if there is room unless ``--fixes`` is given."""
+    """What would help, safest first: sync an aggregate, change hosts, use another zone,
+    image or size, change an image, enable a host. What somebody has to decide is last.
+    Empty with ``--no-fixes``, and if there is room unless ``--fixes`` is given."""
     disagreement: Disagreement
     """The hosts on which the matcher here and Placement disagree."""
     not_evaluated: Iterable[NotEvaluated]

@@ -23,8 +23,8 @@ from osc_traitsched.core.nova.clause import (
 )
 from osc_traitsched.core.nova.options import Value
 from osc_traitsched.core.nova.question import Body, Question
-from osc_traitsched.core.nova.server import NotEvaluated as Unread
 from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.nova.server import NotEvaluated as Unread
 from osc_traitsched.core.nova.server.parts import Parts, Volume
 from osc_traitsched.core.nova.server.server import (
     BAD_AMOUNT,

@@ -120,7 +120,7 @@ def test_a_host_whose_name_can_not_be_printed_is_chosen_by_its_uuid(made):
 
 
 @pytest.mark.parametrize("long", [True, False])
-def test_a_reason_stands_above_the_command(made, long):
+def test_a_host_that_is_disabled_with_a_reason_has_no_command(made, long):
     disabled = {"traits": ["COMPUTE_STATUS_DISABLED"]}
     found = explanation(Case({"name": "a", "cloud": {"cmp00": disabled}}))
     (host,) = found.hosts
@@ -135,11 +135,9 @@ def test_a_reason_stands_above_the_command(made, long):
     found = dataclasses.replace(found, computes=computes, fixes=(helping,))
     text = made()._text(found, argparse.Namespace(format="text", long=long))
     assert (
-        "  enable nova-compute on cmp00 (disabled: $(id)\\nx; is that over?): 1 more "
-        "host\n"
-        "    openstack compute service set --enable cmp00 nova-compute\n"
+        "No fix without a decision:\n"
+        "  cmp00 is disabled: $(id)\\nx; it would add 1 host\n"
     ) in text
+    assert "--enable" not in text
     whole = made()._text(found, argparse.Namespace(format="json", long=long))
-    assert json.loads(whole)["fixes"][0]["commands"] == [
-        "openstack compute service set --enable cmp00 nova-compute"
-    ]
+    assert json.loads(whole)["fixes"][0]["commands"] == []

@@ -53,6 +53,7 @@ def test_an_aggregate_that_is_wanted_twice_is_joined_once():
             "aggregates": {
                 "east": {"metadata": zone},
                 "ours": {"metadata": {**zone, **ours}},
+                "also-east": {"metadata": zone, "hosts": ["cmp00"]},
             },
             "zone": "az-east",
             "project": "us",
@@ -99,23 +100,24 @@ REQUEST = RequestFix(
 )
 FORMAT = RequestFix((RequestChange("image", "disk_format", "raw"),))
 FLAVOR = RequestFix(
-    (RequestChange("size", "ram", 9), RequestChange("flavor", "trait:X", None))
+    (RequestChange("size", "ram", 9), RequestChange("flavor", "resources:VCPU", "1"))
 )
-IMAGE = RequestFix((RequestChange("image", "trait:X", None),))
+IMAGE = RequestFix((RequestChange("image", "hw_disk_bus", None),))
 TRAIT = HostFix(
     (HostChange(HostAction.ENABLE_SERVICE), HostChange(HostAction.ADD_TRAIT, "X")), ()
 )
 LESS = HostFix((HostChange(HostAction.REMOVE_TRAIT, "X"),), ())
 ENABLE = HostFix((HostChange(HostAction.ENABLE_SERVICE),), ())
-
+BROKEN = HostFix((HostChange(HostAction.ENABLE_SERVICE, "new DIMMs"),), ())
+JOIN = HostFix((HostChange(HostAction.JOIN_AGGREGATE, "gold"),), ())
 
 SYNC = HostFix((HostChange(HostAction.SYNC_AGGREGATE, "gold"),), ())
 ZONE = RequestFix((RequestChange("zone", "availability_zone", "a"),))
 
 
-def test_the_safest_comes_first_and_what_affects_others_last():
-    found = [TRAIT, FLAVOR, ENABLE, REQUEST, IMAGE, FORMAT, LESS, SYNC, ZONE]
-    safest = (ENABLE, SYNC, LESS, TRAIT, ZONE, FORMAT, REQUEST, IMAGE, FLAVOR)
+def test_the_safest_comes_first_and_what_somebody_decided_last():
+    found = [BROKEN, TRAIT, FLAVOR, JOIN, ENABLE, REQUEST, IMAGE, FORMAT, LESS, SYNC]
+    safest = (SYNC, LESS, FORMAT, REQUEST, IMAGE, FLAVOR, ENABLE, TRAIT, BROKEN, JOIN)
     assert fix.safest_first(found) == safest
 
 
@@ -138,16 +140,30 @@ def test_nobody_is_to_require_a_trait_to_get_into_an_isolated_aggregate():
     assert fix.on_request(*found) == ()
 
 
-def test_what_would_keep_the_flavor_out_of_an_aggregate_is_no_help():
-    found = judged(
-        cloud={**INSIDE, "cmp01": {}},
-        aggregates=GOLD,
-        options=ISOLATION,
-        flavor={"trait:CUSTOM_GOLD": "required", "trait:CUSTOM_SSD": "required"},
-    )
-    assert [each.changes for each in fix.on_request(*found)] == [
-        (RequestChange("flavor", "trait:CUSTOM_SSD", None),)
-    ]
+@pytest.mark.parametrize(
+    "flavor",
+    [
+        {"trait:CUSTOM_SSD": "required"},
+        {"trait:CUSTOM_SHARED": "forbidden"},
+        {"resources:CUSTOM_BAREMETAL": "1"},
+        {"resources:VGPU": "2"},
+        {"hw:cpu_policy": "dedicated"},
+        {"hw:cpu_policy": "dedicated", "hw:cpu_thread_policy": "isolate"},
+        {"hw:tpm_version": "2.0"},
+    ],
+)
+def test_nothing_that_a_flavor_asks_for_is_dropped(flavor):
+    host = {"traits": ["CUSTOM_SHARED"]}
+    found = judged(cloud={"cmp00": host}, flavor=flavor)
+    assert found[2].rejections
+    assert fix.on_request(*found) == ()
+
+
+def test_fewer_gpus_are_another_service_and_less_memory_is_an_offer():
+    full = {"VCPU": 8, "MEMORY_MB": 1024, "DISK_GB": 9, "VGPU": 1}
+    asked = {"resources:VGPU": "2"}
+    found = judged(cloud={"cmp00": {"inventories": full}}, flavor=asked)
+    assert fix.on_request(*found) == ()
 
 
 @pytest.mark.parametrize(

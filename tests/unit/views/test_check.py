@@ -151,10 +151,17 @@ _TPM = "COMPUTE_SECURITY_TPM_2_0"
         ),
     ],
 )
-def test_a_command_changes_a_flavor_by_its_id(of, command):
-    # A name may be another flavor's ID, and is looked for as one first.
+def test_a_command_changes_a_flavor_by_its_name(of, command):
     fixes = [fix for *_, fix in check.rows(findings(of))[1]]
-    assert f"openstack flavor {command} {identity('f')}" in fixes
+    assert f"openstack flavor {command} f" in fixes
+
+
+def test_a_name_that_is_another_flavors_id_is_not_in_a_command():
+    odd = flavor("f", **{"trait:CUSTOM_GOLD": "odd", "trait:": "required"})
+    other = {**flavor("g"), "id": "f"}
+    fixes = [fix for *_, fix in check.rows(findings(survey([], [odd, other])))[1]]
+    assert [fix for fix in fixes if identity("f") in fix]
+    assert not [fix for fix in fixes if fix.endswith(" f")]
 
 
 def test_no_trait_is_to_be_added_where_another_group_forbids_it():
@@ -221,8 +228,9 @@ def test_a_key_that_names_no_trait_is_to_be_taken_off_by_the_flavors_id(
         f"no trait can be named {name}: Placement refuses every request that names it"
         f"{then}"
     )
-    command = f"openstack flavor unset --property {shown} {identity('f f')}"
-    assert fix == f"take the key off: {command}"
+    command = f"openstack flavor unset --property {shown} 'f f'"
+    is_near = "did you mean" in then
+    assert fix == (f"correct {shown}" if is_near else f"take the key off: {command}")
 
 
 def test_a_key_of_an_aggregate_that_names_no_trait_is_to_be_replaced():
@@ -234,14 +242,14 @@ def test_a_key_of_an_aggregate_that_names_no_trait_is_to_be_replaced():
     )
     assert fix == (
         "take the key off, once the right one is set: openstack aggregate unset "
-        "--property 'trait:X Y' 3"
+        "--property 'trait:X Y' odd"
     )
 
 
 def test_no_fix_is_empty_for_a_key_that_no_command_can_print():
-    found = findings(of_flavor(**{"trait:CUSTOM_\x1b": "odd", "trait:\n": "odd"}))
+    found = findings(of_flavor(**{"trait:CUSTOM_\x1b": "true", "trait:\n": "true"}))
     ((*_, fix),) = [row for row in check.rows(found)[1] if "value" in row[0]]
-    assert fix == f"openstack flavor unset --property <KEY> {identity('f f')}"
+    assert fix == "openstack flavor set --property <KEY=required> 'f f'"
 
 
 def test_traits_of_an_image_of_others_are_one_row_and_no_trait_is_to_be_created():

@@ -53,7 +53,7 @@ def test_what_has_to_be_so_first_stands_above_the_command():
 
 def test_advice_without_a_command_is_a_line_of_prose():
     unknown = TraitsUnknown(Severity.ERROR, "HW_CPU_NONE", ("f",), (), (), ())
-    assert text(unknown)[2:] == ["  take the key off", "", "1 error"]
+    assert text(unknown)[2:] == ["  correct flavor f", "", "1 error"]
 
 
 def test_a_problem_without_advice_has_no_line_for_it():

@@ -30,7 +30,7 @@ from osc_traitsched.core.nova.request.checks import zone_refusal
 from osc_traitsched.core.nova.server import server as kinds
 from osc_traitsched.core.nova.server.server import NotEvaluated
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
-from osc_traitsched.core.placement.facts import Stock
+from osc_traitsched.core.placement.facts import Room, Stock
 from osc_traitsched.views.explain import document, headline, prose, words
 from osc_traitsched.views.terminal import Tone
 from tests.cases.reading import Case
@@ -41,15 +41,16 @@ from tests.unit.core.filter.asked import REPORT
 from tests.unit.core.test_explanation import explained
 
 RAW = RequestChange("image", "disk_format", "raw")
-GOLD = RequestChange("flavor", "trait:CUSTOM_GOLD", "required")
-SILVER = RequestChange("flavor", "trait:CUSTOM_SILVER", "required")
+GOLD = {"id": 1, "uuid": "gold", "name": "gold", "hosts": [], "metadata": {}}
+SMALL = RequestChange("size", "vcpus", 2), RequestChange("size", "ram", 496)
+BUS = RequestChange("image", "hw_disk_bus", None)
 TOGETHER = (
-    RequestFix((RAW, GOLD)),
-    RequestFix((SILVER,)),
+    RequestFix((RAW, *SMALL)),
+    RequestFix((BUS,)),
     HostFix(
         (
             HostChange(HostAction.ENABLE_SERVICE),
-            HostChange(HostAction.JOIN_AGGREGATE, "gold"),
+            HostChange(HostAction.SYNC_AGGREGATE, "gold"),
         ),
         (),
     ),
@@ -84,7 +85,7 @@ def gold(candidates=(), **cloud):
 
 def helping(*fixes):
     found = explained({"cloud": {"a": {}}, "flavor": {"trait:X": "required"}})
-    found = asked(found, aggregates=({"id": 1, "uuid": "gold", "name": "gold"},))
+    found = asked(found, aggregates=(GOLD,))
     hosts = tuple(host.uuid for host in found.hosts)
     each_of_hosts = tuple(dataclasses.replace(each, hosts=hosts) for each in fixes)
     return dataclasses.replace(found, fixes=each_of_hosts)
@@ -276,7 +277,7 @@ def kept_server(question):
 
 def test_a_change_with_another_one_added_is_shown_when_all_is_asked_for(golden):
     found = helping(
-        RequestFix((RAW,)), RequestFix((RAW, GOLD)), RequestFix((SILVER, RAW))
+        RequestFix((RAW,)), RequestFix((RAW, *SMALL)), RequestFix((BUS, RAW))
     )
     golden("explain/fixes-combined", text(found))
     golden("explain/fixes-combined-long", text(found, everything=True))
@@ -286,6 +287,73 @@ def test_a_change_that_others_feel_or_that_claims_something_has_a_caution(golden
     of_request = (fixes.REQUEST, fixes.FORMAT, fixes.FLAVOR, fixes.IMAGE)
     found = helping(*of_request, fixes.TRAIT, fixes.LESS, fixes.ENABLE)
     golden("explain/fixes-with-cautions", text(found, everything=True))
+
+
+def decision(action, name, **more):
+    return HostFix((HostChange(action, name),), (), **more)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            decision(HostAction.ENABLE_SERVICE, "DIMM errors, TICKET-4711"),
+            "a is disabled: DIMM errors, TICKET-4711; it would add 1 host",
+        ),
+        (
+            decision(HostAction.ENABLE_SERVICE, "AUTO: Connection to libvirt lost: 1"),
+            "a is disabled: AUTO: Connection to libvirt lost: 1 (nova-compute enables "
+            "it again once libvirt answers); it would add 1 host",
+        ),
+        (
+            decision(HostAction.JOIN_AGGREGATE, "gold"),
+            "a is not in aggregate gold; it would add 1 host",
+        ),
+        (
+            decision(HostAction.JOIN_AGGREGATE, "gold", deciding=("OurFilter",)),
+            "a is not in aggregate gold; it would add 1 host; then OurFilter decides, "
+            "which can't be seen from here",
+        ),
+    ],
+)
+def test_what_somebody_has_to_decide_is_a_sentence_without_a_command(change, said):
+    found = helping(change)
+    shown = text(found)
+    assert shown[2:4] == ["No fix without a decision:", f"  {said}"]
+    assert "openstack" not in "".join(shown)
+    (listed,) = document.document(found, found.hosts)["fixes"]
+    assert listed["commands"] == []
+
+
+def test_a_fix_for_several_servers_says_how_many_it_adds():
+    less = dataclasses.replace(fixes.LESS, room=Room(5, 5))
+    zone = dataclasses.replace(fixes.ZONE, room=Room(3, 6))
+    found = helping(
+        less, zone, decision(HostAction.ENABLE_SERVICE, "x", room=less.room)
+    )
+    spec = dataclasses.replace(found.question.spec, count=20)
+    assert text(asked(found, spec=spec))[2:] == [
+        "No single fix makes room for 20. Nearest:",
+        "  remove X from a (if the host does not have it): would add 5 (5 of 20)",
+        "    openstack trait-sched remove X --host a",
+        "  ask for availability zone a: would add 3 to 6 (3 to 6 of 20)",
+        "  a is disabled: x; it would add 5 (5 of 20)",
+        "--long shows conditions, all hosts and assumptions.",
+    ]
+    few = asked(found, spec=dataclasses.replace(spec, count=2))
+    assert text(few)[2:4] == [
+        "Fixes that would work, safest first:",
+        "  remove X from a (if the host does not have it): would make room for 5",
+    ]
+
+
+def test_a_line_of_which_nothing_fits_says_why_without_figures():
+    names = ", ".join(f"host{n}-of-rack-{n}" for n in range(0, 40, 7))
+    reason = f"are short of RAM (need 4096 MB) ({names}: 512 MB free of 65024)"
+    fitted = headline.fitted(
+        f"  {names} ", [reason, "lack trait X"], "are short of RAM"
+    )
+    assert fitted.endswith(" are short of RAM, ...")
 
 
 def test_advice_is_a_sentence_with_where_to_look(golden):

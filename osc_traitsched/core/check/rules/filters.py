@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from osc_traitsched.core.check.analysis import CAPABILITIES, EXTRA_SPECS, Analysis
 from osc_traitsched.core.check.finding import (
@@ -18,12 +18,18 @@ from osc_traitsched.core.check.rule import rule
 from osc_traitsched.core.check.survey import StandaloneRequest
 from osc_traitsched.core.check.words import unset
 from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.names import LIKE_SHORT, near_names
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter import state as supported
 from osc_traitsched.core.nova.filter import values
-from osc_traitsched.core.nova.filter.aggregates import FLAVOR_KEY, SCOPE, metadata_key
+from osc_traitsched.core.nova.filter.aggregates import (
+    FLAVOR_KEY,
+    SCOPE,
+    has_wanted,
+    metadata_key,
+)
 from osc_traitsched.core.nova.filter.groups import policies_off
-from osc_traitsched.core.nova.filter.state import Fails
+from osc_traitsched.core.nova.filter.state import Fails, HostState
 from osc_traitsched.core.nova.filter.table import FILTERS, judge
 from osc_traitsched.core.nova.filter.values import can_match, is_plain
 from osc_traitsched.core.nova.question import Body, Question
@@ -111,6 +117,13 @@ def _of_pair(
     )
     if not can_match(value):
         return _of_no_value(problem, key, value, flavor.id)
+    if nearest := _nearest(analysis.filtering.states, compared, value):
+        right = key[: len(key) - len(compared)] + nearest
+        return Words(
+            f"{problem}; did you mean {right}?",
+            openstack("flavor set", Option("--property", right), flavor.id),
+            f"then take {key} off" if not right.startswith(f"{key}=") else "",
+        )
     pair = f"{compared}={value}"
     wanted = pair if is_plain(value) else Placeholder(f"{compared}=VALUE")
     return Words(
@@ -120,6 +133,21 @@ def _of_pair(
         ),
         f"give it to an aggregate with hosts, or take {key} off the flavor",
     )
+
+
+def _nearest(states: Iterable[HostState], key: str, wanted: str) -> str:
+    """The pair of the hosts' aggregates that a flavor means, if it misspells it."""
+    pairs: dict[str, set[str]] = {}
+    for state in states:
+        for name, having in state.metadata.items():
+            pairs.setdefault(name, set()).update(having)
+    near = near_names(wanted, pairs.get(key, set()))
+    for value in near[:1]:
+        return f"{key}={value}"
+    for name in near_names(key, pairs.keys() - {key}, LIKE_SHORT):
+        if any(has_wanted({name: value}, name, wanted) for value in pairs[name]):
+            return f"{name}={wanted}"
+    return ""
 
 
 def _compared(body: Body) -> tuple[Pair, ...]:

@@ -22,7 +22,6 @@ from osc_traitsched.core.check.finding import (
 from osc_traitsched.core.check.rule import rule
 from osc_traitsched.core.check.rules import traits_requests
 from osc_traitsched.core.check.survey import StandaloneRequest, is_certain
-from osc_traitsched.core.check.words import WHERE_TO_LOOK
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import Resource, RootTrait, Trait
@@ -131,8 +130,7 @@ def _fix(analysis: Analysis, name: str, largest: int) -> tuple[str | Command, st
         )
     if _inventories(analysis, name):
         return listing, "look at who reserved it, or add hosts that have it"
-    look = WHERE_TO_LOOK.get(name, "look at why no host reports it")
-    return f"{look}, or add hosts that have it", ""
+    return f"{where_to_look(name)}, or add hosts that have it", ""
 
 
 def _inventories(analysis: Analysis, name: str) -> list[Stock]:

@@ -37,9 +37,6 @@ from osc_traitsched.text import count, listed, option, quoted, ranges
 _FILTERS = option(options.ENABLED_FILTERS)
 
 
-_ENABLE = enable("az")
-
-
 @dataclasses.dataclass(frozen=True)
 class AzSeveral(Finding):
     """A host in aggregates of different zones.
@@ -188,7 +185,8 @@ class AzFilter(Finding):
                 f"{AZ_FILTER} does again what Placement did, and Nova 28 (2023.2) does "
                 "not start with it"
             )
-        return Words(f"{then} ({self.setting.source})", _ENABLE)
+        fix = enable("az", self.setting)
+        return Words(f"{then} ({self.setting.source})", fix)
 
 
 def filtered(analysis: Analysis) -> Iterator[AzFilter]:
@@ -221,7 +219,7 @@ class AzIgnored(Finding):
         return Words(
             f"{off_by(self.setting)}, and {_FILTERS} has no {AZ_FILTER}: a request "
             f"for the {listed(self.zones, 'zone')} gets any host",
-            _ENABLE,
+            enable("az", self.setting),
         )
 
 

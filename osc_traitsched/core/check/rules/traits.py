@@ -10,7 +10,7 @@ from osc_traitsched.core.check.finding import Finding, Severity, SubjectKind, Wo
 from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.rules import traits_requests
 from osc_traitsched.core.check.survey import StandaloneRequest
-from osc_traitsched.core.check.words import WHERE_TO_LOOK, give, together, unset
+from osc_traitsched.core.check.words import corrected, give, together
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.metadata import (
     FORBIDDEN,
@@ -22,7 +22,7 @@ from osc_traitsched.core.inventory.snapshot import Aggregate
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import RootTrait, Trait
 from osc_traitsched.core.nova.server import server
-from osc_traitsched.paste import Command, Option, Placeholder, is_printable, openstack
+from osc_traitsched.paste import Command, Option, Placeholder, openstack
 from osc_traitsched.text import did_you_mean, listed, ranges
 
 _LOOSE = Collation.CASE_INSENSITIVE
@@ -49,15 +49,10 @@ class TraitsUnknown(Finding):
     nearest: tuple[str, ...]
 
     def words(self) -> Words:
-        fix: str | Command = "take the key off"
-        if self.nearest:
-            fix = (
-                f"correct {_namers(self)}; only if {self.name} is meant, create it "
-                "(trait-sched add --create)"
-            )
-        elif trait.is_custom(self.name):
+        fix: str | Command = f"correct {_namers(self)}"
+        if not self.nearest and trait.is_custom(self.name):
             fix = give(self.name, create=True)
-        elif self.name in WHERE_TO_LOOK:
+        elif not self.nearest and trait.is_standard(self.name):
             fix = "upgrade the os-traits library of Placement"
         then = (
             "Placement refuses every request that names it"
@@ -119,27 +114,17 @@ class TraitsBadValue(Finding):
 
     def words(self) -> Words:
         pairs = listed(f"{key}={value}" for key, value in self.pairs)
+        is_flavor = self.kind is SubjectKind.FLAVOR
+        allowed = (REQUIRED, FORBIDDEN) if is_flavor else (REQUIRED,)
+        fix = corrected(self.kind, self.id, self.pairs, allowed)
         if self.by_database:
-            given = dict.fromkeys(
-                Option(
-                    "--property",
-                    f"{key}={REQUIRED}"
-                    if is_printable(key)
-                    else Placeholder(f"KEY={REQUIRED}"),
-                )
-                for key, _ in self.pairs
-            )
             return Words(
                 f"MariaDB and MySQL take {pairs} for {REQUIRED}, other databases "
                 "ignore it",
-                openstack("aggregate set", *given, self.id),
+                fix,
             )
-        is_flavor = self.kind is SubjectKind.FLAVOR
-        values = "required or forbidden" if is_flavor else "required"
-        return Words(
-            f"Nova ignores {pairs}: the value can only be {values}",
-            unset(self.kind, (key for key, _ in self.pairs), self.id),
-        )
+        values = " or ".join(allowed)
+        return Words(f"Nova ignores {pairs}: the value can only be {values}", fix)
 
 
 def bad_value(analysis: Analysis) -> Iterator[TraitsBadValue]:
@@ -191,6 +176,7 @@ class TraitsNoHost(Finding):
     Nova requires some traits of the root provider.
 
     :ivar at_root: the root of a host's tree must have it
+    :ivar nearest: similar custom traits that hosts have
     """
 
     rule = "traits-no-host"
@@ -201,12 +187,14 @@ class TraitsNoHost(Finding):
     images: tuple[str, ...]
     aggregates: tuple[str, ...]
     at_root: bool
+    nearest: tuple[str, ...]
 
     def words(self) -> Words:
-        where = "the root of no host" if self.at_root else "no host"
+        where = "no host's root provider" if self.at_root else "no host"
+        meant = did_you_mean(self.nearest)
         return Words(
-            f"{where} has it, and it is required by {_namers(self)}",
-            give(self.name),
+            f"{where} has it, and it is required by {_namers(self)}{meant}",
+            f"correct {_namers(self)}" if self.nearest else give(self.name),
         )
 
 
@@ -223,9 +211,11 @@ def no_host(analysis: Analysis) -> Iterator[TraitsNoHost]:
             if not analysis.hosts.having(name):
                 namers = found.setdefault((name, False), _Namers())
                 namers.aggregates[aggregate.name] = None
+    had = frozenset[str]().union(*analysis.survey.traits.values())
     for (name, at_root), namers in sorted(found.items(), key=lambda each: each[0]):
         severity = _severity(analysis, namers)
-        yield TraitsNoHost(severity, name, *namers.names, at_root)
+        nearest = trait.nearest(name, had) if trait.is_custom(name) else ()
+        yield TraitsNoHost(severity, name, *namers.names, at_root, nearest)
 
 
 @dataclasses.dataclass

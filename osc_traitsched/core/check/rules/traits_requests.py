@@ -60,8 +60,11 @@ class TraitsMalformed(Finding):
             read = any(set(name) & _READ_BY_PLACEMENT for name in self.names)
             then = "Placement refuses every request that names it"
             then += ", or takes it for something else" if read else ""
+        problem = f"no trait can be named {names}: {then}{did_you_mean(self.nearest)}"
+        if self.nearest:
+            return Words(problem, f"correct {listed(map(quoted, self.keys))}")
         return Words(
-            f"no trait can be named {names}: {then}{did_you_mean(self.nearest)}",
+            problem,
             unset(self.kind, self.keys, self.id),
             "take the key off" + ", once the right one is set" * is_aggregate,
         )

@@ -6,7 +6,7 @@ The matcher tries changes of hosts, Placement tries changes of the request.
 from __future__ import annotations
 
 from osc_traitsched.core.explain.fix.advice import Advice, Topic, advice, misspelled
-from osc_traitsched.core.explain.fix.hosts import on_hosts, other_flavors, other_formats
+from osc_traitsched.core.explain.fix.hosts import changed, on_hosts, other_formats
 from osc_traitsched.core.explain.fix.requests import (
     Fix,
     HostAction,
@@ -35,11 +35,11 @@ __all__ = [
     "Scope",
     "Topic",
     "advice",
+    "changed",
     "changes_format",
     "misspelled",
     "on_hosts",
     "on_request",
-    "other_flavors",
     "other_formats",
     "safest_first",
 ]

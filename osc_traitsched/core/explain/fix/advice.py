@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import re
 from collections.abc import Collection, Iterator, Mapping
 
 from osc_traitsched.core.errors import TraitMissing
 from osc_traitsched.core.explain.fix.requests import RequestChange
 from osc_traitsched.core.explain.verdict import Verdict
+from osc_traitsched.core.inventory.reported import is_reported
 from osc_traitsched.core.inventory.snapshot import Compute
-from osc_traitsched.core.inventory.trait import DISABLED, Ownership, nearest, ownership
+from osc_traitsched.core.inventory.trait import DISABLED, nearest
 from osc_traitsched.core.nova.clause import (
     Condition,
     HostFilter,
@@ -60,7 +62,7 @@ _ARCHITECTURES = ("hw_architecture", "architecture")
 _ANTI_AFFINITY = "ServerGroupAntiAffinityFilter"
 
 #: Resource classes that nova-compute reports only if an option says so.
-_OF_OPTIONS = ("MEM_ENCRYPTION_CONTEXT", "PCPU", "VGPU")
+_OF_OPTIONS = "MEM_ENCRYPTION_CONTEXT|PCPU|VGPU|CUSTOM_PCI_"
 
 
 def advice(
@@ -103,9 +105,8 @@ def _is_stale(clause: Condition, compute: Compute | None) -> bool:
 def _unreported(clause: Condition, question: Question, facts: Facts) -> str:
     """Trait, resource class or architecture that only nova-compute can report."""
     if isinstance(clause, (Trait, RootTrait)) and not clause.forbidden:
-        is_of_nova = ownership(clause.name) is not Ownership.OPERATOR
-        return clause.name if is_of_nova or clause.name.startswith("HW_") else ""
-    if isinstance(clause, Resource) and clause.resource_class in _OF_OPTIONS:
+        return clause.name if is_reported(clause.name) else ""
+    if isinstance(clause, Resource) and re.match(_OF_OPTIONS, clause.resource_class):
         is_full = any(clause.resource_class in each for each in facts.stock.values())
         return "" if is_full else clause.resource_class
     if isinstance(clause, HostFilter):

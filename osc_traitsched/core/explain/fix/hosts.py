@@ -1,12 +1,13 @@
-"""Fixes of hosts and aggregates, and other flavors and images."""
+"""Fixes of hosts and aggregates, and other images."""
 
 from __future__ import annotations
 
 import dataclasses
 import itertools
+import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from osc_traitsched.core.explain.filtering import Filtering, filtering
+from osc_traitsched.core.explain.filtering import filtering
 from osc_traitsched.core.explain.fix.requests import (
     MOST_OF_HOSTS,
     HostAction,
@@ -14,13 +15,12 @@ from osc_traitsched.core.explain.fix.requests import (
     HostFix,
     Replacement,
     RequestFix,
+    Scope,
     is_guarantee,
 )
 from osc_traitsched.core.explain.verdict import ClauseSet, Verdict
 from osc_traitsched.core.inventory.metadata import (
     isolated_by,
-    required_by,
-    required_by_image,
     zone_in,
 )
 from osc_traitsched.core.inventory.snapshot import Compute
@@ -35,83 +35,27 @@ from osc_traitsched.core.nova.clause import (
 )
 from osc_traitsched.core.nova.filter.aggregates import has_wanted
 from osc_traitsched.core.nova.question import Body, Question
-from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.matcher import Host, Matcher
 
-# Flavors and images that the cloud has, to ask for instead; Placement tries them.
-
-
-#: So many flavors are tried at most.
-MOST_FLAVORS = 12
-
-_SIZES = ("vcpus", "ram", "disk")
-_DISABLED = "OS-FLV-DISABLED:disabled"
-_IS_PUBLIC = "os-flavor-access:is_public"
-
-
-def other_flavors(question: Question, flavors: Iterable[Body]) -> list[RequestFix]:
-    """Flavors of at least the same size, nearest first.
-
-    Only public flavors with visible, different extra specs count. They ask for no
-    other kinds of things, such as traits, resource classes or NUMA nodes, and keep the
-    guarantees.
-    """
-    asked = question.flavor
-    own = [asked[size] for size in _SIZES]
-    found = [
-        flavor
-        for flavor in flavors
-        if flavor["id"] != asked.get("id")
-        and "extra_specs" in flavor
-        and flavor.get(_IS_PUBLIC, True)
-        and not flavor.get(_DISABLED)
-        and all(flavor[size] >= least for size, least in zip(_SIZES, own))
-        and (_specs(flavor), _size(flavor)) != (_specs(asked), _size(asked))
-        and _is_alike(_specs(flavor), _specs(asked))
-    ]
-    found.sort(key=lambda flavor: _distance(flavor, question))
-    return [RequestFix((Replacement("flavor", f),)) for f in found[:MOST_FLAVORS]]
+# Images that the cloud has, to ask for instead; Placement tries them.
 
 
 def other_formats(question: Question, images: Iterable[Body]) -> Iterator[RequestFix]:
-    """Images of the same name in another disk format."""
+    """Images of the same name in another disk format, with the same guarantees."""
     asked = question.image or {}
     for image in images:
         is_other = image.get("disk_format") != asked.get("disk_format")
         is_usable = image["status"] == "active" and image["name"] == asked.get("name")
-        requires = required_by_image(image) - required_by_image(asked)
-        if is_other and is_usable and not requires and _keeps_guarantees(image, asked):
-            yield RequestFix((Replacement("image", image),))
+        if is_other and is_usable and _guarantees(image) == _guarantees(asked):
+            yield RequestFix((Replacement(image),))
 
 
-#: Extra specs that no host is chosen by.
-_LIMITS = ("quota:", "hw_rng:", "hw_video:", "hw:watchdog_action")
+def _guarantees(image: Body) -> Body:
+    return {k: image[k] for k in image if _READ.match(k) and is_guarantee(k)}
 
 
-def _is_alike(specs: Mapping[str, str], asked: Mapping[str, str]) -> bool:
-    """Whether a flavor asks for no other kinds of things, and keeps guarantees."""
-    more = [key for key in specs.keys() - asked.keys() if not key.startswith(_LIMITS)]
-    requires = required_by(specs) - required_by(asked)
-    return not more and not requires and _keeps_guarantees(specs, asked)
-
-
-def _keeps_guarantees(found: Body, asked: Body) -> bool:
-    return all(found.get(key) == asked[key] for key in asked if is_guarantee(key))
-
-
-def _specs(flavor: Body) -> dict[str, str]:
-    return dict(flavor.get("extra_specs") or {})
-
-
-def _size(flavor: Body) -> tuple[int, ...]:
-    return tuple(int(flavor[size]) for size in _SIZES)
-
-
-def _distance(flavor: Body, question: Question) -> tuple[float, int, str]:
-    asked = question.flavor
-    grown = sum(flavor[size] / max(asked[size], 1) for size in _SIZES)
-    differing = set(_specs(flavor).items()) ^ set(_specs(asked).items())
-    return grown, len(differing), flavor["name"]
+#: Properties of an image that Nova reads.
+_READ = re.compile("hw_|img_|trait:|os_(?!hash_|hidden)|architecture|hypervisor_|vm_")
 
 
 # Changes of hosts that would help, tried by the matcher.
@@ -151,7 +95,7 @@ def on_hosts(
         if kind not in helping:
             helping[kind] = _helping(matcher, *kind, question)
         for changes in helping[kind]:
-            nova = _Host(computes.get(root), question, _is_unused(matcher.facts, root))
+            nova = _Host(computes.get(root), question)
             possible = tuple(filter(None, map(nova.changed, changes)))
             if len(possible) == len(changes):
                 hosts.setdefault(possible, []).append(root)
@@ -181,11 +125,10 @@ def _of_aggregates(
     return own or roots
 
 
-def _certain_first(fix: HostFix) -> tuple[bool, int, bool, int, str]:
-    enabling = (c for c in fix.changes if c.action is HostAction.ENABLE_SERVICE)
-    has_reason = any(change.name for change in enabling)
-    number = len(fix.changes), has_reason, -len(fix.hosts)
-    return bool(fix.deciding), *number, repr(fix)
+def _certain_first(fix: HostFix) -> tuple[bool, bool, int, int, str]:
+    is_decision = fix.scope is Scope.DECISION
+    number = len(fix.changes), -len(fix.hosts)
+    return is_decision, bool(fix.deciding), *number, repr(fix)
 
 
 def _tried(
@@ -202,7 +145,7 @@ def _tried(
             root for fix in fewer if not fix.deciding for root in fix.hosts
         )
         left = [root for root in hosts[changes] if root not in helped]
-        after = _filtered(question, computes, changes, left)
+        after = filtering(*changed(question, computes, changes, left))
         sure = tuple(root for root in left if not after.doubts(root) and not may_fail)
         perhaps = frozenset(root for fix in fewer for root in fix.hosts)
         out = after.all_kept_out | perhaps
@@ -215,33 +158,27 @@ def _tried(
     return found
 
 
-def _filtered(
+def changed(
     question: Question,
     computes: Mapping[str, Compute],
     changes: Iterable[HostChange],
     roots: Iterable[str],
-) -> Filtering:
-    changed = [computes[root] for root in roots if root in computes]
+) -> tuple[Question, list[Compute]]:
+    """The question, and these hosts, as Nova has them after the changes."""
+    nodes = [computes[root] for root in roots if root in computes]
     aggregates = question.aggregates
     for change in changes:
         if change.action is HostAction.ENABLE_SERVICE:
-            changed = [dataclasses.replace(each, is_enabled=True) for each in changed]
+            nodes = [dataclasses.replace(each, is_enabled=True) for each in nodes]
         elif change.action is HostAction.JOIN_AGGREGATE:
-            joining = {each.service_host for each in changed}
+            joining = {each.service_host for each in nodes}
             aggregates = tuple(
                 {**body, "hosts": [*body["hosts"], *joining]}
                 if body["uuid"] == change.name
                 else body
                 for body in aggregates
             )
-    asked = dataclasses.replace(question, aggregates=aggregates)
-    return filtering(asked, changed)
-
-
-def _is_unused(facts: Facts, root: str) -> bool:
-    """Whether nothing of a host is in use; False if unknown."""
-    stock = facts.stock.get(root)
-    return stock is not None and not any(each.used for each in stock.values())
+    return dataclasses.replace(question, aggregates=aggregates), nodes
 
 
 @dataclasses.dataclass(frozen=True)
@@ -250,7 +187,6 @@ class _Host:
 
     compute: Compute | None
     question: Question
-    is_unused: bool
 
     def changed(self, change: HostChange) -> HostChange | None:
         """The change for this host, or None if Nova rejects it."""
@@ -268,22 +204,10 @@ class _Host:
         (aggregate,) = named
         if self.compute.service_host in aggregate["hosts"]:
             return HostChange(HostAction.SYNC_AGGREGATE, change.name)
-        return change if self._may_be_in(self._zone(aggregate)) else None
-
-    def _may_be_in(self, zone: str | None) -> bool:
-        """Whether Nova lets the host into an aggregate of this zone.
-
-        A host is in one zone, and keeps it while it has servers (nova/compute/api.py,
-        ``is_safe_to_update_az`` and
-        ``ensure_no_instances_need_to_move_az_when_host_added``). Before 2024.1 Nova
-        allows the change, and leaves servers in a zone that they did not request.
-        """
-        if zone is None or self.compute is None:
-            return True
-        host = self.compute.service_host
-        own = {self._zone(a) for a in self.question.aggregates if host in a["hosts"]}
-        own.discard(None)
-        return own == {zone} or (not own and self.is_unused)
+        zone, host = self._zone(aggregate), self.compute.service_host
+        own = (self._zone(a) for a in self.question.aggregates if host in a["hosts"])
+        # A host stays in its zone, or in the default one.
+        return change if zone is None or zone in own else None
 
     def _zone(self, aggregate: Body) -> str | None:
         return zone_in(aggregate["metadata"], self.question.assumptions.collation)

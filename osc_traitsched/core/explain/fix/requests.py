@@ -8,13 +8,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Union
 
-from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.explain.verdict import ClauseSet, Verdict
 from osc_traitsched.core.inventory.metadata import zone_in
-from osc_traitsched.core.nova.clause import Condition, Origin, Resource, Trait
+from osc_traitsched.core.nova.clause import Condition, Origin, Resource
 from osc_traitsched.core.nova.question import Body, Question
-from osc_traitsched.core.nova.request import Request
-from osc_traitsched.core.placement.facts import Facts
+from osc_traitsched.core.placement.facts import Facts, Room
 
 # Fixes as values: what to change, and which hosts that gains.
 
@@ -29,12 +27,14 @@ MOST_OF_REQUEST = 4
 class Scope(enum.Enum):
     """What a fix changes, safest first."""
 
-    SERVICE = 1
-    SYNC = 2
-    HOSTS = 3
-    EXISTING = 4
-    REQUEST = 5
-    FLAVOR_OR_IMAGE = 6
+    SYNC = 1
+    HOSTS = 2
+    EXISTING = 3
+    REQUEST = 4
+    FLAVOR_OR_IMAGE = 5
+    SERVICE = 6
+    #: Somebody closed a host or an aggregate on purpose: a sentence, and no command.
+    DECISION = 7
 
 
 class HostAction(enum.Enum):
@@ -51,6 +51,7 @@ class HostAction(enum.Enum):
 _SCOPES = {
     HostAction.ENABLE_SERVICE: Scope.SERVICE,
     HostAction.SYNC_AGGREGATE: Scope.SYNC,
+    HostAction.JOIN_AGGREGATE: Scope.DECISION,
 }
 
 
@@ -64,6 +65,13 @@ class HostChange:
     action: HostAction
     name: str = ""
 
+    @property
+    def scope(self) -> Scope:
+        """Extent of the change; whoever disabled a host with a reason decides."""
+        if self.action is HostAction.ENABLE_SERVICE and self.name:
+            return Scope.DECISION
+        return _SCOPES.get(self.action, Scope.HOSTS)
+
 
 @dataclasses.dataclass(frozen=True)
 class HostFix:
@@ -72,16 +80,18 @@ class HostFix:
     :ivar hosts: root UUIDs of the hosts to change, which are also those gained
     :ivar deciding: host filters with an unknown answer for all of the hosts; empty if
         the fix is certain
+    :ivar room: servers that find hosts after it; None if one server is asked for
     """
 
     changes: tuple[HostChange, ...]
     hosts: tuple[str, ...]
     deciding: tuple[str, ...] = ()
+    room: Room | None = None
 
     @property
     def scope(self) -> Scope:
         """What the fix changes."""
-        return _widest(_SCOPES.get(c.action, Scope.HOSTS) for c in self.changes)
+        return _widest(each.scope for each in self.changes)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -104,11 +114,6 @@ class RequestChange:
         own = self.what == "size" or self.key == "disk_format"
         return Scope.REQUEST if own else Scope.FLAVOR_OR_IMAGE
 
-    @property
-    def is_drop_of_resources(self) -> bool:
-        """Whether it removes an amount from the flavor."""
-        return self.value is None and self.key.startswith("resources")
-
     def applied(self, question: Question) -> Question:
         """The question with the change."""
         if self.what == "size":
@@ -124,22 +129,17 @@ class RequestChange:
 
 @dataclasses.dataclass(frozen=True)
 class Replacement:
-    """Another flavor or image of the cloud.
+    """Another image of the cloud.
 
-    :ivar what: ``flavor`` or ``image``
     :ivar body: of the API
     """
 
-    what: str
     body: Body = dataclasses.field(hash=False)
 
-    is_drop_of_resources = False
     scope = Scope.EXISTING
 
     def applied(self, question: Question) -> Question:
-        """The question with the replacement."""
-        if self.what == "flavor":
-            return dataclasses.replace(question, flavor=self.body)
+        """The question with the image."""
         return dataclasses.replace(question, image=self.body)
 
 
@@ -153,7 +153,7 @@ class RequestFix:
     :ivar hosts: root UUIDs of the hosts gained
     :ivar lost: root UUIDs of the hosts lost
     :ivar is_cut: more hosts may exist, due to a limit of results
-    :ivar deciding: as in :class:`HostFix`
+    :ivar deciding: as in :class:`HostFix`, like ``room``
     """
 
     changes: tuple[RequestPart, ...]
@@ -161,11 +161,18 @@ class RequestFix:
     lost: tuple[str, ...] = ()
     is_cut: bool = False
     deciding: tuple[str, ...] = ()
+    room: Room | None = None
 
     @property
     def scope(self) -> Scope:
         """What the fix changes."""
         return _widest(each.scope for each in self.changes)
+
+    def applied(self, question: Question) -> Question:
+        """The question with the changes."""
+        for change in self.changes:
+            question = change.applied(question)
+        return question
 
 
 def _widest(scopes: Iterable[Scope]) -> Scope:
@@ -178,8 +185,8 @@ Fix = Union[HostFix, RequestFix]
 def safest_first(fixes: Iterable[Fix]) -> tuple[Fix, ...]:
     """Fixes by what they change, certain and simple ones first.
 
-    Enable a host, sync an aggregate, change a host's traits or aggregates, use another
-    zone, flavor or image, change a flavor or an image.
+    Sync an aggregate, change a host's traits, use another zone or image, a smaller
+    flavor, another property, enable a host. What a person has to decide is last.
     """
     return tuple(
         sorted(fixes, key=lambda f: (f.scope.value, bool(f.deciding), len(f.changes)))
@@ -195,16 +202,13 @@ _MOST_ALTERNATIVES = 2
 #: So many sets of changes are looked at.
 _MOST_SETS = 40
 
-_GUARANTEE = re.compile(
-    r"(hw[:_]|os[:_]|trait:)?"
-    r"(architecture|secure_boot|firmware_type|mem_encryption\w*|tpm_\w+"
-    r"|COMPUTE_SECURITY_\w+|HW_CPU_X86_AMD_SEV\w*|HW_CPU_X86_INTEL_TDX)"
-)
+#: Models of devices, without which a server is the same one.
+_PREFERENCE = re.compile(r"hw[:_](?!tpm|viommu|mem)\w+_(bus|model)")
 
 
 def is_guarantee(key: str) -> bool:
-    """Whether a key protects the server, so that nobody should drop it to fit."""
-    return bool(_GUARANTEE.fullmatch(key))
+    """Whether a server without this key of its flavor or image is another service."""
+    return not _PREFERENCE.fullmatch(key)
 
 
 _SIZES = {"VCPU": "vcpus", "PCPU": "vcpus", "MEMORY_MB": "ram", "DISK_GB": "disk"}
@@ -216,54 +220,21 @@ def on_request(
     """Changes of the request to try, best first.
 
     They come from the smallest correction sets, and of these from those of the most
-    hosts. Only keys that users write change: extra specs, image properties, size and
-    zone. No guarantee is dropped. A change of the flavor or the image adds no
-    condition, such as an isolated aggregate to stay out of, so it loses no host.
+    hosts. Size, zone and disk format change, and models of devices; guarantees stay.
     """
     gains: dict[ClauseSet, list[str]] = {}
     for root, rejection in verdict.rejections.items():
         for correction_set in rejection.correction_sets:
             gains.setdefault(correction_set, []).append(root)
-    found: list[RequestFix] = []
-    tried: set[tuple[RequestPart, ...]] = set()
-    for removed in sorted(gains, key=lambda each: (len(each), -len(gains[each]))):
-        orphans = _drops(question, _origins(_orphans(removed)))
-        for changes in _request_changes(question, removed, facts, gains[removed]):
-            without = any(each.is_drop_of_resources for each in changes)
-            fix = RequestFix((*changes, *(orphans if without else ())))
-            if fix.changes not in tried and _is_advisable(fix, question):
-                found.append(fix)
-            tried.add(fix.changes)
-        if len(found) >= MOST_OF_REQUEST or len(tried) >= _MOST_SETS:
+    tried: dict[RequestFix, None] = {}
+    for number, removed in enumerate(
+        sorted(gains, key=lambda each: (len(each), -len(gains[each])))
+    ):
+        if len(tried) >= MOST_OF_REQUEST or number >= _MOST_SETS:
             break
-    return tuple(found[:MOST_OF_REQUEST])
-
-
-def _is_advisable(fix: RequestFix, question: Question) -> bool:
-    """Whether no guarantee goes, and a change for everyone adds no condition."""
-    after = question
-    for change in fix.changes:
-        after = change.applied(after)
-        if isinstance(change, RequestChange) and is_guarantee(change.key):
-            return False
-    if fix.scope is not Scope.FLAVOR_OR_IMAGE:
-        return True
-    try:
-        before, now = _conditions(question.request()), _conditions(after.request())
-    except Refusal:
-        return False
-    return all(amount <= before.get(each, -1) for each, amount in now.items())
-
-
-def _conditions(request: Request) -> dict[object, int]:
-    """Conditions of a request, whatever they come from, with their amounts."""
-    fields = ("group", "resource_class", "name", "forbidden", "aggregates")
-    return {
-        (type(each), *(getattr(each, name, None) for name in fields)): (
-            each.amount if isinstance(each, Resource) else 0
-        )
-        for each in request.clauses
-    }
+        for changes in _request_changes(question, removed, facts, gains[removed]):
+            tried[RequestFix(changes)] = None
+    return tuple(tried)[:MOST_OF_REQUEST]
 
 
 def changes_format(fix: RequestFix) -> bool:
@@ -272,19 +243,6 @@ def changes_format(fix: RequestFix) -> bool:
     return (
         not others and isinstance(change, RequestChange) and change.key == "disk_format"
     )
-
-
-def _orphans(removed: ClauseSet) -> Iterator[Condition]:
-    """Traits of groups that would lose their last amount; Placement rejects these."""
-    left = tuple(removed.rest)
-    served = {clause.group for clause in left if isinstance(clause, Resource)}
-    for clause in left:
-        if isinstance(clause, Trait) and clause.group and clause.group not in served:
-            yield clause
-
-
-def _origins(clauses: Iterable[Condition]) -> list[Origin]:
-    return [origin for clause in clauses for origin in clause.origins]
 
 
 def _request_changes(
@@ -369,9 +327,9 @@ def _smaller(
         ),
         default=0,
     )
-    if not free:
+    if not (free and size):
         return
-    if size in keys and clause.resource_class != "DISK_GB":
+    if size in keys and size != "disk":
         yield (RequestChange("size", size, free),)
     specs = [key for key in keys if key.startswith("resources")]
     if specs:
@@ -379,15 +337,13 @@ def _smaller(
 
 
 def _drops(question: Question, origins: Iterable[Origin]) -> tuple[RequestChange, ...]:
-    """Removal of each key of the clause, if users set all of them."""
+    """Removal of each key of the clause, if users set all of them as preferences."""
     drops = []
     for origin in origins:
-        if origin.kind == "flavor":
-            if origin.key not in (question.flavor.get("extra_specs") or {}):
+        if origin.kind in ("flavor", "image"):
+            specs = question.flavor.get("extra_specs") or {}
+            keys = specs if origin.kind == "flavor" else question.image_properties()
+            if origin.key not in keys or is_guarantee(origin.key):
                 return ()
-            drops.append(RequestChange("flavor", origin.key, None))
-        elif origin.kind == "image":
-            if origin.key not in question.image_properties():
-                return ()
-            drops.append(RequestChange("image", origin.key, None))
+            drops.append(RequestChange(origin.kind, origin.key, None))
     return tuple(drops)

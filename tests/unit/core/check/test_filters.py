@@ -27,7 +27,7 @@ IMAGES, ISOLATED = "AggregateImagePropertiesIsolation", "IsolatedHostsFilter"
 TENANTS = "AggregateMultiTenancyIsolation"
 AREA = "filters"
 DEFAULT = SchedulerSettings()
-F, IMAGE = identity("f"), identity("i")
+F, IMAGE = "f", identity("i")
 MEMORY = {"aggregate_instance_extra_specs__mem": ">= 10"}
 BITS = {"hw_maxphysaddr_bits": "42", "hw_architecture": "x86_64"}
 
@@ -140,7 +140,7 @@ FAULTS = [
         "instance_type=big has no effect: AggregateTypeAffinityFilter is not on "
         "(nova.conf:7)",
         "add AggregateTypeAffinityFilter to [filter_scheduler]enabled_filters, or "
-        "take the key off: openstack aggregate unset --property instance_type 3",
+        "take the key off: openstack aggregate unset --property instance_type agg",
     ),
     (
         agg("ComputeFilter", cpu_allocation_ratio="4.0"),
@@ -150,7 +150,7 @@ FAULTS = [
         "cpu_allocation_ratio=4.0 has no effect: Nova 34 (2026.2) has no "
         "AggregateCoreFilter any more",
         "set the ratio in the inventories of the aggregate's hosts, and take the "
-        "key off: openstack aggregate unset --property cpu_allocation_ratio 3",
+        "key off: openstack aggregate unset --property cpu_allocation_ratio agg",
     ),
     (
         cloud(
@@ -185,7 +185,7 @@ FAULTS = [
         "AggregateImagePropertiesIsolation does not compare it, whatever image i "
         "has",
         "name the property by its name of today, and take vm_mode off: openstack "
-        "aggregate set 3 --property hw_vm_mode=hvm",
+        "aggregate set agg --property hw_vm_mode=hvm",
     ),
     (
         agg(IMAGES, hw_architecture="ppc64, amd64"),
@@ -195,7 +195,7 @@ FAULTS = [
         "hw_architecture=ppc64, amd64: AggregateImagePropertiesIsolation compares "
         "x86_64, and amd64 equals no image's property: images that have it are kept "
         "out",
-        "openstack aggregate set 3 --property hw_architecture=ppc64,x86_64",
+        "openstack aggregate set agg --property hw_architecture=ppc64,x86_64",
     ),
     (
         cloud(
@@ -213,6 +213,29 @@ FAULTS = [
         "give it to an aggregate with hosts, or take "
         "aggregate_instance_extra_specs:gpu off the flavor: openstack aggregate set "
         "--property gpu=a100 <AGGREGATE>",
+    ),
+    (
+        agg(EXTRA_SPECS, flavors=[flavor("f", sdd="true")], ssd="true"),
+        "filters-no-aggregate",
+        "error",
+        "flavor f",
+        "AggregateInstanceExtraSpecsFilter keeps it out of all hosts: none is in an "
+        "aggregate whose sdd matches sdd=true; did you mean ssd=true?",
+        f"then take sdd off: openstack flavor set --property ssd=true {F}",
+    ),
+    (
+        agg(
+            EXTRA_SPECS,
+            flavors=[flavor("f", aggregate_instance_extra_specs__disk="nmve")],
+            disk="nvme",
+        ),
+        "filters-no-aggregate",
+        "error",
+        "flavor f",
+        "AggregateInstanceExtraSpecsFilter keeps it out of all hosts: none is in an "
+        "aggregate whose disk matches aggregate_instance_extra_specs:disk=nmve; there "
+        "is nvme; did you mean aggregate_instance_extra_specs:disk=nvme?",
+        f"openstack flavor set --property aggregate_instance_extra_specs:disk=nvme {F}",
     ),
     (
         agg(EXTRA_SPECS, flavors=[flavor("f", gpu="l4,t4")], gpu="l4,t4"),
@@ -302,7 +325,7 @@ FAULTS = [
         "aggregate agg",
         "AggregateMultiTenancyIsolation of Nova 29 (2024.1) does not read "
         "filter_tenant_id2, and keeps out the project p2",
-        "a value has 255 characters at most: openstack aggregate set 3 --property "
+        "a value has 255 characters at most: openstack aggregate set agg --property "
         "filter_tenant_id=p1,p2",
     ),
     (

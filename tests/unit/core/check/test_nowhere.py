@@ -473,7 +473,7 @@ def test_an_architecture_whose_trait_is_missing_is_found_once():
     known = of.known_traits | {"HW_ARCH_AARCH64"}
     of = dataclasses.replace(of, known_traits=known)
     assert ids(of) == ["traits-no-host"]
-    assert "add hosts of this architecture" in words(of)[1]
+    assert "check hw_architecture of the image, or add hosts" in words(of)[1]
 
 
 def test_traits_that_users_give_their_images_take_no_more_requests():

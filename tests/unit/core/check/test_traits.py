@@ -8,6 +8,7 @@ import pytest
 
 from osc_traitsched.core.check.finding import Severity, SubjectKind
 from osc_traitsched.core.nova import options
+from osc_traitsched.paste import line
 from tests.unit.core.check.surveys import (
     aggregate,
     assumed,
@@ -53,9 +54,50 @@ def test_an_unknown_trait_is_an_error_be_it_forbidden(value):
     assert (found.rule, found.severity) == ("traits-unknown", Severity.ERROR)
     assert (found.name, found.flavors) == ("CUSTOM_GOLT", ("f",))
     assert found.nearest == (GOLD,)
+    assert found.words().fix == "correct flavor f"
+    assert found.words().problem.endswith("; did you mean CUSTOM_GOLD?")
+
+
+def test_a_trait_of_no_host_with_the_name_of_another_is_not_given_to_hosts():
+    """Somebody created what the flavor misspells."""
+    hosts = [host("a", GOLD, "CUSTOM_RACK_1"), host("b")]
+    known = {GOLD, "CUSTOM_GLOD", "CUSTOM_RACK_1", "CUSTOM_RACK_2"}
+    flavors = [
+        flavor("typo", trait__CUSTOM_GLOD="required"),
+        flavor("rack", trait__CUSTOM_RACK_2="required"),
+    ]
+    named = dataclasses.replace(survey(hosts, flavors), known_traits=frozenset(known))
+    typo, rack = (f.words() for f in findings(named) if f.rule == "traits-no-host")
+    assert typo.problem.endswith("; did you mean CUSTOM_GOLD?")
+    assert typo.fix == "correct flavor typo"
+    assert line(rack.fix) == "openstack trait-sched add CUSTOM_RACK_2 --host <HOST>"
+
+
+@pytest.mark.parametrize(
+    ("value", "right"),
+    [
+        ("require", "required"),
+        ("requires", "required"),
+        ("Required", "required"),
+        ("True", "required"),
+        ("1", "required"),
+        ("forbid", "forbidden"),
+        ("forbiden", "forbidden"),
+    ],
+)
+def test_a_value_of_a_trait_is_corrected_to_what_is_meant(value, right):
+    named = survey(AB, [flavor("f", trait__CUSTOM_GOLD=value)])
+    found = only(f for f in findings(named) if f.rule == "traits-bad-value")
+    fix = line(found.words().fix)
+    assert fix.startswith(f"openstack flavor set --property trait:CUSTOM_GOLD={right} ")
+
+
+@pytest.mark.parametrize("value", ["preferred", "no", "unrequired", "not required"])
+def test_a_value_of_a_trait_that_could_mean_anything_has_no_command(value):
+    named = survey(AB, [flavor("f", trait__CUSTOM_GOLD=value)])
+    found = only(f for f in findings(named) if f.rule == "traits-bad-value")
     assert found.words().fix == (
-        "correct flavor f; only if CUSTOM_GOLT is meant, create it (trait-sched add "
-        "--create)"
+        "set the value to required or forbidden, or remove the key"
     )
 
 
@@ -101,7 +143,7 @@ def test_a_name_that_no_trait_can_have_is_an_error_about_the_flavor_alone(name):
     named = flavor("f", **{f"trait:{name}": "forbidden"})
     found = only(findings(survey([host("a")], [named])))
     assert (found.rule, found.severity) == ("traits-malformed", Severity.ERROR)
-    assert (found.kind, found.name, found.id) == (SubjectKind.FLAVOR, "f", named["id"])
+    assert (found.kind, found.name, found.id) == (SubjectKind.FLAVOR, "f", "f")
     assert (found.keys, found.names) == ((f"trait:{name}",), (name,))
 
 

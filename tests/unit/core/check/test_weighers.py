@@ -74,7 +74,7 @@ def test_a_multiplier_that_no_weigher_reads_has_no_effect(settings, key, severit
             severity,
             "aggregate agg",
             f"{key}=2 has no effect: {why}",
-            f"openstack aggregate unset --property {key} 3",
+            f"openstack aggregate unset --property {key} agg",
         )
     ]
 
