@@ -46,6 +46,7 @@ _OF_IMAGES = frozenset(
         "cinder_encryption_key_id",
         "disk_format",
         "mappings",
+        "root_device_name",
     ]
 )
 
