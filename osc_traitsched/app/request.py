@@ -111,7 +111,7 @@ def _placed(cloud: Cloud, question: Question, group: ServerGroup | None) -> Ques
 
 
 def _image(cloud: Cloud, name: str, project: str | None) -> Body:
-    found = lookup.images_named(cloud, name)
+    found = lookup.images_named(cloud, name, project)
     if len(found) > 1:
         is_open = functools.partial(_is_image_for, cloud, project, is_listed=True)
         found = images.likeliest_images(found, is_open)

@@ -26,6 +26,7 @@ from osc_traitsched.app import (
     traits,
 )
 from osc_traitsched.app.settings import SettingsSources
+from osc_traitsched.cloud import lookup
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.commands.explain import exit_code
 from osc_traitsched.config.saved import Saved
@@ -729,6 +730,23 @@ def test_an_image_name_that_two_have_is_ambiguous():
     images = {f"{NAMED_ROCKY}&os_hidden=false": twins}
     with pytest.raises(AmbiguousName):
         ask(RecordedCloud(image=images))
+
+
+@pytest.mark.parametrize("shown", ["public", "private"])
+def test_another_project_s_community_image_of_the_name_is_not_the_one_that_is_meant(
+    shown,
+):
+    ours = {**ROCKY, "visibility": shown, "owner": OWN}
+    theirs = {**ROCKY, "id": CMP01, "visibility": "community", "owner": OTHER}
+    for owner, ids in ((OTHER, [ours["id"]]), (OWN, [CMP01, ours["id"]])):
+        listed = {"images": [{**theirs, "owner": owner}, ours]}
+        cloud = RecordedCloud(image={f"{NAMED_ROCKY}&os_hidden=false": listed})
+        found = lookup.images_named(cloud, "rocky")
+        assert [each["id"] for each in found] == ids
+    alone = RecordedCloud(
+        image={f"{NAMED_ROCKY}&os_hidden=false": {"images": [theirs]}}
+    )
+    assert lookup.images_named(alone, "rocky") == (theirs,)
 
 
 def test_placement_may_refuse_the_request():
