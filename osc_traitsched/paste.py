@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
+import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Union
@@ -71,6 +73,37 @@ def printable(name: str, identity: str) -> str:
     return name if is_printable(name) else identity
 
 
+#: Global options of the login that do not begin with ``--os-``.
+_LOGIN = frozenset({"--insecure", "--verify"})
+
+#: Global options that do not choose a cloud or a user, and how names of secrets end.
+_NOT_REPEATED = re.compile(
+    r"--os-(.*-api-version|beta-command|profile|.+-key|"
+    r"(.*-)?(password|passcode|token|secret|code|passphrase))"
+)
+
+#: A URL with a password in it.
+_PASSWORD_IN_URL = re.compile(r"//[^/]*:[^/]*@")
+
+
+def login_options(
+    parser: argparse.ArgumentParser, given: argparse.Namespace
+) -> tuple[Option, ...]:
+    """Global options of a login that are not the parser's defaults, without secrets."""
+    found = []
+    for action in parser._actions:
+        flag, *_ = (*action.option_strings, "")
+        value = getattr(given, action.dest, None)
+        is_login = flag.startswith("--os-") or flag in _LOGIN
+        if not is_login or _NOT_REPEATED.fullmatch(flag):
+            continue
+        is_given = value and value != parser.get_default(action.dest)
+        if is_given and not _PASSWORD_IN_URL.search(str(value)):
+            found.append(Option(flag, None if value is True else str(value)))
+    # The plugins add their options in any order.
+    return tuple(sorted(found, key=lambda option: option.name))
+
+
 def line(command: Command, options: Sequence[Option] = ()) -> str:
     """Return a command as a shell takes it; empty if it can't be printed.
 
@@ -81,6 +114,12 @@ def line(command: Command, options: Sequence[Option] = ()) -> str:
         return ""
     program = [command.program, *_words(given), *command.verb.split()]
     return " ".join([*program, *_arguments(command.parts)])
+
+
+def repeating(text: str, options: Sequence[Option]) -> str:
+    """A message with the options in each command of ``openstack`` that lacks them."""
+    given = " ".join(["openstack", *_words(options)])
+    return re.sub(r"(?<!\S)openstack(?= [a-z][a-z-]* )", lambda _: given, text)
 
 
 def _names(parts: Iterable[Part]) -> Iterator[str]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from osc_traitsched.app.explain import (
     LaterOfEach,
     by_weight,
     matcher_of,
+    nothing_from_root,
     with_builds,
     with_nova,
 )
@@ -174,6 +176,10 @@ def _of_facts(
     other = matcher_of(second, filtered, facts) if second else None
     verdict = verdicts.evaluate(matcher_of(first, filtered, facts), facts, other)
     placed = frozenset(host.uuid for host in facts.snapshot.hosts) - verdict.kept_from
+    given = (facts.offers.get(each, ()) for each in _amounts(_queries(request)))
+    from_root = placed.intersection(itertools.chain.from_iterable(given))
+    refusal = nothing_from_root() if placed and not from_root else None
+    placed = from_root
     otherwise = frozenset[str]()
     if not placed - filtered.all_kept_out:
         nodes = tuple(computes.values())
@@ -187,4 +193,4 @@ def _of_facts(
         filtering=filtered,
         computes=computes,
     )
-    return dataclasses.replace(found, refusal=found.filter_failure)
+    return dataclasses.replace(found, refusal=refusal or found.filter_failure)

@@ -423,6 +423,11 @@ def root_refusal(
     requests = answer.body["allocation_requests"]
     if not hosts or any(hosts & each["allocations"].keys() for each in requests):
         return None
+    return nothing_from_root()
+
+
+def nothing_from_root() -> Refusal:
+    """The refusal of :func:`root_refusal`."""
     return Refusal("NoValidHost", "nothing-from-root", (), "scheduler")
 
 

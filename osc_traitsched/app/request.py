@@ -22,8 +22,9 @@ from osc_traitsched.core.nova import evidence
 from osc_traitsched.core.nova.filter import groups
 from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.core.nova.question import Body, Question, ServerSpec
-from osc_traitsched.core.nova.request import Request, checks
+from osc_traitsched.core.nova.request import Request, building, checks
 from osc_traitsched.core.nova.server import image as images
+from osc_traitsched.core.nova.server.image import read as read_image
 from osc_traitsched.core.nova.server.parts import Parts, Port
 
 
@@ -110,7 +111,7 @@ def _placed(cloud: Cloud, question: Question, group: ServerGroup | None) -> Ques
 
 
 def _image(cloud: Cloud, name: str, project: str | None) -> Body:
-    found = lookup.images_named(cloud, name)
+    found = lookup.images_named(cloud, name, project)
     if len(found) > 1:
         is_open = functools.partial(_is_image_for, cloud, project, is_listed=True)
         found = images.likeliest_images(found, is_open)
@@ -149,12 +150,23 @@ def missing_trait(
 def check_visible(cloud: Cloud, question: Question) -> None:
     """Reject objects that the project of the request may not use.
 
-    Nothing is checked if the user did not name a project.
+    If the user did not name a project, only ports are checked: nova-api lets an
+    administrator name all of these, and nova-compute rejects the port
+    (nova/network/neutron.py, ``_validate_requested_port_ids``).
 
     :raises NotForProject: for a flavor, image, port, network, volume or server group
+    :raises Refusal: for a port of another project, and a missing snapshot
     """
     project, flavor, image = question.project, question.flavor, question.image
-    if question.spec.project is None or project is None:
+    if not question.is_kept:
+        _check_sources(cloud, question)
+    if project is None:
+        return
+    if question.spec.project is None:
+        for port in question.parts.ports:
+            if port.project not in (None, project):
+                reason, keys = "port-of-another-project", (port.label,)
+                raise Refusal("PortNotUsable", reason, keys, building.NO_VALID_HOST)
         return
     is_public = flavor.get("os-flavor-access:is_public", True)
     if not is_public and project not in lookup.flavor_projects(cloud, flavor):
@@ -173,6 +185,22 @@ def check_visible(cloud: Cloud, question: Question) -> None:
     group = question.group
     if group is not None and group.project not in (None, project):
         raise NotForProject("server group", group.name)
+
+
+def _check_sources(cloud: Cloud, question: Question) -> None:
+    """Reject an image whose snapshots or volumes Cinder does not have.
+
+    nova/compute/api.py, ``_validate_bdm``
+    """
+    release = question.assumptions.release
+    with building.at(building.API, release):
+        for device in read_image(question.image, release).devices:
+            for kind in ("snapshot", "volume"):
+                identity = device.get(f"{kind}_id")
+                if identity and not request_parts.is_in_cinder(cloud, kind, identity):
+                    keys = (f"{kind} {identity}",)
+                    name = f"InvalidBDM{kind.capitalize()}"
+                    raise Refusal(name, "no-such-snapshot", keys)
 
 
 def _is_image_for(

@@ -144,6 +144,8 @@ class HttpService:
             timeout=bound,
             raise_exc=False,
             connect_retries=0,
+            # openstacksdk would send again to Glance, as late as Retry-After says.
+            status_code_retries=0,
             **{key: value for key, value in kwargs.items() if value is not None},
         )
         with problems.translated(self.service_type, bound):

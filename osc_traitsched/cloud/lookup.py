@@ -301,9 +301,15 @@ def image_of_id(cloud: Cloud, identity: str) -> Body | None:
     return found
 
 
-def images_named(cloud: Cloud, name: str) -> tuple[Body, ...]:
+def images_named(
+    cloud: Cloud, name: str, project: str | None = None
+) -> tuple[Body, ...]:
     """Return the bodies of the one image of an ID, or else of those of a name.
 
+    The openstack client finds no community image of another project by its name, so
+    such images count only if no other image has the name.
+
+    :param project: ID; None for the user's own
     :raises NothingMatches: when there is none
     """
     if is_uuid(name):
@@ -320,7 +326,13 @@ def images_named(cloud: Cloud, name: str) -> tuple[Body, ...]:
     if not found:
         names = {each["name"] for each in images(cloud, {}) if each["name"]}
         raise errors.NothingMatches("image", name, near_names(name, names))
-    return found
+    owner = project or cloud.own_project
+    findable = (
+        each
+        for each in found
+        if each["visibility"] != "community" or each.get("owner") == owner
+    )
+    return tuple(findable) or found
 
 
 def is_uuid(text: str) -> bool:

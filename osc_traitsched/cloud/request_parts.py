@@ -148,6 +148,21 @@ def volumes(cloud: Cloud, names: Iterable[str]) -> tuple[Volume, ...]:
     return tuple(_volume(_body(cloud, name)) for name in names)
 
 
+def is_in_cinder(cloud: Cloud, kind: str, identity: object) -> bool:
+    """Whether Cinder has a ``snapshot`` or a ``volume``; also true if it is not read.
+
+    nova-api looks with the user's rights, as this does.
+    """
+    path = rest.path(f"{kind}s", str(identity))
+    try:
+        body = rest.get_if_there(cloud.block_storage, path, {kind: {}})
+    except errors.NotInCatalog:
+        return False
+    except CloudBroke:
+        return True
+    return body is not None
+
+
 def _body(cloud: Cloud, name: str) -> Mapping[str, Any]:
     service = cloud.block_storage
     body = rest.get_if_there(service, rest.path("volumes", name), {"volume": _VOLUME})

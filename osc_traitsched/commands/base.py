@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import enum
+import io
 import logging
 import math
 import shutil
@@ -237,18 +238,6 @@ _INTERNAL = (
 
 _REGION = "--os-region-name"
 
-#: Global options that choose a cloud, a project or a user and hold no secret, by their
-#: names in cliff.
-_REPEATED = {
-    name: f"--os-{name.replace('_', '-')}"
-    for name in (
-        *("cloud", "region_name", "interface", "auth_type", "auth_url", "endpoint"),
-        *("system_scope", "domain_name", "domain_id", "project_name", "project_id"),
-        *("project_domain_name", "project_domain_id", "username"),
-        *("user_domain_name", "user_domain_id"),
-    )
-}
-
 
 def _make_visible(record: logging.LogRecord) -> bool:
     record.msg, record.args = visible(record.getMessage()), ()
@@ -288,8 +277,8 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
             "--timeout",
             type=seconds,
             metavar="SECONDS",
-            help="how long to wait for each answer of a service (default: api_timeout "
-            f"of clouds.yaml, else {TIMEOUT})",
+            help="how long a service may be silent, before its answer or within it "
+            f"(default: api_timeout of clouds.yaml, else {TIMEOUT})",
         )
         return parser
 
@@ -312,17 +301,11 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
 
     @property
     def repeated_options(self) -> tuple[Option, ...]:
-        """Global options of this call that a printed command must repeat.
+        """Global login options of this call, without secrets, for printed commands.
 
-        Environment variables still apply when it is pasted.
+        Environment variables still apply when a command is pasted.
         """
-        options, parser = self.app.options, self.app.parser
-        given = {name: getattr(options, name, None) for name in _REPEATED}
-        return tuple(
-            Option(flag, given[name])
-            for name, flag in _REPEATED.items()
-            if given[name] and given[name] != parser.get_default(name)
-        )
+        return paste.login_options(self.app.parser, self.app.options)
 
     @property
     def width(self) -> int:
@@ -343,7 +326,8 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         shown = list(lines)
         if self.is_quiet:
             shown = shown[above : above + 1]
-        return self.where + "\n".join(painted(each, self.width) for each in shown)
+        text = "\n".join(painted(each, self.width) for each in shown)
+        return self.where + paste.repeating(text, self.repeated_options)
 
     @property
     def where(self) -> str:
@@ -359,14 +343,26 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         self.timeout = parsed_args.timeout
         options = getattr(self.app, "options", None)
         is_debugged = getattr(options, "debug", False)
-        with contextlib.nullcontext() if is_debugged else silenced():
-            return self._run(parsed_args)
+        LOG.addFilter(self._repeat_options)
+        try:
+            with contextlib.nullcontext() if is_debugged else silenced():
+                return self._run(parsed_args)
+        finally:
+            LOG.removeFilter(self._repeat_options)
+
+    def _repeat_options(self, record: logging.LogRecord) -> bool:
+        text = paste.repeating(record.getMessage(), self.repeated_options)
+        record.msg, record.args = text, ()
+        return True
 
     def _run(self, parsed_args: argparse.Namespace) -> int:
         try:
             arguments.check_text(parsed_args)
             if self.app.stdout is None:
                 raise exceptions.CommandError("standard output is closed")
+            if isinstance(self.app.stdout, io.TextIOWrapper):
+                # A name that the terminal can't show must not end a run after writes.
+                self.app.stdout.reconfigure(errors="backslashreplace")
             app: Any = self.app
             app.lacks_settings = False
             code = super().run(parsed_args) or ExitCode.DONE
@@ -382,7 +378,8 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
             code = of_error(exc)
             if code is ExitCode.ERROR:
                 # cliff exits with 1, and shows a traceback with --debug.
-                raise exceptions.CommandError(visible(str(exc))) from exc
+                text = paste.repeating(visible(str(exc)), self.repeated_options)
+                raise exceptions.CommandError(text) from exc
             LOG.error("%s", str(exc))
             return code
         except Exception as exc:

@@ -357,5 +357,6 @@ class ExportWanted(base.Command):
         )
         found = export_wanted(cloud, assumed.collation)
         lines = [f"Not here: {each}" for each in found.unsaid]
-        self.app.stdout.write(writer.text(found.wanted, lines))
+        encoding = getattr(self.app.stdout, "encoding", None)
+        self.app.stdout.write(writer.text(found.wanted, lines, encoding))
         return ExitCode.DONE

@@ -67,6 +67,20 @@ def capacity(openstack):
     return run
 
 
+def test_a_host_that_gives_nothing_of_its_own_has_no_room(placement, cloud, capacity):
+    """nova-scheduler drops it (nova/scheduler/manager.py, ``_schedule``)."""
+    placement.call("PUT", "/resource_classes/CUSTOM_GIZMO")
+    root = placement.add_host("cmp00")
+    placement.add_host("gizmos", (), root, {"CUSTOM_GIZMO": 4})
+    nothing = {f"resources__{each}": "0" for each in ("VCPU", "MEMORY_MB", "DISK_GB")}
+    gizmo = {"resources__CUSTOM_GIZMO": "1"}
+    nested = flavor("nested", 1, 64, 1, **nothing, **gizmo)
+    cloud([("cmp00", root)], [nested, flavor("both", 1, 64, 1, **gizmo)])
+    found = capacity()
+    assert found["nested"]["servers"] == {"min": 0, "max": 0}
+    assert found["both"]["servers"] == {"min": 4, "max": 4}
+
+
 def by_host(found):
     """Return the servers on each host with room."""
     return {name: each["servers"] for name, each in found["groups"].items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import os
 import pathlib
@@ -18,8 +19,15 @@ _SECTIONS = ("traits", "aggregates", "flavors", "images")
 _PARTS = tuple(Part)
 
 
-def text(wanted: Wanted, comments: Iterable[str] = ()) -> str:
-    """Return a document that says what is wanted, sorted, with comments on top."""
+def text(
+    wanted: Wanted, comments: Iterable[str] = (), encoding: str | None = None
+) -> str:
+    """Return a document that says what is wanted, sorted, with comments on top.
+
+    :param encoding: of the stream that it is written to; None for UTF-8. Other streams
+        get ASCII with YAML's escapes.
+    """
+    is_utf8 = encoding is None or codecs.lookup(encoding).name == "utf-8"
     body: dict[str, Any] = {"version": 1}
     groups = {
         group.name.text: [value.text for value in group.values]
@@ -31,7 +39,7 @@ def text(wanted: Wanted, comments: Iterable[str] = ()) -> str:
         if found := _section(wanted, section):
             body[section] = found
     written = yaml.safe_dump(
-        body, sort_keys=False, allow_unicode=True, default_flow_style=False
+        body, sort_keys=False, allow_unicode=is_utf8, default_flow_style=False
     )
     return "".join(f"# {line}\n" for line in comments) + written
 

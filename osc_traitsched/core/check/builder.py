@@ -47,6 +47,7 @@ _OF_IMAGES = frozenset(
         "cinder_encryption_key_id",
         "disk_format",
         "mappings",
+        "root_device_name",
     ]
 )
 

@@ -108,6 +108,19 @@ _RULES = {
         "Cinder does not let a server have the volume {}",
         "wait until the volume is available, or name another one",
     ),
+    "volume-too-small": _Rule(
+        "the root volume of the image is smaller than the image needs, by {}",
+        "lower min_disk, or use another image",
+    ),
+    "no-such-snapshot": _Rule(
+        "Cinder does not have {} of the image's block_device_mapping",
+        "use another image",
+    ),
+    "port-of-another-project": _Rule(
+        "the port {} belongs to another project, so nova-compute rejects it on every "
+        "host",
+        "name a port of the server's project",
+    ),
     "volume-of-several-servers": _Rule(
         "several servers can't share the volume {}", "ask for one server with it"
     ),

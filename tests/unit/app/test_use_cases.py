@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import json
 import os
 import pathlib
 import pkgutil
@@ -25,6 +26,8 @@ from osc_traitsched.app import (
     traits,
 )
 from osc_traitsched.app.settings import SettingsSources
+from osc_traitsched.cloud import lookup
+from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.commands.explain import exit_code
 from osc_traitsched.config.saved import Saved
 from osc_traitsched.core.errors import (
@@ -34,6 +37,7 @@ from osc_traitsched.core.errors import (
     Forbidden,
     NotForProject,
     NothingMatches,
+    NotInCatalog,
     Refusal,
     TraitMissing,
     UnknownTrait,
@@ -41,6 +45,7 @@ from osc_traitsched.core.errors import (
 from osc_traitsched.core.inventory.selection import Selectors
 from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.core.nova.question import ServerSpec
+from osc_traitsched.core.nova.server.parts import Network, Parts, Port
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.views import listing as views
 from osc_traitsched.views.explain import document, prose
@@ -642,6 +647,72 @@ def test_a_server_group_is_for_its_own_project(owner, is_for_demo):
     assert allowed(cloud, question) is is_for_demo
 
 
+@pytest.mark.parametrize("owner", [OWN, OTHER, None])
+def test_a_port_of_another_project_is_rejected_whoever_asks(cloud, owner):
+    port = Port("p1", Network("n1"), project=owner)
+    question = dataclasses.replace(ask(cloud), parts=Parts(ports=(port,)))
+    found = explain.explain(cloud, question)
+    if owner != OTHER:
+        assert found.refusal is None
+        return
+    assert (found.refusal.exception, found.refusal.stage) == (
+        "PortNotUsable",
+        "no valid host",
+    )
+    assert exit_code(found) == ExitCode.NO_HOST
+    with pytest.raises(Refusal):
+        candidates.candidates(cloud, question)
+
+
+def test_an_administrator_may_use_the_server_group_of_another_project(cloud):
+    group = ServerGroup("g", "affinity", project=OTHER)
+    question = dataclasses.replace(ask(cloud), group=group)
+    assert allowed(cloud, question)
+
+
+@dataclasses.dataclass
+class Cinder:
+    """Answers one path, or raises."""
+
+    path: str
+    answer: object
+    service_type = "block-storage"
+
+    def get(self, path, params=None, microversion=None, timeout=None):
+        assert path == self.path
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+@pytest.mark.parametrize(
+    ("kind", "answer", "exception"),
+    [
+        ("snapshot", {"snapshot": {}}, None),
+        ("snapshot", CloudBroke("block-storage", "gone", 404), "InvalidBDMSnapshot"),
+        ("volume", CloudBroke("block-storage", "gone", 404), "InvalidBDMVolume"),
+        ("snapshot", NotInCatalog("block-storage"), "InvalidBDMSnapshot"),
+        ("snapshot", CloudBroke("block-storage", "no", 403), None),
+    ],
+)
+def test_what_the_image_of_a_volume_is_made_of_must_be_in_cinder(
+    kind, answer, exception
+):
+    device = {"boot_index": 0, "source_type": kind, "destination_type": "volume"}
+    devices = json.dumps([{**device, f"{kind}_id": "s1"}])
+    image = {**ROCKY, "bdm_v2": "true", "block_device_mapping": devices}
+    cloud = RecordedCloud()
+    cloud.block_storage = Cinder(f"/{kind}s/s1", answer)
+    question = dataclasses.replace(ask(cloud), image=image)
+    if exception is None:
+        assert request.accepted(cloud, question)
+        return
+    with pytest.raises(Refusal) as raised:
+        request.accepted(cloud, question)
+    refusal = raised.value
+    assert (refusal.exception, refusal.stage, refusal.http) == (exception, "api", 400)
+
+
 def test_what_is_not_the_projects_to_use_is_the_explanation():
     cloud, question = on_behalf(flavor=[OWN])
     found = explain.explain(cloud, question)
@@ -656,6 +727,23 @@ def test_an_image_name_that_two_have_is_ambiguous():
     images = {f"{NAMED_ROCKY}&os_hidden=false": twins}
     with pytest.raises(AmbiguousName):
         ask(RecordedCloud(image=images))
+
+
+@pytest.mark.parametrize("shown", ["public", "private"])
+def test_another_project_s_community_image_of_the_name_is_not_the_one_that_is_meant(
+    shown,
+):
+    ours = {**ROCKY, "visibility": shown, "owner": OWN}
+    theirs = {**ROCKY, "id": CMP01, "visibility": "community", "owner": OTHER}
+    for owner, ids in ((OTHER, [ours["id"]]), (OWN, [CMP01, ours["id"]])):
+        listed = {"images": [{**theirs, "owner": owner}, ours]}
+        cloud = RecordedCloud(image={f"{NAMED_ROCKY}&os_hidden=false": listed})
+        found = lookup.images_named(cloud, "rocky")
+        assert [each["id"] for each in found] == ids
+    alone = RecordedCloud(
+        image={f"{NAMED_ROCKY}&os_hidden=false": {"images": [theirs]}}
+    )
+    assert lookup.images_named(alone, "rocky") == (theirs,)
 
 
 def test_placement_may_refuse_the_request():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import http.server
+import json
 import logging
 import socket
 import threading
@@ -23,7 +24,7 @@ TIMEOUT = 1
 
 
 class LoggedIn(base.BaseIdentityPlugin):
-    """A login whose catalog has Placement and Nova at one URL."""
+    """A login whose catalog has Placement, Nova and Glance at one URL."""
 
     def __init__(self, url):
         super().__init__()
@@ -40,7 +41,7 @@ class LoggedIn(base.BaseIdentityPlugin):
             "issued_at": "2001-01-01T00:00:00.000000Z",
             "catalog": [
                 {"type": each, "endpoints": [endpoint]}
-                for each in ("placement", "compute")
+                for each in ("placement", "compute", "image")
             ],
         }
 
@@ -53,6 +54,35 @@ class Unavailable(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         self.send_error(503)
+
+    def log_message(self, *args):
+        """Say nothing."""
+
+
+class Busy(http.server.BaseHTTPRequestHandler):
+    """Glance behind a load balancer that says when to come back."""
+
+    def do_GET(self):
+        if not self.path.startswith("/v2/images"):
+            url = f"http://{self.headers['Host']}/v2/"
+            links = [{"rel": "self", "href": url}]
+            version = {"id": "v2.9", "status": "CURRENT", "links": links}
+            body = json.dumps({"versions": [version]}).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+            return
+        self.do_PATCH()
+
+    def do_PATCH(self):
+        self.server.asked.append(self.command)
+        self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self.send_response(503)
+        self.send_header("Retry-After", "3600")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
 
     def log_message(self, *args):
         """Say nothing."""
@@ -207,3 +237,21 @@ def test_what_a_discovery_warns_of_is_left_out_for_our_commands(
     with quiet, pytest.raises(CloudBroke):
         cloud(unavailable).placement.get("/")
     assert bool(logged) is not is_silenced
+
+
+def test_glance_is_asked_once_whenever_it_wants_to_be_asked_again():
+    with http.server.HTTPServer(("127.0.0.1", 0), Busy) as server:
+        server.asked = []
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        image = cloud(f"http://127.0.0.1:{server.server_port}/").image
+        for send in (
+            lambda: image.get("/images/i"),
+            lambda: image.patch("/images/i", [], "application/json"),
+        ):
+            start = time.monotonic()
+            with pytest.raises(CloudBroke) as caught:
+                send()
+            assert (caught.value.status, caught.value.passing) == (503, True)
+            assert time.monotonic() - start < 5
+        server.shutdown()
+    assert server.asked == ["GET", "PATCH"]

@@ -21,6 +21,8 @@ NO_OUTPUT_IN_CMD2 = "AttributeError: 'NoneType' object has no attribute 'isatty'
 
 class App:
     stdout = sys.stdout
+    parser = argparse.ArgumentParser()
+    options = argparse.Namespace(debug=False)
 
 
 class Failing(base.Command):

@@ -113,6 +113,10 @@ def test_the_plan_of_an_export_is_empty(data):
     text = writer.text(found.wanted)
     wanted, mistakes = reader.read("export.yaml", text)
     assert not mistakes, (text, mistakes)
+    # Standard output of another encoding gets what every encoding has.
+    escaped = writer.text(found.wanted, (), "latin-1")
+    assert reader.read("export.yaml", escaped) == (wanted, mistakes)
+    assert escaped.isascii()
     todo = plan_wanted(cloud, wanted, SchedulerSettings.of(data.draw(RELEASES)))
     assert not todo.claims, (text, todo.claims)
     assert not todo.plan.changes

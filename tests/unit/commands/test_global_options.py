@@ -14,7 +14,7 @@ from openstackclient import shell
 from osc_traitsched.commands.explain import Explain
 from osc_traitsched.core.explain.fix import HostAction, HostChange, HostFix
 from osc_traitsched.core.inventory.snapshot import Compute
-from osc_traitsched.paste import Option
+from osc_traitsched.paste import Option, line, openstack, repeating
 from tests.cases.reading import Case
 from tests.unit.views.test_schema import explanation
 
@@ -48,8 +48,8 @@ def test_the_options_that_choose_a_cloud_are_repeated(made):
     every = (*PROD, "--os-interface", "internal", "--os-system-scope", "all")
     assert made(*every).repeated_options == (
         Option("--os-cloud", "prod"),
-        Option("--os-region-name", "west"),
         Option("--os-interface", "internal"),
+        Option("--os-region-name", "west"),
         Option("--os-system-scope", "all"),
     )
 
@@ -59,8 +59,8 @@ def test_so_are_those_of_the_login(made):
     scope = ("--os-project-name", "admin", "--os-project-domain-name", "Default")
     assert [(o.name, o.value) for o in made(*login, *scope).repeated_options] == [
         ("--os-auth-url", "http://here/v3"),
-        ("--os-project-name", "admin"),
         ("--os-project-domain-name", "Default"),
+        ("--os-project-name", "admin"),
         ("--os-username", "ops"),
     ]
 
@@ -71,6 +71,57 @@ def test_no_secret_is_repeated(made):
         "--os-cloud",
         "--os-region-name",
     }
+
+
+@pytest.mark.parametrize(
+    "flag",
+    [
+        *("cacert", "cert", "key", "default-domain", "user-id", "user-domain-name"),
+        *("trust-id", "identity-provider", "protocol", "client-id", "domain-id"),
+        *("access-token-endpoint", "application-credential-id", "endpoint"),
+        *("application-credential-name", "remote-project-id"),
+    ],
+)
+def test_every_option_of_a_login_is_repeated(made, flag):
+    found = made(f"--os-{flag}", "some thing").repeated_options
+    assert found == (Option(f"--os-{flag}", "some thing"),)
+
+
+def test_an_option_without_a_value_is_repeated(made):
+    command = made(*PROD, "--insecure")
+    show = openstack("trait-sched list")
+    assert line(show, command.repeated_options) == (
+        "openstack --insecure --os-cloud prod --os-region-name west trait-sched list"
+    )
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        *("password", "token", "passcode", "code", "client-secret", "access-token"),
+        *("application-credential-secret", "oauth2-client-secret", "idp-otp-key"),
+        "compute-api-version",
+    ],
+)
+def test_a_secret_and_a_version_are_never_repeated(made, option):
+    assert made(f"--os-{option}", "2").repeated_options == ()
+
+
+def test_no_address_with_a_password_in_it_is_repeated(made):
+    for url in ("http://ops:hunter2@here/v3", "https://:x@here"):
+        assert made("--os-auth-url", url).repeated_options == ()
+
+
+def test_a_message_s_commands_repeat_the_options_too(made):
+    command = made(*PROD)
+    text = "run once: openstack trait-sched config save; see openstack --help"
+    assert repeating(text, command.repeated_options) == (
+        "run once: openstack --os-cloud prod --os-region-name west trait-sched config "
+        "save; see openstack --help"
+    )
+    done = "openstack --os-cloud prod trait-sched list, /etc/openstack and more"
+    assert repeating(done, command.repeated_options) == done
+    assert repeating(text, ()) == text
 
 
 def test_what_the_environment_says_is_not_repeated(made):

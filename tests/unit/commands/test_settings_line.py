@@ -37,6 +37,15 @@ def test_the_last_line_says_where_the_settings_are_from(name):
     assert sum(line.startswith("Settings: ") for line in named) == 1
 
 
+@pytest.mark.parametrize("name", ["check", "candidates", "isolate"])
+def test_the_hint_to_save_a_nova_conf_repeats_the_login(name):
+    login = ("--os-interface", "internal", "--insecure")
+    variables = shell.login("http://nowhere")
+    found = shell.run(variables, *login, "trait-sched", *COMMANDS[name])
+    repeated = "openstack --insecure --os-interface internal "
+    assert found.err.splitlines()[-1] == NOT_SUPPLIED.replace("openstack ", repeated)
+
+
 def test_a_quiet_command_and_one_of_the_settings_do_not_say_that_there_are_none():
     login = shell.login("http://nowhere")
     quiet = shell.run(login, "-q", "trait-sched", *COMMANDS["check"])

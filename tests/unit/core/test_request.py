@@ -1,5 +1,7 @@
 """The request by itself: its clauses, where they come from, and what it leaves open."""
 
+import json
+
 import pytest
 
 from osc_traitsched.core.nova import request
@@ -320,3 +322,55 @@ def test_all_the_names_that_others_use_are_in_the_room():
         "Request",
         "NotEvaluated",
     }
+
+
+SNAPSHOT = "22222222-2222-3333-4444-555555555555"
+#: The root disk of an image in the format of today, and in the one before Havana.
+NEW_ROOT = {
+    "boot_index": 0,
+    "source_type": "snapshot",
+    "destination_type": "volume",
+    "snapshot_id": SNAPSHOT,
+}
+OLD_ROOT = {"device_name": "/dev/vda", "snapshot_id": SNAPSHOT}
+SMALLER, FLAVOR = "VolumeSmallerThanMinDisk", "FlavorDiskSmallerThanMinDisk"
+
+
+@pytest.mark.parametrize(
+    ("device", "properties", "ends"),
+    [
+        # Nova 34's own answers, for min_disk of 30 and a flavor with a disk of 20
+        ({**NEW_ROOT, "volume_size": 29}, {"bdm_v2": "true"}, SMALLER),
+        ({**NEW_ROOT, "volume_size": "29"}, {"bdm_v2": "True"}, SMALLER),
+        ({**NEW_ROOT, "volume_size": 0}, {"bdm_v2": "true"}, SMALLER),
+        ({**NEW_ROOT, "volume_size": 30}, {"bdm_v2": "true"}, None),
+        ({**NEW_ROOT, "boot_index": "0"}, {"bdm_v2": "true"}, None),
+        (NEW_ROOT, {"bdm_v2": "true"}, None),
+        ({**NEW_ROOT, "boot_index": 1}, {"bdm_v2": "true"}, FLAVOR),
+        ({**NEW_ROOT, "destination_type": "local"}, {"bdm_v2": "true"}, FLAVOR),
+        (NEW_ROOT, {}, FLAVOR),
+        (OLD_ROOT, {}, None),
+        ({**OLD_ROOT, "volume_size": 29}, {}, SMALLER),
+        ({**OLD_ROOT, "device_name": "vda", "volume_size": 30}, {}, None),
+        ({**OLD_ROOT, "device_name": "sda"}, {}, FLAVOR),
+        ({**OLD_ROOT, "device_name": "sda"}, {"root_device_name": "/dev/sda"}, None),
+        (OLD_ROOT, {"bdm_v2": "true"}, "InvalidBDMFormat"),
+        ({"device_name": "vda"}, {}, "InvalidBDMFormat"),
+    ],
+)
+@pytest.mark.parametrize("boots_from_volume", [False, True])
+def test_an_image_of_a_volume_has_the_size_of_its_root_volume(
+    device, properties, ends, boots_from_volume
+):
+    image = {**IMAGE, "min_disk": 30, **properties}
+    image["block_device_mapping"] = json.dumps([device])
+    settings = SchedulerSettings.of(34)
+    question = Question(flavor(), image, (), settings).with_spec(
+        boot_from_volume=boots_from_volume
+    )
+    if ends is None or (ends == FLAVOR and boots_from_volume):
+        assert "DISK_GB" not in question.request().query()
+        return
+    with pytest.raises(Refusal) as raised:
+        question.request()
+    assert (raised.value.exception, raised.value.http) == (ends, 400)

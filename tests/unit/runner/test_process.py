@@ -2,6 +2,7 @@
 
 import ast
 import json
+import os
 import pathlib
 import shlex
 import subprocess
@@ -123,3 +124,93 @@ def test_what_runs_in_the_python_of_train_is_of_its_language(path):
 def test_a_command_line_may_be_longer_than_any_file_name():
     command = f"ssh -o {'x' * 300} ctl1 python3"
     assert process.arguments(command) == ["ssh", "-o", "x" * 300, "ctl1", "python3"]
+
+
+#: Modules that are imported before and by the runner, or while a Python starts.
+TRAPS = (
+    *("base64", "json", "logging", "typing", "os", "site", "posix", "sys", "codecs"),
+    *("sitecustomize", "usercustomize", "inspect", "tempfile", "zlib", "_bootlocale"),
+    *("nova", "encodings/__init__", "encodings/utf_8", "oslo_config/__init__"),
+)
+
+#: Stands for Nova, and says what the other Python can see.
+NOVA = """import os
+login = [name for name in os.environ if name.startswith("OS_")]
+raise ImportError(f"{login} {os.listdir('.')}")
+"""
+
+
+@pytest.fixture
+def trapped(tmp_path, monkeypatch):
+    """The current folder: whatever module of it is imported leaves a file beside it."""
+    folder = tmp_path / "here"
+    for name in TRAPS:
+        path = folder / f"{name}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"open({str(tmp_path / 'sprung')!r}, 'w').write({name!r})")
+    python = folder / "venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.symlink_to(sys.executable)
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("OS_PASSWORD", "secret")
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    yield folder
+    assert not (tmp_path / "sprung").exists(), (tmp_path / "sprung").read_text()
+
+
+@pytest.mark.parametrize("safe", ["", "1"])
+@pytest.mark.parametrize("path", [None, "./", ":/nowhere:", "/nowhere:."])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "{python}",
+        "env {python}",
+        "{python} -S",
+        "./venv/bin/python",
+        "env ./venv/bin/python -u",
+        "sh -c 'exec {python} -'",
+    ],
+)
+def test_no_code_of_the_current_folder_runs(command, path, safe, trapped, monkeypatch):
+    monkeypatch.setenv("PYTHONSAFEPATH", safe)
+    if path is not None:
+        monkeypatch.setenv("PYTHONPATH", path)
+    asked = command.format(python=shlex.quote(sys.executable))
+    assert process.ask(asked, {"plugins": []}, 60.0)["error"] == "no-nova"
+
+
+def test_a_far_python_drops_the_folder_that_its_own_pythonpath_names(trapped):
+    (trapped / "encodings" / "__init__.py").unlink()
+    for name in ("os", "site", "codecs", "sitecustomize", "usercustomize", "zlib"):
+        (trapped / f"{name}.py").unlink()
+    # It starts with this variable as ssh's other end would.
+    command = f"env PYTHONPATH=: {shlex.quote(sys.executable)}"
+    assert process.ask(command, {"plugins": []}, 60.0)["error"] == "no-nova"
+
+
+def test_the_folders_of_the_environment_are_still_imported_from(trapped, monkeypatch):
+    (trapped / "plugins").mkdir()
+    (trapped / "plugins" / "nova.py").write_text(NOVA)
+    for path in ("plugins", f":{trapped}/plugins"):
+        monkeypatch.setenv("PYTHONPATH", path)
+        answer = process.ask(sys.executable, {"plugins": []}, 60.0)
+        # It has no login, and stands in an empty folder.
+        assert answer["text"].startswith("ImportError: [] [] in ")
+
+
+def test_a_relative_path_is_of_the_current_folder(trapped):
+    python = str(trapped / "venv" / "bin" / "python")
+    for command in ("venv", "./venv", "venv/bin/python"):
+        assert os.path.normpath(process.arguments(command)[0]) == python
+        answer = process.ask(command, {"plugins": []}, 60.0)
+        assert answer["error"] == "no-nova"
+
+
+def test_a_name_on_the_path_is_no_folder_of_the_same_name(trapped, monkeypatch):
+    (trapped / "python3" / "bin").mkdir(parents=True)
+    (trapped / "python3" / "bin" / "python").symlink_to("/bin/false")
+    monkeypatch.setenv(
+        "PATH", os.path.dirname(sys.executable) + os.pathsep + os.defpath
+    )
+    assert process.arguments("python3") == ["python3"]
+    assert process.ask("python3", {"plugins": []}, 60.0)["error"] == "no-nova"

@@ -64,7 +64,7 @@ def _disk(server: Server) -> Iterator[NotEvaluated]:
     """
     if not server.image.body:
         return
-    if server.boot_from_volume:
+    if server.boot_from_volume and server.image.root_volume is None:
         size = server.image.amount("min_disk")
         if size:
             yield NotEvaluated(VOLUME_SIZE, "min_disk", str(size))

@@ -346,6 +346,20 @@ def active(server: Server) -> None:
         raise Refusal("ImageNotActive", "image-not-active", ("status",))
 
 
+def block_devices(server: Server) -> None:
+    """Reject a device of the image without a source.
+
+    nova/block_device.py, ``BlockDeviceDict``
+    """
+    key = "block_device_mapping"
+    is_new = server.image.body.get("bdm_v2")
+    old = ("virtual_name", "snapshot_id", "volume_id")
+    sources = (*(("source_type",) if is_new else old), "no_device")
+    for device in server.image.devices:
+        if not any(map(device.get, sources)):
+            raise Refusal("InvalidBDMFormat", "image-property-no-devices", (key,))
+
+
 def memory(server: Server) -> None:
     """Reject a flavor with less RAM than the image needs."""
     if server.flavor.ram < server.image.amount("min_ram"):
@@ -369,11 +383,17 @@ def packed_ring(server: Server) -> None:
 
 
 def disk(server: Server) -> None:
-    """Reject a flavor whose disk is too small for the image.
+    """Reject a flavor, or the image's root volume, that is too small for the image.
 
-    ``_validate_flavor_image_nostatus``. A root volume has its own size, and a disk of 0
+    ``_validate_flavor_image_nostatus``. Cinder checks another root volume. A disk of 0
     has the size of the image.
     """
+    volume = server.image.root_volume
+    if volume is not None and volume.get("volume_size") is not None:
+        size = properties.integer(volume["volume_size"]) or 0
+        if server.image.amount("min_disk") > size:
+            names = ("block_device_mapping", "min_disk")
+            raise Refusal("VolumeSmallerThanMinDisk", "volume-too-small", names)
     room = server.flavor.disk * _BYTES_A_GB
     if server.root_disk_is_a_volume or not room:
         return
@@ -510,6 +530,8 @@ CHECKS: tuple[Check, ...] = (
     Check(attachments.check_requests, until=24),
     Check(attachments.check_devices),
     Check(extra_specs.ephemeral_encryption, since=26),
+    # _check_and_transform_bdm
+    Check(block_devices),
     # _validate_flavor_image and _validate_flavor_image_nostatus
     Check(bootable, of_image=True),
     Check(active, of_image=True),

@@ -227,17 +227,29 @@ class Image:
             if key.startswith("trait:"):
                 yield key, str(value)
 
-    def is_of_a_volume(self) -> bool:
-        """Whether the image is of a server that had been booted from a volume.
+    @property
+    def root_volume(self) -> Mapping[str, object] | None:
+        """The root disk, if the image is of a server that was booted from a volume.
 
-        Its volume is the root disk (nova/compute/api.py, ``_check_and_transform_bdm``).
+        nova/compute/api.py, ``_get_image_defined_bdms``. Without ``bdm_v2`` the device
+        of the root disk's name is meant (nova/block_device.py,
+        ``from_legacy_mapping``).
         """
-        if not reading.boolean(self.body.get("bdm_v2")):
-            return False
-        return any(
-            device.get("boot_index") == 0 and device.get("destination_type") == "volume"
-            for device in self.devices
-        )
+        name = str(self.body.get("root_device_name") or "vda")
+        for device in self.devices:
+            if self.body.get("bdm_v2"):
+                is_root = reading.integer(device.get("boot_index")) == 0
+                is_volume = device.get("destination_type") == "volume"
+            else:
+                is_root = _device_name(device.get("device_name")) == _device_name(name)
+                is_volume = bool(device.get("snapshot_id") or device.get("volume_id"))
+            if is_root and is_volume:
+                return device
+        return None
+
+
+def _device_name(name: object) -> str:
+    return str(name or "").rpartition("/")[2]
 
 
 def read(body: Mapping[str, object] | None, release: int) -> Image:

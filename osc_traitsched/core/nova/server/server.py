@@ -181,7 +181,7 @@ class Server:
     @property
     def root_disk_is_a_volume(self) -> bool:
         """Whether the flavor's disk is unused (nova: ``is_bfv``)."""
-        return self.boot_from_volume or self.image.is_of_a_volume()
+        return self.boot_from_volume or self.image.root_volume is not None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from osc_traitsched.core.check.finding import Severity, SubjectKind
@@ -43,7 +45,8 @@ def test_a_format_whose_trait_placement_does_not_know_is_not_about_hosts():
 
 
 def test_the_image_of_a_volume_needs_no_host_for_its_format():
-    device = '[{"boot_index": 0, "destination_type": "volume"}]'
+    root = {"boot_index": 0, "source_type": "snapshot", "destination_type": "volume"}
+    device = json.dumps([root])
     of_volume = image("v", "vmdk", bdm_v2="true", block_device_mapping=device)
     assert ids(of(of_volume)) == []
 
