@@ -194,7 +194,7 @@ class ExplainServer(base.Command):
         self.app.stdout.write(self._text(found, args) + "\n")
         if found.problem is not None:
             raise found.problem
-        return _exit_code_of_failure(found)
+        return exit_code_of_failure(found)
 
     def _all_failed(self, args: argparse.Namespace) -> ExitCode:
         """Show all servers that failed, one block a cause."""
@@ -246,7 +246,8 @@ def _add_failed(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _exit_code_of_failure(found: ServerAnswer) -> ExitCode:
+def exit_code_of_failure(found: ServerAnswer) -> ExitCode:
+    """The exit code of an answer about a failure."""
     if found.explanation is None:
         return ExitCode.DONE
     if found.unrecorded:
@@ -256,8 +257,8 @@ def _exit_code_of_failure(found: ServerAnswer) -> ExitCode:
     if found.failure is None and found.state.host:
         return _OF_ONE_HOST[of_own_host(found.explanation, found.state.node)[0]]
     code = explain.exit_code(found.explanation)
-    is_unexplained = found.is_unexplained and code is ExitCode.DONE
-    return ExitCode.UNKNOWN if is_unexplained else code
+    is_doubtful = found.may_name_host or found.may_fail_alike
+    return ExitCode.UNKNOWN if is_doubtful and code is ExitCode.DONE else code
 
 
 # openstack trait-sched server destinations.

@@ -61,14 +61,12 @@ def now_of(answer: ServerAnswer) -> str:
         return verdict
     if not found.has_room:
         return "It would fail again."
-    if not answer.is_unexplained:
-        return f"Now {lower(verdict)}"
-    unknown = [part.name.value for part in answer.parts if not part.is_known]
-    missing = listed(unknown) or "a change of traits, aggregates or settings"
-    return (
-        f"Now {lower(verdict)[:-1]}, and Nova lists no change: the cause is what it "
-        f"does not record ({missing})."
-    )
+    hosts = f"{len(found.candidates)} of {count(found.total_hosts, 'host')}"
+    if answer.may_fail_alike:
+        return f"Now {hosts} may take it, unless it fails like that again."
+    if answer.may_name_host:
+        return f"Now {hosts} may take it: unknown if a host was named."
+    return f"Now {lower(verdict)}"
 
 
 def lower(verdict: str) -> str:
