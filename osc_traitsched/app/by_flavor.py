@@ -47,8 +47,8 @@ def by_flavor(
 
     Requests: one for each different amount of all flavors, one for each trait, and a
     dozen for the cloud. Placement's answer is computed. Flavors that a
-    named project may not use are left out. A flavor without a host is judged once more,
-    without the values by evidence.
+    named project may not use are left out. Each flavor is judged once more, without the
+    values by evidence.
 
     :param wanted: chooses among the cloud's flavors
     :raises NothingMatches: for an unknown image, or a cloud without flavors
@@ -174,11 +174,8 @@ def _of_facts(
     other = matcher_of(second, filtered, facts) if second else None
     verdict = verdicts.evaluate(matcher_of(first, filtered, facts), facts, other)
     placed = frozenset(host.uuid for host in facts.snapshot.hosts) - verdict.kept_from
-    otherwise = frozenset[str]()
-    if not placed - filtered.all_kept_out:
-        nodes = tuple(computes.values())
-        now = Matched(start.question, facts, verdict, filtered, nodes)
-        otherwise = now.without_evidence(_without_evidence(start.question))
+    now = Matched(start.question, facts, verdict, filtered, tuple(computes.values()))
+    otherwise = now.without_evidence(_without_evidence(start.question))
     found = dataclasses.replace(
         start,
         facts=dataclasses.replace(facts, candidates=placed),
