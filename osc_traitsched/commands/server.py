@@ -362,8 +362,8 @@ class DrainHost(base.Command):
 
     Says which servers can't move and why, and prints the commands that move the
     others, in order. A host that is drained is no destination. Nothing is written or
-    claimed. Exits 0 if every server has a new host, 3 if one has none, and 8 if that
-    depends on what no API shows. "openstack -q" prints the verdict alone.
+    claimed. Exits 0 if every server has a new host, 3 if one has none, and 8 if more
+    could move, or fewer, by what no API shows. "openstack -q" prints the verdict alone.
     """
 
     example = "host drain cmp01"
@@ -417,7 +417,7 @@ class DrainHost(base.Command):
         sources = scheduler_args.sources(args, self.app)
         found = drain.plan(self.cloud(), hosts, sources, args.aggregates)
         self.app.stdout.write(self._text(found, args) + "\n")
-        if found.surely_stuck:
+        if found.stuck and not found.dependent:
             return ExitCode.NO_HOST
         is_unknown = found.stuck or found.uncertain
         return ExitCode.UNKNOWN if is_unknown else ExitCode.DONE
