@@ -572,18 +572,14 @@ class ServerAnswer:
         failure = self.failure
         if failure is None or failure.stage in _NO_HOST_FOUND or not self.has_room:
             return False
+        is_claim_met = _CLAIM in failure.text and not self.freed.is_empty
         is_told = bool(failure.text) or failure.stage is Stage.CHECKS
-        is_claim = any(text in failure.text for text in _CLAIMS)
-        return is_told and (not is_claim or self.freed.is_empty)
+        return is_told and not is_claim_met
 
 
 _NO_HOST_FOUND = frozenset([Stage.NO_CANDIDATES, Stage.NO_HOST_LEFT, Stage.NOT_KEPT])
-#: nova-compute had no room for what it claims (nova/compute/claims.py)
-_CLAIMS = (
-    "Insufficient compute resources",
-    "Requested instance NUMA topology",
-    "Claim pci failed",
-)
+#: nova-compute had no room for NUMA nodes or devices (nova/compute/claims.py)
+_CLAIM = "Insufficient compute resources"
 #: By actions that no API shows in full once they failed.
 _UNRECORDED = {"resize": "flavor", "rebuild": "image"}
 

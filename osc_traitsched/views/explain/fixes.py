@@ -113,9 +113,19 @@ def _changes(changes: Sequence[RequestPart], question: Question) -> Iterator[str
         if isinstance(each, Replacement):
             yield _replacement(each, question)
         elif each.what == "zone":
-            yield f"ask for availability zone {each.value}"
+            yield _zone(each.value, question)
         elif _owner(each) not in wide:
             yield f"{_INDEFINITE[_owner(each)]} {_property(each)}"
+
+
+def _zone(value: str | int | None, question: Question) -> str:
+    if question.move is None:
+        return f"ask for availability zone {value}"
+    version, flag = "2.91", Option("--no-availability-zone")
+    if value is not None:
+        version, flag = "2.77", Option("--availability-zone", str(value))
+    api = Option("--os-compute-api-version", version)
+    return line(openstack("server unshelve", api, flag, question.move.server))
 
 
 _INDEFINITE = {"flavor": "a flavor", "image": "an image"}

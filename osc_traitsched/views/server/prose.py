@@ -194,8 +194,7 @@ def _of_host(
     elif can is Can.YES:
         yield Line(f"Nova would still allow {host} for it (room not judged).", Tone.YES)
     elif why:
-        start = f"If Nova would allow {host} depends on nova.conf"
-        yield Line(f"{start}: it {why}.", Tone.DOUBT)
+        yield Line(f"Depends on nova.conf: {host} {why}.", Tone.DOUBT)
     elif explanation.refusal is not None:
         text = explain_words.text(explanation.refusal, is_moved=False)
         yield Line(f"A new server like it: {text}", Tone.DOUBT)

@@ -12,7 +12,7 @@ from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.explain.verdict import ClauseSet, Verdict
 from osc_traitsched.core.inventory.metadata import zone_in
 from osc_traitsched.core.nova.clause import Condition, Origin, Resource, Trait
-from osc_traitsched.core.nova.question import Body, Question
+from osc_traitsched.core.nova.question import Body, MoveKind, Question
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement.facts import Facts
 
@@ -303,6 +303,9 @@ def _request_changes(
     yield tuple(merged)
 
 
+_ZONED = (None, MoveKind.UNSHELVE)
+
+
 def _alternatives(
     question: Question, clause: Condition, facts: Facts, roots: Sequence[str]
 ) -> Iterator[tuple[RequestChange, ...]]:
@@ -312,8 +315,12 @@ def _alternatives(
         # Nobody should require a trait only to get into an isolated aggregate.
         return
     if "map_az_to_placement_aggregate" in kinds:
-        for zone in _zones(question, facts, roots):
+        move = question.move.kind if question.move else None
+        # Other moves keep the server's zone; 2.91 of Nova 26 can unpin it.
+        for zone in _zones(question, facts, roots) if move in _ZONED else ():
             yield (RequestChange("zone", "availability_zone", zone),)
+        if move is MoveKind.UNSHELVE and question.assumptions.release >= 26:
+            yield (RequestChange("zone", "availability_zone", None),)
     elif "require_image_type_support" in kinds:
         for disk_format in _formats(facts, roots):
             yield (RequestChange("image", "disk_format", disk_format),)
