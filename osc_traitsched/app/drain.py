@@ -37,7 +37,7 @@ from osc_traitsched.core.nova.filter.state import HostState, host_states
 from osc_traitsched.core.nova.question import Move, Question, ServerSpec
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.nova.weigher.ranking import enabled
-from osc_traitsched.core.placement import facts
+from osc_traitsched.core.placement import capacity, facts
 from osc_traitsched.core.servers import parts
 from osc_traitsched.core.servers.drain import (
     Allocation,
@@ -324,7 +324,7 @@ def _named(cloud: Cloud, name: str, computes: Sequence[Compute]) -> list[str]:
 def _leaked(cloud: Cloud, nodes: Iterable[Compute]) -> int:
     placement, inventory = cloud.placement, allocation_candidates.read_figures
     return sum(
-        facts.leaked(node, inventory(placement, node.uuid, None) or {})
+        capacity.leaked(node, inventory(placement, node.uuid, None) or {})
         for node in nodes
     )
 

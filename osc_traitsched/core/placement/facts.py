@@ -8,13 +8,7 @@ import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from osc_traitsched.core.inventory.snapshot import (
-    Aggregate,
-    Compute,
-    Nova,
-    Provider,
-    Snapshot,
-)
+from osc_traitsched.core.inventory.snapshot import Aggregate, Nova, Provider, Snapshot
 from osc_traitsched.core.inventory.trait import DISABLED
 from osc_traitsched.core.nova.clause import Condition, MemberOf, Resource, Trait
 
@@ -66,14 +60,6 @@ class Stock:
 
 #: Inventories by provider UUID and resource class.
 Figures = Mapping[str, Mapping[str, Stock]]
-
-
-def leaked(node: Compute, inventory: Mapping[str, Stock]) -> int:
-    """MB of memory that Placement counts on a node without servers."""
-    memory = inventory.get("MEMORY_MB")
-    if memory and node.has_leak("MEMORY_MB", memory.used, memory.reserved or 0):
-        return memory.used
-    return 0
 
 
 @dataclasses.dataclass(frozen=True)

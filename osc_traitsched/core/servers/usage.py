@@ -16,7 +16,7 @@ from osc_traitsched.core.inventory.snapshot import (
     Provider,
     Snapshot,
 )
-from osc_traitsched.core.placement import facts
+from osc_traitsched.core.placement import capacity as amounts
 from osc_traitsched.core.placement.facts import Figures, Room, Stock
 from osc_traitsched.core.servers.capacity import Capacity
 
@@ -134,7 +134,7 @@ class HostView:
     def leaked(self) -> int:
         """MB of memory that Placement counts there, and that no server uses."""
         own = self.stock.get(self.host.uuid, {})
-        return facts.leaked(self.compute, own) if self.compute else 0
+        return amounts.leaked(self.compute, own) if self.compute else 0
 
 
 def usual_peer(

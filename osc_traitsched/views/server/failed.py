@@ -28,21 +28,19 @@ class Cause:
 
     :ivar failed: how they failed, in a clause
     :ivar now: how they would do now, in sentences
-    :ivar fails_again: for sure
     """
 
     failed: str
     now: str
     has_room: bool
-    fails_again: bool
     servers: tuple[FailedServer, ...]
 
 
 def causes(found: FailedServers) -> list[Cause]:
     """The causes, the most servers first."""
-    together: dict[tuple[str, str, bool, bool], list[FailedServer]] = {}
+    together: dict[tuple[str, str, bool], list[FailedServer]] = {}
     for kind in found.kinds:
-        key = _failed(kind), _now(kind), _has_room(kind), _fails_again(kind)
+        key = _failed(kind), _now(kind), _has_room(kind)
         together.setdefault(key, []).extend(kind.servers)
     merged = [Cause(*key, tuple(servers)) for key, servers in together.items()]
     return sorted(merged, key=lambda cause: -len(cause.servers))
@@ -77,15 +75,6 @@ def _has_room(kind: FailedKind) -> bool:
     return explanation is not None and explanation.has_room
 
 
-def _fails_again(kind: FailedKind) -> bool:
-    answer = kind.answer
-    if answer is None or answer.explanation is None or answer.unrecorded:
-        return False
-    found = answer.explanation
-    is_open = found.has_room or found.depends or found.is_in_doubt
-    return bool(answer.refusals) or not is_open
-
-
 def lines(found: FailedServers, options: Sequence[Option] = ()) -> Iterator[Line]:
     """The number of servers and causes, then a block a cause.
 
@@ -95,7 +84,8 @@ def lines(found: FailedServers, options: Sequence[Option] = ()) -> Iterator[Line
         yield Line("No server failed.", Tone.YES)
         return
     every = causes(found)
-    again = sum(len(each.servers) for each in every if each.fails_again)
+    failing = (each for each in every if each.now.startswith(words.FAILS_AGAIN))
+    again = sum(len(each.servers) for each in failing)
     then = f"; {again} would fail again" if again else ""
     number = f"{count(found.total, 'server')} failed"
     yield Line(f"{number}, for {count(len(every), 'reason')}{then}.", Tone.NO)

@@ -22,7 +22,7 @@ from osc_traitsched.core.nova.server.server import (
     BAD_SUFFIX,
     UNKNOWN_RESOURCE_CLASS,
 )
-from osc_traitsched.core.placement import facts
+from osc_traitsched.core.placement import capacity
 from osc_traitsched.paste import Command, Option, openstack
 from osc_traitsched.text import did_you_mean, listed, quoted
 
@@ -235,7 +235,7 @@ class ResourcesLeaked(Finding):
 
 def leaked(analysis: Analysis) -> Iterator[ResourcesLeaked]:
     for node in analysis.survey.nova.computes:
-        if used := facts.leaked(node, analysis.survey.stock.get(node.uuid, {})):
+        if used := capacity.leaked(node, analysis.survey.stock.get(node.uuid, {})):
             yield ResourcesLeaked(node.node, used)
 
 

@@ -303,9 +303,6 @@ def _request_changes(
     yield tuple(merged)
 
 
-_ZONED = (None, MoveKind.UNSHELVE)
-
-
 def _alternatives(
     question: Question, clause: Condition, facts: Facts, roots: Sequence[str]
 ) -> Iterator[tuple[RequestChange, ...]]:
@@ -317,7 +314,8 @@ def _alternatives(
     if "map_az_to_placement_aggregate" in kinds:
         move = question.move.kind if question.move else None
         # Other moves keep the server's zone; 2.91 of Nova 26 can unpin it.
-        for zone in _zones(question, facts, roots) if move in _ZONED else ():
+        is_zoned = move in (None, MoveKind.UNSHELVE)
+        for zone in _zones(question, facts, roots) if is_zoned else ():
             yield (RequestChange("zone", "availability_zone", zone),)
         if move is MoveKind.UNSHELVE and question.assumptions.release >= 26:
             yield (RequestChange("zone", "availability_zone", None),)
