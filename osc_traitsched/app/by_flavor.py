@@ -49,8 +49,8 @@ def by_flavor(
 
     Requests: one for each different amount of all flavors, one for each trait, and a
     dozen for the cloud. Placement's answer is computed. Flavors that a
-    named project may not use are left out. A flavor without a host is judged once more,
-    without the values by evidence.
+    named project may not use are left out. Each flavor is judged once more, without the
+    values by evidence.
 
     :param wanted: chooses among the cloud's flavors
     :raises NothingMatches: for an unknown image, or a cloud without flavors
@@ -180,11 +180,8 @@ def _of_facts(
     from_root = placed.intersection(itertools.chain.from_iterable(given))
     refusal = nothing_from_root() if placed and not from_root else None
     placed = from_root
-    otherwise = frozenset[str]()
-    if not placed - filtered.all_kept_out:
-        nodes = tuple(computes.values())
-        now = Matched(start.question, facts, verdict, filtered, nodes)
-        otherwise = now.without_evidence(_without_evidence(start.question))
+    now = Matched(start.question, facts, verdict, filtered, tuple(computes.values()))
+    otherwise = now.without_evidence(_without_evidence(start.question))
     found = dataclasses.replace(
         start,
         facts=dataclasses.replace(facts, candidates=placed),

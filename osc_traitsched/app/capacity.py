@@ -37,8 +37,9 @@ def capacity(
 ) -> Capacity:
     """Count what fits on one reading of the cloud. Writes nothing.
 
-    Requests: those of :func:`by_flavor`, up to two for each of 25 full hosts, and
-    two for each sharing provider. To take hosts away costs those of a drain.
+    Requests: those of :func:`by_flavor`, up to two for each of 25 full hosts, one for
+    each of 25 hosts with units too small, and two for each sharing provider. To take
+    hosts away costs those of a drain.
 
     :raises NothingMatches: for an unknown flavor, image, host, aggregate or zone
     :raises Refusal: for an availability zone, or settings that Nova does not start with
@@ -49,6 +50,7 @@ def capacity(
     if not judged or judged[0].facts is None:
         return Capacity(query, (), rejected)
     facts, snapshot = _facts(cloud, judged[0].facts, query)
+    facts = _with_units(cloud, facts)
     removed = _roots(query.without, snapshot)
     plan = _plan(cloud, sources, snapshot, removed)
     count = _Count(judged[0], facts, snapshot, query, removed, plan)
@@ -89,6 +91,19 @@ def _facts(cloud: Cloud, facts: Facts, query: CapacityQuery) -> tuple[Facts, Sna
     if query.by == "zone" or query.without.zones:
         nova = nova.with_zones(read.zones_shown(cloud.compute))
     return facts, dataclasses.replace(snapshot, nova=nova)
+
+
+def _with_units(cloud: Cloud, facts: Facts) -> Facts:
+    """The facts with units of hosts that have an amount free and do not offer it."""
+    hosts = [
+        host
+        for (name, wanted), givers in facts.offers.items()
+        for host in ([] if givers else facts.snapshot.hosts)
+        for stock in filter(None, [facts.stock.get(host.uuid, {}).get(name)])
+        if stock.max_unit is None and stock.free >= wanted
+    ]
+    every = dict.fromkeys(hosts)
+    return allocation_candidates.with_inventories(cloud.placement, facts, every)
 
 
 def _roots(selectors: Selectors, snapshot: Snapshot) -> frozenset[str]:
@@ -188,6 +203,7 @@ class _Count:
             counter.room(hosts, self.free),
             uncapped.room(empty, self._empty),
             counter.kept_away(self.free),
+            never=None if hosts else counter.never(),
             groups={
                 name: each
                 for name, each in groups.items()

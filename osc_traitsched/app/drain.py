@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import fnmatch
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from osc_traitsched.app import explain, server, settings
@@ -27,16 +28,16 @@ from osc_traitsched.core.errors import (
 )
 from osc_traitsched.core.explain.explanation import Explanation, with_ratio
 from osc_traitsched.core.explain.filtering import check_policy
-from osc_traitsched.core.inventory.selection import find_aggregate
+from osc_traitsched.core.inventory.selection import Selectors, find_aggregate, select
 from osc_traitsched.core.inventory.snapshot import Compute, Snapshot
-from osc_traitsched.core.names import is_pattern, near_names
-from osc_traitsched.core.nova.evidence import with_evidence
+from osc_traitsched.core.names import is_pattern
+from osc_traitsched.core.nova.evidence import unconfirmed, with_evidence
 from osc_traitsched.core.nova.filter import table
 from osc_traitsched.core.nova.filter.state import HostState, host_states
 from osc_traitsched.core.nova.question import Move, Question, ServerSpec
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.nova.weigher.ranking import enabled
-from osc_traitsched.core.placement import facts
+from osc_traitsched.core.placement import capacity, facts
 from osc_traitsched.core.servers import parts
 from osc_traitsched.core.servers.drain import (
     Allocation,
@@ -239,8 +240,8 @@ class PlacementRoom:
 # The plan that empties hosts.
 
 
-#: So many kinds of servers without a host are explained.
-_MOST_EXPLAINED = 3
+#: So many kinds of servers without a host are explained; more if options decide.
+_MOST_EXPLAINED, _MOST_IN_DOUBT = 3, 20
 
 
 @gc_paused()
@@ -277,6 +278,7 @@ def plan(
         minor,
         assumptions,
         unconfirmed=_unconfirmed(cloud, hosts),
+        leaked=0 if found else _leaked(cloud, itertools.chain(*hosts.values())),
     )
     room = PlacementRoom(cloud, hosts, knows_zones=minor >= parts.ZONE)
     every = tuple(_requested(move, room) for move in found)
@@ -292,7 +294,7 @@ def _nodes(
     computes = lookup.computes(cloud)
     hosts: list[str] = []
     for name in names:
-        hosts += _named(name, computes)
+        hosts += _named(cloud, name, computes)
     there: dict[str, list[Compute]] = {}
     for each in computes:
         there.setdefault(each.service_host, []).append(each)
@@ -306,15 +308,25 @@ def _nodes(
     return {host: there[host] for host in hosts}
 
 
-def _named(name: str, computes: Sequence[Compute]) -> list[str]:
+def _named(cloud: Cloud, name: str, computes: Sequence[Compute]) -> list[str]:
     pairs = [(each.service_host, (each.service_host, each.node)) for each in computes]
     found = [host for host, own in pairs if name in own]
     if not found and is_pattern(name):
         found = sorted(host for host, own in pairs if fnmatch.filter(own, name))
     if not found:
-        known = {host for host, _ in pairs}
-        raise NothingMatches("host", name, near_names(name, known))
+        snapshot = read.providers(cloud.placement)
+        # It knows more names, and why Nova may not list a host.
+        select(Selectors(hosts=(name,)), snapshot.with_nova(read.view(computes, ())))
+        raise NothingMatches("host", name, ())
     return found
+
+
+def _leaked(cloud: Cloud, nodes: Iterable[Compute]) -> int:
+    placement, inventory = cloud.placement, allocation_candidates.read_figures
+    return sum(
+        capacity.leaked(node, inventory(placement, node.uuid, None) or {})
+        for node in nodes
+    )
 
 
 def _unconfirmed(cloud: Cloud, hosts: Collection[str]) -> tuple[str, ...] | None:
@@ -354,6 +366,7 @@ def _packed(
     with_host = [each for each in servers if hosts_for[each.move_request]]
     found = pack(with_host, state)
     alone = [servers[each] for each in servers if not hosts_for[each.move_request]]
+    most = _MOST_IN_DOUBT if unconfirmed(start.settings) else _MOST_EXPLAINED
     full = (Stuck(servers[each], StuckReason.NO_ROOM) for each in found.left)
     return dataclasses.replace(
         start,
@@ -365,17 +378,19 @@ def _packed(
             )
             for each in found.placed
         ),
-        stuck=(*start.stuck, *_without_host(cloud, alone), *full),
+        stuck=(*start.stuck, *_without_host(cloud, alone, most), *full),
     )
 
 
-def _without_host(cloud: Cloud, alone: Sequence[ServerMove]) -> Iterator[Stuck]:
-    why: dict[MoveRequest, Explanation] = {}
+def _without_host(
+    cloud: Cloud, alone: Sequence[ServerMove], most: int
+) -> Iterator[Stuck]:
+    cloud, why = RememberedCloud(cloud), dict[MoveRequest, Explanation]()
     for each in alone:
         move_request = each.move_request
         if move_request is None:
             continue
-        if move_request not in why and len(why) < _MOST_EXPLAINED:
+        if move_request not in why and len(why) < most:
             why[move_request] = explain.explain(
                 cloud, move_request.question, want_fixes=False
             )

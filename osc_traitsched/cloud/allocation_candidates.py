@@ -311,7 +311,7 @@ def with_pools(placement: Service, found: Facts) -> Facts:
     """The facts with figures of the providers that hosts share; two requests each."""
     stock = dict(found.stock)
     for uuid in sorted(found.snapshot.sharing - found.stock.keys()):
-        stock[uuid] = _figures(placement, uuid, None) or {}
+        stock[uuid] = read_figures(placement, uuid, None) or {}
     return dataclasses.replace(found, stock=stock)
 
 
@@ -326,7 +326,7 @@ def with_inventories(
     trees = [uuid for host in hosts for uuid in found.snapshot.host_trees[host.uuid]]
     vanished = dict.fromkeys(found.vanished)
     for uuid in trees[:MOST_READ_ONE_BY_ONE]:
-        figures = _figures(placement, uuid, stock.get(uuid))
+        figures = read_figures(placement, uuid, stock.get(uuid))
         if figures is None:
             vanished[found.snapshot.by_uuid[uuid].name] = None
         else:
@@ -334,7 +334,7 @@ def with_inventories(
     return dataclasses.replace(found, stock=stock, vanished=tuple(vanished))
 
 
-def _figures(
+def read_figures(
     placement: Service, provider: str, known: Mapping[str, Stock] | None
 ) -> dict[str, Stock] | None:
     """Read all figures of one provider; None if it was deleted meanwhile."""

@@ -150,7 +150,12 @@ class RemoveTraits(write_args.Writer):
             args,
             lambda: results.left(*trait_changes.left_of_traits(cloud, todo.plan)),
         )
-        return results.removed(self.conclude(found, args, self.then(found)))
+        outcomes = self.conclude(found, args, self.then(found))
+        if line := traits.may_return(
+            {key for each in outcomes for key in each.removed}
+        ):
+            base.LOG.warning("%s", line)
+        return results.removed(outcomes)
 
     def _requirers(self, args: argparse.Namespace, refusal: LastHolder) -> Table:
         """The requiring objects as rows for a program; raise for others."""

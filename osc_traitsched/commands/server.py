@@ -194,7 +194,7 @@ class ExplainServer(base.Command):
         self.app.stdout.write(self._text(found, args) + "\n")
         if found.problem is not None:
             raise found.problem
-        return _exit_code_of_failure(found)
+        return exit_code_of_failure(found)
 
     def _all_failed(self, args: argparse.Namespace) -> ExitCode:
         """Show all servers that failed, one block a cause."""
@@ -246,7 +246,8 @@ def _add_failed(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _exit_code_of_failure(found: ServerAnswer) -> ExitCode:
+def exit_code_of_failure(found: ServerAnswer) -> ExitCode:
+    """The exit code of an answer about a failure."""
     if found.explanation is None:
         return ExitCode.DONE
     if found.unrecorded:
@@ -256,8 +257,8 @@ def _exit_code_of_failure(found: ServerAnswer) -> ExitCode:
     if found.failure is None and found.state.host:
         return _OF_ONE_HOST[of_own_host(found.explanation, found.state.node)[0]]
     code = explain.exit_code(found.explanation)
-    is_unexplained = found.is_unexplained and code is ExitCode.DONE
-    return ExitCode.UNKNOWN if is_unexplained else code
+    is_doubtful = found.may_name_host or found.may_fail_alike
+    return ExitCode.UNKNOWN if is_doubtful and code is ExitCode.DONE else code
 
 
 # openstack trait-sched server destinations.
@@ -361,8 +362,8 @@ class DrainHost(base.Command):
 
     Says which servers can't move and why, and prints the commands that move the
     others, in order. A host that is drained is no destination. Nothing is written or
-    claimed. Exits 0 if every server has a new host, 3 if one has none, and 8 if that
-    depends on what no API shows. "openstack -q" prints the verdict alone.
+    claimed. Exits 0 if every server has a new host, 3 if one has none, and 8 if more
+    could move, or fewer, by what no API shows. "openstack -q" prints the verdict alone.
     """
 
     example = "host drain cmp01"
@@ -416,7 +417,7 @@ class DrainHost(base.Command):
         sources = scheduler_args.sources(args, self.app)
         found = drain.plan(self.cloud(), hosts, sources, args.aggregates)
         self.app.stdout.write(self._text(found, args) + "\n")
-        if found.surely_stuck:
+        if found.stuck and not found.dependent:
             return ExitCode.NO_HOST
         is_unknown = found.stuck or found.uncertain
         return ExitCode.UNKNOWN if is_unknown else ExitCode.DONE

@@ -168,7 +168,7 @@ class ShowHost(base.Command):
     It shows inventories, with figures that differ from equal hosts, traits by who sets
     them, aggregates and servers. Then it counts how many more servers of each flavor
     fit, and names what is in the way of the others. Nothing is written. Exits 0 if any
-    flavor fits, else 3.
+    flavor fits, 8 if that depends on nova.conf, else 3.
     """
 
     example = "host show cmp01"
@@ -198,4 +198,6 @@ class ShowHost(base.Command):
         else:
             text = printed(views.host_document(found), args.format)
         self.app.stdout.write(f"{text}\n")
-        return ExitCode.DONE if found.fits else ExitCode.NO_HOST
+        if found.fits:
+            return ExitCode.DONE
+        return ExitCode.UNKNOWN if found.open else ExitCode.NO_HOST

@@ -28,7 +28,7 @@ from osc_traitsched.views.terminal import Line, Tone
 
 #: Who sets a trait with libvirt; provider.yaml of a host is on no API.
 _OWNERS = {
-    Ownership.OPERATOR: "you, or provider.yaml of the host; nova-compute never sets it",
+    Ownership.OPERATOR: "you, or nova-compute if provider.yaml of the host lists it",
     Ownership.NOVA_SETS: "nova-compute sets it again if you remove it",
     Ownership.NOVA_SETS_AND_CLEARS: "nova-compute sets it on hosts that can do it, "
     "and removes it from others",
@@ -50,6 +50,11 @@ def show(use: TraitUse, options: Sequence[Option] = ()) -> Iterator[Line]:
     yield Line(f"{use.name}: {_on(use)}; {required}.", tone)
     for name, text in _details(use):
         yield Line(f"  {name:<{_LABEL}}{text}")
+    hosts = sorted({each.host for each in use.misplaced if each.host})
+    if hosts and trait.ownership(use.name) is Ownership.OPERATOR:
+        yield Line("Give it back, if the hosts really have it:")
+        command = openstack("trait-sched add", use.name, *hosts)
+        yield Line(f"  {line(command, options)}")
     if use.holders and needs:
         yield Line("Without it they find no host. All effects (nothing is written):")
         flags = (Option("--all"), Option("--dry-run"))
@@ -185,6 +190,7 @@ def _servers(use: TraitUse) -> list[schema.NeedingServer]:
 
 
 _MOST_REASONS = 6
+_DEPENDS = "depends on nova.conf: "
 
 #: What decides on a host and no API shows.
 UNSEEN = (
@@ -197,7 +203,9 @@ def host(view: HostView, everything: bool = False) -> Iterator[Line]:
     fits, total = view.fits, len(view.capacity.flavors) + len(view.capacity.rejected)
     state = _state(view)
     verdict = f"{view.host.name} can take {len(fits)} of {count(total, 'flavor')} now"
-    yield Line(f"{verdict}; {state}.", Tone.YES if fits else Tone.NO)
+    may = f", {len(view.open)} more may" if view.open else ""
+    tone = Tone.YES if fits else Tone.DOUBT if may else Tone.NO
+    yield Line(f"{verdict}{may}; {state}.", tone)
     yield from (Line(text, Tone.DOUBT) for text in prose.assumed(view.capacity))
     for name, text in _about(view, everything):
         yield Line(f"  {name:<{_LABEL}}{text}")
@@ -205,7 +213,8 @@ def host(view: HostView, everything: bool = False) -> Iterator[Line]:
         yield Line(f"  {'fits':<{_LABEL}}{headline.fitted('', _numbers(fits))}")
     reasons = _reasons(view)
     for why, names in list(reasons.items())[:_MOST_REASONS]:
-        yield Line(f"  {'not':<{_LABEL}}{listed(names)}: {why}")
+        label = "may" if why.startswith(_DEPENDS) else "not"
+        yield Line(f"  {label:<{_LABEL}}{listed(names)}: {why}")
     if len(reasons) > _MOST_REASONS:
         yield Line(
             f"  and {count(len(reasons) - _MOST_REASONS, 'more reason')}: -f json"
@@ -233,6 +242,9 @@ def _about(view: HostView, everything: bool) -> Iterator[tuple[str, str]]:
         where = "" if provider.uuid == view.host.uuid else f" on {provider.name}"
         for resource_class, stock in view.stock.get(provider.uuid, {}).items():
             yield headline.noun(resource_class), f"{_inventory(stock)}{where}"
+    if view.leaked:
+        text = f"{view.leaked} MB RAM in use of no server: nova-manage placement audit"
+        yield "leaked", text
     for odd in view.oddities:
         noun = headline.noun(odd.resource_class)
         peers = count(odd.peers, "equal host")
@@ -310,11 +322,12 @@ def _reasons(view: HostView) -> dict[str, list[str]]:
 
 def _reason(found: Explanation, host: Provider) -> str:
     """The first thing in the way, for flavors of any size."""
+    start = _DEPENDS if host.uuid in found.hosts_without_evidence else ""
     rejection = found.rejections.get(host.uuid)
     clauses = blamed(rejection) if rejection else ()
     if not clauses:
         return "it meets each condition, but not all of them together"
-    return headline.said(clauses[0], found).partition(" (need ")[0]
+    return f"{start}{headline.said(clauses[0], found).partition(' (need ')[0]}"
 
 
 def host_document(view: HostView) -> dict[str, Any]:

@@ -286,7 +286,7 @@ def test_quiet_is_the_verdict_alone(make, prefiltering, raw):
     boot = make.boot(flavor, raw, name="calm")
     try:
         for arguments, verdict in (
-            (("server", "explain", "calm"), "The scheduler would still choose "),
+            (("server", "explain", "calm"), "Nova would still allow "),
             (("server", "destinations", "calm"), "Live migration of calm from "),
             (("host", "drain", boot.host), "The only server can move off "),
             (("server", "list", "--misplaced"), "The only server"),

@@ -408,6 +408,36 @@ def test_it_is_unknown_if_only_an_assumed_option_rejects(
     nova.aggregates.append({**body, "metadata": metadata})
     join(placement, hosts[0][1])
     run = openstack("capacity", "tiny", *words, *RELEASE)
-    assert run.out.startswith("No more tiny fit: 0 of 1 host.")
+    assert run.out.startswith(
+        "Depends on nova.conf: 1 of 1 host if isolation is off, 0 of 1 if it is on.\n"
+    )
     assert "isolation is assumed on" in run.out
     assert run.code == 8
+
+
+def test_what_no_host_could_ever_give_runs_out_first(placement, cloud, openstack):
+    """The largest unit counts, and not what the ratio makes of it."""
+    sizes = {"VCPU": 10, "MEMORY_MB": 8192, "DISK_GB": 100}
+    cpus = {"total": 10, "reserved": 0, "allocation_ratio": 4.0, "max_unit": 10}
+    hosts = []
+    for name in ("cmp0", "cmp1"):
+        host = placement.add_host(name, inventories=sizes)
+        body = {**cpus, "resource_provider_generation": placement.generation(host)}
+        placement.call("PUT", f"/resource_providers/{host}/inventories/VCPU", body)
+        placement.allocate(host, MEMORY_MB=8000)
+        hosts.append((name, host))
+    never = (
+        flavor("c1.max", 16, 512, 1),
+        flavor("gpu", 1, 512, 1, resources__VGPU="1"),
+        flavor("full", 1, 512, 1),
+    )
+    cloud(hosts, never)
+    run = openstack("capacity", *RELEASE)
+    assert run.code == 3
+    assert [line for line in run.out.splitlines() if line.startswith("Never: ")] == [
+        "Never: c1.max needs 16 VCPU, the largest host has 10.",
+        "Never: gpu needs 1 VGPU, no host has any.",
+    ]
+    done = openstack("capacity", "-f", "json", *RELEASE).json["flavors"]
+    first = {each["flavor"]["name"]: each["first_short"] for each in done}
+    assert first == {"c1.max": "VCPU", "gpu": "VGPU", "full": "MEMORY_MB"}

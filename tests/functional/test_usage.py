@@ -192,6 +192,29 @@ def test_a_usual_host_is_not_compared(nova, openstack):
     assert run.json["aggregates"] == ["vips"]
 
 
+def test_an_assumed_option_takes_no_flavor_off_a_host_for_sure(
+    nova, placement, openstack
+):
+    (vips,) = nova.aggregates
+    vips["metadata"] = {f"trait:{RED}": "required"}
+    host = uuid_of(nova, "cmp00")
+    body = {"aggregates": [vips["uuid"]]}
+    body["resource_provider_generation"] = placement.generation(host)
+    placement.call("PUT", f"/resource_providers/{host}/aggregates", body)
+    run = openstack("host", "show", "cmp00", *RELEASE)
+    assert run.code == 8
+    lines = run.out.splitlines()
+    assert lines[0] == (
+        "cmp00 can take 0 of 4 flavors now, 2 more may; up and enabled."
+    )
+    why = "depends on nova.conf: is in the isolated aggregate vips"
+    assert f"  may          gold, small: {why}" in lines
+    given = ("--set", "scheduler.enable_isolated_aggregate_filtering=true")
+    run = openstack("host", "show", "cmp00", *given, *RELEASE)
+    assert run.code == 3
+    assert run.out.startswith("cmp00 can take 0 of 4 flavors now; up and enabled.")
+
+
 def test_explain_with_a_host_alone_leads_to_host_show(nova, openstack):
     run = openstack("explain", "--host", "cmp01")
     assert (run.code, run.out) == (2, "")

@@ -380,9 +380,11 @@ def reverted(found: RevertedByNova, removing: bool) -> str:
     return f"{name}it takes the trait away again at its next update"
 
 
-def still_requiring(name: str, found: Iterable[Requirer]) -> str:
-    """Return a line on what continues to require a trait that no host will have."""
-    return f"no host will have {name}, still required by {requirers(found)}"
+def may_return(names: Iterable[str]) -> str:
+    """Return a line on custom traits that were removed; empty if there is none."""
+    custom = listed(sorted(filter(trait.is_custom, names)))
+    end = "may come back within 300 s if provider.yaml of a host lists it"
+    return f"{custom} {end}" if custom else ""
 
 
 def passed_over(found: Iterable[Requirer]) -> str:

@@ -145,6 +145,20 @@ class NothingMatches(BadQuestion):
         return f"no {self.selector} matches {quoted(self.value)}{near}{unasked}"
 
 
+@dataclasses.dataclass(eq=False)
+class HostUnlisted(BadQuestion):
+    """A host that Placement has, and that Nova does not list."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return (
+            f"Nova lists no compute node {quoted(self.name)}, but Placement has it: if "
+            "its nova-compute runs, map it with nova-manage cell_v2 discover_hosts "
+            "--by-service"
+        )
+
+
 class NoServer(NothingMatches):
     """No server with that name or ID is visible to this user.
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 import functools
+import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -19,6 +20,7 @@ from osc_traitsched.core.explain.fix import HostFix, changed
 from osc_traitsched.core.explain.verdict import Rejection
 from osc_traitsched.core.nova.clause import Condition, MemberOf, Resource
 from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.placement.capacity import givers
 from osc_traitsched.core.placement.facts import Facts, Fit, Group, Room, by_suffix
 
 #: Free amounts by provider UUID and resource class.
@@ -59,6 +61,14 @@ class HostFit(NamedTuple):
     pooled: tuple[tuple[str, int], ...] = ()
     sharers: frozenset[str] = frozenset()
     alone: int = 0
+
+
+class Never(NamedTuple):
+    """An amount above the largest that any host could give, if it were empty."""
+
+    resource_class: str
+    amount: int
+    largest: int
 
 
 class Counter:
@@ -110,6 +120,19 @@ class Counter:
             root in givers or self._could_give(root, name, amount)
             for name, amount, givers in self._offers
         )
+
+    def never(self) -> Never | None:
+        """The first amount that no host could ever give, if all figures are known."""
+        facts = self._facts
+        hosts = (facts.reachable(host.uuid) for host in facts.snapshot.hosts)
+        uuids = frozenset(itertools.chain(*hosts))
+        for name, amount, offered in self._offers:
+            if offered or givers((name, amount), uuids, facts.stock):
+                continue
+            own = (facts.stock[uuid].get(name) for uuid in uuids)
+            largest = max((each.most for each in own if each), default=0)
+            return Never(name, amount, largest) if largest < amount else None
+        return None
 
     def _could_give(self, uuid: str, name: str, amount: int) -> bool:
         stock = self._facts.stock.get(uuid, {}).get(name)
@@ -228,6 +251,7 @@ class FlavorFit:
     :ivar room: on all of them together
     :ivar empty: servers that all suitable hosts would hold if nothing were in use
     :ivar after: after the change that was asked for; None without one
+    :ivar never: an amount that no host could give, even if empty
     :ivar groups: by zone, aggregate or host, if asked for: hosts with room, and room
     """
 
@@ -237,6 +261,7 @@ class FlavorFit:
     empty: Room = _ZERO
     kept_away: tuple[KeptAway, ...] = ()
     after: Room | None = None
+    never: Never | None = None
     groups: Mapping[str, tuple[int, Room]] = dataclasses.field(default_factory=dict)
 
     @property
@@ -257,11 +282,17 @@ class FlavorFit:
     @property
     def limit(self) -> str:
         """The class that runs out first on most hosts, or has; may be empty."""
-        found = collections.Counter(each.limit for each in self.hosts.values())
+        if self.never is not None:
+            return self.never.resource_class
+        found = collections.defaultdict[str, float](float)
+        for each in self.hosts.values():
+            found[each.limit] += 1
         if not found:
             for rejection, roots in by_rejection(self.explanation):
-                for name in short_of(rejection):
-                    found[name] += len(roots)
+                names = short_of(rejection)
+                for name in names:
+                    # A class that alone is short counts more.
+                    found[name] += len(roots) / len(names)
         return max(sorted(found), key=found.__getitem__, default="")
 
 
@@ -386,6 +417,11 @@ class FlavorCounter:
             if short_of(rejection):
                 found += roots
         return found
+
+    def never(self) -> Never | None:
+        """An amount that no host could ever give, in none of Nova's queries."""
+        found = [counter.never() for counter in self._counters]
+        return found[0] if found and all(found) else None
 
     def kept_away(self, free: Free) -> tuple[KeptAway, ...]:
         """Hosts that fail one condition only, with their room; the most first."""

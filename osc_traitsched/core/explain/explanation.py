@@ -660,10 +660,12 @@ def breakdown(explanation: Explanation) -> tuple[Share, ...]:
 
 
 def blamed(rejection: Rejection) -> tuple[Condition, ...]:
-    """Clauses that a host fails alone, or else traits that it must not have.
+    """Rules of the move, or clauses that a host fails alone, or forbidden traits.
 
     A nested provider may lack such a trait where another one has it.
     """
+    if rules := tuple(c for c in rejection.failing if isinstance(c, MoveRule)):
+        return rules
     singles = (tuple(each) for each in rejection.correction_sets if len(each) == 1)
     return tuple(rejection.failing) or tuple(
         clause
@@ -690,9 +692,7 @@ def _by_clause(groups: list[tuple[Rejection, list[Provider]]]) -> list[Share]:
     return shares
 
 
-def _rank(
-    clause: Condition, failing: Mapping[Condition, int]
-) -> tuple[int, bool, bool]:
-    """Most hosts first; then rules of moves; what prefilters require comes last."""
+def _rank(clause: Condition, failing: Mapping[Condition, int]) -> tuple[int, bool]:
+    """Most hosts first; what prefilters require comes last."""
     is_direct = not isinstance(clause, RootTrait) or clause.forbidden
-    return failing[clause], isinstance(clause, MoveRule), is_direct
+    return failing[clause], is_direct

@@ -94,6 +94,7 @@ def select(selectors: Selectors, snapshot: Snapshot) -> Selected:
     """Match the selectors with the cloud.
 
     :raises NothingMatches: for the first selector without a match
+    :raises HostUnlisted: for a host that only Placement has
     :raises EmptyAggregate: for an aggregate without hosts
     :raises AmbiguousName: if several aggregates have the name
     """
@@ -142,6 +143,8 @@ def _computes_named(
             c for c in nova.computes if fnmatch.fnmatchcase(c.service_host, pattern)
         )
     if not found:
+        if pattern in {each.name for each in snapshot.providers if not each.parent}:
+            raise errors.HostUnlisted(pattern)
         names = {p.name for p in snapshot.hosts} | set(nova.by_service_host)
         near = _near_hosts(pattern, names)
         raise errors.NothingMatches("host", pattern, near, nova.unasked)

@@ -8,6 +8,7 @@ import dataclasses
 import itertools
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 
+from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.placement.facts import Amount, Facts, Figures, Group, Stock
 
 # How much one provider can give at once, and how many groups it can serve so.
@@ -105,6 +106,14 @@ def givers(amount: Amount, providers: Iterable[str], stock: Figures) -> frozense
         if uuid not in stock
         or (name in stock[uuid] and stock[uuid][name].could_give(wanted))
     )
+
+
+def leaked(node: Compute, inventory: Mapping[str, Stock]) -> int:
+    """MB of memory that Placement counts on a node without servers."""
+    memory = inventory.get("MEMORY_MB")
+    if memory and node.has_leak("MEMORY_MB", memory.used, memory.reserved or 0):
+        return memory.used
+    return 0
 
 
 def limits(stock: Figures) -> Mapping[str, Mapping[str, int]]:

@@ -475,6 +475,7 @@ class Drain:
     :ivar steps: in the order of the moves
     :ivar unconfirmed: IDs of servers that left them and may come back; None if this
         user may not see them
+    :ivar leaked: MB of memory that Placement counts on hosts without servers
     """
 
     hosts: tuple[str, ...]
@@ -484,6 +485,7 @@ class Drain:
     steps: tuple[Step, ...] = ()
     stuck: tuple[Stuck, ...] = ()
     unconfirmed: tuple[str, ...] | None = ()
+    leaked: int = 0
 
     @property
     def total(self) -> int:
@@ -509,9 +511,9 @@ class Drain:
         return tuple(host for host in self.hosts if host in found)
 
     @property
-    def surely_stuck(self) -> tuple[Stuck, ...]:
-        """The servers that stay, whatever unknown options are."""
-        return tuple(each for each in self.stuck if not each.depends)
+    def dependent(self) -> tuple[Stuck, ...]:
+        """The servers that have a host if an unknown option has another value."""
+        return tuple(each for each in self.stuck if each.depends)
 
     @property
     def uncertain(self) -> tuple[Step, ...]:

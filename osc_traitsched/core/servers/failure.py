@@ -6,7 +6,7 @@ import dataclasses
 import datetime
 import enum
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 from osc_traitsched.core.errors import TraitSchedError
@@ -18,7 +18,7 @@ from osc_traitsched.core.nova.evidence import (
     filters_of,
 )
 from osc_traitsched.core.nova.question import MoveKind
-from osc_traitsched.core.servers.parts import Part
+from osc_traitsched.core.servers.parts import Name, Part
 
 if TYPE_CHECKING:
     from osc_traitsched.core.servers.refusals import MoveRefusal
@@ -236,6 +236,17 @@ class Changes:
     def is_empty(self) -> bool:
         """Whether no change is known."""
         return not (self.went_down or self.made or self.deleted or self.moves)
+
+    def that_freed(self, hosts: Collection[str]) -> Changes:
+        """Only the servers that left some hosts."""
+        return dataclasses.replace(
+            self,
+            went_down=(),
+            was_down=(),
+            made=(),
+            deleted=tuple(host for host in self.deleted if host in hosts),
+            moves=tuple(move for move in self.moves if move[0] in hosts),
+        )
 
 
 def down(
@@ -515,25 +526,60 @@ class ServerAnswer:
         return _UNRECORDED.get(action, "")
 
     @property
+    def freed(self) -> Changes:
+        """The servers that left hosts that can take it now, since it failed."""
+        found = self.explanation
+        if found is None or self.changes is None:
+            return Changes()
+        nodes = (found.computes.get(each.uuid) for each in found.candidates)
+        hosts = {node.service_host for node in nodes if node is not None}
+        return self.changes.that_freed(hosts)
+
+    @property
+    def has_room(self) -> bool:
+        """Whether it failed, and its request has a host now."""
+        found = self.explanation
+        is_judged = self.failure is not None and not self.refusals
+        return is_judged and found is not None and found.has_room
+
+    @property
     def is_unexplained(self) -> bool:
-        """Whether no host was found, now one is, and no change since is known.
+        """Whether no host was found, now one is, and no server left that host since.
 
         Then the cause is what Nova does not record of the request, or a change that it
         does not list.
         """
-        found, changes = self.explanation, self.changes
-        if self.failure is None or found is None or changes is None or self.refusals:
+        stage = self.failure.stage if self.failure else None
+        return stage in _NO_HOST_FOUND and self.has_room and self.freed.is_empty
+
+    @property
+    def may_name_host(self) -> bool:
+        """Whether a named host, which Nova does not show, may explain the failure.
+
+        A build names it behind a zone (nova/compute/api.py,
+        ``parse_availability_zone``), or since 2.74 without one, which is rare.
+        """
+        values = {part.name: part.value for part in self.parts if part.is_known}
+        is_possible = self.kind is not None or bool(values.get(Name.ZONE))
+        return self.is_unexplained and is_possible and Name.HOST not in values
+
+    @property
+    def may_fail_alike(self) -> bool:
+        """Whether it failed by what no verdict on hosts judges, and may do so again.
+
+        Servers that left a host help if nova-compute had no room there.
+        """
+        failure = self.failure
+        if failure is None or failure.stage in _NO_HOST_FOUND or not self.has_room:
             return False
-        is_changed = changes.deleted or changes.moves or changes.is_cut
-        return (
-            self.failure.stage in _NO_HOST_FOUND
-            and found.has_room
-            and not is_changed
-            and not changes.unread
-        )
+        is_claim_met = _CLAIM in failure.text and not self.freed.is_empty
+        is_told = bool(failure.text) or failure.stage is Stage.CHECKS
+        return is_told and not is_claim_met
 
 
 _NO_HOST_FOUND = frozenset([Stage.NO_CANDIDATES, Stage.NO_HOST_LEFT, Stage.NOT_KEPT])
+#: nova-compute had no room for NUMA nodes or devices (nova/compute/claims.py)
+_CLAIM = "Insufficient compute resources"
 #: By actions that no API shows in full once they failed.
 _UNRECORDED = {"resize": "flavor", "rebuild": "image"}
 

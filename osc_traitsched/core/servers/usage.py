@@ -16,6 +16,7 @@ from osc_traitsched.core.inventory.snapshot import (
     Provider,
     Snapshot,
 )
+from osc_traitsched.core.placement import capacity as amounts
 from osc_traitsched.core.placement.facts import Figures, Room, Stock
 from osc_traitsched.core.servers.capacity import Capacity
 
@@ -121,6 +122,19 @@ class HostView:
         """The other flavors that Nova accepts, each judged on all hosts."""
         fits = self.fits
         return tuple(e.explanation for e in self.capacity.flavors if e.name not in fits)
+
+    @property
+    def open(self) -> tuple[Explanation, ...]:
+        """The flavors that only values by evidence keep off the host."""
+        return tuple(
+            e for e in self.unfit if self.host.uuid in e.hosts_without_evidence
+        )
+
+    @property
+    def leaked(self) -> int:
+        """MB of memory that Placement counts there, and that no server uses."""
+        own = self.stock.get(self.host.uuid, {})
+        return amounts.leaked(self.compute, own) if self.compute else 0
 
 
 def usual_peer(

@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
-from osc_traitsched.core.explain.capacity import FlavorFit, KeptAway
+from osc_traitsched.core.explain.capacity import FlavorFit, KeptAway, Never
 from osc_traitsched.core.explain.explanation import Explanation, RejectionCause, Share
 from osc_traitsched.core.placement.facts import Room
 from osc_traitsched.core.servers.capacity import Capacity
 from osc_traitsched.text import count, listed, ranges
 from osc_traitsched.views.drain import prose as drain_prose
-from osc_traitsched.views.explain import by_flavor, headline
+from osc_traitsched.views.explain import by_flavor, depends, headline
 from osc_traitsched.views.explain.words import unit
 from osc_traitsched.views.terminal import Line, Tone
 
@@ -36,9 +36,11 @@ def lines(found: Capacity, encoding: str = "ascii") -> Iterator[Line]:
     :param encoding: of the terminal, for the bars
     """
     rooms = [each.after or each.room for each in found.flavors]
-    may = Tone.DOUBT if any(each.most for each in rooms) else Tone.NO
+    may = any(each.most for each in rooms) or any(
+        each.explanation.depends for each in found.flavors
+    )
     fits = any(each.least for each in rooms)
-    yield Line(summary(found), Tone.YES if fits else may)
+    yield Line(summary(found), Tone.YES if fits else Tone.DOUBT if may else Tone.NO)
     yield from (Line(text, Tone.DOUBT) for text in assumed(found))
     if found.drain is not None:
         yield Line(drain_prose.summary(found.drain))
@@ -55,8 +57,13 @@ def lines(found: Capacity, encoding: str = "ascii") -> Iterator[Line]:
     if not found.is_change:
         yield from map(Line, _kept_away(found.flavors))
         yield from map(Line, _stranded(found))
+        nevers = [f"{e.name} {never(e.never)}." for e in found.flavors if e.never]
+        yield from map(Line, _few("Never", nevers))
     yield from map(Line, _at_most(found.flavors))
-    yield from map(Line, _rejected(found.rejected))
+    flavors = [each.question.flavor["name"] for each in found.rejected]
+    rejected = map(by_flavor.rejected, found.rejected)
+    texts = [f"{name}: {why}" for name, why in zip(flavors, rejected)]
+    yield from map(Line, _few("Rejected", texts))
     if not found.is_change and len(found.flavors) == 1 and not found.query.by:
         yield from map(Line, _reasons(found.flavors[0]))
 
@@ -74,7 +81,9 @@ def summary(found: Capacity) -> str:
         return _of_one(found.flavors[0], change)
     total = len(found.flavors) + len(found.rejected)
     able = [each for each in found.flavors if (each.after or each.room).most]
-    start = f"{change}{len(able)} of {count(total, 'flavor')} still fit"
+    open_ = [e for e in found.flavors if e not in able and e.explanation.depends]
+    more = f", {len(open_)} more may" if open_ else ""
+    start = f"{change}{len(able)} of {count(total, 'flavor')} still fit{more}"
     if not able:
         return f"{start}." if found.flavors else "No flavor can be counted."
     largest = max(able, key=_size)
@@ -98,6 +107,8 @@ def _of_one(fit: FlavorFit, change: str) -> str:
     if change:
         return f"{change}{number(room)} more {fit.name} fit ({number(fit.room)} now)."
     hosts = f"{len(fit.hosts)} of {count(fit.explanation.total_hosts, 'host')}"
+    if not room.most and fit.explanation.depends:
+        return depends.headline(fit.explanation)
     if not room.most:
         return f"No more {fit.name} fit: {hosts}."
     text = number(room)
@@ -288,20 +299,27 @@ def _free(resource_class: str, amount: int) -> str:
     return f"{amount}{measure} of {noun}" if measure else f"{amount} {noun}"
 
 
+def never(found: Never) -> str:
+    """Why no host could ever take a flavor: ``needs 16 VCPU, the largest ...``."""
+    measure, noun = unit(found.resource_class), headline.noun(found.resource_class)
+    largest = f"the largest host has {found.largest}{measure}"
+    most = largest if found.largest else "no host has any"
+    return f"needs {found.amount}{measure} {noun}, {most}"
+
+
+def _few(start: str, texts: Sequence[str]) -> Iterator[str]:
+    """A line for each of the first texts, and one for the number of the others."""
+    yield from (f"{start}: {text}" for text in texts[:_MOST_LINES])
+    if len(texts) > _MOST_LINES:
+        yield f"{start}: {count(len(texts) - _MOST_LINES, 'more flavor')}."
+
+
 def _at_most(flavors: Sequence[FlavorFit]) -> Iterator[str]:
     deciding = dict.fromkeys(name for fit in flavors for name in fit.deciding)
     if deciding:
         yield f"<= is at most: {listed(deciding)} may reject more."
     if any(fit.room.least != fit.room.most and not fit.deciding for fit in flavors):
         yield "Ranges: trees of providers and shared pools fill up in several ways."
-
-
-def _rejected(found: Sequence[Explanation]) -> Iterator[str]:
-    for each in found[:_MOST_LINES]:
-        name = each.question.flavor["name"]
-        yield f"Rejected: {name}: {by_flavor.rejected(each)}"
-    if len(found) > _MOST_LINES:
-        yield f"Rejected: {count(len(found) - _MOST_LINES, 'more flavor')}."
 
 
 def _reasons(fit: FlavorFit) -> Iterator[str]:

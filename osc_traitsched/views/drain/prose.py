@@ -52,13 +52,17 @@ def summary(found: Drain) -> str:
     """How many servers can be moved, and how."""
     total, able = found.total, len(found.steps)
     where = ranges(found.hosts)
+    if not total and found.leaked:
+        counted = f"Placement counts {found.leaked} MB there of no server"
+        return f"No server is on {where}; {counted} (nova-manage placement audit)."
     if not total:
         return f"No server is on {where}."
     names = [each.server_move.state.name for each in found.stuck]
-    few = " and ".join(names) if len(names) <= _MOST_NAMES else f"{len(names)}"
+    few = listed(names) if len(names) <= _MOST_NAMES else f"{len(names)}"
+    if not able and (total > _MOST_NAMES or 0 < len(found.dependent) < total):
+        return f"None of {total} servers can move off {where}{_if_off(found)}."
     if not able:
-        every = few if total <= _MOST_NAMES else f"All {total} servers"
-        return f"{every} {_cant(found)} move off {where}."
+        return f"{few} {_cant(found)} move off {where}."
     kinds = collections.Counter(step.server_move.kind for step in found.steps)
     how = ", ".join(
         f"{kinds[kind]} {word}" for kind, word in _HOW.items() if kinds[kind]
@@ -66,14 +70,25 @@ def summary(found: Drain) -> str:
     unsure = len(found.uncertain)
     perhaps = f", {unsure} of them perhaps" if unsure else ""
     if found.stuck:
-        stay = f"; {few} {_cant(found)}"
+        more = _if_off(found) if found.dependent != found.stuck else ""
+        stay = f"; {few} {_cant(found)}{more}"
         return f"{able} of {total} servers can move off {where}{perhaps} ({how}){stay}."
     every = "The only server" if total == 1 else f"All {total} servers"
     return f"{every} can move off {where}{perhaps} ({how})."
 
 
 def _cant(found: Drain) -> str:
-    return "can't" if found.surely_stuck else "perhaps can't"
+    return "can't" if found.dependent != found.stuck else "perhaps can't"
+
+
+def _if_off(found: Drain) -> str:
+    """How many more servers can move if an unknown option has another value."""
+    if not found.dependent:
+        return ""
+    explanations = (each.explanation for each in found.dependent)
+    values = {depends.otherwise(each) for each in explanations if each}
+    value = values.pop() if len(values) == 1 else "nova.conf allows it"
+    return f" ({len(found.dependent)} can if {value})"
 
 
 def of_down(found: Drain) -> str:
@@ -118,9 +133,9 @@ def _why(stuck: Stuck, found: Drain) -> Iterator[str]:
         yield _kept_together(server_move)
     elif stuck.explanation is None:
         yield _NO_OTHER
+    elif stuck.depends:
+        yield depends.headline(stuck.explanation)
     else:
-        if stuck.depends:
-            yield depends.headline(stuck.explanation)
         yield _without_host(stuck.explanation, found)
 
 
@@ -319,7 +334,7 @@ def lines(
 
 
 def _tone(found: Drain) -> Tone:
-    if found.surely_stuck:
+    if found.stuck and not found.dependent:
         return Tone.NO
     return Tone.DOUBT if found.stuck or found.uncertain else Tone.YES
 

@@ -49,6 +49,12 @@ def headline(explanation: Explanation) -> str:
     )
 
 
+def otherwise(explanation: Explanation) -> str:
+    """The value of an option that would change the verdict: ``isolation is off``."""
+    first = _decisive(explanation)[0]
+    return _is(first, first.other)
+
+
 def lines(explanation: Explanation) -> Iterator[Line]:
     """Lines below the verdict: evidence, and options that change other numbers."""
     first = _decisive(explanation)[:1] if explanation.depends else ()

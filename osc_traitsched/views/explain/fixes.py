@@ -115,13 +115,23 @@ def _changes(changes: Sequence[RequestPart], question: Question) -> Iterator[str
             image = each.body
             yield f"image {image['name']} ({image['id']}), {image['disk_format']}"
         elif each.what == "zone":
-            yield f"ask for availability zone {each.value}"
+            yield _zone(each.value, question)
     for what in sorted({_owner(each) for each in _single(changes)} - wide - {"zone"}):
         yield f"{_INDEFINITE[what]} {_properties(changes, what)}"
 
 
 def _bodies(question: Question) -> Mapping[str, Body]:
     return {"flavor": question.flavor, "image": question.image or {}}
+
+
+def _zone(value: str | int | None, question: Question) -> str:
+    if question.move is None:
+        return f"ask for availability zone {value}"
+    version, flag = "2.91", Option("--no-availability-zone")
+    if value is not None:
+        version, flag = "2.77", Option("--availability-zone", str(value))
+    api = Option("--os-compute-api-version", version)
+    return line(openstack("server unshelve", api, flag, question.move.server))
 
 
 _WIDE = Scope.FLAVOR_OR_IMAGE

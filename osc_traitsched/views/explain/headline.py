@@ -367,7 +367,8 @@ def _doubts(explanation: Explanation) -> Iterator[str]:
         yield (
             f"Placement returns {_names(explanation.unjudged_roots)}, which Nova does "
             "not list as a host. If its cell mapping is missing, nova-scheduler may "
-            "pick it, and the server fails (run nova-manage cell_v2 discover_hosts)."
+            "pick it, and the server fails (run nova-manage cell_v2 discover_hosts "
+            "--by-service)."
         )
     yield from filters.differences(explanation)
     yield from filters.uncertain(explanation)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.nova.options import RESIZE_TO_SAME_HOST
 from osc_traitsched.core.nova.question import MoveKind
 from osc_traitsched.core.servers.moves import Can, Destinations
 from osc_traitsched.documents import plain
@@ -21,6 +22,10 @@ _TONES = {Can.YES: Tone.YES, Can.NO: Tone.NO, Can.UNKNOWN: Tone.DOUBT}
 _REBUILT = {Can.YES: "candidates", Can.NO: "no host", Can.UNKNOWN: "unknown"}
 
 
+_SAME_HOST = (
+    "where it runs, has room for its old and new size together: set "
+    "[DEFAULT]allow_resize_to_same_host = true for nova-api and nova-compute."
+)
 #: So many hosts are named, best first.
 _MOST_HOSTS = 5
 
@@ -62,6 +67,9 @@ def lines(
         return
     if explanation is not None and not found.refusals:
         yield from _hosts(explanation) if explanation.has_room else rest
+        gaining = {each.name for each in explanation.option_impacts if each.gained}
+        if RESIZE_TO_SAME_HOST in gaining:
+            yield Line(f"{found.state.host}, {_SAME_HOST}")
     if found.kind is not MoveKind.REBUILD:
         yield Line("--long shows what Nova checks only when the move is tried.")
 

@@ -84,7 +84,8 @@ def lines(found: FailedServers, options: Sequence[Option] = ()) -> Iterator[Line
         yield Line("No server failed.", Tone.YES)
         return
     every = causes(found)
-    again = sum(len(each.servers) for each in every if not each.has_room)
+    failing = (each for each in every if each.now.startswith(words.FAILS_AGAIN))
+    again = sum(len(each.servers) for each in failing)
     then = f"; {again} would fail again" if again else ""
     number = f"{count(found.total, 'server')} failed"
     yield Line(f"{number}, for {count(len(every), 'reason')}{then}.", Tone.NO)

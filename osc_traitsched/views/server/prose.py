@@ -40,6 +40,13 @@ _UNTOLD = "this compute API does not say why"
 _NO_FAULT = "Nova records no fault; somebody may have set its state by hand."
 
 
+_UNKNOWN_CAUSE = (
+    "Cause unknown: fixed since (traits, metadata, aggregates, disabled hosts and "
+    "nova.conf leave no record), or a named host, a port, or a server group deleted "
+    "since."
+)
+
+
 def failure_lines(answer: ServerAnswer) -> Iterator[str]:
     """Nova's words on the failure, and what they leave open."""
     failure = answer.failure
@@ -145,7 +152,7 @@ def lines(
         )
         # The summary has the verdict.
         tone = next(explained).tone
-    if answer.unrecorded or answer.is_unexplained:
+    if answer.unrecorded or answer.may_name_host or answer.may_fail_alike:
         tone = Tone.DOUBT
     if answer.refusals:
         tone = Tone.NO
@@ -174,26 +181,25 @@ def lines(
 def _of_host(
     answer: ServerAnswer, explanation: Explanation, options: Sequence[Option]
 ) -> Iterator[Line]:
-    """Whether the scheduler would still choose the server's host."""
+    """Whether Nova would still allow the server's host."""
     can, conditions = of_own_host(explanation, answer.state.node)
     host = answer.state.host
     hosts = [each for each in explanation.hosts if each.name == answer.state.node]
     found = (headline.of_hosts(each, explanation, hosts) for each in conditions)
     why = listed(reason for reasons in found for reason in reasons)
     if can is Can.NO:
-        yield Line(f"The scheduler would no longer choose {host}: it {why}.", Tone.NO)
+        yield Line(f"Nova would no longer allow {host}: it {why}.", Tone.NO)
         asked = openstack("trait-sched server destinations", _name(answer))
         yield Line(f"Where it could go: {line(asked, options)}")
     elif can is Can.YES:
-        yield Line(f"The scheduler would still choose {host} for it.", Tone.YES)
+        yield Line(f"Nova would still allow {host} for it (room not judged).", Tone.YES)
     elif why:
-        start = f"If the scheduler would choose {host} depends on nova.conf"
-        yield Line(f"{start}: it {why}.", Tone.DOUBT)
+        yield Line(f"Depends on nova.conf: {host} {why}.", Tone.DOUBT)
     elif explanation.refusal is not None:
         text = explain_words.text(explanation.refusal, is_moved=False)
         yield Line(f"A new server like it: {text}", Tone.DOUBT)
     else:
-        yield Line(f"Can't tell if the scheduler would choose {host}.", Tone.DOUBT)
+        yield Line(f"Can't tell if Nova would allow {host}.", Tone.DOUBT)
     for each in list(headline.lines(explanation))[1:]:
         if each.tone is Tone.DOUBT:
             yield each
@@ -206,7 +212,7 @@ def _name(answer: ServerAnswer) -> str:
 
 def _essentials(answer: ServerAnswer, options: Sequence[Option]) -> Iterator[str]:
     """What the verdict leaves open, or what Nova says itself."""
-    failure, found, changes = answer.failure, answer.explanation, answer.changes
+    failure = answer.failure
     if failure is None:
         return
     if failure.text and failure.stage in _TELLING:
@@ -222,11 +228,13 @@ def _essentials(answer: ServerAnswer, options: Sequence[Option]) -> Iterator[str
         )
         yield f"Judge it with the {answer.unrecorded}: {line(asked, options)}"
     elif answer.is_unexplained:
+        yield _UNKNOWN_CAUSE
         is_moved = answer.kind is not None
         for each in words.hidden(answer.parts, answer.minor, is_moved):
             yield f"  {each}"
-    elif found is not None and found.has_room and changes and not changes.is_empty:
-        yield _changed(changes)
+    freed = answer.freed
+    if not freed.is_empty or (answer.is_unexplained and (freed.is_cut or freed.unread)):
+        yield _changed(freed)
 
 
 def section(title: str, found: Iterable[str]) -> Iterator[Line]:

@@ -29,6 +29,11 @@ _STAGES = {
 }
 
 
+_AGAIN, _REJECTED = "It would fail again.", "Now Nova would reject it:"
+#: How the sentence on a request begins that would fail for sure.
+FAILS_AGAIN = (_AGAIN, _REJECTED)
+
+
 def summary(answer: ServerAnswer, now: datetime.datetime) -> str:
     """The answer in one line: how the server failed, and whether it would now."""
     return f"{_failed(answer, now)} {now_of(answer)}".rstrip()
@@ -52,7 +57,7 @@ def now_of(answer: ServerAnswer) -> str:
     if found is None:
         return "Whether a host can take it now is not known."
     if answer.refusals:
-        return f"Now Nova would reject it: {listed(r.text for r in answer.refusals)}."
+        return f"{_REJECTED} {listed(r.text for r in answer.refusals)}."
     verdict = words.verdict(found)
     if answer.failure is None:
         return "" if answer.state.host else verdict
@@ -60,15 +65,13 @@ def now_of(answer: ServerAnswer) -> str:
     if is_unsure or found.depends:
         return verdict
     if not found.has_room:
-        return "It would fail again."
-    if not answer.is_unexplained:
-        return f"Now {lower(verdict)}"
-    unknown = [part.name.value for part in answer.parts if not part.is_known]
-    missing = listed(unknown) or "a change of traits, aggregates or settings"
-    return (
-        f"Now {lower(verdict)[:-1]}, and Nova lists no change: the cause is what it "
-        f"does not record ({missing})."
-    )
+        return _AGAIN
+    hosts = f"{len(found.candidates)} of {count(found.total_hosts, 'host')}"
+    if answer.may_fail_alike:
+        return f"Now {hosts} may take it, unless it fails like that again."
+    if answer.may_name_host:
+        return f"Now {hosts} may take it: unknown if a host was named."
+    return f"Now {lower(verdict)}"
 
 
 def lower(verdict: str) -> str:

@@ -13,10 +13,11 @@ from osc_traitsched.core.servers.moves import Because, Can
 from osc_traitsched.core.servers.parts import Name
 from osc_traitsched.views.server import destinations as views
 from tests.schemas import closed
-from tests.unit.app.recorded import CMP01, IMAGE, ROCKY, TRAITS
+from tests.unit.app.recorded import CMP01, IMAGE, KNOWN_OFF, ROCKY, TRAITS
 from tests.unit.app.test_server import (
     ACTION,
     ACTIONS,
+    GOLD,
     ID,
     NOTHING,
     SOURCES,
@@ -89,6 +90,9 @@ def test_the_best_hosts_come_first_and_then_what_blocks_the_others():
     assert (best, title) == ("Best first: cmp01", "Other hosts:")
     assert "  1 is where the server already runs: cmp02" in others
     assert not any("powered off" in each for each in others)
+    # cmp01 has the room, but is where the server runs.
+    full, _ = found(running("cmp03"))
+    assert "  1 is where the server already runs: cmp03" in text(full)
 
 
 def test_a_cold_migration_asks_placement_whether_the_server_may_stay():
@@ -113,6 +117,20 @@ def test_a_resize_has_the_new_flavor_and_an_option_that_lets_it_stay():
     stays = SettingsSources(nova_release=33, options=STAYS)
     answer, _ = found(running("cmp01"), MoveKind.RESIZE, sources=stays, flavor="gold")
     assert (names(answer), answer.ignored) == (["cmp01"], "")
+
+
+@pytest.mark.parametrize("host", ["cmp01", "cmp03"])
+def test_a_resize_that_only_the_own_host_has_room_for_names_the_option(host):
+    """cmp03 has no room for both sizes."""
+    given = (*KNOWN_OFF, ("DEFAULT.allow_resize_to_same_host", "false"))
+    sources = SettingsSources(nova_release=33, options=given)
+    server = running(host, flavor={**GOLD, "ram": 2048})
+    answer, _ = found(server, MoveKind.RESIZE, sources=sources, flavor="gold")
+    line = (
+        f"{host}, where it runs, has room for its old and new size together: set "
+        "[DEFAULT]allow_resize_to_same_host = true for nova-api and nova-compute."
+    )
+    assert (line in text(answer)) is (host == "cmp01")
 
 
 def test_what_nova_refuses_comes_first_and_hosts_follow():

@@ -8,12 +8,17 @@ import pytest
 
 from osc_traitsched.app import server
 from osc_traitsched.app.settings import SettingsSources
+from osc_traitsched.commands.base import ExitCode
+from osc_traitsched.commands.server import exit_code_of_failure
 from osc_traitsched.core.errors import BadUsage, CloudBroke, Forbidden, NotInCatalog
 from osc_traitsched.core.nova.question import MoveKind, ServerSpec
+from osc_traitsched.core.servers.failed import FailedKind, FailedServer, FailedServers
 from osc_traitsched.core.servers.failure import Stage
 from osc_traitsched.core.servers.moves import Can, of_own_host
 from osc_traitsched.core.servers.parts import Name, Source
+from osc_traitsched.views.server import failed as failed_views
 from osc_traitsched.views.server import prose
+from osc_traitsched.views.terminal import Tone
 from tests.unit.app.recorded import (
     IMAGE,
     KNOWN_OFF,
@@ -160,26 +165,113 @@ def text(found):
     return [each.text for each in prose.lines(found, NOW, everything=False)]
 
 
-def test_a_failure_without_a_cause_today_is_put_down_to_what_is_not_recorded():
-    found = server.answer(cloud(body()), ID, NOTHING, SOURCES)
+UNKNOWN_CAUSE = (
+    "Cause unknown: fixed since (traits, metadata, aggregates, disabled hosts and "
+    "nova.conf leave no record), or a named host, a port, or a server group deleted "
+    "since."
+)
+FAILED = "web-3: build failed 60 min ago (Placement returned no hosts)."
+
+
+def on(host):
+    return {"OS-EXT-SRV-ATTR:host": host}
+
+
+def news(**more):
+    """Another server that was made or deleted on a host since the failure."""
+    other = body(id="other", **more)
+    return {f"/servers/detail?{SINCE}&all_tenants=1": {"servers": [other]}}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        news(created=NOW.isoformat(), status="ACTIVE", **on("cmp01")),
+        # A server that left a host which can't take this one made no room for it.
+        news(created="2026-11-22T11:00:00Z", status="DELETED", **on("cmp02")),
+    ],
+)
+def test_a_fix_that_leaves_no_record_is_neither_named_nor_confused_with_news(changes):
+    found = server.answer(cloud(body(), **changes), ID, NOTHING, SOURCES)
     assert found.is_unexplained
-    assert text(found)[:3] == [
-        "web-3: build failed 60 min ago (Placement returned no hosts). Now 1 of 3 "
-        "hosts can take it, and Nova lists no change: the cause is what it does not "
-        "record (named host, ports).",
+    assert not found.may_name_host
+    assert exit_code_of_failure(found) is ExitCode.DONE
+    assert text(found)[:4] == [
+        f"{FAILED} Now 1 of 3 hosts can take it.",
+        UNKNOWN_CAUSE,
         "  named host: pass --availability-zone ZONE:HOST or --on-host",
         "  original ports (unbound after a failed build): pass --port or --network",
     ]
-    other = body(id="other", created="2026-11-22T11:00:00Z", status="DELETED")
-    gone = {"servers": [{**other, "OS-EXT-SRV-ATTR:host": "cmp01"}]}
-    has = cloud(body(), **{f"/servers/detail?{SINCE}&all_tenants=1": gone})
-    found = server.answer(has, ID, NOTHING, SOURCES)
+
+
+def test_a_server_that_left_the_host_since_is_said():
+    gone = news(created="2026-11-22T11:00:00Z", status="DELETED", **on("cmp01"))
+    found = server.answer(cloud(body(), **gone), ID, NOTHING, SOURCES)
     assert not found.is_unexplained
     assert text(found)[:2] == [
-        "web-3: build failed 60 min ago (Placement returned no hosts). Now 1 of 3 "
-        "hosts can take it.",
+        f"{FAILED} Now 1 of 3 hosts can take it.",
         "Since the failure: 1 server deleted on cmp01.",
     ]
+
+
+def test_a_host_may_have_been_named_with_the_zone_of_a_failed_build():
+    has = cloud(body(pinned_availability_zone="nova"))
+    found = server.answer(has, ID, NOTHING, SOURCES)
+    assert found.may_name_host
+    assert exit_code_of_failure(found) is ExitCode.UNKNOWN
+    first, second, *_ = prose.lines(found, NOW, everything=False)
+    assert first.tone is Tone.DOUBT
+    assert first.text == (
+        f"{FAILED} Now 1 of 3 hosts may take it: unknown if a host was named."
+    )
+    assert second.text == UNKNOWN_CAUSE
+
+
+TRIED = {"event": "compute__do_build_and_run_instance", "host": "cmp01"}
+RETRIES = "Exceeded maximum number of retries. Exceeded max scheduling attempts 3"
+NUMA = "Requested instance NUMA topology cannot fit the given host NUMA topology"
+CLAIM = f"{RETRIES}. Last exception: Insufficient compute resources: {NUMA}."
+
+
+@pytest.mark.parametrize(
+    ("message", "freed_helps"),
+    [
+        (CLAIM, True),
+        ("Insufficient compute resources: Claim pci failed.", True),
+        (f"{RETRIES}. Last exception: libvirt error", False),
+        ("PCI alias a1 is not defined", False),
+        ("Failed to allocate the network(s), not rescheduling.", False),
+        ("Binding failed for port p1, please check neutron logs", False),
+    ],
+)
+@pytest.mark.parametrize("is_freed", [False, True])
+def test_no_verdict_is_sure_against_a_failure_that_it_does_not_judge(
+    message, freed_helps, is_freed
+):
+    failed = body(fault={"message": message, "code": 500, "created": THEN})
+    events = {"instanceAction": {**ACTION, "events": [{**TRIED, "start_time": THEN}]}}
+    gone = news(created="2026-11-22T11:00:00Z", status="DELETED", **on("cmp01"))
+    has = cloud(failed, **{f"{ACTIONS}/req-1": events}, **(gone if is_freed else {}))
+    found = server.answer(has, ID, NOTHING, SOURCES)
+    is_sure = is_freed and freed_helps
+    assert found.may_fail_alike is not is_sure
+    assert exit_code_of_failure(found) is (
+        ExitCode.DONE if is_sure else ExitCode.UNKNOWN
+    )
+    first, second, *_ = prose.lines(found, NOW, everything=False)
+    assert first.tone is (Tone.YES if is_sure else Tone.DOUBT)
+    end = "can take it." if is_sure else "may take it, unless it fails like that again."
+    assert first.text.endswith(f" Now 1 of 3 hosts {end}")
+    assert second.text == f"Nova: {message}"
+
+
+def test_of_many_those_fail_again_that_are_known_to():
+    unread = cloud(body(), **{"/os-aggregates": Forbidden("compute", "index")})
+    answer = server.answer(unread, ID, NOTHING, SOURCES)
+    kinds = [FailedKind((FailedServer(ID, "web-3"),), answer)]
+    first, *_ = failed_views.lines(FailedServers(tuple(kinds)))
+    assert first.text == "1 server failed, for 1 reason."
 
 
 @pytest.mark.parametrize(
@@ -191,7 +283,9 @@ def test_a_failed_move_is_judged_as_that_move(action, kind):
     assert found.kind is kind
     assert found.explanation.question.move.kind is kind
     assert found.is_unexplained
-    assert text(found)[1] == "  named host: pass --on-host"
+    # Each move can name a host, and no API shows it.
+    assert found.may_name_host
+    assert text(found)[1:3] == [UNKNOWN_CAUSE, "  named host: pass --on-host"]
     with pytest.raises(BadUsage, match="ZONE:HOST"):
         server.answer(failed(action), ID, ServerSpec(zone="nova:cmp01"), SOURCES)
 
@@ -217,14 +311,14 @@ def test_no_old_flavor_or_image_is_judged_for_a_new_one(action, part):
 @pytest.mark.parametrize(
     ("host", "can", "said"),
     [
-        ("cmp01", Can.YES, "The scheduler would still choose cmp01 for it."),
+        ("cmp01", Can.YES, "Nova would still allow cmp01 for it (room not judged)."),
         (
             "cmp02",
             Can.NO,
-            "The scheduler would no longer choose cmp02: it lacks trait CUSTOM_GOLD.",
+            "Nova would no longer allow cmp02: it lacks trait CUSTOM_GOLD.",
         ),
         # It has the trait, and no room but the server's own.
-        ("cmp03", Can.YES, "The scheduler would still choose cmp03 for it."),
+        ("cmp03", Can.YES, "Nova would still allow cmp03 for it (room not judged)."),
     ],
 )
 def test_a_server_that_runs_is_judged_on_its_own_host(host, can, said):

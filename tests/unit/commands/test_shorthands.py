@@ -211,3 +211,12 @@ def test_where_a_host_has_no_provider_the_same_command_is_not_said_to_go_on(
     assert last(found).endswith(
         f"; fix this, then run the same command again: cmp01: {NO_PROVIDER}"
     )
+
+
+@pytest.mark.parametrize("words", [(), ("--dry-run",)])
+def test_a_custom_trait_that_was_removed_may_come_back(cloud, words):
+    cloud.gives(GOLD, "cmp00", "cmp01")
+    line = f"{GOLD} may come back within 300 s if provider.yaml of a host lists it\n"
+    assert line in run("remove", GOLD, "--host", "cmp01", *words).err
+    # Nothing is left to remove, or somebody else's trait.
+    assert line not in run("remove", GOLD, "--host", "cmp02", *words).err

@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 
 from osc_traitsched.core.explain import fix
+from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.fix import (
     HostAction,
     HostChange,
@@ -14,9 +15,11 @@ from osc_traitsched.core.explain.fix import (
     Topic,
 )
 from osc_traitsched.core.explain.verdict import evaluate
-from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.inventory.snapshot import Aggregate, Compute, Nova
+from osc_traitsched.core.nova.question import Move, MoveKind
 from osc_traitsched.core.placement.facts import Stock
 from osc_traitsched.core.placement.matcher import Matcher
+from osc_traitsched.views.explain import fixes
 from tests.cases.reading import Case
 from tests.property.building import identity
 from tests.unit.core.filter.asked import REPORT
@@ -41,6 +44,53 @@ def test_the_largest_size_is_one_that_is_known_to_be_given():
     assert [each.changes for each in proposed] == [
         (RequestChange("size", "vcpus", 10),)
     ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "release", "zones"),
+    [
+        (None, 33, ["east"]),
+        (MoveKind.UNSHELVE, 33, ["east", None]),
+        (MoveKind.UNSHELVE, 25, ["east"]),
+        (MoveKind.LIVE_MIGRATION, 33, []),
+    ],
+)
+def test_only_a_server_that_is_new_or_unshelved_gets_another_zone(kind, release, zones):
+    case = Case(
+        {
+            "name": "empty zone",
+            "cloud": {"cmp00": {"aggregates": ["east"]}},
+            "aggregates": {
+                zone: {"metadata": {"availability_zone": zone}, "hosts": hosts}
+                for zone, hosts in (("east", ["cmp00"]), ("west", []))
+            },
+            "zone": "west",
+        }
+    )
+    settings = dataclasses.replace(case.question.assumptions, release=release)
+    move = kind and Move(kind, "s1")
+    question = dataclasses.replace(case.question, move=move, assumptions=settings)
+    request = question.request()
+    found = facts(case, request)
+    root = identity("cmp00")
+    east = Aggregate(1, identity("east"), "east", ("cmp00",), {})
+    nova = Nova((Compute(root, "cmp00", "cmp00"),), (east,))
+    found = dataclasses.replace(found, snapshot=found.snapshot.with_nova(nova))
+    matcher = Matcher(request.clauses, request.group_policy, found)
+
+    proposed = fix.on_request(question, found, evaluate(matcher, found))
+
+    tried = [RequestChange("zone", "availability_zone", zone) for zone in zones]
+    assert [each.changes for each in proposed] == [(each,) for each in tried]
+    words = [fixes.word(each, Explanation(question)) for each in proposed]
+    unshelve = "openstack server unshelve --os-compute-api-version"
+    assert words == {
+        None: ["ask for availability zone east"],
+        MoveKind.UNSHELVE: [
+            f"{unshelve} 2.77 --availability-zone east s1",
+            f"{unshelve} 2.91 --no-availability-zone s1",
+        ][: len(zones)],
+    }.get(kind, [])
 
 
 def test_an_aggregate_that_is_wanted_twice_is_joined_once():

@@ -69,6 +69,7 @@ ERRORS = [
     errors.UnknownTrait("CUSTOM_X", False, ("CUSTOM_Y", "CUSTOM_Z")),
     errors.UnknownTrait("HW_NEW", True, ()),
     errors.NothingMatches("host", "x\n", ("y",), "compute is down"),
+    errors.HostUnlisted("cmp1\n"),
     errors.NoServer("web\n", own_only=True),
     errors.NovaOwnsTrait("COMPUTE_NODE"),
     errors.NoProvider("cmp1"),

@@ -416,7 +416,8 @@ class MirrorNoHypervisor(Finding):
 
     A warning if a nova-compute created it, else a note. Placement may offer it, and the
     scheduler drops it. If the host still exists, run ``nova-manage cell_v2
-    discover_hosts``. The finding lists custom traits that a deletion would lose.
+    discover_hosts --by-service``. The finding lists custom traits that a deletion
+    would lose.
 
     :ivar unlisted: Placement's and Nova's counts, if a nova-compute made the provider
         and Nova's list may be incomplete

@@ -23,6 +23,7 @@ from osc_traitsched.core.check.rule import rule
 from osc_traitsched.core.check.rules import traits_requests
 from osc_traitsched.core.check.survey import StandaloneRequest, is_certain
 from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.inventory.reported import where_to_look
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import Resource, RootTrait, Trait
 from osc_traitsched.core.nova.filter import state

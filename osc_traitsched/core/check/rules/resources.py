@@ -29,6 +29,7 @@ from osc_traitsched.core.nova.server.server import (
     BAD_SUFFIX,
     UNKNOWN_RESOURCE_CLASS,
 )
+from osc_traitsched.core.placement import capacity
 from osc_traitsched.paste import Command, Option, openstack
 from osc_traitsched.text import did_you_mean, listed, quoted
 
@@ -272,14 +273,10 @@ class ResourcesLeaked(Finding):
         )
 
 
-_MEMORY = "MEMORY_MB"
-
-
 def leaked(analysis: Analysis) -> Iterator[ResourcesLeaked]:
     for node in analysis.survey.nova.computes:
-        memory = analysis.survey.stock.get(node.uuid, {}).get(_MEMORY)
-        if memory and node.has_leak(_MEMORY, memory.used, memory.reserved or 0):
-            yield ResourcesLeaked(node.node, memory.used)
+        if used := capacity.leaked(node, analysis.survey.stock.get(node.uuid, {})):
+            yield ResourcesLeaked(node.node, used)
 
 
 RULES = (

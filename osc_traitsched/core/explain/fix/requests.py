@@ -11,7 +11,7 @@ from typing import Union
 from osc_traitsched.core.explain.verdict import ClauseSet, Verdict
 from osc_traitsched.core.inventory.metadata import zone_in
 from osc_traitsched.core.nova.clause import Condition, Origin, Resource
-from osc_traitsched.core.nova.question import Body, Question
+from osc_traitsched.core.nova.question import Body, MoveKind, Question
 from osc_traitsched.core.placement.facts import Facts, Room
 
 # Fixes as values: what to change, and which hosts that gains.
@@ -270,8 +270,13 @@ def _alternatives(
         # Nobody should require a trait only to get into an isolated aggregate.
         return
     if "map_az_to_placement_aggregate" in kinds:
-        for zone in _zones(question, facts, roots):
+        move = question.move.kind if question.move else None
+        # Other moves keep the server's zone; 2.91 of Nova 26 can unpin it.
+        is_zoned = move in (None, MoveKind.UNSHELVE)
+        for zone in _zones(question, facts, roots) if is_zoned else ():
             yield (RequestChange("zone", "availability_zone", zone),)
+        if move is MoveKind.UNSHELVE and question.assumptions.release >= 26:
+            yield (RequestChange("zone", "availability_zone", None),)
     elif "require_image_type_support" in kinds:
         for disk_format in _formats(facts, roots):
             yield (RequestChange("image", "disk_format", disk_format),)
