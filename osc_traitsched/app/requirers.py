@@ -26,6 +26,7 @@ from osc_traitsched.core.change.traits import (
     not_released,
     orphaned_traits,
 )
+from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
 
 # Flavors and images that require a trait without a provider.
@@ -70,30 +71,60 @@ def check_requirers(
 
 
 def check_servers(
-    cloud: Cloud, plan: Plan, snapshot: Snapshot, holders: Mapping[str, frozenset[str]]
+    cloud: Cloud,
+    plan: Plan,
+    snapshot: Snapshot,
+    holders: Mapping[str, frozenset[str]],
 ) -> tuple[Server, ...]:
-    """Reject a plan that removes a trait's last provider while servers require it.
+    """Reject a plan that removes a trait's last enabled host while servers require it.
 
-    Servers are read only of hosts that lose such a trait.
+    All servers count: a shelved one is on no host, and a misplaced one is on another.
+    They are read only if there is such a trait. Of a server that is resized and not
+    confirmed, only the new flavor counts.
 
-    :returns: servers whose image requirements are unknown; they do not block, since any
-        user could make one
-    :param holders: by trait that the plan removes, the UUIDs of all its providers
+    :returns: servers whose image requirements are unknown, on the hosts that lose the
+        trait or on none; they do not block, since any user could make one
+    :param holders: UUIDs of all providers with a trait: with each that the plan
+        removes, and with the one of disabled hosts
     :raises ServersNeedTraits: for servers that require such a trait
     :raises ServersUnknown: if servers can't be read, or Nova does not list a host
     """
-    losers = orphaned_traits(foreseen_outcomes(plan), holders)
+    stopped = holders.get(trait.DISABLED, frozenset())
+    disabled = {p.uuid for p in snapshot.providers if p.root in stopped}
+    losers = orphaned_traits(foreseen_outcomes(plan), holders, disabled)
+    if not losers:
+        return ()
     orphaned = tuple(losers)
     losing = {snapshot.by_uuid[u].root for uuids in losers.values() for u in uuids}
     try:
         if unlisted := servers.unlisted(cloud, losing):
             raise ComputesUnlisted(snapshot.names_of(unlisted))
-        found = servers.on_nodes(cloud, losing)
+        found = servers.everywhere(cloud)
+        computes = lookup.computes(cloud)
     except errors.CloudBroke as exc:
         raise ServersUnknown(orphaned, exc) from exc
     if refusal := without_place(orphaned, found):
         raise refusal
-    return without_image(found)
+    hosts = {"", *(c.service_host for c in computes if c.uuid in losing)}
+    return without_image(server for server in found if server.host in hosts)
+
+
+def existing(
+    cloud: Cloud, plan: Plan, snapshot: Snapshot, holders: Mapping[str, frozenset[str]]
+) -> tuple[list[errors.AnswerIsNo], tuple[Requirer, ...], tuple[Server, ...]]:
+    """Both checks: refusals, images that do not block, servers that do not."""
+    against: list[errors.AnswerIsNo] = []
+    images: tuple[Requirer, ...] = ()
+    unclear: tuple[Server, ...] = ()
+    try:
+        images = check_requirers(cloud, plan, holders)
+    except errors.AnswerIsNo as exc:
+        against.append(exc)
+    try:
+        unclear = check_servers(cloud, plan, snapshot, holders)
+    except errors.AnswerIsNo as exc:
+        against.append(exc)
+    return against, images, unclear
 
 
 def read_misplaced(

@@ -12,7 +12,6 @@ from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.commands.isolation import ShorthandWriter
 from osc_traitsched.core.change import effects, traits
 from osc_traitsched.core.change import effects as servers
-from osc_traitsched.core.change.traits import LastHolder
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.views import isolation, problems, results
 from osc_traitsched.views.listing import Table
@@ -68,10 +67,14 @@ class AddTraits(ShorthandWriter):
         selectors = host_args.target_selectors(args)
         cloud = self.cloud()
         todo = trait_changes.plan_add(
-            cloud, names, selectors, args.create, force=args.force
+            cloud,
+            names,
+            selectors,
+            args.create,
+            scheduler_args.found(self.app),
         )
-        for reverted in todo.reverted:
-            base.LOG.warning("%s", traits.reverted(reverted, removing=False))
+        _warn(todo, removing=False)
+        write_args.refuse(todo.refusals, args.force)
         if args.dry_run and todo.creates:
             base.LOG.warning("%s", problems.would_create(todo.creates))
         found = self.execute(cloud, todo.plan, args)
@@ -86,7 +89,7 @@ class AddTraits(ShorthandWriter):
         """Give hosts what a peer has."""
         if args.create:
             raise BadUsage("--create goes without --like")
-        arguments.check_columns(args, isolation.COLUMNS)
+        write_args.check_columns(args, isolation.COLUMNS)
         # Every word is a host.
         args.hosts = [*args.hosts, *args.traits]
         args.undo = None
@@ -133,47 +136,41 @@ class RemoveTraits(write_args.Writer):
         """Plan, and write or show."""
         names = host_args.split_hosts(args)
         write_args.check(args)
-        arguments.check_columns(args, results.REMOVED)
+        write_args.check_columns(args, results.REMOVED)
         selectors = host_args.target_selectors(args)
         cloud = self.cloud()
         sources = scheduler_args.found(self.app)
-        try:
-            todo = trait_changes.plan_remove(
-                cloud, names, selectors, args.force, sources
-            )
-        except LastHolder as exc:
-            return self._requirers(args, exc)
-        _warn(todo)
+        todo = trait_changes.plan_remove(cloud, names, selectors, args.force, sources)
+        _warn(todo, removing=True)
+        is_asked = args.dry_run and args.formatter in base.QUOTING_FORMATS
+        columns, requirers = results.requirer_rows(todo.refusals)
+        if is_asked and requirers and not (args.force or args.columns):
+            for refusal in todo.refusals:
+                base.LOG.error("%s", str(refusal))
+            self.exit_code = ExitCode.REFUSED
+            return columns, requirers
+        write_args.refuse(todo.refusals, args.force)
         found = self.execute(cloud, todo.plan, args)
         self.look_again(
             todo.plan,
             args,
             lambda: results.left(*trait_changes.left_of_traits(cloud, todo.plan)),
         )
-        return results.removed(self.conclude(found, args, self.then(found)))
-
-    def _requirers(self, args: argparse.Namespace, refusal: LastHolder) -> Table:
-        """The requiring objects as rows for a program; raise for others."""
-        is_asked = args.dry_run and args.formatter in base.QUOTING_FORMATS
-        if args.columns or not is_asked:
-            raise refusal
-        base.LOG.error("%s", str(refusal))
-        self.exit_code = ExitCode.REFUSED
-        return results.requirer_rows(refusal.requirers)
+        outcomes = self.conclude(found, args, self.then(found))
+        table = results.removed(outcomes)
+        return write_args.with_openings(args, table, outcomes, todo.lets_in)
 
 
-def _warn(todo: trait_changes.TraitPlan) -> None:
-    for refusal in todo.forced:
-        base.LOG.warning("%s", problems.forced(refusal))
+def _warn(todo: trait_changes.TraitPlan, removing: bool) -> None:
     for unknown in todo.unknown:
         base.LOG.warning("%s", str(unknown))
     for reverted in todo.reverted:
-        base.LOG.warning("%s", traits.reverted(reverted, removing=True))
+        base.LOG.warning("%s", traits.reverted(reverted, removing))
     if todo.passed_over:
         base.LOG.warning("%s", traits.passed_over(todo.passed_over))
     if todo.servers:
         base.LOG.warning("%s", servers.image_unseen(todo.servers))
     if todo.unread is not None:
         base.LOG.warning("%s", results.effects_unread(todo.unread))
-    for line in effects.losses(todo.effects):
+    for line in (*effects.losses(todo.effects), *todo.lets_in.values()):
         base.LOG.warning("%s", line)

@@ -7,18 +7,18 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import tqdm
 
 from osc_traitsched.app.execute import Execution, dry_run, execute
 from osc_traitsched.cloud.service import Cloud
-from osc_traitsched.commands import base
+from osc_traitsched.commands import arguments, base
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.core.change.model import Outcome, Plan, Status
+from osc_traitsched.core.change.openings import lines_on
 from osc_traitsched.core.errors import (
-    AnswerIsNo,
     BadUsage,
     CloudBroke,
     ConcurrentUpdate,
@@ -26,6 +26,7 @@ from osc_traitsched.core.errors import (
     Unexpected,
 )
 from osc_traitsched.views import problems, results
+from osc_traitsched.views.listing import Table
 
 _MOST_JOBS = 16
 
@@ -77,16 +78,36 @@ def check(args: argparse.Namespace) -> None:
         raise BadUsage("--exit-code goes with --dry-run")
 
 
+def check_columns(args: argparse.Namespace, known: Sequence[str]) -> None:
+    """Reject unknown columns; programs get one more."""
+    more = ("lets_in",) if args.formatter in base.QUOTING_FORMATS else ()
+    arguments.check_columns(args, (*known, *more))
+
+
+def with_openings(
+    args: argparse.Namespace,
+    table: Table,
+    outcomes: Iterable[Outcome],
+    lets_in: Mapping[str, str],
+) -> Table:
+    """Rows that say to programs what may land where from then on."""
+    if args.formatter not in base.QUOTING_FORMATS:
+        return table
+    columns, rows = table
+    more = (lines_on(outcome.change, lets_in) for outcome in outcomes)
+    return (*columns, "lets_in"), [(*row, line) for row, line in zip(rows, more)]
+
+
 def _jobs(text: str) -> int:
     if text.isdecimal() and 1 <= int(text) <= _MOST_JOBS:
         return int(text)
     raise argparse.ArgumentTypeError(f"not a number from 1 to {_MOST_JOBS}: {text}")
 
 
-def refuse(refusals: Sequence[AnswerIsNo], force: bool) -> None:
+def refuse(refusals: Sequence[TraitSchedError], force: bool) -> None:
     """Raise for a refused plan; with ``--force`` only warn.
 
-    :raises AnswerIsNo: the last refusal; the others are logged
+    :raises TraitSchedError: the last refusal; the others are logged
     """
     if force:
         for refusal in refusals:

@@ -326,11 +326,14 @@ def of_providers(changes: Iterable[Change]) -> tuple[Change, ...]:
 
 
 def orphaned_traits(
-    outcomes: Iterable[Outcome], holders: Mapping[str, frozenset[str]]
+    outcomes: Iterable[Outcome],
+    holders: Mapping[str, frozenset[str]],
+    disabled: Set[str] = frozenset(),
 ) -> dict[str, frozenset[str]]:
     """Traits that no provider would have, with UUIDs of their last holders.
 
     :param holders: UUIDs of the current holders of each trait
+    :param disabled: UUIDs of holders that do not count, unless all of them are disabled
     """
     taken: dict[str, set[str]] = {}
     given: set[str] = set()
@@ -342,7 +345,9 @@ def orphaned_traits(
     return {
         name: frozenset(taken[name])
         for name in sorted(taken)
-        if name not in given and holders[name] <= taken[name]
+        if name not in given
+        and holders[name] - (disabled if taken[name] - disabled else set())
+        <= taken[name]
     }
 
 
@@ -378,11 +383,6 @@ def reverted(found: RevertedByNova, removing: bool) -> str:
             "update, and servers may fail to schedule until then"
         )
     return f"{name}it takes the trait away again at its next update"
-
-
-def still_requiring(name: str, found: Iterable[Requirer]) -> str:
-    """Return a line on what continues to require a trait that no host will have."""
-    return f"no host will have {name}, still required by {requirers(found)}"
 
 
 def passed_over(found: Iterable[Requirer]) -> str:

@@ -1,0 +1,139 @@
+"""What may land where once a plan is carried out, and may not now.
+
+Both come from the effects on flavors. A flavor or an image that changes is told by the
+trait that it stops or begins to name; others by the aggregate that opens, or by the
+trait that hosts get or lose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from osc_traitsched.core.change.cloud_model import CloudModel
+from osc_traitsched.core.change.impact import Effect
+from osc_traitsched.core.change.model import Change
+from osc_traitsched.core.inventory.metadata import (
+    REQUIRED,
+    Collation,
+    isolated_by,
+    projects_in,
+    requires,
+)
+from osc_traitsched.core.inventory.snapshot import Nova
+from osc_traitsched.text import listed, quoted, ranges, visible
+
+_NONE: frozenset[str] = frozenset()
+
+#: A noun and a name, such as a flavor's; or what needs no name.
+_Who = tuple[str, str]
+_ANY_SERVER: _Who = "", "any server"
+_ANY_PROJECT: _Who = "", "servers of any project"
+
+
+def lets_in(
+    effects: Sequence[Effect], now: CloudModel, then: CloudModel, collation: Collation
+) -> dict[str, str]:
+    """A line for each aggregate or trait that lets servers in, by its name."""
+    view = _View(now, then, collation)
+    alone = {e.flavor: e.ever.gained for e in effects if e.asked.image is None}
+    for effect in effects:
+        image, gained = effect.asked.image, effect.ever.gained
+        if effect.asked.is_general and (
+            not image or gained - alone.get(effect.flavor, _NONE)
+        ):
+            view.add(effect)
+    return {subject: view.line(subject) for subject in sorted(view.found)}
+
+
+def lines_on(change: Change, lines: Mapping[str, str]) -> str:
+    """The lines on the aggregate or the traits of a change."""
+    keys = (key.rpartition(":")[2] for key in change.added | change.removed)
+    names = {change.object.name, *keys}
+    return "; ".join(line for name, line in lines.items() if name in names)
+
+
+class _View:
+    """Roots of hosts, by aggregate or trait, and by who may land there.
+
+    :ivar opened: of each aggregate, those that its isolation keeps others out of no
+        longer
+    """
+
+    def __init__(self, now: CloudModel, then: CloudModel, collation: Collation) -> None:
+        self.found: dict[str, dict[_Who, frozenset[str]]] = {}
+        self._now, self._then = now, then
+        self._opened: dict[str, frozenset[str]] = {}
+        nodes = (now.snapshot.nova or Nova()).by_service_host
+        isolated: set[str] = set()
+        for identity, body in then.aggregate_of_id.items():
+            before = now.aggregate_of_id.get(identity, {"hosts": (), "metadata": {}})
+            was, now_in = (
+                frozenset(n.uuid for h in each["hosts"] for n in nodes.get(h, ()))
+                for each in (before, body)
+            )
+            traits, left = (
+                isolated_by(each["metadata"], collation).keys()
+                for each in (before, body)
+            )
+            named, names = (projects_in(each["metadata"]) for each in (before, body))
+            isolated.update(now_in if left else ())
+            if traits and (traits - left or was - now_in):
+                self._opened[body["name"]] = was if traits - left else was - now_in
+            if named and not names:
+                self._keep(body["name"], _ANY_PROJECT, was)
+            for project in names - named if named else ():
+                self._keep(body["name"], ("servers of project", project), now_in)
+        self._isolated = frozenset(isolated)
+        self._named = {
+            body["name"]: {requires(key, REQUIRED) for key in body["extra_specs"]}
+            for body in then.flavors
+        }
+
+    def _keep(self, subject: str, who: _Who, roots: frozenset[str]) -> None:
+        if roots:
+            hosts = self.found.setdefault(subject, {})
+            hosts[who] = hosts.get(who, _NONE) | roots
+
+    def add(self, effect: Effect) -> None:
+        """Add what lets a flavor or an image in."""
+        asked, gained = effect.asked, effect.ever.gained
+        named = self._named[asked.flavor]
+        who = ("image", asked.image) if asked.image else ("flavor", asked.flavor)
+        for name in (effect.own - named or effect.own) if gained else ():
+            self._keep(name, who, effect.ever.then)
+        for name, opened in self._opened.items() if not effect.own else ():
+            theirs = gained & opened
+            is_any = not theirs & self._isolated
+            self._keep(name, _ANY_SERVER if is_any else who, theirs)
+            gained -= theirs
+        for uuid, keys in self._then.changed.items() if not effect.own else ():
+            root = self._now.snapshot.by_uuid[uuid].root
+            for name in keys.keys() & named:
+                self._keep(name, who, gained & {root})
+
+    def line(self, subject: str) -> str:
+        """A line such as ``gold (cmp00): any server may land here``."""
+        whom = self.found[subject]
+        if _ANY_SERVER in whom:
+            whom = {_ANY_SERVER: whom[_ANY_SERVER]}
+        by_hosts: dict[tuple[frozenset[str], str], list[str]] = {}
+        for (noun, name), roots in whom.items():
+            by_hosts.setdefault((roots, noun), []).append(name)
+        said = [
+            (listed(map(quoted, names), noun) if noun else names[0], self._where(roots))
+            for (roots, noun), names in by_hosts.items()
+        ]
+        if any(subject == body["name"] for body in self._then.aggregates):
+            hosts = ranges(self._now.snapshot.names_of(_NONE.union(*whom.values())))
+            who = listed(who for who, _ in said)
+            return f"{visible(subject)} ({hosts}): {who} may land here"
+        parts = (f"{who} may land on {where}" for who, where in said)
+        return f"{visible(subject)}: {'; '.join(parts)}"
+
+    def _where(self, roots: frozenset[str]) -> str:
+        hosts = frozenset(host.uuid for host in self._now.snapshot.hosts)
+        if roots >= hosts:
+            return "any host"
+        if roots >= hosts - self._isolated:
+            return "any host that is not isolated"
+        return ranges(self._now.snapshot.names_of(roots))
