@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from osc_traitsched.app import settings
 from osc_traitsched.app.effects import check_effects, refusal, requiring_images
-from osc_traitsched.app.requirers import existing
+from osc_traitsched.app.requirers import check_requirers, check_servers
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.app.traits import targets
 from osc_traitsched.cloud import lookup, read, topology
@@ -160,10 +160,12 @@ def plan_remove(
     removed = _removed(plan)
     counted = {*removed, trait.DISABLED} & known if removed else ()
     holders = {name: read.holders(cloud.placement, name) for name in sorted(counted)}
-    against, images, unclear = existing(cloud, plan, found.snapshot, holders)
-    roles = _role_changed(plan, found.snapshot)
+    against: list[errors.AnswerIsNo] = [*_role_changed(plan, found.snapshot)]
     todo = dataclasses.replace(
-        todo, passed_over=images, servers=unclear, refusals=(*roles, *against)
+        todo,
+        passed_over=check_requirers(cloud, plan, holders, against),
+        servers=check_servers(cloud, plan, found.snapshot, holders, against),
+        refusals=tuple(against),
     )
     if not force and any(isinstance(exc, traits.LastHolder) for exc in against):
         return todo

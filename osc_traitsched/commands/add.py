@@ -24,7 +24,9 @@ class AddTraits(ShorthandWriter):
 
     Hosts that already have the traits are not written. It is safe to run while
     others change the same hosts. If it is interrupted, run the same command
-    again. With --like the words are hosts: they get the traits of a peer.
+    again. Exits 5 and writes nothing if a flavor that forbids a trait would lose
+    its last host, where Nova can be read. With --like the words are hosts: they
+    get the traits of a peer.
     """
 
     example = "add CUSTOM_GOLD cmp02 --create"
@@ -48,8 +50,9 @@ class AddTraits(ShorthandWriter):
         parser.add_argument(
             "--force",
             action="store_true",
-            help="also add traits that change what kind of provider a host is; with "
-            "--like: write even if flavors or servers would have no host",
+            help="also add traits that change what kind of provider a host is, or that "
+            "leave no host to a flavor which forbids them; with --like: write even if "
+            "flavors or servers would have no host",
         )
         write_args.add_create_option(parser)
         write_args.add_options(parser)
@@ -113,8 +116,8 @@ class RemoveTraits(write_args.Writer):
     """Remove traits from hosts, and leave all other traits alone.
 
     Exits 5 and writes nothing if a trait would lose its last host while a
-    flavor, an image, an aggregate or a server requires it, if a flavor would
-    lose its last host, or if nova-compute owns the trait.
+    flavor, an image, an aggregate or a server requires it, if a flavor or an
+    image would lose its last host, or if nova-compute owns the trait.
     """
 
     example = "remove CUSTOM_COMMON cmp02"

@@ -21,6 +21,7 @@ from osc_traitsched.config.wanted import files, writer
 from osc_traitsched.config.wanted.files import read_inventory
 from osc_traitsched.core.change import effects, traits
 from osc_traitsched.core.errors import AnswerIsNo, PrivateFlavorsHidden, TraitSchedError
+from osc_traitsched.core.inventory.metadata import ZONE_KEY
 from osc_traitsched.core.wanted.export import undo_of
 from osc_traitsched.core.wanted.model import Claim, Unit
 from osc_traitsched.core.wanted.planner import Row
@@ -110,8 +111,18 @@ def write_undo(args: argparse.Namespace, todo: WantedPlan) -> str:
         return ""
     back = undo_of(todo.claims, todo.found)
     lines = comments.not_undone(back.left)
-    effects_of_undo = (effect.reverted for effect in todo.effects)
-    refused = [prose.undo_refused(args.undo, each) for each in refusal(effects_of_undo)]
+    bodies = todo.found.aggregate_of_id
+    stay = {
+        todo.claims[target, key].value
+        for target, key in back.left
+        if key == ZONE_KEY and target.id in bodies and bodies[target.id]["hosts"]
+    }
+    reverted = [
+        effect.reverted
+        for effect in todo.effects
+        if not stay.issuperset(context.zone for context in effect.contexts)
+    ]
+    refused = [prose.undo_refused(args.undo, each) for each in refusal(reverted)]
     for line in (*lines, *refused):
         base.LOG.warning("%s", line)
     if args.dry_run:

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 
 from osc_traitsched.app.effects import check_effects, refusal, requiring_images
 from osc_traitsched.app.gc_pause import gc_paused
-from osc_traitsched.app.requirers import existing, read_misplaced
+from osc_traitsched.app.requirers import check_requirers, check_servers, read_misplaced
 from osc_traitsched.app.wanted.planning import WantedPlan
 from osc_traitsched.app.wanted.reading import with_mirror
 from osc_traitsched.cloud import lookup
 from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.core import errors
 from osc_traitsched.core.change.effects import MisplacedServers
 from osc_traitsched.core.change.model import ObjectKind
 from osc_traitsched.core.change.openings import lets_in
@@ -84,15 +85,18 @@ def judged(cloud: Cloud, todo: WantedPlan) -> WantedPlan:
     moves = any(c.object.kind in _MOVES for c in plan.changes)
     model = with_mirror(cloud, found) if moves else found
     effects = check_effects(cloud, model, plan, todo.assumptions, images)
-    against, passed_over, unclear = existing(cloud, plan, found.snapshot, found.holders)
-    claimed = (*takes_most(todo.claims, found), *gone(todo.claims, found))
+    against: list[errors.AnswerIsNo] = [
+        *takes_most(todo.claims, found),
+        *gone(todo.claims, found),
+        *refusal(effects),
+    ]
     return dataclasses.replace(
         todo,
         effects=effects,
-        refusals=(*claimed, *refusal(effects), *against),
         misplaced=misplaced_servers(cloud, found, todo.then),
-        passed_over=passed_over,
-        unclear=unclear,
+        passed_over=check_requirers(cloud, plan, found.holders, against),
+        unclear=check_servers(cloud, plan, found.snapshot, found.holders, against),
+        refusals=tuple(against),
         unread=unread,
         lets_in=lets_in(effects, found, todo.then, found.collation),
         has_private_flavors=lookup.lists_private_flavors(cloud),

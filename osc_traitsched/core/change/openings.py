@@ -20,6 +20,7 @@ from osc_traitsched.core.inventory.metadata import (
     requires,
 )
 from osc_traitsched.core.inventory.snapshot import Nova
+from osc_traitsched.core.nova.question import Body
 from osc_traitsched.text import listed, quoted, ranges, visible
 
 _NONE: frozenset[str] = frozenset()
@@ -61,29 +62,28 @@ class _View:
 
     def __init__(self, now: CloudModel, then: CloudModel, collation: Collation) -> None:
         self.found: dict[str, dict[_Who, frozenset[str]]] = {}
-        self._now, self._then = now, then
+        self._now, self._then, self._isolated = now, then, _NONE
         self._opened: dict[str, frozenset[str]] = {}
         nodes = (now.snapshot.nova or Nova()).by_service_host
-        isolated: set[str] = set()
+        new: Body = {"hosts": (), "metadata": {}}
         for identity, body in then.aggregate_of_id.items():
-            before = now.aggregate_of_id.get(identity, {"hosts": (), "metadata": {}})
-            was, now_in = (
-                frozenset(n.uuid for h in each["hosts"] for n in nodes.get(h, ()))
-                for each in (before, body)
+            both = (now.aggregate_of_id.get(identity, new), body)
+            before, after = (
+                frozenset(n.uuid for host in b["hosts"] for n in nodes.get(host, ()))
+                for b in both
             )
-            traits, left = (
-                isolated_by(each["metadata"], collation).keys()
-                for each in (before, body)
-            )
-            named, names = (projects_in(each["metadata"]) for each in (before, body))
-            isolated.update(now_in if left else ())
-            if traits and (traits - left or was - now_in):
-                self._opened[body["name"]] = was if traits - left else was - now_in
+            traits, left = ({*isolated_by(b["metadata"], collation)} for b in both)
+            if traits:
+                self._opened[body["name"]] = before - (
+                    _NONE if traits - left else after
+                )
+            if left:
+                self._isolated |= after
+            named, names = (projects_in(b["metadata"]) for b in both)
             if named and not names:
-                self._keep(body["name"], _ANY_PROJECT, was)
-            for project in names - named if named else ():
-                self._keep(body["name"], ("servers of project", project), now_in)
-        self._isolated = frozenset(isolated)
+                self._keep(body["name"], _ANY_PROJECT, after)
+            for project in sorted(names - named) if named else ():
+                self._keep(body["name"], ("servers of project", project), after)
         self._named = {
             body["name"]: {requires(key, REQUIRED) for key in body["extra_specs"]}
             for body in then.flavors
@@ -99,16 +99,17 @@ class _View:
         asked, gained = effect.asked, effect.ever.gained
         named = self._named[asked.flavor]
         who = ("image", asked.image) if asked.image else ("flavor", asked.flavor)
-        for name in (effect.own - named or effect.own) if gained else ():
-            self._keep(name, who, effect.ever.then)
-        for name, opened in self._opened.items() if not effect.own else ():
+        if effect.own:
+            for name in (effect.own - named or effect.own) if gained else ():
+                self._keep(name, who, effect.ever.then)
+            return
+        for name, opened in self._opened.items():
             theirs = gained & opened
-            is_any = not theirs & self._isolated
-            self._keep(name, _ANY_SERVER if is_any else who, theirs)
+            self._keep(name, who if theirs & self._isolated else _ANY_SERVER, theirs)
             gained -= theirs
-        for uuid, keys in self._then.changed.items() if not effect.own else ():
-            root = self._now.snapshot.by_uuid[uuid].root
+        for uuid, keys in self._then.changed.items():
             for name in keys.keys() & named:
+                root = self._now.snapshot.by_uuid[uuid].root
                 self._keep(name, who, gained & {root})
 
     def line(self, subject: str) -> str:
