@@ -92,7 +92,7 @@ class AddTraits(ShorthandWriter):
         """Give hosts what a peer has."""
         if args.create:
             raise BadUsage("--create goes without --like")
-        write_args.check_columns(args, isolation.COLUMNS)
+        arguments.check_columns(args, isolation.COLUMNS)
         # Every word is a host.
         args.hosts = [*args.hosts, *args.traits]
         args.undo = None
@@ -139,7 +139,7 @@ class RemoveTraits(write_args.Writer):
         """Plan, and write or show."""
         names = host_args.split_hosts(args)
         write_args.check(args)
-        write_args.check_columns(args, results.REMOVED)
+        arguments.check_columns(args, results.REMOVED)
         selectors = host_args.target_selectors(args)
         cloud = self.cloud()
         sources = scheduler_args.found(self.app)
@@ -160,8 +160,7 @@ class RemoveTraits(write_args.Writer):
             lambda: results.left(*trait_changes.left_of_traits(cloud, todo.plan)),
         )
         outcomes = self.conclude(found, args, self.then(found))
-        table = results.removed(outcomes)
-        return write_args.with_openings(args, table, outcomes, todo.lets_in)
+        return results.removed(outcomes, todo.lets_in)
 
 
 def _warn(todo: trait_changes.TraitPlan, removing: bool) -> None:
@@ -173,7 +172,7 @@ def _warn(todo: trait_changes.TraitPlan, removing: bool) -> None:
         base.LOG.warning("%s", traits.passed_over(todo.passed_over))
     if todo.servers:
         base.LOG.warning("%s", servers.image_unseen(todo.servers))
-    if todo.unread is not None:
+    if todo.unread is not None and not todo.refusals:
         base.LOG.warning("%s", results.effects_unread(todo.unread))
     for line in (*effects.losses(todo.effects), *todo.lets_in.values()):
         base.LOG.warning("%s", line)

@@ -97,8 +97,7 @@ class ShorthandWriter(write_args.Writer):
             return results.left(len(units), len(todo.units))
 
         self.look_again(todo.plan, args, left)
-        table = words.rows(outcomes)
-        return write_args.with_openings(args, table, outcomes, todo.lets_in)
+        return words.rows(outcomes, todo.lets_in)
 
 
 # openstack trait-sched isolate.
@@ -134,7 +133,7 @@ class IsolateAggregate(ShorthandWriter):
         """Plan, look ahead, and write or show."""
         names = trait.parse(args.traits)
         write_args.check(args)
-        write_args.check_columns(args, words.COLUMNS)
+        arguments.check_columns(args, words.COLUMNS)
         cloud = self.cloud()
         sources = scheduler_args.sources(args, self.app)
         assumed = settings.of_cloud(cloud, sources)
@@ -190,7 +189,7 @@ class UnisolateAggregate(ShorthandWriter):
         """Plan, look ahead, and write or show."""
         given = trait.parse(args.traits)
         write_args.check(args)
-        write_args.check_columns(args, words.COLUMNS)
+        arguments.check_columns(args, words.COLUMNS)
         if args.all_images and not args.remove_traits:
             raise BadUsage("--all-images goes with --remove-traits")
         cloud = self.cloud()

@@ -116,7 +116,7 @@ class _TraitWriter(ShorthandWriter):
     def take_action(self, args: argparse.Namespace) -> Table:
         """Plan, look ahead, and write or show."""
         write_args.check(args)
-        write_args.check_columns(args, isolation_views.COLUMNS)
+        arguments.check_columns(args, isolation_views.COLUMNS)
         cloud = self.cloud()
         assumed = settings.of_cloud(cloud, scheduler_args.sources(args, self.app))
         new = getattr(args, "new", None)

@@ -7,17 +7,16 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tqdm
 
 from osc_traitsched.app.execute import Execution, dry_run, execute
 from osc_traitsched.cloud.service import Cloud
-from osc_traitsched.commands import arguments, base
+from osc_traitsched.commands import base
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.core.change.model import Outcome, Plan, Status
-from osc_traitsched.core.change.openings import lines_on
 from osc_traitsched.core.errors import (
     BadUsage,
     CloudBroke,
@@ -26,7 +25,6 @@ from osc_traitsched.core.errors import (
     Unexpected,
 )
 from osc_traitsched.views import problems, results
-from osc_traitsched.views.listing import Table
 
 _MOST_JOBS = 16
 
@@ -76,26 +74,6 @@ def check(args: argparse.Namespace) -> None:
     """
     if args.exit_code and not args.dry_run:
         raise BadUsage("--exit-code goes with --dry-run")
-
-
-def check_columns(args: argparse.Namespace, known: Sequence[str]) -> None:
-    """Reject unknown columns; programs get one more."""
-    more = ("lets_in",) if args.formatter in base.QUOTING_FORMATS else ()
-    arguments.check_columns(args, (*known, *more))
-
-
-def with_openings(
-    args: argparse.Namespace,
-    table: Table,
-    outcomes: Iterable[Outcome],
-    lets_in: Mapping[str, str],
-) -> Table:
-    """Rows that say to programs what may land where from then on."""
-    if args.formatter not in base.QUOTING_FORMATS:
-        return table
-    columns, rows = table
-    more = (lines_on(outcome.change, lets_in) for outcome in outcomes)
-    return (*columns, "lets_in"), [(*row, line) for row, line in zip(rows, more)]
 
 
 def _jobs(text: str) -> int:
@@ -214,6 +192,13 @@ class Writer(base.Lister):
         """
         below = ""
         chosen = parsed_args.columns or parsed_args.sort_columns
+        if (
+            column_names[-1] == "lets_in"
+            and parsed_args.formatter not in base.QUOTING_FORMATS
+            and not chosen
+        ):
+            # People have read it in a line of its own.
+            column_names, data = column_names[:-1], [row[:-1] for row in data]
         if parsed_args.formatter == "table" and not chosen and "status" in column_names:
             data, below = results.for_people(column_names, data)
         try:

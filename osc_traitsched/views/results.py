@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from osc_traitsched.core.change.effects import ServersNeedTraits
 from osc_traitsched.core.change.model import ObjectKind, Outcome, Status
+from osc_traitsched.core.change.openings import lines_on
 from osc_traitsched.core.change.traits import LastHolder
 from osc_traitsched.core.errors import CloudBroke, TraitSchedError
 from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
@@ -18,7 +19,7 @@ from osc_traitsched.views.listing import Table
 
 
 ADDED = ("host", "provider", "added", "status", "detail")
-REMOVED = ("host", "provider", "removed", "status", "detail")
+REMOVED = ("host", "provider", "removed", "status", "detail", "lets_in")
 
 
 def added(outcomes: Iterable[Outcome]) -> Table:
@@ -26,9 +27,11 @@ def added(outcomes: Iterable[Outcome]) -> Table:
     return ADDED, _rows((each, each.added) for each in outcomes)
 
 
-def removed(outcomes: Iterable[Outcome]) -> Table:
-    """One row a provider, with what was removed."""
-    return REMOVED, _rows((each, each.removed) for each in outcomes)
+def removed(outcomes: Sequence[Outcome], lets_in: Mapping[str, str]) -> Table:
+    """One row a provider, with what was removed, and what may land there then."""
+    table = _rows((each, each.removed) for each in outcomes)
+    opens = (lines_on(each.change, lets_in) for each in outcomes)
+    return REMOVED, [(*row, line) for row, line in zip(table, opens)]
 
 
 def _rows(

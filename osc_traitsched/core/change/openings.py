@@ -21,6 +21,7 @@ from osc_traitsched.core.inventory.metadata import (
 )
 from osc_traitsched.core.inventory.snapshot import Nova
 from osc_traitsched.core.nova.question import Body
+from osc_traitsched.core.nova.settings import PROJECT_FILTER
 from osc_traitsched.text import listed, quoted, ranges, visible
 
 _NONE: frozenset[str] = frozenset()
@@ -28,6 +29,7 @@ _NONE: frozenset[str] = frozenset()
 #: A noun and a name, such as a flavor's; or what needs no name.
 _Who = tuple[str, str]
 _ANY_SERVER: _Who = "", "any server"
+_OF_PROJECTS: _Who = "", f"any server, with {PROJECT_FILTER} of its projects,"
 _ANY_PROJECT: _Who = "", "servers of any project"
 
 
@@ -36,11 +38,12 @@ def lets_in(
 ) -> dict[str, str]:
     """A line for each aggregate or trait that lets servers in, by its name."""
     view = _View(now, then, collation)
+    effects = [effect for effect in effects if effect.asked.is_general]
     alone = {e.flavor: e.ever.gained for e in effects if e.asked.image is None}
     for effect in effects:
-        image, gained = effect.asked.image, effect.ever.gained
-        if effect.asked.is_general and (
-            not image or gained - alone.get(effect.flavor, _NONE)
+        # An image adds nothing to what the flavor gains alone.
+        if not effect.asked.image or effect.ever.gained - alone.get(
+            effect.flavor, _NONE
         ):
             view.add(effect)
     return {subject: view.line(subject) for subject in sorted(view.found)}
@@ -64,6 +67,7 @@ class _View:
         self.found: dict[str, dict[_Who, frozenset[str]]] = {}
         self._now, self._then, self._isolated = now, then, _NONE
         self._opened: dict[str, frozenset[str]] = {}
+        self._any: dict[str, _Who] = {}
         nodes = (now.snapshot.nova or Nova()).by_service_host
         new: Body = {"hosts": (), "metadata": {}}
         for identity, body in then.aggregate_of_id.items():
@@ -74,12 +78,12 @@ class _View:
             )
             traits, left = ({*isolated_by(b["metadata"], collation)} for b in both)
             if traits:
-                self._opened[body["name"]] = before - (
-                    _NONE if traits - left else after
-                )
+                stay = _NONE if traits - left else after
+                self._opened[body["name"]] = before - stay
             if left:
                 self._isolated |= after
             named, names = (projects_in(b["metadata"]) for b in both)
+            self._any[body["name"]] = _OF_PROJECTS if names else _ANY_SERVER
             if named and not names:
                 self._keep(body["name"], _ANY_PROJECT, after)
             for project in sorted(names - named) if named else ():
@@ -105,7 +109,9 @@ class _View:
             return
         for name, opened in self._opened.items():
             theirs = gained & opened
-            self._keep(name, who if theirs & self._isolated else _ANY_SERVER, theirs)
+            self._keep(
+                name, who if theirs & self._isolated else self._any[name], theirs
+            )
             gained -= theirs
         for uuid, keys in self._then.changed.items():
             for name in keys.keys() & named:
@@ -115,8 +121,7 @@ class _View:
     def line(self, subject: str) -> str:
         """A line such as ``gold (cmp00): any server may land here``."""
         whom = self.found[subject]
-        if _ANY_SERVER in whom:
-            whom = {_ANY_SERVER: whom[_ANY_SERVER]}
+        whom = {w: whom[w] for w in (_ANY_SERVER, _OF_PROJECTS) if w in whom} or whom
         by_hosts: dict[tuple[frozenset[str], str], list[str]] = {}
         for (noun, name), roots in whom.items():
             by_hosts.setdefault((roots, noun), []).append(name)
@@ -124,7 +129,7 @@ class _View:
             (listed(map(quoted, names), noun) if noun else names[0], self._where(roots))
             for (roots, noun), names in by_hosts.items()
         ]
-        if any(subject == body["name"] for body in self._then.aggregates):
+        if subject in self._any:
             hosts = ranges(self._now.snapshot.names_of(_NONE.union(*whom.values())))
             who = listed(who for who, _ in said)
             return f"{visible(subject)} ({hosts}): {who} may land here"

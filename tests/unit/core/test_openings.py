@@ -135,6 +135,15 @@ def takes(host, trait=GOLD):
             [requires("small")],
             ["CUSTOM_GOLD: flavor 'small' may land on h1"],
         ),
+        (
+            [{**GOLDEN, "metadata": {KEY: "required", "filter_tenant_id": "p1"}}],
+            [flavor("small")],
+            [drops(ObjectKind.AGGREGATE, "gold")],
+            [
+                "gold (h1): any server, with AggregateMultiTenancyIsolation of its "
+                "projects, may land here"
+            ],
+        ),
         ([aggregate("a", "h1")], [flavor("golden", **REQUIRED)], [takes("h1")], []),
     ],
     ids=[
@@ -150,6 +159,7 @@ def takes(host, trait=GOLD):
         "another project is named",
         "renamed",
         "a flavor comes to require it",
+        "opened, and a project's",
         "the only host loses it",
     ],
 )
