@@ -367,7 +367,7 @@ class ImpactAnalysis:
                 is_general = context == ANYWHERE
                 if not is_general and room.always(row, context):
                     continue
-                if context.project is None and not room.is_emptied(context):
+                if context.project is None and not room.counts(row, context):
                     continue
                 now, could = room.of(row, context), most.of(row, context)
                 ever = could[0], _left(could, least.of(row, context))
@@ -472,16 +472,18 @@ class Hosts:
             frozenset(root for root in roots if DISABLED not in traits.get(root, ()))
         )
 
-    def is_emptied(self, context: Context) -> bool:
-        """Tell whether projects that no aggregate names lose all hosts.
+    def counts(self, row: Row, context: Context) -> bool:
+        """Tell whether a loss counts for projects that no aggregate names.
 
-        Hosts that become a project's own are lost to all others on purpose.
+        Hosts that become a project's own are lost to all others on purpose, unless they
+        are the last ones. If the projects' hosts stay, what a flavor loses counts.
         """
         if not context.answer:
             return True
         mask = self._mask(context)
         is_anywhere = context.zone is None and not context.outside
-        return is_anywhere and bool(mask[0]) and not mask[-1]
+        stays = mask[0] == mask[-1] and bool(row.own)
+        return is_anywhere and (stays or (bool(mask[0]) and not mask[-1]))
 
     def always(self, row: Row, context: Context) -> bool:
         """Tell whether one host matches a row in a context in all clouds."""

@@ -297,7 +297,8 @@ def test_what_requires_a_trait_anew_keeps_a_host_in_each_zone_and_for_each_proje
     image = {"id": "i", "name": "i"}
     model = cloud(flavor("f"), aggregates=tuple(aggregates), images=[image])
     name = "f" if kind is ObjectKind.FLAVOR else "i"
-    said = effects(model, [requires(name, kind=kind)], settings=LIMITED, h1=(GOLD,))
+    having = dict.fromkeys(("h1", "h3"), (GOLD,))
+    said = effects(model, [requires(name, kind=kind)], settings=LIMITED, **having)
     wanted = "i" if kind is ObjectKind.IMAGE else None
     found = {
         key[2:] for key, e in said.items() if e.leaves_no_host and key[1] == wanted
@@ -354,3 +355,14 @@ def test_what_gets_its_first_host_in_a_zone_loses_it_on_the_way_back():
     (said,) = effects(model, [gives("h1")]).values()
     assert not said.leaves_no_host
     assert said.reverted.leaves_no_host
+
+
+def test_what_only_hosts_of_a_project_have_is_not_required_of_all_others_unsaid():
+    named = aggregate("p1s", "h1", filter_tenant_id="p1")
+    filters = ("AggregateMultiTenancyIsolation",)
+    on = ON.changed("filter_scheduler.enabled_filters", filters)
+    model = cloud(flavor("f"), aggregates=(named,))
+    for hosts, is_refused in ((("h1",), True), (("h1", "h2"), False)):
+        having = dict.fromkeys(hosts, (GOLD,))
+        said = effects(model, [requires("f")], settings=on, **having)
+        assert any(each.leaves_no_host for each in said.values()) is is_refused
