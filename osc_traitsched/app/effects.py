@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import operator
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 
 from osc_traitsched.cloud import allocation_candidates, lookup
 from osc_traitsched.cloud.allocation_candidates import NOTHING
@@ -16,9 +16,11 @@ from osc_traitsched.core.change.effects import LeavesNoHost
 from osc_traitsched.core.change.impact import Effect, Hosts, ImpactAnalysis, Row
 from osc_traitsched.core.change.model import Plan
 from osc_traitsched.core.change.phases import Phase
-from osc_traitsched.core.inventory.metadata import projects_in
+from osc_traitsched.core.errors import CloudBroke
+from osc_traitsched.core.inventory.metadata import projects_in, required_by_image
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.question import Body
+from osc_traitsched.core.nova.server.image import public_or_own_images
 from osc_traitsched.core.nova.settings import AZ_FILTER, SchedulerSettings, has_filter
 from osc_traitsched.core.placement import capacity, matcher
 from osc_traitsched.core.placement.facts import Amount, Figures
@@ -48,6 +50,25 @@ def check_effects(
     return tuple(_usable(cloud, now, found, on))
 
 
+def requiring_images(
+    cloud: Cloud, names: Collection[str]
+) -> tuple[tuple[Body, ...], CloudBroke | None]:
+    """Images that require one of the traits, one for each set of traits they require.
+
+    Public ones and the caller's own, in two requests and one for each thousand images.
+    Also gives why they can't be read, if so.
+    """
+    if not names:
+        return (), None
+    try:
+        images = lookup.images(cloud, {})
+    except CloudBroke as exc:
+        return (), exc
+    own = public_or_own_images(images, cloud.own_project)
+    by_traits = {required_by_image(body): body for body in reversed(own)}
+    return tuple(by_traits[each] for each in by_traits if each & {*names}), None
+
+
 def looks(now: CloudModel, plan: Plan) -> list[CloudModel]:
     """The cloud now, after each of ``_LOOKS`` that changes it, and at the end."""
     models, left = [now], list(plan.changes)
@@ -58,10 +79,10 @@ def looks(now: CloudModel, plan: Plan) -> list[CloudModel]:
     return [*models, models[-1].after(left)] if left or len(models) < 2 else models
 
 
-def refusal(effects: Sequence[Effect]) -> LeavesNoHost | None:
+def refusal(effects: Iterable[Effect]) -> list[LeavesNoHost]:
     """The error that a plan with these effects deserves, if any."""
     without_host = [effect for effect in effects if effect.leaves_no_host]
-    return LeavesNoHost(without_host) if without_host else None
+    return [LeavesNoHost(without_host)] if without_host else []
 
 
 def _isolating(assumptions: SchedulerSettings) -> SchedulerSettings:

@@ -26,24 +26,27 @@ from osc_traitsched.core.change.traits import (
     not_released,
     orphaned_traits,
 )
+from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
 
 # Flavors and images that require a trait without a provider.
 
 
 def check_requirers(
-    cloud: Cloud, plan: Plan, holders: Mapping[str, frozenset[str]]
+    cloud: Cloud,
+    plan: Plan,
+    holders: Mapping[str, frozenset[str]],
+    against: list[errors.AnswerIsNo],
 ) -> tuple[Requirer, ...]:
-    """Reject a plan that leaves a required trait without a provider.
+    """Look for what requires a trait that a plan leaves without a provider.
 
     Nothing is read if each trait keeps a provider.
 
     :returns: images of other projects that require such a trait; they do not block,
         since any user could make one
     :param holders: by trait that the plan removes, the UUIDs of all its providers
-    :raises LastHolder: if flavors or images still require such a trait, or if the plan
-        makes them require it
-    :raises RequirersUnknown: if flavors or images can't be read
+    :param against: gets a LastHolder if flavors, images or aggregates require such a
+        trait, now or by the plan, or RequirersUnknown if they can't be read
     """
     outcomes = foreseen_outcomes(plan)
     orphaned = tuple(orphaned_traits(outcomes, holders))
@@ -51,8 +54,10 @@ def check_requirers(
         return ()
     try:
         known = not_released(topology.requirers(cloud, orphaned), outcomes)
+        is_whole = lookup.lists_private_flavors(cloud)
     except errors.CloudBroke as exc:
-        raise RequirersUnknown(orphaned, exc) from exc
+        against.append(RequirersUnknown(orphaned, exc))
+        return ()
     coming = coming_to_require(outcomes, orphaned)
     found = {
         name: (*known.get(name, ()), *coming.get(name, ()))
@@ -60,9 +65,9 @@ def check_requirers(
         if name in known or name in coming
     }
     if left := blocking(found):
-        raise LastHolder(left)
-    if not lookup.lists_private_flavors(cloud):
-        raise RequirersUnknown(orphaned, errors.PrivateFlavorsHidden())
+        against.append(LastHolder(left))
+    elif not is_whole:
+        against.append(RequirersUnknown(orphaned, errors.PrivateFlavorsHidden()))
     return tuple(each for requiring in found.values() for each in requiring)
 
 
@@ -70,30 +75,43 @@ def check_requirers(
 
 
 def check_servers(
-    cloud: Cloud, plan: Plan, snapshot: Snapshot, holders: Mapping[str, frozenset[str]]
+    cloud: Cloud,
+    plan: Plan,
+    snapshot: Snapshot,
+    holders: Mapping[str, frozenset[str]],
+    against: list[errors.AnswerIsNo],
 ) -> tuple[Server, ...]:
-    """Reject a plan that removes a trait's last provider while servers require it.
+    """Look for servers that require a trait whose last enabled host loses it.
 
-    Servers are read only of hosts that lose such a trait.
+    All servers count: a shelved one is on no host, and a misplaced one is on another.
+    They are read only if there is such a trait. Of a server that is resized and not
+    confirmed, only the new flavor counts.
 
-    :returns: servers whose image requirements are unknown; they do not block, since any
-        user could make one
-    :param holders: by trait that the plan removes, the UUIDs of all its providers
-    :raises ServersNeedTraits: for servers that require such a trait
-    :raises ServersUnknown: if servers can't be read, or Nova does not list a host
+    :returns: servers whose image requirements are unknown, on the hosts that lose the
+        trait or on none; they do not block, since any user could make one
+    :param holders: UUIDs of all providers with a trait: with each that the plan
+        removes, and with the one of disabled hosts
+    :param against: gets ServersNeedTraits if servers require such a trait, or
+        ServersUnknown if they can't be read, or Nova does not list a host
     """
-    losers = orphaned_traits(foreseen_outcomes(plan), holders)
+    stopped = holders.get(trait.DISABLED, frozenset())
+    disabled = {p.uuid for p in snapshot.providers if p.root in stopped}
+    losers = orphaned_traits(foreseen_outcomes(plan), holders, disabled)
+    if not losers:
+        return ()
     orphaned = tuple(losers)
     losing = {snapshot.by_uuid[u].root for uuids in losers.values() for u in uuids}
     try:
         if unlisted := servers.unlisted(cloud, losing):
             raise ComputesUnlisted(snapshot.names_of(unlisted))
-        found = servers.on_nodes(cloud, losing)
+        found = servers.everywhere(cloud)
+        computes = lookup.computes(cloud)
     except errors.CloudBroke as exc:
-        raise ServersUnknown(orphaned, exc) from exc
-    if refusal := without_place(orphaned, found):
-        raise refusal
-    return without_image(found)
+        against.append(ServersUnknown(orphaned, exc))
+        return ()
+    against += filter(None, [without_place(orphaned, found)])
+    hosts = {"", *(c.service_host for c in computes if c.uuid in losing)}
+    return without_image(server for server in found if server.host in hosts)
 
 
 def read_misplaced(

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Mapping, Sequence
 
 from osc_traitsched.app import settings
-from osc_traitsched.app.effects import check_effects, refusal
+from osc_traitsched.app.effects import check_effects, refusal, requiring_images
 from osc_traitsched.app.requirers import check_requirers, check_servers
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.app.traits import targets
@@ -20,13 +19,12 @@ from osc_traitsched.core.change import traits as providers
 from osc_traitsched.core.change.effects import Server
 from osc_traitsched.core.change.impact import Effect
 from osc_traitsched.core.change.model import Change, ObjectKind, Plan
-from osc_traitsched.core.change.traits import Requirer, RevertedByNova
+from osc_traitsched.core.change.openings import lets_in
+from osc_traitsched.core.change.traits import Requirer, RevertedByNova, RoleChanged
 from osc_traitsched.core.inventory import trait
-from osc_traitsched.core.inventory.metadata import required_by
+from osc_traitsched.core.inventory.metadata import FORBIDDEN, REQUIRED, requires
 from osc_traitsched.core.inventory.selection import Selectors
 from osc_traitsched.core.inventory.snapshot import Snapshot
-
-_T = TypeVar("_T")
 
 # Sync Nova's host aggregates to Placement.
 
@@ -77,7 +75,8 @@ class TraitPlan:
     :ivar servers: servers whose image requirements are unknown; they do not block
         either
     :ivar unread: why effects on flavors are unknown, if they are
-    :ivar forced: refusals that the user overrides
+    :ivar refusals: what speaks against the plan
+    :ivar lets_in: a line for each aggregate or trait that lets servers in, by name
     """
 
     plan: Plan
@@ -87,7 +86,8 @@ class TraitPlan:
     passed_over: tuple[Requirer, ...] = ()
     servers: tuple[Server, ...] = ()
     unread: errors.CloudBroke | None = None
-    forced: tuple[errors.TraitSchedError, ...] = ()
+    refusals: tuple[errors.TraitSchedError, ...] = ()
+    lets_in: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     @property
     def creates(self) -> tuple[str, ...]:
@@ -103,14 +103,16 @@ def plan_add(
     names: Sequence[str],
     selectors: Selectors,
     create: bool = False,
-    force: bool = False,
+    sources: SettingsSources | None = None,
 ) -> TraitPlan:
     """Plan to add the traits to the selected hosts.
 
+    Nova is asked for flavors, in two requests, and for more only if a flavor forbids a
+    trait. Without Nova, effects on flavors are left out.
+
     :param create: create custom traits that do not exist
-    :param force: add even traits that change a host's role
+    :param sources: the scheduler's settings, for effects on flavors
     :raises UnknownTrait: for a trait that does not exist and is not created
-    :raises RoleChanged: for traits that change a host's role
     :raises NothingMatches: for a selector that matches nothing
     :raises CloudBroke: if Placement can't be read
     """
@@ -118,9 +120,13 @@ def plan_add(
     creates = trait.to_create(names, known, create)
     found = targets(cloud, selectors, known)
     plan = traits.add_plan(names, found, creates)
-    if not force:
-        _check_roles(plan, found.snapshot)
-    return TraitPlan(plan, reverted=traits.reverted_by_nova(plan.changes))
+    todo = TraitPlan(
+        plan,
+        reverted=traits.reverted_by_nova(plan.changes),
+        refusals=tuple(_role_changed(plan, found.snapshot)),
+    )
+    judged = _with_effects(cloud, todo, found.snapshot, known, sources)
+    return todo if judged.unread else judged
 
 
 def plan_remove(
@@ -132,21 +138,14 @@ def plan_remove(
 ) -> TraitPlan:
     """Plan to remove the traits from the selected hosts.
 
-    :param force: remove even traits that are required, or nova-compute's own; the
-        plan has the refusals
+    The plan has the refusals: flavors, images, aggregates or servers would lose the
+    last host, or whether they do can't be read.
+
+    :param force: remove even nova-compute's own traits
     :param sources: the scheduler's settings, for effects on flavors
     :raises UnknownTrait: for an unknown standard trait
     :raises NothingMatches: for a selector that matches nothing
     :raises OwnedByNova: for traits that nova-compute restores
-    :raises RoleChanged: for traits that change a host's role
-    :raises LastHolder: for traits that flavors or images require and that no provider
-        would have
-    :raises RequirersUnknown: if those can't be read
-    :raises ServersNeedTraits: for traits that no provider would have, and that servers
-        on the selected hosts require
-    :raises ServersUnknown: if those can't be read
-    :raises LeavesNoHost: for flavors that would lose their last host
-    :raises BadConfiguration: for bad scheduler settings
     :raises CloudBroke: if Placement can't be read
     """
     known = read.known_traits(cloud.placement)
@@ -158,41 +157,69 @@ def plan_remove(
     )
     if todo.reverted and not force:
         raise traits.OwnedByNova(todo.reverted)
-    forced: list[errors.TraitSchedError] = []
-
-    def passed(check: Callable[[], tuple[_T, ...]]) -> tuple[_T, ...]:
-        try:
-            return check()
-        except (errors.AnswerIsNo, errors.BadConfiguration) as exc:
-            if not force:
-                raise
-            forced.append(exc)
-            return ()
-
-    passed(lambda: _check_roles(plan, found.snapshot))
-    holders = {name: read.holders(cloud.placement, name) for name in _removed(plan)}
+    removed = _removed(plan)
+    counted = {*removed, trait.DISABLED} & known if removed else ()
+    holders = {name: read.holders(cloud.placement, name) for name in sorted(counted)}
+    against: list[errors.AnswerIsNo] = [*_role_changed(plan, found.snapshot)]
     todo = dataclasses.replace(
         todo,
-        passed_over=passed(lambda: check_requirers(cloud, plan, holders)),
-        servers=passed(lambda: check_servers(cloud, plan, found.snapshot, holders)),
+        passed_over=check_requirers(cloud, plan, holders, against),
+        servers=check_servers(cloud, plan, found.snapshot, holders, against),
+        refusals=tuple(against),
     )
-    if not _removed(plan):
-        return dataclasses.replace(todo, forced=tuple(forced))
-    scheduler, snapshot = sources or SettingsSources(), found.snapshot
-    unread: errors.CloudBroke | None = None
-    effects: tuple[Effect, ...] = ()
+    if not force and any(isinstance(exc, traits.LastHolder) for exc in against):
+        return todo
+    return _with_effects(cloud, todo, found.snapshot, known, sources)
+
+
+def _with_effects(
+    cloud: Cloud,
+    todo: TraitPlan,
+    snapshot: Snapshot,
+    known: frozenset[str],
+    sources: SettingsSources | None,
+) -> TraitPlan:
+    """The plan with its effects on flavors that name a trait, or why they are unknown.
+
+    A trait that is only added harms flavors that forbid it. If an image requires one
+    that is removed, each flavor counts.
+    """
+    plan, removed = todo.plan, _removed(todo.plan)
+    values = (REQUIRED, FORBIDDEN) if removed else (FORBIDDEN,)
+    names = {name for change in plan.changes for name in change.added | change.removed}
+    if not names:
+        return todo
     try:
-        effects = passed(
-            lambda: _check_flavors(cloud, plan, snapshot, known, scheduler)
-        )
-        if not lookup.lists_private_flavors(cloud):
+        flavors = lookup.flavors(cloud)
+        images, unread = requiring_images(cloud, removed)
+        if not images:
+            flavors = tuple(
+                body
+                for body in flavors
+                if any(
+                    value in values and requires(key, REQUIRED) in names
+                    for key, value in body["extra_specs"].items()
+                )
+            )
+        if flavors:
+            state = cloud_state(cloud, snapshot, flavors, known)
+            scheduler = settings.of_cloud(cloud, sources or SettingsSources())
+            effects = check_effects(cloud, state, plan, scheduler, images)
+            then = state.after(plan.changes)
+            todo = dataclasses.replace(
+                todo,
+                effects=effects,
+                lets_in=lets_in(effects, state, then, scheduler.collation),
+                refusals=(*todo.refusals, *refusal(effects)),
+            )
+        if removed and not lookup.lists_private_flavors(cloud):
             unread = errors.PrivateFlavorsHidden()
+    except errors.BadConfiguration as exc:
+        return dataclasses.replace(todo, refusals=(*todo.refusals, exc))
     except errors.CloudBroke as exc:
         # Each trait keeps another host, or the user forces it.
         unread = exc
-    return dataclasses.replace(
-        todo, effects=effects, unread=unread, forced=tuple(forced)
-    )
+    return dataclasses.replace(todo, unread=unread)
 
 
 def left_of_traits(cloud: Cloud, plan: Plan) -> tuple[int, int]:
@@ -213,35 +240,11 @@ def left_of_traits(cloud: Cloud, plan: Plan) -> tuple[int, int]:
     return sum(not is_as_planned(each) for each in changes), len(changes)
 
 
-def _check_roles(plan: Plan, snapshot: Snapshot) -> tuple[()]:
+def _role_changed(plan: Plan, snapshot: Snapshot) -> list[RoleChanged]:
     hosts = {each.uuid for each in snapshot.hosts}
-    if changed := traits.role_changed(plan.changes, hosts):
-        raise changed
-    return ()
+    changed = traits.role_changed(plan.changes, hosts)
+    return [changed] if changed else []
 
 
 def _removed(plan: Plan) -> tuple[str, ...]:
     return tuple(sorted({name for change in plan.changes for name in change.removed}))
-
-
-def _check_flavors(
-    cloud: Cloud,
-    plan: Plan,
-    snapshot: Snapshot,
-    known: frozenset[str],
-    sources: SettingsSources,
-) -> tuple[Effect, ...]:
-    removed = _removed(plan)
-    flavors = [
-        body
-        for body in lookup.flavors(cloud)
-        if not required_by(body["extra_specs"]).isdisjoint(removed)
-    ]
-    if not flavors:
-        return ()
-    state = cloud_state(cloud, snapshot, flavors, known)
-    scheduler = settings.of_cloud(cloud, sources)
-    found = check_effects(cloud, state, plan, scheduler)
-    if without_host := refusal(found):
-        raise without_host
-    return found

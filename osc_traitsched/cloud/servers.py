@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from osc_traitsched.cloud import existing_servers, lookup, read, request_parts, rest
@@ -62,6 +62,20 @@ def on_nodes(cloud: Cloud, nodes: Iterable[str]) -> tuple[Server, ...]:
         for found in _on_hosts(cloud, names)
         if found[_NODE] in (None, *names[found[_HOST]])
     ]
+    return _servers(cloud, bodies)
+
+
+def everywhere(cloud: Cloud) -> tuple[Server, ...]:
+    """Return the servers of all projects, also those on no host.
+
+    A request for each thousand servers of the cloud, and a few for each hundred images.
+
+    :raises CloudBroke: as :func:`on_nodes`
+    """
+    return _servers(cloud, list(_all(cloud)))
+
+
+def _servers(cloud: Cloud, bodies: Sequence[Any]) -> tuple[Server, ...]:
     images = lookup.images_of_ids(cloud, filter(None, map(_image_id, bodies)))
     return tuple(_server(found, images) for found in bodies)
 
@@ -139,7 +153,7 @@ def _server(body: Any, images: Mapping[str, lookup.Body]) -> Server:
     return Server(
         id=body["id"],
         name=body["name"],
-        host=body[_HOST],
+        host=body[_HOST] or "",
         project=body["tenant_id"],
         of_flavor=None if specs is None else required_by(specs),
         of_image=None if image is None else required_by_image(image),

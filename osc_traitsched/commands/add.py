@@ -12,7 +12,6 @@ from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.commands.isolation import ShorthandWriter
 from osc_traitsched.core.change import effects, traits
 from osc_traitsched.core.change import effects as servers
-from osc_traitsched.core.change.traits import LastHolder
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.views import isolation, problems, results
 from osc_traitsched.views.listing import Table
@@ -25,7 +24,9 @@ class AddTraits(ShorthandWriter):
 
     Hosts that already have the traits are not written. It is safe to run while
     others change the same hosts. If it is interrupted, run the same command
-    again. With --like the words are hosts: they get the traits of a peer.
+    again. Exits 5 and writes nothing if a flavor that forbids a trait would lose
+    its last host, where Nova can be read. With --like the words are hosts: they
+    get the traits of a peer.
     """
 
     example = "add CUSTOM_GOLD cmp02 --create"
@@ -49,8 +50,9 @@ class AddTraits(ShorthandWriter):
         parser.add_argument(
             "--force",
             action="store_true",
-            help="also add traits that change what kind of provider a host is; with "
-            "--like: write even if flavors or servers would have no host",
+            help="also add traits that change what kind of provider a host is, or that "
+            "leave no host to a flavor which forbids them; with --like: write even if "
+            "flavors or servers would have no host",
         )
         write_args.add_create_option(parser)
         write_args.add_options(parser)
@@ -68,10 +70,14 @@ class AddTraits(ShorthandWriter):
         selectors = host_args.target_selectors(args)
         cloud = self.cloud()
         todo = trait_changes.plan_add(
-            cloud, names, selectors, args.create, force=args.force
+            cloud,
+            names,
+            selectors,
+            args.create,
+            scheduler_args.found(self.app),
         )
-        for reverted in todo.reverted:
-            base.LOG.warning("%s", traits.reverted(reverted, removing=False))
+        _warn(todo, removing=False)
+        write_args.refuse(todo.refusals, args.force)
         if args.dry_run and todo.creates:
             base.LOG.warning("%s", problems.would_create(todo.creates))
         found = self.execute(cloud, todo.plan, args)
@@ -110,8 +116,8 @@ class RemoveTraits(write_args.Writer):
     """Remove traits from hosts, and leave all other traits alone.
 
     Exits 5 and writes nothing if a trait would lose its last host while a
-    flavor, an image, an aggregate or a server requires it, if a flavor would
-    lose its last host, or if nova-compute owns the trait.
+    flavor, an image, an aggregate or a server requires it, if a flavor or an
+    image would lose its last host, or if nova-compute owns the trait.
     """
 
     example = "remove CUSTOM_COMMON cmp02"
@@ -137,13 +143,16 @@ class RemoveTraits(write_args.Writer):
         selectors = host_args.target_selectors(args)
         cloud = self.cloud()
         sources = scheduler_args.found(self.app)
-        try:
-            todo = trait_changes.plan_remove(
-                cloud, names, selectors, args.force, sources
-            )
-        except LastHolder as exc:
-            return self._requirers(args, exc)
-        _warn(todo)
+        todo = trait_changes.plan_remove(cloud, names, selectors, args.force, sources)
+        _warn(todo, removing=True)
+        is_asked = args.dry_run and args.formatter in base.QUOTING_FORMATS
+        columns, requirers = results.requirer_rows(todo.refusals)
+        if is_asked and requirers and not (args.force or args.columns):
+            for refusal in todo.refusals:
+                base.LOG.error("%s", str(refusal))
+            self.exit_code = ExitCode.REFUSED
+            return columns, requirers
+        write_args.refuse(todo.refusals, args.force)
         found = self.execute(cloud, todo.plan, args)
         self.look_again(
             todo.plan,
@@ -155,30 +164,19 @@ class RemoveTraits(write_args.Writer):
             {key for each in outcomes for key in each.removed}
         ):
             base.LOG.warning("%s", line)
-        return results.removed(outcomes)
-
-    def _requirers(self, args: argparse.Namespace, refusal: LastHolder) -> Table:
-        """The requiring objects as rows for a program; raise for others."""
-        is_asked = args.dry_run and args.formatter in base.QUOTING_FORMATS
-        if args.columns or not is_asked:
-            raise refusal
-        base.LOG.error("%s", str(refusal))
-        self.exit_code = ExitCode.REFUSED
-        return results.requirer_rows(refusal.requirers)
+        return results.removed(outcomes, todo.lets_in)
 
 
-def _warn(todo: trait_changes.TraitPlan) -> None:
-    for refusal in todo.forced:
-        base.LOG.warning("%s", problems.forced(refusal))
+def _warn(todo: trait_changes.TraitPlan, removing: bool) -> None:
     for unknown in todo.unknown:
         base.LOG.warning("%s", str(unknown))
     for reverted in todo.reverted:
-        base.LOG.warning("%s", traits.reverted(reverted, removing=True))
+        base.LOG.warning("%s", traits.reverted(reverted, removing))
     if todo.passed_over:
         base.LOG.warning("%s", traits.passed_over(todo.passed_over))
     if todo.servers:
         base.LOG.warning("%s", servers.image_unseen(todo.servers))
-    if todo.unread is not None:
+    if todo.unread is not None and not todo.refusals:
         base.LOG.warning("%s", results.effects_unread(todo.unread))
-    for line in effects.losses(todo.effects):
+    for line in (*effects.losses(todo.effects), *todo.lets_in.values()):
         base.LOG.warning("%s", line)

@@ -97,7 +97,7 @@ class ShorthandWriter(write_args.Writer):
             return results.left(len(units), len(todo.units))
 
         self.look_again(todo.plan, args, left)
-        return words.rows(outcomes)
+        return words.rows(outcomes, todo.lets_in)
 
 
 # openstack trait-sched isolate.

@@ -152,7 +152,7 @@ class RetireTrait(_TraitWriter):
     """Remove a trait from flavors, images, aggregates and hosts.
 
     Nothing requires the trait before the hosts lose it. Images of other projects count.
-    Exits 5 and writes nothing if a server on a host with the trait still requires it.
+    Exits 5 and writes nothing if a server, shelved or not, still requires it.
     The name stays in Placement; "openstack trait delete" removes it.
     """
 

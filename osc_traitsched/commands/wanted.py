@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from osc_traitsched.app import settings
+from osc_traitsched.app.effects import refusal
 from osc_traitsched.app.execute import dry_run
 from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.wanted import planning
@@ -20,12 +21,14 @@ from osc_traitsched.config.wanted import files, writer
 from osc_traitsched.config.wanted.files import read_inventory
 from osc_traitsched.core.change import effects, traits
 from osc_traitsched.core.errors import AnswerIsNo, PrivateFlavorsHidden, TraitSchedError
+from osc_traitsched.core.inventory.metadata import ZONE_KEY
 from osc_traitsched.core.wanted.export import undo_of
 from osc_traitsched.core.wanted.model import Claim, Unit
 from osc_traitsched.core.wanted.planner import Row
 from osc_traitsched.views import terminal
 from osc_traitsched.views.isolation import without_effect
 from osc_traitsched.views.listing import Table
+from osc_traitsched.views.results import effects_unread
 from osc_traitsched.views.wanted import lines, prose
 from osc_traitsched.views.wanted import prose as comments
 
@@ -93,15 +96,38 @@ def tell(todo: WantedPlan) -> None:
         warn("%s", traits.passed_over(todo.passed_over))
     if todo.unclear:
         warn("%s", effects.image_unseen(todo.unclear))
+    if todo.unread is not None:
+        warn("%s", effects_unread(todo.unread))
+    for line in todo.lets_in.values():
+        warn("%s", line)
 
 
 def write_undo(args: argparse.Namespace, todo: WantedPlan) -> str:
-    """Write the undo file; gives a message about it."""
-    if not args.undo or args.dry_run or not todo.plan.has_changes:
+    """Write the undo file, and say what it can't do; gives a message about it.
+
+    A dry run only says it.
+    """
+    if not args.undo or not todo.plan.has_changes:
         return ""
     back = undo_of(todo.claims, todo.found)
-    text = writer.text(back.wanted, comments.not_undone(back.left))
-    writer.write_new(args.undo, text)
+    lines = comments.not_undone(back.left)
+    bodies = todo.found.aggregate_of_id
+    stay = {
+        todo.claims[target, key].value
+        for target, key in back.left
+        if key == ZONE_KEY and target.id in bodies and bodies[target.id]["hosts"]
+    }
+    reverted = [
+        effect.reverted
+        for effect in todo.effects
+        if not stay.issuperset(context.zone for context in effect.contexts)
+    ]
+    refused = [prose.undo_refused(args.undo, each) for each in refusal(reverted)]
+    for line in (*lines, *refused):
+        base.LOG.warning("%s", line)
+    if args.dry_run:
+        return ""
+    writer.write_new(args.undo, writer.text(back.wanted, lines))
     return prose.with_undo(args.undo)
 
 
@@ -164,8 +190,8 @@ class Summed(base.TextLister):
             self.exit_code = ExitCode.ERROR
         elif args.exit_code and todo.plan.has_changes:
             self.exit_code = ExitCode.CHANGES_WANTED
-        for refusal in refusals:
-            base.LOG.error("%s", str(refusal))
+        for against in refusals:
+            base.LOG.error("%s", str(against))
             self.exit_code = ExitCode.REFUSED
         return self.summed(args, todo, todo.rows(outcomes), self.endpoint)
 
@@ -187,7 +213,7 @@ class Summed(base.TextLister):
             self._lines = lines.lines(steps, todo.found)
         if args.formatter not in base.QUOTING_FORMATS:
             return lines.rows(steps, todo.found)
-        return lines.rows_for_programs(steps, todo.found, here)
+        return lines.rows_for_programs(steps, todo.found, here, todo.lets_in)
 
     def produce_output(
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
@@ -289,9 +315,9 @@ class ApplyWanted(write_args.Writer, Summed):
         if args.force or not args.dry_run:
             write_args.refuse(refusals, args.force)
             refusals = ()
+        more = write_undo(args, todo)
         if args.dry_run:
             return self.foreseen(args, todo, refusals)
-        more = write_undo(args, todo)
         found = self.execute(self.cloud(), todo.plan, args)
         steps = todo.rows(found.outcomes)
         # Rows are units; one write may have several.

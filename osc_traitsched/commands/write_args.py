@@ -18,7 +18,6 @@ from osc_traitsched.commands import base
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.core.change.model import Outcome, Plan, Status
 from osc_traitsched.core.errors import (
-    AnswerIsNo,
     BadUsage,
     CloudBroke,
     ConcurrentUpdate,
@@ -83,10 +82,10 @@ def _jobs(text: str) -> int:
     raise argparse.ArgumentTypeError(f"not a number from 1 to {_MOST_JOBS}: {text}")
 
 
-def refuse(refusals: Sequence[AnswerIsNo], force: bool) -> None:
+def refuse(refusals: Sequence[TraitSchedError], force: bool) -> None:
     """Raise for a refused plan; with ``--force`` only warn.
 
-    :raises AnswerIsNo: the last refusal; the others are logged
+    :raises TraitSchedError: the last refusal; the others are logged
     """
     if force:
         for refusal in refusals:
@@ -193,6 +192,13 @@ class Writer(base.Lister):
         """
         below = ""
         chosen = parsed_args.columns or parsed_args.sort_columns
+        if (
+            column_names[-1] == "lets_in"
+            and parsed_args.formatter not in base.QUOTING_FORMATS
+            and not chosen
+        ):
+            # People have read it in a line of its own.
+            column_names, data = column_names[:-1], [row[:-1] for row in data]
         if parsed_args.formatter == "table" and not chosen and "status" in column_names:
             data, below = results.for_people(column_names, data)
         try:

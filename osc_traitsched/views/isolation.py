@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from osc_traitsched.core.change.effects import MisplacedServers, image_unseen, named
 from osc_traitsched.core.change.model import (
@@ -15,6 +15,7 @@ from osc_traitsched.core.change.model import (
     Reason,
     Status,
 )
+from osc_traitsched.core.change.openings import lines_on
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.metadata import REQUIRED
 from osc_traitsched.core.nova.options import ISOLATION
@@ -34,11 +35,15 @@ _STEPS = {
 }
 
 
-COLUMNS = ("step", "object", "status", "detail")
+#: The last one is for programs.
+COLUMNS = ("step", "object", "status", "detail", "lets_in")
 
 
-def rows(outcomes: Iterable[Outcome]) -> Table:
-    """One row an object."""
+def rows(outcomes: Iterable[Outcome], lets_in: Mapping[str, str]) -> Table:
+    """One row an object.
+
+    :param lets_in: what may land where from then on, by aggregate or trait
+    """
     outcomes = tuple(outcomes)
     images = (
         o.change.object for o in outcomes if o.change.object.kind is ObjectKind.IMAGE
@@ -49,7 +54,8 @@ def rows(outcomes: Iterable[Outcome]) -> Table:
         changed = found.change.object
         name = _name(changed, times[changed.name] > 1)
         status = found.status.value
-        table.append((_STEPS[changed.kind], name, status, _detail(found)))
+        opens = lines_on(found.change, lets_in)
+        table.append((_STEPS[changed.kind], name, status, _detail(found), opens))
     return COLUMNS, table
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from osc_traitsched.core.change.effects import ServersNeedTraits
 from osc_traitsched.core.change.model import ObjectKind, Outcome, Status
-from osc_traitsched.core.change.traits import Requirers
+from osc_traitsched.core.change.openings import lines_on
+from osc_traitsched.core.change.traits import LastHolder
 from osc_traitsched.core.errors import CloudBroke, TraitSchedError
 from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
 from osc_traitsched.text import count, ranges
@@ -17,7 +19,7 @@ from osc_traitsched.views.listing import Table
 
 
 ADDED = ("host", "provider", "added", "status", "detail")
-REMOVED = ("host", "provider", "removed", "status", "detail")
+REMOVED = ("host", "provider", "removed", "status", "detail", "lets_in")
 
 
 def added(outcomes: Iterable[Outcome]) -> Table:
@@ -25,9 +27,11 @@ def added(outcomes: Iterable[Outcome]) -> Table:
     return ADDED, _rows((each, each.added) for each in outcomes)
 
 
-def removed(outcomes: Iterable[Outcome]) -> Table:
-    """One row a provider, with what was removed."""
-    return REMOVED, _rows((each, each.removed) for each in outcomes)
+def removed(outcomes: Sequence[Outcome], lets_in: Mapping[str, str]) -> Table:
+    """One row a provider, with what was removed, and what may land there then."""
+    table = _rows((each, each.removed) for each in outcomes)
+    opens = (lines_on(each.change, lets_in) for each in outcomes)
+    return REMOVED, [(*row, line) for row, line in zip(table, opens)]
 
 
 def _rows(
@@ -91,14 +95,23 @@ def effects_unread(why: CloudBroke) -> str:
     return f"whether every flavor keeps a host can't be read ({why!s})"
 
 
-def requirer_rows(found: Requirers) -> Table:
-    """One row for each flavor or image that requires a trait."""
-    rows = [
-        (name, each.kind, each.name, each.key, each.id, each.owner)
-        for name, requiring in found.items()
-        for each in requiring
-    ]
-    return ("trait", "kind", "name", "key", "id", "owner"), rows
+def requirer_rows(refusals: Iterable[TraitSchedError]) -> Table:
+    """One row for each flavor, image, aggregate or server that requires a trait."""
+    table: list[tuple[Any, ...]] = []
+    for refusal in refusals:
+        if isinstance(refusal, LastHolder):
+            for name, requiring in refusal.requirers.items():
+                table += (
+                    (name, each.kind, each.name, each.key, each.id, each.owner)
+                    for each in requiring
+                )
+        elif isinstance(refusal, ServersNeedTraits):
+            table += (
+                (name, "server", each.name, "", each.id, each.project)
+                for each in refusal.servers
+                for name in sorted(each.required.intersection(refusal.traits))
+            )
+    return ("trait", "kind", "name", "key", "id", "owner"), table
 
 
 # The rows of ``mirror repair``.

@@ -312,3 +312,25 @@ def test_a_host_gets_the_traits_and_aggregates_of_a_peer(
         assert {row["status"] for row in run.json} <= {status, "unchanged"}
         assert hosts_with(admin) == INSIDE | {"cmp02"}
         assert inside(admin, aggregate) == INSIDE | {"cmp02"}
+
+
+def test_who_gets_in_where_an_aggregate_opens_is_told_and_true(
+    aggregate, openstack, make, small, raw
+):
+    def lands():
+        boots = [make.boot(small, raw) for _ in range(4)]
+        for boot in boots:
+            make.delete(boot)
+        return {boot.host for boot in boots}
+
+    assert openstack(*ISOLATE).code == 0
+    assert lands() == OUTSIDE
+    line = "gold (cmp00, cmp01): any server may land here"
+    for dry in (("--dry-run",), ()):
+        run = openstack("unisolate", "gold", "-f", "json", *dry)
+        assert line in run.err.splitlines()
+        assert [row["lets_in"] for row in run.json] == [line]
+    assert lands() == EVERYWHERE
+    assert openstack("trait", "retire", GOLD).err.splitlines() == [
+        f"{GOLD}: flavor 'golden' may land on any host"
+    ]

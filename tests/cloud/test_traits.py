@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 
+from tests.cloud.factory import factory
 from tests.functional import shell
 from tests.functional.proxy import Instead, Proxy
 from tests.services import environment
@@ -119,6 +120,66 @@ def test_the_last_host_loses_a_trait_that_nobody_requires(openstack):
     assert run.statuses["cmp00"] == "changed"
 
 
+@pytest.fixture
+def make(admin):
+    with factory(admin) as maker:
+        yield maker
+
+
+@pytest.mark.parametrize("verb", [("remove", GOLD, "--all"), ("trait", "retire", GOLD)])
+def test_a_shelved_server_keeps_the_last_host_of_its_trait(
+    openstack, make, admin, verb
+):
+    make.gives(GOLD, "cmp00")
+    flavor = make.flavor("gold", {f"trait:{GOLD}": "required"})
+    boot = make.boot(flavor, make.image("raw"))
+    make.after(make.delete, boot)
+    assert make.acts(boot, {"shelve": None})["status"] == "SHELVED_OFFLOADED"
+    for dry in ((), ("--dry-run",)):
+        refused = openstack(*verb, *dry)
+        assert refused.code == 5
+        assert f"'asked' ({boot.server}, on no host)" in refused.err
+    dry = openstack("remove", GOLD, "--all", "--dry-run", "-f", "json")
+    assert {row["kind"]: row["id"] for row in dry.json} == {
+        "flavor": flavor.id,
+        "server": boot.server,
+    }
+    forced = openstack(*verb, "--force", "-f", "json")
+    assert forced.code == 0, forced.err
+    # That is what was refused: it finds no host any more.
+    assert make.acts(boot, {"unshelve": None})["status"] == "SHELVED_OFFLOADED"
+    make.gives(GOLD, "cmp00")
+    assert make.acts(boot, {"unshelve": None})["OS-EXT-SRV-ATTR:host"] == "cmp00"
+
+
+def test_the_last_enabled_host_keeps_a_trait_that_an_image_requires(openstack, make):
+    make.gives(GOLD, "cmp00", "cmp01")
+    image = make.image("golden", **{f"trait:{GOLD}": "required"})
+    small = make.flavor("small")
+    assert openstack("remove", GOLD, "cmp01", "--dry-run").code == 0
+    make.disabled("cmp01", "DIMMs")
+    refused = openstack("remove", GOLD, "cmp00")
+    assert refused.code == 5
+    assert "flavor 'small' with image 'golden'" in refused.err
+    assert openstack("remove", GOLD, "cmp00", "--force").code == 0
+    boot = make.boot(small, image)
+    make.after(make.delete, boot)
+    assert boot.status == "ERROR"
+
+
+def test_a_flavor_that_forbids_a_trait_keeps_a_host_without_it(openstack, make):
+    flavor = make.flavor("never", {f"trait:{GOLD}": "forbidden"})
+    some = openstack("add", GOLD, "cmp00", "cmp01", "--dry-run")
+    assert (some.code, "flavor 'never': hosts with room" in some.err) == (0, True)
+    refused = openstack("add", GOLD, "--all")
+    assert refused.code == 5
+    assert "no host would be left for flavor 'never'" in refused.err
+    assert openstack("add", GOLD, "--all", "--force").code == 0
+    boot = make.boot(flavor, make.image("raw"))
+    make.after(make.delete, boot)
+    assert boot.status == "ERROR"
+
+
 @pytest.mark.parametrize(
     ("user", "verb"), [("reader", ["list"]), ("demo", ["add", GOLD, "--all"])]
 )
@@ -181,7 +242,7 @@ def test_no_output_has_the_password_or_the_token(cloud, admin):
 
 def test_commands_that_need_only_placement_ask_nobody_else(cloud, proxied):
     proxy, variables = proxied
-    run = shell.run(variables, "--debug", "trait-sched", "add", GOLD, "--all")
+    run = shell.run(variables, "--debug", "trait-sched", "list")
     asked = [line for line in run.err.splitlines() if line.startswith("REQ: curl")]
     keystone = cloud.environment["OS_AUTH_URL"]
     assert asked

@@ -417,3 +417,32 @@ def test_a_server_on_a_host_that_joins_a_closed_aggregate_is_told(
         f"aggregate 'pinned': 1 server in the aggregate not requiring {PINNED}, left "
         f"there: 'asked' ({boot.server}, on cmp01)"
     ) in found.err.splitlines()
+
+
+def test_what_a_flavor_requires_anew_leaves_it_a_host_in_each_zone(
+    make, admin, openstack, write
+):
+    make.traits(PINNED, "cmp00")
+    small, raw = make.flavor("small"), make.image("raw")
+    make.aggregate("west", "cmp01", availability_zone="west")
+
+    def boot(zone):
+        found = make.boot(small, raw, availability_zone=zone)
+        make.delete(found)
+        return found
+
+    path = write(f"version: 1\nflavors: {{small: {{requires: [{PINNED}]}}}}")
+    assert boot(zone="west").status == "ACTIVE"
+    for verb in ("plan", "apply"):
+        refused = openstack(verb, path)
+        assert refused.code == 5
+        assert "no host would be left for flavor 'small' in zone 'west'" in refused.err
+    forced = openstack("apply", path, "--force", "--undo", "undo.yaml", "-f", "json")
+    assert forced.code == 0, forced.err
+    assert boot(zone="west").status == "ERROR"
+    # The way back opens what was closed, and says so.
+    back = openstack("apply", "undo.yaml", "-f", "json")
+    (row,) = back.json
+    said = f"{PINNED}: flavor 'small' may land on any host"
+    assert (back.code, row["lets_in"]) == (0, said)
+    assert boot(zone="west").status == "ACTIVE"

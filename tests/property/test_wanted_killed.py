@@ -156,7 +156,7 @@ def planned(cloud, wanted, release):
 def reviewed(todo):
     """Return the rows of a plan as plan -f json prints them."""
     columns, table = rows_for_programs(
-        todo.rows(dry_run(todo.plan).outcomes), todo.found, HERE
+        todo.rows(dry_run(todo.plan).outcomes), todo.found, HERE, todo.lets_in
     )
     plain = [
         [c.machine_readable() if isinstance(c, Cell) else c for c in row]

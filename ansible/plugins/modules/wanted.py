@@ -146,6 +146,9 @@ changes:
     cloud:
       description: The cloud, by the address of its Placement and Keystone's ID of that.
       type: str
+    lets_in:
+      description: What may land where from then on. Empty if nothing more may.
+      type: str
   sample:
     - change: add
       step: host
@@ -158,6 +161,7 @@ changes:
       detail: ""
       id: 4c3a1b52-0d86-4e6f-9a34-6f1a2b7c8d90
       cloud: https://cloud.example.org/placement 0c1f7d2a9b6e4f58a3d4c5b6e7f80912
+      lets_in: ""
 stderr:
   description: All that the command said besides the rows.
   returned: failure

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 
-from osc_traitsched.app.effects import check_effects, refusal
+from osc_traitsched.app.effects import check_effects, refusal, requiring_images
 from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.requirers import check_requirers, check_servers, read_misplaced
 from osc_traitsched.app.wanted.planning import WantedPlan
@@ -13,9 +13,9 @@ from osc_traitsched.app.wanted.reading import with_mirror
 from osc_traitsched.cloud import lookup
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
-from osc_traitsched.core.change.effects import MisplacedServers, Server
+from osc_traitsched.core.change.effects import MisplacedServers
 from osc_traitsched.core.change.model import ObjectKind
-from osc_traitsched.core.change.traits import Requirer
+from osc_traitsched.core.change.openings import lets_in
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.metadata import hosts_isolated_by, isolated_by
 from osc_traitsched.core.inventory.snapshot import Nova
@@ -75,32 +75,29 @@ def judged(cloud: Cloud, todo: WantedPlan) -> WantedPlan:
     if not plan.has_changes:
         return todo
     ids = {c.object.id for c in plan.changes if c.object.kind is ObjectKind.IMAGE}
+    # What only opens aggregates takes hosts from nobody.
+    takes = any(
+        c.added or c.object.kind is not ObjectKind.AGGREGATE for c in plan.changes
+    )
+    others, unread = requiring_images(cloud, found.traits if takes else ())
     images = [body for body in found.images if body["id"] in ids]
+    images += (body for body in others if body["id"] not in ids)
     moves = any(c.object.kind in _MOVES for c in plan.changes)
     model = with_mirror(cloud, found) if moves else found
     effects = check_effects(cloud, model, plan, todo.assumptions, images)
     against: list[errors.AnswerIsNo] = [
         *takes_most(todo.claims, found),
         *gone(todo.claims, found),
+        *refusal(effects),
     ]
-    if without_host := refusal(effects):
-        against.append(without_host)
-    passed_over: tuple[Requirer, ...] = ()
-    unclear: tuple[Server, ...] = ()
-    try:
-        passed_over = check_requirers(cloud, plan, found.holders)
-    except errors.AnswerIsNo as exc:
-        against.append(exc)
-    try:
-        unclear = check_servers(cloud, plan, found.snapshot, found.holders)
-    except errors.AnswerIsNo as exc:
-        against.append(exc)
     return dataclasses.replace(
         todo,
         effects=effects,
-        refusals=tuple(against),
         misplaced=misplaced_servers(cloud, found, todo.then),
-        passed_over=passed_over,
-        unclear=unclear,
+        passed_over=check_requirers(cloud, plan, found.holders, against),
+        unclear=check_servers(cloud, plan, found.snapshot, found.holders, against),
+        refusals=tuple(against),
+        unread=unread,
+        lets_in=lets_in(effects, found, todo.then, found.collation),
         has_private_flavors=lookup.lists_private_flavors(cloud),
     )

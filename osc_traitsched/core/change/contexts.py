@@ -181,15 +181,21 @@ def _passed(
 
 
 def contexts(
-    clouds: Sequence[CloudModel], limits: Sequence[Limits], settings: SchedulerSettings
+    clouds: Sequence[CloudModel],
+    limits: Sequence[Limits],
+    settings: SchedulerSettings,
+    is_own_change: bool,
 ) -> Iterator[Context]:
     """Yield the contexts of a plan, :data:`ANYWHERE` first.
 
-    Only zones and projects with hosts that the plan touches. A zone with a colon can't
-    be asked for.
+    Only zones and projects that aggregates name. A zone with a colon can't be asked
+    for.
+
+    :param is_own_change: of flavors and images that change; others are affected only
+        in zones and projects with hosts that the plan touches
     """
-    touched = _touched(clouds)
     everywhere = _NONE.union(*_roots(clouds[0]).values())
+    touched = everywhere if is_own_change else _touched(clouds)
     zones = [(Context(), everywhere)]
     if az_is_on(settings):
         names = _zone_names(clouds, settings)

@@ -90,7 +90,10 @@ def _left_without(effects: Sequence[Effect], will: str) -> str:
     kinds = {
         f"no host {will} be left": [e for e in effects if e.is_for_good],
         f"no host that can take one now {will} be left": [
-            e for e in effects if not e.ever.becomes_empty
+            e for e in effects if e.room.becomes_empty and not e.is_for_good
+        ],
+        f"no enabled host {will} be left": [
+            e for e in effects if not (e.room.becomes_empty or e.is_for_good)
         ],
     }
     return "; ".join(f"{what} for {_stranded(of)}" for what, of in kinds.items() if of)
@@ -117,9 +120,13 @@ class LeavesNoHost(errors.AnswerIsNo):
     def __init__(self, effects: Iterable[Effect]) -> None:
         self.effects = most_general(tuple(effects))
 
+    @property
+    def reason(self) -> str:
+        """The flavors, and what they would lose."""
+        return _left_without(self.effects, "would")
+
     def __str__(self) -> str:
-        why = _left_without(self.effects, "would")
-        return f"nothing written: {why}; --force overrides this"
+        return f"nothing written: {self.reason}; --force overrides this"
 
 
 # Servers that exist, and what a plan does to them.
@@ -129,7 +136,7 @@ class LeavesNoHost(errors.AnswerIsNo):
 class Server:
     """A server on a host.
 
-    :ivar host: the service host
+    :ivar host: the service host; empty if it is on none, such as one that is shelved
     :ivar project: its ID
     :ivar of_flavor: traits that its own flavor copy requires; None if a policy hides it
     :ivar of_image: traits that its image requires now; None without an image
@@ -155,7 +162,7 @@ class Server:
 
 @dataclasses.dataclass(eq=False)
 class ServersNeedTraits(errors.AnswerIsNo):
-    """Servers require traits that no host would have.
+    """Servers require traits that no enabled host would have.
 
     :ivar unknown: servers whose requirements a policy hides
     """
@@ -174,9 +181,9 @@ class ServersNeedTraits(errors.AnswerIsNo):
                 + _servers(self.unknown)
             )
         return (
-            f"nothing written: no host would have {listed(self.traits)} any more, and "
-            f"{'; '.join(reasons)}; a server that requires it could not be migrated, "
-            "evacuated or unshelved; --force overrides this"
+            f"nothing written: no enabled host would have {listed(self.traits)} any "
+            f"more, and {'; '.join(reasons)}; a server that requires it could not be "
+            "migrated, evacuated or unshelved; --force overrides this"
         )
 
 
@@ -197,15 +204,15 @@ class ComputesUnlisted(errors.CloudBroke):
 
 @dataclasses.dataclass(eq=False)
 class ServersUnknown(errors.AnswerIsNo):
-    """No host would have traits any more, and the servers there can't be read."""
+    """No enabled host would have traits any more, and servers can't be read."""
 
     traits: tuple[str, ...]
     why: errors.CloudBroke
 
     def __str__(self) -> str:
         return (
-            f"nothing written: no host would have {listed(self.traits)} any more, and "
-            "whether a server still requires it can't be read "
+            f"nothing written: no enabled host would have {listed(self.traits)} any "
+            "more, and whether a server still requires it can't be read "
             f"({self.why!s}); --force overrides this"
         )
 
@@ -215,8 +222,8 @@ def without_place(
 ) -> ServersNeedTraits | None:
     """The servers that no host could take; None without any.
 
-    :param orphaned: traits that no provider has after the plan
-    :param servers: on the hosts that lose them
+    :param orphaned: traits that no enabled host has after the plan
+    :param servers: all servers; a shelved or misplaced one needs the traits too
     """
     traits, servers = tuple(orphaned), tuple(servers)
     stranded = tuple(s for s in servers if not s.required.isdisjoint(traits))
@@ -286,4 +293,5 @@ def image_unseen(found: Sequence[Server]) -> str:
 
 def named(found: Server) -> str:
     """Return how one server is named: its name can be any project's choice."""
-    return f"{quoted(found.name)} ({found.id}, on {visible(found.host)})"
+    host = visible(found.host) if found.host else "no host"
+    return f"{quoted(found.name)} ({found.id}, on {host})"

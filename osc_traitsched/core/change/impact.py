@@ -25,7 +25,8 @@ from osc_traitsched.core.change.contexts import (
     contexts,
     limits_of,
 )
-from osc_traitsched.core.inventory.metadata import names_trait
+from osc_traitsched.core.inventory.metadata import REQUIRED, names_trait, requires
+from osc_traitsched.core.inventory.trait import DISABLED
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import MemberOf, Resource, RootTrait, Trait
 from osc_traitsched.core.nova.question import Body, Question
@@ -102,7 +103,9 @@ class Effect:
     """What becomes of the hosts of a flavor in a context.
 
     :ivar room: hosts that have room for a server now
+    :ivar enabled: enabled hosts that could take one if they were empty
     :ivar ever: hosts that could take one if they were empty and enabled
+    :ivar own: traits that the flavor or the image stops or begins to name
     :ivar others: more contexts with the same effect
     :ivar for_a_moment: it has hosts at both ends, and may lack one in between
     """
@@ -110,6 +113,8 @@ class Effect:
     asked: Asked
     room: HostSets = HostSets()
     ever: HostSets = HostSets()
+    enabled: HostSets = HostSets()
+    own: frozenset[str] = _NONE
     others: tuple[Context, ...] = ()
     for_a_moment: bool = False
 
@@ -144,8 +149,17 @@ class Effect:
 
     @property
     def leaves_no_host(self) -> bool:
-        """Whether it loses its last host, or the last that could ever have room."""
-        return self.room.becomes_empty or self.ever.becomes_empty
+        """Whether it loses the last host with room, that is enabled, or of all."""
+        return any(sets.becomes_empty for sets in (self.room, self.enabled, self.ever))
+
+    @property
+    def reverted(self) -> Effect:
+        """The effect of the way back."""
+        room, ever, enabled = (
+            HostSets(sets.then, sets.now)
+            for sets in (self.room, self.ever, self.enabled)
+        )
+        return dataclasses.replace(self, room=room, ever=ever, enabled=enabled)
 
     @property
     def is_for_good(self) -> bool:
@@ -175,12 +189,14 @@ class Row:
     :ivar flavor: its number in the clouds
     :ivar image: its number
     :ivar requests: without zone and project; None if Nova or Placement refuses it
+    :ivar own: traits that the flavor or the image stops or begins to name
     """
 
     asked: Asked
     flavor: int
     image: int
     requests: tuple[Request | None, ...]
+    own: frozenset[str] = _NONE
 
     @functools.cached_property
     def texts(self) -> tuple[Text, ...]:
@@ -232,17 +248,21 @@ class ImpactAnalysis:
         return (dataclasses.replace(first, clauses=clauses), *others)
 
     def _all_rows(self) -> Iterator[Row]:
-        now = self.clouds[0]
+        now, end = self.clouds[0], self.clouds[-1]
         isolating = [self._isolating(cloud) for cloud in self.clouds]
         alike = list(map(isolating.index, isolating))
+        of_images = tuple(map(_renamed, now.images, end.images))
         for f, flavor in enumerate(now.flavors):
+            specs = (b.get("extra_specs") or {} for b in (flavor, end.flavors[f]))
+            of_flavor = _renamed(*specs)
             for i, image in enumerate(now.images):
                 requests = tuple(
                     self._request(cloud, cloud.flavors[f], cloud.images[i], bodies, n)
                     for cloud, bodies, n in zip(self.clouds, isolating, alike)
                 )
                 name = image.get("name") or image.get("id")
-                yield Row(Asked(flavor["name"], name), f, i, requests)
+                own = of_flavor | of_images[i]
+                yield Row(Asked(flavor["name"], name), f, i, requests, own)
 
     def _isolating(self, cloud: CloudModel) -> tuple[Body, ...]:
         collation = self.settings.collation
@@ -306,8 +326,13 @@ class ImpactAnalysis:
 
     @functools.cached_property
     def contexts(self) -> tuple[Context, ...]:
+        """All that the plan touches for flavors and images that do not change."""
+        return tuple(contexts(self.clouds, self.limits, self.settings, False))
+
+    @functools.cached_property
+    def every_context(self) -> tuple[Context, ...]:
         """All that servers can be asked for in."""
-        return tuple(contexts(self.clouds, self.limits, self.settings))
+        return tuple(contexts(self.clouds, self.limits, self.settings, True))
 
     def doubtful(
         self, room: Hosts, ever: Hosts
@@ -323,10 +348,14 @@ class ImpactAnalysis:
     def _contexts_of(self, row: Row, ever: Hosts) -> Iterable[Context]:
         """Contexts that matter: a flavor that loses all hosts loses those of a zone."""
         could = ever.of(row, ANYWHERE)
-        return (ANYWHERE,) if could[0] and not could[-1] else self.contexts
+        if could[0] and not could[-1]:
+            return (ANYWHERE,)
+        return self.every_context if row.own else self.contexts
 
     def effects(self, room: Hosts, most: Hosts, least: Hosts) -> Iterator[Effect]:
-        """Yield what becomes of flavors; in zones and for projects only losses.
+        """Yield what becomes of flavors; in zones and for projects only at the ends.
+
+        An end is that it loses the last host, or gets the first one.
 
         :param room: facts now
         :param most: facts if nothing were in use, and unread hosts could take all
@@ -338,22 +367,27 @@ class ImpactAnalysis:
                 is_general = context == ANYWHERE
                 if not is_general and room.always(row, context):
                     continue
-                if context.project is None and not room.is_emptied(context):
+                if context.project is None and not room.counts(row, context):
                     continue
                 now, could = room.of(row, context), most.of(row, context)
+                ever = could[0], _left(could, least.of(row, context))
                 kind = _Kind(
                     (now[0], now[-1]),
-                    (could[0], _left(could, least.of(row, context))),
+                    (ever[0] & room.enabled, ever[1] & room.enabled),
+                    ever,
                     _may_lack_one(now),
                     (context.project is None, context.answer),
                 )
-                if kind.is_harmed or (is_general and kind.is_change):
+                is_turn = kind.is_harmed or kind.gets_first
+                if is_turn or (is_general and kind.is_change):
                     found.setdefault(kind, []).append(context)
             for kind, alike in found.items():
                 yield Effect(
                     dataclasses.replace(row.asked, context=alike[0]),
                     HostSets(*map(self.roots, kind.room)),
                     HostSets(*map(self.roots, kind.ever)),
+                    HostSets(*map(self.roots, kind.enabled)),
+                    row.own,
                     tuple(alike[1:]),
                     for_a_moment=kind.for_a_moment,
                 )
@@ -363,6 +397,7 @@ class _Kind(NamedTuple):
     """What is the same for a flavor in several contexts: hosts now and at the end."""
 
     room: tuple[Bits, Bits]
+    enabled: tuple[Bits, Bits]
     ever: tuple[Bits, Bits]
     for_a_moment: bool
     whom: tuple[bool, int]
@@ -370,13 +405,23 @@ class _Kind(NamedTuple):
     @property
     def is_harmed(self) -> bool:
         """Whether the flavor loses its last host, or may for a moment."""
-        empty = any(now and not then for now, then in (self.room, self.ever))
-        return empty or self.for_a_moment
+        return self.for_a_moment or any(now and not then for now, then in self[:3])
+
+    @property
+    def gets_first(self) -> bool:
+        """Whether the flavor gets its first host."""
+        return any(then and not now for now, then in self[:3])
 
     @property
     def is_change(self) -> bool:
         """Whether the flavor gains or loses hosts."""
-        return any(now != then for now, then in (self.room, self.ever))
+        return any(now != then for now, then in self[:3])
+
+
+def _renamed(before: Body, after: Body) -> frozenset[str]:
+    """Traits that one of two sets of keys names otherwise."""
+    differing = (k for k in {**before, **after} if before.get(k) != after.get(k))
+    return frozenset(filter(None, (requires(key, REQUIRED) for key in differing)))
 
 
 def _left(most: Sequence[Bits], least: Sequence[Bits]) -> Bits:
@@ -418,16 +463,27 @@ class Hosts:
             matching = matching_all(new, seen, impact.hosts)
             self._matching.append({**known, **matching})
 
-    def is_emptied(self, context: Context) -> bool:
-        """Tell whether projects that no aggregate names lose all hosts.
+    @functools.cached_property
+    def enabled(self) -> Bits:
+        """Hosts that are enabled now."""
+        traits, impact = self._facts[0].traits, self._impact
+        roots = (host.uuid for host in impact.hosts)
+        return impact.bits(
+            frozenset(root for root in roots if DISABLED not in traits.get(root, ()))
+        )
 
-        Hosts that become a project's own are lost to all others on purpose.
+    def counts(self, row: Row, context: Context) -> bool:
+        """Tell whether a loss counts for projects that no aggregate names.
+
+        Hosts that become a project's own are lost to all others on purpose, unless they
+        are the last ones. If the projects' hosts stay, what a flavor loses counts.
         """
         if not context.answer:
             return True
         mask = self._mask(context)
         is_anywhere = context.zone is None and not context.outside
-        return is_anywhere and bool(mask[0]) and not mask[-1]
+        stays = mask[0] == mask[-1] and bool(row.own)
+        return is_anywhere and (stays or (bool(mask[0]) and not mask[-1]))
 
     def always(self, row: Row, context: Context) -> bool:
         """Tell whether one host matches a row in a context in all clouds."""

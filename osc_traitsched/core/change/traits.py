@@ -326,11 +326,14 @@ def of_providers(changes: Iterable[Change]) -> tuple[Change, ...]:
 
 
 def orphaned_traits(
-    outcomes: Iterable[Outcome], holders: Mapping[str, frozenset[str]]
+    outcomes: Iterable[Outcome],
+    holders: Mapping[str, frozenset[str]],
+    disabled: Set[str] = frozenset(),
 ) -> dict[str, frozenset[str]]:
     """Traits that no provider would have, with UUIDs of their last holders.
 
     :param holders: UUIDs of the current holders of each trait
+    :param disabled: UUIDs of holders that do not count, unless all of them are disabled
     """
     taken: dict[str, set[str]] = {}
     given: set[str] = set()
@@ -342,7 +345,9 @@ def orphaned_traits(
     return {
         name: frozenset(taken[name])
         for name in sorted(taken)
-        if name not in given and holders[name] <= taken[name]
+        if name not in given
+        and holders[name] - (disabled if taken[name] - disabled else set())
+        <= taken[name]
     }
 
 

@@ -76,6 +76,17 @@ class _GoingBack:
     def __init__(self, claims: Mapping[Unit, Claim], states: States) -> None:
         self._claims = claims
         self._states = states
+        #: Zones of aggregates that had none. Nova can't unset them.
+        self._first_zones = {
+            unit[0].id: claim.value
+            for unit, claim in claims.items()
+            if unit[1] == ZONE_KEY and states.value(unit) is None
+        }
+        self._moving = {
+            (target.id, key)
+            for target, key in claims
+            if target.kind is ObjectKind.AGGREGATE_HOSTS
+        }
         self.left: list[Unit] = []
 
     def entries(self, unit: Unit) -> Iterator[Entry]:
@@ -91,7 +102,11 @@ class _GoingBack:
             is_host = snapshot.is_host(snapshot.by_uuid[target.id])
             part = Part.TRAIT_HOSTS if is_host else Part.TRAIT_PROVIDERS
             yield entry(part, key, target.name, is_gone)
-        elif target.kind is ObjectKind.AGGREGATE_HOSTS and self._is_listed(key):
+        elif (
+            target.kind is ObjectKind.AGGREGATE_HOSTS
+            and self._is_listed(key)
+            and (is_gone or not self._is_kept_out(target.id, key))
+        ):
             yield entry(Part.MEMBERS, target.name, key, is_gone)
         elif target.kind in (ObjectKind.FLAVOR, ObjectKind.IMAGE):
             yield from self._requirement(unit, before)
@@ -99,6 +114,23 @@ class _GoingBack:
             yield from self._metadata(unit, before)
         else:
             self.left.append(unit)
+
+    def _is_kept_out(self, aggregate: str, host: str) -> bool:
+        """Whether a first zone keeps a host out of an aggregate.
+
+        A host that left two aggregates comes back to the one that had a zone.
+        """
+        zones = {
+            identity: body["metadata"].get(ZONE_KEY, self._first_zones.get(identity))
+            for identity, body in self._states.aggregates.items()
+            if host in body["hosts"]
+            and (
+                aggregate in (identity, *self._first_zones)
+                or (identity, host) not in self._moving
+            )
+        }
+        here = zones.get(aggregate)
+        return here is not None and not {*zones.values()} <= {here, None}
 
     def _is_listed(self, host: str) -> bool:
         return host in (self._states.found.snapshot.nova or Nova()).by_service_host
@@ -124,7 +156,10 @@ class _GoingBack:
     def _metadata(self, unit: Unit, before: Value) -> Iterator[Entry]:
         target, key = unit
         collation = self._states.found.collation
-        if key == ZONE_KEY and before is not None and is_zone(before):
+        hosts = self._states.of(target).hosts
+        if any(key == ZONE_KEY and self._is_kept_out(target.id, h) for h in hosts):
+            self.left.append(unit)
+        elif key == ZONE_KEY and before is not None and is_zone(before):
             yield entry(Part.ZONE, target.name, before)
         elif key.startswith(TENANT_KEY):
             if not all(map(is_id, projects_of(before or ""))):

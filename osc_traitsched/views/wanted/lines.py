@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from osc_traitsched.core.change.model import PRESENT, Status
+from osc_traitsched.core.change.openings import lines_on
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.names import near_names
 from osc_traitsched.core.wanted.hosts import FoundCloud
@@ -34,7 +35,7 @@ COLUMNS = (
 )
 
 #: What programs get besides.
-MORE_COLUMNS = ("id", "cloud")
+MORE_COLUMNS = ("id", "cloud", "lets_in")
 
 #: What happens to a unit, for a person.
 SIGNS = {"add": "+", "remove": "-", "set": "~"}
@@ -75,11 +76,19 @@ def rows(plan_rows: Sequence[Row], found: FoundCloud) -> Table:
     return COLUMNS, table
 
 
-def rows_for_programs(plan_rows: Sequence[Row], found: FoundCloud, cloud: str) -> Table:
-    """The same rows for programs, with the IDs of the object and of the cloud."""
+def rows_for_programs(
+    plan_rows: Sequence[Row],
+    found: FoundCloud,
+    cloud: str,
+    lets_in: Mapping[str, str],
+) -> Table:
+    """The same rows for programs, with the IDs of the object and of the cloud.
+
+    :param lets_in: lines on what may land where from then on, by aggregate or trait
+    """
     columns, table = rows(plan_rows, found)
-    more = [(*cells, row.id, cloud) for cells, row in zip(table, plan_rows)]
-    return (*columns, *MORE_COLUMNS), more
+    more = ((row.id, cloud, lines_on(row.outcome.change, lets_in)) for row in plan_rows)
+    return (*columns, *MORE_COLUMNS), [(*a, *b) for a, b in zip(table, more)]
 
 
 def detail(row: Row, found: FoundCloud) -> str:

@@ -6,7 +6,7 @@ import collections
 from collections.abc import Iterable, Mapping, Sequence
 
 from osc_traitsched.core.change import effects
-from osc_traitsched.core.change.effects import MisplacedServers
+from osc_traitsched.core.change.effects import LeavesNoHost, MisplacedServers
 from osc_traitsched.core.change.impact import Effect
 from osc_traitsched.core.change.model import Object, ObjectKind, Outcome, Status
 from osc_traitsched.core.errors import CloudBroke, NoProvider, TraitSchedError
@@ -32,13 +32,21 @@ def _left(target: Object, key: str) -> str:
     if target.kind is ObjectKind.PROVIDER_TRAITS:
         return f"{key} of {name}, which no file removes; trait-sched remove does"
     if target.kind is ObjectKind.AGGREGATE_HOSTS:
-        return f"{visible(key)} in {name}, a host that Nova does not list"
+        return (
+            f"{visible(key)} in {name}: Nova does not list the host, or a zone that "
+            "Nova can't unset keeps it out"
+        )
     if target.kind is ObjectKind.PROVIDER_AGGREGATES:
         return f"{name} was put into an aggregate of its host in Placement"
     return (
         f"{visible(key)} of {name}: Nova can't unset it, or no file can have the old "
         "value"
     )
+
+
+def undo_refused(path: str, refusal: LeavesNoHost) -> str:
+    """The line on an undo file that will be refused itself."""
+    return f"{visible(path)} will need --force: {refusal.reason}"
 
 
 # The lines around the rows of a plan: counts, effects, outcome.

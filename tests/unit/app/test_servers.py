@@ -49,6 +49,10 @@ def page(host):
     return f"/servers/detail?all_tenants=1&host={host}&limit=1000"
 
 
+#: All servers of the cloud, those on no host too.
+EVERY = "/servers/detail?all_tenants=1&limit=1000"
+
+
 def images_of_ids(*found, ids=(IMAGE,)):
     """Return what Glance lists where it is asked for images by their IDs."""
     asked = f"/images?id=in:{','.join(ids)}&visibility=all&limit=1000&os_hidden="
@@ -67,6 +71,10 @@ def cloud(compute, placement=None, image=None):
         image={
             asked.format(name, hidden): {"images": []}
             for name in ("CUSTOM_A100", "CUSTOM_GOLD")
+            for hidden in ("false", "true")
+        }
+        | {
+            f"/images?visibility=all&limit=1000&os_hidden={hidden}": {"images": []}
             for hidden in ("false", "true")
         }
         | images_of_ids(ROCKY)
@@ -118,18 +126,25 @@ def remove(found, force=False, name="CUSTOM_A100"):
 
 
 def test_a_trait_that_a_server_requires_does_not_go_from_its_last_host():
-    found = cloud({page("cmp01"): listed(body("a", "cmp01", A100))})
-    with pytest.raises(ServersNeedTraits) as caught:
-        remove(found)
-    assert [each.id for each in caught.value.servers] == ["a-id"]
-    assert caught.value.traits == ("CUSTOM_A100",)
+    found = cloud({EVERY: listed(body("a", "cmp01", A100))})
+    (refusal,) = remove(found).refusals
+    assert [each.id for each in refusal.servers] == ["a-id"]
+    assert refusal.traits == ("CUSTOM_A100",)
+
+
+@pytest.mark.parametrize("host", [None, "cmp02"], ids=["shelved", "misplaced"])
+def test_a_server_on_no_host_or_on_another_needs_the_trait_as_well(host):
+    found = cloud({EVERY: listed(body("a", host, A100))})
+    (refusal,) = remove(found).refusals
+    assert f"'a' (a-id, on {host or 'no host'})" in str(refusal)
+    assert remove(cloud({EVERY: listed(body("a", host, GOLDEN))})).refusals == ()
 
 
 def test_force_removes_it_and_names_the_servers_that_require_it():
-    found = cloud({page("cmp01"): listed(body("a", "cmp01", A100))})
+    found = cloud({EVERY: listed(body("a", "cmp01", A100))})
     todo = remove(found, force=True)
     assert todo.plan.has_changes
-    assert ServersNeedTraits in map(type, todo.forced)
+    assert ServersNeedTraits in map(type, todo.refusals)
 
 
 def test_a_trait_that_another_host_keeps_goes_without_a_look_at_servers():
@@ -141,29 +156,26 @@ def test_a_trait_that_another_host_keeps_goes_without_a_look_at_servers():
 
 
 def test_a_trait_that_no_server_requires_goes():
-    found = cloud({page("cmp01"): listed(body("a", "cmp01", GOLDEN))})
+    found = cloud({EVERY: listed(body("a", "cmp01", GOLDEN))})
     assert remove(found).plan.has_changes
 
 
 def test_a_server_whose_extra_specs_are_hidden_is_in_the_way_too():
-    found = cloud({page("cmp01"): listed(body("a", "cmp01", None))})
-    with pytest.raises(ServersNeedTraits) as caught:
-        remove(found)
-    assert [each.id for each in caught.value.unknown] == ["a-id"]
+    found = cloud({EVERY: listed(body("a", "cmp01", None))})
+    (refusal,) = remove(found).refusals
+    assert [each.id for each in refusal.unknown] == ["a-id"]
 
 
 def test_where_servers_can_t_be_read_a_trait_does_not_go_from_its_last_host():
-    found = cloud({page("cmp01"): CloudBroke("compute", "no", 403)})
-    with pytest.raises(ServersUnknown):
-        remove(found)
+    found = cloud({EVERY: CloudBroke("compute", "no", 403)})
+    assert ServersUnknown in map(type, remove(found).refusals)
 
 
 def test_a_trait_that_a_server_s_image_requires_does_not_go_from_its_last_host():
     requiring = images_of_ids({**ROCKY, "trait:CUSTOM_A100": "required"})
-    compute = {page("cmp01"): listed(body("a", "cmp01", {}), body("b", "cmp01", {}))}
-    with pytest.raises(ServersNeedTraits) as caught:
-        remove(cloud(compute, image=requiring))
-    assert [each.name for each in caught.value.servers] == ["a", "b"]
+    compute = {EVERY: listed(body("a", "cmp01", {}), body("b", "cmp01", {}))}
+    (refusal,) = remove(cloud(compute, image=requiring)).refusals
+    assert [each.name for each in refusal.servers] == ["a", "b"]
     forbidding = images_of_ids({**ROCKY, "trait:CUSTOM_A100": "forbidden"})
     assert remove(cloud(compute, image=forbidding)).plan.has_changes
 
@@ -172,19 +184,19 @@ def test_a_trait_that_a_server_s_image_requires_does_not_go_from_its_last_host()
     ("image", "found"), [(IMAGE, images_of_ids()), (None, images_of_ids(ids=()))]
 )
 def test_a_server_without_an_image_to_look_at_is_said_and_not_in_the_way(image, found):
-    compute = {page("cmp01"): listed(body("a", "cmp01", {}, image=image))}
+    compute = {EVERY: listed(body("a", "cmp01", {}, image=image))}
     todo = remove(cloud(compute, image=found))
     assert [each.name for each in todo.servers] == ["a"]
-    needed = {page("cmp01"): listed(body("a", "cmp01", A100, image=image))}
-    with pytest.raises(ServersNeedTraits):
-        remove(cloud(needed, image=found))
+    needed = {EVERY: listed(body("a", "cmp01", A100, image=image))}
+    (refusal,) = remove(cloud(needed, image=found)).refusals
+    assert isinstance(refusal, ServersNeedTraits)
 
 
 def test_where_images_can_t_be_read_a_trait_does_not_go_from_its_last_host():
     broken = dict.fromkeys(images_of_ids(), CloudBroke("image", "no", 403))
-    compute = {page("cmp01"): listed(body("a", "cmp01", {}))}
-    with pytest.raises(ServersUnknown):
-        remove(cloud(compute, image=broken))
+    compute = {EVERY: listed(body("a", "cmp01", {}))}
+    refusals = remove(cloud(compute, image=broken)).refusals
+    assert ServersUnknown in map(type, refusals)
 
 
 def test_the_images_of_many_servers_are_asked_for_by_the_hundred():
@@ -217,9 +229,8 @@ MARKED = "/resource_providers?required=COMPUTE_NODE"
 
 def test_a_host_that_nova_does_not_list_keeps_a_trait_that_no_other_has():
     found = cloud(without_node(CMP01), {MARKED: providers(CMP01, CMP02, CMP03)})
-    with pytest.raises(ServersUnknown) as caught:
-        remove(found)
-    assert caught.value.why.hosts == ("cmp01",)
+    (refusal,) = remove(found).refusals
+    assert refusal.why.hosts == ("cmp01",)
     assert remove(found, force=True).plan.has_changes
 
 
@@ -227,7 +238,7 @@ def test_a_host_that_nova_does_not_list_keeps_a_trait_that_no_other_has():
     "marked", [providers(CMP02, CMP03), CloudBroke("placement", "no such trait", 400)]
 )
 def test_a_root_that_no_nova_compute_made_has_no_servers(marked):
-    found = cloud(without_node(CMP01), {MARKED: marked})
+    found = cloud({**without_node(CMP01), EVERY: listed()}, {MARKED: marked})
     assert remove(found).plan.has_changes
 
 
@@ -342,8 +353,7 @@ def test_isolating_goes_on_where_servers_can_t_be_read_and_says_so():
 
 def test_hosts_of_an_aggregate_keep_a_trait_that_only_they_have_and_a_server_requires():
     servers = {
-        page("cmp01"): listed(body("a", "cmp01", GOLDEN)),
-        page("cmp03"): listed(body("b", "cmp03", {})),
+        EVERY: listed(body("a", "cmp01", GOLDEN), body("b", "cmp03", {})),
     }
     todo, _ = shorthands.opened(isolated(servers), "gold", remove_traits=True)
     (refusal,) = [r for r in todo.refusals if isinstance(r, ServersNeedTraits)]

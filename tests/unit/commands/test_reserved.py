@@ -86,7 +86,8 @@ def test_a_project_that_others_hosts_are_open_to_keeps_one(plan, cloud):
     second(cloud, "cmp02", filter_tenant_id=DEMO)
     move = f"tenants: ['{DEMO}'], absent: {{tenants: ['{OTHER}']}}"
     found = plan(f"aggregates: {{gold: {{{move}}}}}", *ON)
-    assert (found.code, found.err) == (0, "")
+    comes = f"gold (cmp00, cmp01): servers of project '{DEMO}' may land here\n"
+    assert (found.code, found.err) == (0, comes)
 
 
 def test_a_project_moves_from_one_aggregate_to_another(plan, cloud):

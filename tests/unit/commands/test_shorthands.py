@@ -48,7 +48,7 @@ def test_a_person_gets_what_became_of_each_step(cloud, golden):
 def test_a_second_run_finds_all_as_wanted_and_writes_nothing(cloud):
     found = run(*ISOLATE)
     assert found.code == 0
-    columns = ["step", "object", "status", "detail"]
+    columns = ["step", "object", "status", "detail", "lets_in"]
     assert [list(row) for row in found.json] == [columns] * 7
     cloud.written.clear()
     again = run(*ISOLATE)

@@ -6,12 +6,15 @@ import errno
 import os
 import stat
 
+import pytest
+
 from osc_traitsched.core.errors import CloudBroke
 from tests.unit.commands.wanted import (
     GOLD,
     SILVER,
     WHOLE,
     keystone,
+    second,
     statuses,
     unlisted,
     whole,
@@ -191,3 +194,75 @@ def test_what_was_isolated_by_halves_is_not_isolated_whole_again(
     cloud.written.clear()
     assert trait_sched("apply", "undo.yaml", "-f", "json").json == []
     assert (cloud.written, cloud.having(GOLD)) == ([], {"cmp00"})
+
+
+@pytest.mark.parametrize(
+    ("rack", "text", "undone"),
+    [
+        (
+            # rack had a zone, gold gets its first one: cmp01 comes back to rack alone.
+            {"availability_zone": "az2"},
+            "gold: {zone: az3, absent: {hosts: [cmp01]}}, "
+            "rack: {absent: {hosts: [cmp01]}}",
+            {("member", "rack", "cmp01")},
+        ),
+        (
+            # cmp01 stays in gold, which keeps its zone: it can't come back to rack.
+            {"availability_zone": "az2"},
+            "rack: {absent: {hosts: [cmp01]}}, gold: {zone: az3}",
+            set(),
+        ),
+        (
+            # The same zone keeps nothing out.
+            {"availability_zone": "az2"},
+            "rack: {absent: {hosts: [cmp01]}}, gold: {zone: az2}",
+            {("member", "rack", "cmp01")},
+        ),
+        (
+            # The zone of rack can't come back while gold has another.
+            {"availability_zone": "az2"},
+            "rack: {zone: az3}, gold: {zone: az3}",
+            set(),
+        ),
+    ],
+    ids=["of two", "stays in another", "same zone", "zone itself"],
+)
+def test_an_undo_file_has_no_row_that_a_first_zone_makes_impossible(
+    apply, trait_sched, cloud, rack, text, undone
+):
+    cloud.flavors.clear()
+    second(cloud, "cmp01", **rack)
+    # A second run does what the first could only do once a host has left its zone.
+    done = apply(f"aggregates: {{{text}}}", "--undo", "undo.yaml")
+    assert apply(f"aggregates: {{{text}}}").code == 0
+    first = "availability_zone of 'gold': Nova can't unset it"
+    assert f"Not brought back: {first}" in done.err
+    back = trait_sched("apply", "undo.yaml", "-f", "json")
+    assert (back.code, {*statuses(back).values()} <= {"changed"}) == (0, True), back.out
+    assert statuses(back).keys() == undone
+
+
+def test_what_no_undo_brings_back_is_told_before_anything_is_written(apply, cloud):
+    cloud.flavors.clear()
+    done = apply("aggregates: {gold: {zone: az1}}", "--undo", "u.yaml", "--dry-run")
+    assert "Not brought back: availability_zone of 'gold'" in done.err
+    assert (done.code, cloud.written) == (0, [])
+
+
+@pytest.mark.parametrize("has_other", [False, True])
+def test_an_undo_file_that_will_be_refused_says_so_when_it_is_written(
+    apply, trait_sched, cloud, has_other
+):
+    cloud.flavor("golden", CUSTOM_GOLD="required")
+    if has_other:
+        cloud.gives(GOLD, "cmp03")
+    done = apply("traits: {CUSTOM_GOLD: {hosts: [cmp00]}}", "--undo", "undo.yaml")
+    said = "undo.yaml will need --force: no host would be left for flavor 'golden'"
+    assert (done.code, said in done.err) == (0, not has_other)
+    assert trait_sched("apply", "undo.yaml").code == (0 if has_other else 5)
+
+
+def test_a_first_zone_that_stays_needs_no_force(apply, trait_sched, cloud):
+    done = apply("aggregates: {gold: {zone: az1}}", "--undo", "undo.yaml")
+    assert (done.code, "will need --force" in done.err) == (0, False)
+    assert trait_sched("apply", "undo.yaml").code == 0

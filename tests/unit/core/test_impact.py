@@ -265,3 +265,104 @@ def test_flavors_that_ask_for_the_same_are_asked_for_once():
     there = aggregate("a", "h1")
     model = cloud(*(flavor(f"f{n}") for n in range(50)), aggregates=(there,))
     assert len(ImpactAnalysis([model, model.after([isolates("a")])], ON).queries) == 2
+
+
+# Tables: aggregates, flavors and what changes, and who is left without a host.
+
+LIMITED = ON.changed("scheduler.limit_tenants_to_placement_aggregate", True)
+
+
+def zoned(name, host, **metadata):
+    return aggregate(name, host, availability_zone=name, **metadata)
+
+
+@pytest.mark.parametrize(
+    ("aggregates", "harmed"),
+    [
+        ([zoned("az1", "h1"), zoned("az2", "h2")], {("az2",)}),
+        ([zoned("az1", "h1")], set()),
+        ([aggregate("p1s", "h2", filter_tenant_id="p1")], {("p1",)}),
+        ([aggregate("p1s", "h1", filter_tenant_id="p1")], set()),
+        (
+            [zoned("az2", "h2"), aggregate("p1s", "h2", "h1", filter_tenant_id="p1")],
+            {("az2",), ("az2", "p1")},
+        ),
+    ],
+    ids=["zone", "zone that keeps", "project", "project that keeps", "both"],
+)
+@pytest.mark.parametrize("kind", [ObjectKind.FLAVOR, ObjectKind.IMAGE])
+def test_what_requires_a_trait_anew_keeps_a_host_in_each_zone_and_for_each_project(
+    aggregates, harmed, kind
+):
+    image = {"id": "i", "name": "i"}
+    model = cloud(flavor("f"), aggregates=tuple(aggregates), images=[image])
+    name = "f" if kind is ObjectKind.FLAVOR else "i"
+    having = dict.fromkeys(("h1", "h3"), (GOLD,))
+    said = effects(model, [requires(name, kind=kind)], settings=LIMITED, **having)
+    wanted = "i" if kind is ObjectKind.IMAGE else None
+    found = {
+        key[2:] for key, e in said.items() if e.leaves_no_host and key[1] == wanted
+    }
+    # Of what is in both, the broader of the two says it.
+    assert {each for each in found if len(each) == 1} == {
+        each for each in harmed if len(each) == 1
+    }
+    assert bool(found) is bool(harmed)
+
+
+DISABLED = "COMPUTE_STATUS_DISABLED"
+
+
+@pytest.mark.parametrize("by_image", [False, True], ids=["flavor", "image"])
+@pytest.mark.parametrize(
+    ("others", "full", "is_refused"),
+    [
+        ((GOLD,), (), False),
+        ((GOLD, DISABLED), (), True),
+        ((GOLD,), ("h2",), True),
+        ((GOLD, DISABLED), ("h1",), True),
+        ((GOLD,), ("h1", "h2"), False),
+        ((), ("h1",), True),
+    ],
+    ids=[
+        "another host",
+        "last that is enabled",
+        "last with room",
+        "last that is enabled, and full",
+        "both are full",
+        "last of all",
+    ],
+)
+def test_the_last_host_stays_to_flavors_and_to_images(
+    others, full, is_refused, by_image
+):
+    key = {f"trait:{GOLD}": "required"}
+    image = {"id": "i", "name": "i", **(key if by_image else {})}
+    model = cloud(flavor("f", **({} if by_image else key)), images=[image])
+    taken = sets(ObjectKind.PROVIDER_TRAITS, "h1", gone([GOLD]), present([GOLD]))
+    clouds = [model, model.after([taken])]
+    impact = ImpactAnalysis(clouds, ON)
+    empty = facts(model, h1=(GOLD,), h2=others)
+    free = frozenset(NAMES) - frozenset(full)
+    now = dataclasses.replace(empty, offers=dict.fromkeys(empty.offers, free))
+    ever = Hosts(impact, empty.with_all_enabled())
+    found = tuple(impact.effects(Hosts(impact, now), ever, ever))
+    assert any(each.leaves_no_host for each in found) is is_refused
+
+
+def test_what_gets_its_first_host_in_a_zone_loses_it_on_the_way_back():
+    model = cloud(flavor("f", **{f"trait:{GOLD}": "required"}))
+    (said,) = effects(model, [gives("h1")]).values()
+    assert not said.leaves_no_host
+    assert said.reverted.leaves_no_host
+
+
+def test_what_only_hosts_of_a_project_have_is_not_required_of_all_others_unsaid():
+    named = aggregate("p1s", "h1", filter_tenant_id="p1")
+    filters = ("AggregateMultiTenancyIsolation",)
+    on = ON.changed("filter_scheduler.enabled_filters", filters)
+    model = cloud(flavor("f"), aggregates=(named,))
+    for hosts, is_refused in ((("h1",), True), (("h1", "h2"), False)):
+        having = dict.fromkeys(hosts, (GOLD,))
+        said = effects(model, [requires("f")], settings=on, **having)
+        assert any(each.leaves_no_host for each in said.values()) is is_refused

@@ -122,7 +122,7 @@ def test_a_row_says_what_changes_and_what_stays(golden):
         # Somebody else was faster.
         Outcome(host_change(GOLD), Status.UNCHANGED),
     ]
-    columns, table = words.rows([*outcomes, *not_changed])
+    columns, table = words.rows([*outcomes, *not_changed], {"gold": "gold opens"})
     golden("isolate/rows", [" | ".join(row).rstrip() for row in (columns, *table)])
 
 
