@@ -39,8 +39,7 @@ def diagnose(cloud: Cloud, sources: SettingsSources, places: Places) -> Diagnosi
         for each in saved.on_machine(places)
         if not place.startswith(each.paths[0]) and not set(each.paths) & set(used)
     )
-    unknown = {} if files.is_a_file else _unknown(cloud, assumed)
-    return Diagnosis(assumed, unused, unknown)
+    return Diagnosis(assumed, unused, _unknown(cloud, assumed))
 
 
 def _unknown(cloud: Cloud, assumed: SchedulerSettings) -> Mapping[str, tuple[str, ...]]:
@@ -56,5 +55,5 @@ def _unknown(cloud: Cloud, assumed: SchedulerSettings) -> Mapping[str, tuple[str
     return {
         name: names
         for name, names in every.items()
-        if OPTIONS[name].is_in(assumed.release) and not assumed.setting(name).given
+        if OPTIONS[name].is_in(assumed.release) and not assumed.is_known(name)
     }

@@ -140,7 +140,7 @@ def resolve(
     release = _release(sources, files, max_microversion)
     with _saying_what_names(sources.found or Saved("")):
         found = joining.assumptions(files, *release)
-    found = dataclasses.replace(found, is_complete=files.is_a_file)
+    found = dataclasses.replace(found, files=files.files)
     place = dataclasses.replace(sources, options=(), filters=()).place
     own = found.without_set if sources.options else found
     if sources.filters:
@@ -149,9 +149,7 @@ def resolve(
         own = None
     # Without other sources there is nothing to compare with.
     own = own and (
-        dataclasses.replace(own, place=place, is_complete=files.is_a_file)
-        if place
-        else None
+        dataclasses.replace(own, place=place, files=files.files) if place else None
     )
     return dataclasses.replace(found, place=sources.place, without_set=own)
 
@@ -354,7 +352,7 @@ def turn_on(
     turned = settings.switch(wanted, assumptions)
     text = _fragment_text(deployment, turned, files)
     replaces = deployment == RHOSO and files.control_plane is None
-    return Fragment(turned, text, files.is_a_file, replaces)
+    return Fragment(turned, text, bool(files.files), replaces)
 
 
 def _fragment_text(deployment: str, turned: Switched, files: Named) -> str:

@@ -11,8 +11,10 @@ from osc_traitsched.config import baseline, deployments
 from osc_traitsched.config import nova_conf as ini
 from osc_traitsched.core.errors import BadConfiguration
 from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.filter import table
 from osc_traitsched.core.nova.options import options_in
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from osc_traitsched.core.nova.weigher import ranking
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,9 +39,10 @@ class Named:
     files_win: bool = False
 
     @property
-    def is_a_file(self) -> bool:
-        """A file of the cloud's own is among it."""
-        return bool(self.nova_conf or self.environments or self.control_plane)
+    def files(self) -> tuple[str, ...]:
+        """Paths of all files of the cloud's own."""
+        plane = (self.control_plane.path,) if self.control_plane else ()
+        return (*self.nova_conf, *self.environments, *plane)
 
 
 #: The source of what was set by hand.
@@ -99,12 +102,17 @@ def _of_release(
     below.update(environment)
     settings = {**below, **ini.settings(files, release, below)}
     known = {option.name for option in options_in(release)}
-    no_effect = ini.without_effect(files, release)
     defaults = SchedulerSettings(release, settings)
+    no_effect = ini.without_effect(files, release)
+    if ranking.has_own(defaults) or table.has_own(defaults):
+        # Own filters and weighers have options of their own.
+        no_effect = tuple(each for each in no_effect if each.meant)
     for each in no_effect:
-        setting = defaults.setting(each.meant)
-        if not setting.given:
+        setting = defaults.setting(each.meant) if each.meant else None
+        if each.meant and setting and not setting.given:
             note = f"{setting.source}; {each.source} has no effect"
+            if each.is_unread:
+                note = f"{each.source}: seen, not read"
             settings[each.meant] = dataclasses.replace(setting, source=note)
     for name in _options_of_tool(named):
         if name in settings:

@@ -10,8 +10,15 @@ from oslo_config import cfg, iniparser, types
 
 from osc_traitsched.config import document
 from osc_traitsched.core.errors import BadConfiguration
-from osc_traitsched.core.nova.options import OPTIONS, Option, OptionType, Value, meant
-from osc_traitsched.core.nova.settings import NoEffect, Setting
+from osc_traitsched.core.nova.options import (
+    OPTIONS,
+    NoEffect,
+    Option,
+    OptionType,
+    Value,
+    unread,
+)
+from osc_traitsched.core.nova.settings import Setting
 
 # oslo.config refuses no list, and no string that is free.
 _EXPECTED = {
@@ -81,12 +88,14 @@ class Text:
 class Entry:
     """A value as it is written, and where.
 
+    :ivar no_effect: why it sets nothing, whatever the release
     :ivar every: all that stand under the key in one file, this one too; they share it
     """
 
     value: str
     path: str
     line: int | None = None
+    no_effect: NoEffect | None = None
     every: list[Entry] = dataclasses.field(
         default_factory=list, compare=False, repr=False
     )
@@ -240,13 +249,13 @@ def settings(
 
 
 def without_effect(files: Iterable[Ini], release: int) -> tuple[NoEffect, ...]:
-    """Lines that mean an option of the scheduler, and that Nova does not read."""
-    return tuple(
-        NoEffect(f"{section}.{key}", entry.source, option.name)
+    """Lines that set no option, and should."""
+    lines = (
+        entry.no_effect or unread(*name, release, entry.source)
         for each in files
-        for (section, key), entry in each.items()
-        if (option := meant(section, key, release)) is not None
+        for name, entry in each.items()
     )
+    return tuple(filter(None, lines))
 
 
 def files_of(path: str) -> list[str]:

@@ -97,7 +97,9 @@ def lines(assumptions: SchedulerSettings, is_all: bool = False) -> Iterator[str]
     for name, source in assumptions.ignored:
         yield from _filled(f"{source}: {option(name)} is not in this release")
     for line in assumptions.no_effect:
-        what = f"{option(line.name)} has no effect; set {option(line.meant)}"
+        state = "is seen, not read" if line.is_unread else "has no effect"
+        reason = f" ({line.reason})" if line.reason else ""
+        what = f"{option(line.name)} {state}{reason}; {line.fix}"
         yield from _filled(f"{line.source}: {what}")
     if at_default:
         yield f"{count(at_default, 'option')} at their default (--all)"

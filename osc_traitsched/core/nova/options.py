@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import re
 from collections.abc import Mapping
 from typing import Union
 
 from osc_traitsched.core.inventory.metadata import Collation
 from osc_traitsched.core.names import near_names
 from osc_traitsched.core.releases import NEWEST, OLDEST
+from osc_traitsched.text import did_you_mean, option
 
 # nova/objects/fields.py, ``Architecture``
 _ARCHITECTURES = (
@@ -383,21 +385,44 @@ _ROWS = (
     ),
 )
 
-#: Sections in which a misspelled option is looked for, and Nova's other options there.
+#: Sections in which a misspelled option is looked for.
 _MISSPELLED_IN = frozenset({"DEFAULT", "scheduler", "filter_scheduler"})
-_OTHER_KEYS = frozenset(
-    {
-        "discover_hosts_in_cells_interval",
-        "driver",
-        "host_manager",
-        "max_attempts",
-        "periodic_task_interval",
-        "track_instance_changes",
-        "workers",
-        "baremetal_enabled_filters",
-        "use_baremetal_filters",
-    }
-)
+
+#: Nova's other options there (nova/conf/scheduler.py), with the first release that
+#: lacks each.
+_OTHERS: Mapping[str, int] = {
+    "scheduler.discover_hosts_in_cells_interval": NEWEST + 1,
+    "scheduler.max_attempts": NEWEST + 1,
+    "scheduler.workers": NEWEST + 1,
+    "filter_scheduler.track_instance_changes": NEWEST + 1,
+    "scheduler.driver": 23,
+    "scheduler.periodic_task_interval": 23,
+    "scheduler.host_manager": OLDEST,
+    "filter_scheduler.baremetal_enabled_filters": OLDEST,
+    "filter_scheduler.use_baremetal_filters": OLDEST,
+}
+
+#: Names that guides invent have these words; the first that is in a name decides.
+_MEANT_BY_WORD: Mapping[str, str] = {
+    "isolated_hosts": ISOLATED_HOSTS,
+    "isolated_images": ISOLATED_IMAGES,
+    "image_type": IMAGE_TYPE,
+    "disk_format": IMAGE_TYPE,
+    "image_meta": IMAGE_METADATA,
+    "image_prop": IMAGE_METADATA,
+    "routed": ROUTED_NETWORKS,
+    "isolat": ISOLATION,
+    "tenant": TENANT,
+    "project": TENANT,
+    "zone": AZ_QUERY,
+    "_az": AZ_QUERY,
+    "pci_alias": PCI_ALIAS,
+    "filters": ENABLED_FILTERS,
+    "weigher": WEIGHT_CLASSES,
+    "shuffle": SHUFFLE,
+    "subset": HOST_SUBSET_SIZE,
+}
+_OF_COMPUTE = re.compile("(cpu|ram|disk)_allocation_ratio|reserved_host_")
 _MULTIPLIER, _NEAR = "_weight_multiplier", 0.85
 
 #: All of them by their names, section by section.
@@ -410,32 +435,72 @@ def option_name(written: str) -> str | None:
     return names.get(written.strip().lower())
 
 
-def meant(section: str, key: str, release: int) -> Option | None:
-    """The option that a line of nova.conf means, if Nova does not read the line.
+@dataclasses.dataclass(frozen=True)
+class NoEffect:
+    """A line of a file that sets nothing here.
 
-    The option stands in another section, has lost an old name, or is misspelled.
-    Other options of Nova, and those of an operator's own filters, mean nothing here.
+    :ivar name: as written, such as ``section.key``
+    :ivar source: file and line
+    :ivar meant: the option of :data:`OPTIONS` that it should set; None for no option
+    :ivar reason: empty if the option has another name or section
+    :ivar nearest: options with a similar name
+    :ivar is_unread: Nova may read the line, so the option is unknown
+    """
+
+    name: str
+    source: str
+    meant: str | None
+    reason: str = ""
+    nearest: tuple[str, ...] = ()
+    is_unread: bool = False
+
+    @property
+    def fix(self) -> str:
+        """What to do about it, in words."""
+        if self.is_unread and self.meant:
+            return f"give its value: --set {self.meant}=VALUE"
+        if self.meant:
+            return f"set {option(self.meant)} instead"
+        return f"take it out{did_you_mean(tuple(map(option, self.nearest)))}"
+
+
+def unread(section: str, key: str, release: int, source: str) -> NoEffect | None:
+    """Why a release of Nova does not read a line; None if it may read it.
+
+    An option stands in another section, has lost an old name, is misspelled, or is
+    invented. Unknown names are reported in [scheduler] and [filter_scheduler] alone.
     """
     name = f"{section}.{key}"
     ours = [each for each in OPTIONS.values() if each.section]
     by_name = {each: o for o in ours for each in o.names_in(release)}
-    if name in by_name or name in OPTIONS:
+    if name in by_name or name in OPTIONS or release < _OTHERS.get(name, 0):
         return None
     by_key = {each.rpartition(".")[2]: o for each, o in by_name.items()}
-    for option in ours:
-        old = (each for each, until in option.deprecated_names if release >= until)
-        by_key.update((each.rpartition(".")[2], option) for each in old)
+    for own in ours:
+        old = (each for each, until in own.deprecated_names if release >= until)
+        by_key.update((each.rpartition(".")[2], own) for each in old)
     if key in by_key and "_" in key:
-        return by_key[key]
-    if section not in _MISSPELLED_IN or key in _OTHER_KEYS:
+        return NoEffect(name, source, by_key[key].name)
+    if section not in _MISSPELLED_IN:
         return None
     stems = {
-        each.replace(_MULTIPLIER, ""): option
-        for each, option in by_key.items()
-        if option.section != "DEFAULT" and "_" in each
+        each.replace(_MULTIPLIER, ""): o.name
+        for each, o in by_key.items()
+        if o.section != "DEFAULT" and "_" in each
     }
     near = near_names(key.replace(_MULTIPLIER, ""), stems, _NEAR)
-    return stems[near[0]] if near else None
+    if not near and section == "DEFAULT":
+        return None
+    words = () if key.endswith(_MULTIPLIER) else _MEANT_BY_WORD
+    invented = [_MEANT_BY_WORD[word] for word in words if word in key]
+    meant = stems[near[0]] if near else next(iter(invented), None)
+    if meant and OPTIONS[meant].is_in(release) and name not in _OTHERS:
+        return NoEffect(name, source, meant)
+    if _OF_COMPUTE.search(key):
+        return NoEffect(name, source, None, "only nova-compute reads it, in [DEFAULT]")
+    nearest = tuple(stems[each] for each in near_names(key, stems)[:1])
+    reason = f"Nova {release} has no such option"
+    return NoEffect(name, source, None, reason, nearest)
 
 
 def options_in(release: int) -> tuple[Option, ...]:

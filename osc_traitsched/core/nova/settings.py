@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from osc_traitsched.core.errors import NotInRelease
 from osc_traitsched.core.inventory.metadata import Collation
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.options import OPTIONS, Value
+from osc_traitsched.core.nova.options import OPTIONS, NoEffect, Value
 from osc_traitsched.core.releases import NEWEST, RELEASES
 
 # What Nova's release, nova.conf and database are taken to be: no API shows them.
@@ -31,20 +31,6 @@ class Setting:
 
 
 @dataclasses.dataclass(frozen=True)
-class NoEffect:
-    """A line of nova.conf that Nova does not read.
-
-    :ivar name: as written, ``section.key``
-    :ivar source: file and line
-    :ivar meant: the option of :data:`OPTIONS` that it should set
-    """
-
-    name: str
-    source: str
-    meant: str
-
-
-@dataclasses.dataclass(frozen=True)
 class SchedulerSettings:
     """A release of Nova, and the options of its scheduler.
 
@@ -56,9 +42,9 @@ class SchedulerSettings:
     :ivar without_set: settings without ``--set``; None if nothing else is known
     :ivar place: source of the settings; one line for a person, or None
     :ivar ignored: names and sources of options that the release does not have
-    :ivar no_effect: lines that mean an option, and that Nova does not read
-    :ivar is_complete: a file of the cloud's own is among the sources, so that an option
-        that is not in it has its default
+    :ivar no_effect: lines of files that set nothing
+    :ivar files: of the cloud's own among the sources; an option that is in none of
+        them has its default
     :ivar others: settings for the other releases with the same compute API, if no
         release was specified
     """
@@ -72,7 +58,12 @@ class SchedulerSettings:
     others: tuple[SchedulerSettings, ...] = ()
     place: str | None = None
     without_set: SchedulerSettings | None = None
-    is_complete: bool = False
+    files: tuple[str, ...] = ()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether an option that no file sets has its default."""
+        return bool(self.files)
 
     @classmethod
     def of(cls, release: int = NEWEST, **options: Value) -> SchedulerSettings:
@@ -99,7 +90,9 @@ class SchedulerSettings:
 
         No file has what is not in nova.conf, such as the database's collation.
         """
-        return self.setting(name).given or (self.is_complete and "." in name)
+        is_unread = any(each.meant == name for each in self.no_effect if each.is_unread)
+        in_file = self.is_complete and "." in name and not is_unread
+        return self.setting(name).given or in_file
 
     def value(self, name: str) -> Value:
         """An option's value."""

@@ -64,7 +64,7 @@ def test_what_is_given_stays(name, value):
 
 
 def test_a_file_without_an_option_has_its_default():
-    whole = SchedulerSettings(is_complete=True)
+    whole = SchedulerSettings(files=("nova.conf",))
     assert assumed_by_evidence(with_evidence(whole, [ACME, GOLD], "f", SCOPED)) == ()
     assert whole.is_known(options.TENANT_REQUIRED)
     assert not whole.is_known(options.COLLATION)

@@ -5,7 +5,8 @@ import pytest
 from osc_traitsched.core import releases
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova import settings as switch
-from osc_traitsched.core.nova.settings import NoEffect, SchedulerSettings, Setting
+from osc_traitsched.core.nova.options import NoEffect
+from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.text import option
 from osc_traitsched.views import config
 from tests.golden import screens

@@ -15,7 +15,7 @@ from osc_traitsched.core.names import near_names
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import RootTrait
 from osc_traitsched.core.nova.filter import table
-from osc_traitsched.core.nova.options import IMAGE_PROPERTIES, is_removed
+from osc_traitsched.core.nova.options import IMAGE_PROPERTIES, NoEffect, is_removed
 from osc_traitsched.core.nova.server import server
 from osc_traitsched.core.nova.settings import AZ_FILTER, Setting
 from osc_traitsched.core.nova.weigher import ranking
@@ -206,35 +206,107 @@ def no_compute_filter(analysis: Analysis) -> Iterator[ConfigNoComputeFilter]:
 
 @dataclasses.dataclass(frozen=True)
 class ConfigNoEffect(Finding):
-    """A line of nova.conf that Nova does not read, and that means an option.
+    """A line of nova.conf, or of a deployment's file, that Nova does not read.
 
     A warning; a note if the option is also set where Nova reads it. oslo.config ignores
     unknown and misplaced options without a message.
 
     :ivar name: as written
-    :ivar meant: the option
     """
 
     rule = "config-no-effect"
     kind = SubjectKind.OPTION
     severity: Severity
     name: str
-    source: str
-    meant: str
+    line: NoEffect
 
     def words(self) -> Words:
-        return Words(
-            f"no effect: Nova does not read this line ({self.source})",
-            f"set {option(self.meant)} instead",
-        )
+        reason = self.line.reason or "Nova does not read this line"
+        return Words(f"no effect: {reason} ({self.line.source})", self.line.fix)
 
 
 def no_effect(analysis: Analysis) -> Iterator[ConfigNoEffect]:
     settings = analysis.survey.assumptions
-    for each in settings.no_effect:
-        is_set = settings.setting(each.meant).given
-        severity = Severity.NOTE if is_set else Severity.WARNING
-        yield ConfigNoEffect(severity, each.name, each.source, each.meant)
+    for line in settings.no_effect:
+        if not line.is_unread:
+            is_set = line.meant is not None and settings.setting(line.meant).given
+            severity = Severity.NOTE if is_set else Severity.WARNING
+            yield ConfigNoEffect(severity, line.name, line)
+
+
+@dataclasses.dataclass(frozen=True)
+class ConfigNotRead(Finding):
+    """A line of a file that may set an option, and that is not read here.
+
+    Answers treat the option as unknown.
+
+    :ivar name: as written
+    """
+
+    rule = "config-not-read"
+    severity = Severity.WARNING
+    kind = SubjectKind.OPTION
+    name: str
+    line: NoEffect
+
+    def words(self) -> Words:
+        problem = f"seen, not read ({self.line.source}): {self.line.reason}"
+        return Words(problem, self.line.fix)
+
+
+def not_read(analysis: Analysis) -> Iterator[ConfigNotRead]:
+    for line in analysis.survey.assumptions.no_effect:
+        if line.is_unread:
+            yield ConfigNotRead(line.name, line)
+
+
+@dataclasses.dataclass(frozen=True)
+class ConfigReaderOff(Finding):
+    """A set option that only disabled filters or weighers read.
+
+    Skipped if filters or weighers of your own are loaded: they may read any option.
+
+    :ivar readers: filters and weighers that read the option
+    """
+
+    rule = "config-reader-off"
+    severity = Severity.NOTE
+    kind = SubjectKind.OPTION
+    name: str
+    readers: tuple[str, ...]
+    setting: Setting
+
+    def words(self) -> Words:
+        return Words(
+            f"no effect ({self.setting.source}): {' and '.join(self.readers)} "
+            f"{'is' if len(self.readers) == 1 else 'are'} off",
+            "take it out, or enable what reads it",
+        )
+
+
+#: Options that more than filters read: nova-api, and MetricsWeigher.
+_READ_ELSEWHERE = (options.DEFAULT_HOST_ZONE, options.METRICS)
+
+
+def reader_off(analysis: Analysis) -> Iterator[ConfigReaderOff]:
+    settings = analysis.survey.assumptions
+    if (
+        not settings.is_known(options.ENABLED_FILTERS)
+        or table.has_own(settings)
+        or ranking.has_own(settings)
+    ):
+        return
+    on = {*analysis.filtering.names, *(each.name for each in _enabled(analysis))}
+    readers: dict[str, list[str]] = {}
+    for reader in table.FILTERS.values():
+        for name in reader.options if reader.is_in(settings.release) else ():
+            readers.setdefault(name, []).append(reader.name)
+    for weigher in ranking.WEIGHERS.values():
+        readers.setdefault(weigher.option, []).append(weigher.name)
+    for name, names in readers.items():
+        setting = settings.setting(name)
+        if setting.given and not on & {*names} and name not in _READ_ELSEWHERE:
+            yield ConfigReaderOff(name, tuple(names), setting)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -523,6 +595,8 @@ RULES = (
     Rule(ConfigFilterUnknown, filter_unknown, SubjectKind.OPTION),
     Rule(ConfigNoComputeFilter, no_compute_filter, SubjectKind.OPTION),
     Rule(ConfigNoEffect, no_effect, SubjectKind.OPTION),
+    Rule(ConfigNotRead, not_read, SubjectKind.OPTION),
+    Rule(ConfigReaderOff, reader_off, SubjectKind.OPTION),
     Rule(ConfigMaxResults, max_results, SubjectKind.HOST),
     Rule(ConfigProjectRequired, project_required, SubjectKind.OPTION),
     Rule(ConfigImageMetadataOff, image_metadata_off, SubjectKind.IMAGE),

@@ -141,18 +141,21 @@ class IsolationOff(Finding):
     aggregates: tuple[str, ...]
     setting: Setting
 
+    files: tuple[str, ...]
+
     def words(self) -> Words:
         names = listed(self.aggregates, "aggregate")
         accept = "accepts" if len(self.aggregates) == 1 else "accept"
-        if not self.setting.given:
+        if not self.setting.given and not self.files:
             return Words(
                 "nova.conf is unknown; if the option is off, which is the default, "
                 f"{names} {accept} any server",
                 enable("isolation", self.setting),
             )
+        off = f"off (not set in {listed(self.files)})"
         return Words(
             f"{names} {accept} any server in spite of the isolation metadata: "
-            f"{off_by(self.setting)}",
+            f"{off_by(self.setting) if self.setting.given else off}",
             enable("isolation", self.setting),
         )
 
@@ -160,9 +163,12 @@ class IsolationOff(Finding):
 def off(analysis: Analysis) -> Iterator[IsolationOff]:
     setting = analysis.setting(options.ISOLATION)
     if analysis.isolated and not setting.value:
-        severity = Severity.ERROR if setting.given else Severity.WARNING
+        assumptions = analysis.survey.assumptions
+        is_known = assumptions.is_known(options.ISOLATION)
+        severity = Severity.ERROR if is_known else Severity.WARNING
         names = tuple(each.name for each in analysis.isolated)
-        yield IsolationOff(severity, names, setting)
+        files = assumptions.files if is_known else ()
+        yield IsolationOff(severity, names, setting, files)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -275,6 +275,12 @@ def loadable(settings: SchedulerSettings) -> frozenset[str] | None:
     return frozenset(names)
 
 
+def has_own(settings: SchedulerSettings) -> bool:
+    """Whether available_filters has filters that are not Nova's, or may have some."""
+    names = loadable(settings)
+    return names is None or not names <= FILTERS.keys()
+
+
 def with_filters(
     settings: SchedulerSettings, filters: Iterable[tuple[str, bool]]
 ) -> SchedulerSettings:

@@ -10,7 +10,8 @@ from osc_traitsched.config import joining
 from osc_traitsched.config.nova_conf import Text
 from osc_traitsched.core.check.finding import Severity
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.settings import NoEffect, SchedulerSettings, Setting
+from osc_traitsched.core.nova.options import NoEffect
+from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from tests.unit.core.check.surveys import (
     aggregate,
     assumed,
@@ -152,6 +153,60 @@ def test_a_line_without_effect_is_a_finding(is_set, severity):
     assert finding.name == "DEFAULT.max_placement_results"
     assert "nova.conf:9" in finding.words().problem
     assert finding.words().fix == "set [scheduler]max_placement_results instead"
+
+
+def read(tmp_path, text, release=34):
+    path = tmp_path / "nova.conf"
+    path.write_text(text, encoding="utf-8")
+    found = joining.assumptions(joining.Named((str(path),)), release, "a test")
+    found = dataclasses.replace(found, files=("nova.conf",))
+    return {
+        (each.rule, each.name): each.words()
+        for each in findings(survey([host("a")], assumptions=found))
+    }
+
+
+def test_names_that_no_nova_has_are_findings_with_their_line(tmp_path):
+    found = read(
+        tmp_path,
+        "[scheduler]\nhost_manager = ironic_host_manager\nmax_atempts = 3\n"
+        "query_placement_for_isolated_aggregates = true\n",
+    )
+    gone = found["config-no-effect", "scheduler.host_manager"]
+    assert gone.problem.startswith("no effect: Nova 34 has no such option (")
+    assert gone.problem.endswith("nova.conf:2)")
+    invented = "scheduler.query_placement_for_isolated_aggregates"
+    meant = found["config-no-effect", invented].fix
+    assert meant == "set [scheduler]enable_isolated_aggregate_filtering instead"
+    assert ("config-no-effect", "scheduler.max_atempts") in found
+
+
+def test_a_name_that_an_own_filter_may_read_is_no_finding(tmp_path):
+    own = "available_filters = mine.MyFilter\n"
+    text = f"[filter_scheduler]\n{own}my_limit = 3\nenabled_filters = MyFilter\n"
+    assert ("config-no-effect", "filter_scheduler.my_limit") not in read(tmp_path, text)
+    text = text.replace(own, "").replace("MyFilter", "ComputeFilter")
+    assert ("config-no-effect", "filter_scheduler.my_limit") in read(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("line", "reader"),
+    [
+        ("max_instances_per_host = 20", "NumInstancesFilter"),
+        ("isolated_hosts = a", "IsolatedHostsFilter"),
+        ("ram_weight_multiplier = 2", "RAMWeigher"),
+    ],
+)
+def test_an_option_that_nothing_enabled_reads_is_a_note(tmp_path, line, reader):
+    name = f"filter_scheduler.{line.split()[0]}"
+    weighers = "weight_classes = nova.scheduler.weights.cpu.CPUWeigher\n"
+    text = f"[filter_scheduler]\n{line}\n{weighers}"
+    assert reader in read(tmp_path, text)["config-reader-off", name].problem
+    on = (
+        f"[filter_scheduler]\n{line}\n"
+        "enabled_filters = ComputeFilter,NumInstancesFilter,IsolatedHostsFilter\n"
+    )
+    assert ("config-reader-off", name) not in read(tmp_path, on)
 
 
 @pytest.mark.parametrize(
