@@ -23,20 +23,11 @@ def make(admin):
         yield maker
 
 
-#: What the policies of Nova and Placement have to give a reader.
-READING = {
-    "os_compute_api:os-aggregates:index": "role:reader",
-    "os_compute_api:os-hypervisors:list-detail": "role:reader",
-    "os_compute_api:os-services:list": "role:reader",
-    "placement:allocation_candidates:list": "role:reader",
-    "placement:resource_classes:list": "role:reader",
-    "placement:resource_providers:aggregates:list": "role:reader",
-    "placement:resource_providers:inventories:list": "role:reader",
-    "placement:resource_providers:list": "role:reader",
-    "placement:resource_providers:traits:list": "role:reader",
-    "placement:resource_providers:usages": "role:reader",
-    "placement:traits:list": "role:reader",
-}
+def printed_policies(role: str) -> dict[str, str]:
+    """Return the policy lines of the quick start, for a role."""
+    page = (REPOSITORY / "doc/source/user/quick-start.rst").read_text("utf-8")
+    lines = page.partition(".. code-block:: yaml\n")[2].partition("\n\nA rule")[0]
+    return yaml.safe_load(lines.replace("role:reader", f"role:{role}"))
 
 
 @pytest.fixture
@@ -54,7 +45,7 @@ def policies(cloud):
 #: By Wallaby's own policies it takes admin in a project, or reader in the system, to
 #: use Placement, and whoever is in the project, in any role, is shown extra specs.
 SERVICE = {
-    **dict.fromkeys(READING, "role:admin or role:service"),
+    **dict.fromkeys(printed_policies("reader"), "role:admin or role:service"),
     "os_compute_api:os-flavor-extra-specs:index": "role:admin or role:reader",
 }
 
@@ -194,13 +185,41 @@ def test_a_reader_reads_what_the_policies_let_him(make, cloud, policies, command
     make.traits(GOLD, "cmp00")
     make.flavor("gold", {f"trait:{GOLD}": "required"})
     make.aggregate("east", "cmp00", availability_zone="east")
-    policies(**READING)
+    policies(**printed_policies("reader"))
     done = run(cloud.environment_of("reader"), *command)
     assert "HTTP 403" not in done.err
     assert done.code == 0
 
 
-def test_a_page_prints_these_policies():
-    page = (REPOSITORY / "doc/source/user/quick-start.rst").read_text("utf-8")
-    block = page.partition(".. code-block:: yaml\n")[2].partition("\n\nA reader")[0]
-    assert yaml.safe_load(block) == READING
+@pytest.fixture
+def on_call(make, cloud, admin, policies):
+    """A user whose own role has the printed policies."""
+    identity = admin.identity
+    user = identity.create_user(name="on-call", password=config.PASSWORD)
+    make.after(identity.delete_user, user)
+    role = identity.create_role(name="oncall")
+    make.after(identity.delete_role, role)
+    for each in (role, identity.find_role("reader")):
+        project = identity.find_project("admin")
+        identity.assign_project_role_to_user(project, user, each)
+    policies(**printed_policies("oncall"))
+    return {**cloud.environment, "OS_USERNAME": "on-call"}
+
+
+def test_servers_are_scheduled_with_the_printed_policies(make, on_call):
+    assert make.boot(make.flavor("plain"), make.image("raw")).status == "ACTIVE"
+
+
+def test_the_printed_policies_let_nobody_write(make, on_call, tmp_path):
+    make.traits(GOLD, "cmp00")
+    make.aggregate("east", "cmp00")
+    file = tmp_path / "hosts.yaml"
+    file.write_text(f"version: 1\ntraits: {{{GOLD}: {{hosts: [cmp01]}}}}\n")
+    for command in (
+        ("add", GOLD, "--host", "cmp01"),
+        ("isolate", "east", GOLD, "--force"),
+        ("apply", str(file)),
+    ):
+        done = run(on_call, *command)
+        assert done.code != 0
+        assert "HTTP 403" in done.out + done.err
