@@ -12,7 +12,7 @@ from osc_traitsched.app.requirers import check_requirers, check_servers
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.app.traits import targets
 from osc_traitsched.cloud import lookup, read, topology
-from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.cloud.service import Cloud, note_unread
 from osc_traitsched.cloud.topology import cloud_state
 from osc_traitsched.core import errors
 from osc_traitsched.core.change import traits
@@ -185,10 +185,10 @@ def plan_remove(
         effects = passed(
             lambda: _check_flavors(cloud, plan, snapshot, known, scheduler)
         )
-        if not lookup.lists_private_flavors(cloud):
-            unread = errors.PrivateFlavorsHidden()
+        lookup.need_all(cloud)
     except errors.CloudBroke as exc:
         # Each trait keeps another host, or the user forces it.
+        note_unread(cloud, "effects on flavors", exc)
         unread = exc
     return dataclasses.replace(
         todo, effects=effects, unread=unread, forced=tuple(forced)

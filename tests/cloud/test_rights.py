@@ -83,7 +83,7 @@ def test_extra_specs_that_nova_hides_are_not_taken_for_none(make, placer, cloud)
     make.flavor("gold", {f"trait:{GOLD}": "required"})
     # Of all rights in Nova it has none to read extra specs.
     done = run(placer("service"), "explain", "gold", "-", "--nova-release", "2025.2")
-    assert (done.code, done.out) == (1, "")
+    assert (done.code, done.out) == (8, "")
     assert done.err == (
         "Nova hides the extra specs of the flavor 'gold' from this user: it takes a "
         "role that the policy os_compute_api:os-flavor-extra-specs:index names\n"
@@ -171,24 +171,98 @@ def test_what_is_assumed_of_nova_is_shown_to_everybody(cloud):
     assert done.json[0]["option"] == "release"
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("list", "--by-trait"),
-        ("aggregate", "list"),
-        ("explain", "gold", "-", "--host", "cmp01"),
-        ("check",),
-    ],
-    ids=" ".join,
-)
-def test_a_reader_reads_what_the_policies_let_him(make, cloud, policies, command):
-    make.traits(GOLD, "cmp00")
-    make.flavor("gold", {f"trait:{GOLD}": "required"})
-    make.aggregate("east", "cmp00", availability_zone="east")
+PRIVATE = "private flavors of other projects"
+SERVERS = "servers of other projects"
+
+
+@pytest.fixture
+def furnished(make, policies):
+    """A private flavor that requires a trait, a project's aggregate, and servers."""
+    make.traits(GOLD, "cmp00", "cmp01")
+    plain, raw = make.flavor("plain"), make.image("raw")
+    make.flavor("gold", {f"trait:{GOLD}": "required"}, is_public=False)
+    make.aggregate("east", "cmp00", filter_tenant_id="0" * 32)
     policies(**printed_policies("reader"))
-    done = run(cloud.environment_of("reader"), *command)
-    assert "HTTP 403" not in done.err
-    assert done.code == 0
+    make.boot(plain, raw, name="web")
+    large = make.flavor("large", ram=10**8)
+    return make.boot(large, raw, name="failed")
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "reason"),
+    [
+        ("list --by-trait", 0, ""),
+        ("aggregate list", 0, ""),
+        ("explain plain raw", 0, ""),
+        ("candidates plain raw", 0, ""),
+        ("capacity plain", 0, ""),
+        ("mirror check", 0, ""),
+        ("explain gold raw", 8, PRIVATE),
+        ("check project", 8, "1 rule needs the list of projects"),
+        ("check traits", 8, "private flavors and images of other projects"),
+        ("check servers", 8, "2 rules need the servers of all projects"),
+        ("check", 7, "Not checked: "),
+        ("host show cmp00", 8, SERVERS),
+        (f"trait show {GOLD}", 8, SERVERS),
+        ("trait list", 8, "private flavors and images of other projects"),
+        ("export", 8, PRIVATE),
+        ("server explain web", 0, ""),
+        ("server explain theirs", 8, SERVERS),
+        ("server explain --failed", 7, SERVERS),
+        ("server destinations web", 8, "os-extended-server-attributes"),
+        ("server misplaced", 8, "servers:detail:get_all_tenants"),
+        ("host drain cmp00", 8, "servers:detail:get_all_tenants"),
+        (f"isolate east {GOLD} --dry-run", 8, SERVERS),
+        (f"remove {GOLD} --host cmp00 --dry-run", 8, PRIVATE),
+    ],
+)
+def test_a_reader_is_answered_truly_or_told_what_he_may_not_read(
+    furnished, cloud, command, code, reason
+):
+    done = run(cloud.environment_of("reader"), *command.split())
+    assert (done.code, reason in done.err) == (code, True), done.err
+    assert reason or "ot read" not in done.err
+
+
+def test_what_was_not_checked_is_a_row_for_programs(furnished, cloud):
+    found = run(cloud.environment_of("reader"), "check", "project", "-f", "json").json
+    (row,) = (each for each in found if each["id"] == "not-checked")
+    assert (row["severity"], row["object"]) == ("unknown", "the list of projects")
+
+
+def test_without_policies_nobody_learns_whether_servers_would_fail_again(
+    furnished, cloud, policies
+):
+    policies()
+    reader = cloud.environment_of("reader")
+    done = run(reader, "server", "explain", "--failed")
+    assert done.code == 8
+    assert done.out.splitlines()[0] == (
+        "1 server failed; whether they would fail again is unknown: you may not read "
+        "Placement (quick start: A read-only role)."
+    )
+    found = run(reader, "server", "explain", "--failed", "-f", "json").json
+    assert [each["has_room"] for each in found["causes"]] == [None]
+
+
+def test_rights_that_nova_filters_by_are_seen(furnished, cloud, policies):
+    """Nova gives a reader all servers, and groups of the own project alone."""
+    rights = dict.fromkeys(
+        (
+            "os_compute_api:servers:detail:get_all_tenants",
+            "os_compute_api:os-extended-server-attributes",
+        ),
+        "rule:context_is_admin or role:reader",
+    )
+    policies(**printed_policies("reader"), **rights)
+    done = run(cloud.environment_of("reader"), "server", "misplaced")
+    assert (done.code, "server groups of other projects" in done.err) == (8, True)
+
+
+def test_an_administrator_is_told_of_nothing_unread(furnished, cloud):
+    for command in ("check project", "server misplaced", f"trait show {GOLD}"):
+        done = run(cloud.environment, *command.split())
+        assert (done.code, "ot read" in done.err) == (0, False), done.err
 
 
 @pytest.fixture

@@ -102,5 +102,5 @@ def judged(cloud: Cloud, todo: WantedPlan) -> WantedPlan:
         misplaced=misplaced_servers(cloud, found, todo.then),
         passed_over=passed_over,
         unclear=unclear,
-        has_private_flavors=lookup.lists_private_flavors(cloud),
+        has_private_flavors=lookup.need_all(cloud),
     )

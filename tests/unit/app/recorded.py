@@ -83,12 +83,15 @@ class RecordedCloud:
     compute_maximum = "2.103"
 
     def __init__(self, **more):
+        self._once = {}
         for service_type, bodies in BODIES.items():
             known = {**bodies, **more.get(service_type, {})}
             setattr(self, service_type, RecordedService(service_type, known))
 
     def once(self, read):
-        return read(self)
+        if read not in self._once:
+            self._once[read] = read(self)
+        return self._once[read]
 
 
 def _normal(key):

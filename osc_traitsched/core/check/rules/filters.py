@@ -73,6 +73,7 @@ def group_policy(analysis: Analysis) -> Iterator[FiltersGroupPolicy]:
             option = options.ENABLED_FILTERS if is_filter else options.WEIGHT_CLASSES
             setting = settings.setting(option)
             yield FiltersGroupPolicy(option, policy, needed, groups, setting)
+        analysis.survey.need_all("server groups")
 
 
 def _loaded(finding: FiltersGroupPolicy) -> str:

@@ -545,6 +545,8 @@ def _image(analysis: Analysis, value: str) -> tuple[Stray, tuple[str, ...]] | No
     if any(each["id"] == value for each in images):
         return None
     named = tuple(str(each["id"]) for each in images if each.get("name") == value)
+    if not named:
+        analysis.survey.need_all("images")
     return (Stray.IMAGE_NAME, named) if named else (Stray.NOTHING, ())
 
 
