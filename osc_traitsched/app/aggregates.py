@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from osc_traitsched.cloud import read
-from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.cloud.service import Cloud, note_unread
 from osc_traitsched.cloud.topology import read_topology
 from osc_traitsched.core.errors import CloudBroke, Forbidden, NotInCatalog
 from osc_traitsched.core.inventory import snapshot as mirror
@@ -35,6 +35,7 @@ def compare(cloud: Cloud) -> Compared:
     try:
         found = read_topology(cloud)
     except (Forbidden, NotInCatalog) as exc:
+        note_unread(cloud, "Placement's aggregates", exc)
         nova = read.view((), read.aggregates(cloud.compute))
         alone = Snapshot(()).with_nova(nova)
         return Compared(alone, mirror.membership_differences(alone, {}), exc)

@@ -58,6 +58,8 @@ def by_flavor(
     :raises NotForProject: for an image that the project may not use
     """
     every = lookup.flavors(cloud)
+    if spec.project is not None:
+        lookup.need_all(cloud)
     bodies = sorted(wanted(every), key=lambda each: str(each["name"]))
     if not bodies:
         raise NothingMatches("flavor", "*", ())

@@ -44,7 +44,7 @@ def capacity(
     :raises NothingMatches: for an unknown flavor, image, host, aggregate or zone
     :raises Refusal: for an availability zone, or settings that Nova does not start with
     """
-    found = by_flavor(cloud, spec, sources, lambda each: _wanted(each, spec, query))
+    found = by_flavor(cloud, spec, sources, lambda e: _wanted(cloud, e, spec, query))
     judged = [each for each in found if each.facts and each.verdict]
     rejected = tuple(each for each in found if not (each.facts and each.verdict))
     if not judged or judged[0].facts is None:
@@ -67,10 +67,10 @@ def capacity(
 
 
 def _wanted(
-    flavors: Sequence[Body], spec: ServerSpec, query: CapacityQuery
+    cloud: Cloud, flavors: Sequence[Body], spec: ServerSpec, query: CapacityQuery
 ) -> Iterable[Body]:
     if query.flavors:
-        named = [lookup.flavor_among(flavors, name) for name in query.flavors]
+        named = [lookup.flavor_among(cloud, flavors, name) for name in query.flavors]
         return {each["id"]: each for each in named}.values()
     is_every = query.with_private or spec.project is not None
     key = "os-flavor-access:is_public"

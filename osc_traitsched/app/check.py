@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Iterable, Mapping
 
@@ -16,6 +17,7 @@ from osc_traitsched.core import check as core
 from osc_traitsched.core.check.finding import Finding, SubjectKind
 from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.survey import ServerCounts, Survey
+from osc_traitsched.core.errors import Hidden
 from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.nova.filter.groups import policies_off
 from osc_traitsched.core.nova.settings import SchedulerSettings
@@ -30,12 +32,16 @@ _MOST_READ = 8
 class Checked:
     """The cloud as it was read, and the findings of the rules, worst first.
 
+    :ivar rules: those that ran
+    :ivar unread: what this user may not read, with the IDs of the rules that need it
+        and did not run; none if rules saw a part of it
     :ivar unknown_ignored: rules that the settings ignore, and that do not exist
     """
 
     survey: Survey
     rules: tuple[Rule, ...]
     findings: tuple[Finding, ...]
+    unread: Mapping[str, tuple[str, ...]]
     unknown_ignored: tuple[str, ...] = ()
 
 
@@ -78,10 +84,14 @@ def check(
     ):
         found = with_units(cloud, found)
     if any(rule.reads_servers for rule in selected):
-        counts = _counted(misplaced.placements(cloud, Scope(), sources))
-        found = dataclasses.replace(found, servers=counts)
+        with contextlib.suppress(Hidden):
+            counts = _counted(misplaced.placements(cloud, Scope(), sources))
+            found = dataclasses.replace(found, servers=counts)
     wanted = core.named(found, flavors, images)
-    return Checked(found, selected, core.run(selected, found, wanted), unknown)
+    findings, unread = core.run(selected, found, wanted)
+    stopped = {each for ids in unread.values() for each in ids}
+    ran = tuple(rule for rule in selected if rule.id not in stopped)
+    return Checked(found, ran, findings, unread, unknown)
 
 
 def survey(cloud: Cloud, assumed: SchedulerSettings) -> Survey:

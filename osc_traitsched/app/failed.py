@@ -10,7 +10,7 @@ from osc_traitsched.app import server
 from osc_traitsched.app.explain import explain
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import existing_servers, lookup
-from osc_traitsched.cloud.service import Cloud, RememberedCloud
+from osc_traitsched.cloud.service import Cloud, RememberedCloud, note_unread, unread
 from osc_traitsched.core.errors import Forbidden, NoServer, TraitSchedError
 from osc_traitsched.core.nova.question import ServerSpec
 from osc_traitsched.core.servers.failed import (
@@ -57,7 +57,7 @@ def failed(
     found = [kind for kind in judged if kind is not None]
     unjudged = [each for servers in rest for each in servers]
     found.sort(key=lambda kind: -len(kind.servers))
-    return FailedServers(tuple(found), tuple(unjudged))
+    return FailedServers(tuple(found), tuple(unjudged), bool(unread(cloud)))
 
 
 def _query(
@@ -79,6 +79,7 @@ def _moved(
     try:
         bodies = existing_servers.failed_moves(cloud, _query(since, None, None))
     except Forbidden:
+        note_unread(cloud, "failed moves")
         return
     seen = set(in_error)
     for body in bodies:
@@ -101,6 +102,8 @@ def _judged(
         try:
             answer = server.answer(cloud, left[0].id, ServerSpec(), sources, quickly)
         except NoServer as problem:
+            if unread(cloud):
+                return FailedKind(left, None, problem)
             left, gone = left[1:], problem
         except TraitSchedError as problem:
             return FailedKind(left, None, problem)
@@ -115,4 +118,4 @@ def _kind(servers: tuple[FailedServer, ...], answer: ServerAnswer) -> FailedKind
         state, failure = answer.state, answer.failure
         failed_at = failure.when if failure else None
         servers = (FailedServer(state.id, state.name, state.project, failed_at),)
-    return FailedKind(servers, answer)
+    return FailedKind(servers, answer, answer.problem)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 
 from osc_traitsched.cloud import lookup, servers, topology
-from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.cloud.service import SERVERS_OF_OTHERS, Cloud, note_unread
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.effects import (
     ComputesUnlisted,
@@ -67,7 +67,8 @@ def check_requirers(
     if left := blocking(found):
         against.append(LastHolder(left))
     elif not is_whole:
-        against.append(RequirersUnknown(orphaned, errors.PrivateFlavorsHidden()))
+        hidden = errors.Hidden("compute", "hides private flavors of other projects")
+        against.append(RequirersUnknown(orphaned, hidden))
     return tuple(each for requiring in found.values() for each in requiring)
 
 
@@ -141,5 +142,6 @@ def read_misplaced(
     try:
         here, there = (servers.on_nodes(cloud, each) for each in (roots, outside))
     except errors.CloudBroke as exc:
+        note_unread(cloud, SERVERS_OF_OTHERS, exc)
         return exc
     return misplaced(names, here, there)

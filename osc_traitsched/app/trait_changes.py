@@ -11,7 +11,7 @@ from osc_traitsched.app.requirers import check_requirers, check_servers
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.app.traits import targets
 from osc_traitsched.cloud import lookup, read, topology
-from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.cloud.service import Cloud, note_unread
 from osc_traitsched.cloud.topology import cloud_state
 from osc_traitsched.core import errors
 from osc_traitsched.core.change import traits
@@ -212,12 +212,13 @@ def _with_effects(
                 lets_in=lets_in(effects, state, then, scheduler.collation),
                 refusals=(*todo.refusals, *refusal(effects)),
             )
-        if removed and not lookup.lists_private_flavors(cloud):
-            unread = errors.PrivateFlavorsHidden()
+        if removed:
+            lookup.need_all(cloud)
     except errors.BadConfiguration as exc:
         return dataclasses.replace(todo, refusals=(*todo.refusals, exc))
     except errors.CloudBroke as exc:
         # Each trait keeps another host, or the user forces it.
+        note_unread(cloud, "effects on flavors", exc)
         unread = exc
     return dataclasses.replace(todo, unread=unread)
 

@@ -14,7 +14,7 @@ from osc_traitsched.cloud import (
     servers,
     topology,
 )
-from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.cloud.service import SERVERS_OF_OTHERS, Cloud, note_unread
 from osc_traitsched.core.errors import BadUsage, CloudBroke
 from osc_traitsched.core.inventory import selection, trait
 from osc_traitsched.core.inventory.selection import Selectors
@@ -27,6 +27,7 @@ from osc_traitsched.core.servers.usage import HostView, Oddity, TraitUse
 from osc_traitsched.text import quoted
 
 _T = TypeVar("_T")
+_REQUIRERS = "private flavors and images of other projects"
 
 
 def show(cloud: Cloud, name: str) -> TraitUse:
@@ -41,13 +42,14 @@ def show(cloud: Cloud, name: str) -> TraitUse:
     trait.check_exist([name], read.known_traits(cloud.placement))
     snapshot, having = _hosts(cloud), read.holders(cloud.placement, name)
     flavors, images = lookup.flavors(cloud), topology.images(cloud, [name])
+    lookup.need_all(cloud, _REQUIRERS)
     return TraitUse(
         name,
         snapshot,
         tuple(each for each in snapshot.providers if each.uuid in having),
         topology.all_requirers(cloud, flavors, images).get(name, ()),
         topology.forbidding(flavors, name),
-        _or_problem(lambda: servers.requiring(cloud, name, images)),
+        _or_problem(cloud, lambda: servers.requiring(cloud, name, images)),
     )
 
 
@@ -63,6 +65,7 @@ def uses(cloud: Cloud) -> tuple[TraitUse, ...]:
         for name in held.get(provider.uuid, ()):
             holders.setdefault(name, []).append(provider)
     flavors, images = lookup.flavors(cloud), lookup.images(cloud, {})
+    lookup.need_all(cloud, _REQUIRERS)
     requiring = topology.all_requirers(cloud, flavors, images)
     return tuple(
         TraitUse(
@@ -97,6 +100,7 @@ def host(
     :raises CloudBroke: when Nova or Placement can't be read
     """
     found = capacity.capacity(cloud, spec, sources, CapacityQuery(with_private=True))
+    lookup.need_all(cloud)
     facts = _facts(cloud, found)
     root = _only_host(name, facts.snapshot)
     facts = allocation_candidates.with_inventories(cloud.placement, facts, [root])
@@ -111,7 +115,7 @@ def host(
         tree,
         facts.stock,
         {each.uuid: read.traits_of(cloud.placement, each.uuid) for each in tree},
-        _or_problem(lambda: servers.names_on(cloud, service, root.name)),
+        _or_problem(cloud, lambda: servers.names_on(cloud, service, root.name)),
         found,
         _oddities(cloud, compute, facts) if compute else (),
     )
@@ -151,8 +155,9 @@ def _oddities(cloud: Cloud, compute: Compute, facts: Facts) -> tuple[Oddity, ...
     return tuple(found)
 
 
-def _or_problem(reading: Callable[[], _T]) -> _T | CloudBroke:
+def _or_problem(cloud: Cloud, reading: Callable[[], _T]) -> _T | CloudBroke:
     try:
         return reading()
     except CloudBroke as problem:
+        note_unread(cloud, SERVERS_OF_OTHERS, problem)
         return problem

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from osc_traitsched.cloud import lookup, rest
 from osc_traitsched.cloud import lookup as lists
-from osc_traitsched.cloud.service import Cloud, Service
+from osc_traitsched.cloud.service import SERVERS_OF_OTHERS, Cloud, Service, note_unread
 from osc_traitsched.core import errors
 from osc_traitsched.core.names import Namesake, near_names
 from osc_traitsched.core.servers import failure
@@ -123,11 +123,6 @@ _SERVER: rest.Shape = {
     }
 }
 _WHERE: rest.Shape = {"server": {HOST: rest.OPTIONAL_TEXT}}
-#: nova/api/openstack/compute/views/servers.py, ``show``
-_NOT_SHOWN = (
-    "this user may not see which host a server is on (policy "
-    "os_compute_api:os-extended-server-attributes, by default for admin only)"
-)
 _ACTION: dict[str, rest.Shape] = {
     "action": str,
     "request_id": str,
@@ -185,18 +180,17 @@ def server(cloud: Cloud, name: str) -> Any:
     if found is None:
         found = _of_id(cloud, _named(cloud, name))
     if found is None:
-        # It was deleted since it was listed.
-        raise errors.NoServer(name, own_only=False)
+        # It was deleted since it was listed, or Nova only lists it to this user.
+        lookup.need_all(cloud, SERVERS_OF_OTHERS)
+        raise errors.NoServer(name)
     return found
 
 
 def check_host(cloud: Cloud, body: Any) -> None:
     """Accept a server's body that says where it is, be that nowhere.
 
-    :raises CloudBroke: when Nova does not show that to this user
+    :raises Hidden: when Nova does not show that to this user
     """
-    if HOST not in body:
-        raise errors.CloudBroke(cloud.compute.service_type, _NOT_SHOWN)
     path = rest.path("servers", body["id"])
     rest.check(cloud.compute, path, {"server": body}, _WHERE)
 
@@ -226,9 +220,12 @@ def _named(cloud: Cloud, name: str) -> str:
     listed = _listed(cloud, query) if everywhere is None else everywhere
     found = [each for each in listed if each["name"] == name]
     if not found:
-        own_only = everywhere is None
-        near = () if lookup.is_uuid(name) else _nearest(cloud, name, own_only)
-        raise errors.NoServer(name, own_only, near)
+        if lookup.is_uuid(name):
+            lookup.need_all(cloud, SERVERS_OF_OTHERS)
+            raise errors.NoServer(name)
+        if everywhere is None:
+            note_unread(cloud, SERVERS_OF_OTHERS)
+        raise errors.NoServer(name, _nearest(cloud, name, everywhere is None))
     if len(found) > 1:
         alike = [
             Namesake(each["id"], each["tenant_id"], created=each["created"])
@@ -265,6 +262,7 @@ def in_error(cloud: Cloud, query: Mapping[str, str]) -> Iterator[Any]:
     try:
         yield from read(params={**query, "all_tenants": "1"})
     except errors.Forbidden:
+        note_unread(cloud, SERVERS_OF_OTHERS)
         yield from read(params=query)
 
 

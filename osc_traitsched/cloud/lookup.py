@@ -8,7 +8,7 @@ from typing import Any
 from urllib import parse
 
 from osc_traitsched.cloud import read, rest
-from osc_traitsched.cloud.service import Cloud, Service
+from osc_traitsched.cloud.service import Cloud, Service, note_unread
 from osc_traitsched.core import errors
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.names import Namesake, near_names
@@ -212,7 +212,7 @@ def flavor(cloud: Cloud, name: str) -> Body:
     :raises NothingMatches: when there is none of that name or ID
     :raises ExtraSpecsHidden: when Nova leaves them out for this user
     """
-    found = flavor_among(known_flavors(cloud), name)
+    found = flavor_among(cloud, known_flavors(cloud), name)
     if "extra_specs" not in found:
         raise errors.ExtraSpecsHidden(1, 1, found["name"])
     return found
@@ -238,12 +238,24 @@ def lists_private_flavors(cloud: Cloud) -> bool:
     return not any(each.get("os-flavor-access:is_public") for each in private)
 
 
+def need_all(cloud: Cloud, what: str = "private flavors of other projects") -> bool:
+    """Whether Nova shows data of other projects; it is noted if not.
+
+    Nova decides by one policy, ``context_is_admin``, who sees private flavors and
+    server groups. Glance has the same default for images.
+    """
+    is_shown = cloud.once(lists_private_flavors)
+    if not is_shown:
+        note_unread(cloud, what)
+    return is_shown
+
+
 def _flavors(cloud: Cloud, is_public: str) -> Iterator[Body]:
     query = {"is_public": is_public}
     return pages(cloud.compute, "/flavors/detail", "flavors", _LOOKUP_NAMED, query)
 
 
-def flavor_among(listed: Iterable[Body], name: str) -> Body:
+def flavor_among(cloud: Cloud, listed: Iterable[Body], name: str) -> Body:
     """Return the one of the flavors that has this ID, or else this name.
 
     :raises NothingMatches: when there is none
@@ -256,6 +268,7 @@ def flavor_among(listed: Iterable[Body], name: str) -> Body:
         if name == found["name"]:
             return found
     near = near_names(name, {found["name"] for found in listed})
+    need_all(cloud)
     raise errors.NothingMatches("flavor", name, near)
 
 
@@ -324,6 +337,7 @@ def images_named(
     listed = images(cloud, {"name": f"eq:{name}"})
     found = tuple(each for each in listed if each["name"] == name)
     if not found:
+        need_all(cloud, "images of other projects")
         names = {each["name"] for each in images(cloud, {}) if each["name"]}
         raise errors.NothingMatches("image", name, near_names(name, names))
     owner = project or cloud.own_project
@@ -384,6 +398,7 @@ def unlisted_zones(cloud: Cloud) -> frozenset[str]:
     try:
         listed = rest.get(cloud.compute, "/os-services", _SERVICES)["services"]
     except errors.Forbidden:
+        note_unread(cloud, "Nova's services")
         return frozenset()
     enabled = (each for each in listed if each["status"] == "enabled")
     return frozenset(e["zone"] for e in enabled if e["binary"] != "nova-compute")

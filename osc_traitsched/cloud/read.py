@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from osc_traitsched.cloud import lookup, rest
-from osc_traitsched.cloud.service import Cloud, Service
+from osc_traitsched.cloud.service import Cloud, Service, note_unread
 from osc_traitsched.cloud.topology import FEW, Bulk
 from osc_traitsched.core import errors
 from osc_traitsched.core.inventory import selection, trait
@@ -121,6 +121,7 @@ def _nova(cloud: Cloud) -> Nova:
     try:
         return nova(cloud.compute, aggregates(cloud.compute))
     except errors.CloudBroke as exc:
+        note_unread(cloud, "Nova's hosts and aggregates", exc)
         return Nova(unasked=exc.reason)
 
 

@@ -436,6 +436,9 @@ _SERVER: rest.Shape = {
 }
 
 
+_GROUPS_OF_OTHERS = "server groups of other projects"
+
+
 def group(cloud: Cloud, name: str) -> ServerGroup:
     """Return the server group of a name or an ID, of whatever project.
 
@@ -449,6 +452,7 @@ def group(cloud: Cloud, name: str) -> ServerGroup:
     named = [each for each in found if each["id"] == name]
     named = named or [each for each in found if each["name"] == name]
     if not named:
+        lookup.need_all(cloud, _GROUPS_OF_OTHERS)
         nearest = near_names(name, [each["name"] for each in found])
         raise errors.NothingMatches("server group", name, nearest)
     if len(named) > 1:
@@ -464,6 +468,7 @@ def groups(cloud: Cloud) -> tuple[ServerGroup, ...]:
 
     :raises CloudBroke: when the user may not list the groups of all projects
     """
+    lookup.need_all(cloud, _GROUPS_OF_OTHERS)
     return tuple(map(_group, _server_groups_groups(cloud)))
 
 
@@ -474,6 +479,7 @@ def group_ids(cloud: Cloud) -> dict[str, list[str]]:
 
     :raises CloudBroke: when the user may not list the groups of all projects
     """
+    lookup.need_all(cloud, _GROUPS_OF_OTHERS)
     found: dict[str, list[str]] = {}
     for each in _server_groups_groups(cloud):
         for server in each["members"]:

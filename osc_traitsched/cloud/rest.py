@@ -10,6 +10,12 @@ from urllib import parse
 from osc_traitsched.cloud.service import Service
 from osc_traitsched.core import errors
 
+#: nova/api/openstack/compute/views/servers.py, ``show``
+_NOT_SHOWN = (
+    "this user may not see which host a server is on (policy "
+    "os_compute_api:os-extended-server-attributes, by default for admin only)"
+)
+
 #: A type, or several; a list of one shape; or a mapping of keys to shapes, in which
 #: the type ``str`` stands for whatever keys there are. More keys do no harm.
 Shape = Union[type, tuple[type, ...], list[Any], dict[Any, Any]]
@@ -47,9 +53,12 @@ def check(service: Service, path: str, body: Any, shape: Shape) -> None:
     """Accept only a body that has all that the shape names.
 
     :param path: where the body is from
+    :raises Hidden: for servers without the attributes for administrators
     :raises CloudBroke: for one of another shape
     """
     wrong = _wrong([body], shape, ["the top"])
+    if wrong is not None and wrong.startswith("OS-EXT-SRV-ATTR:"):
+        raise errors.Hidden(service.service_type, _NOT_SHOWN)
     if wrong is not None:
         asked = path.partition("?")[0]
         reason = f"unexpected answer to GET {asked}: not as it should be at {wrong}"

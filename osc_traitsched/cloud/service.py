@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
+from osc_traitsched.core.errors import Hidden
+
 # What the rest of the project knows of a cloud: its services, and how to ask them.
 
 
@@ -117,6 +119,30 @@ class Cloud(Protocol):
 
     def once(self, read: Callable[[Cloud], _T]) -> _T:
         """Return what a function reads of this cloud, and read it only once."""
+
+
+# What this user may not read, noted for the end of the command.
+
+
+SERVERS_OF_OTHERS = "servers of other projects"
+
+
+def unread(cloud: Cloud) -> list[str]:
+    """The data that the answer depends on, and that this user may not read."""
+    return cloud.once(_nothing)
+
+
+def _nothing(_: Cloud) -> list[str]:
+    return []
+
+
+def note_unread(cloud: Cloud, what: str, problem: object = None) -> None:
+    """Note data that could not be read.
+
+    :param problem: the error; it counts only if it is for lack of rights
+    """
+    if problem is None or isinstance(problem, Hidden):
+        unread(cloud).append(what)
 
 
 # A cloud that is asked nothing twice, for what many questions have in common.

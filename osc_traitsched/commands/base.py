@@ -25,7 +25,7 @@ from stevedore.extension import Extension
 
 from osc_traitsched import paste
 from osc_traitsched.cloud.connection import TIMEOUT, HttpCloud
-from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.cloud.service import Cloud, unread
 from osc_traitsched.commands import arguments, examples
 from osc_traitsched.core import errors
 from osc_traitsched.core.errors import Mistakes, TraitSchedError
@@ -133,7 +133,7 @@ class ExitCode(enum.IntEnum):
     servers than ``--at-least``."""
 
     UNKNOWN = 8
-    """The answer depends on data that no API shows."""
+    """The answer depends on data that no API shows, or not to this user."""
 
     INTERRUPTED = 130
     """Ctrl-C; a shell's code for SIGINT."""
@@ -148,6 +148,10 @@ _CODES = {
     errors.PlacementRefuses: ExitCode.NO_HOST,
     errors.Refusal: ExitCode.NO_HOST,
 }
+
+
+#: Codes of answers that are unknown if a part of the cloud could not be read.
+_ANSWERS = (ExitCode.DONE, ExitCode.NO_HOST)
 
 
 def of_error(error: errors.TraitSchedError) -> ExitCode:
@@ -254,13 +258,18 @@ NOT_SUPPLIED = (
 
 
 class Command(command.Command):  # type: ignore[misc,unused-ignore]
-    """A command; ``take_action`` returns its exit code."""
+    """A command; ``take_action`` returns its exit code.
+
+    :cvar exit_code: of a run without errors that returns none
+    """
 
     #: An example for the help, after ``openstack trait-sched``; it runs on the tests'
     #: cloud.
     example = ""
 
     timeout: float | None = None
+    exit_code = ExitCode.DONE
+    _clouds: tuple[Cloud, ...] = ()
 
     def get_epilog(self) -> str:
         """The text below the options: examples, and cliff's own."""
@@ -285,9 +294,9 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
     def cloud(self) -> Cloud:
         """The cloud of the user's login."""
         sdk = self.app.client_manager.sdk_connection
-        if self._shows_progress:
-            return HttpCloud(sdk, self.timeout, Reading())
-        return HttpCloud(sdk, self.timeout)
+        watch = Reading() if self._shows_progress else contextlib.nullcontext
+        self._clouds += (HttpCloud(sdk, self.timeout, watch),)
+        return self._clouds[-1]
 
     @property
     def endpoint(self) -> str:
@@ -365,17 +374,17 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
                 self.app.stdout.reconfigure(errors="backslashreplace")
             app: Any = self.app
             app.lacks_settings = False
-            code = super().run(parsed_args) or ExitCode.DONE
+            code = super().run(parsed_args) or self.exit_code
             fmt = getattr(parsed_args, "formatter", getattr(parsed_args, "format", ""))
             if app.lacks_settings and fmt in FOR_PEOPLE:
                 LOG.warning("%s", NOT_SUPPLIED)
-            return code
+            return self._final(code, parsed_args)
         except Mistakes as exc:
             for each in exc.mistakes:
                 LOG.error("%s", str(each))
             return ExitCode.ERROR
         except TraitSchedError as exc:
-            code = of_error(exc)
+            code = self._final(of_error(exc), parsed_args, exc)
             if code is ExitCode.ERROR:
                 # cliff exits with 1, and shows a traceback with --debug.
                 text = paste.repeating(visible(str(exc)), self.repeated_options)
@@ -386,6 +395,20 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
             if isinstance(exc, _INTERNAL) or not str(exc).strip():
                 raise exceptions.CommandError(errors.internal(exc)) from exc
             raise
+
+    def _final(self, code: int, args: argparse.Namespace, error: object = None) -> int:
+        """The exit code; logs what this user may not read.
+
+        If that is missing, no answer and no unknown name is sure. A write keeps its
+        code.
+        """
+        missing = dict.fromkeys(data for each in self._clouds for data in unread(each))
+        if missing:
+            LOG.warning("Not read, for lack of rights: %s", ", ".join(missing))
+        is_unsure = code in _ANSWERS or isinstance(error, errors.NothingMatches)
+        is_hidden = isinstance(error, errors.Hidden) or (missing and is_unsure)
+        is_reading = getattr(args, "dry_run", True)
+        return ExitCode.UNKNOWN if is_hidden and is_reading else code
 
 
 def _unwrapped(formatter: Any) -> Any:
@@ -430,12 +453,10 @@ class Lister(Command, command.Lister):  # type: ignore[misc,unused-ignore]
     :cvar says_where: its table begins with the cloud's name
     :cvar assumed: the scheduler's settings behind the answer, if any; ``take_action``
         sets them
-    :cvar exit_code: exit code of a run without errors; ``take_action`` may set it
     """
 
     says_where = False
     assumed: SchedulerSettings | None = None
-    exit_code = ExitCode.DONE
 
     @property
     def settings_line(self) -> str:
@@ -444,10 +465,6 @@ class Lister(Command, command.Lister):  # type: ignore[misc,unused-ignore]
         if assumed is None or assumed.place is None or self.is_quiet:
             return ""
         return settings_line(assumed) + "\n"
-
-    def run(self, parsed_args: argparse.Namespace) -> int:
-        """Run as any command; exit with ``exit_code``."""
-        return super().run(parsed_args) or self.exit_code
 
     def produce_output(
         self,

@@ -13,11 +13,7 @@ from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.config import document
 from osc_traitsched.core.check import AREAS, rule_id, rule_or_area
 from osc_traitsched.core.check.finding import Finding, Severity
-from osc_traitsched.core.errors import (
-    BadConfiguration,
-    NothingMatches,
-    PrivateFlavorsHidden,
-)
+from osc_traitsched.core.errors import BadConfiguration, NothingMatches
 from osc_traitsched.views import check as views
 from osc_traitsched.views.listing import Table
 
@@ -121,8 +117,9 @@ class Checker(base.TextLister):
             with_servers,
             pedantic,
         )
-        if not found.survey.has_private_flavors:
-            base.LOG.warning("%s", str(PrivateFlavorsHidden()))
+        for what, stopped in found.unread.items():
+            base.LOG.warning("Not checked: %s", views.unread(what, stopped))
+            self.exit_code = ExitCode.UNKNOWN
         for name in found.unknown_ignored:
             base.LOG.warning("%s", views.unknown_ignored(name, sources.place))
         findings = list(found.findings)
@@ -143,13 +140,14 @@ class Checker(base.TextLister):
             else views.nothing(found.rules, found.survey)
         )
         self.findings = tuple(findings)
-        return views.table(findings, self.repeated_options)
+        columns, rows = views.table(findings, self.repeated_options)
+        return columns, [*rows, *views.unread_rows(found.unread)]
 
     def produce_output(
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
     ) -> int:
         """Print blocks or rows, or a line for people if there are none."""
-        if parsed_args.formatter in base.FOR_PEOPLE and not data:
+        if parsed_args.formatter in base.FOR_PEOPLE and not self.findings:
             self._write(self.where + self.nothing)
             return 0
         if not base.wants_text(parsed_args):

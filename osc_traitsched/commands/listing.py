@@ -104,8 +104,7 @@ class ListAggregates(base.Lister):
             base.LOG.warning("%s", terminal.unlisted(found.snapshot))
         if found.unread is not None:
             base.LOG.warning("mirror unknown: %s", str(found.unread))
-        is_known = found.unread is None
-        return listing.rows(found.differences, args.long, is_known)
+        return listing.rows(found.differences, args.long, found.unread is None)
 
 
 # openstack trait-sched mirror check.

@@ -213,6 +213,8 @@ class ExplainServer(base.Command):
         else:
             text = explain.printed(failed_views.document(found), args.format)
         self.app.stdout.write(f"{text}\n")
+        if found.hidden is not None:
+            return ExitCode.UNKNOWN
         return ExitCode.FINDINGS if found.total else ExitCode.DONE
 
     def _text(self, found: ServerAnswer, args: argparse.Namespace) -> str:

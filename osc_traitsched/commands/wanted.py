@@ -20,7 +20,7 @@ from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.config.wanted import files, writer
 from osc_traitsched.config.wanted.files import read_inventory
 from osc_traitsched.core.change import effects, traits
-from osc_traitsched.core.errors import AnswerIsNo, PrivateFlavorsHidden, TraitSchedError
+from osc_traitsched.core.errors import AnswerIsNo, TraitSchedError
 from osc_traitsched.core.inventory.metadata import ZONE_KEY
 from osc_traitsched.core.wanted.export import undo_of
 from osc_traitsched.core.wanted.model import Claim, Unit
@@ -83,8 +83,6 @@ def tell(todo: WantedPlan) -> None:
         warn("%s", idle)
     for reverted in todo.reverted:
         warn("%s", traits.reverted(reverted, removing=False))
-    if not todo.has_private_flavors:
-        warn("%s", str(PrivateFlavorsHidden()))
     if todo.found.snapshot.unlisted:
         warn("%s", terminal.unlisted(todo.found.snapshot))
     outcomes = dry_run(todo.plan).outcomes

@@ -142,6 +142,20 @@ def rows(findings: Iterable[Finding], options: Sequence[Option] = ()) -> Table:
     return COLUMNS[:-1], [_row(finding, options) for finding in findings]
 
 
+def unread(what: str, stopped: Sequence[str]) -> str:
+    """What was not checked, and the rules that did not run."""
+    if not stopped:
+        return f"{what}, which you may not read"
+    rules = f"{count(len(stopped), 'rule')} need{'s' * (len(stopped) == 1)}"
+    return f"{rules} {what}, which you may not read: {', '.join(stopped)}"
+
+
+def unread_rows(found: Mapping[str, Sequence[str]]) -> Iterator[tuple[object, ...]]:
+    """One row, as in :func:`table`, for each kind of data that could not be read."""
+    for what, stopped in found.items():
+        yield "not-checked", "unknown", what, unread(what, stopped), "", Names(())
+
+
 def _row(finding: Finding, options: Sequence[Option]) -> tuple[str, ...]:
     words, severity = _words(finding), finding.severity.value
     fix = words.fix_line(options)
@@ -222,6 +236,8 @@ def nothing(rules: Iterable[Rule], survey: Survey) -> str:
         SubjectKind.SERVERS: survey.servers.looked_at if survey.servers else 0,
     }
     rules = tuple(rules)
+    if not rules:
+        return "Nothing checked."
     looked = dict.fromkeys(rule.looks_at for rule in rules)
     what = ", ".join(count(counts[kind], _singular(kind)) for kind in looked)
     return f"Nothing found: {count(len(rules), 'rule')} looked at {what}."

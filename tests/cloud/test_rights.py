@@ -23,20 +23,11 @@ def make(admin):
         yield maker
 
 
-#: What the policies of Nova and Placement have to give a reader.
-READING = {
-    "os_compute_api:os-aggregates:index": "role:reader",
-    "os_compute_api:os-hypervisors:list-detail": "role:reader",
-    "os_compute_api:os-services:list": "role:reader",
-    "placement:allocation_candidates:list": "role:reader",
-    "placement:resource_classes:list": "role:reader",
-    "placement:resource_providers:aggregates:list": "role:reader",
-    "placement:resource_providers:inventories:list": "role:reader",
-    "placement:resource_providers:list": "role:reader",
-    "placement:resource_providers:traits:list": "role:reader",
-    "placement:resource_providers:usages": "role:reader",
-    "placement:traits:list": "role:reader",
-}
+def printed_policies(role: str) -> dict[str, str]:
+    """Return the policy lines of the quick start, for a role."""
+    page = (REPOSITORY / "doc/source/user/quick-start.rst").read_text("utf-8")
+    lines = page.partition(".. code-block:: yaml\n")[2].partition("\n\nA rule")[0]
+    return yaml.safe_load(lines.replace("role:reader", f"role:{role}"))
 
 
 @pytest.fixture
@@ -54,7 +45,7 @@ def policies(cloud):
 #: By Wallaby's own policies it takes admin in a project, or reader in the system, to
 #: use Placement, and whoever is in the project, in any role, is shown extra specs.
 SERVICE = {
-    **dict.fromkeys(READING, "role:admin or role:service"),
+    **dict.fromkeys(printed_policies("reader"), "role:admin or role:service"),
     "os_compute_api:os-flavor-extra-specs:index": "role:admin or role:reader",
 }
 
@@ -92,7 +83,7 @@ def test_extra_specs_that_nova_hides_are_not_taken_for_none(make, placer, cloud)
     make.flavor("gold", {f"trait:{GOLD}": "required"})
     # Of all rights in Nova it has none to read extra specs.
     done = run(placer("service"), "explain", "gold", "-", "--nova-release", "2025.2")
-    assert (done.code, done.out) == (1, "")
+    assert (done.code, done.out) == (8, "")
     assert done.err == (
         "Nova hides the extra specs of the flavor 'gold' from this user: it takes a "
         "role that the policy os_compute_api:os-flavor-extra-specs:index names\n"
@@ -180,27 +171,129 @@ def test_what_is_assumed_of_nova_is_shown_to_everybody(cloud):
     assert done.json[0]["option"] == "release"
 
 
+PRIVATE = "private flavors of other projects"
+SERVERS = "servers of other projects"
+
+
+@pytest.fixture
+def furnished(make, policies):
+    """A private flavor that requires a trait, a project's aggregate, and servers."""
+    make.traits(GOLD, "cmp00", "cmp01")
+    plain, raw = make.flavor("plain"), make.image("raw")
+    make.flavor("gold", {f"trait:{GOLD}": "required"}, is_public=False)
+    make.aggregate("east", "cmp00", filter_tenant_id="0" * 32)
+    policies(**printed_policies("reader"))
+    make.boot(plain, raw, name="web")
+    large = make.flavor("large", ram=10**8)
+    return make.boot(large, raw, name="failed")
+
+
 @pytest.mark.parametrize(
-    "command",
+    ("command", "code", "reason"),
     [
-        ("list", "--by-trait"),
-        ("aggregate", "list"),
-        ("explain", "gold", "-", "--host", "cmp01"),
-        ("check",),
+        ("list --by-trait", 0, ""),
+        ("aggregate list", 0, ""),
+        ("explain plain raw", 0, ""),
+        ("candidates plain raw", 0, ""),
+        ("capacity plain", 0, ""),
+        ("mirror check", 0, ""),
+        ("explain gold raw", 8, PRIVATE),
+        ("check project", 8, "1 rule needs the list of projects"),
+        ("check traits", 8, "private flavors and images of other projects"),
+        ("check servers", 8, "2 rules need the servers of all projects"),
+        ("check", 7, "Not checked: "),
+        ("host show cmp00", 8, SERVERS),
+        (f"trait show {GOLD}", 8, SERVERS),
+        ("trait list", 8, "private flavors and images of other projects"),
+        ("export", 8, PRIVATE),
+        ("server explain web", 0, ""),
+        ("server explain theirs", 8, SERVERS),
+        ("server explain --failed", 7, SERVERS),
+        ("server destinations web", 8, "os-extended-server-attributes"),
+        ("server misplaced", 8, "servers:detail:get_all_tenants"),
+        ("host drain cmp00", 8, "servers:detail:get_all_tenants"),
+        (f"isolate east {GOLD} --dry-run", 8, SERVERS),
+        (f"remove {GOLD} --host cmp00 --dry-run", 8, PRIVATE),
     ],
-    ids=" ".join,
 )
-def test_a_reader_reads_what_the_policies_let_him(make, cloud, policies, command):
+def test_a_reader_is_answered_truly_or_told_what_he_may_not_read(
+    furnished, cloud, command, code, reason
+):
+    done = run(cloud.environment_of("reader"), *command.split())
+    assert (done.code, reason in done.err) == (code, True), done.err
+    assert reason or "ot read" not in done.err
+
+
+def test_what_was_not_checked_is_a_row_for_programs(furnished, cloud):
+    found = run(cloud.environment_of("reader"), "check", "project", "-f", "json").json
+    (row,) = (each for each in found if each["id"] == "not-checked")
+    assert (row["severity"], row["object"]) == ("unknown", "the list of projects")
+
+
+def test_without_policies_nobody_learns_whether_servers_would_fail_again(
+    furnished, cloud, policies
+):
+    policies()
+    reader = cloud.environment_of("reader")
+    done = run(reader, "server", "explain", "--failed")
+    assert done.code == 8
+    assert done.out.splitlines()[0] == (
+        "1 server failed; whether they would fail again is unknown: you may not read "
+        "Placement (quick start: A read-only role)."
+    )
+    found = run(reader, "server", "explain", "--failed", "-f", "json").json
+    assert [each["has_room"] for each in found["causes"]] == [None]
+
+
+def test_rights_that_nova_filters_by_are_seen(furnished, cloud, policies):
+    """Nova gives a reader all servers, and groups of the own project alone."""
+    rights = dict.fromkeys(
+        (
+            "os_compute_api:servers:detail:get_all_tenants",
+            "os_compute_api:os-extended-server-attributes",
+        ),
+        "rule:context_is_admin or role:reader",
+    )
+    policies(**printed_policies("reader"), **rights)
+    done = run(cloud.environment_of("reader"), "server", "misplaced")
+    assert (done.code, "server groups of other projects" in done.err) == (8, True)
+
+
+def test_an_administrator_is_told_of_nothing_unread(furnished, cloud):
+    for command in ("check project", "server misplaced", f"trait show {GOLD}"):
+        done = run(cloud.environment, *command.split())
+        assert (done.code, "ot read" in done.err) == (0, False), done.err
+
+
+@pytest.fixture
+def on_call(make, cloud, admin, policies):
+    """A user whose own role has the printed policies."""
+    identity = admin.identity
+    user = identity.create_user(name="on-call", password=config.PASSWORD)
+    make.after(identity.delete_user, user)
+    role = identity.create_role(name="oncall")
+    make.after(identity.delete_role, role)
+    for each in (role, identity.find_role("reader")):
+        project = identity.find_project("admin")
+        identity.assign_project_role_to_user(project, user, each)
+    policies(**printed_policies("oncall"))
+    return {**cloud.environment, "OS_USERNAME": "on-call"}
+
+
+def test_servers_are_scheduled_with_the_printed_policies(make, on_call):
+    assert make.boot(make.flavor("plain"), make.image("raw")).status == "ACTIVE"
+
+
+def test_the_printed_policies_let_nobody_write(make, on_call, tmp_path):
     make.traits(GOLD, "cmp00")
-    make.flavor("gold", {f"trait:{GOLD}": "required"})
-    make.aggregate("east", "cmp00", availability_zone="east")
-    policies(**READING)
-    done = run(cloud.environment_of("reader"), *command)
-    assert "HTTP 403" not in done.err
-    assert done.code == 0
-
-
-def test_a_page_prints_these_policies():
-    page = (REPOSITORY / "doc/source/user/quick-start.rst").read_text("utf-8")
-    block = page.partition(".. code-block:: yaml\n")[2].partition("\n\nA reader")[0]
-    assert yaml.safe_load(block) == READING
+    make.aggregate("east", "cmp00")
+    file = tmp_path / "hosts.yaml"
+    file.write_text(f"version: 1\ntraits: {{{GOLD}: {{hosts: [cmp01]}}}}\n")
+    for command in (
+        ("add", GOLD, "--host", "cmp01"),
+        ("isolate", "east", GOLD, "--force"),
+        ("apply", str(file)),
+    ):
+        done = run(on_call, *command)
+        assert done.code != 0
+        assert "HTTP 403" in done.out + done.err

@@ -437,16 +437,16 @@ def test_who_is_no_administrator_is_told_why_the_own_server_failed(
     done = shell.run(variables, *asked, "mine", "-f", "json")
     closed("server explain").validate(json.loads(done.out))
     found = json.loads(done.out)
-    assert (done.code, found["now"]) == (1, None)
+    assert (done.code, found["now"]) == (8, None)
     assert found["failure"]["stage"] == "no allocation candidates"
     assert found["changes"]["unread"] == ["services", "servers", "migrations"]
     assert found["problem"] == done.err.strip()
     for name in ("theirs", other.server):
         done = shell.run(variables, *asked, name)
-        assert (done.code, done.out) == (1, "")
+        assert (done.code, done.out) == (8, "")
         assert done.err == (
-            f"no server matches '{name}': it does not exist, or was deleted; this user "
-            "may not list servers of other projects\n"
+            "Not read, for lack of rights: servers of other projects\n"
+            f"no server matches '{name}': it does not exist, or was deleted\n"
         )
 
 

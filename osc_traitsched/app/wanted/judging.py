@@ -99,5 +99,5 @@ def judged(cloud: Cloud, todo: WantedPlan) -> WantedPlan:
         refusals=tuple(against),
         unread=unread,
         lets_in=lets_in(effects, found, todo.then, found.collation),
-        has_private_flavors=lookup.lists_private_flavors(cloud),
+        has_private_flavors=lookup.need_all(cloud),
     )

@@ -12,7 +12,7 @@ from osc_traitsched.app.execute import dry_run
 from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.wanted.reading import read_wanted
 from osc_traitsched.cloud import servers
-from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.cloud.service import SERVERS_OF_OTHERS, Cloud, note_unread
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.effects import MisplacedServers, Server
 from osc_traitsched.core.change.impact import Effect
@@ -242,4 +242,5 @@ def _servers_of_zones(
     try:
         return servers.counted(cloud, changing_zone(plan, found.aggregates))
     except errors.CloudBroke as exc:
+        note_unread(cloud, SERVERS_OF_OTHERS, exc)
         return exc

@@ -129,5 +129,6 @@ def export_wanted(cloud: Cloud, collation: Collation) -> Export:
     :raises CloudBroke: if a service can't be read
     """
     images = public_or_own(lookup.images(cloud, {}), cloud.own_project)
+    lookup.need_all(cloud)
     found = with_mirror(cloud, read_cloud(cloud, ()))
     return export_of(dataclasses.replace(found, images=images, collation=collation))

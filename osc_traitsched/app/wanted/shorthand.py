@@ -39,7 +39,7 @@ def isolate(
     body = _aggregate(cloud, aggregate, read.aggregates(cloud.compute))
     trait.to_create(traits, read.known_traits(cloud.placement), create)
     listed = lookup.flavors(cloud)
-    chosen = _each_once(lookup.flavor_among(listed, name) for name in flavors)
+    chosen = _each_once(lookup.flavor_among(cloud, listed, name) for name in flavors)
     pictures = _each_once(lookup.image(cloud, name) for name in images)
     return body, shorthand.isolate(body["name"], traits, chosen, pictures)
 

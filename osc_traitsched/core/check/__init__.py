@@ -28,7 +28,7 @@ from osc_traitsched.core.check.rules import (
     servers,
     traits,
 )
-from osc_traitsched.core.check.survey import Survey
+from osc_traitsched.core.check.survey import NotRead, Survey
 from osc_traitsched.core.errors import BadUsage, NothingMatches
 from osc_traitsched.core.names import near_names
 from osc_traitsched.core.nova.question import Body
@@ -53,6 +53,7 @@ RULES: tuple[Rule, ...] = (
     *servers.RULES,
 )
 
+_HIDDEN = "private flavors and images of other projects"
 _EVERYTHING: Mapping[SubjectKind, frozenset[str]] = MappingProxyType({})
 
 
@@ -118,18 +119,32 @@ def run(
     rules: Iterable[Rule],
     survey: Survey,
     wanted: Mapping[SubjectKind, frozenset[str]] = _EVERYTHING,
-) -> tuple[Finding, ...]:
+) -> tuple[tuple[Finding, ...], Mapping[str, tuple[str, ...]]]:
     """Findings of the rules, worst first, then in the rules' order.
 
     Findings only about images of other projects become one note for each rule, at the
     end.
 
     :param wanted: as for :func:`concerning`
+    :returns: the findings; and what this user may not read, with the IDs of the rules
+        that need it and stopped
     """
     analysis = Analysis(survey)
-    found = (finding for rule in rules for finding in rule.find(analysis))
+    found: list[Finding] = []
+    unread: dict[str, tuple[str, ...]] = {}
+    for rule in rules:
+        try:
+            if rule.reads_servers and survey.servers is None:
+                raise NotRead("the servers of all projects")
+            for finding in rule.find(analysis):
+                found.append(finding)
+        except NotRead as exc:
+            unread[str(exc)] = (*unread.get(str(exc), ()), rule.id)
+        is_partial = rule.looks_at in (SubjectKind.FLAVOR, SubjectKind.IMAGE)
+        if is_partial and not any(wanted.values()) and not survey.has_private_flavors:
+            unread.setdefault(_HIDDEN, ())
     kept = folded(concerning(found, wanted), analysis.images_of_others)
-    return tuple(sorted(kept, key=lambda finding: finding.severity.rank))
+    return tuple(sorted(kept, key=lambda finding: finding.severity.rank)), unread
 
 
 def named(

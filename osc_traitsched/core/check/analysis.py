@@ -81,7 +81,10 @@ class Filtering:
 
     @functools.cached_property
     def keys_of_flavors(self) -> frozenset[str]:
-        """Aggregate keys that flavors' extra specs are compared with."""
+        """Aggregate keys that flavors' extra specs are compared with.
+
+        :raises NotRead: if a flavor that is hidden could have such a key
+        """
         return frozenset(self._keys() if self.is_on(EXTRA_SPECS) else ())
 
     @functools.cached_property
@@ -95,6 +98,7 @@ class Filtering:
         )
 
     def _keys(self) -> Iterator[str]:
+        self.survey.need_all("flavors")
         for flavor in self.survey.flavors:
             for written in flavor.get("extra_specs") or {}:
                 key = metadata_key(written)
@@ -211,7 +215,10 @@ class Analysis:
         """UUIDs of providers that isolation excludes, by the required traits.
 
         For each set of traits that a flavor and an image can require together.
+
+        :raises NotRead: if a flavor or an image that is hidden could require others
         """
+        self.survey.need_all("flavors and images")
         own = {each.opens for each in self.flavors} or {frozenset[str]()}
         more = {frozenset[str](), *(each.opens for each in self.images)}
         isolated = frozenset(name for each in self.isolated for name in each.traits)

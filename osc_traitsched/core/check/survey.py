@@ -21,6 +21,10 @@ from osc_traitsched.core.servers.fleet import Resident
 # The whole cloud as read for checks.
 
 
+class NotRead(Exception):
+    """A rule needs data that this user may not read; its text names them."""
+
+
 @dataclasses.dataclass(frozen=True)
 class ServerCounts:
     """Numbers of servers by their placement.
@@ -65,7 +69,7 @@ class Survey:
     :ivar has_volumes: servers can boot from volumes: the cloud has Cinder
     :ivar missing_profiles: device profiles of flavors that Cyborg lacks, with why
     :ivar servers: None if servers were not read: one request per thousand
-    :ivar projects: names of all projects by ID; None if unknown
+    :ivar projects: names of all projects by ID; None if they can't be read
     """
 
     snapshot: Snapshot
@@ -92,6 +96,27 @@ class Survey:
     def nova(self) -> Nova:
         """Nova's view of hosts; empty if it was not read."""
         return self.snapshot.nova or Nova()
+
+    @property
+    def project_names(self) -> Mapping[str, str]:
+        """Names of all projects by ID.
+
+        :raises NotRead: if Keystone does not list them to this user
+        """
+        if self.projects is None:
+            raise NotRead("the list of projects")
+        return self.projects
+
+    def need_all(self, what: str) -> None:
+        """Stop a rule that would be wrong without the data of other projects.
+
+        Nova decides by one policy, ``context_is_admin``, who sees the private flavors
+        and server groups of other projects. Glance has the same default for images.
+
+        :raises NotRead: if Nova hides the data from this user
+        """
+        if not self.has_private_flavors:
+            raise NotRead(f"the {what} of all projects")
 
     @functools.cached_property
     def image_owners(self) -> Mapping[str, str]:

@@ -160,22 +160,14 @@ class HostUnlisted(BadQuestion):
 
 
 class NoServer(NothingMatches):
-    """No server with that name or ID is visible to this user.
+    """No server with that name or ID is visible to this user."""
 
-    :ivar own_only: servers of other projects are hidden
-    """
-
-    def __init__(
-        self, value: str, own_only: bool, nearest: tuple[str, ...] = ()
-    ) -> None:
+    def __init__(self, value: str, nearest: tuple[str, ...] = ()) -> None:
         super().__init__("server", value, nearest)
-        self.own_only = own_only
 
     def __str__(self) -> str:
-        hidden = "; this user may not list servers of other projects"
-        name = quoted(self.value)
         near = did_you_mean(self.nearest) or ": it does not exist, or was deleted"
-        return f"no server matches {name}{near}{hidden * self.own_only}"
+        return f"no server matches {quoted(self.value)}{near}"
 
 
 @dataclasses.dataclass(eq=False)
@@ -367,7 +359,11 @@ class CloudBroke(TraitSchedError):
         return f"{self.service}: {self.reason}{status}"
 
 
-class Forbidden(CloudBroke):
+class Hidden(CloudBroke):
+    """Data that the service does not show to this user."""
+
+
+class Forbidden(Hidden):
     """The service's policy forbids it for this user.
 
     :ivar scope: of the login: ``project``, ``domain``, ``system`` or empty
@@ -413,7 +409,7 @@ class TooOld(CloudBroke):
         )
 
 
-class ExtraSpecsHidden(CloudBroke):
+class ExtraSpecsHidden(Hidden):
     """Nova hides the extra specs of flavors from this user.
 
     nova/api/openstack/compute/flavors.py, ``detail``; the policy is
@@ -438,19 +434,6 @@ class ExtraSpecsHidden(CloudBroke):
         return (
             f"Nova hides the extra specs of {whose} from this user: it takes a role "
             "that the policy os_compute_api:os-flavor-extra-specs:index names"
-        )
-
-
-class PrivateFlavorsHidden(CloudBroke):
-    """Nova hides other projects' private flavors from this user."""
-
-    def __init__(self) -> None:
-        super().__init__("compute", "no private flavors")
-
-    def __str__(self) -> str:
-        return (
-            "Nova lists public flavors to this user, and private ones of the user's "
-            "own project only: nothing is known of the others"
         )
 
 

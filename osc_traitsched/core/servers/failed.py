@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from osc_traitsched.core.errors import TraitSchedError
+from osc_traitsched.core.errors import Hidden, TraitSchedError
 from osc_traitsched.core.servers.failure import ERROR, ServerAnswer, read_state
 
 #: So many different failures are judged; of more, those with the most servers.
@@ -86,7 +86,7 @@ def _key(body: Any, text: str) -> str:
 class FailedKind:
     """Servers that failed alike, and how one of them would do now.
 
-    :ivar problem: why it could not be judged, in place of the answer
+    :ivar problem: why it could not be judged
     """
 
     servers: tuple[FailedServer, ...]
@@ -100,10 +100,19 @@ class FailedServers:
 
     :ivar kinds: the most servers first
     :ivar unjudged: servers of further kinds
+    :ivar is_partial: not all servers and moves were read
     """
 
     kinds: tuple[FailedKind, ...]
     unjudged: tuple[FailedServer, ...] = ()
+    is_partial: bool = False
+
+    @property
+    def hidden(self) -> Hidden | None:
+        """Why no kind could be judged, if that is for lack of rights."""
+        problems = [each.problem for each in self.kinds]
+        hidden = [each for each in problems if isinstance(each, Hidden)]
+        return hidden[0] if hidden and len(hidden) == len(problems) else None
 
     @property
     def total(self) -> int:

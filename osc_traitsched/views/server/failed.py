@@ -28,17 +28,18 @@ class Cause:
 
     :ivar failed: how they failed, in a clause
     :ivar now: how they would do now, in sentences
+    :ivar has_room: None if unknown
     """
 
     failed: str
     now: str
-    has_room: bool
+    has_room: bool | None
     servers: tuple[FailedServer, ...]
 
 
 def causes(found: FailedServers) -> list[Cause]:
     """The causes, the most servers first."""
-    together: dict[tuple[str, str, bool], list[FailedServer]] = {}
+    together: dict[tuple[str, str, bool | None], list[FailedServer]] = {}
     for kind in found.kinds:
         key = _failed(kind), _now(kind), _has_room(kind)
         together.setdefault(key, []).extend(kind.servers)
@@ -67,12 +68,14 @@ def _now(kind: FailedKind) -> str:
             why = f" Nova rejects it: {rejected}"
         elif reasons := by_flavor.reasons(explanation):
             why = f" {', '.join(reasons)}"
+    if kind.problem is not None:
+        why = f" {kind.problem!s}"
     return f"{words.now_of(answer)}{why}"
 
 
-def _has_room(kind: FailedKind) -> bool:
+def _has_room(kind: FailedKind) -> bool | None:
     explanation = kind.answer.explanation if kind.answer else None
-    return explanation is not None and explanation.has_room
+    return None if explanation is None else explanation.has_room
 
 
 def lines(found: FailedServers, options: Sequence[Option] = ()) -> Iterator[Line]:
@@ -81,14 +84,11 @@ def lines(found: FailedServers, options: Sequence[Option] = ()) -> Iterator[Line
     :param options: global ones, for the printed commands
     """
     if not found.total:
-        yield Line("No server failed.", Tone.YES)
+        seen = " that you may list" if found.is_partial else ""
+        yield Line(f"No server{seen} failed.", Tone.DOUBT if seen else Tone.YES)
         return
     every = causes(found)
-    failing = (each for each in every if each.now.startswith(words.FAILS_AGAIN))
-    again = sum(len(each.servers) for each in failing)
-    then = f"; {again} would fail again" if again else ""
-    number = f"{count(found.total, 'server')} failed"
-    yield Line(f"{number}, for {count(len(every), 'reason')}{then}.", Tone.NO)
+    yield _headline(found, every)
     for cause in every[:_MOST_CAUSES]:
         names = [each.name for each in cause.servers]
         yield Line(headline.fitted(f"{len(names)} x {cause.failed}: ", names))
@@ -100,6 +100,20 @@ def lines(found: FailedServers, options: Sequence[Option] = ()) -> Iterator[Line
         yield Line(f"{count(len(every) - _MOST_CAUSES, 'more reason')}: see -f json")
     if found.unjudged:
         yield Line(f"{count(len(found.unjudged), 'server')} not judged: see -f json")
+
+
+def _headline(found: FailedServers, every: Sequence[Cause]) -> Line:
+    number = f"{count(found.total, 'server')} failed"
+    if (problem := found.hidden) is not None:
+        service = f"{problem.service.title()} (quick start: A read-only role)"
+        why = f"whether they would fail again is unknown: you may not read {service}"
+        return Line(f"{number}; {why}.", Tone.DOUBT)
+    failing = (each for each in every if each.now.startswith(words.FAILS_AGAIN))
+    again = sum(len(each.servers) for each in failing)
+    unknown = sum(len(each.servers) for each in every if each.has_room is None)
+    then = f"; {again} would fail again" if again else ""
+    then += f"; of {unknown} it is unknown" if unknown else ""
+    return Line(f"{number}, for {count(len(every), 'reason')}{then}.", Tone.NO)
 
 
 def _wrapped(text: str) -> list[str]:

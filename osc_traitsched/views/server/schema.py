@@ -266,8 +266,8 @@ class FailedCause:
     """What failed, and at which stage."""
     now: str
     """How the same request would do now, in words."""
-    has_room: bool
-    """Whether a host could take such a server now."""
+    has_room: Optional[bool]
+    """Whether a host could take such a server now; null if unknown."""
     servers: Iterable[OneFailed]
     """The servers."""
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 from urllib import parse
 
+from osc_traitsched.cloud import service
 from osc_traitsched.core.errors import CloudBroke, ConcurrentUpdate
 from tests.services.pages import after
 from tests.unit.app.recorded import OWN
@@ -103,6 +104,7 @@ class LivingCloud:
         self.rivals: dict[str, Rival] = {}
         self.when_read: dict[tuple[str, ...], list[Rival]] = {}
         self.asked: list[tuple[str, ...]] = []
+        self.noted: list[str] = []
         self.written: list[tuple[str, ...]] = []
 
     def dies_after(self, writes):
@@ -124,7 +126,8 @@ class LivingCloud:
         return cloud
 
     def once(self, read):
-        return read(self)
+        # What is noted is kept; all else changes.
+        return self.noted if read is service._nothing else read(self)
 
     def about_to_read(self, parts):
         self.asked.append(parts)

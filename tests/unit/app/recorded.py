@@ -84,12 +84,15 @@ class RecordedCloud:
     block_storage = RecordedService("block-storage", {})
 
     def __init__(self, **more):
+        self._once = {}
         for service_type, bodies in BODIES.items():
             known = {**bodies, **more.get(service_type, {})}
             setattr(self, service_type, RecordedService(service_type, known))
 
     def once(self, read):
-        return read(self)
+        if read not in self._once:
+            self._once[read] = read(self)
+        return self._once[read]
 
 
 def _normal(key):

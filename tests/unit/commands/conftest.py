@@ -16,7 +16,12 @@ def cloud(monkeypatch):
     found = LivingCloud()
     found.flavor("golden")
     found.flavor("small")
-    monkeypatch.setattr(base.Command, "cloud", lambda command: found)
+
+    def logged_in(command):
+        command._clouds += (found,)
+        return found
+
+    monkeypatch.setattr(base.Command, "cloud", logged_in)
     monkeypatch.setattr(write_args, "_SETTLING", 0.0)
     return found
 

@@ -56,7 +56,7 @@ ERRORS = [
     errors.ConcurrentUpdate("placement", "changed", 409),
     errors.TooOld("placement", "1.30 at most", 406),
     errors.ExtraSpecsHidden(3, 3),
-    errors.PrivateFlavorsHidden(),
+    errors.Hidden("compute", "hides private flavors of other projects"),
     errors.NotInCatalog("placement"),
     errors.Refusal("Invalid", "dedicated-mask", ("hw:cpu_dedicated_mask",), "api", 400),
     errors.Refusal(
@@ -70,7 +70,7 @@ ERRORS = [
     errors.UnknownTrait("HW_NEW", True, ()),
     errors.NothingMatches("host", "x\n", ("y",), "compute is down"),
     errors.HostUnlisted("cmp1\n"),
-    errors.NoServer("web\n", own_only=True),
+    errors.NoServer("web\n"),
     errors.NovaOwnsTrait("COMPUTE_NODE"),
     errors.NoProvider("cmp1"),
     errors.AmbiguousName("aggregate", "gold", [Namesake("u1")] * 2),

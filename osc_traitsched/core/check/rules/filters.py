@@ -65,6 +65,7 @@ def group_policy(analysis: Analysis) -> Iterator[Fault]:
                 f"add {weigher.path if weigher else needed} to the list",
                 groups=tuple(groups),
             )
+        analysis.survey.need_all("server groups")
 
 
 # Extra specs that are compared with aggregate metadata.

@@ -375,6 +375,7 @@ def _image(analysis: Analysis, value: str) -> _Stray | None:
     ids = tuple(str(each["id"]) for each in images if each.get("name") == value)
     if ids:
         return f"this is a name, and the filter compares the ID {listed(ids)}", ids
+    analysis.survey.need_all("images")
     return "no active image has this ID", ()
 
 

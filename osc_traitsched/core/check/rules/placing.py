@@ -318,12 +318,10 @@ class ProjectUnknown(Finding):
 
 
 def unknown(analysis: Analysis) -> Iterator[ProjectUnknown]:
-    projects = analysis.survey.projects
-    if projects is None:
-        return
     folded = analysis.collation.folded
-    known = set(map(folded, projects))
-    for aggregate, key, value in _pairs(analysis):
+    pairs = tuple(_pairs(analysis))
+    known = set(map(folded, analysis.survey.project_names)) if pairs else set()
+    for aggregate, key, value in pairs:
         if "," not in value and folded(value) not in known:
             named = _named(analysis, value)
             meant = named and analysis.is_on(options.TENANT)
@@ -362,10 +360,10 @@ class ProjectWithout(Finding):
 
 def without(analysis: Analysis) -> Iterator[ProjectWithout]:
     """Other rules report projects behind a value that never matches."""
-    projects = analysis.survey.projects
     required = analysis.setting(options.TENANT_REQUIRED)
-    if not projects or not required.value or not analysis.is_on(options.TENANT):
+    if not required.value or not analysis.is_on(options.TENANT):
         return
+    projects = analysis.survey.project_names
     folded = analysis.collation.folded
     meant: set[str] = set()
     for _, _, value in _pairs(analysis):
@@ -388,7 +386,7 @@ def _pairs(analysis: Analysis) -> Iterator[tuple[Aggregate, str, str]]:
 
 def _named(analysis: Analysis, name: str) -> tuple[str, ...]:
     """IDs of the projects with a name; each domain can have one."""
-    projects = analysis.survey.projects or {}
+    projects = analysis.survey.project_names
     return tuple(sorted(uuid for uuid, each in projects.items() if each == name))
 
 

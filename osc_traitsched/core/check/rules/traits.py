@@ -349,6 +349,7 @@ def unused(analysis: Analysis) -> Iterator[TraitsUnused]:
             continue
         roots = holders.get(name, set())
         if roots <= analysis.all_hosts - analysis.survey.nova.ironic.keys():
+            analysis.survey.need_all("flavors and images")
             yield TraitsUnused(name, analysis.host_names(roots))
 
 

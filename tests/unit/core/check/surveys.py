@@ -130,7 +130,7 @@ def survey(
 
 def findings(of: Survey, *rules: str) -> list[Finding]:
     """What the rules find; all of them, pedantic ones too, if none is named."""
-    return list(check.run(check.select(rules, pedantic=True), of))
+    return list(check.run(check.select(rules, pedantic=True), of)[0])
 
 
 def ids(of: Survey, *rules: str) -> list[str]:

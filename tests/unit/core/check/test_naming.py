@@ -22,7 +22,7 @@ def cloud():
 
 
 def objects(cloud, flavors=(), images=()):
-    found = check.run(check.select(["traits-no-host"]), cloud)
+    found, _ = check.run(check.select(["traits-no-host"]), cloud)
     wanted = check.named(cloud, flavors, images)
     return [finding.name for finding in check.concerning(found, wanted)]
 

@@ -174,7 +174,7 @@ def test_many_images_of_others_are_one_note_a_rule_and_come_last():
 def test_what_is_said_of_one_image_is_folded_without_the_others():
     cloud = of(owned("t", **NEEDS_GOLD), owned("u", trait__CUSTOM_SILVER="required"))
     wanted = check.named(cloud, [], ["t"])
-    (found,) = check.run(check.select([]), cloud, wanted)
+    (found,), _ = check.run(check.select([]), cloud, wanted)
     assert (found.images, len(found.found)) == ((titled("t"),), 1)
 
 
