@@ -181,12 +181,11 @@ def _of_facts(
     given = (facts.offers.get(each, ()) for each in _amounts(_queries(request)))
     from_root = placed.intersection(itertools.chain.from_iterable(given))
     refusal = nothing_from_root() if placed and not from_root else None
-    placed = from_root
     now = Matched(start.question, facts, verdict, filtered, tuple(computes.values()))
     otherwise = now.without_evidence(_without_evidence(start.question))
     found = dataclasses.replace(
         start,
-        facts=dataclasses.replace(facts, candidates=placed),
+        facts=dataclasses.replace(facts, candidates=from_root),
         verdict=dataclasses.replace(verdict, wrongly_admitted=()),
         hosts_without_evidence=otherwise,
         filtering=filtered,

@@ -421,9 +421,8 @@ def root_refusal(
     :param hosts: UUIDs in the answer
     """
     requests = answer.body["allocation_requests"]
-    if not hosts or any(hosts & each["allocations"].keys() for each in requests):
-        return None
-    return nothing_from_root()
+    gives = any(hosts & each["allocations"].keys() for each in requests)
+    return nothing_from_root() if hosts and not gives else None
 
 
 def nothing_from_root() -> Refusal:

@@ -198,8 +198,10 @@ def _check_sources(cloud: Cloud, question: Question) -> None:
             for kind in ("snapshot", "volume"):
                 identity = device.get(f"{kind}_id")
                 if identity and not request_parts.is_in_cinder(cloud, kind, identity):
-                    keys = (f"{kind} {identity}",)
-                    name = f"InvalidBDM{kind.capitalize()}"
+                    name, keys = (
+                        f"InvalidBDM{kind.capitalize()}",
+                        (f"{kind} {identity}",),
+                    )
                     raise Refusal(name, "no-such-snapshot", keys)
 
 

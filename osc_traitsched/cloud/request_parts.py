@@ -156,10 +156,8 @@ def is_in_cinder(cloud: Cloud, kind: str, identity: object) -> bool:
     path = rest.path(f"{kind}s", str(identity))
     try:
         body = rest.get_if_there(cloud.block_storage, path, {kind: {}})
-    except errors.NotInCatalog:
-        return False
-    except CloudBroke:
-        return True
+    except CloudBroke as exc:
+        return not isinstance(exc, errors.NotInCatalog)
     return body is not None
 
 

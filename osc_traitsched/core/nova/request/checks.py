@@ -351,13 +351,12 @@ def block_devices(server: Server) -> None:
 
     nova/block_device.py, ``BlockDeviceDict``
     """
-    key = "block_device_mapping"
-    is_new = server.image.body.get("bdm_v2")
     old = ("virtual_name", "snapshot_id", "volume_id")
-    sources = (*(("source_type",) if is_new else old), "no_device")
+    sources = ("source_type",) if server.image.body.get("bdm_v2") else old
     for device in server.image.devices:
-        if not any(map(device.get, sources)):
-            raise Refusal("InvalidBDMFormat", "image-property-no-devices", (key,))
+        if not any(map(device.get, (*sources, "no_device"))):
+            keys = ("block_device_mapping",)
+            raise Refusal("InvalidBDMFormat", "image-property-no-devices", keys)
 
 
 def memory(server: Server) -> None:

@@ -235,13 +235,13 @@ class Image:
         of the root disk's name is meant (nova/block_device.py,
         ``from_legacy_mapping``).
         """
-        name = str(self.body.get("root_device_name") or "vda")
+        root = _device_name(self.body.get("root_device_name") or "vda")
         for device in self.devices:
             if self.body.get("bdm_v2"):
                 is_root = reading.integer(device.get("boot_index")) == 0
                 is_volume = device.get("destination_type") == "volume"
             else:
-                is_root = _device_name(device.get("device_name")) == _device_name(name)
+                is_root = _device_name(device.get("device_name")) == root
                 is_volume = bool(device.get("snapshot_id") or device.get("volume_id"))
             if is_root and is_volume:
                 return device
