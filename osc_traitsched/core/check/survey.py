@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from osc_traitsched.core.check.finding import SubjectKind
 from osc_traitsched.core.errors import Refusal
@@ -16,13 +17,20 @@ from osc_traitsched.core.nova.request import NotEvaluated, Request
 from osc_traitsched.core.nova.server.image import images_of_others as of_others
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.facts import Stock
-from osc_traitsched.core.servers.fleet import Resident
 
 # The whole cloud as read for checks.
 
 
 class NotRead(Exception):
     """A rule needs data that this user may not read; its text names them."""
+
+
+class ServerOnHost(NamedTuple):
+    """A server with a host, and the ID of its project."""
+
+    name: str
+    project: str
+    host: str
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,7 +50,7 @@ class ServerCounts:
     unknown: int
     hosts: tuple[str, ...]
     silent: tuple[str, ...] = ()
-    residents: tuple[Resident, ...] = ()
+    residents: tuple[ServerOnHost, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
