@@ -505,8 +505,6 @@ def _for_people(
     }
     is_clear = len(labels) == len(cells) and not getattr(args, "long", False)
     hidden = {"provider"} if is_clear else set()
-    if not getattr(args, "long", False):
-        hidden.add("affects")
     if not any(row.get("detail") for row in cells):
         hidden.add("detail")
     return [name for name in names if name not in hidden]

@@ -151,6 +151,8 @@ class Checker(base.TextLister):
             self._write(self.where + self.nothing)
             return 0
         if not base.wants_text(parsed_args):
+            if parsed_args.formatter not in base.QUOTING_FORMATS:
+                parsed_args.columns = parsed_args.columns or list(views.COLUMNS[:-1])
             return super().produce_output(parsed_args, column_names, data)
         shows_notes = parsed_args.long or parsed_args.severity
         lines = views.blocks(

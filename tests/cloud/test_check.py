@@ -99,6 +99,7 @@ def a_flavor_that_forbids_what_an_image_requires(make):
 
 
 def a_flavor_against_an_image(make):
+    make.flavor("plain")
     make.flavor("shared", {"hw:cpu_policy": "shared"})
     make.image("pinned", hw_cpu_policy="dedicated")
 
@@ -192,6 +193,20 @@ def a_flavor_above_the_cpus_of_a_host(make):
     make.flavor("wide", vcpus=11)
 
 
+def a_flavor_above_the_disk_of_a_host(make):
+    # The cloud has no Cinder.
+    make.flavor("deep", disk=100000)
+
+
+def an_image_above_every_flavor(make):
+    make.flavor("plain")
+    make.image("large", min_ram=65536)
+
+
+def a_flavor_for_bare_metal(make):
+    make.flavor("metal", {"capabilities:hypervisor_type": "ironic"})
+
+
 def an_image_of_another_architecture(make):
     make.flavor("plain")
     make.image("arm", hw_architecture="aarch64")
@@ -248,7 +263,7 @@ FAULTS = [
     ),
     ("traits-unknown", an_unknown_trait, "error", ()),
     ("traits-malformed", a_name_that_no_trait_can_have, "error", ()),
-    ("traits-bad-value", a_value_that_nova_ignores, "error", ()),
+    ("traits-bad-value", a_value_that_nova_ignores, "warning", ()),
     ("traits-no-host", a_trait_on_no_host, "error", ()),
     ("traits-few-hosts", a_trait_on_few_hosts, "note", ()),
     ("traits-not-together", traits_on_different_hosts, "error", ()),
@@ -269,6 +284,14 @@ FAULTS = [
     ("resources-none", a_flavor_that_asks_for_nothing, "error", ()),
     ("resources-no-host", a_flavor_above_every_host, "error", ()),
     ("resources-no-host", a_flavor_above_the_cpus_of_a_host, "error", ()),
+    ("resources-no-host", a_flavor_above_the_disk_of_a_host, "error", ()),
+    ("images-no-flavor", an_image_above_every_flavor, "error", ()),
+    (
+        "filters-flavor-no-host",
+        a_flavor_for_bare_metal,
+        "error",
+        (enabled("ComputeCapabilitiesFilter"),),
+    ),
     (
         "filters-image-no-host",
         an_image_of_another_architecture,
@@ -357,6 +380,8 @@ def test_a_fault_is_found_by_one_rule_and_no_other(
         (a_key_without_a_scope, "gold"),
         (a_flavor_above_every_host, "big"),
         (a_flavor_above_the_cpus_of_a_host, "wide"),
+        (a_flavor_above_the_disk_of_a_host, "deep"),
+        (a_flavor_for_bare_metal, "metal"),
     ],
 )
 def test_nova_finds_no_host_where_check_says_that_there_is_none(

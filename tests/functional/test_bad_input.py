@@ -161,7 +161,7 @@ def test_a_rule_to_ignore_is_named_by_its_id(hosts, proxy, openstack, name, part
     [
         ("isolaton", "no rule matches 'isolaton'; did you mean isolation or"),
         ("mirror-mising", "did you mean mirror-missing"),
-        ("nosuch", "'nosuch'; the areas are image-type, traits, "),
+        ("nosuch", "'nosuch'; the areas are image-type, images, "),
     ],
 )
 def test_a_rule_to_run_is_an_id_or_an_area(hosts, proxy, openstack, name, part):

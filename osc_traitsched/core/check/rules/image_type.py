@@ -9,89 +9,56 @@ import dataclasses
 from collections.abc import Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
-from osc_traitsched.core.check.finding import Finding, Severity, SubjectKind, Words
-from osc_traitsched.core.check.rule import Rule
+from osc_traitsched.core.check.finding import (
+    ERROR,
+    NOTE,
+    Fault,
+    Finding,
+    Severity,
+    SubjectKind,
+    Words,
+)
+from osc_traitsched.core.check.rule import Rule, rule
 from osc_traitsched.core.check.survey import StandaloneRequest
 from osc_traitsched.core.check.words import enable, off_by
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import RootTrait, Trait
-from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.paste import Command, Option, Placeholder
 from osc_traitsched.text import listed, ranges
 
 _ELSE = "; a server booted from a volume is not concerned"
 
 
-@dataclasses.dataclass(frozen=True)
-class ImageTypeNoHost(Finding):
-    """A format of images that no host supports.
+@rule("image-type-no-host", SubjectKind.FORMAT, SubjectKind.IMAGE)
+def no_host(analysis: Analysis) -> Iterator[Fault]:
+    """*Error.* A format of images that no host supports.
 
     No server of these images finds a host unless it boots from a volume. With disks in
     Ceph, hosts support raw images but not qcow2. Convert the image: nova-compute
     removes such a trait if it is added by hand.
     """
-
-    rule = "image-type-no-host"
-    severity = Severity.ERROR
-    kind = SubjectKind.FORMAT
-    name: str
-    trait: str
-    images: tuple[str, ...]
-
-    def words(self) -> Words:
-        return Words(
-            f"no host has {self.trait}, so that none can take a server of the "
-            f"{listed(self.images, 'image')} with its disk on the host",
-            Command(
-                "convert",
-                (
-                    Option("-f", self.name),
-                    Option("-O", "raw"),
-                    Placeholder("FROM"),
-                    Placeholder("TO"),
-                ),
-                program="qemu-img",
-            ),
-            "convert the image to raw, or any other format that a host supports",
-        )
-
-
-def no_host(analysis: Analysis) -> Iterator[ImageTypeNoHost]:
     if not analysis.is_on(options.IMAGE_TYPE):
         return
     for each in _formats(analysis):
         if not each.hosts:
-            yield ImageTypeNoHost(each.name, each.trait.name, each.titles)
+            files = Placeholder("FROM"), Placeholder("TO")
+            formats = Option("-f", each.name), Option("-O", "raw")
+            yield ERROR(
+                each.name,
+                f"no host has {each.trait.name}, so that none can take a server of the "
+                f"{listed(each.titles, 'image')} with its disk on the host",
+                Command("convert", (*formats, *files), program="qemu-img"),
+                "convert the image to raw, or any other format that a host supports",
+                images=each.titles,
+            )
 
 
-@dataclasses.dataclass(frozen=True)
-class ImageTypeFewHosts(Finding):
-    """A format that some hosts lack, while the scheduler enforces formats.
+@rule("image-type-few-hosts", SubjectKind.FORMAT, SubjectKind.IMAGE)
+def few_hosts(analysis: Analysis) -> Iterator[Fault]:
+    """*Note.* A format that some hosts lack, while the scheduler enforces formats.
 
     Servers land correctly, but hosts fill unevenly.
-
-    :ivar hosts: hosts that lack it
     """
-
-    rule = "image-type-few-hosts"
-    severity = Severity.NOTE
-    kind = SubjectKind.FORMAT
-    name: str
-    trait: str
-    images: tuple[str, ...]
-    hosts: tuple[str, ...]
-    total: int
-
-    def words(self) -> Words:
-        return Words(
-            f"{len(self.hosts)} of {self.total} hosts lack "
-            f"{self.trait} and are left out for the "
-            f"{listed(self.images, 'image')}: {ranges(self.hosts, 'host')}"
-        )
-
-
-def few_hosts(analysis: Analysis) -> Iterator[ImageTypeFewHosts]:
-    """Formats that leave a flavor without a host have a rule of their own."""
     if not analysis.is_on(options.IMAGE_TYPE):
         return
     every = analysis.all_hosts
@@ -99,8 +66,13 @@ def few_hosts(analysis: Analysis) -> Iterator[ImageTypeFewHosts]:
         partial = each.hosts and each.hosts != every
         if partial and not _shut_out(analysis, each):
             lacking = analysis.host_names(every - each.hosts)
-            yield ImageTypeFewHosts(
-                each.name, each.trait.name, each.titles, lacking, len(every)
+            yield NOTE(
+                each.name,
+                f"{len(lacking)} of {len(every)} hosts lack {each.trait.name} and are "
+                f"left out for the {listed(each.titles, 'image')}: "
+                f"{ranges(lacking, 'host')}",
+                images=each.titles,
+                hosts=lacking,
             )
 
 
@@ -143,47 +115,28 @@ def flavor_no_host(analysis: Analysis) -> Iterator[ImageTypeFlavorNoHost]:
             yield ImageTypeFlavorNoHost(each.name, each.trait.name, each.plain, flavors)
 
 
-@dataclasses.dataclass(frozen=True)
-class ImageTypeOff(Finding):
+@rule("image-type-off", SubjectKind.OPTION, SubjectKind.IMAGE)
+def off(analysis: Analysis) -> Iterator[Fault]:
     """Formats that not all hosts support, while the scheduler ignores formats.
 
     An error if the option was supplied, else a warning. Servers can land on hosts that
     do not support their image. There they fail, or nova-compute converts every disk.
-
-    :ivar formats: with the number of hosts that support each
     """
-
-    rule = "image-type-off"
-    kind = SubjectKind.OPTION
-    name = options.IMAGE_TYPE
-    severity: Severity
-    formats: tuple[tuple[str, int], ...]
-    total: int
-    images: tuple[str, ...]
-    setting: Setting
-
-    def words(self) -> Words:
-        supported = ", ".join(f"{name} by {number}" for name, number in self.formats)
-        return Words(
-            f"{off_by(self.setting)}, and of {self.total} hosts not all "
-            f"support the formats in use: {supported}; servers of the "
-            f"{listed(self.images, 'image')} can land on one that does not",
-            enable("image-type", self.setting),
-        )
-
-
-def off(analysis: Analysis) -> Iterator[ImageTypeOff]:
     setting = analysis.setting(options.IMAGE_TYPE)
     if setting.value:
         return
     partial = [e for e in _formats(analysis) if e.hosts != analysis.all_hosts]
     if partial:
-        yield ImageTypeOff(
+        supported = ", ".join(f"{each.name} by {len(each.hosts)}" for each in partial)
+        images = tuple(title for each in partial for title in each.titles)
+        yield Fault(
             Severity.ERROR if setting.given else Severity.WARNING,
-            tuple((each.name, len(each.hosts)) for each in partial),
-            len(analysis.all_hosts),
-            tuple(title for each in partial for title in each.titles),
-            setting,
+            options.IMAGE_TYPE,
+            f"{off_by(setting)}, and of {len(analysis.all_hosts)} hosts not all "
+            f"support the formats in use: {supported}; servers of the "
+            f"{listed(images, 'image')} can land on one that does not",
+            enable("image-type", setting),
+            images=images,
         )
 
 
@@ -246,8 +199,8 @@ def _shut_out(analysis: Analysis, each: _Format) -> tuple[str, ...]:
 
 
 RULES = (
-    Rule(ImageTypeNoHost, no_host, SubjectKind.IMAGE),
-    Rule(ImageTypeFewHosts, few_hosts, SubjectKind.IMAGE),
+    no_host,
+    few_hosts,
     Rule(ImageTypeFlavorNoHost, flavor_no_host, SubjectKind.FLAVOR),
-    Rule(ImageTypeOff, off, SubjectKind.IMAGE),
+    off,
 )

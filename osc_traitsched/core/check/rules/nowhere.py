@@ -296,6 +296,9 @@ _REFUSED = {
     state.TOO_FEW_NUMA_NODES: "{key}={wanted}, and they have {found} NUMA nodes",
 }
 
+#: nova-compute rejects it, too (nova/compute/claims.py, ``_test_numa_topology``).
+_CLAIMED = state.TOO_FEW_NUMA_NODES
+
 
 @rule("filters-flavor-no-host", SubjectKind.FLAVOR)
 def flavor_no_host(analysis: Analysis) -> Iterator[Fault]:
@@ -303,7 +306,7 @@ def flavor_no_host(analysis: Analysis) -> Iterator[Fault]:
 
     An error if the filters are known, else a warning. It counts what the API shows of
     hosts and does not change with their servers: capabilities, aggregates, NUMA nodes.
-    nova-compute checks NUMA nodes even without NUMATopologyFilter. Page sizes and PCI
+    nova-compute counts NUMA nodes even without NUMATopologyFilter. Page sizes and PCI
     devices are not visible.
     """
     for flavor in analysis.flavors:
@@ -326,7 +329,13 @@ def _rejections(
             if host.compute.uuid not in fitting:
                 continue
             answers = ((name, judge(name, host, spec, settings)) for name in names)
-            fails = ((n, a) for n, a in answers if isinstance(a, Fails) and _lasts(a))
+            fails = (
+                (name, answer)
+                for name, answer in answers
+                if isinstance(answer, Fails)
+                and _lasts(answer)
+                and (name in filtering.names or answer.reason == _CLAIMED)
+            )
             first = next(fails, None)
             if first is None:
                 return {}
@@ -345,8 +354,7 @@ def _lasts(answer: Fails) -> bool:
 def _rejected(
     analysis: Analysis, name: str, rejected: Mapping[tuple[str, Fails], list[str]]
 ) -> Fault:
-    numa = (state.NO_NUMA_TOPOLOGY, state.TOO_FEW_NUMA_NODES)
-    is_sure = all(fails.reason in numa for _, fails in rejected)
+    is_sure = all(fails.reason == _CLAIMED for _, fails in rejected)
     parts = (
         f"{filter_name} rejects the {ranges(hosts, 'host')}: "
         + _REFUSED[fails.reason].format(

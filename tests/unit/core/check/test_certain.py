@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import itertools
 
@@ -9,10 +10,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from osc_traitsched.core.check.finding import Fault, Severity, SubjectKind
-from osc_traitsched.core.check.rules.image_type import (
-    ImageTypeFlavorNoHost,
-    ImageTypeNoHost,
-)
+from osc_traitsched.core.check.rules.image_type import ImageTypeFlavorNoHost
 from osc_traitsched.core.check.rules.isolation import (
     IsolationMemberLacksTrait,
     IsolationNotRequired,
@@ -188,11 +186,6 @@ def disproved(found, truth):
 
 
 @disproved.register
-def _(found: ImageTypeNoHost, truth):
-    return truth.anybody(images=found.images, ways=[False])
-
-
-@disproved.register
 def _(found: ImageTypeFlavorNoHost, truth):
     return truth.anybody(found.flavors, found.images, ways=[False])
 
@@ -219,6 +212,8 @@ def _(found, truth):
 
 @disproved.register
 def _(found: Fault, truth):
+    if found.rule == "image-type-no-host":
+        return truth.anybody(images=found.images, ways=[False])
     if found.rule == "resources-not-together":
         return truth.anybody([found.name])
     if found.rule == "resources-no-host":
@@ -248,3 +243,18 @@ def test_no_pair_of_flavor_and_image_finds_a_host_that_check_denies(of):
     for found in findings(of, "image-type", "traits", "resources", "isolation"):
         event(f"{found.rule} {found.severity.value}")
         assert disproved(found, truth) == set(), found
+
+
+@given(clouds())
+@settings(max_examples=100, deadline=None)
+def test_every_flavor_that_no_host_could_ever_take_is_an_error(of):
+    # Isolation of all hosts is a finding about aggregates.
+    assumptions = of.assumptions.changed(options.ISOLATION, False)
+    of = dataclasses.replace(of, assumptions=assumptions)
+    truth = Truth(of)
+    # Any user can pin CPUs by an image.
+    truth.images["pinning"] = image("pinning", hw_cpu_policy="dedicated")
+    errors = [each for each in findings(of) if each.severity is Severity.ERROR]
+    for name in truth.flavors:
+        is_found = any(each.is_about(SubjectKind.FLAVOR, [name]) for each in errors)
+        assert is_found or truth.anybody([name])

@@ -299,6 +299,7 @@ def test_an_image_of_another_project_is_a_note():
 # filters-flavor-no-host
 
 
+NUMA = "NUMATopologyFilter"
 CAPS, TYPES = "ComputeCapabilitiesFilter", "AggregateTypeAffinityFilter"
 QEMU = {"hypervisor_type": "QEMU", "cpu_info": {"topology": {"cells": 2}}}
 NUMA_HOSTS = {"hypervisor_type": "QEMU", "cpu_info": None}
@@ -333,7 +334,8 @@ NUMA_HOSTS = {"hypervisor_type": "QEMU", "cpu_info": None}
 )
 def test_a_flavor_that_filters_reject_on_every_host_is_found(specs, report, part):
     flavors = [flavor("f", {"vcpus": 4}, **specs), flavor("g")]
-    of = cloud(given("ComputeFilter", CAPS), flavors, **report)
+    filters = [CAPS, *([NUMA] if report["hypervisor_type"] == "fake" else [])]
+    of = cloud(given("ComputeFilter", *filters), flavors, **report)
     assert (only(of).rule, only(of).name) == ("filters-flavor-no-host", "f")
     assert only(of).severity is Severity.ERROR
     assert part in words(of)[0]
@@ -371,6 +373,12 @@ def test_the_host_that_a_filter_passes_must_fit_the_flavor():
     ("settings", "specs", "report"),
     [
         (given("ComputeFilter", CAPS), {"capabilities__hypervisor_type": "QEMU"}, QEMU),
+        # nova-compute claims no NUMA nodes on a host without any.
+        (
+            given("ComputeFilter"),
+            {"hw__mem_page_size": "1GB"},
+            {"hypervisor_type": "fake"},
+        ),
         # Other servers come and go.
         (
             given("ComputeFilter", CAPS),
