@@ -692,7 +692,14 @@ def _by_clause(groups: list[tuple[Rejection, list[Provider]]]) -> list[Share]:
     return shares
 
 
-def _rank(clause: Condition, failing: Mapping[Condition, int]) -> tuple[int, bool]:
+#: Traits of a TPM's model, which Nova requires beside that of its version.
+_MODELS = ("_TPM_CRB", "_TPM_TIS")
+
+
+def _rank(
+    clause: Condition, failing: Mapping[Condition, int]
+) -> tuple[int, bool, bool]:
     """Most hosts first; what prefilters require comes last."""
     is_direct = not isinstance(clause, RootTrait) or clause.forbidden
-    return failing[clause], is_direct
+    is_named = not getattr(clause, "name", "").endswith(_MODELS)
+    return failing[clause], is_direct, is_named

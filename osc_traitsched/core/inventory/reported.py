@@ -14,23 +14,15 @@ _PCI = (
 #: Where to look on the hosts, by the start of a name. Flavors and images ask for these
 #: to protect servers: a fix never takes the key off.
 _WHERE_TO_LOOK = (
-    (
-        "COMPUTE_SECURITY_UEFI_SECURE_BOOT",
-        "check libvirt and its UEFI firmware with secure boot (OVMF, in "
-        "/usr/share/qemu/firmware) on the hosts",
-    ),
+    ("COMPUTE_SECURITY_UEFI_SECURE_BOOT", "check OVMF and libvirt on the hosts"),
     (
         "COMPUTE_SECURITY_STATELESS_FIRMWARE",
         "check libvirt on the hosts: stateless firmware needs 8.6.0",
     ),
-    (
-        "COMPUTE_SECURITY_TPM",
-        "check swtpm and [libvirt]swtpm_enabled on the hosts",
-    ),
+    ("COMPUTE_SECURITY_TPM", "check swtpm and [libvirt]swtpm_enabled on the hosts"),
     (
         "HW_CPU_X86_AMD_SEV|MEM_ENCRYPTION_CONTEXT",
-        "check SEV in the BIOS of the hosts, the parameter sev of kvm_amd, and "
-        "[libvirt]num_memory_encrypted_guests",
+        "check SEV in BIOS, kernel and [libvirt]num_memory_encrypted_guests",
     ),
     ("COMPUTE_IMAGE_TYPE_", "convert the image, or check [libvirt]images_type"),
     ("VGPU", "check [devices]enabled_mdev_types on the hosts"),

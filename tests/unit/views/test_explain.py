@@ -347,6 +347,13 @@ def test_a_fix_for_several_servers_says_how_many_it_adds():
     ]
 
 
+@pytest.mark.parametrize(("version", "trait"), [("2.0", "2_0"), ("1.2", "1_2")])
+def test_the_trait_that_the_version_of_a_tpm_names_is_the_reason(version, trait):
+    flavor = {"hw:tpm_version": version}
+    found = explained({"cloud": {"a": {}, "b": {}}, "flavor": flavor})
+    assert text(found)[1].startswith(f"  2 lack trait COMPUTE_SECURITY_TPM_{trait} ")
+
+
 def test_a_line_of_which_nothing_fits_says_why_without_figures():
     names = ", ".join(f"host{n}-of-rack-{n}" for n in range(0, 40, 7))
     reason = f"are short of RAM (need 4096 MB) ({names}: 512 MB free of 65024)"

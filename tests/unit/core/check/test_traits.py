@@ -7,6 +7,7 @@ import dataclasses
 import pytest
 
 from osc_traitsched.core.check.finding import Severity, SubjectKind
+from osc_traitsched.core.check.words import give
 from osc_traitsched.core.nova import options
 from osc_traitsched.paste import line
 from tests.unit.core.check.surveys import (
@@ -99,6 +100,21 @@ def test_a_value_of_a_trait_that_could_mean_anything_has_no_command(value):
     assert found.words().fix == (
         "set the value to required or forbidden, or remove the key"
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "look"),
+    [
+        ("COMPUTE_SECURITY_TPM_2_0", "check swtpm and [libvirt]swtpm_enabled"),
+        ("COMPUTE_SECURITY_TPM_TIS", "check swtpm and [libvirt]swtpm_enabled"),
+        ("COMPUTE_VOLUME_EXTEND", "check libvirt, QEMU"),
+        ("CUSTOM_PCI_10DE_20F1", "set [pci]report_in_placement on every compute first"),
+    ],
+)
+def test_what_no_host_reports_is_to_be_looked_for_and_no_key_is_taken_off(name, look):
+    fix = give(name)
+    assert fix.startswith(look)
+    assert "take" not in fix
 
 
 def test_an_unknown_trait_of_a_group_of_its_own_is_found():
