@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import itertools
 import os
+import re
+import stat
 from collections.abc import Iterable, Iterator, Set
 
 from osc_traitsched.cloud import lookup, read
@@ -269,6 +272,22 @@ def plan_saving(
     return made
 
 
+_SECRET = re.compile("password|secret|connection|transport_url")
+
+
+def exposed(sources: SettingsSources) -> Iterator[str]:
+    """Lines of named files with passwords, one a file, and what to do about them."""
+    for ini in deployments.read_files(sources.nova_conf):
+        secrets = (entry for (_, key), entry in ini.items() if _SECRET.search(key))
+        for entry in itertools.islice(secrets, 1):
+            path = document.located(entry.path)
+            is_open = bool(path.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH))
+            yield (
+                f"{entry.source} has a password{', and others can read it' * is_open}; "
+                "config doctor has a command that keeps only the lines that are read"
+            )
+
+
 def save(saving: Saving) -> None:
     """Write the document, if the file differs.
 
@@ -359,6 +378,6 @@ def _fragment_text(deployment: str, turned: Switched, files: Named) -> str:
     if deployment == TRIPLEO:
         return deployments.environment(turned.values, turned.assumptions.release)
     if deployment == RHOSO:
-        present = files.control_plane.text if files.control_plane else ""
+        present = files.control_plane.scheduler.text if files.control_plane else ""
         return deployments.control_plane(turned.values, present)
     return deployments.nova_conf_text(turned.values)

@@ -252,9 +252,7 @@ LOG.addFilter(_make_visible)
 
 
 #: Below an answer for a person that rests on the scheduler's settings, without any.
-NOT_SUPPLIED = (
-    "nova.conf unknown; run once: openstack trait-sched config save --nova-conf FILE"
-)
+NOT_SUPPLIED = "nova.conf unknown; run once: {} --nova-conf FILE"
 
 
 class Command(command.Command):  # type: ignore[misc,unused-ignore]
@@ -377,7 +375,10 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
             code = super().run(parsed_args) or self.exit_code
             fmt = getattr(parsed_args, "formatter", getattr(parsed_args, "format", ""))
             if app.lacks_settings and fmt in FOR_PEOPLE:
-                LOG.warning("%s", NOT_SUPPLIED)
+                save = paste.line(
+                    paste.openstack("trait-sched config save"), self.repeated_options
+                )
+                LOG.warning("%s", NOT_SUPPLIED.format(save))
             return self._final(code, parsed_args)
         except Mistakes as exc:
             for each in exc.mistakes:

@@ -163,6 +163,8 @@ class SaveConfig(base.Command):
         todo = saving.plan_saving(
             sources, scheduler_args.places_of(self.app), args.force
         )
+        for caution in saving.exposed(sources):
+            base.LOG.warning("%s", caution)
         if not args.dry_run:
             saving.save(todo)
         self.app.stdout.write(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import dataclasses
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import yaml
 
@@ -11,8 +14,139 @@ from osc_traitsched.config.document import Branch
 from osc_traitsched.config.nova_conf import Entry, Ini, put, section_and_key
 from osc_traitsched.core.errors import BadConfiguration, NoParameter
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.options import Value
+from osc_traitsched.core.nova.options import (
+    Consumer,
+    NoEffect,
+    Option,
+    OptionType,
+    Value,
+)
 from osc_traitsched.core.nova.settings import Setting
+from osc_traitsched.text import listed
+
+# The configuration room: whose a file of YAML is, and what is seen in it.
+
+
+#: By a key at the top: whose the file is, and the option that takes it, if any does.
+_WHOSE: tuple[tuple[str, str, str], ...] = (
+    ("parameter_defaults|resource_registry", "TripleO's", "--environment"),
+    ("apiVersion|kind|spec", "of Kubernetes", "--control-plane"),
+    ("conf|.*_helm_values", "of OpenStack-Helm", "--nova-conf"),
+    ("kolla_.*|enable_.*|network_interface", "Kolla-Ansible's", ""),
+    ("applications|services|machines|settings|nova-cloud-controller", "a charm's", ""),
+    ("nova_.*|.*_overrides|shared-infra_hosts", "OpenStack-Ansible's", ""),
+    ("nova::.*", "hieradata of Puppet", ""),
+)
+
+
+def _refused(
+    path: str, tops: Sequence[Branch], reason: str, taker: str
+) -> BadConfiguration:
+    """An error that says whose the file is, and what is seen in it and not read.
+
+    :param taker: the option that named the file
+    """
+    keys = {key for top in tops if _is_mapping(top) for key in top.children()}
+    for pattern, whose, option in _WHOSE:
+        if option != taker and any(re.fullmatch(pattern, key) for key in keys):
+            way = f"name it by {option}" if option else _RENDERED
+            reason += f"; it is {whose}: {way}"
+            break
+    places = [f"{key} (line {value.line})" for key, value, _ in _mentions(tops)]
+    reason += f"; not read: {listed(places)}" if places else ""
+    return BadConfiguration(path, None, reason)
+
+
+_RENDERED = "use the rendered nova.conf (config doctor has the command)"
+
+
+def _is_mapping(top: Branch) -> bool:
+    return isinstance(top.node, yaml.MappingNode)
+
+
+def _mentions(tops: Iterable[Branch]) -> Iterator[tuple[str, Branch, Option]]:
+    """Keys that stand for an option of Nova, with the values behind them."""
+    for top in tops:
+        for key, value in document.values(top):
+            named = options.NAMES.get(".".join(value.name.split(".")[-2:]))
+            is_novas = "nova" in value.name.lower()
+            option = named or (options.mentioned(key) if is_novas else None)
+            if option:
+                yield key, value, option
+
+
+def _unread(entry: Entry, option: Option, reason: str, is_unread: bool) -> Entry:
+    """The entry as one that sets nothing here, with the reason.
+
+    :param is_unread: Nova may read it
+    """
+    name, source = option.name, entry.source
+    line = NoEffect(name, source, name, reason, is_unread=is_unread)
+    return dataclasses.replace(entry, no_effect=line)
+
+
+def _unread_value(value: Branch, option: Option, reason: str, is_unread: bool) -> Ini:
+    entry = Entry("", value.path, value.line)
+    name = f"{value.name}:{entry.source}"
+    return {("", name): _unread(entry, option, reason, is_unread)}
+
+
+# The configuration room: files of nova.conf, and the values of OpenStack-Helm.
+
+
+def read_files(paths: Iterable[str]) -> tuple[Ini, ...]:
+    """Read files, and of directories the ``*.conf`` in the order of their names.
+
+    A file of YAML has the values of OpenStack-Helm.
+
+    :raises BadConfiguration: when one can't be read, or there is none at all
+    """
+    paths = tuple(paths)
+    files = [file for path in paths for file in nova_conf.files_of(path)]
+    if paths and not files:
+        raise BadConfiguration(paths[0], None, "a directory without any *.conf file")
+    return tuple(map(_read_file, files))
+
+
+def _read_file(path: str) -> Ini:
+    if path.endswith((".yaml", ".yml", ".json")):
+        return _helm_values(path)
+    return nova_conf.parse_ini(nova_conf.Text(path, document.read_text(path)))
+
+
+def _helm_values(path: str) -> Ini:
+    """What OpenStack-Helm writes into nova.conf: ``conf.nova``, at any depth."""
+    entries: dict[tuple[str, str], Entry] = {}
+    tops = document.read(path)
+    values = [pair for top in tops for pair in document.values(top)]
+    if not any(key == "conf" for key, _ in values):
+        reason = "has no conf.nova, as the values of OpenStack-Helm have"
+        raise _refused(path, tops, reason, "--nova-conf")
+    for name, conf in values:
+        nova = conf.find("nova") if name == "conf" and _is_mapping(conf) else None
+        for section, branch in nova.children().items() if nova else ():
+            for key, value in branch.children().items():
+                for text in _helm_texts(value):
+                    entry = Entry(text, path, value.line)
+                    put(entries, section_and_key(f"{section}.{key}"), entry)
+    for _, value, option in _mentions(tops):
+        if ".conf.nova." not in f".{value.name}":
+            reason = f"the chart writes conf.nova, and not {value.name}"
+            entries.update(_unread_value(value, option, reason, is_unread=False))
+    return entries
+
+
+def _helm_texts(value: Branch) -> list[str]:
+    """A value, or each of several; null leaves the option out."""
+    text, items = value.text(), value.items()
+    if text is not None:
+        return [] if value.is_null else [text]
+    if items is None:
+        several = value.find("values")
+        items = several.items() if several else None
+        return [each.text() or "" for each in items or ()]
+    return [",".join(each.text() or "" for each in items)]
+
 
 # The configuration room: the environment files of a TripleO deployment.
 
@@ -26,7 +160,9 @@ PARAMETERS: Mapping[str, str] = {
     "NovaSchedulerPlacementAggregateRequiredForTenants": options.TENANT_REQUIRED,
     "NovaSchedulerQueryPlacementForAvailabilityZone": options.AZ_QUERY,
     "NovaSchedulerQueryPlacementForRoutedNetworkAggregates": options.ROUTED_NETWORKS,
+    "NovaSchedulerShuffleBestSameWeighedHosts": options.SHUFFLE,
 }
+_SUBSET = "NovaSchedulerHostSubsetSize"
 
 #: The older one counts only where the newer one is empty.
 FILTERS = ("NovaSchedulerEnabledFilters", "NovaSchedulerDefaultFilters")
@@ -35,6 +171,11 @@ FILTERS = ("NovaSchedulerEnabledFilters", "NovaSchedulerDefaultFilters")
 EXTRA_CONFIG = ("ExtraConfig", "ControllerExtraConfig")
 
 AVAILABLE_FILTERS = "NovaSchedulerAvailableFilters"
+
+_READ = frozenset({*PARAMETERS, _SUBSET, *FILTERS, *EXTRA_CONFIG, AVAILABLE_FILTERS})
+
+#: Other sections of an environment file.
+_SECTIONS = ("resource_registry", "parameters", "parameter_merge_strategies")
 
 # What Heat takes for a boolean parameter (oslo.utils, bool_from_string, strict).
 _BOOLEANS: Mapping[str, bool] = {
@@ -63,6 +204,13 @@ def settings(paths: Iterable[str]) -> Mapping[str, Setting]:
         for parameter, option in PARAMETERS.items()
         if parameter in given
     }
+    if _SUBSET in given:
+        text = given[_SUBSET].text() or ""
+        try:
+            size = nova_conf.parse(options.OPTIONS[options.HOST_SUBSET_SIZE], text)
+        except ValueError as exc:
+            raise given[_SUBSET].bad(f"is not {exc}", text) from exc
+        found[options.HOST_SUBSET_SIZE] = _setting(_SUBSET, given[_SUBSET], size)
     for parameter in (AVAILABLE_FILTERS, *FILTERS):
         filters = _list(given[parameter]) if parameter in given else ()
         if filters:
@@ -76,25 +224,63 @@ def settings(paths: Iterable[str]) -> Mapping[str, Setting]:
 
 
 def extra_config(paths: Iterable[str]) -> Ini:
-    """Options of nova.conf in hieradata: ``nova::config::nova_config``.
+    """Options of nova.conf in hieradata, and all that is seen and not read.
 
-    Of all nodes, and of the role Controller, which wins.
+    Of all nodes, and of the role Controller, which wins. Parameters of puppet-nova have
+    the names of their options.
 
     :raises BadConfiguration: for a file that Heat refuses
     """
     given = _given(paths)
-    found: dict[tuple[str, str], Entry] = {}
+    entries: dict[tuple[str, str], Entry] = {}
     for parameter in EXTRA_CONFIG:
         hieradata = given.get(parameter)
-        config = hieradata.find("nova::config::nova_config") if hieradata else None
-        for name, entry in config.children().items() if config else ():
-            value = entry.find("value")
-            if value is not None:
-                text = ",".join(_list(value)) if value.items() else value.text() or ""
-                section, _, key = name.partition("/")
-                place = Entry(text, value.path, value.line)
-                put(found, section_and_key(f"{section}.{key}"), place)
-    return found
+        for name, value in hieradata.children().items() if hieradata else ():
+            if name == "nova::config::nova_config":
+                for written, setting in value.children().items():
+                    section, _, key = written.partition("/")
+                    _put_texts(entries, f"{section}.{key}", setting.find("value"))
+            elif option := options.mentioned(name) if "nova::" in name else None:
+                if name.startswith("nova::compute::"):
+                    reason = f"{name} is for compute nodes alone"
+                    entries.update(_unread_value(value, option, reason, True))
+                else:
+                    _put_texts(entries, option.name, value)
+    for parameter in sorted(given.keys() - _READ):
+        value = given[parameter]
+        for name, branch, option in (*_itself(parameter, value), *_mentions([value])):
+            reason = f"{name} of {parameter}" if name != parameter else name
+            entries.update(_unread_value(branch, option, reason, is_unread=True))
+    return entries
+
+
+def _itself(parameter: str, value: Branch) -> Iterator[tuple[str, Branch, Option]]:
+    option = options.mentioned(parameter) if "Nova" in parameter else None
+    if option:
+        yield parameter, value, option
+
+
+def _put_texts(
+    entries: dict[tuple[str, str], Entry], name: str, value: Branch | None
+) -> None:
+    """Put what puppet writes: a line for each of several values."""
+    option = options.NAMES.get(name)
+    if value is None:
+        return
+    if option and option.kind is OptionType.MULTI:
+        texts = [_json(item) for item in value.items() or [value]]
+    else:
+        texts = [",".join(_list(value)) if value.items() else value.text() or ""]
+    for text in texts:
+        put(entries, section_and_key(name), Entry(text, value.path, value.line))
+
+
+def _json(value: Branch) -> str:
+    """A text as it is, and a mapping as Nova's aliases are written."""
+    text = value.text()
+    if text is not None:
+        return text
+    return json.dumps({key: each.text() for key, each in value.children().items()})
 
 
 def _given(paths: Iterable[str]) -> dict[str, Branch]:
@@ -109,7 +295,12 @@ def _parameters(path: str) -> Mapping[str, Branch]:
     documents = document.read(path)
     if len(documents) > 1:
         raise documents[1].bad("a second document: an environment file has one")
-    found = documents[0].find("parameter_defaults") if documents else None
+    if not documents or documents[0].is_null:
+        return {}
+    if not documents[0].children().keys() & {*_SECTIONS, "parameter_defaults"}:
+        reason = "has no parameter_defaults, as environment files of TripleO have"
+        raise _refused(path, documents, reason, "--environment")
+    found = documents[0].find("parameter_defaults")
     return found.children() if found else {}
 
 
@@ -155,22 +346,66 @@ SCHEDULER = (
 )
 
 
-def read(path: str) -> nova_conf.Text:
-    """Return the scheduler's customServiceConfig; empty if there is none.
+@dataclasses.dataclass(frozen=True)
+class ControlPlane:
+    """What RHOSO's control plane sets in Nova.
 
-    A control plane, the body of an ``oc patch`` without a kind, or the ConfigMap
-    ``service-values`` of RHOSO's published architectures.
+    :ivar scheduler: the scheduler's customServiceConfig; empty if there is none
+    :ivar entries: what the services read, and lines that set nothing
+    """
+
+    scheduler: nova_conf.Text
+    entries: Ini = dataclasses.field(default_factory=dict)
+
+
+#: The parts of nova.conf's readers; nova-api turns aliases into requests
+#: (nova/compute/api.py).
+_CONSUMERS = {
+    SCHEDULER[-2]: frozenset(Consumer) - {Consumer.API},
+    "apiServiceTemplate": {Consumer.API, Consumer.MOVE},
+}
+
+
+def read(path: str) -> ControlPlane:
+    """Read a control plane.
+
+    Or the body of an ``oc patch`` without a kind, or the ConfigMap ``service-values``
+    of RHOSO's published architectures.
 
     :raises BadConfiguration: for a file that has not one control plane
     """
-    resources = [each for top in document.read(path) for each in _resources(top)]
-    planes = [each for each in resources if _scheduler_in(each)]
+    tops = document.read(path)
+    resources = [each for top in tops for each in _resources(top)]
+    planes = [each for each in resources if _template_in(each)]
     if not planes:
-        raise BadConfiguration(path, None, f"no {KIND} in this file")
+        raise _refused(path, tops, f"no {KIND} in this file", "--control-plane")
     if len(planes) > 1:
         raise planes[1].bad(f"a second {KIND}: leave one in the file")
-    found = planes[0].find(*_scheduler_in(planes[0]))
-    return _text(found) if found else nova_conf.Text(path, "")
+    template = planes[0].find(*_template_in(planes[0]))
+    config = template.find(*SCHEDULER[3:]) if template else None
+    text = _text(config) if config else nova_conf.Text(path, "")
+    entries: dict[tuple[str, str], Entry] = {}
+    for key, value in document.values(template) if template else ():
+        if key == SCHEDULER[-1] and value.is_string():
+            service = value.name.split(".")[-2]
+            if service != SCHEDULER[-2]:
+                entries.update(_of_service(service, _text(value)))
+    return ControlPlane(text, {**entries, **_of_service(SCHEDULER[-2], text)})
+
+
+def _of_service(service: str, text: nova_conf.Text) -> Ini:
+    """What a service reads of its text, and options that it does not read."""
+    entries: dict[tuple[str, str], Entry] = {}
+    consumers = _CONSUMERS.get(service, ())
+    for name, entry in nova_conf.parse_ini(text).items():
+        option = options.NAMES.get(".".join(name))
+        if option and option.consumer not in consumers:
+            reason = f"{service} is not the part of the service that reads it"
+            unread = _unread(entry, option, reason, not consumers)
+            entries["", f"{service}.{option.name}"] = unread
+        elif option or service == SCHEDULER[-2]:
+            entries[name] = entry
+    return entries
 
 
 def _resources(top: Branch) -> list[Branch]:
@@ -181,16 +416,16 @@ def _resources(top: Branch) -> list[Branch]:
     return [top] if items is None else items.items() or []
 
 
-def _scheduler_in(resource: Branch) -> tuple[str, ...]:
-    """Where a resource has the scheduler's text; empty if it can't have one."""
+def _template_in(resource: Branch) -> tuple[str, ...]:
+    """Where a resource has Nova's services; empty if it can't have them."""
     kind = resource.find("kind")
     if kind is None:
-        return SCHEDULER if resource.find(*SCHEDULER[:3]) else ()
+        return SCHEDULER[:3] if resource.find(*SCHEDULER[:3]) else ()
     if kind.text() == KIND:
-        return SCHEDULER
+        return SCHEDULER[:3]
     name = resource.find("metadata", "name") if kind.text() == "ConfigMap" else None
     is_values = name is not None and name.text() == "service-values"
-    return ("data", "nova", *SCHEDULER[3:]) if is_values else ()
+    return ("data", "nova") if is_values else ()
 
 
 def _text(found: Branch) -> nova_conf.Text:

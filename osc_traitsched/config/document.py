@@ -91,6 +91,9 @@ def unreadable(path: str, exc: OSError) -> BadConfiguration:
 _NULL = "tag:yaml.org,2002:null"
 _STRING = "tag:yaml.org,2002:str"
 
+#: What Jinja, Go and Ruby replace; YAML and oslo.config give these no meaning.
+_TEMPLATE = re.compile(r"^(?!\s*#).*?({%|{{|<%)", re.MULTILINE)
+
 _TOO_DEEP = "nested too deeply"
 
 #: PyYAML takes an escape such as "\uD800" for a character, which nothing can encode.
@@ -200,6 +203,21 @@ def read(path: str) -> tuple[Branch, ...]:
     return parse(path, read_text(path))
 
 
+def check_rendered(path: str, text: str) -> None:
+    """Refuse a template.
+
+    :raises BadConfiguration: with its first line to replace
+    """
+    mark = _TEMPLATE.search(text)
+    if mark:
+        line = text.count("\n", 0, mark.start(1)) + 1
+        reason = (
+            f"a template ({mark[1]} in line {line}): give the rendered file; for "
+            "nova.conf, config doctor has the command"
+        )
+        raise BadConfiguration(path, line, reason)
+
+
 def parse(path: str, text: str) -> tuple[Branch, ...]:
     """Return the documents of a text.
 
@@ -218,6 +236,7 @@ def parse(path: str, text: str) -> tuple[Branch, ...]:
     try:
         return _composed(path, loader)
     except yaml.MarkedYAMLError as exc:
+        check_rendered(path, text)
         raise _broken(path, exc) from exc
     except RecursionError as exc:
         raise BadConfiguration(path, loader.get_mark().line + 1, _TOO_DEEP) from exc
@@ -225,6 +244,27 @@ def parse(path: str, text: str) -> tuple[Branch, ...]:
         # PyYAML checks neither a version nor the character of an escape.
         reason = "not YAML: a version or an escape is too large"
         raise BadConfiguration(path, loader.get_mark().line + 1, reason) from exc
+
+
+def values(top: Branch) -> Iterator[tuple[str, Branch]]:
+    """All values behind keys, each with its key; those in lists as well."""
+    seen: set[int] = set()
+    waiting = [top]
+    while waiting:
+        branch = waiting.pop()
+        if id(branch.node) in seen:
+            continue
+        seen.add(id(branch.node))
+        if isinstance(branch.node, yaml.MappingNode):
+            pairs = [
+                (key.value, branch._below(key.value, value))
+                for key, value in branch.node.value
+                if isinstance(key, yaml.ScalarNode)
+            ]
+            yield from pairs
+            waiting += [value for _, value in reversed(pairs)]
+        else:
+            waiting += reversed(branch.items() or [])
 
 
 def odd_keys(top: Branch) -> Iterator[BadConfiguration]:

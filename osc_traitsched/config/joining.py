@@ -23,7 +23,7 @@ class Named:
 
     :ivar nova_conf: files and directories
     :ivar environments: TripleO environment files
-    :ivar control_plane: the scheduler's text in an OpenStackControlPlane
+    :ivar control_plane: of RHOSO
     :ivar baseline: one of :data:`baseline.NAMES`, or None for what the rest says
     :ivar given: the names and texts of options set by hand
     :ivar saved: the options of a settings document
@@ -32,7 +32,7 @@ class Named:
 
     nova_conf: tuple[str, ...] = ()
     environments: tuple[str, ...] = ()
-    control_plane: ini.Text | None = None
+    control_plane: deployments.ControlPlane | None = None
     baseline: str | None = None
     given: tuple[tuple[str, str], ...] = ()
     saved: ini.Ini = dataclasses.field(default_factory=dict)
@@ -41,7 +41,7 @@ class Named:
     @property
     def files(self) -> tuple[str, ...]:
         """Paths of all files of the cloud's own."""
-        plane = (self.control_plane.path,) if self.control_plane else ()
+        plane = (self.control_plane.scheduler.path,) if self.control_plane else ()
         return (*self.nova_conf, *self.environments, *plane)
 
 
@@ -65,9 +65,15 @@ def assumptions(
     environment = deployments.settings(named.environments)
     extra = deployments.extra_config(named.environments)
     # Its text becomes the last file of nova.conf.d on such a control plane.
-    plane = [] if named.control_plane is None else [ini.parse_ini(named.control_plane)]
+    plane = [] if named.control_plane is None else [named.control_plane.entries]
     above = () if named.files_win else (named.saved,)
-    files = (extra, *plane, *ini.read(named.nova_conf), *above, _by_hand(named))
+    files = (
+        extra,
+        *plane,
+        *deployments.read_files(named.nova_conf),
+        *above,
+        _by_hand(named),
+    )
     make = functools.partial(_of_release, named, environment, files, release_source)
     found = make(release)
     possible = []

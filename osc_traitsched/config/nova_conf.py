@@ -135,6 +135,7 @@ def parse_ini(text: Text) -> Ini:
 
     :raises BadConfiguration: for what oslo.config can't parse
     """
+    document.check_rendered(text.path, text.text)
     parser = _Parser(text)
     try:
         # A last empty line, so that every value ends before the text does.
@@ -182,54 +183,6 @@ def _normalized(section: str) -> str:
 #: many options may refer to each other in a row.
 _MOST = 100_000
 _MOST_IN_A_ROW = 50
-
-
-def read(paths: Iterable[str]) -> tuple[Ini, ...]:
-    """Read files, and of directories the ``*.conf`` in the order of their names.
-
-    A file of YAML has the values of OpenStack-Helm.
-
-    :raises BadConfiguration: when one can't be read, or there is none at all
-    """
-    paths = tuple(paths)
-    files = [each for path in paths for each in files_of(path)]
-    if paths and not files:
-        raise BadConfiguration(paths[0], None, "a directory without any *.conf file")
-    return tuple(map(_read, files))
-
-
-def _read(path: str) -> Ini:
-    if path.endswith((".yaml", ".yml")):
-        return _helm_values(path)
-    return parse_ini(Text(path, document.read_text(path)))
-
-
-def _helm_values(path: str) -> Ini:
-    """What the values of OpenStack-Helm put into nova.conf: ``conf.nova``."""
-    found: dict[tuple[str, str], Entry] = {}
-    sections = [top.find("conf", "nova") for top in document.read(path)]
-    if not any(sections):
-        reason = "has no conf.nova, as the values of OpenStack-Helm have"
-        raise BadConfiguration(path, None, reason)
-    for section in sections:
-        for name, options in section.children().items() if section else ():
-            for key, value in options.children().items():
-                for each in _helm_texts(value):
-                    entry = Entry(each, path, value.line)
-                    put(found, (_normalized(name), key), entry)
-    return found
-
-
-def _helm_texts(value: document.Branch) -> list[str]:
-    """A value, or each of several; null leaves the option out."""
-    text, items = value.text(), value.items()
-    if text is not None:
-        return [] if value.is_null else [text]
-    if items is None:
-        several = value.find("values")
-        items = several.items() if several else None
-        return [each.text() or "" for each in items or ()]
-    return [",".join(each.text() or "" for each in items)]
 
 
 def settings(

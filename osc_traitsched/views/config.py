@@ -127,7 +127,7 @@ def _place(assumptions: SchedulerSettings) -> tuple[Any, ...]:
 def saved(path: str, text: str, is_done: bool, dry_run: bool) -> str:
     """What is or would be written to the saved settings, and where."""
     if is_done:
-        return visible(f"{path} says so already") + "\n"
+        return visible(f"{path} unchanged") + "\n"
     verb = "Would write" if dry_run else "Wrote"
     lines = (f"{verb} {path}:", *text.rstrip("\n").split("\n"))
     return "".join(f"{visible(line)}\n" for line in lines)

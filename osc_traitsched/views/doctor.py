@@ -20,12 +20,21 @@ _SAVE = "trait-sched config save"
 HOW_TO = {
     "Kolla": "docker exec nova_scheduler cat /etc/nova/nova.conf",
     "TripleO": "sudo podman exec nova_scheduler cat /etc/nova/nova.conf",
-    "RHOSO": "oc rsh nova-scheduler-0 sh -c 'cat /etc/nova/nova.conf.d/*.conf'",
+    # nova-api's pod alone has what its customServiceConfig sets, as [pci]alias.
+    "RHOSO": "for pod in nova-api-0 nova-scheduler-0; do oc exec $pod -- \\\n"
+    "sh -c 'cat /etc/nova/nova.conf.d/*.conf'; done",
     "Helm": "kubectl exec deploy/nova-scheduler -- cat /etc/nova/nova.conf",
     "charms": "juju ssh nova-cloud-controller/leader sudo cat /etc/nova/nova.conf",
     "OSA": "lxc-attach -n $(lxc-ls --filter nova_api) -- cat /etc/nova/nova.conf",
     "packages": "sudo cat /etc/nova/nova.conf",
 }
+
+#: Keeps the scheduler's sections, and by their names the options that are read in
+#: others. Passwords are in neither.
+ONLY_READ = r"""awk '/^[#;]/{next}/^\[/{h=$0;s=/^\[((filter_)?scheduler|metrics)/;k=0;next}
+/^[^ \t]/{k=s||/^[a-z_]*(filter|weight|isol|alias|_zone|per_host|same_host)/||
+/^[a-z_]*(cross_az|pcpu|version_check|query_pl|limit_ten|placement_|image_)/||
+/^[a-z_]*(subset|shuffle)/}k{if(h){print h;h=""}print}'"""
 
 #: What an option is called, and what it would change; of aggregates it says what they
 #: have.
@@ -61,9 +70,13 @@ def lines(found: Diagnosis, options: Sequence[Option]) -> Iterator[str]:
         )
     yield "nova.conf of the running scheduler, by deployment:"
     for name, command in HOW_TO.items():
-        yield f"  {name:<8} {command}"
+        first, *more = command.split("\n")
+        yield f"  {name:<8} {first}"
+        yield from (f"           {each}" for each in more)
     command = line(openstack(_SAVE, Option("--nova-conf", "nova.conf")), options)
-    yield "Write it to a file, and save its place once:"
+    yield "Put this behind it: it keeps the options that are read, and no password:"
+    yield from f"  | {ONLY_READ} > nova.conf".split("\n")
+    yield "Save its place once:"
     yield f"  {command}"
 
 
@@ -84,7 +97,8 @@ def rows(found: Diagnosis, options: Sequence[Option]) -> Table:
     for name, names in found.unknown.items():
         table.append(("unknown", name, _effect(name, names), ""))
     if found.unknown:
-        table += [("how to", name, "", command) for name, command in HOW_TO.items()]
+        end = f" | {ONLY_READ} > nova.conf"
+        table += [("how to", name, "", way + end) for name, way in HOW_TO.items()]
     return COLUMNS, table
 
 

@@ -73,7 +73,7 @@ def test_what_is_saved_is_written_once_and_found_by_the_next_command(
     run = save()
     assert (run.code, run.out) == (0, f"Wrote {document}{text}")
     run = save()
-    assert (run.code, run.out) == (0, f"{document} says so already\n")
+    assert (run.code, run.out) == (0, f"{document} unchanged\n")
 
     os.chdir("/")
     found = shown(openstack)

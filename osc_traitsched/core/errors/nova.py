@@ -324,9 +324,19 @@ class FiltersNotInRelease(Refusal):
     :ivar source: where ``enabled_filters`` was read, in one line
     """
 
-    def __init__(self, names: tuple[str, ...], release: int, source: str) -> None:
+    def __init__(
+        self,
+        names: tuple[str, ...],
+        release: int,
+        source: str,
+        nearest: tuple[str, ...] = (),
+    ) -> None:
         super().__init__(
-            "SchedulerHostFilterNotFound", "filter-not-in-release", names, "scheduler"
+            "SchedulerHostFilterNotFound",
+            "filter-not-in-release",
+            names,
+            "scheduler",
+            nearest=nearest,
         )
         self.release = release
         self.source = source
@@ -335,7 +345,7 @@ class FiltersNotInRelease(Refusal):
         return (
             f"nova-scheduler of {release(self.release)} does not start with "
             f"{listed(self.keys)} in enabled_filters ({self.source}): it has no such "
-            "filter"
+            f"filter{did_you_mean(self.nearest)}"
         )
 
 

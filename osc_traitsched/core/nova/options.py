@@ -464,6 +464,35 @@ class NoEffect:
         return f"take it out{did_you_mean(tuple(map(option, self.nearest)))}"
 
 
+#: Options by all names that they ever had.
+NAMES: Mapping[str, Option] = {
+    name: each
+    for each in OPTIONS.values()
+    for name in (each.name, *(old for old, _ in each.deprecated_names))
+}
+_ENDS: Mapping[str, Option] = {
+    **{
+        name.rpartition(".")[2].replace("_", ""): each
+        for name, each in NAMES.items()
+        if "_" in name.rpartition(".")[2]
+    },
+    "extrafilters": OPTIONS[ENABLED_FILTERS],
+    "schedulerfilters": OPTIONS[ENABLED_FILTERS],
+    "pcialiases": OPTIONS[PCI_ALIAS],
+}
+
+
+def mentioned(name: str) -> Option | None:
+    """The option that a deployment tool's own name stands for.
+
+    Such as ``nova::api::pci_alias``, ``NovaSchedulerHostSubsetSize`` or
+    ``scheduler-default-filters``: its end is the option's name.
+    """
+    plain = re.sub("[^a-z0-9]", "", name.lower())
+    ends = (end for end in sorted(_ENDS, key=len, reverse=True) if plain.endswith(end))
+    return next((_ENDS[end] for end in ends), None)
+
+
 def unread(section: str, key: str, release: int, source: str) -> NoEffect | None:
     """Why a release of Nova does not read a line; None if it may read it.
 

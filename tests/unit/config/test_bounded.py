@@ -34,7 +34,7 @@ def refused(read, path):
 
 
 def scheduler(path):
-    return nova_conf.settings(nova_conf.read([path]), 34, {})
+    return nova_conf.settings(deployments.read_files([path]), 34, {})
 
 
 def environment(path):
@@ -56,7 +56,7 @@ def test_many_small_merges_are_followed(write):
 
 
 def test_aliases_stand_for_one_value_each(write):
-    laughs = ["a0: &a0 [x]"]
+    laughs = ["resource_registry: {}", "a0: &a0 [x]"]
     laughs += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 20)]
     assert environment(write("\n".join(laughs))) == {}
 

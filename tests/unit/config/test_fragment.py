@@ -133,7 +133,9 @@ def test_a_control_plane_that_it_is_merged_into_says_what_was_asked(write, plane
     before = joining.assumptions(joining.Named(control_plane=text), 27, "")
     for wanted in WANTED:
         values = settings.switch(wanted, before).values
-        merged = write("merged.yaml", deployments.control_plane(values, text.text))
+        merged = write(
+            "merged.yaml", deployments.control_plane(values, text.scheduler.text)
+        )
         named = joining.Named(control_plane=deployments.read(merged))
         check(before, joining.assumptions(named, 27, ""), wanted)
 
@@ -146,7 +148,7 @@ def custom_config(text):
 
 
 def test_a_control_planes_own_text_stays_word_by_word_and_in_lines(write):
-    text = deployments.read(write("plane.yaml", PLANES["a text"])).text
+    text = deployments.read(write("plane.yaml", PLANES["a text"])).scheduler.text
     written = deployments.control_plane({options.ISOLATION: True}, text + "x = 1  \n")
     assert custom_config(written) == (
         text.strip("\n") + "\nx = 1\n\n"

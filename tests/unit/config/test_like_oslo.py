@@ -5,7 +5,7 @@ import random
 import pytest
 from oslo_config import cfg
 
-from osc_traitsched.config import nova_conf
+from osc_traitsched.config import deployments, nova_conf
 from osc_traitsched.core.errors import BadConfiguration
 from osc_traitsched.core.nova.options import OPTIONS, Consumer, Option, OptionType
 
@@ -118,7 +118,7 @@ def by_oslo(paths):
 
 def by_ourselves(paths):
     try:
-        files = nova_conf.read(map(str, paths))
+        files = deployments.read_files(map(str, paths))
     except BadConfiguration:
         return REFUSED
     reader = nova_conf._Reader(files, WALLABY, {})

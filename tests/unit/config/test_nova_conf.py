@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from osc_traitsched.config import joining, nova_conf
+from osc_traitsched.config import deployments, joining, nova_conf
 from osc_traitsched.core import releases
 from osc_traitsched.core.errors import BadConfiguration
 from osc_traitsched.core.nova import options
@@ -32,7 +32,7 @@ def write(tmp_path):
 
 
 def settings(*paths, release=NEWEST, below=None):
-    return nova_conf.settings(nova_conf.read(paths), release, below or {})
+    return nova_conf.settings(deployments.read_files(paths), release, below or {})
 
 
 def refused(*paths, **kwargs):
@@ -360,7 +360,7 @@ def test_the_values_of_openstack_helm_are_read_with_their_lines(write):
         "        values: [a.A, b.B]",
         "      isolated_hosts: [h1, h2]",
     )
-    found = nova_conf.settings(nova_conf.read([path]), 34, {})
+    found = nova_conf.settings(deployments.read_files([path]), 34, {})
     assert {name: each.value for name, each in found.items()} == {
         options.MAX_RESULTS: 50,
         options.ENABLED_FILTERS: ("ComputeFilter", "JsonFilter"),
@@ -372,4 +372,4 @@ def test_the_values_of_openstack_helm_are_read_with_their_lines(write):
 
 def test_other_yaml_is_not_nova_conf(write):
     with pytest.raises(BadConfiguration, match=r"no conf\.nova"):
-        nova_conf.read([write("env.yaml", "parameter_defaults: {}")])
+        deployments.read_files([write("env.yaml", "parameter_defaults: {}")])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-import re
 from collections.abc import Collection, Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
@@ -161,17 +160,9 @@ def filter_unknown(analysis: Analysis) -> Iterator[ConfigFilterUnknown]:
     """nova/scheduler/host_manager.py, ``_choose_host_filters``."""
     settings = analysis.survey.assumptions
     setting = settings.setting(options.ENABLED_FILTERS)
-    loadable = table.loadable(settings)
-    for name in dict.fromkeys(
-        setting.value if isinstance(setting.value, tuple) else ()
-    ):
-        if loadable is None and name.isidentifier():
+    for name, near in table.not_loadable(settings).items():
+        if is_removed(name, settings.release):
             continue
-        if name in (loadable or ()) or is_removed(name, settings.release):
-            continue
-        known = table.FILTERS.keys() if loadable is None else loadable
-        plain = re.sub(r"\W", "", name.rpartition(".")[2])
-        near = near_names(plain, known)[:1]
         yield ConfigFilterUnknown(name, name in table.FILTERS, near, setting)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 
 from osc_traitsched.core.errors import BadUsage, FiltersNotInRelease
@@ -235,16 +236,16 @@ class Judgment:
 def enabled(settings: SchedulerSettings) -> tuple[str, ...]:
     """Enabled filters in order, unique.
 
-    :raises FiltersNotInRelease: for removed filters, and for paths and quotes, since
-        the option takes class names (nova/scheduler/host_manager.py,
-        ``_choose_host_filters``)
+    :raises FiltersNotInRelease: see :func:`not_loadable`
     """
     setting = settings.setting(options.ENABLED_FILTERS)
     value = setting.value
     names = tuple(dict.fromkeys(value)) if isinstance(value, tuple) else ()
-    gone = tuple(name for name in names if _is_missing(name, settings.release))
-    if gone:
-        raise FiltersNotInRelease(gone, settings.release, setting.source)
+    stopping = not_loadable(settings)
+    if stopping:
+        nearest = tuple(name for near in stopping.values() for name in near)
+        source = setting.source
+        raise FiltersNotInRelease(tuple(stopping), settings.release, source, nearest)
     return names
 
 
@@ -252,6 +253,23 @@ def is_list_known(settings: SchedulerSettings) -> bool:
     """Whether the enabled filters are known: who disables one by hand knows them."""
     is_known = settings.is_known(options.ENABLED_FILTERS)
     return is_known or FLAGS[False] in settings.setting(options.ENABLED_FILTERS).source
+
+
+def not_loadable(settings: SchedulerSettings) -> Mapping[str, tuple[str, ...]]:
+    """Enabled filters that keep nova-scheduler from starting, with near names.
+
+    nova/scheduler/host_manager.py, ``_choose_host_filters``
+    """
+    value = settings.value(options.ENABLED_FILTERS)
+    names = dict.fromkeys(value if isinstance(value, tuple) else ())
+    available = loadable(settings)
+    near = FILTERS.keys() if available is None else available
+    return {
+        name: near_names(re.sub(r"\W", "", name.rpartition(".")[2]), near)[:1]
+        for name in names
+        if _is_missing(name, settings.release)
+        or (available is not None and name not in available)
+    }
 
 
 def loadable(settings: SchedulerSettings) -> frozenset[str] | None:

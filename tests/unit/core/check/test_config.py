@@ -7,6 +7,7 @@ import dataclasses
 import pytest
 
 from osc_traitsched.config import joining
+from osc_traitsched.config.deployments import ControlPlane
 from osc_traitsched.config.nova_conf import Text
 from osc_traitsched.core.check.finding import Severity
 from osc_traitsched.core.nova import options
@@ -116,7 +117,7 @@ def test_own_filters_are_loaded_by_the_paths_of_their_classes():
     ("files", "verb"),
     [
         ({"environments": ("env.yaml",)}, "config tripleo"),
-        ({"control_plane": Text("plane.yaml", "")}, "config rhoso"),
+        ({"control_plane": ControlPlane(Text("plane.yaml", ""))}, "config rhoso"),
         ({}, "config nova-conf"),
     ],
 )
