@@ -69,11 +69,14 @@ class _View:
         self._opened: dict[str, frozenset[str]] = {}
         self._any: dict[str, _Who] = {}
         nodes = (now.snapshot.nova or Nova()).by_service_host
+        there = frozenset(now.snapshot.by_uuid)
         new: Body = {"hosts": (), "metadata": {}}
         for identity, body in then.aggregate_of_id.items():
             both = (now.aggregate_of_id.get(identity, new), body)
             before, after = (
-                frozenset(n.uuid for host in b["hosts"] for n in nodes.get(host, ()))
+                there.intersection(
+                    n.uuid for host in b["hosts"] for n in nodes.get(host, ())
+                )
                 for b in both
             )
             traits, left = ({*isolated_by(b["metadata"], collation)} for b in both)
