@@ -589,7 +589,8 @@ def _typos(
         return frozenset(), ()
     had = read.known_traits(cloud.placement, associated=True)
     typos = {name for name in unmet if nearest(name, had)}
-    known = had.union(each.name for each in traits if each.name not in typos)
+    named = {getattr(each, "name", "") for each in explanation.request.clauses}
+    known = had | (named - typos)
     wrong = fix.misspelled(explanation.question, explanation.request, known)
     return typos, wrong[1] if wrong else ()
 

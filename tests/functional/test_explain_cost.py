@@ -8,9 +8,10 @@ import threading
 import pytest
 
 from osc_traitsched.app import explain
+from osc_traitsched.core.explain.fix import Topic
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.settings import SchedulerSettings
-from tests.functional.placement import INVENTORIES
+from tests.functional.placement import INVENTORIES, STANDARD
 from tests.services.nova import HalfCloud, MadeUpNova
 
 pytestmark = pytest.mark.one_client
@@ -263,3 +264,20 @@ def test_a_host_that_is_deleted_meanwhile_ends_nothing_and_is_said(
     listed = when != "/resource_providers"
     assert found.facts.vanished == (("gone",) if listed else ())
     assert {host.name for host in found.hosts} >= {"cmp00", "cmp01"}
+
+
+@pytest.mark.parametrize(
+    ("name", "is_typo"), [("CUSTOM_GLOD", True), ("CUSTOM_GOLD_2", False)]
+)
+def test_a_typo_that_somebody_created_is_corrected_and_given_to_no_host(
+    placement, name, is_typo
+):
+    placement.create_traits("CUSTOM_GOLD", "CUSTOM_GOLD_1", name)
+    host = placement.add_host("cmp00", (*STANDARD, "CUSTOM_GOLD_1"))
+    gold = placement.add_host("cmp01", (*STANDARD, "CUSTOM_GOLD"))
+    nova = MadeUpNova([("cmp00", host), ("cmp01", gold)])
+    flavor = {**SMALL, "id": "f", "extra_specs": {f"trait:{name}": "required"}}
+    found, _ = explained(placement, nova, flavor)
+    topics = [each.topic for each in found.advice]
+    assert topics.count(Topic.MISSPELLED) == is_typo
+    assert bool(found.fixes) is not is_typo

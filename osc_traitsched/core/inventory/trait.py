@@ -219,4 +219,4 @@ def nearest(name: str, existing: Collection[str]) -> tuple[str, ...]:
 
 
 def _plain(name: str) -> str:
-    return re.sub("[0-9]", "0", name)
+    return re.sub("_?[0-9]+", "", name)
