@@ -143,7 +143,8 @@ def _computes_named(
             c for c in nova.computes if fnmatch.fnmatchcase(c.service_host, pattern)
         )
     if not found:
-        if pattern in {each.name for each in snapshot.providers if not each.parent}:
+        root = snapshot.by_name.get(pattern)
+        if root and not root.parent and root.uuid not in snapshot.sharing:
             raise errors.HostUnlisted(pattern)
         names = {p.name for p in snapshot.hosts} | set(nova.by_service_host)
         near = _near_hosts(pattern, names)
