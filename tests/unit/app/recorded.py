@@ -81,9 +81,10 @@ class RecordedCloud:
 
     own_project = OWN
     compute_maximum = "2.103"
-    block_storage = RecordedService("block-storage", {})
 
     def __init__(self, **more):
+        volumes = {"/volumes?limit=1": {"volumes": []}}
+        self.block_storage = RecordedService("block-storage", volumes)
         for service_type, bodies in BODIES.items():
             known = {**bodies, **more.get(service_type, {})}
             setattr(self, service_type, RecordedService(service_type, known))
