@@ -15,7 +15,7 @@ from osc_traitsched.cloud.topology import read_topology
 from osc_traitsched.core import check as core
 from osc_traitsched.core.check.finding import Finding, SubjectKind
 from osc_traitsched.core.check.rule import Rule
-from osc_traitsched.core.check.survey import ServerCounts, Survey
+from osc_traitsched.core.check.survey import PlacedServer, ServerCounts, Survey
 from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.nova.filter.groups import policies_off
 from osc_traitsched.core.nova.settings import SchedulerSettings
@@ -164,7 +164,9 @@ def _counted(found: Placements) -> ServerCounts:
         unknown=len(found.unknown),
         hosts=tuple(hosts),
         silent=found.silent_hosts,
-        residents=found.residents,
+        residents=tuple(
+            PlacedServer(s.name, s.project, s.host) for s in found.residents
+        ),
     )
 
 

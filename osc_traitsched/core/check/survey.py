@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from osc_traitsched.core.check.finding import SubjectKind
 from osc_traitsched.core.errors import Refusal
@@ -16,9 +17,16 @@ from osc_traitsched.core.nova.request import NotEvaluated, Request
 from osc_traitsched.core.nova.server.image import images_of_others as of_others
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.facts import Stock
-from osc_traitsched.core.servers.fleet import Resident
 
 # The whole cloud as read for checks.
+
+
+class PlacedServer(NamedTuple):
+    """A server on a service host; its project is an ID."""
+
+    name: str
+    project: str
+    host: str
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,7 +46,7 @@ class ServerCounts:
     unknown: int
     hosts: tuple[str, ...]
     silent: tuple[str, ...] = ()
-    residents: tuple[Resident, ...] = ()
+    residents: tuple[PlacedServer, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
