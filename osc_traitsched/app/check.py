@@ -16,7 +16,7 @@ from osc_traitsched.cloud.topology import read_topology
 from osc_traitsched.core import check as core
 from osc_traitsched.core.check.finding import Finding, SubjectKind
 from osc_traitsched.core.check.rule import Rule
-from osc_traitsched.core.check.survey import ServerCounts, ServerOnHost, Survey
+from osc_traitsched.core.check.survey import PlacedServer, ServerCounts, Survey
 from osc_traitsched.core.errors import Hidden
 from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.nova.filter.groups import policies_off
@@ -175,7 +175,7 @@ def _counted(found: Placements) -> ServerCounts:
         hosts=tuple(hosts),
         silent=found.silent_hosts,
         residents=tuple(
-            ServerOnHost(each.name, each.project, each.host) for each in found.residents
+            PlacedServer(s.name, s.project, s.host) for s in found.residents
         ),
     )
 

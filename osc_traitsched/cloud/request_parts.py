@@ -84,11 +84,14 @@ def _groups(cloud: Cloud, name: str) -> ProfileGroups | None:
 
 
 def has_volumes(cloud: Cloud) -> bool:
-    """Whether servers can boot from volumes: the catalog has Cinder."""
+    """Whether servers can boot from volumes: the catalog has Cinder. One request."""
     try:
-        return cloud.block_storage is not None
+        rest.get(cloud.block_storage, "/volumes", {"volumes": list}, {"limit": "1"})
     except NotInCatalog:
         return False
+    except CloudBroke:
+        return True  # It exists.
+    return True
 
 
 _VOLUME: dict[str, rest.Shape] = {

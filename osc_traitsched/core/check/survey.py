@@ -25,8 +25,8 @@ class NotRead(Exception):
     """A rule needs data that this user may not read; its text names them."""
 
 
-class ServerOnHost(NamedTuple):
-    """A server with a host, and the ID of its project."""
+class PlacedServer(NamedTuple):
+    """A server on a service host; its project is an ID."""
 
     name: str
     project: str
@@ -50,7 +50,7 @@ class ServerCounts:
     unknown: int
     hosts: tuple[str, ...]
     silent: tuple[str, ...] = ()
-    residents: tuple[ServerOnHost, ...] = ()
+    residents: tuple[PlacedServer, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)

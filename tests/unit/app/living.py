@@ -13,7 +13,7 @@ from urllib import parse
 from osc_traitsched.cloud import service
 from osc_traitsched.core.errors import CloudBroke, ConcurrentUpdate
 from tests.services.pages import after
-from tests.unit.app.recorded import OWN
+from tests.unit.app.recorded import OWN, RecordedCloud
 
 HOSTS = {f"cmp0{n}": f"c000000{n}-0000-4000-8000-000000000000" for n in range(4)}
 GOLD = "a0000001-0000-4000-8000-000000000000"
@@ -90,7 +90,7 @@ class LivingCloud:
         self.compute = LivingService("compute", self)
         self.image = LivingService("image", self)
         self.identity = LivingService("identity", self)
-        self.block_storage = LivingService("block-storage", self)
+        self.block_storage = RecordedCloud().block_storage
         self.known = {*OWN_TRAITS, "CUSTOM_GOLD", "CUSTOM_SILVER"}
         self.traits: dict[str, set[str]] = {
             name: {"COMPUTE_NODE", "OWNER_NOVA"} for name in HOSTS

@@ -81,10 +81,11 @@ class RecordedCloud:
 
     own_project = OWN
     compute_maximum = "2.103"
-    block_storage = RecordedService("block-storage", {})
 
     def __init__(self, **more):
         self._once = {}
+        volumes = {"/volumes?limit=1": {"volumes": []}}
+        self.block_storage = RecordedService("block-storage", volumes)
         for service_type, bodies in BODIES.items():
             known = {**bodies, **more.get(service_type, {})}
             setattr(self, service_type, RecordedService(service_type, known))

@@ -349,11 +349,4 @@ def _not_on(name: str, setting: Setting) -> str:
     return f"{name} {state} ({setting.source})"
 
 
-RULES = (
-    extra_specs_off,
-    no_aggregate,
-    unscoped,
-    group_policy,
-    option_off,
-    key_off,
-)
+RULES = (extra_specs_off, no_aggregate, unscoped, group_policy, option_off, key_off)

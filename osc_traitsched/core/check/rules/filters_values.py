@@ -379,11 +379,4 @@ def _image(analysis: Analysis, value: str) -> _Stray | None:
     return "no active image has this ID", ()
 
 
-RULES = (
-    raising,
-    image_raising,
-    tenant_suffix,
-    isolated,
-    image_key,
-    image_value,
-)
+RULES = (raising, image_raising, tenant_suffix, isolated, image_key, image_value)

@@ -8,7 +8,7 @@ import pytest
 
 from osc_traitsched.core.check.finding import Severity, SubjectKind
 from osc_traitsched.core.check.rules.mirror import Use
-from osc_traitsched.core.check.survey import ServerCounts, ServerOnHost
+from osc_traitsched.core.check.survey import PlacedServer, ServerCounts
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import Setting
 from tests.unit.core.check.surveys import (
@@ -207,10 +207,10 @@ def test_hosts_of_a_project_that_others_may_use_are_found():
 
 def test_the_servers_of_other_projects_are_named_if_they_were_read():
     residents = (
-        ServerOnHost("red-1", "1D1D", "a"),
-        ServerOnHost("blue-1", "2d2d", "a"),
-        ServerOnHost("blue-2", "2d2d", "a"),
-        ServerOnHost("blue-3", "2d2d", "b"),
+        PlacedServer("red-1", "1D1D", "a"),
+        PlacedServer("blue-1", "2d2d", "a"),
+        PlacedServer("blue-2", "2d2d", "a"),
+        PlacedServer("blue-3", "2d2d", "b"),
     )
     servers = ServerCounts(4, 0, 0, (), residents=residents)
     cloud = dataclasses.replace(of(LIMITED, filter_tenant_id="1d1d"), servers=servers)
