@@ -290,8 +290,7 @@ def unread_hints(question: Question) -> Iterator[str]:
     for each in filtering.unread_hints(question):
         why = "no enabled filter reads it"
         if each.reader:
-            is_known = is_list_known(question.assumptions)
-            off = "off" if is_known else "assumed off"
+            off = "off" if is_list_known(question.assumptions) else "assumed off"
             why = f"{each.reader} reads it, which is {off}"
         elif each.without:
             why = f"it needs the hint {each.without}"
