@@ -376,11 +376,10 @@ class Question:
         if self.flavor.get(_DISABLED) and self.move is None:
             name = "FlavorNotFound"
             raise Refusal(name, "flavor-is-disabled", (_DISABLED,), "api", 400)
-        alias, settings = attachments.PCI_ALIAS, self.assumptions
-        is_new = self.move is None and not self.is_kept
-        has_none = settings.value(options.PCI_ALIAS) == () and is_new
-        specs = self.flavor.get("extra_specs") or {}
-        if has_none and settings.is_known(options.PCI_ALIAS) and alias in specs:
+        alias, specs = attachments.PCI_ALIAS, self.flavor.get("extra_specs") or {}
+        settings, option = self.assumptions, options.PCI_ALIAS
+        has_none = settings.is_known(option) and not settings.value(option)
+        if has_none and alias in specs and self.move is None and not self.is_kept:
             name, keys = "PciRequestAliasNotDefined", (alias, specs[alias])
             raise Refusal(name, "no-such-alias", keys, "api", 400)
 

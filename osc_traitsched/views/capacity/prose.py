@@ -36,9 +36,8 @@ def lines(found: Capacity, encoding: str = "ascii") -> Iterator[Line]:
     :param encoding: of the terminal, for the bars
     """
     rooms = [each.after or each.room for each in found.flavors]
-    may = Tone.DOUBT if any(each.most for each in rooms) else Tone.NO
-    fits = any(each.least for each in rooms)
-    yield Line(summary(found), Tone.YES if fits else may)
+    fits = Tone.YES if any(each.least for each in rooms) else Tone.DOUBT
+    yield Line(summary(found), fits if any(each.most for each in rooms) else Tone.NO)
     yield from (Line(text, Tone.DOUBT) for text in assumed(found))
     if found.drain is not None:
         yield Line(drain_prose.summary(found.drain))
