@@ -46,9 +46,8 @@ def with_profiles(cloud: Cloud, parts: Parts, flavor: Mapping[str, Any]) -> Part
         except CloudBroke as exc:
             if isinstance(exc, NotInCatalog):
                 found[name] = None
-            return dataclasses.replace(
-                parts, device_profiles=found, profiles_unread=exc
-            )
+            parts = dataclasses.replace(parts, profiles_unread=exc)
+            break
     return dataclasses.replace(parts, device_profiles=found)
 
 

@@ -246,7 +246,7 @@ def test_what_placement_rejects_of_another_option_is_no_refusal(
 ):
     """No compute reports devices, so Placement does not know their class."""
     path = tmp_path / "nova.conf"
-    path.write_text(f"[pci]\nalias = {ALIAS}\n")
+    path.write_text(f"[pci]\nalias = {ALIAS.replace('1eb8', '20f1')}\n")
     how = ("--nova-conf", str(path), "--nova-release", "2026.1")
     done = openstack("explain", "small", "-", *ASKED, *how, "-f", "json")
     assert done.code == 8

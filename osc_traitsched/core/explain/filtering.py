@@ -38,7 +38,6 @@ from osc_traitsched.core.nova.filter.table import (
     FILTERS,
     Judgment,
     enabled,
-    is_list_known,
     judge_all,
     unsettled,
 )
@@ -82,8 +81,7 @@ def unread_hints(question: Question) -> tuple[UnreadHint, ...]:
     for hint in sorted(question.spec.hints):
         reader = _READERS.get(hint, "")
         if reader not in names:
-            if not reader or is_list_known(question.assumptions):
-                found.append(UnreadHint(hint, reader))
+            found.append(UnreadHint(hint, reader))
         elif hint == groups.PREFIX and groups.NEAR_ADDRESS not in question.spec.hints:
             found.append(UnreadHint(hint, without=groups.NEAR_ADDRESS))
     return tuple(found)

@@ -365,16 +365,23 @@ class Question:
         )
 
     def check_enabled(self) -> None:
-        """Reject a disabled flavor, as nova-api does before all other checks.
+        """Reject a flavor that nova-api takes for no new server.
 
         nova/compute/api.py, ``_validate_and_build_base_options``. A move has its own
-        check (``core/servers/refusals.py``).
+        check (``core/servers/refusals.py``). Changes of traits protect such flavors,
+        too: the aliases may be in another file, of nova-api alone.
 
-        :raises Refusal: for a disabled flavor
+        :raises Refusal: for a disabled flavor, and for a PCI alias if there is none
         """
         if self.flavor.get(_DISABLED) and self.move is None:
-            keys = (_DISABLED,)
-            raise Refusal("FlavorNotFound", "flavor-is-disabled", keys, "api", 400)
+            name = "FlavorNotFound"
+            raise Refusal(name, "flavor-is-disabled", (_DISABLED,), "api", 400)
+        alias, specs = attachments.PCI_ALIAS, self.flavor.get("extra_specs") or {}
+        settings, option = self.assumptions, options.PCI_ALIAS
+        has_none = settings.is_known(option) and not settings.value(option)
+        if has_none and alias in specs and self.move is None and not self.is_kept:
+            name, keys = "PciRequestAliasNotDefined", (alias, specs[alias])
+            raise Refusal(name, "no-such-alias", keys, "api", 400)
 
     @property
     def is_accepted(self) -> bool:

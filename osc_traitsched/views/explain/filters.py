@@ -250,8 +250,8 @@ def decided_later(
             )
         else:
             yield (
-                f"nova-compute checks {doubt.key}, and {name} if it is on; no API "
-                f"shows {doubt.missing}."
+                f"nova-compute checks {doubt.key}, and {name} if it is enabled: no API "
+                "shows the result."
             )
 
 
@@ -291,7 +291,8 @@ def unread_hints(question: Question) -> Iterator[str]:
     for each in filtering.unread_hints(question):
         why = "no enabled filter reads it"
         if each.reader:
-            why = f"{each.reader} reads it, which is off"
+            off = "off" if is_list_known(question.assumptions) else "assumed off"
+            why = f"{each.reader} reads it, which is {off}"
         elif each.without:
             why = f"it needs the hint {each.without}"
         yield f"Hint {each.hint} has no effect: {why}."

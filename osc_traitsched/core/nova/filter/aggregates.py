@@ -145,11 +145,10 @@ def required_tenant(
     is_on = settings.value(options.TENANT) and project and spec.instance_uuid is None
     if not is_on or settings.is_known(option):
         return PASSES
-    metadata = (each.metadata.items() for each in spec.server.aggregates)
     is_named = any(
         key.startswith(TENANT_KEY) and settings.collation.equal(value, project)
-        for items in metadata
-        for key, value in items
+        for each in spec.server.aggregates
+        for key, value in each.metadata.items()
     )
     return PASSES if is_named else Unknown(option)
 

@@ -152,10 +152,9 @@ def accelerators(
 
     nova/conductor/manager.py, ``_create_and_bind_arq_for_instance``
     """
-    if attachments.profile_name(spec.server):
+    is_of_port = any(port.device_profile for port in spec.server.parts.ports)
+    if is_of_port or attachments.profile_name(spec.server):
         return Unknown("free devices", attachments.PROFILE)
-    if any(port.device_profile for port in spec.server.parts.ports):
-        return Unknown("free devices", "device_profile")
     return PASSES
 
 

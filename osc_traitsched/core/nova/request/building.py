@@ -152,10 +152,9 @@ def provisioned(asked: Server, assumptions: SchedulerSettings) -> Server:
 
 
 def aliases(assumptions: SchedulerSettings) -> tuple[str, ...] | None:
-    """The PCI aliases; none in a complete nova.conf without any, else unknown."""
-    value = assumptions.value(options.PCI_ALIAS)
-    is_known = assumptions.is_known(options.PCI_ALIAS)
-    return value if is_known and isinstance(value, tuple) else None
+    """The PCI aliases; None if no setting has any."""
+    found = assumptions.setting(options.PCI_ALIAS)
+    return found.value if found.given and isinstance(found.value, tuple) else None
 
 
 def microversion(release: int) -> str:
