@@ -68,7 +68,8 @@ def _mentions(tops: Iterable[Branch]) -> Iterator[tuple[str, Branch, Option]]:
     """Keys that stand for an option of Nova, with the values behind them."""
     for top in tops:
         for key, value in document.values(top):
-            named = options.NAMES.get(".".join(value.name.split(".")[-2:]))
+            name = PARAMETERS.get(key) or ".".join(value.name.split(".")[-2:])
+            named = options.NAMES.get(name)
             is_novas = "nova" in value.name.lower()
             option = named or (options.mentioned(key) if is_novas else None)
             if option:
@@ -160,9 +161,7 @@ PARAMETERS: Mapping[str, str] = {
     "NovaSchedulerPlacementAggregateRequiredForTenants": options.TENANT_REQUIRED,
     "NovaSchedulerQueryPlacementForAvailabilityZone": options.AZ_QUERY,
     "NovaSchedulerQueryPlacementForRoutedNetworkAggregates": options.ROUTED_NETWORKS,
-    "NovaSchedulerShuffleBestSameWeighedHosts": options.SHUFFLE,
 }
-_SUBSET = "NovaSchedulerHostSubsetSize"
 
 #: The older one counts only where the newer one is empty.
 FILTERS = ("NovaSchedulerEnabledFilters", "NovaSchedulerDefaultFilters")
@@ -172,7 +171,7 @@ EXTRA_CONFIG = ("ExtraConfig", "ControllerExtraConfig")
 
 AVAILABLE_FILTERS = "NovaSchedulerAvailableFilters"
 
-_READ = frozenset({*PARAMETERS, _SUBSET, *FILTERS, *EXTRA_CONFIG, AVAILABLE_FILTERS})
+_READ = frozenset({*PARAMETERS, *FILTERS, *EXTRA_CONFIG, AVAILABLE_FILTERS})
 
 #: Other sections of an environment file.
 _SECTIONS = ("resource_registry", "parameters", "parameter_merge_strategies")
@@ -204,13 +203,6 @@ def settings(paths: Iterable[str]) -> Mapping[str, Setting]:
         for parameter, option in PARAMETERS.items()
         if parameter in given
     }
-    if _SUBSET in given:
-        text = given[_SUBSET].text() or ""
-        try:
-            size = nova_conf.parse(options.OPTIONS[options.HOST_SUBSET_SIZE], text)
-        except ValueError as exc:
-            raise given[_SUBSET].bad(f"is not {exc}", text) from exc
-        found[options.HOST_SUBSET_SIZE] = _setting(_SUBSET, given[_SUBSET], size)
     for parameter in (AVAILABLE_FILTERS, *FILTERS):
         filters = _list(given[parameter]) if parameter in given else ()
         if filters:
@@ -233,6 +225,13 @@ def extra_config(paths: Iterable[str]) -> Ini:
     """
     given = _given(paths)
     entries: dict[tuple[str, str], Entry] = {}
+    for parameter in sorted(given.keys() - _READ):
+        option = options.mentioned(parameter)
+        if option and parameter.startswith("Nova"):
+            _put_texts(entries, option.name, given[parameter])
+        for name, branch, option in _mentions([given[parameter]]):
+            reason = f"{name} of {parameter}"
+            entries.update(_unread_value(branch, option, reason, is_unread=True))
     for parameter in EXTRA_CONFIG:
         hieradata = given.get(parameter)
         for name, value in hieradata.children().items() if hieradata else ():
@@ -246,18 +245,7 @@ def extra_config(paths: Iterable[str]) -> Ini:
                     entries.update(_unread_value(value, option, reason, True))
                 else:
                     _put_texts(entries, option.name, value)
-    for parameter in sorted(given.keys() - _READ):
-        value = given[parameter]
-        for name, branch, option in (*_itself(parameter, value), *_mentions([value])):
-            reason = f"{name} of {parameter}" if name != parameter else name
-            entries.update(_unread_value(branch, option, reason, is_unread=True))
     return entries
-
-
-def _itself(parameter: str, value: Branch) -> Iterator[tuple[str, Branch, Option]]:
-    option = options.mentioned(parameter) if "Nova" in parameter else None
-    if option:
-        yield parameter, value, option
 
 
 def _put_texts(

@@ -31,10 +31,11 @@ HOW_TO = {
 
 #: Keeps the scheduler's sections, and by their names the options that are read in
 #: others. Passwords are in neither.
-ONLY_READ = r"""awk '/^[#;]/{next}/^\[/{h=$0;s=/^\[((filter_)?scheduler|metrics)/;k=0;next}
+ONLY_READ = r"""
+awk '/^[#;]/{next}/^\[/{h=$0;s=/^\[((filter_)?scheduler|metrics)/;k=0;next}
 /^[^ \t]/{k=s||/^[a-z_]*(filter|weight|isol|alias|_zone|per_host|same_host)/||
 /^[a-z_]*(cross_az|pcpu|version_check|query_pl|limit_ten|placement_|image_)/||
-/^[a-z_]*(subset|shuffle)/}k{if(h){print h;h=""}print}'"""
+/^[a-z_]*(subset|shuffle)/}k{if(h){print h;h=""}print}'""".strip()
 
 #: What an option is called, and what it would change; of aggregates it says what they
 #: have.

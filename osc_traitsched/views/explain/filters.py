@@ -8,19 +8,17 @@ from osc_traitsched.core.explain import filtering
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.filtering import FilterFailure, Filtering
 from osc_traitsched.core.inventory.snapshot import Provider
-from osc_traitsched.core.names import ALMOST, near_names
 from osc_traitsched.core.nova.clause import HostFilter, MoveRule
 from osc_traitsched.core.nova.filter import state
 from osc_traitsched.core.nova.filter.state import Answer, Fails, Raises, Unknown
 from osc_traitsched.core.nova.filter.table import (
     DECIDED_LATER,
-    FILTERS,
     OWN_FILTER,
     is_list_known,
 )
 from osc_traitsched.core.nova.own import TOGETHER
 from osc_traitsched.core.nova.question import Question
-from osc_traitsched.text import did_you_mean, listed, ranges
+from osc_traitsched.text import listed, ranges
 from osc_traitsched.views import own_filters
 
 _WANTS = {
@@ -204,9 +202,7 @@ def uncertain(explanation: Explanation) -> Iterator[str]:
         )
     for (name, each), hosts in found.items():
         why = _OF_ONES_OWN.get(each) or f"it reads {unknown(each)}"
-        meant = near_names(name, FILTERS, ALMOST) if each == OWN_FILTER else ()
-        end = did_you_mean(meant) or "."
-        yield f"{name} may keep out {ranges(hosts)}: {why}{end}"
+        yield f"{name} may keep out {ranges(hosts)}: {why}."
     names = {host.uuid: host.name for host in explanation.placement_hosts}
     yield from may_fail(explanation.may_fail, names)
 

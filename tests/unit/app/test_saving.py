@@ -126,3 +126,14 @@ def test_a_folder_that_cannot_be_made_is_one_line(here):
     nowhere = Places("prod", variables={"XDG_CONFIG_HOME": f"{here}/nova.conf"})
     with pytest.raises(BadConfiguration):
         save(CONF, nowhere)
+
+
+@pytest.mark.parametrize(("mode", "is_open"), [(0o600, False), (0o644, True)])
+def test_a_file_with_a_password_is_named_with_its_line(here, mode, is_open):
+    path = here / "whole.conf"
+    path.write_text("[scheduler]\n[database]\nconnection = mysql://nova:x@db\n")
+    path.chmod(mode)
+    (caution,) = settings.exposed(SettingsSources(nova_conf=("whole.conf",)))
+    assert caution.startswith("whole.conf:3 has a password")
+    assert ("others can read it" in caution) is is_open
+    assert list(settings.exposed(CONF)) == []

@@ -167,6 +167,31 @@ def filter_unknown(analysis: Analysis) -> Iterator[ConfigFilterUnknown]:
 
 
 @dataclasses.dataclass(frozen=True)
+class ConfigWeigherUnknown(Finding):
+    """An enabled weigher that nova-scheduler can't load; it does not start."""
+
+    rule = "config-weigher-unknown"
+    severity = Severity.ERROR
+    kind = SubjectKind.OPTION
+    name = options.WEIGHT_CLASSES
+    weigher: str
+    setting: Setting
+
+    def words(self) -> Words:
+        return Words(
+            "nova-scheduler does not start: it can't load a weigher "
+            f"{quoted(self.weigher)} ({self.setting.source})",
+            "take it out, or write the whole path of its class",
+        )
+
+
+def weigher_unknown(analysis: Analysis) -> Iterator[ConfigWeigherUnknown]:
+    setting = analysis.setting(options.WEIGHT_CLASSES)
+    for name in ranking.not_loadable(analysis.survey.assumptions):
+        yield ConfigWeigherUnknown(name, setting)
+
+
+@dataclasses.dataclass(frozen=True)
 class ConfigNoComputeFilter(Finding):
     """A list of host filters that lets hosts pass whose nova-compute is down.
 
@@ -212,43 +237,33 @@ class ConfigNoEffect(Finding):
     line: NoEffect
 
     def words(self) -> Words:
+        state = "seen, not read" if self.line.is_unread else "no effect"
         reason = self.line.reason or "Nova does not read this line"
-        return Words(f"no effect: {reason} ({self.line.source})", self.line.fix)
+        return Words(f"{state}: {reason} ({self.line.source})", self.line.fix)
+
+
+class ConfigNotRead(ConfigNoEffect):
+    """A line of a file that may set an option, and that is not read here.
+
+    Answers treat the option as unknown.
+    """
+
+    rule = "config-not-read"
 
 
 def no_effect(analysis: Analysis) -> Iterator[ConfigNoEffect]:
-    settings = analysis.survey.assumptions
-    for line in settings.no_effect:
+    for line in analysis.survey.assumptions.no_effect:
         if not line.is_unread:
-            is_set = line.meant is not None and settings.setting(line.meant).given
+            is_set = line.meant is not None and analysis.setting(line.meant).given
             severity = Severity.NOTE if is_set else Severity.WARNING
             yield ConfigNoEffect(severity, line.name, line)
 
 
-@dataclasses.dataclass(frozen=True)
-class ConfigNotRead(Finding):
-    """A line of a file that may set an option, and that is not read here.
-
-    Answers treat the option as unknown.
-
-    :ivar name: as written
-    """
-
-    rule = "config-not-read"
-    severity = Severity.WARNING
-    kind = SubjectKind.OPTION
-    name: str
-    line: NoEffect
-
-    def words(self) -> Words:
-        problem = f"seen, not read ({self.line.source}): {self.line.reason}"
-        return Words(problem, self.line.fix)
-
-
 def not_read(analysis: Analysis) -> Iterator[ConfigNotRead]:
     for line in analysis.survey.assumptions.no_effect:
-        if line.is_unread:
-            yield ConfigNotRead(line.name, line)
+        is_set = line.meant is not None and analysis.setting(line.meant).given
+        if line.is_unread and not is_set:
+            yield ConfigNotRead(Severity.WARNING, line.name, line)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -584,6 +599,7 @@ RULES = (
     Rule(ConfigIgnored, ignored, SubjectKind.OPTION),
     Rule(ConfigFilterGone, filter_gone, SubjectKind.OPTION),
     Rule(ConfigFilterUnknown, filter_unknown, SubjectKind.OPTION),
+    Rule(ConfigWeigherUnknown, weigher_unknown, SubjectKind.OPTION),
     Rule(ConfigNoComputeFilter, no_compute_filter, SubjectKind.OPTION),
     Rule(ConfigNoEffect, no_effect, SubjectKind.OPTION),
     Rule(ConfigNotRead, not_read, SubjectKind.OPTION),

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 
 from osc_traitsched.core.errors import BadUsage, FiltersNotInRelease
-from osc_traitsched.core.names import near_names
+from osc_traitsched.core.names import ALMOST, near_names
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter import aggregates, compute, groups, state, values
 from osc_traitsched.core.nova.filter import compute as capabilities
@@ -241,7 +241,15 @@ def enabled(settings: SchedulerSettings) -> tuple[str, ...]:
     setting = settings.setting(options.ENABLED_FILTERS)
     value = setting.value
     names = tuple(dict.fromkeys(value)) if isinstance(value, tuple) else ()
-    stopping = not_loadable(settings)
+    # Without available_filters, a name that is like none of Nova's may be one's own.
+    is_known = settings.is_known(options.AVAILABLE_FILTERS)
+    stopping = {
+        name: near
+        for name, near in not_loadable(settings).items()
+        if is_known
+        or _is_missing(name, settings.release)
+        or near_names(name, FILTERS, ALMOST)
+    }
     if stopping:
         nearest = tuple(name for near in stopping.values() for name in near)
         source = setting.source

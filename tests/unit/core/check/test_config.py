@@ -190,6 +190,21 @@ def test_a_name_that_an_own_filter_may_read_is_no_finding(tmp_path):
     assert ("config-no-effect", "filter_scheduler.my_limit") in read(tmp_path, text)
 
 
+def test_a_weigher_that_cannot_be_loaded_is_an_error(tmp_path):
+    name = "nova.scheduler.weights.ram.RAMWeighr"
+    found = read(tmp_path, f"[filter_scheduler]\nweight_classes = {name}\n")
+    assert name in found["config-weigher-unknown", options.WEIGHT_CLASSES].problem
+
+
+def test_a_line_that_is_seen_and_not_read_is_a_warning():
+    line = NoEffect("pci.alias", "env.yaml:9", "pci.alias", "of Compute", (), True)
+    found = dataclasses.replace(assumed(), no_effect=(line,), files=("env.yaml",))
+    (finding,) = findings(survey([host("a")], assumptions=found))
+    assert (finding.rule, finding.severity) == ("config-not-read", Severity.WARNING)
+    assert finding.words().problem == "seen, not read: of Compute (env.yaml:9)"
+    assert finding.words().fix == "give its value: --set pci.alias=VALUE"
+
+
 @pytest.mark.parametrize(
     ("line", "reader"),
     [

@@ -18,6 +18,7 @@ from osc_traitsched.core.nova.filter.state import (
 )
 from osc_traitsched.core.nova.filter.table import FILTERS
 from osc_traitsched.core.nova.options import OPTIONS, REMOVED_FILTERS
+from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.releases import RELEASES
 from tests.unit.core.filter.asked import host, says, settings, spec
 
@@ -68,6 +69,32 @@ def test_a_scheduler_does_not_start_with_a_path_in_its_list_of_filters():
     with pytest.raises(FiltersNotInRelease) as caught:
         table.enabled(settings(**{ON: ("SameHostFilter", path)}))
     assert caught.value.keys == (path,)
+
+
+@pytest.mark.parametrize(
+    ("name", "available", "files"),
+    [
+        ("NUMATopologyFiltr", (), ()),
+        ("MyFilter", (), ("nova.conf",)),
+        ("ComputeFilter", ("mine.MyFilter",), ("nova.conf",)),
+    ],
+)
+def test_nova_scheduler_starts_with_no_filter_that_it_cannot_load(
+    name, available, files
+):
+    values = {"enabled_filters": (name,)}
+    if available:
+        values["available_filters"] = available
+    given = {
+        f"filter_scheduler.{key}": Setting(value, "nova.conf:2", given=True)
+        for key, value in values.items()
+    }
+    asked = SchedulerSettings(34, given, files=files)
+    with pytest.raises(FiltersNotInRelease) as caught:
+        table.enabled(asked)
+    assert caught.value.keys == (name,)
+    if name.endswith("Filtr"):
+        assert str(caught.value).endswith("did you mean NUMATopologyFilter?")
 
 
 def test_nothing_is_known_of_a_filter_that_is_none_of_novas():
