@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from cliff import columns
 
@@ -58,17 +58,3 @@ class Indented(Cell):
     def lines(self) -> Iterable[str]:
         """The name, two columns to the right for each level."""
         return ["  " * self._depth + str(self._value)]
-
-
-class Lists(Cell):
-    """Lists of texts by their names; a person sees the names.
-
-    :param lists: a program gets them whole
-    """
-
-    def __init__(self, lists: Mapping[str, Iterable[str]]) -> None:
-        super().__init__({name: list(each) for name, each in lists.items()})
-
-    def lines(self) -> Iterable[str]:
-        """The names."""
-        return list(self._value)

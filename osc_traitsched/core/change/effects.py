@@ -250,9 +250,6 @@ class MisplacedServers:
     traits: tuple[str, ...] = ()
 
 
-NO_SERVERS = MisplacedServers()
-
-
 def misplaced(
     names: Iterable[str], inside: Iterable[Server], outside: Iterable[Server]
 ) -> MisplacedServers:

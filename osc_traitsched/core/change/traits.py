@@ -380,11 +380,6 @@ def reverted(found: RevertedByNova, removing: bool) -> str:
     return f"{name}it takes the trait away again at its next update"
 
 
-def still_requiring(name: str, found: Iterable[Requirer]) -> str:
-    """Return a line on what continues to require a trait that no host will have."""
-    return f"no host will have {name}, still required by {requirers(found)}"
-
-
 def passed_over(found: Iterable[Requirer]) -> str:
     """Return a line on images of other projects that require what no host will have."""
     return f"no host will be left for images of other projects: {requirers(found)}"

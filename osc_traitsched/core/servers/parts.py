@@ -77,36 +77,6 @@ class Part:
         return self.source not in unknown
 
 
-@dataclasses.dataclass(frozen=True)
-class Given:
-    """The user's values for parts of the request; they win over Nova's.
-
-    :ivar zone: as for Nova, ``zone:host`` included
-    :ivar flavor_properties: extra specs; an empty value removes a key
-    :ivar image_properties: the same
-    :ivar device_profiles: a file with their contents
-    :ivar on_host: a service host
-    """
-
-    zone: str | None = None
-    hints: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
-    group: str | None = None
-    flavor_properties: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    image_properties: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    ports: tuple[str, ...] = ()
-    networks: tuple[str, ...] = ()
-    volume: str | None = None
-    device_profiles: str | None = None
-    on_host: str | None = None
-    on_node: str | None = None
-
-    @property
-    def names_host(self) -> bool:
-        """Whether a host or a node may be named, in the zone or beside it."""
-        with_zone = (self.zone or "").partition(":")[2].strip(":")
-        return bool(self.on_host or self.on_node or with_zone)
-
-
 #: Image properties that Nova adds when a server starts (nova/virt/libvirt/driver.py,
 #: ``_register_all_undefined_instance_details``). They are not in its request.
 _ADDED = frozenset(

@@ -240,15 +240,6 @@ def _by_aggregates(host: HostState, key: str) -> tuple[int, Origin] | None:
     return lowest(host, key, int)
 
 
-def is_number(key: str, value: str) -> bool:
-    """Whether a filter can read a limit or ratio of an aggregate."""
-    try:
-        int(value) if key in (MAX_IO_OPS, MAX_INSTANCES) else float(value)
-    except ValueError:
-        return False
-    return True
-
-
 def lowest(
     host: HostState, key: str, read: Callable[[str], Number]
 ) -> tuple[Number, Origin] | None:

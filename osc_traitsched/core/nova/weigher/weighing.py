@@ -177,15 +177,6 @@ def keys(hosts: Sequence[HostState]) -> frozenset[str]:
     return frozenset(key for each in found.values() for key in each.metadata)
 
 
-def is_multiplier(value: str) -> bool:
-    """Whether Nova can read an aggregate's multiplier."""
-    try:
-        float(value)
-    except ValueError:
-        return False
-    return True
-
-
 def multiplier(host: HostState, weigher: Weigher, default: float) -> float:
     """Multiplier on a host: the lowest of its aggregates, or the option's.
 
