@@ -210,17 +210,6 @@ def providers_used_by(placement: Service, consumer: str) -> tuple[str, ...]:
     return tuple(sorted(body["allocations"]))
 
 
-def has_allocations(placement: Service, provider: str) -> bool:
-    """Tell whether a server, or the move of one, has something of a provider itself.
-
-    :returns: False, too, if the provider is not there
-    :raises CloudBroke: when Placement can't be read
-    """
-    path = rest.path("resource_providers", provider, "allocations")
-    body = rest.get_if_there(placement, path, {"allocations": {}})
-    return body is not None and bool(body["allocations"])
-
-
 def known_traits(placement: Service, associated: bool = False) -> frozenset[str]:
     """Return the names of all traits that this Placement knows.
 

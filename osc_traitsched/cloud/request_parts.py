@@ -358,21 +358,10 @@ def _network(reader: _Reader, body: Body, without_segments: bool = False) -> Net
     return Network(
         body["id"],
         body["name"] or "",
-        _physical_network(body),
         () if without_segments else reader.segments("network_id", body["id"]),
         bool(body["subnets"]),
         None if body.get("shared") else body.get("project_id"),
     )
-
-
-def _physical_network(body: Body) -> str | None:
-    """Return what carries a network: of several segments the first that has one.
-
-    nova/network/neutron.py, ``_get_physnet_tunneled_info``
-    """
-    name = "provider:physical_network"
-    found = (each.get(name) for each in (body, *(body.get("segments") or ())))
-    return next(filter(None, found), None)
 
 
 def _segments(cloud: Cloud, wanted: Mapping[str, str]) -> Segments:

@@ -247,14 +247,11 @@ class AggregatePolicy:
     :ivar traits: that isolate it: ``trait:X=required``
     :ivar projects: IDs in ``filter_tenant_id*`` keys, for
         AggregateMultiTenancyIsolation
-    :ivar placement_projects: IDs for which the prefilter ``require_tenant_aggregate``
-        asks Placement for this aggregate
     """
 
     zone: str | None = None
     traits: frozenset[str] = frozenset()
     projects: frozenset[str] = frozenset()
-    placement_projects: frozenset[str] = frozenset()
 
     @classmethod
     def read(
@@ -268,7 +265,6 @@ class AggregatePolicy:
             keys.get(ZONE_KEY),
             frozenset(isolated_by(keys, collation)),
             projects_in(keys),
-            placement_projects(keys),
         )
 
     @property

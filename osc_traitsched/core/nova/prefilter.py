@@ -358,14 +358,12 @@ class Prefilter:
         the prefilter
     :ivar since: first release that has it
     :ivar option: that enables it; empty if it always runs
-    :ivar image_keys: image properties that it reads, if it reads nothing else
     """
 
     name: str
     function: Callable[[SoFar, Server, SchedulerSettings], Iterable[Found]]
     since: int = OLDEST
     option: str = ""
-    image_keys: tuple[str, ...] = ()
 
     def option_in(self, release: int) -> str:
         """The option, or empty in a release that lacks it."""
@@ -402,12 +400,6 @@ def run(server: Server, assumptions: SchedulerSettings) -> SoFar:
     return so_far
 
 
-def image_keys(assumptions: SchedulerSettings) -> tuple[str, ...]:
-    """Image properties that prefilters read."""
-    on = (each for each in PREFILTERS if each.is_on(assumptions))
-    return tuple(key for prefilter in on for key in prefilter.image_keys)
-
-
 def _come_from(origin: Origin, found: Found) -> Found:
     if isinstance(found, NotEvaluated):
         return found
@@ -430,7 +422,6 @@ PREFILTERS: tuple[Prefilter, ...] = (
         "require_image_type_support",
         require_image_type_support,
         option=options.IMAGE_TYPE,
-        image_keys=("disk_format",),
     ),
     Prefilter("compute_status_filter", compute_status_filter),
     Prefilter("isolate_aggregates", isolate_aggregates, option=options.ISOLATION),
@@ -439,7 +430,6 @@ PREFILTERS: tuple[Prefilter, ...] = (
         transform_image_metadata,
         since=21,
         option=options.IMAGE_METADATA,
-        image_keys=KEYS,
     ),
     Prefilter("accelerators_filter", accelerators_filter, since=21),
     Prefilter("packed_virtqueue_filter", packed_virtqueue_filter, since=29),

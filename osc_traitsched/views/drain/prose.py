@@ -24,7 +24,6 @@ from osc_traitsched.core.servers.refusals import STATE
 from osc_traitsched.paste import Command, Option, line, openstack
 from osc_traitsched.text import count, listed, ranges, visible
 from osc_traitsched.views.explain import depends, headline
-from osc_traitsched.views.explain import words as explained
 from osc_traitsched.views.explain import words as refused
 from osc_traitsched.views.server import moves, words
 from osc_traitsched.views.terminal import Line, Tone, settings_from
@@ -193,11 +192,6 @@ def has_way_out(stuck: Stuck, found: Drain) -> bool:
     by_state = any(each.reason == STATE for each in refusals)
     is_up = stuck.server_move.state.host not in found.down
     return by_state and is_up and state in _STATES_END
-
-
-def size(server_move: ServerMove) -> str:
-    """The size of a server's flavor."""
-    return explained.size(server_move.question.flavor)
 
 
 def deciding(found: Drain) -> Iterator[str]:

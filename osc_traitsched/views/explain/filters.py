@@ -13,6 +13,7 @@ from osc_traitsched.core.nova.filter import state
 from osc_traitsched.core.nova.filter.state import Answer, Fails, Raises, Unknown
 from osc_traitsched.core.nova.filter.table import (
     DECIDED_LATER,
+    FILTERS,
     OWN_FILTER,
     is_list_known,
 )

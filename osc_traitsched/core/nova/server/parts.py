@@ -34,7 +34,6 @@ _DEVICES = frozenset(
 class Network:
     """A network, as far as nova-scheduler reads it.
 
-    :ivar physical_network: or None
     :ivar segments: empty if the network is not routed
     :ivar has_subnets: its ports get an address
     :ivar project: owner; None if every project may use it
@@ -42,7 +41,6 @@ class Network:
 
     id: str
     name: str = ""
-    physical_network: str | None = None
     segments: Segments = ()
     has_subnets: bool = True
     project: str | None = None

@@ -201,12 +201,6 @@ def has_own(settings: SchedulerSettings) -> bool:
     return any(not name.startswith(_OWN) for name in _listed(settings))
 
 
-def paths(release: int) -> tuple[str, ...]:
-    """Names of Nova's own weighers that a release accepts."""
-    own = (each.path for each in _ROWS if each.is_in(release))
-    return (options.ALL_WEIGHERS, *own)
-
-
 def _listed(settings: SchedulerSettings) -> tuple[str, ...]:
     value = settings.value(options.WEIGHT_CLASSES)
     return value if isinstance(value, tuple) else ()
