@@ -259,7 +259,7 @@ LOG.addFilter(_make_visible)
 
 
 #: Below an answer for a person that rests on the scheduler's settings, without any.
-NOT_SUPPLIED = "nova.conf unknown; run once: {} --nova-conf FILE"
+NOT_SUPPLIED = "nova.conf unknown; run once:"
 
 
 class Command(command.Command):  # type: ignore[misc,unused-ignore]
@@ -373,7 +373,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
                 save = paste.line(
                     paste.openstack("trait-sched config save"), self.repeated_options
                 )
-                LOG.warning("%s", NOT_SUPPLIED.format(save))
+                LOG.warning("%s", f"{NOT_SUPPLIED} {save} --nova-conf FILE")
             return code
         except Mistakes as exc:
             for each in exc.mistakes:
