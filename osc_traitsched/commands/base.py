@@ -252,7 +252,7 @@ LOG.addFilter(_make_visible)
 
 
 #: Below an answer for a person that rests on the scheduler's settings, without any.
-NOT_SUPPLIED = "nova.conf unknown; run once: {} --nova-conf FILE"
+NOT_SUPPLIED = "nova.conf unknown; run once:"
 
 
 class Command(command.Command):  # type: ignore[misc,unused-ignore]
@@ -378,7 +378,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
                 save = paste.line(
                     paste.openstack("trait-sched config save"), self.repeated_options
                 )
-                LOG.warning("%s", NOT_SUPPLIED.format(save))
+                LOG.warning("%s", f"{NOT_SUPPLIED} {save} --nova-conf FILE")
             return self._final(code, parsed_args)
         except Mistakes as exc:
             for each in exc.mistakes:

@@ -30,7 +30,8 @@ def isolated(cloud):
 def test_the_last_line_says_where_the_settings_are_from(name):
     found = run(*COMMANDS[name])
     assert NOT_SUPPLIED not in found.out
-    assert found.err.splitlines()[-1] == NOT_SUPPLIED
+    hint = f"{NOT_SUPPLIED} openstack trait-sched config save --nova-conf FILE"
+    assert found.err.splitlines()[-1] == hint
     assert "Settings: " not in found.out
     named = run(*COMMANDS[name], *NAMED).out.splitlines()
     assert named[-1] == "Settings: the command line"

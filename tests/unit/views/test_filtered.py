@@ -71,7 +71,7 @@ STATES = {
     "filters-decide-too-many": lambda: several(found(CLOUD, "ab", scheduled.OWN), 17),
     "filters-decide-which-is-first": lambda: found(CLOUD, "abc", scheduled.OWN, **USED),
     "filters-with-other-names": lambda: found(
-        CLOUD, "abc", "ComputFilter", "AggregateMatchFilter"
+        CLOUD, "abc", "OurFilter", "AggregateMatchFilter"
     ),
     "pinned-without-dedicated-cpus": lambda: found(
         {**CLOUD, **PINNED}, "abc", "NUMATopologyFilter"

@@ -168,7 +168,10 @@ def filter_unknown(analysis: Analysis) -> Iterator[ConfigFilterUnknown]:
 
 @dataclasses.dataclass(frozen=True)
 class ConfigWeigherUnknown(Finding):
-    """An enabled weigher that nova-scheduler can't load; it does not start."""
+    """An enabled weigher that nova-scheduler can't load.
+
+    nova-scheduler does not start. The name is misspelled, or has no module.
+    """
 
     rule = "config-weigher-unknown"
     severity = Severity.ERROR
@@ -237,18 +240,28 @@ class ConfigNoEffect(Finding):
     line: NoEffect
 
     def words(self) -> Words:
-        state = "seen, not read" if self.line.is_unread else "no effect"
         reason = self.line.reason or "Nova does not read this line"
-        return Words(f"{state}: {reason} ({self.line.source})", self.line.fix)
+        return Words(f"no effect: {reason} ({self.line.source})", self.line.fix)
 
 
-class ConfigNotRead(ConfigNoEffect):
+@dataclasses.dataclass(frozen=True)
+class ConfigNotRead(Finding):
     """A line of a file that may set an option, and that is not read here.
 
-    Answers treat the option as unknown.
+    A warning, unless another line sets the option. Answers treat it as unknown.
+
+    :ivar name: as written
     """
 
     rule = "config-not-read"
+    severity = Severity.WARNING
+    kind = SubjectKind.OPTION
+    name: str
+    line: NoEffect
+
+    def words(self) -> Words:
+        where = f"{self.line.reason} ({self.line.source})"
+        return Words(f"seen, not read: {where}", self.line.fix)
 
 
 def no_effect(analysis: Analysis) -> Iterator[ConfigNoEffect]:
@@ -263,7 +276,7 @@ def not_read(analysis: Analysis) -> Iterator[ConfigNotRead]:
     for line in analysis.survey.assumptions.no_effect:
         is_set = line.meant is not None and analysis.setting(line.meant).given
         if line.is_unread and not is_set:
-            yield ConfigNotRead(Severity.WARNING, line.name, line)
+            yield ConfigNotRead(line.name, line)
 
 
 @dataclasses.dataclass(frozen=True)
