@@ -125,6 +125,7 @@ class Builder:
     def _asked(self, question: Question) -> Request | Refusal:
         self.built += 1
         try:
+            question.check_aliases()
             return _lasting(question.request())
         except Refusal as refusal:
             return refusal

@@ -368,14 +368,23 @@ class Question:
         """Reject a flavor that nova-api takes for no new server.
 
         nova/compute/api.py, ``_validate_and_build_base_options``. A move has its own
-        check (``core/servers/refusals.py``). Changes of traits protect such flavors,
-        too: the aliases may be in another file, of nova-api alone.
+        check (``core/servers/refusals.py``).
 
-        :raises Refusal: for a disabled flavor, and for a PCI alias if there is none
+        :raises Refusal: for a disabled flavor, and as :meth:`check_aliases`
         """
         if self.flavor.get(_DISABLED) and self.move is None:
             name = "FlavorNotFound"
             raise Refusal(name, "flavor-is-disabled", (_DISABLED,), "api", 400)
+        self.check_aliases()
+
+    def check_aliases(self) -> None:
+        """Reject a PCI alias if a complete nova.conf has none.
+
+        Changes of traits protect such flavors all the same: the aliases may be in
+        another file, of nova-api alone.
+
+        :raises Refusal: for a new server
+        """
         alias, specs = attachments.PCI_ALIAS, self.flavor.get("extra_specs") or {}
         settings, option = self.assumptions, options.PCI_ALIAS
         has_none = settings.is_known(option) and not settings.value(option)

@@ -111,9 +111,11 @@ def _headline(found: FailedServers, every: Sequence[Cause]) -> Line:
     failing = (each for each in every if each.now.startswith(words.FAILS_AGAIN))
     again = sum(len(each.servers) for each in failing)
     unknown = sum(len(each.servers) for each in every if each.has_room is None)
-    then = f"; {again} would fail again" if again else ""
-    then += f"; of {unknown} it is unknown" if unknown else ""
-    return Line(f"{number}, for {count(len(every), 'reason')}{then}.", Tone.NO)
+    parts = [f"{again} would fail again"] if again else []
+    parts += [f"{unknown} may"] if unknown else []
+    then = f"; {', '.join(parts)}" if parts else ""
+    end = "" if again or not unknown else " fail again"
+    return Line(f"{number}, for {count(len(every), 'reason')}{then}{end}.", Tone.NO)
 
 
 def _wrapped(text: str) -> list[str]:

@@ -271,7 +271,7 @@ def test_of_many_those_fail_again_that_are_known_to():
     answer = server.answer(unread, ID, NOTHING, SOURCES)
     kinds = [FailedKind((FailedServer(ID, "web-3"),), answer)]
     first, *_ = failed_views.lines(FailedServers(tuple(kinds)))
-    assert first.text == "1 server failed, for 1 reason."
+    assert first.text == "1 server failed, for 1 reason; 1 may fail again."
 
 
 @pytest.mark.parametrize(

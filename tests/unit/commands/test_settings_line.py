@@ -43,8 +43,9 @@ def test_the_hint_to_save_a_nova_conf_repeats_the_login(name):
     login = ("--os-interface", "internal", "--insecure")
     variables = shell.login("http://nowhere")
     found = shell.run(variables, *login, "trait-sched", *COMMANDS[name])
-    repeated = "openstack --insecure --os-interface internal "
-    assert found.err.splitlines()[-1] == NOT_SUPPLIED.replace("openstack ", repeated)
+    repeated = "openstack --insecure --os-interface internal"
+    hint = f"{NOT_SUPPLIED} {repeated} trait-sched config save --nova-conf FILE"
+    assert found.err.splitlines()[-1] == hint
 
 
 def test_a_quiet_command_and_one_of_the_settings_do_not_say_that_there_are_none():

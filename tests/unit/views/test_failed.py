@@ -22,7 +22,7 @@ def test_servers_that_nobody_may_judge_are_not_said_to_fail_again():
         "Placement (quick start: A read-only role)."
     )
     assert first(DENIED).tone is Tone.DOUBT
-    assert first(BROKEN).text == "1 server failed, for 1 reason; of 1 it is unknown."
+    assert first(BROKEN).text == "1 server failed, for 1 reason; 1 may fail again."
 
 
 def test_no_server_failed_of_those_that_are_listed():

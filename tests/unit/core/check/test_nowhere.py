@@ -270,7 +270,7 @@ def test_an_image_that_needs_secure_boot_which_no_host_has_is_found(known):
     assert (found.name, found.images) == (SECURE_BOOT, ("i",))
     assert found.severity is Severity.ERROR
     fix = words(of)[1]
-    assert ("UEFI firmware with secure boot" if known else "os-traits") in fix
+    assert ("OVMF" if known else "os-traits") in fix
     assert "unset" not in fix
     assert "key" not in fix
 
@@ -401,14 +401,14 @@ def test_filters_that_are_assumed_are_a_warning_and_a_complete_file_an_error():
     flavors = [flavor("f", capabilities__hypervisor_type="ironic")]
     of = cloud(DEFAULT, flavors, **QEMU)
     assert only(of).severity is Severity.WARNING
-    complete = dataclasses.replace(DEFAULT, is_complete=True)
+    complete = dataclasses.replace(DEFAULT, files=("nova.conf",))
     assert only(cloud(complete, flavors, **QEMU)).severity is Severity.ERROR
 
 
 def test_an_alias_is_an_error_if_a_complete_nova_conf_lacks_it():
     flavors = [flavor("f", pci_passthrough__alias="a1:1")]
     assert ids(survey([host("a")], flavors, assumptions=DEFAULT)) == []
-    complete = dataclasses.replace(DEFAULT, is_complete=True)
+    complete = dataclasses.replace(DEFAULT, files=("nova.conf",))
     of = survey([host("a")], flavors, assumptions=complete)
     assert ids(of) == ["traits-refused"]
     assert "a1" in words(of)[0]

@@ -200,7 +200,7 @@ def test_hosts_of_a_project_that_others_may_use_are_found():
         "other projects may land here (AggregateMultiTenancyIsolation is assumed to be "
         "off)"
     )
-    complete = dataclasses.replace(LIMITED, is_complete=True)
+    complete = dataclasses.replace(LIMITED, files=("nova.conf",))
     (found,) = findings(of(complete, filter_tenant_id="1d1d"))
     assert "AggregateMultiTenancyIsolation is off" in found.words().problem
 
