@@ -157,6 +157,7 @@ class Fault(Finding):
     :ivar flavors: all flavors that the message is about, even if it names only some;
         the same is true of images, aggregates, hosts, projects, servers and server
         groups
+    :ivar subject: the kind of its object, if it is not that of the rule
     """
 
     severity: Severity
@@ -171,6 +172,7 @@ class Fault(Finding):
     projects: tuple[str, ...] = ()
     servers: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
+    subject: SubjectKind | None = None
     rule: str = ""
     kind: SubjectKind = SubjectKind.OPTION
 

@@ -11,7 +11,6 @@ import pytest
 from osc_traitsched.core.check import RULES
 from osc_traitsched.core.check.finding import Fault, Finding, Severity, SubjectKind
 from osc_traitsched.core.check.rule import ImagesOfOthers
-from osc_traitsched.core.check.rules.traits import TraitsUnused
 from osc_traitsched.core.check.rules.traits_requests import TraitsNotTogether
 from osc_traitsched.core.nova.clause import Trait
 from osc_traitsched.core.nova.options import REMOVED_FILTERS
@@ -82,7 +81,7 @@ def test_the_reference_says_why_and_how_bad_a_finding_is(rule):
 
 def test_a_row_has_the_true_name_of_what_it_is_about():
     name = "red\x1b[31m\nflavor"
-    found = TraitsUnused(name, ("cmp00",))
+    found = Fault(Severity.NOTE, name, "unused", kind=SubjectKind.TRAIT)
     _, (row,) = check.rows([found])
     assert row[2] == f"trait {name}"
 

@@ -16,7 +16,6 @@ from osc_traitsched.core.check.rules.isolation import (
     IsolationNotRequired,
     IsolationShutsOut,
 )
-from osc_traitsched.core.check.rules.traits import TraitsFewHosts, TraitsNoHost
 from osc_traitsched.core.check.rules.traits_requests import (
     TraitsContradiction,
     TraitsNotTogether,
@@ -191,17 +190,6 @@ def _(found: ImageTypeFlavorNoHost, truth):
     return truth.anybody(found.flavors, found.images, ways=[False])
 
 
-@disproved.register
-def _(found: TraitsNoHost, truth):
-    return truth.anybody(found.flavors) | truth.anybody(images=found.images)
-
-
-@disproved.register
-def _(found: TraitsFewHosts, truth):
-    is_error = found.severity is Severity.ERROR
-    return truth.anybody([found.name]) if is_error else set()
-
-
 @disproved.register(TraitsNotTogether)
 @disproved.register(TraitsContradiction)
 @disproved.register(TraitsRefused)
@@ -215,6 +203,11 @@ def _(found, truth):
 def _(found: Fault, truth):
     if found.rule == "image-type-no-host":
         return truth.anybody(images=found.images, ways=[False])
+    if found.rule == "traits-no-host":
+        return truth.anybody(found.flavors) | truth.anybody(images=found.images)
+    if found.rule == "traits-few-hosts":
+        is_error = found.severity is Severity.ERROR
+        return truth.anybody([found.name]) if is_error else set()
     if found.rule == "resources-not-together":
         return truth.anybody([found.name])
     if found.rule == "resources-no-host":
