@@ -155,8 +155,8 @@ class Fault(Finding):
 
     :ivar problem: as ``fix`` and ``when``, see :class:`Words`
     :ivar flavors: all flavors that the message is about, even if it names only some;
-        the same is true of images, aggregates, hosts, projects, servers and server
-        groups
+        the same is true of images, aggregates, hosts, projects, servers, server
+        groups, nodes and zones
     """
 
     severity: Severity
@@ -171,6 +171,8 @@ class Fault(Finding):
     projects: tuple[str, ...] = ()
     servers: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
+    nodes: tuple[str, ...] = ()
+    zones: tuple[str, ...] = ()
     rule: str = ""
     kind: SubjectKind = SubjectKind.OPTION
 

@@ -6,12 +6,11 @@ import subprocess
 
 import pytest
 
-from osc_traitsched.core.check.finding import Severity
+from osc_traitsched.core.check.finding import WARNING, Severity, SubjectKind
 from osc_traitsched.core.check.rules.isolation import (
     IsolationMemberLacksTrait,
     IsolationShutsOut,
 )
-from osc_traitsched.core.check.rules.mirror import MirrorNoHypervisor, Own
 from osc_traitsched.core.check.rules.placing import ProjectUnknown
 from osc_traitsched.core.check.rules.traits import (
     TraitsFewHosts,
@@ -19,14 +18,21 @@ from osc_traitsched.core.check.rules.traits import (
     TraitsUnused,
 )
 from osc_traitsched.core.nova.clause import Trait
-from osc_traitsched.paste import Option
+from osc_traitsched.paste import Option, openstack
 from osc_traitsched.views import check
 from osc_traitsched.views.terminal import Tone, painted
 
 GOLD = "CUSTOM_GOLD"
 RACK = tuple(f"cmp{number:03d}" for number in range(1, 213))
 LACKING = IsolationMemberLacksTrait(Severity.ERROR, "gold", GOLD, RACK, 300)
-ORPHAN = MirrorNoHypervisor(Severity.WARNING, "cmp9", "9d", Own((), ()), None)
+ORPHAN = WARNING(
+    "cmp9",
+    "Nova has no hypervisor for the provider 9d",
+    openstack("resource provider show", Option("--allocations"), "9d"),
+    "delete it if the host is gone and this shows no allocations",
+    rule="mirror-no-hypervisor",
+    kind=SubjectKind.PROVIDER,
+)
 UNUSED = TraitsUnused(GOLD, ("cmp1", "cmp2"))
 
 

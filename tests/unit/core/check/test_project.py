@@ -7,7 +7,6 @@ import dataclasses
 import pytest
 
 from osc_traitsched.core.check.finding import Severity, SubjectKind
-from osc_traitsched.core.check.rules.mirror import Use
 from osc_traitsched.core.check.survey import ServerCounts
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import Setting
@@ -138,15 +137,50 @@ def test_an_id_in_other_letters_is_a_projects_where_case_does_not_count(
 @pytest.mark.parametrize(
     ("assumptions", "members", "zone", "found"),
     [
-        (ON, "", {}, ("mirror-missing", ("a",), Use.PROJECT, Severity.ERROR)),
-        (ON, "ab", {}, ("mirror-extra", ("b",), Use.PROJECT, Severity.ERROR)),
-        (HOST_FILTER, "", {}, ("mirror-missing", ("a",), Use.NONE, Severity.WARNING)),
+        (
+            ON,
+            "",
+            {},
+            (
+                "mirror-missing",
+                ("a",),
+                Severity.ERROR,
+                "its projects' servers do not get there",
+            ),
+        ),
+        (
+            ON,
+            "ab",
+            {},
+            (
+                "mirror-extra",
+                ("b",),
+                Severity.ERROR,
+                "its projects' servers can land there",
+            ),
+        ),
+        (
+            HOST_FILTER,
+            "",
+            {},
+            (
+                "mirror-missing",
+                ("a",),
+                Severity.WARNING,
+                "no active prefilter uses the aggregate now",
+            ),
+        ),
         # A zone comes first.
         (
             ON,
             "",
             {"availability_zone": "east"},
-            ("mirror-missing", ("a",), Use.AZ, Severity.ERROR),
+            (
+                "mirror-missing",
+                ("a",),
+                Severity.ERROR,
+                "no request for the zone gets there",
+            ),
         ),
     ],
 )
@@ -156,7 +190,8 @@ def test_a_projects_mirror_is_worse_while_projects_are_limited_to_it(
     inside = frozenset(map(identity, members))
     cloud = of(assumptions, members=inside, filter_tenant_id="1d1d", **zone)
     (each,) = findings(cloud, "mirror")
-    assert (each.rule, each.hosts, each.use, each.severity) == found
+    then = each.problem.partition(": ")[2]
+    assert (each.rule, each.hosts, each.severity, then) == found
 
 
 NO_FILTERS = {
