@@ -6,12 +6,11 @@ import subprocess
 
 import pytest
 
-from osc_traitsched.core.check.finding import WARNING, Severity, SubjectKind
+from osc_traitsched.core.check.finding import ERROR, WARNING, Severity, SubjectKind
 from osc_traitsched.core.check.rules.isolation import (
     IsolationMemberLacksTrait,
     IsolationShutsOut,
 )
-from osc_traitsched.core.check.rules.placing import ProjectUnknown
 from osc_traitsched.core.check.rules.traits import (
     TraitsFewHosts,
     TraitsUnknown,
@@ -63,9 +62,7 @@ def test_advice_without_a_command_is_a_line_of_prose():
 
 
 def test_a_problem_without_advice_has_no_line_for_it():
-    given, ids = ("filter_tenant_id", "red"), ("1d", "2d")
-    twice = ProjectUnknown(Severity.ERROR, "for red", 1, *given, ids)
-    _, problem, *rest = text(twice)
+    _, problem, *rest = text(ERROR("for red", "must be a project's ID, not its name"))
     assert "not its name" in problem
     assert rest[0] == ""
 

@@ -11,6 +11,7 @@ from osc_traitsched.core.check.survey import ServerCounts
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.core.servers.fleet import Resident
+from osc_traitsched.paste import line
 from tests.unit.core.check.surveys import (
     aggregate,
     assumed,
@@ -70,7 +71,7 @@ def test_a_list_equals_no_projects_id(assumptions, severity):
     (found,) = findings(cloud, "project-list")
     assert (found.rule, found.severity) == ("project-list", severity)
     assert (found.kind, found.name) == (SubjectKind.AGGREGATE, "reds")
-    assert found.key == "filter_tenant_id"
+    assert found.problem.startswith("filter_tenant_id is a list: ")
     assert found.projects == ("1d1d", "2d2d")
 
 
@@ -83,7 +84,7 @@ def test_a_list_is_in_order_where_each_of_it_has_a_key_of_its_own():
 def test_the_id_of_no_project():
     (found,) = findings(of(filter_tenant_id="gone"))
     assert (found.rule, found.severity) == ("project-unknown", Severity.WARNING)
-    assert (found.value, found.named) == ("gone", ())
+    assert found.problem == "filter_tenant_id=gone: no project has this ID"
 
 
 @pytest.mark.parametrize(
@@ -93,7 +94,8 @@ def test_a_projects_name_instead_of_its_id(assumptions, severity):
     cloud = of(assumptions, filter_tenant_id_red="red")
     (found,) = findings(cloud, "project-unknown")
     assert (found.rule, found.severity) == ("project-unknown", severity)
-    assert (found.value, found.named) == ("red", ("1d1d",))
+    assert found.problem.startswith("filter_tenant_id_red=red: must be a project's ID")
+    assert "filter_tenant_id_red=1d1d" in line(found.fix, ())
 
 
 def test_without_a_word_from_keystone_no_project_is_unknown_or_left_out():
