@@ -13,11 +13,6 @@ from osc_traitsched.core.check.rules.image_type import (
     ImageTypeFlavorNoHost,
     ImageTypeNoHost,
 )
-from osc_traitsched.core.check.rules.isolation import (
-    IsolationMemberLacksTrait,
-    IsolationNotRequired,
-    IsolationShutsOut,
-)
 from osc_traitsched.core.check.rules.traits import TraitsFewHosts, TraitsNoHost
 from osc_traitsched.core.check.rules.traits_requests import (
     TraitsContradiction,
@@ -219,26 +214,17 @@ def _(found, truth):
 
 @disproved.register
 def _(found: Fault, truth):
-    if found.rule == "resources-not-together":
+    if found.rule in ("resources-not-together", "isolation-shuts-out"):
         return truth.anybody([found.name])
     if found.rule == "resources-no-host":
         ways = (False,) if found.severity is Severity.WARNING else (False, True)
         flavors = truth.anybody(found.flavors, ways=ways)
         return flavors | truth.anybody(images=found.images)
+    if found.rule in ("isolation-member-lacks-trait", "isolation-not-required"):
+        hosts = {identity(name) for name in found.hosts}
+        is_on = truth.of.assumptions.value(options.ISOLATION)
+        return truth.anybody() & hosts if is_on else set()
     return set()
-
-
-@disproved.register
-def _(found: IsolationShutsOut, truth):
-    return truth.anybody([found.name])
-
-
-@disproved.register(IsolationMemberLacksTrait)
-@disproved.register(IsolationNotRequired)
-def _(found, truth):
-    hosts = {identity(name) for name in found.hosts}
-    is_on = truth.of.assumptions.value(options.ISOLATION)
-    return truth.anybody() & hosts if is_on else set()
 
 
 @given(clouds())
