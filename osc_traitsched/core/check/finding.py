@@ -121,10 +121,14 @@ class Finding:
 
     @property
     def due_to_images(self) -> tuple[str, ...]:
-        """Images that cause the finding; empty if flavors or aggregates do, too."""
+        """Images that cause the finding; empty if flavors or aggregates do, too.
+
+        A format is one of images, whichever flavors it leaves without a host.
+        """
         if self.kind is SubjectKind.IMAGE:
             return (self.name,)
-        named = isinstance(self, _NamesFlavors) and self.flavors
+        is_format = self.kind is SubjectKind.FORMAT
+        named = isinstance(self, _NamesFlavors) and self.flavors and not is_format
         if named or (isinstance(self, _NamesAggregates) and self.aggregates):
             return ()
         return self.images if isinstance(self, _NamesImages) else ()

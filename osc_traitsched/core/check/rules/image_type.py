@@ -9,181 +9,117 @@ import dataclasses
 from collections.abc import Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
-from osc_traitsched.core.check.finding import Finding, Severity, SubjectKind, Words
-from osc_traitsched.core.check.rule import Rule
+from osc_traitsched.core.check.finding import (
+    ERROR,
+    NOTE,
+    WARNING,
+    Fault,
+    Severity,
+    SubjectKind,
+)
+from osc_traitsched.core.check.rule import rule
 from osc_traitsched.core.check.survey import StandaloneRequest
 from osc_traitsched.core.check.words import enable, off_by
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import RootTrait, Trait
-from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.paste import Command, Option, Placeholder
 from osc_traitsched.text import listed, ranges
 
-_ELSE = "; a server booted from a volume is not concerned"
 
-
-@dataclasses.dataclass(frozen=True)
-class ImageTypeNoHost(Finding):
-    """A format of images that no host supports.
+@rule("image-type-no-host", SubjectKind.FORMAT, SubjectKind.IMAGE)
+def no_host(analysis: Analysis) -> Iterator[Fault]:
+    """*Error.* A format of images that no host supports.
 
     No server of these images finds a host unless it boots from a volume. With disks in
     Ceph, hosts support raw images but not qcow2. Convert the image: nova-compute
     removes such a trait if it is added by hand.
     """
-
-    rule = "image-type-no-host"
-    severity = Severity.ERROR
-    kind = SubjectKind.FORMAT
-    name: str
-    trait: str
-    images: tuple[str, ...]
-
-    def words(self) -> Words:
-        return Words(
-            f"no host has {self.trait}, so that none can take a server of the "
-            f"{listed(self.images, 'image')} with its disk on the host",
-            Command(
-                "convert",
-                (
-                    Option("-f", self.name),
-                    Option("-O", "raw"),
-                    Placeholder("FROM"),
-                    Placeholder("TO"),
-                ),
-                program="qemu-img",
-            ),
-            "convert the image to raw, or any other format that a host supports",
-        )
-
-
-def no_host(analysis: Analysis) -> Iterator[ImageTypeNoHost]:
     if not analysis.is_on(options.IMAGE_TYPE):
         return
-    for each in _formats(analysis):
-        if not each.hosts:
-            yield ImageTypeNoHost(each.name, each.trait.name, each.titles)
-
-
-@dataclasses.dataclass(frozen=True)
-class ImageTypeFewHosts(Finding):
-    """A format that some hosts lack, while the scheduler enforces formats.
-
-    Servers land correctly, but hosts fill unevenly.
-
-    :ivar hosts: hosts that lack it
-    """
-
-    rule = "image-type-few-hosts"
-    severity = Severity.NOTE
-    kind = SubjectKind.FORMAT
-    name: str
-    trait: str
-    images: tuple[str, ...]
-    hosts: tuple[str, ...]
-    total: int
-
-    def words(self) -> Words:
-        return Words(
-            f"{len(self.hosts)} of {self.total} hosts lack "
-            f"{self.trait} and are left out for the "
-            f"{listed(self.images, 'image')}: {ranges(self.hosts, 'host')}"
-        )
-
-
-def few_hosts(analysis: Analysis) -> Iterator[ImageTypeFewHosts]:
-    """Formats that leave a flavor without a host have a rule of their own."""
-    if not analysis.is_on(options.IMAGE_TYPE):
-        return
-    every = analysis.all_hosts
-    for each in _formats(analysis):
-        partial = each.hosts and each.hosts != every
-        if partial and not _shut_out(analysis, each):
-            lacking = analysis.host_names(every - each.hosts)
-            yield ImageTypeFewHosts(
-                each.name, each.trait.name, each.titles, lacking, len(every)
+    files = Placeholder("FROM"), Placeholder("TO")
+    for image_format in _formats(analysis):
+        if not image_format.hosts:
+            formats = Option("-f", image_format.name), Option("-O", "raw")
+            yield ERROR(
+                image_format.name,
+                f"no host has {image_format.trait.name}, so that none can take a "
+                f"server of the {listed(image_format.titles, 'image')} with its disk "
+                "on the host",
+                Command("convert", (*formats, *files), program="qemu-img"),
+                "convert the image to raw, or any other format that a host supports",
+                images=image_format.titles,
             )
 
 
-@dataclasses.dataclass(frozen=True)
-class ImageTypeFlavorNoHost(Finding):
-    """A format that no host of some flavors supports, but other hosts do.
+@rule("image-type-few-hosts", SubjectKind.FORMAT, SubjectKind.IMAGE)
+def few_hosts(analysis: Analysis) -> Iterator[Fault]:
+    """*Note.* A format that some hosts lack, while the scheduler enforces formats.
+
+    Servers land correctly, but hosts fill unevenly.
+    """
+    # Formats that leave a flavor without a host have a rule of their own.
+    if not analysis.is_on(options.IMAGE_TYPE):
+        return
+    every = analysis.all_hosts
+    for image_format in _formats(analysis):
+        partial = image_format.hosts and image_format.hosts != every
+        if partial and not _shut_out(analysis, image_format):
+            hosts = analysis.host_names(every - image_format.hosts)
+            yield NOTE(
+                image_format.name,
+                f"{len(hosts)} of {len(every)} hosts lack {image_format.trait.name} "
+                f"and are left out for the {listed(image_format.titles, 'image')}: "
+                f"{ranges(hosts, 'host')}",
+                images=image_format.titles,
+                hosts=hosts,
+            )
+
+
+@rule("image-type-flavor-no-host", SubjectKind.FORMAT, SubjectKind.FLAVOR)
+def flavor_no_host(analysis: Analysis) -> Iterator[Fault]:
+    """*Warning.* A format that no host of some flavors supports, but other hosts do.
 
     Images that can change the flavor's CPUs or amounts are not judged.
     """
-
-    rule = "image-type-flavor-no-host"
-    severity = Severity.WARNING
-    kind = SubjectKind.FORMAT
-    name: str
-    trait: str
-    images: tuple[str, ...]
-    flavors: tuple[str, ...]
-
-    @property
-    def due_to_images(self) -> tuple[str, ...]:
-        """The images of the format."""
-        return self.images
-
-    def words(self) -> Words:
-        return Words(
-            f"no host that can take the {listed(self.flavors, 'flavor')} has "
-            f"{self.trait}, which the {listed(self.images, 'image')} "
-            f"asks for{_ELSE}",
-            "offer the image in a format of those hosts, or do not combine the two",
-        )
-
-
-def flavor_no_host(analysis: Analysis) -> Iterator[ImageTypeFlavorNoHost]:
-    """It affects only servers with their disk on the host."""
     if not analysis.is_on(options.IMAGE_TYPE):
         return
-    for each in _formats(analysis):
-        flavors = _shut_out(analysis, each)
-        if each.hosts and flavors:
-            yield ImageTypeFlavorNoHost(each.name, each.trait.name, each.plain, flavors)
+    for image_format in _formats(analysis):
+        flavors = _shut_out(analysis, image_format)
+        if image_format.hosts and flavors:
+            yield WARNING(
+                image_format.name,
+                f"no host that can take the {listed(flavors, 'flavor')} has "
+                f"{image_format.trait.name}, which the "
+                f"{listed(image_format.plain, 'image')} asks for; a server booted from "
+                "a volume is not concerned",
+                "offer the image in a format of those hosts, or do not combine the two",
+                flavors=flavors,
+                images=image_format.plain,
+            )
 
 
-@dataclasses.dataclass(frozen=True)
-class ImageTypeOff(Finding):
+@rule("image-type-off", SubjectKind.OPTION, SubjectKind.IMAGE)
+def off(analysis: Analysis) -> Iterator[Fault]:
     """Formats that not all hosts support, while the scheduler ignores formats.
 
     An error if the option was supplied, else a warning. Servers can land on hosts that
     do not support their image. There they fail, or nova-compute converts every disk.
-
-    :ivar formats: with the number of hosts that support each
     """
-
-    rule = "image-type-off"
-    kind = SubjectKind.OPTION
-    name = options.IMAGE_TYPE
-    severity: Severity
-    formats: tuple[tuple[str, int], ...]
-    total: int
-    images: tuple[str, ...]
-    setting: Setting
-
-    def words(self) -> Words:
-        supported = ", ".join(f"{name} by {number}" for name, number in self.formats)
-        return Words(
-            f"{off_by(self.setting)}, and of {self.total} hosts not all "
-            f"support the formats in use: {supported}; servers of the "
-            f"{listed(self.images, 'image')} can land on one that does not",
-            enable("image-type", self.setting),
-        )
-
-
-def off(analysis: Analysis) -> Iterator[ImageTypeOff]:
-    setting = analysis.setting(options.IMAGE_TYPE)
+    setting, every = analysis.setting(options.IMAGE_TYPE), analysis.all_hosts
     if setting.value:
         return
-    partial = [e for e in _formats(analysis) if e.hosts != analysis.all_hosts]
+    partial = [each for each in _formats(analysis) if each.hosts != every]
     if partial:
-        yield ImageTypeOff(
+        images = tuple(title for each in partial for title in each.titles)
+        supported = ", ".join(f"{each.name} by {len(each.hosts)}" for each in partial)
+        yield Fault(
             Severity.ERROR if setting.given else Severity.WARNING,
-            tuple((each.name, len(each.hosts)) for each in partial),
-            len(analysis.all_hosts),
-            tuple(title for each in partial for title in each.titles),
-            setting,
+            options.IMAGE_TYPE,
+            f"{off_by(setting)}, and of {len(every)} hosts not all support the formats "
+            f"in use: {supported}; servers of the {listed(images, 'image')} can land "
+            "on one that does not",
+            enable("image-type", setting),
+            images=images,
         )
 
 
@@ -245,9 +181,4 @@ def _shut_out(analysis: Analysis, each: _Format) -> tuple[str, ...]:
     )
 
 
-RULES = (
-    Rule(ImageTypeNoHost, no_host, SubjectKind.IMAGE),
-    Rule(ImageTypeFewHosts, few_hosts, SubjectKind.IMAGE),
-    Rule(ImageTypeFlavorNoHost, flavor_no_host, SubjectKind.FLAVOR),
-    Rule(ImageTypeOff, off, SubjectKind.IMAGE),
-)
+RULES = (no_host, few_hosts, flavor_no_host, off)

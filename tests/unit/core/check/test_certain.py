@@ -9,10 +9,6 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from osc_traitsched.core.check.finding import Fault, Severity, SubjectKind
-from osc_traitsched.core.check.rules.image_type import (
-    ImageTypeFlavorNoHost,
-    ImageTypeNoHost,
-)
 from osc_traitsched.core.check.rules.traits import TraitsFewHosts, TraitsNoHost
 from osc_traitsched.core.check.rules.traits_requests import (
     TraitsContradiction,
@@ -183,16 +179,6 @@ def disproved(found, truth):
 
 
 @disproved.register
-def _(found: ImageTypeNoHost, truth):
-    return truth.anybody(images=found.images, ways=[False])
-
-
-@disproved.register
-def _(found: ImageTypeFlavorNoHost, truth):
-    return truth.anybody(found.flavors, found.images, ways=[False])
-
-
-@disproved.register
 def _(found: TraitsNoHost, truth):
     return truth.anybody(found.flavors) | truth.anybody(images=found.images)
 
@@ -216,6 +202,8 @@ def _(found, truth):
 def _(found: Fault, truth):
     if found.rule in ("resources-not-together", "isolation-shuts-out"):
         return truth.anybody([found.name])
+    if found.rule in ("image-type-no-host", "image-type-flavor-no-host"):
+        return truth.anybody(found.flavors or None, found.images, ways=[False])
     if found.rule == "resources-no-host":
         ways = (False,) if found.severity is Severity.WARNING else (False, True)
         flavors = truth.anybody(found.flavors, ways=ways)
