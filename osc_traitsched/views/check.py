@@ -89,8 +89,10 @@ def _words(finding: Finding) -> Words:
     is_aggregate = finding.kind is SubjectKind.AGGREGATE and not name.isdigit()
     if not (is_aggregate and isinstance(words.fix, Command) and is_printable(name)):
         return words
-    identity = str(getattr(finding, "id", ""))
-    parts = tuple(name if part == identity else part for part in words.fix.parts)
+    parts = tuple(
+        name if isinstance(part, str) and part.isdigit() else part
+        for part in words.fix.parts
+    )
     return dataclasses.replace(words, fix=dataclasses.replace(words.fix, parts=parts))
 
 

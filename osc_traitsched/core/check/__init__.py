@@ -27,6 +27,7 @@ from osc_traitsched.core.check.rules import (
     resources,
     servers,
     traits,
+    weighers,
 )
 from osc_traitsched.core.check.survey import NotRead, Survey
 from osc_traitsched.core.errors import BadUsage, NothingMatches
@@ -47,6 +48,7 @@ RULES: tuple[Rule, ...] = (
     *placing.RULES,
     *mirror.RULES,
     *config.RULES,
+    *weighers.RULES,
     *filters.RULES,
     *nowhere.FILTER_RULES,
     *filters_values.RULES,

@@ -11,12 +11,11 @@ import pytest
 from osc_traitsched.core.check import RULES
 from osc_traitsched.core.check.finding import Fault, Finding, Severity, SubjectKind
 from osc_traitsched.core.check.rule import ImagesOfOthers
-from osc_traitsched.core.check.rules.config import ConfigFilterGone
 from osc_traitsched.core.check.rules.traits import TraitsUnused
 from osc_traitsched.core.check.rules.traits_requests import TraitsNotTogether
 from osc_traitsched.core.nova.clause import Trait
 from osc_traitsched.core.nova.options import REMOVED_FILTERS
-from osc_traitsched.core.nova.settings import AZ_FILTER, Setting
+from osc_traitsched.core.nova.settings import AZ_FILTER
 from osc_traitsched.views import check
 from tests.unit.core.check import (
     test_config,
@@ -181,8 +180,8 @@ def test_no_finding_is_one_line_with_how_many_rules_looked_at_what():
 
 @pytest.mark.parametrize("name", sorted(set(REMOVED_FILTERS) - {AZ_FILTER}))
 def test_of_every_host_filter_that_is_gone_it_is_said_what_does_its_work(name):
-    setting = Setting((name,), "nova.conf:7", given=True)
-    _, (row,) = check.rows([ConfigFilterGone(name, 34, setting)])
+    of = survey([host("a")], assumptions=test_config.with_filters(34, name))
+    _, (row,) = check.rows(findings(of, "config-filter-gone"))
     assert row[3] == (
         f"Nova 34 (2026.2) has no {name}, and nova-scheduler does not start "
         "(nova.conf:7)"
