@@ -33,7 +33,7 @@ _REQUIRERS = "private flavors and images of other projects"
 def show(cloud: Cloud, name: str) -> TraitUse:
     """Who has a trait, and who needs it.
 
-    At most ten requests besides the pages of lists.
+    At most eleven requests besides the pages of lists.
 
     :raises UnknownTrait: with the most similar traits
     :raises CloudBroke: when Nova, Placement or Glance can't be read

@@ -183,45 +183,47 @@ def furnished(make, policies):
     make.flavor("gold", {f"trait:{GOLD}": "required"}, is_public=False)
     make.aggregate("east", "cmp00", filter_tenant_id="0" * 32)
     policies(**printed_policies("reader"))
-    make.boot(plain, raw, name="web")
     large = make.flavor("large", ram=10**8)
-    return make.boot(large, raw, name="failed")
+    for flavor, name in ((plain, "web"), (large, "failed")):
+        make.after(make.delete, make.boot(flavor, raw, name=name))
 
 
-@pytest.mark.parametrize(
-    ("command", "code", "reason"),
-    [
-        ("list --by-trait", 0, ""),
-        ("aggregate list", 0, ""),
-        ("explain plain raw", 0, ""),
-        ("candidates plain raw", 0, ""),
-        ("capacity plain", 0, ""),
-        ("mirror check", 0, ""),
-        ("explain gold raw", 8, PRIVATE),
-        ("check project", 8, "1 rule needs the list of projects"),
-        ("check traits", 8, "private flavors and images of other projects"),
-        ("check servers", 8, "2 rules need the servers of all projects"),
-        ("check", 7, "Not checked: "),
-        ("host show cmp00", 8, SERVERS),
-        (f"trait show {GOLD}", 8, SERVERS),
-        ("trait list", 8, "private flavors and images of other projects"),
-        ("export", 8, PRIVATE),
-        ("server explain web", 0, ""),
-        ("server explain theirs", 8, SERVERS),
-        ("server explain --failed", 7, SERVERS),
-        ("server destinations web", 8, "os-extended-server-attributes"),
-        ("server misplaced", 8, "servers:detail:get_all_tenants"),
-        ("host drain cmp00", 8, "servers:detail:get_all_tenants"),
-        (f"isolate east {GOLD} --dry-run", 8, SERVERS),
-        (f"remove {GOLD} --host cmp00 --dry-run", 8, PRIVATE),
-    ],
+#: What a reader runs, the exit code, and the reason that is printed.
+READS = (
+    ("list --by-trait", 0, ""),
+    ("aggregate list", 0, ""),
+    ("explain plain raw --nova-conf FILE", 0, ""),
+    ("candidates plain raw --nova-conf FILE", 0, ""),
+    ("capacity plain --nova-conf FILE", 0, ""),
+    ("mirror check", 0, ""),
+    ("explain gold raw", 8, PRIVATE),
+    ("check project", 8, "1 rule needs the list of projects"),
+    ("check traits", 8, "private flavors and images of other projects"),
+    ("check servers", 8, "2 rules need the servers of all projects"),
+    ("check", 7, "Not checked: "),
+    ("host show cmp00", 8, SERVERS),
+    (f"trait show {GOLD}", 8, SERVERS),
+    ("trait list", 8, "private flavors and images of other projects"),
+    ("export", 8, PRIVATE),
+    ("server explain web --nova-conf FILE", 0, ""),
+    ("server explain theirs", 8, SERVERS),
+    ("server explain --failed", 7, SERVERS),
+    ("server destinations web", 8, "os-extended-server-attributes"),
+    ("server misplaced", 8, "servers:detail:get_all_tenants"),
+    ("host drain cmp00", 8, "servers:detail:get_all_tenants"),
+    (f"isolate east {GOLD} --dry-run", 8, SERVERS),
+    (f"remove {GOLD} --host cmp00 --dry-run", 8, PRIVATE),
 )
-def test_a_reader_is_answered_truly_or_told_what_he_may_not_read(
-    furnished, cloud, command, code, reason
-):
-    done = run(cloud.environment_of("reader"), *command.split())
-    assert (done.code, reason in done.err) == (code, True), done.err
-    assert reason or "ot read" not in done.err
+
+
+def test_a_reader_is_answered_truly_or_told_what_he_may_not_read(furnished, cloud):
+    reader = cloud.environment_of("reader")
+    for command, code, reason in READS:
+        words = command.replace("FILE", str(cloud.nova_conf)).split()
+        done = run(reader, *words)
+        assert (command, done.code) == (command, code), done.err
+        assert reason in done.err
+        assert reason or "ot read" not in done.err
 
 
 def test_what_was_not_checked_is_a_row_for_programs(furnished, cloud):
@@ -262,7 +264,8 @@ def test_rights_that_nova_filters_by_are_seen(furnished, cloud, policies):
 def test_an_administrator_is_told_of_nothing_unread(furnished, cloud):
     for command in ("check project", "server misplaced", f"trait show {GOLD}"):
         done = run(cloud.environment, *command.split())
-        assert (done.code, "ot read" in done.err) == (0, False), done.err
+        assert "ot read" not in done.err
+    assert done.code == 0
 
 
 @pytest.fixture

@@ -121,10 +121,14 @@ class Finding:
 
     @property
     def due_to_images(self) -> tuple[str, ...]:
-        """Images that cause the finding; empty if flavors or aggregates do, too."""
+        """Images that cause the finding; empty if flavors or aggregates do, too.
+
+        A format is one of images, whichever flavors it leaves without a host.
+        """
         if self.kind is SubjectKind.IMAGE:
             return (self.name,)
-        named = isinstance(self, _NamesFlavors) and self.flavors
+        is_format = self.kind is SubjectKind.FORMAT
+        named = isinstance(self, _NamesFlavors) and self.flavors and not is_format
         if named or (isinstance(self, _NamesAggregates) and self.aggregates):
             return ()
         return self.images if isinstance(self, _NamesImages) else ()
@@ -155,8 +159,8 @@ class Fault(Finding):
 
     :ivar problem: as ``fix`` and ``when``, see :class:`Words`
     :ivar flavors: all flavors that the message is about, even if it names only some;
-        the same is true of images, aggregates, hosts, projects, servers and server
-        groups
+        the same is true of images, aggregates, hosts, projects, servers, server
+        groups, nodes and zones
     :ivar subject: the kind of its object, if it is not that of the rule
     """
 
@@ -172,6 +176,8 @@ class Fault(Finding):
     projects: tuple[str, ...] = ()
     servers: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
+    nodes: tuple[str, ...] = ()
+    zones: tuple[str, ...] = ()
     subject: SubjectKind | None = None
     rule: str = ""
     kind: SubjectKind = SubjectKind.OPTION

@@ -6,22 +6,37 @@ import subprocess
 
 import pytest
 
-from osc_traitsched.core.check.finding import NOTE, Severity, SubjectKind
-from osc_traitsched.core.check.rules.isolation import (
-    IsolationMemberLacksTrait,
-    IsolationShutsOut,
-)
-from osc_traitsched.core.check.rules.mirror import MirrorNoHypervisor, Own
-from osc_traitsched.core.check.rules.placing import ProjectUnknown
+from osc_traitsched.core.check.finding import ERROR, NOTE, Severity, SubjectKind
 from osc_traitsched.paste import Option
 from osc_traitsched.views import check
 from osc_traitsched.views.terminal import Tone, painted
-from tests.unit.core.check.surveys import findings, flavor, host, survey
+from tests.unit.core.check import test_isolation, test_mirror
+from tests.unit.core.check.surveys import (
+    aggregate,
+    findings,
+    flavor,
+    host,
+    identity,
+    survey,
+)
 
 GOLD = "CUSTOM_GOLD"
 RACK = tuple(f"cmp{number:03d}" for number in range(1, 213))
-LACKING = IsolationMemberLacksTrait(Severity.ERROR, "gold", GOLD, RACK, 300)
-ORPHAN = MirrorNoHypervisor(Severity.WARNING, "cmp9", "9d", Own((), ()), None)
+(LACKING,) = findings(
+    test_isolation.of(
+        [host("cmp000", GOLD), *map(host, RACK)],
+        [aggregate("gold", "cmp000", *RACK, trait__CUSTOM_GOLD="required")],
+    ),
+    "isolation-member-lacks-trait",
+)
+(SHUT_OUT,) = findings(
+    test_isolation.of(
+        [host("a", GOLD)],
+        [test_isolation.OF_GOLD],
+        [test_isolation.NEEDS_GOLD, flavor("f")],
+    )
+)
+(ORPHAN,) = findings(test_mirror.with_orphan("COMPUTE_STATUS_DISABLED"), "mirror")
 (UNUSED,) = findings(survey([host("cmp1", GOLD), host("cmp2", GOLD)]))
 
 
@@ -39,7 +54,7 @@ def test_a_block_says_what_why_and_has_the_command_on_a_line_of_its_own():
     assert text(LACKING) == [
         "ERROR  isolation-member-lacks-trait  aggregate gold",
         "  cmp[001-212] lack CUSTOM_GOLD, so no server can be scheduled on them "
-        "(212 of 300 members)",
+        "(212 of 213 members)",
         "    openstack trait-sched add CUSTOM_GOLD --aggregate gold",
         "",
         "1 error",
@@ -48,8 +63,12 @@ def test_a_block_says_what_why_and_has_the_command_on_a_line_of_its_own():
 
 def test_what_has_to_be_so_first_stands_above_the_command():
     *_, when, command, _, _ = text(ORPHAN)
-    assert when == "  delete it if the host is gone and this shows no allocations:"
-    assert command == "    openstack resource provider show --allocations 9d"
+    assert when == (
+        "  note the aggregate plain, and delete it if the host is gone and this shows "
+        "no allocations:"
+    )
+    show = "openstack resource provider show --allocations"
+    assert command == f"    {show} {identity('d')}"
 
 
 def test_advice_without_a_command_is_a_line_of_prose():
@@ -57,9 +76,7 @@ def test_advice_without_a_command_is_a_line_of_prose():
 
 
 def test_a_problem_without_advice_has_no_line_for_it():
-    given, ids = ("filter_tenant_id", "red"), ("1d", "2d")
-    twice = ProjectUnknown(Severity.ERROR, "for red", 1, *given, ids)
-    _, problem, *rest = text(twice)
+    _, problem, *rest = text(ERROR("for red", "must be a project's ID, not its name"))
     assert "not its name" in problem
     assert rest[0] == ""
 
@@ -111,13 +128,7 @@ def test_a_name_is_nothing_that_a_terminal_obeys():
     assert all(each.isprintable() for each in text(named))
 
 
-@pytest.mark.parametrize(
-    "finding",
-    [
-        IsolationShutsOut("f", ("gold",), ("cmp1",), "1d"),
-        unknown(GOLD),
-    ],
-)
+@pytest.mark.parametrize("finding", [SHUT_OUT, unknown(GOLD)])
 def test_a_command_with_something_to_fill_in_does_not_run_as_it_is(finding, tmp_path):
     (command,) = (each for each in text(finding) if each.startswith("    openstack"))
     assert "<" in command

@@ -7,8 +7,6 @@ import shlex
 
 import pytest
 
-from osc_traitsched.core.check.finding import Severity
-from osc_traitsched.core.check.rules.mirror import MirrorMissing, Use
 from osc_traitsched.views import check
 from tests.unit.core.check import test_az, test_mirror, test_project
 from tests.unit.core.check.surveys import aggregate, findings, identity
@@ -72,8 +70,7 @@ def test_what_is_lost_with_a_provider_is_named_before_it_is_deleted():
 
 
 def test_a_host_that_one_aggregate_does_not_isolate_may_be_isolated_by_another():
-    found = MirrorMissing(Severity.ERROR, "gold", ("a",), Use.ISOLATION)
-    ((*_, problem, _),) = check.rows([found])[1]
+    ((_, problem, _),) = rows(test_mirror.isolated("b"), "mirror")
     assert problem == "Placement lacks the host a in it: not isolated by it"
 
 

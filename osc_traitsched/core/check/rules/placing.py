@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
-import enum
 from collections.abc import Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.finding import (
+    ERROR,
     WARNING,
     Fault,
-    Finding,
     Severity,
     SubjectKind,
-    Words,
 )
-from osc_traitsched.core.check.rule import Rule, rule
+from osc_traitsched.core.check.rule import rule
 from osc_traitsched.core.check.words import aggregate_set, enable, off_by, unset
 from osc_traitsched.core.inventory.metadata import TENANT_KEY, projects_of, zone_in
 from osc_traitsched.core.inventory.snapshot import Aggregate
@@ -23,7 +20,6 @@ from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import (
     AZ_FILTER,
     PROJECT_FILTER,
-    Setting,
     az_is_always_on,
     az_is_on,
 )
@@ -37,36 +33,26 @@ from osc_traitsched.text import count, listed, option, quoted, ranges
 _FILTERS = option(options.ENABLED_FILTERS)
 
 
-@dataclasses.dataclass(frozen=True)
-class AzSeveral(Finding):
-    """A host in aggregates of different zones.
+@rule("az-several", SubjectKind.HOST)
+def several(analysis: Analysis) -> Iterator[Fault]:
+    """*Error.* A host in aggregates of different zones.
 
     A request for either zone can land there. nova-api rejects such a change, but two
     requests at once or a change in the database still cause it.
     """
-
-    rule = "az-several"
-    severity = Severity.ERROR
-    kind = SubjectKind.HOST
-    name: str
-    zones: tuple[str, ...]
-    aggregates: tuple[str, ...]
-
-    def words(self) -> Words:
-        zones = " and ".join(map(quoted, self.zones))
-        return Words(
-            f"in the zones {zones} at once, by the "
-            f"{listed(self.aggregates, 'aggregate')}",
-            openstack("aggregate remove host", Placeholder("AGGREGATE"), self.name),
-            "take the host out of all but one zone's aggregates",
-        )
-
-
-def several(analysis: Analysis) -> Iterator[AzSeveral]:
     for host, zones in sorted(_zones_of_hosts(analysis).items()):
         if len(zones) > 1:
-            aggregates = set[str]().union(*zones.values())
-            yield AzSeveral(host, tuple(sorted(zones)), tuple(sorted(aggregates)))
+            names = tuple(sorted(zones))
+            aggregates = tuple(sorted(set[str]().union(*zones.values())))
+            yield ERROR(
+                host,
+                f"in the zones {' and '.join(map(quoted, names))} at once, by the "
+                f"{listed(aggregates, 'aggregate')}",
+                openstack("aggregate remove host", Placeholder("AGGREGATE"), host),
+                "take the host out of all but one zone's aggregates",
+                zones=names,
+                aggregates=aggregates,
+            )
 
 
 def _zones_of_hosts(analysis: Analysis) -> dict[str, dict[str, set[str]]]:
@@ -80,61 +66,17 @@ def _zones_of_hosts(analysis: Analysis) -> dict[str, dict[str, set[str]]]:
     return found
 
 
-class DefaultZone(enum.Enum):
-    """Hosts for a request for the default zone."""
-
-    #: Any host, since no aggregate has the zone's name.
-    ANY = "any"
-    #: None of its default members, since an aggregate has its name.
-    OTHERS = "others"
-    #: Its default members, only thanks to AvailabilityZoneFilter.
-    FILTERED = "filtered"
-
-
-_GIVEN = {
-    DefaultZone.ANY: "a request for it can get any host: no aggregate has its name",
-    DefaultZone.OTHERS: "a request for it does not get them: an aggregate has its name",
-    DefaultZone.FILTERED: f"a request for it gets them, as long as {AZ_FILTER} is on",
-}
-
-
-@dataclasses.dataclass(frozen=True)
-class AzDefaultZone(Finding):
+@rule("az-default-zone", SubjectKind.ZONE, SubjectKind.HOST)
+def default_zone(analysis: Analysis) -> Iterator[Fault]:
     """A default zone with hosts, in a cloud that has aggregates for zones.
 
     A warning; a note while ``AvailabilityZoneFilter`` is on. Nova shows such hosts in
     the default zone, but a request for that zone can land on any host. Nothing is wrong
     if users never request it.
-
-    :ivar given: the hosts for a request for the zone
     """
-
-    rule = "az-default-zone"
-    kind = SubjectKind.ZONE
-    severity: Severity
-    name: str
-    hosts: tuple[str, ...]
-    given: DefaultZone
-
-    def words(self) -> Words:
-        return Words(
-            f"the {ranges(self.hosts, 'host')} "
-            f"{'is' if len(self.hosts) == 1 else 'are'} in no zone's aggregate; "
-            f"{_GIVEN[self.given]}",
-            openstack(
-                "aggregate add host", Placeholder("AGGREGATE"), Placeholder("HOST")
-            ),
-            "put them into a zone's aggregate",
-        )
-
-
-def default_zone(analysis: Analysis) -> Iterator[AzDefaultZone]:
-    """Hosts outside all zones' aggregates are in the default zone.
-
-    If no aggregate has its name, Placement is asked for any host
-    (nova/scheduler/request_filter.py, ``map_az_to_placement_aggregate``); else these
-    hosts are excluded.
-    """
+    # Hosts outside all zones' aggregates are in the default zone. If no aggregate has
+    # its name, Placement is asked for any host (nova/scheduler/request_filter.py,
+    # map_az_to_placement_aggregate); else these hosts are excluded.
     folded = analysis.collation.folded
     inside, zones = _zones_of_hosts(analysis), set(map(folded, _zones(analysis)))
     if not zones:
@@ -144,90 +86,82 @@ def default_zone(analysis: Analysis) -> Iterator[AzDefaultZone]:
         if node.service_host not in inside:
             for zone in node.zones:
                 outside.setdefault(zone, set()).add(node.service_host)
-    for zone, hosts in sorted(outside.items()):
-        given = _given(analysis, folded(zone) in zones)
-        filtered = given is DefaultZone.FILTERED
-        severity = Severity.NOTE if filtered else Severity.WARNING
-        yield AzDefaultZone(severity, zone, tuple(sorted(hosts)), given)
+    for zone, names in sorted(outside.items()):
+        hosts = tuple(sorted(names))
+        severity, then = _default_zone_gives(analysis, folded(zone) in zones)
+        yield Fault(
+            severity,
+            zone,
+            f"the {ranges(hosts, 'host')} {'is' if len(hosts) == 1 else 'are'} in no "
+            f"zone's aggregate; a request for it {then}",
+            openstack(
+                "aggregate add host", Placeholder("AGGREGATE"), Placeholder("HOST")
+            ),
+            "put them into a zone's aggregate",
+            hosts=hosts,
+        )
 
 
-def _given(analysis: Analysis, has_aggregate: bool) -> DefaultZone:
+def _default_zone_gives(
+    analysis: Analysis, has_aggregate: bool
+) -> tuple[Severity, str]:
+    """How bad it is that hosts are in the default zone, and what a request for it gets.
+
+    :param has_aggregate: some aggregate has the zone's name
+    """
     if has_aggregate and az_is_on(analysis.survey.assumptions):
-        return DefaultZone.OTHERS
-    is_filtered = analysis.has_filter(AZ_FILTER)
-    return DefaultZone.FILTERED if is_filtered else DefaultZone.ANY
+        return Severity.WARNING, "does not get them: an aggregate has its name"
+    if analysis.has_filter(AZ_FILTER):
+        return Severity.NOTE, f"gets them, as long as {AZ_FILTER} is on"
+    return Severity.WARNING, "can get any host: no aggregate has its name"
 
 
-@dataclasses.dataclass(frozen=True)
-class AzFilter(Finding):
+@rule("az-filter", SubjectKind.OPTION)
+def filtered(analysis: Analysis) -> Iterator[Fault]:
     """AvailabilityZoneFilter, while Placement enforces zones.
 
     An error from 2023.2 on, because nova-scheduler no longer has this filter and does
     not start. Before that a warning: the filter repeats Placement's work.
-
-    :ivar stops: nova-scheduler does not start with it
     """
-
-    rule = "az-filter"
-    kind = SubjectKind.OPTION
-    name = options.ENABLED_FILTERS
-    severity: Severity
-    release: int
-    setting: Setting
-    stops: bool
-
-    def words(self) -> Words:
-        if self.stops:
-            nova = f"Nova {release(self.release)}"
-            then = f"{nova} has no {AZ_FILTER}, and nova-scheduler does not start"
-        else:
-            then = (
-                f"{AZ_FILTER} does again what Placement did, and Nova 28 (2023.2) does "
-                "not start with it"
-            )
-        fix = enable("az", self.setting)
-        return Words(f"{then} ({self.setting.source})", fix)
-
-
-def filtered(analysis: Analysis) -> Iterator[AzFilter]:
-    """Nova 28 removed the filter, and does not start with it
-    (nova/scheduler/host_manager.py, ``_choose_host_filters``).
-    """
+    # nova/scheduler/host_manager.py, _choose_host_filters
     assumptions = analysis.survey.assumptions
-    if analysis.has_filter(AZ_FILTER) and az_is_on(assumptions):
-        stops = az_is_always_on(assumptions.release)
-        severity = Severity.ERROR if stops else Severity.WARNING
-        setting = analysis.setting(options.ENABLED_FILTERS)
-        yield AzFilter(severity, assumptions.release, setting, stops)
+    if not analysis.has_filter(AZ_FILTER) or not az_is_on(assumptions):
+        return
+    setting = analysis.setting(options.ENABLED_FILTERS)
+    if az_is_always_on(assumptions.release):
+        severity = Severity.ERROR
+        nova = f"Nova {release(assumptions.release)}"
+        problem = f"{nova} has no {AZ_FILTER}, and nova-scheduler does not start"
+    else:
+        severity = Severity.WARNING
+        problem = (
+            f"{AZ_FILTER} does again what Placement did, and Nova 28 (2023.2) does not "
+            "start with it"
+        )
+    yield Fault(
+        severity,
+        options.ENABLED_FILTERS,
+        f"{problem} ({setting.source})",
+        enable("az", setting),
+    )
 
 
-@dataclasses.dataclass(frozen=True)
-class AzIgnored(Finding):
-    """Zones that neither Placement nor a filter enforces.
+@rule("az-ignored", SubjectKind.OPTION)
+def ignored(analysis: Analysis) -> Iterator[Fault]:
+    """*Error.* Zones that neither Placement nor a filter enforces.
 
     A request for a zone lands on any host. From 2023.2 on this can't happen.
     """
-
-    rule = "az-ignored"
-    severity = Severity.ERROR
-    kind = SubjectKind.OPTION
-    name = options.AZ_QUERY
-    zones: tuple[str, ...]
-    setting: Setting
-
-    def words(self) -> Words:
-        return Words(
-            f"{off_by(self.setting)}, and {_FILTERS} has no {AZ_FILTER}: a request "
-            f"for the {listed(self.zones, 'zone')} gets any host",
-            enable("az", self.setting),
-        )
-
-
-def ignored(analysis: Analysis) -> Iterator[AzIgnored]:
-    zones = _zones(analysis)
+    zones, setting = _zones(analysis), analysis.setting(options.AZ_QUERY)
     is_on = az_is_on(analysis.survey.assumptions)
     if zones and not is_on and not analysis.has_filter(AZ_FILTER):
-        yield AzIgnored(zones, analysis.setting(options.AZ_QUERY))
+        yield ERROR(
+            options.AZ_QUERY,
+            f"{off_by(setting)}, and {_FILTERS} has no {AZ_FILTER}: a request for the "
+            f"{listed(zones, 'zone')} gets any host",
+            enable("az", setting),
+            zones=zones,
+        )
 
 
 def _zones(analysis: Analysis) -> tuple[str, ...]:
@@ -239,39 +173,16 @@ def _zones(analysis: Analysis) -> tuple[str, ...]:
 # Projects.
 
 
-@dataclasses.dataclass(frozen=True)
-class ProjectList(Finding):
+@rule("project-list", SubjectKind.AGGREGATE)
+def lists(analysis: Analysis) -> Iterator[Fault]:
     """An aggregate whose project value has a comma.
 
     An error while the option is on, else a warning; a note if
     ``AggregateMultiTenancyIsolation`` is on instead, which accepts lists. Nova compares
     the value as a whole, so it matches no project.
     """
-
-    rule = "project-list"
-    kind = SubjectKind.AGGREGATE
-    severity: Severity
-    name: str
-    id: int
-    key: str
-    projects: tuple[str, ...]
-
-    def words(self) -> Words:
-        key, (first, *others) = self.key, self.projects
-        pairs = [f"{key}={first}", *(f"{TENANT_KEY}_{each}={each}" for each in others)]
-        return Words(
-            f"{key} is a list: Nova compares it as a whole, and it equals no project's "
-            "ID",
-            aggregate_set(self.id, *pairs),
-        )
-
-
-def lists(analysis: Analysis) -> Iterator[ProjectList]:
-    """Compared as a whole, such a value is not a project's ID.
-
-    Lists are fine if each project also has its own key, for the host filter before 30
-    (nova/scheduler/request_filter.py, ``require_tenant_aggregate``).
-    """
+    # Lists are fine if each project also has its own key, for the host filter before 30
+    # (nova/scheduler/request_filter.py, require_tenant_aggregate).
     if analysis.is_on(options.TENANT):
         severity = Severity.ERROR
     elif analysis.has_filter(PROJECT_FILTER):
@@ -281,85 +192,56 @@ def lists(analysis: Analysis) -> Iterator[ProjectList]:
     for aggregate, key, value in _pairs(analysis):
         projects = projects_of(value)
         if "," in value and not {*projects} <= {*aggregate.projects.values()}:
-            yield ProjectList(severity, aggregate.name, aggregate.id, key, projects)
+            first, *others = projects
+            own_keys = (f"{TENANT_KEY}_{project}={project}" for project in others)
+            yield Fault(
+                severity,
+                aggregate.name,
+                f"{key} is a list: Nova compares it as a whole, and it equals no "
+                "project's ID",
+                aggregate_set(aggregate.id, f"{key}={first}", *own_keys),
+                projects=projects,
+            )
 
 
-@dataclasses.dataclass(frozen=True)
-class ProjectUnknown(Finding):
+@rule("project-unknown", SubjectKind.AGGREGATE)
+def unknown(analysis: Analysis) -> Iterator[Fault]:
     """An aggregate with a value that is not a project's ID.
 
     An error if it is a project's name and the option is on, else a warning. The value
     limits no project. Users who can't list all projects do not see this finding.
-
-    :ivar named: IDs of the projects with this name
     """
-
-    rule = "project-unknown"
-    kind = SubjectKind.AGGREGATE
-    severity: Severity
-    name: str
-    id: int
-    key: str
-    value: str
-    named: tuple[str, ...]
-
-    def words(self) -> Words:
-        pair = f"{self.key}={self.value}"
-        if not self.named:
-            return Words(
-                f"{pair}: no project has this ID",
-                unset(SubjectKind.AGGREGATE, [self.key], str(self.id)),
-            )
-        meant = f"{self.key}={self.named[0]}"
-        return Words(
-            f"{pair}: must be a project's ID, not its name",
-            aggregate_set(self.id, meant) if len(self.named) == 1 else "",
+    folded = analysis.collation.folded
+    pairs = tuple(_pairs(analysis))
+    ids = set(map(folded, analysis.survey.project_names)) if pairs else set()
+    for aggregate, key, value in pairs:
+        if "," in value or folded(value) in ids:
+            continue
+        severity, named = Severity.WARNING, _named(analysis, value)
+        if named:
+            if analysis.is_on(options.TENANT):
+                severity = Severity.ERROR
+            problem = "must be a project's ID, not its name"
+            fix = aggregate_set(aggregate.id, f"{key}={named[0]}")
+        else:
+            problem = "no project has this ID"
+            fix = unset(SubjectKind.AGGREGATE, [key], str(aggregate.id))
+        yield Fault(
+            severity,
+            aggregate.name,
+            f"{key}={value}: {problem}",
+            fix if len(named) < 2 else "",
         )
 
 
-def unknown(analysis: Analysis) -> Iterator[ProjectUnknown]:
-    folded = analysis.collation.folded
-    pairs = tuple(_pairs(analysis))
-    known = set(map(folded, analysis.survey.project_names)) if pairs else set()
-    for aggregate, key, value in pairs:
-        if "," not in value and folded(value) not in known:
-            named = _named(analysis, value)
-            meant = named and analysis.is_on(options.TENANT)
-            severity = Severity.ERROR if meant else Severity.WARNING
-            yield ProjectUnknown(
-                severity, aggregate.name, aggregate.id, key, value, named
-            )
-
-
-@dataclasses.dataclass(frozen=True)
-class ProjectWithout(Finding):
+@rule("project-without", SubjectKind.OPTION)
+def without(analysis: Analysis) -> Iterator[Fault]:
     """Projects without an aggregate, while each needs one.
 
     A warning; an error if no project has one. nova-scheduler rejects the requests of
     these projects. It may be intended, as for the services' own project.
     """
-
-    rule = "project-without"
-    kind = SubjectKind.OPTION
-    name = options.TENANT_REQUIRED
-    severity: Severity
-    projects: tuple[str, ...]
-    setting: Setting
-
-    def words(self) -> Words:
-        return Words(
-            f"on ({self.setting.source}), and no aggregate is for the "
-            f"{listed(self.projects, 'project')}: their servers find no valid host",
-            openstack(
-                "aggregate set",
-                Placeholder("AGGREGATE"),
-                Option("--property", Placeholder(f"{TENANT_KEY}SUFFIX=PROJECT_ID")),
-            ),
-        )
-
-
-def without(analysis: Analysis) -> Iterator[ProjectWithout]:
-    """Other rules report projects behind a value that never matches."""
+    # Other rules report projects behind a value that never matches.
     required = analysis.setting(options.TENANT_REQUIRED)
     if not required.value or not analysis.is_on(options.TENANT):
         return
@@ -369,11 +251,20 @@ def without(analysis: Analysis) -> Iterator[ProjectWithout]:
     for _, _, value in _pairs(analysis):
         for each in projects_of(value):
             meant.update(map(folded, [each, *_named(analysis, each)]))
-    left = [name for uuid, name in projects.items() if folded(uuid) not in meant]
+    left = sorted(name for uuid, name in projects.items() if folded(uuid) not in meant)
     if left:
-        none = len(left) == len(projects)
-        severity = Severity.ERROR if none else Severity.WARNING
-        yield ProjectWithout(severity, tuple(sorted(left)), required)
+        yield Fault(
+            Severity.ERROR if len(left) == len(projects) else Severity.WARNING,
+            options.TENANT_REQUIRED,
+            f"on ({required.source}), and no aggregate is for the "
+            f"{listed(left, 'project')}: their servers find no valid host",
+            openstack(
+                "aggregate set",
+                Placeholder("AGGREGATE"),
+                Option("--property", Placeholder(f"{TENANT_KEY}SUFFIX=PROJECT_ID")),
+            ),
+            projects=tuple(left),
+        )
 
 
 def _pairs(analysis: Analysis) -> Iterator[tuple[Aggregate, str, str]]:
@@ -390,47 +281,32 @@ def _named(analysis: Analysis, name: str) -> tuple[str, ...]:
     return tuple(sorted(uuid for uuid, each in projects.items() if each == name))
 
 
-@dataclasses.dataclass(frozen=True)
-class ProjectOff(Finding):
+@rule("project-off", SubjectKind.OPTION, SubjectKind.AGGREGATE)
+def off(analysis: Analysis) -> Iterator[Fault]:
     """Aggregates that are for projects, while the scheduler ignores that.
 
     An error if the options were supplied, else a warning. Two settings enforce it, each
     by half: AggregateMultiTenancyIsolation keeps other projects off the aggregate's
     hosts, and ``limit_tenants_to_placement_aggregate`` keeps a project on them.
     """
-
-    rule = "project-off"
-    kind = SubjectKind.OPTION
-    name = options.TENANT
-    severity: Severity
-    aggregates: tuple[str, ...]
-    setting: Setting
-
-    def words(self) -> Words:
-        which = listed(self.aggregates, "aggregate")
-        return Words(
-            f"any project can land in {which}, and the projects of {TENANT_KEY} "
-            f"anywhere: {off_by(self.setting)}, and {_FILTERS} has no {PROJECT_FILTER}",
-            enable("projects", self.setting),
+    # nova/scheduler/filters/aggregate_multitenancy_isolation.py, and
+    # nova/scheduler/request_filter.py, require_tenant_aggregate
+    aggregates = tuple(a.name for a in analysis.survey.nova.aggregates if a.projects)
+    setting = analysis.setting(options.TENANT)
+    if aggregates and not setting.value and not analysis.has_filter(PROJECT_FILTER):
+        is_known = setting.given and analysis.setting(options.ENABLED_FILTERS).given
+        yield Fault(
+            Severity.ERROR if is_known else Severity.WARNING,
+            options.TENANT,
+            f"any project can land in {listed(aggregates, 'aggregate')}, and the "
+            f"projects of {TENANT_KEY} anywhere: {off_by(setting)}, and {_FILTERS} has "
+            f"no {PROJECT_FILTER}",
+            enable("projects", setting),
             f"to keep other projects off these hosts, add {PROJECT_FILTER} to "
             f"{_FILTERS}; to keep the projects on these hosts, turn "
             f"{option(options.TENANT)} on, which still lets other projects in",
+            aggregates=aggregates,
         )
-
-
-def off(analysis: Analysis) -> Iterator[ProjectOff]:
-    """Find that aggregates are for projects, and the scheduler ignores it.
-
-    nova/scheduler/filters/aggregate_multitenancy_isolation.py, and
-    nova/scheduler/request_filter.py, ``require_tenant_aggregate``.
-    """
-    aggregates = analysis.survey.nova.aggregates
-    named = tuple(each.name for each in aggregates if each.projects)
-    setting = analysis.setting(options.TENANT)
-    if named and not setting.value and not analysis.has_filter(PROJECT_FILTER):
-        is_known = setting.given and analysis.setting(options.ENABLED_FILTERS).given
-        severity = Severity.ERROR if is_known else Severity.WARNING
-        yield ProjectOff(severity, named, setting)
 
 
 @rule("project-not-exclusive", SubjectKind.AGGREGATE)
@@ -473,13 +349,13 @@ def not_exclusive(analysis: Analysis) -> Iterator[Fault]:
 
 
 RULES = (
-    Rule(AzSeveral, several, SubjectKind.HOST),
-    Rule(AzDefaultZone, default_zone, SubjectKind.HOST),
-    Rule(AzFilter, filtered, SubjectKind.OPTION),
-    Rule(AzIgnored, ignored, SubjectKind.OPTION),
-    Rule(ProjectOff, off, SubjectKind.AGGREGATE),
+    several,
+    default_zone,
+    filtered,
+    ignored,
+    off,
     not_exclusive,
-    Rule(ProjectList, lists, SubjectKind.AGGREGATE),
-    Rule(ProjectUnknown, unknown, SubjectKind.AGGREGATE),
-    Rule(ProjectWithout, without, SubjectKind.OPTION),
+    lists,
+    unknown,
+    without,
 )

@@ -10,12 +10,6 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from osc_traitsched.core.check.finding import Fault, Severity, SubjectKind
-from osc_traitsched.core.check.rules.image_type import ImageTypeFlavorNoHost
-from osc_traitsched.core.check.rules.isolation import (
-    IsolationMemberLacksTrait,
-    IsolationNotRequired,
-    IsolationShutsOut,
-)
 from osc_traitsched.core.check.rules.traits_requests import (
     TraitsContradiction,
     TraitsNotTogether,
@@ -185,11 +179,6 @@ def disproved(found, truth):
     return set()
 
 
-@disproved.register
-def _(found: ImageTypeFlavorNoHost, truth):
-    return truth.anybody(found.flavors, found.images, ways=[False])
-
-
 @disproved.register(TraitsNotTogether)
 @disproved.register(TraitsContradiction)
 @disproved.register(TraitsRefused)
@@ -201,33 +190,24 @@ def _(found, truth):
 
 @disproved.register
 def _(found: Fault, truth):
-    if found.rule == "image-type-no-host":
-        return truth.anybody(images=found.images, ways=[False])
     if found.rule == "traits-no-host":
         return truth.anybody(found.flavors) | truth.anybody(images=found.images)
     if found.rule == "traits-few-hosts":
         is_error = found.severity is Severity.ERROR
         return truth.anybody([found.name]) if is_error else set()
-    if found.rule == "resources-not-together":
+    if found.rule in ("resources-not-together", "isolation-shuts-out"):
         return truth.anybody([found.name])
+    if found.rule in ("image-type-no-host", "image-type-flavor-no-host"):
+        return truth.anybody(found.flavors or None, found.images, ways=[False])
     if found.rule == "resources-no-host":
         ways = (False,) if found.severity is Severity.WARNING else (False, True)
         flavors = truth.anybody(found.flavors, ways=ways)
         return flavors | truth.anybody(images=found.images)
+    if found.rule in ("isolation-member-lacks-trait", "isolation-not-required"):
+        hosts = {identity(name) for name in found.hosts}
+        is_on = truth.of.assumptions.value(options.ISOLATION)
+        return truth.anybody() & hosts if is_on else set()
     return set()
-
-
-@disproved.register
-def _(found: IsolationShutsOut, truth):
-    return truth.anybody([found.name])
-
-
-@disproved.register(IsolationMemberLacksTrait)
-@disproved.register(IsolationNotRequired)
-def _(found, truth):
-    hosts = {identity(name) for name in found.hosts}
-    is_on = truth.of.assumptions.value(options.ISOLATION)
-    return truth.anybody() & hosts if is_on else set()
 
 
 @given(clouds())

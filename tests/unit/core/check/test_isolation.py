@@ -50,7 +50,8 @@ def test_a_member_without_the_trait_gets_no_server_at_all(assumptions, severity)
     (found,) = (f for f in findings(found) if f.rule != "isolation-off")
     assert (found.rule, found.severity) == ("isolation-member-lacks-trait", severity)
     assert (found.name, found.hosts) == ("both", ("b",))
-    assert (found.trait, found.members) == (GOLD, 2)
+    assert found.problem.startswith("b lacks CUSTOM_GOLD, ")
+    assert found.problem.endswith(" (1 of 2 members)")
 
 
 def test_a_member_that_placement_does_not_have_is_the_mirrors_matter():
@@ -85,7 +86,9 @@ def test_isolation_that_is_off_and_not_wanted_is_no_finding():
 def test_nobody_gets_in_where_no_flavor_or_image_requires_the_trait():
     (found,) = findings(of([host("a", GOLD), host("b")], [OF_GOLD], [flavor("f")]))
     assert (found.rule, found.severity) == ("isolation-not-required", Severity.WARNING)
-    assert (found.keys, found.is_each_required) == ((f"trait:{GOLD}",), False)
+    assert found.problem == (
+        f"trait:{GOLD}=required, and no flavor or image requires {GOLD}: nobody gets in"
+    )
 
 
 def test_an_image_gets_in_as_a_flavor_does():
@@ -101,7 +104,7 @@ def test_flavors_that_each_require_one_of_two_traits_do_not_get_in():
     flavors = [NEEDS_GOLD, NEEDS_SILVER]
     hosts = [host("a", GOLD, SILVER), host("b")]
     (found,) = findings(of(hosts, [two], flavors), "isolation-not-required")
-    assert found.is_each_required is True
+    assert f"no flavor and image require {GOLD} and {SILVER} together" in found.problem
     images = [image("i", trait__CUSTOM_SILVER="required")]
     assert ids(of(hosts, [two], flavors, images=images), "isolation-not-required") == []
 
@@ -124,7 +127,10 @@ def test_nobody_is_told_by_the_name_of_the_trait_and_by_the_key():
     (found,) = findings(
         of([host("a", GOLD)], [odd], [flavor("f")]), "isolation-not-required"
     )
-    assert (found.keys, found.traits) == (("Trait:custom_gold",), (GOLD,))
+    assert found.problem == (
+        "Trait:custom_gold=required, and no flavor or image requires CUSTOM_GOLD: "
+        "nobody gets in"
+    )
 
 
 def test_a_flavor_that_nova_refuses_alone_still_requires_its_trait():
@@ -154,14 +160,16 @@ def test_a_host_in_two_isolated_aggregates_needs_both_traits():
     gold = aggregate("gold", "a", trait__CUSTOM_GOLD="required")
     (found,) = findings(of(hosts, [gold, silver], flavors), "isolation-overlap")
     assert found.severity is Severity.WARNING
-    assert (found.hosts, found.is_open) == (("a",), False)
+    assert found.hosts == ("a",)
+    assert "; no flavor and image require all of them" in found.problem
     both = flavor(
         "both", trait__CUSTOM_GOLD="required", trait__CUSTOM_SILVER="required"
     )
     (found,) = findings(
         of(hosts, [gold, silver], [*flavors, both]), "isolation-overlap"
     )
-    assert (found.severity, found.is_open) == (Severity.NOTE, True)
+    assert found.severity is Severity.NOTE
+    assert found.problem.endswith("; some flavor and image require all of them")
 
 
 def test_only_the_overlap_is_said_where_both_traits_are_required_together():

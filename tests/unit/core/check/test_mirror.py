@@ -8,11 +8,6 @@ import pytest
 
 from osc_traitsched.core.change import traits as mirror
 from osc_traitsched.core.check.finding import Severity, SubjectKind
-from osc_traitsched.core.check.rules.mirror import (
-    Own,
-    Unlisted,
-    Use,
-)
 from osc_traitsched.core.inventory.snapshot import Compute, Provider
 from tests.unit.core.check.surveys import (
     aggregate,
@@ -95,23 +90,28 @@ def test_a_member_that_only_placement_has():
 def test_a_provider_that_was_made_again_lacks_the_aggregate_and_its_trait():
     (found,) = findings(isolated("a", having="a"))
     assert (found.rule, found.hosts) == ("mirror-missing", ("b",))
-    assert found.lacking == ((GOLD, ("b",)),)
+    assert "; the host b also lacks CUSTOM_GOLD, so that " in found.problem
     # Back in the aggregate it is isolation's matter.
     (found,) = findings(isolated("a", "b", having="a"))
     assert (found.rule, found.hosts) == ("isolation-member-lacks-trait", ("b",))
     off = assumed(enable_isolated_aggregate_filtering=False)
     for each in (isolated("a"), isolated("a", having="a", assumptions=off)):
         found = findings(each, "mirror")
-        assert [(f.rule, f.lacking) for f in found] == [("mirror-missing", ())]
+        assert [f.rule for f in found] == ["mirror-missing"]
+        assert "lacks CUSTOM_GOLD" not in found[0].problem
 
 
 @pytest.mark.parametrize(
-    ("members", "rule"), [("a", "mirror-missing"), ("abc", "mirror-extra")]
+    ("members", "rule", "then"),
+    [
+        ("a", "mirror-missing", ": not isolated by it"),
+        ("abc", "mirror-extra", ": closed to servers that do not require its traits"),
+    ],
 )
-def test_where_isolation_rests_on_it_it_is_an_error(members, rule):
+def test_where_isolation_rests_on_it_it_is_an_error(members, rule, then):
     (found,) = (f for f in findings(isolated(*members)) if f.rule.startswith("mirror"))
     assert (found.rule, found.severity) == (rule, Severity.ERROR)
-    assert found.use is Use.ISOLATION
+    assert found.problem.endswith(then)
 
 
 def several_nodes(*members):
@@ -146,7 +146,8 @@ def test_a_hypervisor_without_a_provider():
     (found,) = findings(with_nova(of("a", "b"), providers=without("c")))
     assert (found.rule, found.severity) == ("mirror-no-provider", Severity.ERROR)
     assert (found.kind, found.name) == (SubjectKind.HOST, "c")
-    assert (found.service, found.uuid) == ("c", identity("c"))
+    assert f"no provider {identity('c')} for this hypervisor" in found.problem
+    assert found.fix.startswith("nova-compute on c makes it by itself")
 
 
 def test_its_aggregates_are_not_the_mirrors_fault_then():
@@ -175,8 +176,8 @@ def with_orphan(*traits):
 def test_a_hypervisor_whose_name_another_provider_has():
     (found,) = findings(with_other_uuid())
     assert (found.rule, found.severity) == ("mirror-other-uuid", Severity.ERROR)
-    assert found.uuid == identity("c")
-    assert found.provider == identity("old c")
+    assert f"with the UUID {identity('old c')}" in found.problem
+    assert f"the hypervisor's is {identity('c')}" in found.problem
 
 
 def test_a_hypervisor_whose_provider_has_another_name():
@@ -184,24 +185,43 @@ def test_a_hypervisor_whose_provider_has_another_name():
     found = with_nova(of("a", "b"), providers=[*without("c"), renamed])
     (found,) = findings(found)
     assert (found.rule, found.severity) == ("mirror-other-name", Severity.WARNING)
-    assert (found.name, found.provider) == ("c", "c.old")
+    assert found.name == "c"
+    assert f"its provider {identity('c')} is named 'c.old': " in found.problem
+
+
+ORPHANED = f"Nova has no hypervisor for the provider {identity('d')}: "
 
 
 @pytest.mark.parametrize(
-    ("traits", "severity", "unlisted"),
+    ("traits", "severity", "problem", "when"),
     [
-        ((), Severity.NOTE, None),
-        (("CUSTOM_OWN",), Severity.NOTE, None),
-        (("COMPUTE_STATUS_DISABLED",), Severity.WARNING, None),
-        (("COMPUTE_NODE",), Severity.WARNING, Unlisted(3, 4)),
+        ((), Severity.NOTE, ORPHANED, "note the aggregate plain, and delete it if "),
+        (
+            ("CUSTOM_OWN",),
+            Severity.NOTE,
+            ORPHANED,
+            "note the trait CUSTOM_OWN and the aggregate plain, and delete it if ",
+        ),
+        (
+            ("COMPUTE_STATUS_DISABLED",),
+            Severity.WARNING,
+            ORPHANED,
+            "note the aggregate plain, and delete it if ",
+        ),
+        (
+            ("COMPUTE_NODE",),
+            Severity.WARNING,
+            "Nova lists 3 of the 4 compute nodes that Placement has",
+            "see whether its host has a mapping ",
+        ),
     ],
 )
-def test_a_provider_that_looks_like_a_host_and_is_none(traits, severity, unlisted):
+def test_a_provider_that_looks_like_a_host_and_is_none(traits, severity, problem, when):
     (found,) = findings(with_orphan(*traits), "mirror")
     assert (found.rule, found.severity) == ("mirror-no-hypervisor", severity)
     assert (found.kind, found.name) == (SubjectKind.PROVIDER, "d")
-    assert found.unlisted == unlisted
-    assert found.own == Own(tuple(t for t in traits if t == "CUSTOM_OWN"), ("plain",))
+    assert found.problem.startswith(problem)
+    assert found.when.startswith(when)
 
 
 def test_nested_providers_have_no_hypervisor_of_their_own():

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from osc_traitsched.core import check
-from osc_traitsched.core.check.finding import NOTE, SubjectKind
-from osc_traitsched.core.check.rules.image_type import ImageTypeFlavorNoHost
+from osc_traitsched.core.check.finding import NOTE, WARNING, SubjectKind
 from osc_traitsched.core.errors import NothingMatches
 from tests.unit.core.check.surveys import flavor, host, identity, image, survey
 
@@ -38,7 +37,8 @@ def test_a_flavor_or_an_image_is_named_by_its_name_or_id(cloud):
 
 
 def test_a_finding_is_about_its_object_and_about_the_flavors_and_images_it_names():
-    found = ImageTypeFlavorNoHost("raw", "COMPUTE_IMAGE_TYPE_RAW", ("i",), ("f",))
+    about = {"flavors": ("f",), "images": ("i",), "kind": SubjectKind.FORMAT}
+    found = WARNING("raw", "no host has it", **about)
     assert found.is_about(SubjectKind.FORMAT, ["raw"])
     assert found.is_about(SubjectKind.FLAVOR, ["f", "g"])
     assert found.is_about(SubjectKind.IMAGE, ["i"])

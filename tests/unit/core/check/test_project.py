@@ -7,10 +7,10 @@ import dataclasses
 import pytest
 
 from osc_traitsched.core.check.finding import Severity, SubjectKind
-from osc_traitsched.core.check.rules.mirror import Use
 from osc_traitsched.core.check.survey import PlacedServer, ServerCounts
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import Setting
+from osc_traitsched.paste import line
 from tests.unit.core.check.surveys import (
     aggregate,
     assumed,
@@ -70,7 +70,7 @@ def test_a_list_equals_no_projects_id(assumptions, severity):
     (found,) = findings(cloud, "project-list")
     assert (found.rule, found.severity) == ("project-list", severity)
     assert (found.kind, found.name) == (SubjectKind.AGGREGATE, "reds")
-    assert found.key == "filter_tenant_id"
+    assert found.problem.startswith("filter_tenant_id is a list: ")
     assert found.projects == ("1d1d", "2d2d")
 
 
@@ -83,7 +83,7 @@ def test_a_list_is_in_order_where_each_of_it_has_a_key_of_its_own():
 def test_the_id_of_no_project():
     (found,) = findings(of(filter_tenant_id="gone"))
     assert (found.rule, found.severity) == ("project-unknown", Severity.WARNING)
-    assert (found.value, found.named) == ("gone", ())
+    assert found.problem == "filter_tenant_id=gone: no project has this ID"
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,8 @@ def test_a_projects_name_instead_of_its_id(assumptions, severity):
     cloud = of(assumptions, filter_tenant_id_red="red")
     (found,) = findings(cloud, "project-unknown")
     assert (found.rule, found.severity) == ("project-unknown", severity)
-    assert (found.value, found.named) == ("red", ("1d1d",))
+    assert found.problem.startswith("filter_tenant_id_red=red: must be a project's ID")
+    assert "filter_tenant_id_red=1d1d" in line(found.fix, ())
 
 
 def test_without_a_word_from_keystone_no_project_is_unknown_or_left_out():
@@ -137,15 +138,50 @@ def test_an_id_in_other_letters_is_a_projects_where_case_does_not_count(
 @pytest.mark.parametrize(
     ("assumptions", "members", "zone", "found"),
     [
-        (ON, "", {}, ("mirror-missing", ("a",), Use.PROJECT, Severity.ERROR)),
-        (ON, "ab", {}, ("mirror-extra", ("b",), Use.PROJECT, Severity.ERROR)),
-        (HOST_FILTER, "", {}, ("mirror-missing", ("a",), Use.NONE, Severity.WARNING)),
+        (
+            ON,
+            "",
+            {},
+            (
+                "mirror-missing",
+                ("a",),
+                Severity.ERROR,
+                "its projects' servers do not get there",
+            ),
+        ),
+        (
+            ON,
+            "ab",
+            {},
+            (
+                "mirror-extra",
+                ("b",),
+                Severity.ERROR,
+                "its projects' servers can land there",
+            ),
+        ),
+        (
+            HOST_FILTER,
+            "",
+            {},
+            (
+                "mirror-missing",
+                ("a",),
+                Severity.WARNING,
+                "no active prefilter uses the aggregate now",
+            ),
+        ),
         # A zone comes first.
         (
             ON,
             "",
             {"availability_zone": "east"},
-            ("mirror-missing", ("a",), Use.AZ, Severity.ERROR),
+            (
+                "mirror-missing",
+                ("a",),
+                Severity.ERROR,
+                "no request for the zone gets there",
+            ),
         ),
     ],
 )
@@ -155,7 +191,8 @@ def test_a_projects_mirror_is_worse_while_projects_are_limited_to_it(
     inside = frozenset(map(identity, members))
     cloud = of(assumptions, members=inside, filter_tenant_id="1d1d", **zone)
     (each,) = findings(cloud, "mirror")
-    assert (each.rule, each.hosts, each.use, each.severity) == found
+    then = each.problem.partition(": ")[2]
+    assert (each.rule, each.hosts, each.severity, then) == found
 
 
 NO_FILTERS = {
