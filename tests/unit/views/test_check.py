@@ -11,8 +11,6 @@ import pytest
 from osc_traitsched.core.check import RULES
 from osc_traitsched.core.check.finding import Fault, Finding, Severity, SubjectKind
 from osc_traitsched.core.check.rule import ImagesOfOthers
-from osc_traitsched.core.check.rules.traits_requests import TraitsNotTogether
-from osc_traitsched.core.nova.clause import Trait
 from osc_traitsched.core.nova.options import REMOVED_FILTERS
 from osc_traitsched.core.nova.settings import AZ_FILTER
 from osc_traitsched.views import check
@@ -163,10 +161,11 @@ def test_a_name_that_is_another_flavors_id_is_not_in_a_command():
 
 
 def test_no_trait_is_to_be_added_where_another_group_forbids_it():
-    both = Trait("", GOLD, False, ()), Trait("_A", GOLD, True, ())
-    found = TraitsNotTogether(Severity.ERROR, SubjectKind.FLAVOR, "f", both)
-    ((*_, fix),) = check.rows([found])[1]
-    assert "add" not in fix
+    group = {"trait_A__CUSTOM_GOLD": "forbidden", "resources_A__VCPU": "1"}
+    both = flavor("f", trait__CUSTOM_GOLD="required", **group)
+    of = survey([host("a", GOLD), host("b")], [both])
+    ((*_, fix),) = check.rows(findings(of, "traits-not-together"))[1]
+    assert fix == "require it or forbid it in one group, not both in two"
 
 
 def test_no_finding_is_one_line_with_how_many_rules_looked_at_what():
