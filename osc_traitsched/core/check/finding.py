@@ -161,6 +161,7 @@ class Fault(Finding):
     :ivar flavors: all flavors that the message is about, even if it names only some;
         the same is true of images, aggregates, hosts, projects, servers, server
         groups, nodes and zones
+    :ivar subject: the kind of its object, if it is not that of the rule
     """
 
     severity: Severity
@@ -177,6 +178,7 @@ class Fault(Finding):
     groups: tuple[str, ...] = ()
     nodes: tuple[str, ...] = ()
     zones: tuple[str, ...] = ()
+    subject: SubjectKind | None = None
     rule: str = ""
     kind: SubjectKind = SubjectKind.OPTION
 

@@ -101,7 +101,8 @@ def rule(
         @functools.wraps(find)
         def named(analysis: Analysis) -> Iterator[Fault]:
             for fault in find(analysis):
-                yield dataclasses.replace(fault, rule=identity, kind=kind)
+                about = fault.subject or kind
+                yield dataclasses.replace(fault, rule=identity, kind=about)
 
         seen = looks_at or kind
         return Rule(Fault, named, seen, reads_servers, identity, pedantic)

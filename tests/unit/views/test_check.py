@@ -11,9 +11,6 @@ import pytest
 from osc_traitsched.core.check import RULES
 from osc_traitsched.core.check.finding import Fault, Finding, Severity, SubjectKind
 from osc_traitsched.core.check.rule import ImagesOfOthers
-from osc_traitsched.core.check.rules.traits import TraitsUnused
-from osc_traitsched.core.check.rules.traits_requests import TraitsNotTogether
-from osc_traitsched.core.nova.clause import Trait
 from osc_traitsched.core.nova.options import REMOVED_FILTERS
 from osc_traitsched.core.nova.settings import AZ_FILTER
 from osc_traitsched.views import check
@@ -82,7 +79,7 @@ def test_the_reference_says_why_and_how_bad_a_finding_is(rule):
 
 def test_a_row_has_the_true_name_of_what_it_is_about():
     name = "red\x1b[31m\nflavor"
-    found = TraitsUnused(name, ("cmp00",))
+    found = Fault(Severity.NOTE, name, "unused", kind=SubjectKind.TRAIT)
     _, (row,) = check.rows([found])
     assert row[2] == f"trait {name}"
 
@@ -164,10 +161,11 @@ def test_a_name_that_is_another_flavors_id_is_not_in_a_command():
 
 
 def test_no_trait_is_to_be_added_where_another_group_forbids_it():
-    both = Trait("", GOLD, False, ()), Trait("_A", GOLD, True, ())
-    found = TraitsNotTogether(Severity.ERROR, SubjectKind.FLAVOR, "f", both)
-    ((*_, fix),) = check.rows([found])[1]
-    assert "add" not in fix
+    group = {"trait_A__CUSTOM_GOLD": "forbidden", "resources_A__VCPU": "1"}
+    both = flavor("f", trait__CUSTOM_GOLD="required", **group)
+    of = survey([host("a", GOLD), host("b")], [both])
+    ((*_, fix),) = check.rows(findings(of, "traits-not-together"))[1]
+    assert fix == "require it or forbid it in one group, not both in two"
 
 
 def test_no_finding_is_one_line_with_how_many_rules_looked_at_what():

@@ -6,13 +6,7 @@ import subprocess
 
 import pytest
 
-from osc_traitsched.core.check.finding import ERROR, Severity
-from osc_traitsched.core.check.rules.traits import (
-    TraitsFewHosts,
-    TraitsUnknown,
-    TraitsUnused,
-)
-from osc_traitsched.core.nova.clause import Trait
+from osc_traitsched.core.check.finding import ERROR, NOTE, Severity, SubjectKind
 from osc_traitsched.paste import Option
 from osc_traitsched.views import check
 from osc_traitsched.views.terminal import Tone, painted
@@ -23,6 +17,7 @@ from tests.unit.core.check.surveys import (
     flavor,
     host,
     identity,
+    survey,
 )
 
 GOLD = "CUSTOM_GOLD"
@@ -42,11 +37,17 @@ RACK = tuple(f"cmp{number:03d}" for number in range(1, 213))
     )
 )
 (ORPHAN,) = findings(test_mirror.with_orphan("COMPUTE_STATUS_DISABLED"), "mirror")
-UNUSED = TraitsUnused(GOLD, ("cmp1", "cmp2"))
+(UNUSED,) = findings(survey([host("cmp1", GOLD), host("cmp2", GOLD)]))
 
 
-def text(*findings, options=(), **more):
-    return [painted(each, 0) for each in check.blocks(findings, options, **more)]
+def text(*shown, options=(), **more):
+    return [painted(each, 0) for each in check.blocks(shown, options, **more)]
+
+
+def unknown(name):
+    named = flavor("f", **{f"trait:{name}": "required"})
+    (found,) = findings(survey([host("a")], [named]))
+    return found
 
 
 def test_a_block_says_what_why_and_has_the_command_on_a_line_of_its_own():
@@ -71,8 +72,7 @@ def test_what_has_to_be_so_first_stands_above_the_command():
 
 
 def test_advice_without_a_command_is_a_line_of_prose():
-    unknown = TraitsUnknown(Severity.ERROR, "HW_CPU_NONE", ("f",), (), (), ())
-    assert text(unknown)[2:] == ["  correct flavor f", "", "1 error"]
+    assert text(unknown("HW_CPU_NONE"))[2:] == ["  correct flavor f", "", "1 error"]
 
 
 def test_a_problem_without_advice_has_no_line_for_it():
@@ -87,9 +87,10 @@ def test_the_last_line_counts_each_severity_that_there_is():
     assert text(LACKING)[-1] == "1 error"
 
 
-def few(flavor, hosts=("a", "b")):
-    traits = (Trait("", "CUSTOM_SSD", False, ()),)
-    return TraitsFewHosts(Severity.NOTE, flavor, traits, hosts, 8, "1d")
+def few(name, *hosts):
+    problem = f"CUSTOM_SSD: leaves {', '.join(hosts)}"
+    about = {"rule": "traits-few-hosts", "kind": SubjectKind.FLAVOR}
+    return NOTE(name, problem, hosts=hosts, **about)
 
 
 def test_findings_with_one_cause_are_one_block_and_the_rest_is_counted():
@@ -101,7 +102,7 @@ def test_findings_with_one_cause_are_one_block_and_the_rest_is_counted():
 
 
 def test_each_cause_of_one_rule_names_its_objects():
-    causes = [few("f0"), few("f1"), *(few(f"g{n}", (f"h{n}",)) for n in range(4))]
+    causes = [few("f0"), few("f1"), *(few(f"g{n}", f"h{n}") for n in range(4))]
     _, first, *_, rest, _, _ = text(*causes, least=Severity.NOTE)
     assert first.startswith("  flavors f0, f1: ")
     assert rest == "  and 2 more findings (--long)"
@@ -123,14 +124,11 @@ def test_a_command_is_for_the_cloud_that_was_looked_at():
 
 
 def test_a_name_is_nothing_that_a_terminal_obeys():
-    named = TraitsUnused("red\x1b[31m\nflavor", ())
+    named = NOTE("red\x1b[31m\nflavor", "unused", kind=SubjectKind.FLAVOR)
     assert all(each.isprintable() for each in text(named))
 
 
-@pytest.mark.parametrize(
-    "finding",
-    [SHUT_OUT, TraitsUnknown(Severity.ERROR, GOLD, ("f",), (), (), ())],
-)
+@pytest.mark.parametrize("finding", [SHUT_OUT, unknown(GOLD)])
 def test_a_command_with_something_to_fill_in_does_not_run_as_it_is(finding, tmp_path):
     (command,) = (each for each in text(finding) if each.startswith("    openstack"))
     assert "<" in command

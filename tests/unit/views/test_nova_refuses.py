@@ -6,8 +6,6 @@ import ast
 import pathlib
 
 import osc_traitsched
-from osc_traitsched.core.check.finding import Severity
-from osc_traitsched.core.check.rules.traits_requests import TraitsRefused
 from osc_traitsched.core.errors import Refusal, nova
 from osc_traitsched.core.nova.request import checks
 from osc_traitsched.views import check
@@ -68,9 +66,7 @@ def test_the_words_say_what_is_wrong_and_what_would_be_right(golden):
 
 
 def test_no_line_is_long_however_many_keys_are_wrong():
-    names = tuple(f"hw_numa_cpus.{n}" for n in range(128))
-    refusal = Refusal("ImageNUMATopologyIncomplete", "nodes-incomplete", names)
-    kind = findings(survey([host("a")], [flavor("f", hw__cpu_policy="odd")]))[0].kind
-    found = TraitsRefused(Severity.ERROR, kind, "f", refusal)
-    ((*_, problem, _),) = check.rows([found])[1]
-    assert problem.count("hw_numa_cpus") == 10
+    many = {f"hw_numa_cpus.{n}": "0" for n in range(128)}
+    problem = row(properties={"hw_numa_nodes": "130", **many})
+    assert problem.count("hw_numa_") == 10
+    assert " and 119 more (ImageNUMATopologyIncomplete)" in problem

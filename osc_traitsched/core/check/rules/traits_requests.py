@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.builder import decisive
-from osc_traitsched.core.check.finding import Finding, Severity, SubjectKind, Words
-from osc_traitsched.core.check.hosts import Isolated
-from osc_traitsched.core.check.rule import Rule
+from osc_traitsched.core.check.finding import ERROR, NOTE, Fault, Severity, SubjectKind
+from osc_traitsched.core.check.rule import rule
 from osc_traitsched.core.check.survey import StandaloneRequest, is_certain, is_of_format
 from osc_traitsched.core.check.words import give, together, unset
 from osc_traitsched.core.errors import Refusal, nova
@@ -22,7 +21,7 @@ from osc_traitsched.core.nova.clause import RootTrait, Trait
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.server.image import read as read_image
-from osc_traitsched.paste import Option, openstack
+from osc_traitsched.paste import Command
 from osc_traitsched.text import did_you_mean, listed, quoted
 
 # Impossible names.
@@ -32,96 +31,67 @@ from osc_traitsched.text import did_you_mean, listed, quoted
 _READ_BY_PLACEMENT = frozenset(",:!")
 
 
-@dataclasses.dataclass(frozen=True)
-class TraitsMalformed(Finding):
+@rule("traits-malformed", SubjectKind.FLAVOR)
+def malformed(analysis: Analysis) -> Iterator[Fault]:
     """A flavor, an image or an aggregate with an impossible trait name.
 
     An error; a warning for an aggregate without hosts. Nova does not check names in
     images and aggregates, and Placement answers 400. Often there is a trailing space.
-
-    :ivar names: in the keys
-    :ivar nearest: similar traits that Placement knows
     """
-
-    rule = "traits-malformed"
-    severity: Severity
-    kind: SubjectKind
-    name: str
-    keys: tuple[str, ...]
-    names: tuple[str, ...]
-    nearest: tuple[str, ...]
-    id: str
-
-    def words(self) -> Words:
-        names = listed(map(quoted, self.names))
-        is_aggregate = self.kind is SubjectKind.AGGREGATE
-        then = "no request can require it, and so get in"
-        if not is_aggregate:
-            read = any(set(name) & _READ_BY_PLACEMENT for name in self.names)
-            then = "Placement refuses every request that names it"
-            then += ", or takes it for something else" if read else ""
-        problem = f"no trait can be named {names}: {then}{did_you_mean(self.nearest)}"
-        if self.nearest:
-            return Words(problem, f"correct {listed(map(quoted, self.keys))}")
-        return Words(
-            problem,
-            unset(self.kind, self.keys, self.id),
-            "take the key off" + ", once the right one is set" * is_aggregate,
+    # placement/schemas/trait.py. Nova accepts others below microversion 2.86, and
+    # always in images and aggregates.
+    known = analysis.survey.known_traits
+    for demand in analysis.demands:
+        names = ((o.key, each.name) for each in demand.traits for o in each.origins)
+        yield from _malformed(
+            Severity.ERROR, demand.kind, demand.name, demand.id, names, known
+        )
+    ids = {each.uuid: str(each.id) for each in analysis.survey.nova.aggregates}
+    for each in analysis.isolated:
+        names = ((key, trait_in(key, each.collation)) for key in each.keys)
+        closes = analysis.is_on(options.ISOLATION) and analysis.inside(each.uuid)
+        severity = Severity.ERROR if closes else Severity.WARNING
+        identity = ids.get(each.uuid, each.uuid)
+        yield from _malformed(
+            severity, SubjectKind.AGGREGATE, each.name, identity, names, known
         )
 
 
-def malformed(analysis: Analysis) -> Iterator[TraitsMalformed]:
-    """A trait's name must match placement/schemas/trait.py.
-
-    Nova accepts others below microversion 2.86, and always in images and aggregates.
-    """
-    for demand in analysis.demands:
-        if keys := dict(_of_demand(demand)):
-            yield _finding(
-                analysis, Severity.ERROR, demand.kind, demand.name, keys, demand.id
-            )
-    ids = {each.uuid: str(each.id) for each in analysis.survey.nova.aggregates}
-    for each in analysis.isolated:
-        if keys := dict(_of_aggregate(each)):
-            closes = analysis.is_on(options.ISOLATION) and analysis.inside(each.uuid)
-            severity = Severity.ERROR if closes else Severity.WARNING
-            identity = ids.get(each.uuid, each.uuid)
-            yield _finding(
-                analysis, severity, SubjectKind.AGGREGATE, each.name, keys, identity
-            )
-
-
-def _of_demand(demand: StandaloneRequest) -> Iterator[tuple[str, str]]:
-    """Keys with an impossible trait name, and the name."""
-    for clause in demand.traits:
-        if not trait.is_wellformed(clause.name):
-            yield from ((origin.key, clause.name) for origin in clause.origins)
-
-
-def _of_aggregate(each: Isolated) -> Iterator[tuple[str, str]]:
-    names = ((key, trait_in(key, each.collation)) for key in each.keys)
-    return ((key, name) for key, name in names if not trait.is_wellformed(name))
-
-
-def _finding(
-    analysis: Analysis,
+def _malformed(
     severity: Severity,
     kind: SubjectKind,
     name: str,
-    keys: dict[str, str],
     identity: str,
-) -> TraitsMalformed:
-    names = tuple(dict.fromkeys(keys.values()))
-    nearest = _nearest(names, analysis.survey.known_traits)
-    return TraitsMalformed(severity, kind, name, tuple(keys), names, nearest, identity)
+    names: Iterable[tuple[str, str]],
+    known: frozenset[str],
+) -> Iterator[Fault]:
+    """A finding about impossible names.
+
+    :param names: keys, each with the trait that it names
+    """
+    wrong = {key: named for key, named in names if not trait.is_wellformed(named)}
+    if not wrong:
+        return
+    distinct = dict.fromkeys(wrong.values())
+    near = (trait.nearest(each, known) for each in distinct if each)
+    nearest = dict.fromkeys(itertools.chain.from_iterable(near))
+    is_aggregate = kind is SubjectKind.AGGREGATE
+    then = "Placement refuses every request that names it"
+    if is_aggregate:
+        then = "no request can require it, and so get in"
+    elif any(set(each) & _READ_BY_PLACEMENT for each in distinct):
+        then += ", or takes it for something else"
+    shown = listed(map(quoted, distinct))
+    problem = f"no trait can be named {shown}: {then}{did_you_mean(nearest)}"
+    fix: str | Command = f"correct {listed(map(quoted, wrong))}"
+    when = ""
+    if not nearest:
+        fix = unset(kind, wrong, identity)
+        when = "take the key off" + ", once the right one is set" * is_aggregate
+    yield Fault(severity, name, problem, fix, when, subject=kind)
 
 
-def _nearest(names: Iterable[str], known: frozenset[str]) -> tuple[str, ...]:
-    near = (trait.nearest(name, known) for name in names if name)
-    return tuple(dict.fromkeys(itertools.chain.from_iterable(near)))
-
-
-MALFORMED_RULES = (Rule(TraitsMalformed, malformed, SubjectKind.FLAVOR),)
+MALFORMED_RULES = (malformed,)
 
 
 # Flavors and images that Nova rejects, alone or together.
@@ -134,69 +104,37 @@ _UNCHECKED = re.compile(r"(trait|resources)(?!.*(HYPERTHREADING|VCPU|PCPU))")
 _PLAIN: Body = {"disk_format": "raw"}
 
 
-@dataclasses.dataclass(frozen=True)
-class TraitsRefused(Finding):
+@rule("traits-refused", SubjectKind.FLAVOR)
+def refused(analysis: Analysis) -> Iterator[Fault]:
     """A flavor or an image that Nova rejects.
 
     An error; a note for an image with a flavor. Nova rejects the request before it asks
     Placement. Nova's exception is in brackets.
-
-    :ivar flavors: for an image, the flavors that Nova rejects it with; empty if Nova
-        rejects it with every flavor, or the flavor with every image
     """
-
-    rule = "traits-refused"
-    severity: Severity
-    kind: SubjectKind
-    name: str
-    refusal: Refusal
-    flavors: tuple[str, ...] = ()
-
-    def words(self) -> Words:
-        wrong = nova.wrong(self.refusal)
-        right = nova.right(self.refusal)
-        if not self.flavors:
-            return Words(f"Nova refuses every server of it: {wrong}", right)
-        return Words(
-            "Nova refuses every server of it with the "
-            f"{listed(self.flavors, 'flavor')}: {wrong}",
-            f"do not combine them, or {right}",
-        )
-
-
-def refused(analysis: Analysis) -> Iterator[TraitsRefused]:
-    """A single one is reported if Nova rejects it with all others.
-
-    A pair is reported only if a key of the flavor contradicts a property of the image:
-    an image that needs a larger flavor is not a fault.
-    """
+    # A single one is reported if Nova rejects it with all others. A pair is reported
+    # only if a key of the flavor contradicts a property of the image: an image that
+    # needs a larger flavor is not a fault.
+    flavors = [flavor.body for flavor in analysis.flavors]
+    images = [decisive(image.body) for image in analysis.images]
     for flavor in analysis.flavors:
         refusal = flavor.refusal or _refusal(analysis, flavor.body, _PLAIN)
-        if refusal is not None:
-            images = (decisive(image.body) for image in analysis.images)
-            servers = ((flavor.body, each) for each in images)
-            yield from _of_one(analysis, flavor, refusal, servers)
+        if refusal and all(_refusal(analysis, flavor.body, each) for each in images):
+            yield _refused(flavor, refusal)
     for image in analysis.images:
-        if image.refusal is not None and analysis.flavors:
-            flavors = (flavor.body for flavor in analysis.flavors)
-            body = decisive(image.body)
-            servers = ((each, body) for each in flavors)
-            yield from _of_one(analysis, image, image.refusal, servers)
+        if image.refusal is None or not flavors:
+            continue
+        body = decisive(image.body)
+        if all(_refusal(analysis, each, body) for each in flavors):
+            yield _refused(image, image.refusal)
     yield from _pairs(analysis)
 
 
-def _of_one(
-    analysis: Analysis,
-    demand: StandaloneRequest,
-    refusal: Refusal,
-    servers: Iterable[tuple[Body, Body]],
-) -> Iterator[TraitsRefused]:
-    """Yield a finding unless Nova accepts it in some server."""
-    if all(_refusal(analysis, *server) for server in servers):
-        yield TraitsRefused(Severity.ERROR, demand.kind, demand.name, refusal)
+def _refused(demand: StandaloneRequest, refusal: Refusal) -> Fault:
+    problem = f"Nova refuses every server of it: {nova.wrong(refusal)}"
+    return ERROR(demand.name, problem, nova.right(refusal), subject=demand.kind)
 
 
-def _pairs(analysis: Analysis) -> Iterator[TraitsRefused]:
+def _pairs(analysis: Analysis) -> Iterator[Fault]:
     release = analysis.survey.assumptions.release
     flavors = _kinds(analysis.flavors, _of_flavor)
     images = _kinds(analysis.images, lambda image: _of_image(image, release))
@@ -210,9 +148,13 @@ def _pairs(analysis: Analysis) -> Iterator[TraitsRefused]:
                 names.extend(other.name for other in others)
         for each in alike:
             for refusal, names in apart.values():
-                flavors_apart = tuple(sorted(names))
-                yield TraitsRefused(
-                    Severity.NOTE, SubjectKind.IMAGE, each.name, refusal, flavors_apart
+                yield NOTE(
+                    each.name,
+                    "Nova refuses every server of it with the "
+                    f"{listed(sorted(names), 'flavor')}: {nova.wrong(refusal)}",
+                    f"do not combine them, or {nova.right(refusal)}",
+                    flavors=tuple(sorted(names)),
+                    subject=SubjectKind.IMAGE,
                 )
 
 
@@ -254,7 +196,7 @@ def _of_image(image: StandaloneRequest, release: int) -> object:
     return frozenset(found.values.items()), frozenset(traits)
 
 
-REFUSED_RULES = (Rule(TraitsRefused, refused, SubjectKind.FLAVOR),)
+REFUSED_RULES = (refused,)
 
 
 # Traits that exclude each other, on a host or in a request.
@@ -385,56 +327,33 @@ def _only(request: Request, kept: frozenset[Trait | RootTrait]) -> Request:
     return dataclasses.replace(request, clauses=clauses, fallback=second)
 
 
-@dataclasses.dataclass(frozen=True)
-class TraitsNotTogether(Finding):
+@rule("traits-not-together", SubjectKind.FLAVOR)
+def not_together(analysis: Analysis) -> Iterator[Fault]:
     """A flavor or an image whose traits no host has together.
 
     An error; a note for an image with a flavor, which may be meant for different hosts.
     Each trait exists on some host, and still every request fails.
-
-    :ivar traits: required ones, and for a flavor also forbidden ones
-    :ivar flavors: for an image, the flavors that don't fit; empty if no host has the
-        image's traits
     """
-
-    rule = "traits-not-together"
-    severity: Severity
-    kind: SubjectKind
-    name: str
-    traits: tuple[Trait | RootTrait, ...]
-    flavors: tuple[str, ...] = ()
-
-    def words(self) -> Words:
-        names = together(self.traits)
-        if self.flavors:
-            return Words(
-                f"no host has {names} together with the traits of the "
-                f"{listed(self.flavors, 'flavor')}",
-                "do not combine them, or give some host the traits of both",
-            )
-        required = [each.name for each in self.traits if not each.forbidden]
-        fix = give(*required) if required else "forbid less"
-        if any(each.forbidden and each.name in required for each in self.traits):
-            fix = "require it or forbid it in one group, not both in two"
-        return Words(f"hosts meet each by itself, and none all together: {names}", fix)
-
-
-def not_together(analysis: Analysis) -> Iterator[TraitsNotTogether]:
     if not analysis.all_hosts:
         return
     for flavor in judged(analysis):
         if not flavor.left and not flavor.alone_in_the_way:
-            demand = flavor.demand
-            yield TraitsNotTogether(
-                Severity.ERROR, SubjectKind.FLAVOR, demand.name, demand.traits
-            )
+            yield _apart(flavor.demand, flavor.demand.traits)
     for image in analysis.images:
         plain = image.needs and _is_plain(analysis, image)
         if plain and not _having_all(analysis, image):
-            yield TraitsNotTogether(
-                Severity.ERROR, SubjectKind.IMAGE, image.name, image.needs
-            )
+            yield _apart(image, image.needs)
     yield from _pairs_not_together(analysis)
+
+
+def _apart(demand: StandaloneRequest, traits: tuple[Trait | RootTrait, ...]) -> Fault:
+    """A finding about traits of one flavor or image that are on different hosts."""
+    required = [each.name for each in traits if not each.forbidden]
+    fix = give(*required) if required else "forbid less"
+    if any(each.forbidden and each.name in required for each in traits):
+        fix = "require it or forbid it in one group, not both in two"
+    problem = f"hosts meet each by itself, and none all together: {together(traits)}"
+    return ERROR(demand.name, problem, fix, subject=demand.kind)
 
 
 def _having_all(analysis: Analysis, image: StandaloneRequest) -> frozenset[str]:
@@ -442,7 +361,7 @@ def _having_all(analysis: Analysis, image: StandaloneRequest) -> frozenset[str]:
     return analysis.all_hosts.intersection(*each)
 
 
-def _pairs_not_together(analysis: Analysis) -> Iterator[TraitsNotTogether]:
+def _pairs_not_together(analysis: Analysis) -> Iterator[Fault]:
     """Images that no host fits together with some flavors.
 
     Traits that only isolate aggregates are left out: that is intended.
@@ -456,77 +375,54 @@ def _pairs_not_together(analysis: Analysis) -> Iterator[TraitsNotTogether]:
             continue
         plain = _is_plain(analysis, image)
         having = _having_all(analysis, image) if plain else frozenset()
-        apart = tuple(
+        names = tuple(
             flavor.name
             for flavor, left in flavors
             if left.isdisjoint(having) and not _clashing(flavor, image)
         )
-        if having and apart:
-            yield TraitsNotTogether(
-                Severity.NOTE, SubjectKind.IMAGE, image.name, image.needs, apart
+        if having and names:
+            yield NOTE(
+                image.name,
+                f"no host has {together(image.needs)} together with the traits of the "
+                f"{listed(names, 'flavor')}",
+                "do not combine them, or give some host the traits of both",
+                flavors=names,
+                subject=SubjectKind.IMAGE,
             )
 
 
-@dataclasses.dataclass(frozen=True)
-class TraitsContradiction(Finding):
+@rule("traits-contradiction", SubjectKind.FLAVOR)
+def contradiction(analysis: Analysis) -> Iterator[Fault]:
     """A trait that one request both requires and forbids.
 
     An error; a note for an image with a flavor, which may be intended. Placement
     rejects such a request.
-
-    :ivar flavors: for an image, the flavors that forbid it; empty for a flavor that
-        contradicts itself
     """
-
-    rule = "traits-contradiction"
-    severity: Severity
-    kind: SubjectKind
-    name: str
-    trait: str
-    id: str
-    flavors: tuple[str, ...] = ()
-
-    def words(self) -> Words:
-        flavors, name = self.flavors, self.trait
-        if not flavors:
-            return Words(
-                f"requires and forbids {name}: Placement refuses every request of it",
-                openstack(
-                    "flavor unset", Option("--property", f"trait:{name}"), self.id
-                ),
-            )
-        forbid = f"forbid{'s' * (len(flavors) == 1)}"
-        return Words(
-            f"requires {name}, which the {listed(flavors, 'flavor')} {forbid}: "
-            "Placement refuses a request of both",
-            "do not combine them",
-        )
-
-
-def contradiction(analysis: Analysis) -> Iterator[TraitsContradiction]:
-    """Placement rejects both in one group (placement/lib.py, ``_check_forbidden``)."""
+    # Placement rejects both in one group (placement/lib.py, _check_forbidden).
     for flavor in analysis.flavors:
         for name in _contradicting(flavor):
             if not analysis.flavor_hosts.with_any_image(flavor):
-                yield _contradiction(flavor, name, Severity.ERROR)
+                yield ERROR(
+                    flavor.name,
+                    f"requires and forbids {name}: Placement refuses every request of "
+                    "it",
+                    unset(SubjectKind.FLAVOR, [f"trait:{name}"], flavor.id),
+                )
     for image in analysis.images:
         clashes: dict[str, list[str]] = {}
         for flavor in analysis.flavors if image.needs else ():
             for name in _clashing(flavor, image):
                 clashes.setdefault(name, []).append(flavor.name)
-        for name, names in sorted(clashes.items()):
-            yield _contradiction(image, name, Severity.NOTE, names)
-
-
-def _contradiction(
-    demand: StandaloneRequest,
-    name: str,
-    severity: Severity,
-    flavors: Iterable[str] = (),
-) -> TraitsContradiction:
-    return TraitsContradiction(
-        severity, demand.kind, demand.name, name, demand.id, tuple(flavors)
-    )
+        for name, flavors in sorted(clashes.items()):
+            forbid = f"forbid{'s' * (len(flavors) == 1)}"
+            yield NOTE(
+                image.name,
+                f"requires {name}, which the {listed(flavors, 'flavor')} {forbid}: "
+                "Placement refuses a request of both",
+                "do not combine them",
+                flavors=tuple(flavors),
+                subject=SubjectKind.IMAGE,
+            )
 
 
 def _contradicting(demand: StandaloneRequest) -> list[str]:
@@ -549,7 +445,4 @@ def _place(clause: Trait | RootTrait) -> tuple[str | None, str]:
     return (clause.group if isinstance(clause, Trait) else None), clause.name
 
 
-TOGETHER_RULES = (
-    Rule(TraitsNotTogether, not_together, SubjectKind.FLAVOR),
-    Rule(TraitsContradiction, contradiction, SubjectKind.FLAVOR),
-)
+TOGETHER_RULES = (not_together, contradiction)

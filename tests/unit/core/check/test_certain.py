@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import itertools
 
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from osc_traitsched.core.check.finding import Fault, Severity, SubjectKind
-from osc_traitsched.core.check.rules.traits import TraitsFewHosts, TraitsNoHost
-from osc_traitsched.core.check.rules.traits_requests import (
-    TraitsContradiction,
-    TraitsNotTogether,
-    TraitsRefused,
-)
+from osc_traitsched.core.check.finding import Severity, SubjectKind
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.question import Question, ServerSpec
@@ -174,34 +167,20 @@ class _Everything(dict):
         return self._answer(key)
 
 
-@functools.singledispatch
+_OF_ONE_OR_A_PAIR = ("traits-not-together", "traits-contradiction", "traits-refused")
+
+
 def disproved(found, truth):
     """Return the hosts that disprove a finding; none for what claims nothing."""
-    return set()
-
-
-@disproved.register
-def _(found: TraitsNoHost, truth):
-    return truth.anybody(found.flavors) | truth.anybody(images=found.images)
-
-
-@disproved.register
-def _(found: TraitsFewHosts, truth):
-    is_error = found.severity is Severity.ERROR
-    return truth.anybody([found.name]) if is_error else set()
-
-
-@disproved.register(TraitsNotTogether)
-@disproved.register(TraitsContradiction)
-@disproved.register(TraitsRefused)
-def _(found, truth):
-    if found.kind is SubjectKind.FLAVOR:
-        return truth.anybody([found.name])
-    return truth.anybody(found.flavors or None, [found.name])
-
-
-@disproved.register
-def _(found: Fault, truth):
+    if found.rule in _OF_ONE_OR_A_PAIR:
+        if found.kind is SubjectKind.FLAVOR:
+            return truth.anybody([found.name])
+        return truth.anybody(found.flavors or None, [found.name])
+    if found.rule == "traits-no-host":
+        return truth.anybody(found.flavors) | truth.anybody(images=found.images)
+    if found.rule == "traits-few-hosts":
+        is_error = found.severity is Severity.ERROR
+        return truth.anybody([found.name]) if is_error else set()
     if found.rule in ("resources-not-together", "isolation-shuts-out"):
         return truth.anybody([found.name])
     if found.rule in ("image-type-no-host", "image-type-flavor-no-host"):

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from osc_traitsched.core import check
-from osc_traitsched.core.check.finding import WARNING, SubjectKind
-from osc_traitsched.core.check.rules.traits import TraitsUnused
+from osc_traitsched.core.check.finding import NOTE, WARNING, SubjectKind
 from osc_traitsched.core.errors import NothingMatches
 from tests.unit.core.check.surveys import flavor, host, identity, image, survey
 
@@ -46,7 +45,8 @@ def test_a_finding_is_about_its_object_and_about_the_flavors_and_images_it_names
     assert not found.is_about(SubjectKind.FLAVOR, ["i", "raw"])
     assert not found.is_about(SubjectKind.IMAGE, ["f", "raw"])
     # It names neither.
-    assert not TraitsUnused("CUSTOM_GOLD", ("f",)).is_about(SubjectKind.FLAVOR, ["f"])
+    unused = NOTE("CUSTOM_GOLD", "", hosts=("f",), kind=SubjectKind.TRAIT)
+    assert not unused.is_about(SubjectKind.FLAVOR, ["f"])
 
 
 def test_a_name_that_nothing_has_is_refused_with_those_like_it(cloud):
