@@ -145,7 +145,7 @@ def test_an_option_that_would_do_nothing_is_a_usage_error(
     [
         (
             "config-ignord",
-            "no rule matches 'config-ignord'; did you mean config-ignored?",
+            "no rule matches 'config-ignord'; did you mean config-ignored",
         ),
         ("mirror", "argument --ignore: no rule matches 'mirror'"),
         ("", "argument --ignore: no rule matches ''"),

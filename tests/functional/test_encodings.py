@@ -26,13 +26,14 @@ def host(placement):
 @pytest.fixture
 def printed(proxy, tmp_path):
     def run(encoding, *arguments):
+        clean = {k: v for k, v in os.environ.items() if k != "PYTHONIOENCODING"}
         variables = {"PYTHONIOENCODING": encoding}
         if not encoding:
             # Else Python takes UTF-8 in the C locale.
             variables = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
         return subprocess.run(
             [sys.executable, "-W", "ignore", "-c", PROGRAM, *arguments],
-            env={**os.environ, **shell.login(proxy.url), **variables},
+            env={**clean, **shell.login(proxy.url), **variables},
             cwd=tmp_path,
             capture_output=True,
             check=False,

@@ -222,7 +222,8 @@ def test_a_port_that_no_host_has_room_for_is_why_there_is_none(nova, openstack):
     body["ports"][0]["resource_request"] = {**large, "required": []}
     asked = "explain", "small", "-", "--nova-release", "2026.1", "--port", PORT
     run = openstack(*asked)
-    assert (run.code, run.err) == (3, f"{NOT_SUPPLIED}\n")
+    hint = f"{NOT_SUPPLIED} openstack trait-sched config save --nova-conf FILE\n"
+    assert (run.code, run.err) == (3, hint)
     why, *_ = run.out.splitlines()[1].split(": ")
     assert why == f"  2 are short of {EGRESS} (need 99999, port web-1)"
     assert "openstack flavor" not in run.out
