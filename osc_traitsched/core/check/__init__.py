@@ -1,8 +1,7 @@
 """All rules of check, by area, in the order of runs and documents.
 
-A rule is a generator under ``@rule``: it yields faults, with their words. Older rules
-have a class of findings, a generator, and a row in ``RULES`` at the end of the file. A
-test finds missing parts, such as a rule's reference section.
+A rule is a generator under ``@rule``: it yields faults, with their words, and its
+docstring is its reference. It stands in ``RULES`` at the end of its file.
 """
 
 from __future__ import annotations

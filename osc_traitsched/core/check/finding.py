@@ -97,20 +97,15 @@ _AFFECTED = {
 class Finding:
     """A fault, as values and in words.
 
-    Rules yield :class:`Fault`. Older rules have a subclass of their own, a frozen
-    dataclass with all data of the message.
-
-    Fields named ``flavors``, ``images``, ``aggregates`` or ``hosts`` are tuples of
-    names.
+    Rules yield :class:`Fault`. Fields named ``flavors``, ``images``, ``aggregates`` or
+    ``hosts`` are tuples of names.
 
     :ivar rule: ID of the rule; it never changes
-    :ivar pedantic: the rule runs only if named, or with ``--pedantic``
     :ivar kind: of the object
     :ivar name: of the object, as in its API
     """
 
     rule: str
-    pedantic: typing.ClassVar[bool] = False
     severity: Severity
     kind: SubjectKind
     name: str

@@ -36,29 +36,21 @@ AREAS = (
 
 @dataclasses.dataclass(frozen=True)
 class Rule:
-    """One check: a pure function from an analysis to findings.
+    """One check: a pure function from an analysis to faults, made by :func:`rule`.
 
-    :func:`rule` makes it of a generator. Older rules name the class of their findings,
-    which then has the ID and the reference.
-
-    :ivar finding: the class of its findings
-    :ivar find: yields findings in a stable order
+    :ivar id: starts with its area, such as ``mirror-missing``
+    :ivar find: yields faults in a stable order; its docstring is the rule's reference
     :ivar looks_at: the objects it reads: flavors, images, aggregates, hosts, traits or
         options
     :ivar reads_servers: needs all servers, and so runs only on demand
+    :ivar pedantic: runs only if named, or with ``--pedantic``
     """
 
-    finding: type[Finding]
-    find: Callable[[Analysis], Iterable[Finding]]
+    id: str
+    find: Callable[[Analysis], Iterable[Fault]]
     looks_at: SubjectKind
     reads_servers: bool = False
-    own_id: str = ""
-    is_rare: bool = False
-
-    @property
-    def id(self) -> str:
-        """Its ID, which starts with its area, such as ``mirror-missing``."""
-        return self.own_id or self.finding.rule
+    pedantic: bool = False
 
     @property
     def area(self) -> str:
@@ -66,20 +58,9 @@ class Rule:
         return next(area for area in AREAS if self.id.startswith(f"{area}-"))
 
     @property
-    def pedantic(self) -> bool:
-        """Whether it runs only if named, or with ``--pedantic``."""
-        return self.is_rare or self.finding.pedantic
-
-    @property
     def reference(self) -> str:
         """What it finds, how bad that is, and why it matters."""
-        if self.own_id:
-            return inspect.getdoc(self.find) or ""
-        about = (inspect.getdoc(self.finding) or "").partition("\n\n:ivar")[0]
-        severity = vars(self.finding).get("severity")
-        if isinstance(severity, Severity):
-            return f"*{severity.value.capitalize()}.* {about}"
-        return about
+        return inspect.getdoc(self.find) or ""
 
 
 def rule(
@@ -104,8 +85,7 @@ def rule(
                 about = fault.subject or kind
                 yield dataclasses.replace(fault, rule=identity, kind=about)
 
-        seen = looks_at or kind
-        return Rule(Fault, named, seen, reads_servers, identity, pedantic)
+        return Rule(identity, named, looks_at or kind, reads_servers, pedantic)
 
     return of
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 import shlex
 
 import pytest
 
 from osc_traitsched.core.check import RULES
-from osc_traitsched.core.check.finding import Fault, Finding, Severity, SubjectKind
-from osc_traitsched.core.check.rule import ImagesOfOthers
+from osc_traitsched.core.check.finding import Fault, Severity, SubjectKind
 from osc_traitsched.core.nova.options import REMOVED_FILTERS
 from osc_traitsched.core.nova.settings import AZ_FILTER
 from osc_traitsched.views import check
@@ -32,38 +30,6 @@ from tests.unit.core.check.surveys import (
 from tests.unit.core.check.test_others import owned, titled
 
 GOLD = "CUSTOM_GOLD"
-
-
-CLASSES = [rule.finding for rule in RULES if rule.finding is not Fault]
-
-
-def test_every_class_of_findings_is_a_rules_and_every_rule_has_words_of_its_own():
-    of_all_rules = {ImagesOfOthers, Fault}
-    assert set(Finding.__subclasses__()) == {*CLASSES, *of_all_rules}
-    assert all("words" in vars(each) for each in (*CLASSES, *of_all_rules))
-    assert len(set(CLASSES)) == len(CLASSES)
-
-
-@pytest.mark.parametrize("finding", CLASSES, ids=lambda each: each.rule)
-def test_every_class_of_findings_is_named_like_its_rule_and_frozen(finding):
-    assert finding.__name__ == "".join(map(str.title, finding.rule.split("-")))
-    assert finding.__dataclass_params__.frozen
-
-
-@pytest.mark.parametrize("finding", CLASSES, ids=lambda each: each.rule)
-def test_every_finding_says_how_bad_it_is_and_what_it_is_about(finding):
-    fields = {field.name for field in dataclasses.fields(finding)}
-    types = {"rule": str, "severity": Severity, "kind": SubjectKind, "name": str}
-    for name, expected in types.items():
-        assert name in fields or isinstance(getattr(finding, name), expected)
-
-
-@pytest.mark.parametrize("finding", CLASSES, ids=lambda each: each.rule)
-def test_names_of_things_are_tuples_of_names(finding):
-    # As written: to evaluate some of them takes Python 3.10.
-    types = {field.name: field.type for field in dataclasses.fields(finding)}
-    for name in ("flavors", "images", "aggregates", "hosts"):
-        assert types.get(name, "tuple[str, ...]") == "tuple[str, ...]"
 
 
 def test_every_rules_id_begins_with_its_area_and_is_its_own():

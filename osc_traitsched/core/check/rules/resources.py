@@ -109,17 +109,14 @@ def no_policy(analysis: Analysis) -> Iterator[Fault]:
     for flavor in analysis.flavors:
         if flavor.requests and all(r.lacks_group_policy for r in flavor.requests):
             groups = tuple(filter(None, flavor.requests[0].groups))
-            policy = flavor.specs.get(GROUP_POLICY)
-            ignored = f" (Nova ignores {quoted(policy)})" if policy else ""
+            value = flavor.specs.get(GROUP_POLICY)
+            unread = f" (Nova ignores {quoted(value)})" if value else ""
+            policy = Option("--property", f"{GROUP_POLICY}=none")
             yield ERROR(
                 flavor.name,
-                f"{listed(groups, 'group')} and no {GROUP_POLICY}{ignored}: Placement "
+                f"{listed(groups, 'group')} and no {GROUP_POLICY}{unread}: Placement "
                 "refuses every request of it",
-                openstack(
-                    "flavor set",
-                    Option("--property", f"{GROUP_POLICY}=none"),
-                    flavor.id,
-                ),
+                openstack("flavor set", policy, flavor.id),
                 "isolate instead of none gives each group a provider of its own",
                 groups=groups,
             )

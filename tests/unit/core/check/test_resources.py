@@ -167,7 +167,7 @@ def test_two_groups_without_a_policy_are_an_error(release):
 
 def test_a_policy_that_nova_does_not_know_is_none():
     of = survey([host("a")], [flavor("f", **TWO, group_policy="any")])
-    only(findings(of))
+    assert only(findings(of)).rule == "resources-no-policy"
     assert "groups 1, 2 and no group_policy (Nova ignores 'any')" in words(of)[0]
 
 
