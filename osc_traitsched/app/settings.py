@@ -272,13 +272,18 @@ def plan_saving(
     return made
 
 
-_SECRET = re.compile("password|secret|connection|transport_url")
+#: Keys of secrets, and values such as ``mysql://nova:password@host``.
+_SECRET = re.compile(r"(.*_)?(password|secret)=.|.*=[^ ]*//[^/@ ]*:[^/@ ]+@")
 
 
 def exposed(sources: SettingsSources) -> Iterator[str]:
     """Lines of named files with passwords, one a file, and what to do about them."""
     for ini in deployments.read_files(sources.nova_conf):
-        secrets = (entry for (_, key), entry in ini.items() if _SECRET.search(key))
+        secrets = (
+            entry
+            for (_, key), entry in ini.items()
+            if _SECRET.match(f"{key}={entry.value}")
+        )
         for entry in itertools.islice(secrets, 1):
             path = document.located(entry.path)
             is_open = bool(path.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH))

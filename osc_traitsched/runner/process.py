@@ -35,8 +35,8 @@ def ask(command: str, question: Mapping[str, Any], timeout: float) -> Any:
     Nothing has to be there but Nova: program and question go through standard input,
     and the arguments have nothing that a shell on the way could change.
 
-    No code of the current folder runs, and the login (``OS_*``) is not passed on. A
-    Python starts in an empty folder. A command line starts in the current one, since
+    No code of the current folder runs, unless ``PYTHONPATH`` has its absolute path, and
+    the login (``OS_*``) is not passed on. A Python starts in an empty folder. A command line starts in the current one, since
     its words can be relative paths.
 
     :param command: a Python, a virtual environment, or a command line that ends in a

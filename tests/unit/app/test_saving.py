@@ -137,3 +137,8 @@ def test_a_file_with_a_password_is_named_with_its_line(here, mode, is_open):
     assert caution.startswith("whole.conf:3 has a password")
     assert ("others can read it" in caution) is is_open
     assert list(settings.exposed(CONF)) == []
+    path.write_text(
+        "[libvirt]\nrbd_secret_uuid = 1\nconnection_uri = qemu:///system\n"
+        "[placement]\npassword =\nauth_url = http://keystone:5000\n"
+    )
+    assert list(settings.exposed(SettingsSources(nova_conf=("whole.conf",)))) == []

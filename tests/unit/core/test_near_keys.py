@@ -40,6 +40,8 @@ def test_a_key_of_a_flavor_that_nova_ignores_stands_for_one_it_reads(key, meant)
         "resources_net:VGPU",
         "hw:numa_cpus.0",
         "quota:cpu_quota",
+        "hide_hypervisor_id",
+        "group_policy",
         "ssd",
         "vendor:anything",
     ],

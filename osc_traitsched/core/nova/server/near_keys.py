@@ -37,9 +37,11 @@ _FLAVOR_KEYS: Mapping[str, str] = {
     "os": "secure_boot",
     "pci_passthrough": "alias",
 }
-_FLAVOR_NAMES = frozenset(
-    f"{space}:{name}" for space, names in _FLAVOR_KEYS.items() for name in names.split()
-)
+_FLAVOR_NAMES = {
+    "group_policy",
+    "hide_hypervisor_id",
+    *(f"{s}:{name}" for s, names in _FLAVOR_KEYS.items() for name in names.split()),
+}
 #: What comes before a colon and any name.
 _FLAVOR_PREFIXES = (
     "trait",
