@@ -36,8 +36,8 @@ def ask(command: str, question: Mapping[str, Any], timeout: float) -> Any:
     and the arguments have nothing that a shell on the way could change.
 
     No code of the current folder runs, unless ``PYTHONPATH`` has its absolute path, and
-    the login (``OS_*``) is not passed on. A Python starts in an empty folder. A command line starts in the current one, since
-    its words can be relative paths.
+    the login (``OS_*``) is not passed on. A Python starts in an empty folder. A command
+    line starts in the current one, since its words can be relative paths.
 
     :param command: a Python, a virtual environment, or a command line that ends in a
         Python and passes standard input on
