@@ -69,7 +69,7 @@ def check_requirers(
     elif not is_whole:
         hidden = errors.Hidden("compute", "hides private flavors of other projects")
         against.append(RequirersUnknown(orphaned, hidden))
-    return tuple(each for requiring in found.values() for each in requiring)
+    return tuple(r for each in found.values() for r in each if r.is_any_users)
 
 
 # Effects of a plan on existing servers.

@@ -312,7 +312,7 @@ FAULTS = [
         "error",
         (enabled("AggregateInstanceExtraSpecsFilter"),),
     ),
-    ("filters-image-raises", an_image_with_address_bits, "warning", ()),
+    ("filters-image-raises", an_image_with_address_bits, "error", ()),
     (
         "filters-no-aggregate",
         a_flavor_that_no_aggregate_matches,

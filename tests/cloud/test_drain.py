@@ -146,7 +146,7 @@ def test_every_server_arrives_where_the_plan_says(make, put, plan, run):
     put("together-1", hints={"group": together})
     found = plan("cmp00", code=3)
     assert found["summary"] == (
-        "9 of 11 servers can move off cmp00 (7 live, 2 cold); asleep-1 and together-1 "
+        "9 of 11 servers can move off cmp00 (7 live, 2 cold); asleep-1, together-1 "
         "can't."
     )
     where = destinations(found)

@@ -18,6 +18,11 @@ WANTED = "version: 1\ntraits: {{CUSTOM_WANTED: {{hosts: [{}]}}}}\n"
 
 #: Those whose answer is no or unknown; all others end with 0.
 CODES = {
+    # The last host of az-west that could take a flavor that forbids the trait.
+    "trait-sched add": 5,
+    # Without nova.conf a project without an aggregate may be refused.
+    **dict.fromkeys(("trait-sched candidates", "trait-sched capacity"), 8),
+    "trait-sched explain": 8,
     "trait-sched check": 7,
     "trait-sched config doctor": 8,
     "trait-sched mirror check": 7,

@@ -13,7 +13,11 @@ from tests.functional import shell
 from tests.services.children import Children
 from tests.services.release import chosen
 
-TENANT = ("--set", "scheduler.limit_tenants_to_placement_aggregate=true")
+#: Both, so that only the project's own servers may land on its hosts.
+TENANT = (
+    *("--set", "scheduler.limit_tenants_to_placement_aggregate=true"),
+    *("--enable-filter", "AggregateMultiTenancyIsolation"),
+)
 #: Until Wallaby zones are not in the query by default, and a filter's.
 FILTERED = chosen().number < 24
 QUERY = ("--set", "scheduler.query_placement_for_availability_zone=true")

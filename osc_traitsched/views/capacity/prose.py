@@ -80,9 +80,10 @@ def summary(found: Capacity) -> str:
     if len(found.flavors) == 1 and not found.rejected:
         return _of_one(found.flavors[0], change)
     total = len(found.flavors) + len(found.rejected)
-    able = [each for each in found.flavors if (each.after or each.room).most]
-    open_ = [e for e in found.flavors if e not in able and e.explanation.depends]
-    more = f", {len(open_)} more may" if open_ else ""
+    able = [each for each in found.flavors if (each.after or each.room).least]
+    rest = [each for each in found.flavors if each not in able]
+    may = [e for e in rest if (e.after or e.room).most or e.explanation.depends]
+    more = f", {len(may)} more may" if may else ""
     start = f"{change}{len(able)} of {count(total, 'flavor')} still fit{more}"
     if not able:
         return f"{start}." if found.flavors else "No flavor can be counted."
