@@ -168,7 +168,7 @@ class ShowHost(base.Command):
     It shows inventories, with figures that differ from equal hosts, traits by who sets
     them, aggregates and servers. Then it counts how many more servers of each flavor
     fit, and names what is in the way of the others. Nothing is written. Exits 0 if any
-    flavor fits, 8 if that depends on nova.conf, else 3.
+    flavor fits, 8 if that depends on nova.conf or a filter, else 3.
     """
 
     example = "host show cmp01"
@@ -198,6 +198,6 @@ class ShowHost(base.Command):
         else:
             text = printed(views.host_document(found), args.format)
         self.app.stdout.write(f"{text}\n")
-        if found.fits:
+        if found.sure:
             return ExitCode.DONE
-        return ExitCode.UNKNOWN if found.open else ExitCode.NO_HOST
+        return ExitCode.UNKNOWN if found.fits or found.open else ExitCode.NO_HOST

@@ -202,15 +202,18 @@ def host(view: HostView, everything: bool = False) -> Iterator[Line]:
     """One host: the first line says what it could take now."""
     fits, total = view.fits, len(view.capacity.flavors) + len(view.capacity.rejected)
     state = _state(view)
-    verdict = f"{view.host.name} can take {len(fits)} of {count(total, 'flavor')} now"
-    may = f", {len(view.open)} more may" if view.open else ""
-    tone = Tone.YES if fits else Tone.DOUBT if may else Tone.NO
+    sure, unsure = view.sure, len(fits) - len(view.sure) + len(view.open)
+    verdict = f"{view.host.name} can take {len(sure)} of {count(total, 'flavor')} now"
+    may = f", {unsure} more may" if unsure else ""
+    tone = Tone.YES if sure else Tone.DOUBT if may else Tone.NO
     yield Line(f"{verdict}{may}; {state}.", tone)
     yield from (Line(text, Tone.DOUBT) for text in prose.assumed(view.capacity))
     for name, text in _about(view, everything):
         yield Line(f"  {name:<{_LABEL}}{text}")
     if fits:
         yield Line(f"  {'fits':<{_LABEL}}{headline.fitted('', _numbers(fits))}")
+    if view.deciding:
+        yield Line(f"  {'at most':<{_LABEL}}{listed(view.deciding)} may reject it")
     reasons = _reasons(view)
     for why, names in list(reasons.items())[:_MOST_REASONS]:
         label = "may" if why.startswith(_DEPENDS) else "not"

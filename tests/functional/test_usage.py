@@ -261,3 +261,27 @@ def test_a_rename_turns_no_prohibition_into_a_requirement(nova, proxy, openstack
         assert run.code == 2, run.out
         assert "flavor 'both' requires one of" in run.err
     assert proxy.writes == []
+
+
+@pytest.mark.parametrize(
+    ("specs", "code", "first", "deciding"),
+    [
+        ({}, 0, "2 of 2 flavors now", ""),
+        ({"hw:numa_nodes": "1"}, 0, "1 of 2 flavors now, 1 more may", "NUMATopology"),
+        ({"pci_passthrough:alias": "x:1"}, 8, "0 of 1 flavor now, 1 more may", "Pci"),
+    ],
+)
+def test_a_flavor_that_a_filter_may_reject_fits_only_perhaps(
+    nova, openstack, specs, code, first, deciding
+):
+    flavors = nova._bodies["/flavors/detail"]["flavors"]
+    asking = {**flavors[0], "id": "f-asking", "name": "asking", "extra_specs": specs}
+    flavors[:] = [asking] if code else [flavors[0], asking]
+    shown = openstack("host", "show", "cmp00", *RELEASE)
+    assert shown.code == code
+    assert shown.out.startswith(f"cmp00 can take {first}; up and enabled.")
+    lines = [each for each in shown.out.splitlines() if each.startswith("  at most ")]
+    assert bool(lines) is bool(deciding)
+    assert all(f" {deciding}" in line for line in lines)
+    counted = openstack("capacity", *RELEASE)
+    assert counted.code == code

@@ -67,6 +67,8 @@ class MoveRequest:
         move, settings = self.question.move, self.question.assumptions
         judgment = table.judge_all(hosts, self.spec, settings)
         if move is not None:
+            existing = dataclasses.replace(self.spec, instance_uuid=move.server)
+            judgment = judgment.joined(table.unsettled(hosts, existing, settings))
             nodes = [host.compute for host in hosts]
             judgment = with_rules(judgment, move, nodes, settings)
         uuids = [host.compute.uuid for host in hosts]

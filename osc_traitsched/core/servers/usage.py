@@ -118,6 +118,18 @@ class HostView:
         return dict(sorted(found, key=lambda each: (-each[1].most, each[0])))
 
     @property
+    def sure(self) -> tuple[str, ...]:
+        """The flavors of which a server fits whatever filters decide."""
+        return tuple(name for name, room in self.fits.items() if room.least)
+
+    @property
+    def deciding(self) -> tuple[str, ...]:
+        """Filters that may reject the host for flavors that fit."""
+        uuid, flavors = self.host.uuid, self.capacity.flavors
+        fits = [e.explanation.filtering for e in flavors if uuid in e.hosts]
+        return tuple(dict.fromkeys(n for each in fits for n in each.deciding([uuid])))
+
+    @property
     def unfit(self) -> tuple[Explanation, ...]:
         """The other flavors that Nova accepts, each judged on all hosts."""
         fits = self.fits

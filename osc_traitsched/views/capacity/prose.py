@@ -318,7 +318,7 @@ def _few(start: str, texts: Sequence[str]) -> Iterator[str]:
 def _at_most(flavors: Sequence[FlavorFit]) -> Iterator[str]:
     deciding = dict.fromkeys(name for fit in flavors for name in fit.deciding)
     if deciding:
-        yield f"<= is at most: {listed(deciding)} may reject more."
+        yield f"<= means at most: {listed(deciding)} may reject some hosts."
     if any(fit.room.least != fit.room.most and not fit.deciding for fit in flavors):
         yield "Ranges: trees of providers and shared pools fill up in several ways."
 

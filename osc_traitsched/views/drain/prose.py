@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.nova.filter.groups import AFFINITY, SAME_HOST
-from osc_traitsched.core.nova.filter.table import FILTERS, enabled
+from osc_traitsched.core.nova.filter.table import FILTERS, WITHOUT_FILTER, enabled
 from osc_traitsched.core.nova.question import MOVE_CHECKS, MoveKind
 from osc_traitsched.core.releases import release
 from osc_traitsched.core.servers.drain import (
@@ -212,8 +212,8 @@ def _unknown(name: str) -> str:
         return "its image is deleted, and with it the traits that it may require"
     if name in MOVE_CHECKS:
         return "the types and versions of the hypervisors are not known"
-    if name in FILTERS:
-        return f"{name} reads what no API shows"
+    if name in FILTERS or name in WITHOUT_FILTER:
+        return f"no API shows whether {name} rejects the host"
     return f"{name} is not Nova's (server destinations --nova-python can run it)"
 
 

@@ -12,9 +12,9 @@ from osc_traitsched.core.nova.clause import HostFilter, MoveRule
 from osc_traitsched.core.nova.filter import state
 from osc_traitsched.core.nova.filter.state import Answer, Fails, Raises, Unknown
 from osc_traitsched.core.nova.filter.table import (
-    DECIDED_LATER,
     FILTERS,
     OWN_FILTER,
+    WITHOUT_FILTER,
     is_list_known,
 )
 from osc_traitsched.core.nova.own import TOGETHER
@@ -217,7 +217,7 @@ def unsettled(
     """
     for name in found.unsettled:
         out = sorted(hosts[u] for u in found.unknown_hosts[name] & hosts.keys())
-        if out and name not in DECIDED_LATER:
+        if out and name not in WITHOUT_FILTER:
             drop = "drops" if len(out) == 1 else "drop"
             yield (
                 f"Depends on nova.conf: if {name} is enabled, {ranges(out)} {drop} out."
@@ -235,7 +235,7 @@ def decided_later(
     for name in found.unsettled:
         uuids = sorted(found.unknown_hosts[name].intersection(hosts))
         doubt = found.answer(name, uuids[0]) if uuids else None
-        if not isinstance(doubt, Unknown) or name not in DECIDED_LATER:
+        if not isinstance(doubt, Unknown) or name not in WITHOUT_FILTER:
             continue
         if name not in FILTERS:
             yield _NO_FILTER[name].format(key=doubt.key)

@@ -282,7 +282,7 @@ def title(shown: Sequence[Fix], explanation: Explanation) -> str:
     if all(each.room and each.room.least < number for each in shown):
         return f"No single fix makes room for {number}. Nearest:"
     if all(each.scope is Scope.DECISION for each in shown):
-        return "No fix without a decision:"
+        return "Only by undoing somebody's decision:"
     return "Fixes that would work, safest first:"
 
 

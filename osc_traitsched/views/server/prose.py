@@ -152,7 +152,8 @@ def lines(
         )
         # The summary has the verdict.
         tone = next(explained).tone
-    if answer.unrecorded or answer.may_name_host or answer.may_fail_alike:
+    is_doubtful = answer.may_name_host or answer.may_fail_alike or answer.is_unexplained
+    if answer.unrecorded or is_doubtful:
         tone = Tone.DOUBT
     if answer.refusals:
         tone = Tone.NO

@@ -197,6 +197,8 @@ def test_a_fix_that_leaves_no_record_is_neither_named_nor_confused_with_news(cha
     assert found.is_unexplained
     assert not found.may_name_host
     assert exit_code_of_failure(found) is ExitCode.DONE
+    first, *_ = prose.lines(found, NOW, everything=False)
+    assert first.tone is Tone.DOUBT
     assert text(found)[:4] == [
         f"{FAILED} Now 1 of 3 hosts can take it.",
         UNKNOWN_CAUSE,

@@ -186,7 +186,7 @@ def test_a_host_that_is_disabled_with_a_reason_has_no_command(made, long):
     found = dataclasses.replace(found, computes=computes, fixes=(helping,))
     text = made()._text(found, argparse.Namespace(format="text", long=long))
     assert (
-        "No fix without a decision:\n"
+        "Only by undoing somebody's decision:\n"
         "  cmp00 is disabled: $(id)\\nx; it would add 1 host\n"
     ) in text
     assert "--enable" not in text

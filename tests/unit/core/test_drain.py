@@ -29,8 +29,9 @@ MEMORY = "MEMORY_MB"
 FILTERS = "filter_scheduler__enabled_filters"
 
 
-def question(ram=512, group=None, move=None, **options):
-    flavor = {"name": "m1", "vcpus": 1, "ram": ram, "disk": 0, "extra_specs": {}}
+def question(ram=512, group=None, move=None, specs=None, vcpus=1, **options):
+    flavor = {"name": "m1", "vcpus": vcpus, "ram": ram, "disk": 0}
+    flavor["extra_specs"] = specs or {}
     return Question(flavor, None, (), settings(**options), group=group, move=move)
 
 
@@ -112,6 +113,46 @@ def test_a_host_that_a_filter_may_keep_out_is_used_last_and_marked():
     assert to(found) == {"s0": "b", "s1": "a"}
     assert [each.unknown for each in found.placed] == [(), ("NumInstancesFilter",)]
     assert found.uncertain == 1
+
+
+LIVE = Move(MoveKind.LIVE_MIGRATION, "s0", "source", host("source").compute)
+KNOWN = ("ComputeFilter", "NumInstancesFilter")
+
+
+@pytest.mark.parametrize(
+    ("specs", "deciding"),
+    [
+        ({}, ()),
+        ({"hw:numa_nodes": "1"}, ("NUMATopologyFilter",)),
+        ({"hw:mem_page_size": "large"}, ("NUMATopologyFilter",)),
+        ({"pci_passthrough:alias": "gpu:1"}, ("PciPassthroughFilter",)),
+        ({"accel:device_profile": "fpga"}, ("Cyborg",)),
+        ({"rack": "1"}, ("AggregateInstanceExtraSpecsFilter",)),
+    ],
+)
+@pytest.mark.parametrize("kind", [MoveKind.LIVE_MIGRATION, MoveKind.MIGRATION])
+def test_what_decides_without_an_enabled_filter_is_a_doubt_about_a_move(
+    specs, deciding, kind
+):
+    move = dataclasses.replace(LIVE, kind=kind)
+    request = move_request("a", move=move, specs=specs, **{FILTERS: KNOWN})
+    assert request.doubts([host("a")]) == {"a": deciding}
+
+
+def test_a_server_that_exists_shows_that_its_project_needs_no_aggregate():
+    options = {"scheduler__limit_tenants_to_placement_aggregate": True}
+    request = move_request("a", move=LIVE, **options)
+    asked = dataclasses.replace(request.question, project="p")
+    assert MoveRequest(asked, request.allocations).doubts([host("a")]) == {"a": ()}
+
+
+def test_a_host_with_fewer_numa_nodes_than_a_server_takes_no_move():
+    request = move_request("ab", vcpus=4, move=LIVE, specs={"hw:numa_nodes": "4"})
+    hosts = [
+        host(name, cpu_info={"topology": {"cells": cells}})
+        for name, cells in (("a", 2), ("b", 4))
+    ]
+    assert request.doubts(hosts) == {"a": None, "b": ("NUMATopologyFilter",)}
 
 
 def test_a_zone_that_is_not_shown_may_be_the_server_s_own():

@@ -302,6 +302,32 @@ def test_nova_compute_claims_numa_nodes_whatever_the_filters_are(
     assert filtering(question(body, NUMA), nodes).unsettled == ()
 
 
+@pytest.mark.parametrize("is_known", [True, False])
+@pytest.mark.parametrize(
+    ("specs", "image"), [({"hw:numa_nodes": "4"}, {}), ({}, {"hw_numa_nodes": 4})]
+)
+def test_nova_compute_rejects_too_few_numa_nodes_whatever_the_filters_are(
+    specs, image, is_known
+):
+    body = {**CLOUD, "flavor": specs, "image": image}
+    states = {
+        name: {"report": dataclasses.replace(REPORT, cpu_info={"topology": topology})}
+        for name, topology in (("a", {"cells": 2}), ("b", {"cells": 4}), ("c", {}))
+    }
+    asked = question(body, COMPUTE)
+    asked = dataclasses.replace(asked, flavor={**asked.flavor, "vcpus": 4})
+    if not is_known:
+        asked = assumed(asked, COMPUTE)
+    found = filtering(asked, computes(body, **states).values())
+    assert found.unsettled == (NUMA,)
+    assert found.all_kept_out == {A}
+    assert found.unknown_hosts[NUMA] == {B, C}
+    (condition,) = found.conditions
+    said = filters.answer(found.answer(NUMA, A), condition.name, 1)
+    assert said.startswith("has only 2 NUMA nodes (hw")
+    assert list(found.filters) == [COMPUTE]
+
+
 def test_what_a_filter_says_of_a_host_that_it_was_not_asked_about_is_nothing():
     found = judged(DISKS, SPECS)
     assert found.answer(SPECS, identity("z")) is None

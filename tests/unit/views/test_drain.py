@@ -226,3 +226,8 @@ def test_no_name_is_obeyed_by_the_shell(tmp_path, name):
     for variables in ({}, {"POWERED_OFF": "yes"}):
         run_script(tmp_path, found, **variables)
         assert not (tmp_path / "gone").exists()
+
+
+def test_cyborg_is_no_filter_of_ones_own():
+    (line,) = prose.deciding(drain([step("odd", unknown=("Cyborg",))]))
+    assert line.endswith(": no API shows whether Cyborg rejects the host.")

@@ -319,7 +319,7 @@ def decision(action, name, **more):
 def test_what_somebody_has_to_decide_is_a_sentence_without_a_command(change, said):
     found = helping(change)
     shown = text(found)
-    assert shown[2:4] == ["No fix without a decision:", f"  {said}"]
+    assert shown[2:4] == ["Only by undoing somebody's decision:", f"  {said}"]
     assert "openstack" not in "".join(shown)
     (listed,) = document.document(found, found.hosts)["fixes"]
     assert listed["commands"] == []

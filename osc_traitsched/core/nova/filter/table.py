@@ -20,7 +20,9 @@ from osc_traitsched.core.nova.filter.groups import (
 )
 from osc_traitsched.core.nova.filter.state import (
     PASSES,
+    TOO_FEW_NUMA_NODES,
     Answer,
+    Fails,
     HostState,
     Passes,
     Raises,
@@ -187,9 +189,9 @@ _ROWS = (
 #: All of them by their names.
 FILTERS: Mapping[str, NovaFilter] = {each.name: each for each in _ROWS}
 
-#: What a service decides for a host that no enabled filter asks about: nova-compute
-#: claims NUMA nodes and PCI devices (nova/compute/claims.py), Cyborg gives devices.
-DECIDED_LATER: Mapping[str, NovaFilter] = {
+#: What decides without an enabled filter: nova-compute claims NUMA nodes and devices
+#: (nova/compute/claims.py), Cyborg gives some, an option rejects projects.
+WITHOUT_FILTER: Mapping[str, NovaFilter] = {
     "NUMATopologyFilter": FILTERS["NUMATopologyFilter"],
     "PciPassthroughFilter": FILTERS["PciPassthroughFilter"],
     "Cyborg": NovaFilter("Cyborg", compute.accelerators, varies_by=REQUEST),
@@ -227,10 +229,6 @@ class Judgment:
         """The answers with those of other filters."""
         answers = {**self.answers, **other.answers}
         return Judgment((*self.names, *other.names), answers)
-
-    def of_host(self, uuid: str) -> Mapping[str, Answer]:
-        """Answers of all filters for one host, in order."""
-        return {name: self.answers[name][uuid] for name in self.names}
 
 
 def enabled(settings: SchedulerSettings) -> tuple[str, ...]:
@@ -356,9 +354,9 @@ def unsettled(
     settings: SchedulerSettings,
     is_forced: bool = False,
 ) -> Judgment:
-    """Doubts about hosts that no enabled filter looks at.
+    """Doubts about hosts that no enabled filter looks at, and sure claims.
 
-    They come from :data:`DECIDED_LATER`. If the enabled filters are only assumed, they
+    They come from :data:`WITHOUT_FILTER`. If the enabled filters are only assumed, they
     also come from filters whose data request and aggregates show.
 
     :param is_forced: no filter runs
@@ -367,7 +365,7 @@ def unsettled(
     on = () if is_forced else enabled(settings)
     is_known = is_forced or is_list_known(settings)
     is_rebuild = spec.hints.get(REBUILD_HINT) == REBUILD
-    rows = DECIDED_LATER if is_known else {**FILTERS, **DECIDED_LATER}
+    rows = WITHOUT_FILTER if is_known else {**FILTERS, **WITHOUT_FILTER}
     answers: dict[str, Mapping[str, Answer]] = {}
     for name, row in rows.items():
         is_run = row.is_in(settings.release) and (row.on_rebuild or not is_rebuild)
@@ -384,20 +382,22 @@ def _doubts(
     spec: RequestSpec,
     settings: SchedulerSettings,
     is_known: bool,
-) -> Iterator[tuple[str, Unknown]]:
+) -> Iterator[tuple[str, Answer]]:
     """Hosts that a disabled filter, or a service, may reject, by UUID.
 
-    A host without NUMA nodes has none to claim: only an enabled filter rejects it.
+    A host without NUMA nodes has none to claim: only an enabled filter rejects it. A
+    host with too few is sure to be rejected (``_test_numa_topology``).
     """
-    is_late = row.name in DECIDED_LATER
+    needs_no_filter = row.name in WITHOUT_FILTER
     for host in hosts:
-        if not is_late and not row.is_shown(host, spec):
+        if not needs_no_filter and not row.is_shown(host, spec):
             continue
         answer = row.judge(host, spec, settings)
-        if is_late and isinstance(answer, Passes):
+        if needs_no_filter and isinstance(answer, Passes):
             # It depends on the request alone.
             return
-        if is_late and isinstance(answer, Unknown):
+        is_sure = isinstance(answer, Fails) and answer.reason == TOO_FEW_NUMA_NODES
+        if needs_no_filter and (is_sure or isinstance(answer, Unknown)):
             yield host.compute.uuid, answer
         elif not is_known and not isinstance(answer, Passes):
             raises = isinstance(answer, Raises) or getattr(answer, "may_raise", False)
