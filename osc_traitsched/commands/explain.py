@@ -337,7 +337,8 @@ def exit_code(found: Explanation) -> ExitCode:
         return ExitCode.UNKNOWN
     if not found.has_room:
         return ExitCode.NO_HOST
-    is_sure = found.is_room_sure and not found.is_uncertain
+    may_fail = found.is_uncertain or found.may_be_rejected
+    is_sure = found.is_room_sure and not may_fail
     return ExitCode.DONE if is_sure else ExitCode.UNKNOWN
 
 
@@ -412,7 +413,7 @@ class ListCandidates(base.Lister):
             self.none = views.none(found.kept_out)
             is_sure = not found.otherwise
             self.exit_code = ExitCode.NO_HOST if is_sure else ExitCode.UNKNOWN
-        elif found.is_uncertain:
+        elif found.is_uncertain or question.may_need_aggregate(question.request()):
             self.exit_code = ExitCode.UNKNOWN
         ranking = found.ranking if args.weights else None
         return views.rows(found.hosts[: args.limit], found.filtering, ranking)

@@ -335,7 +335,8 @@ class TraitMissing(PlacementRefuses):
         if self.nearest:
             then = f" Did you mean {' or '.join(self.nearest)}?"
         elif self.trait.startswith("CUSTOM_") and self.kind in ("flavor", "image"):
-            then = f" To create it: openstack trait-sched add {self.trait} --create"
+            add = f"openstack trait-sched add {self.trait} --create --host <HOST>"
+            then = f" To create it: {add}"
         return f"{what}, which does not exist.{then}"
 
 

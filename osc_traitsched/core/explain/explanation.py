@@ -275,6 +275,12 @@ class Explanation:
         return bool(sure) and sure <= frozenset[str]().union(*losing)
 
     @property
+    def may_be_rejected(self) -> bool:
+        """Whether an unknown option may reject the request, whatever the hosts are."""
+        request = self.request
+        return request is not None and self.question.may_need_aggregate(request)
+
+    @property
     def filter_failure(self) -> errors.Refusal | None:
         """The exception of a host filter that fails the request, as a refusal."""
         return self.filtering.refusal({host.uuid for host in self.placement_hosts})

@@ -35,7 +35,7 @@ from osc_traitsched.core.nova.request.model import Destination
 from osc_traitsched.core.nova.server import attachments
 from osc_traitsched.core.nova.server.image import read as read_image
 from osc_traitsched.core.nova.server.parts import NO_PARTS, Parts
-from osc_traitsched.core.nova.server.server import Aggregate, Server
+from osc_traitsched.core.nova.server.server import TENANT, Aggregate, Server
 from osc_traitsched.core.nova.server.server import read as read_flavor
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
@@ -363,6 +363,16 @@ class Question:
             remote_address=self.spec.remote_address,
             num_instances=self.spec.count,
         )
+
+    def may_need_aggregate(self, request: Request) -> bool:
+        """Whether an unknown option may require an aggregate of the project.
+
+        A server that exists shows that none is required. nova/scheduler/
+        request_filter.py, ``require_tenant_aggregate``
+        """
+        has_none = any(each.kind == TENANT for each in request.not_evaluated)
+        is_known = self.assumptions.is_known(options.TENANT_REQUIRED)
+        return has_none and not is_known and self.move is None
 
     def check_enabled(self) -> None:
         """Reject a flavor that nova-api takes for no new server.

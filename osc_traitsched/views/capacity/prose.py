@@ -39,7 +39,8 @@ def lines(found: Capacity, encoding: str = "ascii") -> Iterator[Line]:
     may = any(each.most for each in rooms) or any(
         each.explanation.depends for each in found.flavors
     )
-    fits = any(each.least for each in rooms)
+    may_fail = any(each.explanation.may_be_rejected for each in found.flavors)
+    fits = any(each.least for each in rooms) and not may_fail
     yield Line(summary(found), Tone.YES if fits else Tone.DOUBT if may else Tone.NO)
     yield from (Line(text, Tone.DOUBT) for text in assumed(found))
     if found.drain is not None:

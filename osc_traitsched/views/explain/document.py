@@ -162,7 +162,8 @@ def verdict(explanation: Explanation) -> str:
         return "no host"
     if not explanation.has_room:
         return "no room"
-    if explanation.is_uncertain or not explanation.is_room_sure:
+    may_fail = explanation.is_uncertain or explanation.may_be_rejected
+    if may_fail or not explanation.is_room_sure:
         return "unknown"
     return "candidates"
 

@@ -83,8 +83,6 @@ _SAID = {
 _NO_FILTER = {
     "Cyborg": "Cyborg checks {key} after the scheduler; no API of Nova shows its free "
     "devices.",
-    "require_tenant_aggregate": "Depends on nova.conf: Nova rejects it if [scheduler]"
-    "placement_aggregate_required_for_tenants is on: the project has no aggregate.",
 }
 
 #: What can't be known of filters that are none of Nova's, and what to do.

@@ -319,7 +319,7 @@ def _would(fix: Fix, explanation: Explanation) -> str:
     wanted = explanation.question.spec.count
     if room.least >= wanted:
         return f"would make room for {total}"
-    more = _range(max(0, room.least - now.most), room.most - now.least)
+    more = _range(*sorted((room.least - now.least, room.most - now.most)))
     return f"would add {more} ({total} of {wanted})"
 
 

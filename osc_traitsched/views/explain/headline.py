@@ -223,7 +223,8 @@ def _tone(explanation: Explanation) -> Tone:
         return Tone.DOUBT
     if explanation.refusal is not None or not explanation.has_room:
         return Tone.NO
-    return Tone.DOUBT if explanation.is_uncertain else Tone.YES
+    may_fail = explanation.is_uncertain or explanation.may_be_rejected
+    return Tone.DOUBT if may_fail else Tone.YES
 
 
 def _names(hosts: Sequence[Provider]) -> str:

@@ -290,5 +290,5 @@ def test_a_misspelled_trait_is_corrected(what):
 def test_a_trait_like_no_other_is_not_corrected():
     case = Case({"name": "new", "flavor": {"trait:CUSTOM_X": "required"}, "cloud": {}})
     error, told = fix.misspelled(case.question, case.question.request(), KNOWN)
-    assert str(error).endswith("openstack trait-sched add CUSTOM_X --create")
+    assert str(error).endswith("trait-sched add CUSTOM_X --create --host <HOST>")
     assert told == ()

@@ -30,21 +30,24 @@ _PLAIN: Body = {"disk_format": "raw"}
 def not_active(analysis: Analysis) -> Iterator[Fault]:
     """*Warning.* An image that is queued, deactivated or killed.
 
-    Nova refuses every server of it. A queued image has no data yet. Images that are
-    being uploaded, and those of other projects, are not reported.
+    Nova refuses every new server of it. A queued image has no data yet. Images that
+    are being uploaded, those of other projects and snapshots of servers are not
+    reported.
     """
     survey = analysis.survey
     for body, name in titles(
         public_or_own_images(survey.idle_images, survey.own_project)
     ):
+        if "instance_uuid" in body or body.get("image_type") == "snapshot":
+            # A shelved server may need it.
+            continue
         status, identity = body["status"], body["id"]
-        problem = f"{status}: Nova refuses every server of it"
+        problem = f"{status}: Nova refuses every new server of it"
         if status == "deactivated":
             fix = openstack("image set", Option("--activate"), identity)
             yield WARNING(name, problem, fix, "if it may be used")
         elif status in ("queued", "killed"):
-            fix = openstack("image delete", identity)
-            yield WARNING(name, problem, fix, "upload its data, or delete it")
+            yield WARNING(name, problem, "upload its data, or delete it")
 
 
 @rule("images-no-flavor", SubjectKind.IMAGE)

@@ -89,12 +89,13 @@ def near_key(analysis: Analysis) -> Iterator[Fault]:
     for demand in analysis.demands:
         for each in demand.not_evaluated:
             if each.kind == server.MISSPELLED_KEY:
-                pair = Option("--property", f"{each.meant}={each.value}")
+                pair = f"{each.meant}={each.value}"
+                is_set = each.meant in (demand.specs or demand.body)
                 yield WARNING(
                     demand.name,
                     f"Nova ignores {each.key}={each.value}{did_you_mean([each.meant])}",
-                    openstack(f"{demand.kind.value} set", pair, demand.id),
-                    f"if {each.meant} is meant, set it and remove {each.key}",
+                    unset(demand.kind, [each.key], demand.id),
+                    "" if is_set else f"set {pair} first, if that is meant",
                     subject=demand.kind,
                 )
 

@@ -149,7 +149,8 @@ def misspelled(
             RequestChange(origin.kind, right, value),
             RequestChange(origin.kind, origin.key, None),
         )
-        is_saved = not question.spec.is_what_if
+        # A correction of the flavor does not reach a server that has its own copy.
+        is_saved = not question.spec.is_what_if and not question.is_kept
         found = (Advice(Topic.MISSPELLED, near[0], corrections=changes),) * is_saved
         return error, found
     return None

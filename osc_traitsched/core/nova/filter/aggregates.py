@@ -133,26 +133,6 @@ def multi_tenancy(
     )
 
 
-def required_tenant(
-    host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Answer:
-    """Pass all hosts unless an option may require an aggregate of the project.
-
-    A server that exists shows that none is required. nova/scheduler/request_filter.py,
-    ``require_tenant_aggregate``
-    """
-    project, option = spec.server.project_id or "", options.TENANT_REQUIRED
-    is_on = settings.value(options.TENANT) and project and spec.instance_uuid is None
-    if not is_on or settings.is_known(option):
-        return PASSES
-    is_named = any(
-        key.startswith(TENANT_KEY) and settings.collation.equal(value, project)
-        for each in spec.server.aggregates
-        for key, value in each.metadata.items()
-    )
-    return PASSES if is_named else Unknown(option)
-
-
 def type_affinity(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> Answer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 
 from osc_traitsched.core.errors import BadUsage, FiltersNotInRelease
 from osc_traitsched.core.names import ALMOST, near_names
@@ -195,9 +195,6 @@ WITHOUT_FILTER: Mapping[str, NovaFilter] = {
     "NUMATopologyFilter": FILTERS["NUMATopologyFilter"],
     "PciPassthroughFilter": FILTERS["PciPassthroughFilter"],
     "Cyborg": NovaFilter("Cyborg", compute.accelerators, varies_by=REQUEST),
-    "require_tenant_aggregate": NovaFilter(
-        "require_tenant_aggregate", aggregates.required_tenant, varies_by=REQUEST
-    ),
 }
 
 
@@ -370,7 +367,7 @@ def unsettled(
     for name, row in rows.items():
         is_run = row.is_in(settings.release) and (row.on_rebuild or not is_rebuild)
         if is_run and name not in on:
-            doubts = dict(_doubts(row, hosts, spec, settings, is_known))
+            doubts = _doubts(row, hosts, spec, settings, is_known)
             if doubts:
                 answers[name] = doubts
     return Judgment(tuple(answers), answers)
@@ -382,26 +379,33 @@ def _doubts(
     spec: RequestSpec,
     settings: SchedulerSettings,
     is_known: bool,
-) -> Iterator[tuple[str, Answer]]:
+) -> Mapping[str, Answer]:
     """Hosts that a disabled filter, or a service, may reject, by UUID.
 
     A host without NUMA nodes has none to claim: only an enabled filter rejects it. A
     host with too few is sure to be rejected (``_test_numa_topology``).
     """
     needs_no_filter = row.name in WITHOUT_FILTER
+    doubts: dict[str, Answer] = {}
+    without_nodes: list[str] = []
     for host in hosts:
         if not needs_no_filter and not row.is_shown(host, spec):
             continue
         answer = row.judge(host, spec, settings)
         if needs_no_filter and isinstance(answer, Passes):
             # It depends on the request alone.
-            return
+            return {}
         is_sure = isinstance(answer, Fails) and answer.reason == TOO_FEW_NUMA_NODES
         if needs_no_filter and (is_sure or isinstance(answer, Unknown)):
-            yield host.compute.uuid, answer
+            doubts[host.compute.uuid] = answer
         elif not is_known and not isinstance(answer, Passes):
             raises = isinstance(answer, Raises) or getattr(answer, "may_raise", False)
-            yield host.compute.uuid, Unknown(MAYBE_ON, answer.key, may_raise=raises)
+            doubts[host.compute.uuid] = Unknown(MAYBE_ON, answer.key, may_raise=raises)
+        elif needs_no_filter:
+            without_nodes.append(host.compute.uuid)
+    # Nova gives up after [scheduler]max_attempts hosts that reject a claim.
+    doubt = next((each for each in doubts.values() if isinstance(each, Unknown)), None)
+    return {**doubts, **dict.fromkeys(without_nodes, doubt)} if doubt else doubts
 
 
 def judge(
