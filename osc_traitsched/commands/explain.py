@@ -413,7 +413,10 @@ class ListCandidates(base.Lister):
             self.none = views.none(found.kept_out)
             is_sure = not found.otherwise
             self.exit_code = ExitCode.NO_HOST if is_sure else ExitCode.UNKNOWN
-        elif found.is_uncertain or question.may_need_aggregate(question.request()):
+        elif question.may_need_aggregate(question.request()):
+            base.LOG.warning("%s", words.AGGREGATE_NEEDED)
+            self.exit_code = ExitCode.UNKNOWN
+        elif found.is_uncertain:
             self.exit_code = ExitCode.UNKNOWN
         ranking = found.ranking if args.weights else None
         return views.rows(found.hosts[: args.limit], found.filtering, ranking)

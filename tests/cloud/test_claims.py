@@ -23,8 +23,8 @@ from tests.services.release import NEWEST, chosen
 
 BOOTS = int(os.environ.get("TRAITSCHED_CLAIMS", "20"))
 SEED = 44
-#: A sure yes, a sure no, and what is not sure.
-YES, NO, MAY = 0, 3, 8
+#: A sure yes, a sure no, what is not sure, and a group that does not exist.
+YES, NO, MAY, ERROR = 0, 3, 8, 1
 
 _DEVICE = {"vendor_id": "10de", "product_id": "20f1"}
 _ALIAS = {**_DEVICE, "device_type": "type-PCI", "name": "a1"}
@@ -229,12 +229,14 @@ def test_no_claim_contradicts_a_sure_verdict(claiming, record_property):
             claiming.maker.delete(boot)
     record_property("table", f"verdicts: {dict(sorted(codes.items()))}")
     assert not wrong, "\n".join(wrong)
-    assert {code for _, code in codes} <= {YES, NO, MAY}
+    assert {code for _, code in codes} <= {YES, NO, MAY, ERROR}
 
 
 def is_contradicted(answer: shell.Run, boot: Boot) -> bool:
     """Whether Nova did not do what a sure verdict says."""
     is_up = boot.status == "ACTIVE"
+    if answer.code == ERROR:
+        return not boot.refused
     if answer.code == YES:
         return not is_up or boot.host not in answer.json["candidates"]
     return answer.code == NO and is_up

@@ -65,7 +65,7 @@ STORIES = (
         3,
         "short of RAM.*cmp04",
     ),
-    Story("disabled-host", "explain m1.small cirros --host cmp05", 0, "DIMM errors"),
+    Story("disabled-host", "explain m1.small cirros --host cmp05", 8, "DIMM errors"),
     Story("secure-boot", "explain m1.small uefi", 3, "UEFI_SECURE_BOOT"),
     Story("architecture", "explain m1.small arm", 3, "aarch64"),
     Story("anti-affinity", "server explain db-3", 3, "group anti-affinity"),

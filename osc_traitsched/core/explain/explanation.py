@@ -276,9 +276,10 @@ class Explanation:
 
     @property
     def may_be_rejected(self) -> bool:
-        """Whether an unknown option may reject the request, whatever the hosts are."""
-        request = self.request
-        return request is not None and self.question.may_need_aggregate(request)
+        """Whether hosts have room, and an unknown option may reject the request."""
+        if self.request is None or self.refusal is not None or not self.has_room:
+            return False
+        return self.question.may_need_aggregate(self.request)
 
     @property
     def filter_failure(self) -> errors.Refusal | None:

@@ -64,6 +64,8 @@ def remarks(found: Explanation) -> Iterator[str]:
     """Lines on what the numbers of hosts depend on."""
     yield from depends.assumed(found.question.assumptions)
     yield from words.refusing(found.request, found.question)
+    if found.may_be_rejected:
+        yield words.AGGREGATE_NEEDED
     hosts = [host.uuid for host in found.candidates]
     yield from filters.decided_later(found.question, found.filtering, hosts)
 

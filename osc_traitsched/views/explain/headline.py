@@ -200,6 +200,8 @@ def lines(explanation: Explanation, everything: bool = False) -> Iterator[Line]:
     refusing = words.refusing(explanation.request, explanation.question)
     yield from (Line(text, Tone.DOUBT) for text in refusing)
     yield from depends.lines(explanation)
+    if explanation.may_be_rejected:
+        yield Line(words.AGGREGATE_NEEDED, Tone.DOUBT)
     if explanation.refusal is not None:
         is_moved = explanation.question.move is not None
         yield Line(words.text(explanation.refusal, is_moved))

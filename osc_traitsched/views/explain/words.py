@@ -475,6 +475,13 @@ def _line(each: Unread) -> str:
     )
 
 
+#: nova/scheduler/request_filter.py, ``require_tenant_aggregate``
+AGGREGATE_NEEDED = (
+    "Depends on nova.conf: Nova rejects it if placement_aggregate_required_for_tenants "
+    "is on."
+)
+
+
 def refusing(request: Request | None, question: Question) -> Iterator[str]:
     """Keys that Nova ignores, and what nova-api may reject.
 
@@ -483,13 +490,7 @@ def refusing(request: Request | None, question: Question) -> Iterator[str]:
     if request is None or question.is_kept:
         return
     for each in request.not_evaluated:
-        if each.kind == TENANT and question.may_need_aggregate(request):
-            yield (
-                "Depends on nova.conf: Nova rejects it if [scheduler]"
-                "placement_aggregate_required_for_tenants is on: the project has no "
-                "aggregate."
-            )
-        elif each.kind in _DROPPED:
+        if each.kind in _DROPPED:
             yield _line(each) if each.meant else f"{_line(each)}."
         elif each.kind == VOLUME_SIZE:
             yield (

@@ -18,7 +18,7 @@ from osc_traitsched.core.nova.filter.state import (
 )
 from osc_traitsched.core.nova.options import TENANT, TENANT_REQUIRED
 from osc_traitsched.core.nova.settings import Setting
-from osc_traitsched.views.explain import filters, words
+from osc_traitsched.views.explain import filters
 from tests.property.building import identity
 from tests.unit.core.filter.asked import REPORT
 from tests.unit.core.scheduled import (
@@ -420,5 +420,3 @@ def test_a_project_without_an_aggregate_may_be_rejected_if_others_have_some(
     )
     request = asked.request()
     assert asked.may_need_aggregate(request) is is_doubtful
-    lines = words.refusing(request, asked)
-    assert any("the project has no aggregate" in line for line in lines) is is_doubtful
