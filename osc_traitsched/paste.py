@@ -116,10 +116,20 @@ def line(command: Command, options: Sequence[Option] = ()) -> str:
     return " ".join([*program, *_arguments(command.parts)])
 
 
+#: A command in a message: on a line of its own, indented, or after a colon.
+_IN_TEXT = re.compile(
+    r"(?m)(^|: |  |\()openstack(?= (?:trait-sched|aggregate|compute|flavor|image|"
+    r"resource|server|trait|volume) )"
+)
+
+
 def repeating(text: str, options: Sequence[Option]) -> str:
-    """A message with the options in each command of ``openstack`` that lacks them."""
+    """A message with the options in each command of ``openstack`` that lacks them.
+
+    A name is kept, such as that of a flavor ``openstack gold``.
+    """
     given = " ".join(["openstack", *_words(options)])
-    return re.sub(r"(?<!\S)openstack(?= [a-z][a-z-]* )", lambda _: given, text)
+    return _IN_TEXT.sub(lambda match: match[1] + given, text)
 
 
 def _names(parts: Iterable[Part]) -> Iterator[str]:

@@ -149,6 +149,7 @@ def _peer_index(
     If all servers were read, the others are on no host, or in a cell that does not
     answer.
     """
+    lookup.need_all(cloud, request_parts.GROUPS_OF_OTHERS)
     peer_index = PeerIndex(request_parts.groups(cloud), fleet)
     left = sorted(peer_index.unplaced)
     if has_silent_cell:

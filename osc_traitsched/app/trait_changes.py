@@ -107,7 +107,7 @@ def plan_add(
 ) -> TraitPlan:
     """Plan to add the traits to the selected hosts.
 
-    Nova is asked for flavors, in two requests, and for more only if a flavor forbids a
+    Nova is asked for flavors, in three requests, and for more only if a flavor names a
     trait. Without Nova, effects on flavors are left out.
 
     :param create: create custom traits that do not exist
@@ -126,7 +126,10 @@ def plan_add(
         refusals=tuple(_role_changed(plan, found.snapshot)),
     )
     judged = _with_effects(cloud, todo, found.snapshot, known, sources)
-    return todo if judged.unread else judged
+    why = judged.unread
+    # Without Nova there are no flavors. A login to Placement alone answers 404.
+    is_alone = why and (isinstance(why, errors.NotInCatalog) or why.status == 404)
+    return todo if is_alone else judged
 
 
 def plan_remove(
@@ -181,11 +184,9 @@ def _with_effects(
 ) -> TraitPlan:
     """The plan with its effects on flavors that name a trait, or why they are unknown.
 
-    A trait that is only added harms flavors that forbid it. If an image requires one
-    that is removed, each flavor counts.
+    If an image requires a trait that is removed, each flavor counts.
     """
     plan, removed = todo.plan, _removed(todo.plan)
-    values = (REQUIRED, FORBIDDEN) if removed else (FORBIDDEN,)
     names = {name for change in plan.changes for name in change.added | change.removed}
     if not names:
         return todo
@@ -197,7 +198,7 @@ def _with_effects(
                 body
                 for body in flavors
                 if any(
-                    value in values and requires(key, REQUIRED) in names
+                    value in (REQUIRED, FORBIDDEN) and requires(key, REQUIRED) in names
                     for key, value in body["extra_specs"].items()
                 )
             )
@@ -212,8 +213,7 @@ def _with_effects(
                 lets_in=lets_in(effects, state, then, scheduler.collation),
                 refusals=(*todo.refusals, *refusal(effects)),
             )
-        if removed:
-            lookup.need_all(cloud)
+        lookup.need_all(cloud)
     except errors.BadConfiguration as exc:
         return dataclasses.replace(todo, refusals=(*todo.refusals, exc))
     except errors.CloudBroke as exc:

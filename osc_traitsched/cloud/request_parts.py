@@ -425,7 +425,7 @@ _SERVER: rest.Shape = {
 }
 
 
-_GROUPS_OF_OTHERS = "server groups of other projects"
+GROUPS_OF_OTHERS = "server groups of other projects"
 
 
 def group(cloud: Cloud, name: str) -> ServerGroup:
@@ -441,7 +441,7 @@ def group(cloud: Cloud, name: str) -> ServerGroup:
     named = [each for each in found if each["id"] == name]
     named = named or [each for each in found if each["name"] == name]
     if not named:
-        lookup.need_all(cloud, _GROUPS_OF_OTHERS)
+        lookup.need_all(cloud, GROUPS_OF_OTHERS)
         nearest = near_names(name, [each["name"] for each in found])
         raise errors.NothingMatches("server group", name, nearest)
     if len(named) > 1:
@@ -451,13 +451,12 @@ def group(cloud: Cloud, name: str) -> ServerGroup:
 
 
 def groups(cloud: Cloud) -> tuple[ServerGroup, ...]:
-    """Return the server groups of all projects.
+    """Return the server groups of all projects that Nova shows.
 
-    Two requests, or one more for each thousand groups.
+    One request, or one more for each thousand groups.
 
     :raises CloudBroke: when the user may not list the groups of all projects
     """
-    lookup.need_all(cloud, _GROUPS_OF_OTHERS)
     return tuple(map(_group, _server_groups_groups(cloud)))
 
 
@@ -468,7 +467,7 @@ def group_ids(cloud: Cloud) -> dict[str, list[str]]:
 
     :raises CloudBroke: when the user may not list the groups of all projects
     """
-    lookup.need_all(cloud, _GROUPS_OF_OTHERS)
+    lookup.need_all(cloud, GROUPS_OF_OTHERS)
     found: dict[str, list[str]] = {}
     for each in _server_groups_groups(cloud):
         for server in each["members"]:

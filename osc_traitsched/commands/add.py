@@ -176,7 +176,7 @@ def _warn(todo: trait_changes.TraitPlan, removing: bool) -> None:
         base.LOG.warning("%s", traits.passed_over(todo.passed_over))
     if todo.servers:
         base.LOG.warning("%s", servers.image_unseen(todo.servers))
-    if todo.unread is not None and not todo.refusals:
+    if todo.unread is not None:
         base.LOG.warning("%s", results.effects_unread(todo.unread))
     for line in (*effects.losses(todo.effects), *todo.lets_in.values()):
         base.LOG.warning("%s", line)

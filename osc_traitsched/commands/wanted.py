@@ -89,7 +89,7 @@ def tell(todo: WantedPlan) -> None:
     for line in prose.told(todo.effects, todo.misplaced, outcomes, todo.held_inside):
         warn("%s", line)
     for name, required in todo.closed_to_all.items():
-        warn("%s", prose.closed_to_all(name, required, todo.has_private_flavors))
+        warn("%s", prose.closed_to_all(name, required))
     if todo.passed_over:
         warn("%s", traits.passed_over(todo.passed_over))
     if todo.unclear:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import collections
-import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from osc_traitsched.core.check.finding import Finding, Severity, SubjectKind, Words
+from osc_traitsched.core.check.finding import Finding, Severity, SubjectKind
 from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.survey import Survey
 from osc_traitsched.core.nova.options import options_in
-from osc_traitsched.paste import Command, Option, is_printable
+from osc_traitsched.paste import Option
 from osc_traitsched.text import count, option
 from osc_traitsched.views.columns import Names
 from osc_traitsched.views.listing import Table
 from osc_traitsched.views.terminal import Line, Tone
 
 COLUMNS = ("id", "severity", "object", "problem", "fix", "affects")
+
+#: In place of a rule, for data that could not be read.
+_NOT_CHECKED = "not-checked"
 
 _MOST_NAMES = 5
 _MOST_PARTS = 3
@@ -67,7 +69,7 @@ def _block(
     """One rule's findings; those with the same problem share a line."""
     by_problem: dict[str, list[Finding]] = {}
     for finding in findings:
-        by_problem.setdefault(_words(finding).problem, []).append(finding)
+        by_problem.setdefault(finding.words().problem, []).append(finding)
     title = f"{severity.value.upper()}  {rule}  {_subjects(findings, everything)}"
     yield Line(title, _TONES[severity])
     problems = [
@@ -77,23 +79,10 @@ def _block(
         for problem, alike in by_problem.items()
     ]
     fixes = dict.fromkeys(
-        tuple(_words(finding).fix_lines(options)) for finding in findings
+        tuple(finding.words().fix_lines(options)) for finding in findings
     )
     yield from _cut(((text,) for text in problems), "finding", everything)
     yield from _cut(filter(None, fixes), "fix", everything)
-
-
-def _words(finding: Finding) -> Words:
-    """The finding's words, with the name of an aggregate for its ID in the command."""
-    words, name = finding.words(), finding.name
-    is_aggregate = finding.kind is SubjectKind.AGGREGATE and not name.isdigit()
-    if not (is_aggregate and isinstance(words.fix, Command) and is_printable(name)):
-        return words
-    parts = tuple(
-        name if isinstance(part, str) and part.isdigit() else part
-        for part in words.fix.parts
-    )
-    return dataclasses.replace(words, fix=dataclasses.replace(words.fix, parts=parts))
 
 
 def _cut(parts: Iterable[Sequence[str]], noun: str, everything: bool) -> Iterator[Line]:
@@ -155,11 +144,11 @@ def unread(what: str, stopped: Sequence[str]) -> str:
 def unread_rows(found: Mapping[str, Sequence[str]]) -> Iterator[tuple[object, ...]]:
     """One row, as in :func:`table`, for each kind of data that could not be read."""
     for what, stopped in found.items():
-        yield "not-checked", "unknown", what, unread(what, stopped), "", Names(())
+        yield _NOT_CHECKED, "unknown", what, unread(what, stopped), "", Names(())
 
 
 def _row(finding: Finding, options: Sequence[Option]) -> tuple[str, ...]:
-    words, severity = _words(finding), finding.severity.value
+    words, severity = finding.words(), finding.severity.value
     fix = words.fix_line(options)
     return finding.rule, severity, _subject(finding), words.problem, fix
 
@@ -192,8 +181,9 @@ def new_since(
     """
     before: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for row in earlier:
-        before.setdefault((row["id"], row["object"]), []).append(row)
-        Severity(row["severity"])
+        if row["id"] != _NOT_CHECKED:
+            before.setdefault((row["id"], row["object"]), []).append(row)
+            Severity(row["severity"])
     findings = tuple(findings)
     now = collections.Counter((each.rule, _subject(each)) for each in findings)
 

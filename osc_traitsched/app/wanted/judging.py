@@ -90,6 +90,7 @@ def judged(cloud: Cloud, todo: WantedPlan) -> WantedPlan:
         *gone(todo.claims, found),
         *refusal(effects),
     ]
+    lookup.need_all(cloud)
     return dataclasses.replace(
         todo,
         effects=effects,
@@ -99,5 +100,4 @@ def judged(cloud: Cloud, todo: WantedPlan) -> WantedPlan:
         refusals=tuple(against),
         unread=unread,
         lets_in=lets_in(effects, found, todo.then, found.collation),
-        has_private_flavors=lookup.need_all(cloud),
     )

@@ -52,7 +52,6 @@ class WantedPlan:
     :ivar misplaced: servers on the wrong side, or why they can't be read, by aggregate
     :ivar passed_over: images of other projects that require a trait without a holder
     :ivar unclear: servers whose requirements are not known
-    :ivar has_private_flavors: private flavors were read, too
     :ivar unread: why images that require traits are unknown, if they are
     :ivar lets_in: a line for each aggregate or trait that lets servers in, by name
     """
@@ -73,7 +72,6 @@ class WantedPlan:
     )
     passed_over: tuple[Requirer, ...] = ()
     unclear: tuple[Server, ...] = ()
-    has_private_flavors: bool = True
     unread: errors.CloudBroke | None = None
     lets_in: Mapping[str, str] = dataclasses.field(default_factory=dict)
 

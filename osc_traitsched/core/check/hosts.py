@@ -171,6 +171,7 @@ class Isolated:
     """
 
     uuid: str
+    id: int
     name: str
     keys: tuple[str, ...]
     collation: Collation = Collation.CASE_INSENSITIVE
@@ -201,7 +202,7 @@ def isolated(aggregates: Iterable[Body], collation: Collation) -> tuple[Isolated
     They are closed only if isolation is on.
     """
     found = (
-        Isolated(body["uuid"], str(body["name"]), keys, collation)
+        Isolated(body["uuid"], body["id"], str(body["name"]), keys, collation)
         for body in aggregates
         if (keys := isolating_keys(body["metadata"], collation))
     )

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from osc_traitsched.core.check.finding import SubjectKind
+from osc_traitsched.core.check.hosts import Isolated
 from osc_traitsched.core.inventory.reported import is_reported, where_to_look
+from osc_traitsched.core.inventory.snapshot import Aggregate
 from osc_traitsched.core.names import near_names
 from osc_traitsched.core.nova.clause import RootTrait, Trait
 from osc_traitsched.core.nova.settings import Setting
@@ -15,24 +17,38 @@ from osc_traitsched.paste import (
     Placeholder,
     is_printable,
     openstack,
+    printable,
 )
 from osc_traitsched.text import listed
 
 
-def unset(kind: SubjectKind, keys: Iterable[str], identity: str) -> Command:
-    """Command that removes keys; ``KEY`` stands for an unprintable one."""
+def unset(kind: SubjectKind, keys: Iterable[str], target: str | Aggregate) -> Command:
+    """Command that removes keys; ``KEY`` stands for an unprintable one.
+
+    :param target: an ID, or an aggregate
+    """
+    name = target if isinstance(target, str) else aggregate_name(target)
     shown = (key if is_printable(key) else Placeholder("KEY") for key in keys)
     options = dict.fromkeys(Option("--property", key) for key in shown)
-    return openstack(f"{kind.value} unset", *options, identity)
+    return openstack(f"{kind.value} unset", *options, name)
 
 
-def aggregate_set(identity: int, *pairs: str | Placeholder) -> Command:
+def aggregate_name(aggregate: Isolated | Aggregate) -> str:
+    """An aggregate's name for a command, or its ID if digits would be taken for one.
+
+    Nova has no two aggregates of one name.
+    """
+    name, identity = aggregate.name, str(aggregate.id)
+    return identity if name.isdigit() else printable(name, identity)
+
+
+def aggregate_set(aggregate: Aggregate, *pairs: str | Placeholder) -> Command:
     """Command that sets keys of an aggregate.
 
     :param pairs: each ``key=value``
     """
     properties = (Option("--property", pair) for pair in pairs)
-    return openstack("aggregate set", str(identity), *properties)
+    return openstack("aggregate set", aggregate_name(aggregate), *properties)
 
 
 def corrected(

@@ -11,6 +11,7 @@ from typing import Union
 from osc_traitsched.core.inventory.metadata import Collation
 from osc_traitsched.core.names import near_names
 from osc_traitsched.core.releases import NEWEST, OLDEST
+from osc_traitsched.core.releases import release as release_name
 from osc_traitsched.text import did_you_mean, option
 
 # nova/objects/fields.py, ``Architecture``
@@ -528,7 +529,7 @@ def unread(section: str, key: str, release: int, source: str) -> NoEffect | None
     if _OF_COMPUTE.search(key):
         return NoEffect(name, source, None, "only nova-compute reads it, in [DEFAULT]")
     nearest = tuple(stems[each] for each in near_names(key, stems)[:1])
-    reason = f"Nova {release} has no such option"
+    reason = f"Nova {release_name(release)} has no such option"
     return NoEffect(name, source, None, reason, nearest)
 
 

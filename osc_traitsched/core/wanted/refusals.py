@@ -69,8 +69,7 @@ class NoNewName(errors.BadQuestion):
             )
         return (
             f"{quoted(self.name)} looks like a pattern, or Nova takes no such name; "
-            "aggregates go by their names: make it first, with openstack aggregate "
-            "create"
+            "aggregates go by their names; make it first: openstack aggregate create"
         )
 
 

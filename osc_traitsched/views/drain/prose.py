@@ -410,7 +410,7 @@ def _remarks(found: Drain) -> Iterator[str]:
         )
     if not all(map(is_waited_for, found.steps)):
         yield (
-            "A command without --wait returns when the move begins; follow it with "
+            "A command without --wait returns when the move begins; to follow it: "
             "openstack server migration list."
         )
 
@@ -419,7 +419,7 @@ def _unconfirmed(found: Drain) -> Iterator[str]:
     if found.unconfirmed:
         gone = count(len(found.unconfirmed), "server")
         yield (
-            f"{gone} left {ranges(found.hosts)} but can still come back; confirm with "
+            f"{gone} left {ranges(found.hosts)} but can still come back; to confirm: "
             f"openstack server migration confirm: {listed(found.unconfirmed)}."
         )
     if found.unconfirmed is None:

@@ -26,9 +26,9 @@ def not_undone(units: Iterable[Unit]) -> list[str]:
 def _left(target: Object, key: str) -> str:
     name = quoted(target.name)
     if target.kind is ObjectKind.TRAIT:
-        return f"trait {key} was created; openstack trait delete {key}"
+        return f"trait {key} was created: openstack trait delete {key}"
     if target.kind is ObjectKind.NEW_AGGREGATE and key == "name":
-        return f"aggregate {name} was created; once empty, openstack aggregate delete"
+        return f"aggregate {name} was created; once empty: openstack aggregate delete"
     if target.kind is ObjectKind.PROVIDER_TRAITS:
         return f"{key} of {name}, which no file removes; trait-sched remove does"
     if target.kind is ObjectKind.AGGREGATE_HOSTS:
@@ -111,19 +111,11 @@ def _unit(target: Object, key: str) -> str:
     return f"{noun.get(target.kind, '')}{visible(key)} of {quoted(target.name)}"
 
 
-def closed_to_all(
-    aggregate: str, traits: Iterable[str], has_private_flavors: bool
-) -> str:
-    """The line on an aggregate that no flavor can enter.
-
-    :param has_private_flavors: private flavors were read too
-    """
-    hosts = f"no server will get to the hosts of aggregate {quoted(aggregate)}"
-    if has_private_flavors:
-        return f"no flavor requires {listed(traits)}: {hosts} unless its image does"
+def closed_to_all(aggregate: str, traits: Iterable[str]) -> str:
+    """The line on an aggregate that no flavor can enter."""
     return (
-        f"no flavor that Nova lists to this user requires {listed(traits)}: {hosts} "
-        "unless a flavor that it does not list, or an image, does"
+        f"no listed flavor requires {listed(traits)}: no server will get to the hosts "
+        f"of aggregate {quoted(aggregate)} unless its image does"
     )
 
 

@@ -9,11 +9,17 @@ import pytest
 from osc_traitsched.app import trait_changes
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import topology
+from osc_traitsched.cloud.service import unread
 from osc_traitsched.config.saved import Saved
 from osc_traitsched.core.change.effects import LeavesNoHost
 from osc_traitsched.core.change.model import foreseen_outcomes
 from osc_traitsched.core.change.traits import LastHolder, Requirer, RoleChanged
-from osc_traitsched.core.errors import BadConfiguration, CloudBroke, Mistakes
+from osc_traitsched.core.errors import (
+    BadConfiguration,
+    CloudBroke,
+    Mistakes,
+    NotInCatalog,
+)
 from osc_traitsched.core.inventory.selection import Selectors
 from osc_traitsched.core.wanted.refusals import RoleTrait
 from tests.unit.app import shorthands
@@ -140,6 +146,42 @@ def test_where_another_host_keeps_the_trait_nova_need_not_answer_and_that_is_sai
     todo = remove(cloud(**{FLAVORS: why}))
     assert todo.plan.has_changes
     assert todo.unread is why
+
+
+def add(found, name=GOLD, host="cmp02"):
+    return trait_changes.plan_add(found, [name], Selectors(hosts=(host,)))
+
+
+@pytest.mark.parametrize("status", [400, 403, 500, None])
+def test_an_add_says_why_its_effects_on_flavors_are_unknown(status):
+    why = CloudBroke("compute", "broken", status)
+    todo = add(cloud(**{FLAVORS: why}))
+    assert todo.plan.has_changes
+    assert todo.unread is why
+
+
+@pytest.mark.parametrize(
+    "why", [NotInCatalog("compute"), CloudBroke("compute", "not Nova", 404)]
+)
+def test_an_add_to_placement_alone_has_no_effects_to_speak_of(why):
+    todo = add(cloud(**{FLAVORS: why}))
+    assert todo.plan.has_changes
+    assert todo.unread is None
+
+
+def test_an_add_notes_that_hidden_flavors_may_forbid_the_trait():
+    public = {"/flavors/detail?is_public=False": {"flavors": [GOLDEN]}}
+    for bodies, noted in (({}, 0), (public, 1)):
+        found = cloud([flavor("small")], **bodies)
+        add(found)
+        assert len(unread(found)) == noted
+
+
+def test_an_add_names_the_flavors_that_it_lets_in():
+    todo = add(cloud())
+    assert todo.refusals == ()
+    assert todo.lets_in.keys() == {GOLD}
+    assert "flavor 'gold' may land on" in todo.lets_in[GOLD]
 
 
 def test_without_a_host_to_give_it_to_a_trait_is_not_created():

@@ -6,6 +6,7 @@ import pytest
 
 from osc_traitsched.app import aggregates, check, explain, request, trait_changes
 from osc_traitsched.app.settings import SettingsSources
+from osc_traitsched.cloud.service import unread
 from osc_traitsched.core.change.traits import RequirersUnknown
 from osc_traitsched.core.errors import ExtraSpecsHidden, Hidden
 from osc_traitsched.core.inventory.selection import Selectors
@@ -45,9 +46,15 @@ GOLD_FLAVOR = {"flavors": [flavor("gold", **{"trait:CUSTOM_GOLD": "required"})]}
     ("private", "whole"), [({"flavors": []}, True), (GOLD_FLAVOR, False)]
 )
 def test_a_check_says_whether_private_flavors_were_looked_at(private, whole):
-    cloud = RecordedCloud(compute={"/flavors/detail?is_public=False": private})
-    found = check.check(cloud, SettingsSources(nova_release=33))
+    groups = {"/os-server-groups?all_projects=true&offset=0": {"server_groups": []}}
+    bodies = {"/flavors/detail?is_public=False": private, **groups}
+    cloud = RecordedCloud(compute=bodies)
+    off = (("ServerGroupAntiAffinityFilter", False),)
+    found = check.check(cloud, SettingsSources(nova_release=33, filters=off))
     assert found.survey.has_private_flavors is whole
+    # The findings say it.
+    assert unread(cloud) == []
+    assert ("the server groups of all projects" in found.unread) is not whole
 
 
 def test_flavors_whose_extra_specs_are_hidden_are_no_flavors_without_any():

@@ -31,7 +31,7 @@ def test_an_aggregate_that_no_flavor_will_get_into_is_told(said, cloud, golden):
     text = "aggregates: {gold: {isolated_for: [CUSTOM_GOLD, CUSTOM_SILVER]}}"
     golden("isolate/closed-to-all", said(text))
     both = "flavors: {golden: {requires: [CUSTOM_GOLD, CUSTOM_SILVER]}}"
-    assert "no flavor" not in said(f"{text}\n{both}")
+    assert "no listed flavor" not in said(f"{text}\n{both}")
     cloud.metadata.update(
         {"trait:CUSTOM_GOLD": "required", "trait:CUSTOM_SILVER": "required"}
     )
@@ -64,9 +64,9 @@ def test_what_nova_makes_of_a_flavor_lets_it_in(said, cloud, trait, flavor):
     text = f"aggregates: {{gold: {{isolated_for: [{trait}]}}}}"
     newest = ("--nova-release", "34")
     specs(cloud, other={})
-    assert f"no flavor requires {trait}" in said(text, *newest)
+    assert f"no listed flavor requires {trait}" in said(text, *newest)
     specs(cloud, other={}, vip=flavor)
-    assert "no flavor" not in said(text, *newest)
+    assert "no listed flavor" not in said(text, *newest)
 
 
 def test_what_nova_makes_of_a_flavor_lets_it_into_what_isolate_isolates(
@@ -75,9 +75,9 @@ def test_what_nova_makes_of_a_flavor_lets_it_into_what_isolate_isolates(
     cloud.known.add(TPM_2)
     isolate = ("isolate", "gold", TPM_2, "--dry-run", "--force", *ISOLATES)
     specs(cloud, other={})
-    assert f"no flavor requires {TPM_2}" in trait_sched(*isolate).err
+    assert f"no listed flavor requires {TPM_2}" in trait_sched(*isolate).err
     specs(cloud, other={}, vip=TPM)
-    assert "no flavor" not in trait_sched(*isolate).err
+    assert "no listed flavor" not in trait_sched(*isolate).err
 
 
 @pytest.mark.parametrize(("release", "is_told"), [("29", True), ("30", False)])
@@ -85,7 +85,7 @@ def test_what_nova_makes_of_a_flavor_is_of_its_release(said, cloud, release, is_
     cloud.known.add("COMPUTE_SECURITY_TPM_CRB")
     specs(cloud, vip=TPM)
     text = "aggregates: {gold: {isolated_for: [COMPUTE_SECURITY_TPM_CRB]}}"
-    assert ("no flavor" in said(text, "--nova-release", release)) is is_told
+    assert ("no listed flavor" in said(text, "--nova-release", release)) is is_told
 
 
 @pytest.fixture

@@ -124,6 +124,24 @@ def test_a_message_s_commands_repeat_the_options_too(made):
     assert repeating(text, ()) == text
 
 
+@pytest.mark.parametrize(
+    ("text", "repeats"),
+    [
+        ("openstack server list", True),
+        ("a line\nopenstack trait delete X", True),
+        ("    openstack trait-sched list ", True),
+        ("list them (openstack aggregate list --long)", True),
+        ("flavor openstack gold x", False),
+        ("flavor openstack server x", False),
+        ("flavors a, openstack gold and b", False),
+        ("no host: openstack gold x", False),
+    ],
+)
+def test_a_command_in_a_message_is_told_from_a_name(made, text, repeats):
+    options = made(*PROD).repeated_options
+    assert (repeating(text, options) != text) is repeats
+
+
 def test_what_the_environment_says_is_not_repeated(made):
     command = made(OS_CLOUD="prod", OS_REGION_NAME="west")
     assert command.repeated_options == ()

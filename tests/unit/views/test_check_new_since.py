@@ -69,6 +69,16 @@ def test_an_old_file_without_objects_compares_rules_and_objects(before, after):
     assert check.new_since(findings(after), []) == findings(after)
 
 
+def test_what_an_earlier_run_could_not_read_is_no_finding_of_it():
+    columns, _ = check.table([], ())
+    unread = [dict(zip(columns, row)) for row in check.unread_rows({"images": ["r"]})]
+    before, after = WORSE[0]
+    earlier = [*json.loads(json.dumps(unread, default=str)), *saved(before)]
+    assert check.new_since(findings(before), earlier) == []
+    (new,) = check.new_since(findings(after), earlier)
+    assert new in findings(after)
+
+
 def test_an_error_that_was_a_warning_and_a_second_fault_of_an_object_are_new():
     def of(fault: Fault) -> Fault:
         return Fault(**{**vars(fault), "rule": "r", "kind": SubjectKind.FLAVOR})

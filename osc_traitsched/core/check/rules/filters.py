@@ -279,7 +279,7 @@ def key_off(analysis: Analysis) -> Iterator[Fault]:
             filtering.severity(Severity.WARNING, Severity.NOTE),
             aggregate.name,
             f"{key}={value} has no effect: {why}",
-            unset(SubjectKind.AGGREGATE, [key], str(aggregate.id)),
+            unset(SubjectKind.AGGREGATE, [key], aggregate),
             when,
         )
 

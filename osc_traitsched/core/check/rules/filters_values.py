@@ -23,7 +23,7 @@ from osc_traitsched.core.check.finding import (
 )
 from osc_traitsched.core.check.rule import rule
 from osc_traitsched.core.check.survey import StandaloneRequest
-from osc_traitsched.core.check.words import aggregate_set, unset
+from osc_traitsched.core.check.words import aggregate_name, aggregate_set, unset
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.metadata import (
     TENANT_KEY,
@@ -125,18 +125,20 @@ def _fault(
     if filter_name != EXTRA_SPECS or not raised.key or _is_malformed(raised.value):
         fix = unset(SubjectKind.FLAVOR, [key], flavor.id)
         return Fault(severity, flavor.name, problem, fix, hosts=hosts)
-    having = (a.name for s in states for a in s.aggregates if raised.key in a.metadata)
-    aggregates = tuple(sorted(set(having)))
+    aggregates = analysis.survey.nova.aggregates
+    around = [a for a in aggregates if not {*hosts}.isdisjoint(a.hosts)]
+    having = [a for a in around if raised.key in a.metadata]
+    names = tuple(sorted(a.name for a in having))
     return Fault(
         severity,
         flavor.name,
-        f"{problem}: what {listed(aggregates, 'aggregate')} has is no number",
+        f"{problem}: what {listed(names, 'aggregate')} has is no number",
         openstack(
             "aggregate set",
             Option("--property", Placeholder(f"{raised.key}=NUMBER")),
-            aggregates[0] if len(aggregates) == 1 else Placeholder("AGGREGATE"),
+            aggregate_name(having[0]) if len(having) == 1 else Placeholder("AGGREGATE"),
         ),
-        aggregates=aggregates,
+        aggregates=names,
         hosts=hosts,
     )
 
@@ -228,7 +230,7 @@ def image_key(analysis: Analysis) -> Iterator[Fault]:
             yield WARNING(
                 aggregate.name,
                 f"{key} is the old name of {current}, {ignored}",
-                aggregate_set(aggregate.id, f"{current}={value}"),
+                aggregate_set(aggregate, f"{current}={value}"),
                 f"name the property by its name of today, and take {key} off",
                 images=images,
             )
@@ -260,7 +262,7 @@ def image_value(analysis: Analysis) -> Iterator[Fault]:
                     aggregate.name,
                     f"{key}={value}: {IMAGE_ISOLATION} compares {meant}, and {odd} "
                     "equals no image's property: images that have it are kept out",
-                    aggregate_set(aggregate.id, f"{key}={right}"),
+                    aggregate_set(aggregate, f"{key}={right}"),
                 )
 
 
@@ -311,7 +313,7 @@ def tenant_suffix(analysis: Analysis) -> Iterator[Fault]:
             f"{PROJECT_FILTER} of Nova {release(number)} does not read "
             f"{listed(sorted(suffixed))}, and {keeps_out if exact else lets_in}",
             aggregate_set(
-                aggregate.id,
+                aggregate,
                 f"{TENANT_KEY}={ids}",
                 *(f"{key}={project}" for key, project in keys),
             ),

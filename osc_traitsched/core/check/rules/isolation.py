@@ -13,7 +13,7 @@ from osc_traitsched.core.check.finding import ERROR, Fault, Severity, SubjectKin
 from osc_traitsched.core.check.hosts import Isolated
 from osc_traitsched.core.check.rule import rule
 from osc_traitsched.core.check.survey import StandaloneRequest
-from osc_traitsched.core.check.words import enable, off_by
+from osc_traitsched.core.check.words import aggregate_name, enable, off_by
 from osc_traitsched.core.inventory.metadata import trait_in
 from osc_traitsched.core.inventory.trait import Ownership, ownership
 from osc_traitsched.core.nova import options
@@ -79,7 +79,9 @@ def overlap(analysis: Analysis) -> Iterator[Fault]:
             f"{ranges(hosts, 'host')} {'is' if len(hosts) == 1 else 'are'} in the "
             f"isolated aggregate {other.name}, too: there a request needs "
             f"{' and '.join(sorted(one.traits | other.traits))}; {then}",
-            openstack("aggregate remove host", one.name, Placeholder("HOST")),
+            openstack(
+                "aggregate remove host", aggregate_name(one), Placeholder("HOST")
+            ),
             hosts=hosts,
         )
 

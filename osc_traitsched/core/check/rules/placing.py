@@ -199,7 +199,7 @@ def lists(analysis: Analysis) -> Iterator[Fault]:
                 aggregate.name,
                 f"{key} is a list: Nova compares it as a whole, and it equals no "
                 "project's ID",
-                aggregate_set(aggregate.id, f"{key}={first}", *own_keys),
+                aggregate_set(aggregate, f"{key}={first}", *own_keys),
                 projects=projects,
             )
 
@@ -222,10 +222,10 @@ def unknown(analysis: Analysis) -> Iterator[Fault]:
             if analysis.is_on(options.TENANT):
                 severity = Severity.ERROR
             problem = "must be a project's ID, not its name"
-            fix = aggregate_set(aggregate.id, f"{key}={named[0]}")
+            fix = aggregate_set(aggregate, f"{key}={named[0]}")
         else:
             problem = "no project has this ID"
-            fix = unset(SubjectKind.AGGREGATE, [key], str(aggregate.id))
+            fix = unset(SubjectKind.AGGREGATE, [key], aggregate)
         yield Fault(
             severity,
             aggregate.name,

@@ -8,7 +8,7 @@ from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.finding import ERROR, NOTE, Fault, Severity, SubjectKind
 from osc_traitsched.core.check.rule import rule
 from osc_traitsched.core.check.rules import traits_requests
-from osc_traitsched.core.check.words import corrected, give, together
+from osc_traitsched.core.check.words import aggregate_name, corrected, give, together
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.metadata import (
     FORBIDDEN,
@@ -159,7 +159,7 @@ def bad_value(analysis: Analysis) -> Iterator[Fault]:
                 if names_trait(key, _LOOSE) and value != REQUIRED
                 if _LOOSE.equal(value, REQUIRED) is (severity is Severity.WARNING)
             }
-            identity = str(aggregate.id)
+            identity = aggregate_name(aggregate)
             kind = SubjectKind.AGGREGATE
             yield from _bad_value(severity, kind, aggregate.name, identity, pairs)
 

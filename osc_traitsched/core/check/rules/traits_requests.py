@@ -12,7 +12,7 @@ from osc_traitsched.core.check.builder import decisive
 from osc_traitsched.core.check.finding import ERROR, NOTE, Fault, Severity, SubjectKind
 from osc_traitsched.core.check.rule import rule
 from osc_traitsched.core.check.survey import StandaloneRequest, is_certain, is_of_format
-from osc_traitsched.core.check.words import give, together, unset
+from osc_traitsched.core.check.words import aggregate_name, give, together, unset
 from osc_traitsched.core.errors import Refusal, nova
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.metadata import trait_in
@@ -46,12 +46,11 @@ def malformed(analysis: Analysis) -> Iterator[Fault]:
         yield from _malformed(
             Severity.ERROR, demand.kind, demand.name, demand.id, names, known
         )
-    ids = {each.uuid: str(each.id) for each in analysis.survey.nova.aggregates}
     for each in analysis.isolated:
         names = ((key, trait_in(key, each.collation)) for key in each.keys)
         closes = analysis.is_on(options.ISOLATION) and analysis.inside(each.uuid)
         severity = Severity.ERROR if closes else Severity.WARNING
-        identity = ids.get(each.uuid, each.uuid)
+        identity = aggregate_name(each)
         yield from _malformed(
             severity, SubjectKind.AGGREGATE, each.name, identity, names, known
         )

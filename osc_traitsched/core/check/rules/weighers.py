@@ -53,7 +53,7 @@ def key_off(analysis: Analysis) -> Iterator[Fault]:
             Severity.WARNING if setting.given else Severity.NOTE,
             aggregate.name,
             f"{key}={value} has no effect: {reason}",
-            unset(SubjectKind.AGGREGATE, [key], str(aggregate.id)),
+            unset(SubjectKind.AGGREGATE, [key], aggregate),
         )
 
 

@@ -175,7 +175,7 @@ def test_names_that_no_nova_has_are_findings_with_their_line(tmp_path):
         "query_placement_for_isolated_aggregates = true\n",
     )
     gone = found["config-no-effect", "scheduler.host_manager"]
-    assert gone.problem.startswith("no effect: Nova 34 has no such option (")
+    assert gone.problem.startswith("no effect: Nova 34 (2026.2) has no such option (")
     assert gone.problem.endswith("nova.conf:2)")
     invented = "scheduler.query_placement_for_isolated_aggregates"
     meant = found["config-no-effect", invented].fix

@@ -9,7 +9,7 @@ import pytest
 from osc_traitsched.core.check.finding import Severity, SubjectKind
 from osc_traitsched.core.check.words import give
 from osc_traitsched.core.nova import options
-from osc_traitsched.paste import line
+from osc_traitsched.paste import Placeholder, line
 from osc_traitsched.text import quoted
 from tests.unit.core.check.surveys import (
     aggregate,
@@ -253,8 +253,30 @@ def test_what_mariadb_takes_for_required_is_not_to_be_unset():
         "databases ignore it"
     )
     assert words.fix_line([]) == (
-        "openstack aggregate set --property trait:CUSTOM_GOLD=required 1"
+        "openstack aggregate set --property trait:CUSTOM_GOLD=required g"
     )
+
+
+@pytest.mark.parametrize(("name", "meant"), [("10", "2"), ("-", "-"), ("a\nb", "3")])
+def test_an_aggregate_s_command_has_its_id_if_its_name_would_not_do(name, meant):
+    odd = aggregate(name, "a", trait__CUSTOM_GOLD="requird", weight_multiplier="1")
+    cloud = survey([host("a"), host("10")], aggregates=[odd])
+    for rule in ("traits-bad-value", "weighers-key-off"):
+        (finding,) = findings(cloud, rule)
+        assert meant in finding.words().fix.parts
+        assert (finding.words().fix.parts[-1] == name) is (meant == name)
+
+
+def test_a_host_is_taken_out_of_an_aggregate_by_its_id_if_its_name_is_a_number():
+    pair = [
+        aggregate("10", "a", trait__CUSTOM_GOLD="required"),
+        aggregate("x", "a", trait__CUSTOM_SILVER="required"),
+    ]
+    hosts = [host("a", GOLD, SILVER)]
+    wants = [flavor(n, **{f"trait__{n}": "required"}) for n in (GOLD, SILVER)]
+    cloud = survey(hosts, wants, aggregates=pair, assumptions=ON)
+    fix = only(findings(cloud, "isolation-overlap")).words().fix
+    assert fix.parts == ("2", Placeholder("HOST"))
 
 
 @pytest.mark.parametrize(
