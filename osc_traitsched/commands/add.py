@@ -76,7 +76,7 @@ class AddTraits(ShorthandWriter):
             args.create,
             scheduler_args.found(self.app),
         )
-        _warn(todo, removing=False)
+        _warn(todo, args, removing=False)
         write_args.refuse(todo.refusals, args.force)
         if args.dry_run and todo.creates:
             base.LOG.warning("%s", problems.would_create(todo.creates))
@@ -144,7 +144,7 @@ class RemoveTraits(write_args.Writer):
         cloud = self.cloud()
         sources = scheduler_args.found(self.app)
         todo = trait_changes.plan_remove(cloud, names, selectors, args.force, sources)
-        _warn(todo, removing=True)
+        _warn(todo, args, removing=True)
         is_asked = args.dry_run and args.formatter in base.QUOTING_FORMATS
         columns, requirers = results.requirer_rows(todo.refusals)
         if is_asked and requirers and not (args.force or args.columns):
@@ -167,7 +167,9 @@ class RemoveTraits(write_args.Writer):
         return results.removed(outcomes, todo.lets_in)
 
 
-def _warn(todo: trait_changes.TraitPlan, removing: bool) -> None:
+def _warn(
+    todo: trait_changes.TraitPlan, args: argparse.Namespace, removing: bool
+) -> None:
     for unknown in todo.unknown:
         base.LOG.warning("%s", str(unknown))
     for reverted in todo.reverted:
@@ -176,7 +178,8 @@ def _warn(todo: trait_changes.TraitPlan, removing: bool) -> None:
         base.LOG.warning("%s", traits.passed_over(todo.passed_over))
     if todo.servers:
         base.LOG.warning("%s", servers.image_unseen(todo.servers))
-    if todo.unread is not None:
+    # A refusal says it.
+    if todo.unread is not None and (args.force or not todo.refusals):
         base.LOG.warning("%s", results.effects_unread(todo.unread))
     for line in (*effects.losses(todo.effects), *todo.lets_in.values()):
         base.LOG.warning("%s", line)

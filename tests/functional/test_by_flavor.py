@@ -117,7 +117,7 @@ def test_flavors_with_the_same_answer_are_one_line(nova, openstack):
         "  Rejected for malformed: hw:numa_nodes is no number that Nova takes "
         "(InvalidNUMANodesNumber)",
         "  Rejected for missing: requires trait CUSTOM_NONE, which does not exist. "
-        "To create it: openstack trait-sched add CUSTOM_NONE --create",
+        "To create it: openstack trait-sched add CUSTOM_NONE --create --host <HOST>",
         "  Rejected for tiny: the flavor has less than the image needs, by ram, "
         "min_ram (FlavorMemoryTooSmall)",
         "  Rejected for typo and 1 more: requires trait CUSTOM_GLOD, which does not "
