@@ -191,6 +191,6 @@ def test_a_severity_hides_what_is_less_severe(placement, proxy, openstack):
 
 def test_the_hint_repeats_the_login_options_of_the_call(placement, proxy):
     Nova(proxy, known(placement, "cmp00"), {})
-    options = ("--os-interface", "public", "trait-sched", *CHECK)
+    options = ("--os-interface", "internal", "trait-sched", *CHECK)
     done = shell.run(shell.login(proxy.url), *options)
-    assert "run once: openstack --os-interface public trait-sched config" in done.err
+    assert "run once: openstack --os-interface internal trait-sched config" in done.err
