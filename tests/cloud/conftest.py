@@ -27,6 +27,7 @@ if chosen().number < 24:
         "ImagePropertiesFilter,ServerGroupAntiAffinityFilter,"
         "ServerGroupAffinityFilter",
     )
+_shared: list[Cloud] = []
 ROUTED = "scheduler.query_placement_for_routed_network_aggregates=true"
 
 
@@ -34,7 +35,20 @@ ROUTED = "scheduler.query_placement_for_routed_network_aggregates=true"
 def cloud() -> Iterator[Cloud]:
     """A cloud of four computes that isolates aggregates by traits."""
     with Cloud() as cloud:
+        _shared.append(cloud)
         yield cloud
+        _shared.clear()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_left() -> Iterator[None]:
+    """No file leaves a server or an aggregate on the cloud that the next one uses."""
+    yield
+    for cloud in _shared:
+        compute = cloud.admin().compute
+        servers = [each.name for each in compute.servers(all_projects=True)]
+        aggregates = [each.name for each in compute.aggregates()]
+        assert (servers, aggregates) == ([], [])
 
 
 @pytest.fixture(scope="session")

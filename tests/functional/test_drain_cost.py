@@ -51,6 +51,8 @@ def test_no_server_and_no_host_takes_a_request_of_its_own(large):
         "os-server-groups": 3,
         "os-aggregates": 1,
         "os-migrations": 1,
+        # Private flavors tell whether Nova shows this user groups of all projects.
+        "flavors": 1,
         "image": 3,
         # The ports of the host, and each network and subnet of them.
         "network": 1 + 2 * NETWORKS,
