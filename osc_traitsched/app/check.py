@@ -10,7 +10,6 @@ from osc_traitsched.app import misplaced, settings
 from osc_traitsched.app.misplaced import Scope
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import allocation_candidates, lookup, read, request_parts
-from osc_traitsched.cloud import lookup as projects
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.cloud.topology import read_topology
 from osc_traitsched.core import check as core
@@ -124,7 +123,7 @@ def survey(cloud: Cloud, assumed: SchedulerSettings) -> Survey:
         shared=allocation_candidates.shared(placement, snapshot),
         stock=bulk.stock,
         own_project=cloud.own_project,
-        projects=projects.names(cloud),
+        projects=lookup.names(cloud),
         has_private_flavors=lookup.lists_private_flavors(cloud),
         groups=request_parts.groups(cloud) if policies_off(assumed) else (),
         has_volumes=request_parts.has_volumes(cloud),

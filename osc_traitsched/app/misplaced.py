@@ -11,7 +11,6 @@ from osc_traitsched.app import settings, traits
 from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import allocation_candidates, lookup, read, request_parts
-from osc_traitsched.cloud import lookup as projects
 from osc_traitsched.cloud import servers as fleets
 from osc_traitsched.cloud.allocation_candidates import NOTHING
 from osc_traitsched.cloud.service import Cloud, Service
@@ -70,7 +69,7 @@ def placements(cloud: Cloud, scope: Scope, sources: SettingsSources) -> Placemen
     enabled(assumed)
     project = None
     if scope.project is not None:
-        project = projects.project(cloud, scope.project, scope.project_domain)
+        project = lookup.project(cloud, scope.project, scope.project_domain)
     aggregates = read.aggregates(cloud.compute)
     assumed = with_evidence(assumed, aggregates)
     hosts = _service_hosts(cloud, scope.selectors)

@@ -8,7 +8,6 @@ import functools
 from osc_traitsched.app import settings
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import lookup, read, request_parts
-from osc_traitsched.cloud import lookup as projects
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.config import device_profile as config_profiles
 from osc_traitsched.core.errors import (
@@ -36,7 +35,7 @@ def question(cloud: Cloud, spec: ServerSpec, sources: SettingsSources) -> Questi
     :raises AmbiguousName: for a name that several images or projects have
     """
     assumptions = settings.of_cloud(cloud, sources)
-    project = projects.project(cloud, spec.project, spec.project_domain)
+    project = lookup.project(cloud, spec.project, spec.project_domain)
     image = _image(cloud, spec.image, project) if spec.image else None
     if spec.image == "":
         image = {}

@@ -15,7 +15,6 @@ from osc_traitsched.cloud.service import Cloud, note_unread
 from osc_traitsched.cloud.topology import cloud_state
 from osc_traitsched.core import errors
 from osc_traitsched.core.change import traits
-from osc_traitsched.core.change import traits as providers
 from osc_traitsched.core.change.effects import Server
 from osc_traitsched.core.change.impact import Effect
 from osc_traitsched.core.change.model import Change, ObjectKind, Plan
@@ -47,7 +46,7 @@ def plan_repair(cloud: Cloud) -> MirrorPlan:
     """
     found = topology.read_topology(cloud)
     snapshot = topology.aggregates_now(cloud, found.snapshot)
-    return MirrorPlan(snapshot, providers.repair_plan(snapshot, found.members))
+    return MirrorPlan(snapshot, traits.repair_plan(snapshot, found.members))
 
 
 def left_to_repair(cloud: Cloud) -> tuple[int, int]:

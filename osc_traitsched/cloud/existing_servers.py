@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from osc_traitsched.cloud import lookup, rest
-from osc_traitsched.cloud import lookup as lists
 from osc_traitsched.cloud.service import SERVERS_OF_OTHERS, Cloud, Service, note_unread
 from osc_traitsched.core import errors
 from osc_traitsched.core.names import Namesake, near_names
@@ -87,7 +86,7 @@ def _since(compute: Service) -> str | None:
 def _servers(compute: Service, query: Mapping[str, str]) -> Iterator[Any]:
     """Yield servers of all projects, no more than one too many."""
     query = {"all_tenants": "1", "limit": _PAGE, **query}
-    found = lists.pages(compute, "/servers/detail", "servers", {}, query)
+    found = lookup.pages(compute, "/servers/detail", "servers", {}, query)
     return itertools.islice(found, _MOST + 1)
 
 
@@ -245,7 +244,7 @@ def _nearest(cloud: Cloud, name: str, own_only: bool) -> tuple[str, ...]:
 
 def _listed(cloud: Cloud, query: Mapping[str, str]) -> tuple[Any, ...]:
     path = "/servers/detail"
-    return tuple(lists.pages(cloud.compute, path, "servers", _LISTED, query))
+    return tuple(lookup.pages(cloud.compute, path, "servers", _LISTED, query))
 
 
 def in_error(cloud: Cloud, query: Mapping[str, str]) -> Iterator[Any]:
@@ -257,7 +256,7 @@ def in_error(cloud: Cloud, query: Mapping[str, str]) -> Iterator[Any]:
     query = {**query, "status": ERROR, "limit": _PAGE}
     path, version = "/servers/detail", _version(cloud)
     read = functools.partial(
-        lists.pages, cloud.compute, path, "servers", _IN_ERROR, microversion=version
+        lookup.pages, cloud.compute, path, "servers", _IN_ERROR, microversion=version
     )
     try:
         yield from read(params={**query, "all_tenants": "1"})

@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from osc_traitsched.cloud import existing_servers, lookup, read, request_parts, rest
-from osc_traitsched.cloud import lookup as lists
 from osc_traitsched.cloud.existing_servers import minor_version
 from osc_traitsched.cloud.request_parts import SERVER_MICROVERSION, group_ids
 from osc_traitsched.cloud.service import Cloud, RememberedCloud
@@ -139,7 +138,7 @@ def _on_hosts(cloud: Cloud, hosts: Collection[str]) -> Iterator[Any]:
 
 def _all(cloud: Cloud, **params: str) -> Iterator[Any]:
     query = {"all_tenants": "1", **params, "limit": _PAGE}
-    return lists.pages(cloud.compute, "/servers/detail", "servers", _SERVER, query)
+    return lookup.pages(cloud.compute, "/servers/detail", "servers", _SERVER, query)
 
 
 def _image_id(body: Any) -> str | None:
@@ -210,7 +209,7 @@ def residents(cloud: Cloud, host: str) -> Residents:
     query = {"all_tenants": "1", "host": host, "limit": _RESIDENTS_PAGE}
     path, version = "/servers/detail", f"2.{minor}"
     listed = tuple(
-        lists.pages(cloud.compute, path, "servers", _RESIDENTS_SERVER, query, version)
+        lookup.pages(cloud.compute, path, "servers", _RESIDENTS_SERVER, query, version)
     )
     of_server = group_ids(cloud) if listed else {}
     bodies = tuple(
@@ -339,7 +338,7 @@ def fleet(
 def _pages(cloud: Cloud, query: Mapping[str, str]) -> Iterator[list[Any]]:
     """Yield so many servers at once that their bodies take little memory."""
     version = f"2.{minor_version(cloud)}"
-    left = lists.pages(cloud.compute, _PATH, "servers", {}, query, version)
+    left = lookup.pages(cloud.compute, _PATH, "servers", {}, query, version)
     while page := list(itertools.islice(left, _FLEET_PAGE)):
         rest.check(cloud.compute, _PATH, {"servers": page}, _SERVERS)
         yield page

@@ -7,11 +7,9 @@ import argparse
 from osc_traitsched.app import settings, trait_changes
 from osc_traitsched.app.wanted import shorthand
 from osc_traitsched.commands import arguments, base, scheduler_args, write_args
-from osc_traitsched.commands import arguments as host_args
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.commands.isolation import ShorthandWriter
 from osc_traitsched.core.change import effects, traits
-from osc_traitsched.core.change import effects as servers
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.views import isolation, problems, results
 from osc_traitsched.views.listing import Table
@@ -34,7 +32,7 @@ class AddTraits(ShorthandWriter):
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """The parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
-        host_args.add_traits_and_hosts(parser, "add")
+        arguments.add_traits_and_hosts(parser, "add")
         parser.add_argument(
             "--like",
             metavar="HOST",
@@ -65,9 +63,9 @@ class AddTraits(ShorthandWriter):
             return self._like(args)
         if args.like_aggregates:
             raise BadUsage("--aggregates goes with --like")
-        names = host_args.split_hosts(args)
+        names = arguments.split_hosts(args)
         arguments.check_columns(args, results.ADDED)
-        selectors = host_args.target_selectors(args)
+        selectors = arguments.target_selectors(args)
         cloud = self.cloud()
         todo = trait_changes.plan_add(
             cloud,
@@ -98,7 +96,7 @@ class AddTraits(ShorthandWriter):
         args.undo = None
         cloud = self.cloud()
         assumed = settings.of_cloud(cloud, scheduler_args.found(self.app))
-        selectors = host_args.target_selectors(args)
+        selectors = arguments.target_selectors(args)
         wanted = shorthand.like(
             cloud, args.like, selectors, assumed, args.like_aggregates
         )
@@ -125,7 +123,7 @@ class RemoveTraits(write_args.Writer):
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """The parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
-        host_args.add_traits_and_hosts(parser, "remove")
+        arguments.add_traits_and_hosts(parser, "remove")
         parser.add_argument(
             "--force",
             action="store_true",
@@ -137,10 +135,10 @@ class RemoveTraits(write_args.Writer):
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Plan, and write or show."""
-        names = host_args.split_hosts(args)
+        names = arguments.split_hosts(args)
         write_args.check(args)
         arguments.check_columns(args, results.REMOVED)
-        selectors = host_args.target_selectors(args)
+        selectors = arguments.target_selectors(args)
         cloud = self.cloud()
         sources = scheduler_args.found(self.app)
         todo = trait_changes.plan_remove(cloud, names, selectors, args.force, sources)
@@ -177,7 +175,7 @@ def _warn(
     if todo.passed_over:
         base.LOG.warning("%s", traits.passed_over(todo.passed_over))
     if todo.servers:
-        base.LOG.warning("%s", servers.image_unseen(todo.servers))
+        base.LOG.warning("%s", effects.image_unseen(todo.servers))
     # A refusal says it.
     if todo.unread is not None and (args.force or not todo.refusals):
         base.LOG.warning("%s", results.effects_unread(todo.unread))

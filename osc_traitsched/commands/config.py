@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from osc_traitsched.app import doctor, settings
-from osc_traitsched.app import settings as fragment
-from osc_traitsched.app import settings as saving
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.commands import base, scheduler_args
 from osc_traitsched.config import baseline
@@ -160,13 +158,13 @@ class SaveConfig(base.Command):
             raise BadUsage("config save keeps --set filter_scheduler.enabled_filters=")
         if sources.place is None and sources.nova_release is None:
             raise BadUsage("nothing to keep: name a file or an option of the scheduler")
-        todo = saving.plan_saving(
+        todo = settings.plan_saving(
             sources, scheduler_args.places_of(self.app), args.force
         )
-        for caution in saving.exposed(sources):
+        for caution in settings.exposed(sources):
             base.LOG.warning("%s", caution)
         if not args.dry_run:
-            saving.save(todo)
+            settings.save(todo)
         self.app.stdout.write(
             config.saved(todo.path, todo.text, todo.is_done, args.dry_run)
         )
@@ -197,7 +195,7 @@ class _WriteConfig(Configuring):
         """Read, think, and print."""
         sources = scheduler_args.sources(args, self.app, is_predicting=False)
         files, assumptions = self.read(sources)
-        found = fragment.turn_on(self.deployment, args.wanted, files, assumptions)
+        found = settings.turn_on(self.deployment, args.wanted, files, assumptions)
         cautions = config.cautions(found.turned, found.extends_file, found.replaces)
         for each in cautions:
             base.LOG.warning("%s", each)
@@ -216,7 +214,7 @@ class WriteNovaConf(_WriteConfig):
 
     example = "config nova-conf --enable isolation --nova-release 2025.1"
 
-    deployment = fragment.NOVA_CONF
+    deployment = settings.NOVA_CONF
 
 
 class WriteTripleo(_WriteConfig):
@@ -230,7 +228,7 @@ class WriteTripleo(_WriteConfig):
 
     example = "config tripleo --enable isolation --nova-release wallaby"
 
-    deployment = fragment.TRIPLEO
+    deployment = settings.TRIPLEO
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """The parser of this command's options."""
@@ -249,7 +247,7 @@ class WriteRhoso(_WriteConfig):
 
     example = "config rhoso --enable isolation"
 
-    deployment = fragment.RHOSO
+    deployment = settings.RHOSO
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """The parser of this command's options."""

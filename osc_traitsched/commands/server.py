@@ -17,8 +17,6 @@ from osc_traitsched.commands import (
     request_args,
     scheduler_args,
 )
-from osc_traitsched.commands import arguments as host_args
-from osc_traitsched.commands import explain as filter_try
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.nova.question import MoveKind
@@ -81,7 +79,7 @@ class ListServers(base.Lister):
             metavar="DOMAIN",
             help="the domain of --project: name or ID",
         )
-        host_args.add_host_options(parser)
+        arguments.add_host_options(parser)
         scheduler_args.add_options(parser)
         return parser
 
@@ -139,7 +137,7 @@ def _visible_lines(text: str) -> str:
 
 
 def _scope(args: argparse.Namespace) -> Scope:
-    selectors = host_args.selectors(args)
+    selectors = arguments.selectors(args)
     is_all = selectors.everything and not (selectors.having or selectors.lacking)
     chosen = None if is_all else selectors
     return Scope(chosen, args.project, args.project_domain)
@@ -170,7 +168,7 @@ class ExplainServer(base.Command):
         parser.add_argument("server", nargs="?", help="a server: name or ID")
         _add_failed(parser)
         request_args.add_given(parser, is_moved=False)
-        filter_try.add_own_filter_options(parser)
+        explain.add_own_filter_options(parser)
         explain.add_showing(parser)
         return parser
 
@@ -318,7 +316,7 @@ class ServerDestinations(base.Command):
             help="the new image of --for rebuild: name or ID",
         )
         request_args.add_given(parser, is_moved=True)
-        filter_try.add_own_filter_options(parser)
+        explain.add_own_filter_options(parser)
         explain.add_showing(parser)
         return parser
 

@@ -30,7 +30,6 @@ from osc_traitsched.views.isolation import without_effect
 from osc_traitsched.views.listing import Table
 from osc_traitsched.views.results import effects_unread
 from osc_traitsched.views.wanted import lines, prose
-from osc_traitsched.views.wanted import prose as comments
 
 # Common parts: options, and messages about a plan.
 
@@ -108,7 +107,7 @@ def write_undo(args: argparse.Namespace, todo: WantedPlan) -> str:
     if not args.undo or not todo.plan.has_changes:
         return ""
     back = undo_of(todo.claims, todo.found)
-    lines = comments.not_undone(back.left)
+    lines = prose.not_undone(back.left)
     bodies = todo.found.aggregate_of_id
     stay = {
         todo.claims[target, key].value

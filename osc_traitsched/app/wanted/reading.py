@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Container, Iterable
 
 from osc_traitsched.cloud import lookup, read, topology
-from osc_traitsched.cloud import lookup as projects
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
 from osc_traitsched.core.inventory.metadata import Collation, projects_in
@@ -114,7 +113,7 @@ def _projects(
         if name in found or (name in named and is_id(name)):
             continue
         try:
-            found[name] = projects.project(cloud, name) or name
+            found[name] = lookup.project(cloud, name) or name
         except errors.BadQuestion as exc:
             found[name] = exc
     return found

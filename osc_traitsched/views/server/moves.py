@@ -11,7 +11,6 @@ from osc_traitsched.core.servers.moves import Because, Can, Destinations, Rebuil
 from osc_traitsched.text import listed
 from osc_traitsched.views.explain import filters, words
 from osc_traitsched.views.explain import headline as explained
-from osc_traitsched.views.explain import words as refused
 from osc_traitsched.views.server.words import lower
 
 #: Each move as a noun.
@@ -181,7 +180,7 @@ def _of_host(found: Explanation, host: Provider) -> Iterator[str]:
 def rebuilt(found: Rebuild) -> Iterator[str]:
     """Why the server's host can't take the image, or what decides that."""
     if found.refusal is not None:
-        yield refused.text(found.refusal, is_moved=True)
+        yield words.text(found.refusal, is_moved=True)
     if found.forbidden:
         yield f"the flavor forbids what the image requires: {listed(found.forbidden)}"
     if found.missing:

@@ -11,7 +11,6 @@ from osc_traitsched.core.inventory.metadata import TENANT_KEY
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import Origin
 from osc_traitsched.core.nova.filter import compute, state
-from osc_traitsched.core.nova.filter import state as supported
 from osc_traitsched.core.nova.filter.state import (
     PASSES,
     Answer,
@@ -189,7 +188,7 @@ def image_properties(
     asked = supported_by_image(spec, settings)
     if not asked:
         return PASSES
-    runs = supported.supports(host, asked)
+    runs = state.supports(host, asked)
     if runs is False:
         return _unsupported(host, spec, asked)
     later = _version(host, spec, settings)
@@ -200,7 +199,7 @@ def image_properties(
     return Unknown(
         "supported_instances",
         _origin(spec, next(iter(asked))).key,
-        ", ".join(filter(None, (_hypervisor(host), supported.architecture(host)))),
+        ", ".join(filter(None, (_hypervisor(host), state.architecture(host)))),
         may_raise=isinstance(later, Raises),
     )
 
@@ -215,16 +214,16 @@ def supported_by_image(
     image = spec.server.image
     default = settings.value(options.DEFAULT_ARCHITECTURE)
     values = {
-        supported.ARCHITECTURE: image.text(supported.ARCHITECTURE) or default,
-        supported.TYPE: image.text(supported.TYPE),
-        supported.MODE: image.text(supported.MODE),
+        state.ARCHITECTURE: image.text(state.ARCHITECTURE) or default,
+        state.TYPE: image.text(state.TYPE),
+        state.MODE: image.text(state.MODE),
     }
     return {name: str(value) for name, value in values.items() if value}
 
 
 def _unsupported(host: HostState, spec: RequestSpec, asked: Mapping[str, str]) -> Fails:
     """The first properties that the host does not support alone, else all of them."""
-    alone = (n for n, v in asked.items() if supported.supports(host, {n: v}) is False)
+    alone = (n for n, v in asked.items() if state.supports(host, {n: v}) is False)
     name = next(alone, next(iter(asked)))
     origin = _origin(spec, name)
     found = (_hypervisor(host),)

@@ -10,7 +10,6 @@ from osc_traitsched.core.errors import BadUsage, FiltersNotInRelease
 from osc_traitsched.core.names import ALMOST, near_names
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter import aggregates, compute, groups, state, values
-from osc_traitsched.core.nova.filter import compute as capabilities
 from osc_traitsched.core.nova.filter.groups import (
     REBUILD,
     REBUILD_HINT,
@@ -81,7 +80,7 @@ class NovaFilter:
 _ROWS = (
     NovaFilter("AllHostsFilter", compute.all_hosts, varies_by=REQUEST),
     NovaFilter("ComputeFilter", compute.compute),
-    NovaFilter("ComputeCapabilitiesFilter", capabilities.compute_capabilities),
+    NovaFilter("ComputeCapabilitiesFilter", compute.compute_capabilities),
     NovaFilter(
         "ImagePropertiesFilter",
         aggregates.image_properties,

@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.names import near_names
 from osc_traitsched.core.nova.server import attachments, cpu, extra_specs, properties
-from osc_traitsched.core.nova.server import cpu as numa
 from osc_traitsched.core.nova.server.properties import CpuSet
 from osc_traitsched.core.nova.server.server import Server, image_name, keys, switched
 from osc_traitsched.core.releases import NEWEST, OLDEST
@@ -49,7 +48,7 @@ def explicit_cpus(server: Server) -> None:
     numeric suffixes.
     """
     policy = cpu.policy(server).value
-    names, shared, pinned = numa.explicit_cpus(server)
+    names, shared, pinned = cpu.explicit_cpus(server)
     if (policy and (shared or pinned)) or (shared and pinned):
         named = (*keys(server, cpu.POLICY), *names)
         raise Refusal("InvalidRequest", "cpus-asked-for-twice", named)
@@ -72,7 +71,7 @@ def explicit_threads(server: Server) -> None:
 
 def not_pinned(server: Server) -> None:
     """Reject settings that need pinned CPUs (``numa_get_constraints``)."""
-    if numa.cpu_policy(server) in ("dedicated", "mixed"):
+    if cpu.cpu_policy(server) in ("dedicated", "mixed"):
         return
     key, value = _hyperthreading(server)
     if threads(server):
@@ -91,14 +90,14 @@ def not_pinned(server: Server) -> None:
 
 def not_mixed(server: Server) -> None:
     """Reject a mask if all CPUs are dedicated (``numa_get_constraints``)."""
-    if numa.cpu_policy(server) == "dedicated" and cpu.dedicated_cpus(server):
+    if cpu.cpu_policy(server) == "dedicated" and cpu.dedicated_cpus(server):
         names = (cpu.DEDICATED_MASK,)
         raise Refusal("RequiredMixedInstancePolicy", "needs-mixed", names)
 
 
 def mixed(server: Server) -> None:
     """Reject a mixed policy without a mask, or with two (``numa_get_constraints``)."""
-    if numa.cpu_policy(server) != "mixed":
+    if cpu.cpu_policy(server) != "mixed":
         return
     if bool(cpu.realtime_cpus(server)) == bool(cpu.dedicated_cpus(server)):
         own = keys(server, cpu.POLICY, cpu.REALTIME, cpu.REALTIME_MASK)
@@ -129,7 +128,7 @@ def realtime_leaves_some(server: Server) -> None:
 
 def pinned_threads_are_named(server: Server) -> None:
     """Reject an empty thread policy of a pinned server, until 21."""
-    if numa.cpu_policy(server) == "dedicated" and threads(server) == "":
+    if cpu.cpu_policy(server) == "dedicated" and threads(server) == "":
         raise Refusal("ValueError", "unknown-value", (cpu.THREADS,))
 
 
@@ -197,7 +196,7 @@ def locked_memory(server: Server) -> bool:
     """
     key = "hw:locked_memory"
     wanted = switched(server, key, exception="FlavorImageLockedMemoryConflict")
-    sizes = server.flavor.specs.get(numa.PAGES) or server.image.text("hw_mem_page_size")
+    sizes = server.flavor.specs.get(cpu.PAGES) or server.image.text("hw_mem_page_size")
     if wanted.on and not sizes:
         names = tuple(origin.key for origin in wanted.origins)
         raise Refusal("LockMemoryForbidden", "needs-page-size", names)
@@ -217,12 +216,12 @@ def layout(server: Server) -> None:
     """
     if not _has_cells(server):
         return
-    count = numa.nodes(server) or 1
+    count = cpu.nodes(server) or 1
     of_cpus = _cpus_of_cells(server)
     of_memory = _memory_of_cells(server)
     if of_cpus is None and of_memory is None:
         if server.flavor.vcpus % count or server.flavor.ram % count:
-            names = (*keys(server, numa.NODES), "vcpus", "ram")
+            names = (*keys(server, cpu.NODES), "vcpus", "ram")
             raise Refusal("ImageNUMATopologyAsymmetric", "does-not-divide", names)
         return
     if of_cpus is None or of_memory is None:
@@ -237,7 +236,7 @@ def layout(server: Server) -> None:
 
 def _incomplete(server: Server) -> Refusal:
     cells = (*_keys_of_cells(server, CPUS), *_keys_of_cells(server, MEMORY))
-    names = (*keys(server, numa.NODES), *cells)
+    names = (*keys(server, cpu.NODES), *cells)
     return Refusal("ImageNUMATopologyIncomplete", "nodes-incomplete", names)
 
 
@@ -249,9 +248,7 @@ def threads_of_cells_are_named(server: Server) -> None:
 
 def _has_cells(server: Server) -> bool:
     """Whether Nova checks NUMA nodes; for pinned servers since 22."""
-    return numa.has_own_nodes(server) or (
-        server.release >= 22 and numa.is_pinned(server)
-    )
+    return cpu.has_own_nodes(server) or (server.release >= 22 and cpu.is_pinned(server))
 
 
 def _cpus_of_cells(server: Server) -> list[CpuSet] | None:
@@ -502,8 +499,8 @@ def http_status(exception: str, release: int) -> int:
 
 CHECKS: tuple[Check, ...] = (
     # nova/virt/hardware.py, numa_get_constraints; 22 turned its order round
-    Check(numa.nodes, until=22),
-    Check(numa.page_size, until=22),
+    Check(cpu.nodes, until=22),
+    Check(cpu.page_size, until=22),
     Check(layout, until=22),
     Check(cpu.policy),
     Check(cpu.thread_policy),
@@ -517,8 +514,8 @@ CHECKS: tuple[Check, ...] = (
     Check(mixed, since=22),
     Check(realtime_has_a_mask, until=22),
     Check(pinned_threads_are_named, until=22),
-    Check(numa.nodes, since=22),
-    Check(numa.page_size, since=22),
+    Check(cpu.nodes, since=22),
+    Check(cpu.page_size, since=22),
     Check(locked_memory, since=26),
     Check(encrypted_or_locked, since=34),
     Check(layout, since=22),

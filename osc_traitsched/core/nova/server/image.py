@@ -11,7 +11,6 @@ from osc_traitsched.core.errors import AmbiguousName, Refusal
 from osc_traitsched.core.names import Namesake
 from osc_traitsched.core.nova.clause import Origin
 from osc_traitsched.core.nova.server import properties
-from osc_traitsched.core.nova.server import properties as reading
 from osc_traitsched.core.nova.server.properties import CpuSet, Property
 from osc_traitsched.core.releases import OLDEST
 
@@ -104,9 +103,9 @@ def as_written(name: str, text: str, release: int) -> str | None:
     if not is_property(name, release):
         return None
     if name in _SWITCHES or (known and known.kind == properties.SWITCH):
-        return "True" if reading.boolean(text) else None
+        return "True" if properties.boolean(text) else None
     if known and known.kind == properties.NUMBER:
-        number = reading.integer(text)
+        number = properties.integer(text)
         return None if number is None else str(number)
     if known and known.kind == properties.CHOICE:
         value = known.chosen(text)
@@ -131,7 +130,7 @@ def text(image: Image, name: str, release: int) -> str:
         return _documents(image, name)
     value = image.body.get(name, image.body.get(_OLD_NAMES.get(name, name)))
     if name in _SWITCHES:
-        return "True" if reading.boolean(value) else ""
+        return "True" if properties.boolean(value) else ""
     return "" if value is None else str(value)
 
 
@@ -211,7 +210,7 @@ class Image:
 
     def amount(self, key: str) -> int:
         """``min_ram``, ``min_disk`` or ``size``; 0 if unset."""
-        return reading.integer(self.body.get(key) or 0) or 0
+        return properties.integer(self.body.get(key) or 0) or 0
 
     def key(self, name: str) -> str:
         """The property as the user wrote it, possibly by an old name."""
@@ -238,7 +237,7 @@ class Image:
         root = _device_name(self.body.get("root_device_name") or "vda")
         for device in self.devices:
             if self.body.get("bdm_v2"):
-                is_root = reading.integer(device.get("boot_index")) == 0
+                is_root = properties.integer(device.get("boot_index")) == 0
                 is_volume = device.get("destination_type") == "volume"
             else:
                 is_root = _device_name(device.get("device_name")) == root
@@ -314,7 +313,7 @@ def _numbered(body: Mapping[str, object], name: str) -> Iterator[object]:
 
 def _read(known: Property, key: str, value: object, release: int) -> object:
     if known.kind == properties.SWITCH:
-        return reading.boolean(value)
+        return properties.boolean(value)
     if known.kind == properties.TEXT:
         return str(value)
     if known.kind == properties.NUMBER:
@@ -326,20 +325,21 @@ def _read(known: Property, key: str, value: object, release: int) -> object:
     items = value if isinstance(value, tuple) else ()
     if known.kind == properties.CPU_LISTS:
         return tuple(
-            reading.cpus(str(item), f"{key}.{node}") for node, item in enumerate(items)
+            properties.cpus(str(item), f"{key}.{node}")
+            for node, item in enumerate(items)
         )
     return tuple(_number(f"{key}.{node}", item) for node, item in enumerate(items))
 
 
 def _number(key: str, value: object) -> int:
-    number = reading.integer(value)
+    number = properties.integer(value)
     if number is None:
         raise Refusal("InvalidRequest", "image-property-no-number", (key,))
     return number
 
 
 def _versions(key: str, value: str, release: int) -> str:
-    if not reading.versions(value, strict=release < 31):
+    if not properties.versions(value, strict=release < 31):
         raise Refusal("InvalidRequest", "image-property-no-version", (key,))
     return value
 
