@@ -21,7 +21,7 @@ from osc_traitsched.core.explain.capacity import (
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.inventory import selection
 from osc_traitsched.core.inventory.selection import Selectors
-from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
+from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.names import near_names
 from osc_traitsched.core.nova.filter import values
 from osc_traitsched.core.nova.filter.state import HostState, host_states
@@ -87,7 +87,7 @@ def _facts(cloud: Cloud, facts: Facts, query: CapacityQuery) -> tuple[Facts, Sna
     if liked:
         hosts = [snapshot.by_uuid[root] for root in sorted(liked)]
         facts = allocation_candidates.with_inventories(cloud.placement, facts, hosts)
-    nova = snapshot.nova or Nova()
+    nova = snapshot.nova
     if query.by == "zone" or query.without.zones:
         nova = nova.with_zones(read.zones_shown(cloud.compute))
     return facts, dataclasses.replace(snapshot, nova=nova)
@@ -117,7 +117,7 @@ def _roots(selectors: Selectors, snapshot: Snapshot) -> frozenset[str]:
 def _plan(
     cloud: Cloud, sources: SettingsSources, snapshot: Snapshot, roots: Collection[str]
 ) -> Drain | None:
-    nova = snapshot.nova or Nova()
+    nova = snapshot.nova
     hosts = {each.service_host for each in nova.computes if each.uuid in roots}
     return drain.plan(cloud, sorted(hosts), sources) if hosts else None
 
@@ -139,7 +139,7 @@ def _after(plan: Drain, free: Free) -> Free:
 
 def _groups(by: str | None, snapshot: Snapshot) -> Mapping[str, frozenset[str]]:
     """Roots of hosts by the name of their zone or aggregate, or their own."""
-    nova = snapshot.nova or Nova()
+    nova = snapshot.nova
     if by == "host":
         return {host.name: frozenset({host.uuid}) for host in snapshot.hosts}
     found: dict[str, set[str]] = {}

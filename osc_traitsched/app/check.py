@@ -184,7 +184,7 @@ def _with_compute_versions(
     snapshot: Snapshot,
     traits: Mapping[str, frozenset[str]],
 ) -> SchedulerSettings:
-    computes = snapshot.nova.computes if snapshot.nova else ()
+    computes = snapshot.nova.computes
     nodes = {each.uuid for each in computes if each.uuid in snapshot.by_uuid}
     unmarked = {uuid for uuid in nodes if settings.OWNER_MARK not in traits[uuid]}
     return settings.with_compute_versions(assumed, nodes, unmarked)

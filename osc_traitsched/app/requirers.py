@@ -27,7 +27,7 @@ from osc_traitsched.core.change.traits import (
     orphaned_traits,
 )
 from osc_traitsched.core.inventory import trait
-from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
+from osc_traitsched.core.inventory.snapshot import Snapshot
 
 # Flavors and images that require a trait without a provider.
 
@@ -136,7 +136,7 @@ def read_misplaced(
         {by_uuid[uuid].root for uuid in holders.get(name, ()) if uuid in by_uuid}
         for name in names
     )
-    nodes = (snapshot.nova or Nova()).by_service_host
+    nodes = snapshot.nova.by_service_host
     elsewhere = {node.uuid for host in apart for node in nodes.get(host, ())}
     outside = set.intersection(*having) - roots - elsewhere
     try:

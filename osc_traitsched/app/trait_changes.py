@@ -55,7 +55,7 @@ def left_to_repair(cloud: Cloud) -> tuple[int, int]:
     :raises CloudBroke: if Nova or Placement can't be read
     """
     found = plan_repair(cloud)
-    nodes = found.snapshot.nova.computes if found.snapshot.nova else ()
+    nodes = found.snapshot.nova.computes
     return sum(each.is_needed for each in found.plan.changes), len(nodes)
 
 

@@ -104,7 +104,7 @@ def host(
     facts = _facts(cloud, found)
     root = _only_host(name, facts.snapshot)
     facts = allocation_candidates.with_inventories(cloud.placement, facts, [root])
-    nova = facts.snapshot.nova or Nova()
+    nova = facts.snapshot.nova
     compute = next((each for each in nova.computes if each.uuid == root.uuid), None)
     service = compute.service_host if compute else root.name
     tree = facts.snapshot.trees((root,))
@@ -140,7 +140,7 @@ def _only_host(name: str, snapshot: Snapshot) -> Provider:
 
 
 def _oddities(cloud: Cloud, compute: Compute, facts: Facts) -> tuple[Oddity, ...]:
-    nova = facts.snapshot.nova or Nova()
+    nova = facts.snapshot.nova
     found: list[Oddity] = []
     for name, own in facts.stock.get(compute.uuid, {}).items():
         peer = usage.usual_peer(compute, name, nova.computes, facts.stock)

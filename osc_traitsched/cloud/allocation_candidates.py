@@ -269,7 +269,7 @@ def _members(
 ) -> dict[frozenset[str], frozenset[str]]:
     """Read the members of the sets of aggregates that the clauses name."""
     wanted = {clause.aggregates for clause in clauses if isinstance(clause, MemberOf)}
-    expected = snapshot.nova.members if snapshot.nova else {}
+    expected = snapshot.nova.members
     single = {aggregate for each in wanted if len(each) == 1 for aggregate in each}
     found = topology.members(
         placement, {each: expected.get(each, frozenset()) for each in single}

@@ -20,7 +20,7 @@ from osc_traitsched.core.inventory.metadata import (
     required_by_image,
     requires,
 )
-from osc_traitsched.core.inventory.snapshot import Members, Nova, Provider, Snapshot
+from osc_traitsched.core.inventory.snapshot import Members, Provider, Snapshot
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.server.image import images_of_others as of_others
 from osc_traitsched.core.placement import limits
@@ -180,7 +180,7 @@ def aggregates_now(cloud: Cloud, snapshot: Snapshot) -> Snapshot:
     :raises CloudBroke: when they can't be read
     """
     found = read.host_aggregates(read.aggregates(cloud.compute))
-    nova = dataclasses.replace(snapshot.nova or Nova(), aggregates=found)
+    nova = dataclasses.replace(snapshot.nova, aggregates=found)
     return dataclasses.replace(snapshot, nova=nova)
 
 
@@ -190,7 +190,7 @@ def _members(placement: Service, snapshot: Snapshot) -> Members:
     :param snapshot: with Nova's view
     """
     known = frozenset(snapshot.by_uuid)
-    nova = snapshot.nova or Nova()
+    nova = snapshot.nova
     return members(
         placement, {uuid: nodes & known for uuid, nodes in nova.members.items()}
     )

@@ -24,7 +24,7 @@ from osc_traitsched.core.nova.options import (
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.text import listed
 
-# The configuration room: whose a file of YAML is, and what is seen in it.
+# Whose a file of YAML is, and what is seen in it.
 
 
 #: By a key at the top: whose the file is, and the option that takes it, if any does.
@@ -92,7 +92,7 @@ def _unread_value(value: Branch, option: Option, reason: str, is_unread: bool) -
     return {("", name): _unread(entry, option, reason, is_unread)}
 
 
-# The configuration room: files of nova.conf, and the values of OpenStack-Helm.
+# Files of nova.conf, and the values of OpenStack-Helm.
 
 
 def read_files(paths: Iterable[str]) -> tuple[Ini, ...]:
@@ -149,7 +149,7 @@ def _helm_texts(value: Branch) -> list[str]:
     return [",".join(each.text() or "" for each in items)]
 
 
-# The configuration room: the environment files of a TripleO deployment.
+# The environment files of a TripleO deployment.
 
 
 #: Parameters of tripleo-heat-templates, deployment/nova/
@@ -319,7 +319,7 @@ def _item(item: Branch) -> str:
     return text
 
 
-# The configuration room: the control plane of a RHOSO deployment.
+# The control plane of a RHOSO deployment.
 
 
 API_VERSION, KIND = "core.openstack.org/v1beta1", "OpenStackControlPlane"
@@ -425,7 +425,7 @@ def _text(found: Branch) -> nova_conf.Text:
     return nova_conf.Text(found.path, text, found.line, in_one_line=True)
 
 
-# The configuration room: options to set, written for each kind of deployment.
+# Options to set, written for each kind of deployment.
 
 
 Values = Mapping[str, Value]

@@ -15,7 +15,7 @@ import yaml
 
 from osc_traitsched.core.errors import BadConfiguration
 
-# The configuration room: files, each read once.
+# Files, each read once.
 
 
 #: Of characters: many times what is in the largest configuration.
@@ -85,7 +85,7 @@ def unreadable(path: str, exc: OSError) -> BadConfiguration:
     return BadConfiguration(path, None, exc.strerror or str(exc))
 
 
-# The configuration room: YAML as a tree that knows its lines.
+# YAML as a tree that knows its lines.
 
 
 _NULL = "tag:yaml.org,2002:null"

@@ -60,7 +60,7 @@ def _type(option: Option) -> Any:
     return types.String(choices=option.choices or None)
 
 
-# The configuration room: INI text as oslo.config parses it, with its lines.
+# INI text as oslo.config parses it, with its lines.
 
 
 DEFAULT = "DEFAULT"
@@ -172,7 +172,7 @@ def _normalized(section: str) -> str:
     return section if section == DEFAULT else section.lower()
 
 
-# The configuration room: nova.conf and its folders, as Nova itself reads them.
+# Nova.conf and its folders, as Nova itself reads them.
 #
 # Parser, types and templates are oslo.config's. What comes between is done here, since
 # its ConfigOpts reads nothing but paths and does not say on which line a value stands;

@@ -18,7 +18,7 @@ from osc_traitsched.core.errors import BadConfiguration
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.options import Option, OptionType
 
-# The configuration room: where a cloud's settings lie when nobody names them.
+# Where a cloud's settings lie when nobody names them.
 
 
 #: The environment variable with a document's path. It does not begin with OS_: to the
@@ -189,7 +189,7 @@ def _is_readable(path: str) -> bool:
         return False
 
 
-# The configuration room: what is known of a cloud's scheduler, as one document.
+# What is known of a cloud's scheduler, as one document.
 
 
 RELEASE, BASELINE, NOVA_CONF = "nova_release", "baseline", "nova_conf"

@@ -10,7 +10,7 @@ from osc_traitsched.core.change.model import ObjectKind, Outcome, Status
 from osc_traitsched.core.change.openings import lines_on
 from osc_traitsched.core.change.traits import LastHolder
 from osc_traitsched.core.errors import CloudBroke, TraitSchedError
-from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
+from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.text import count, ranges
 from osc_traitsched.views.columns import Names
 from osc_traitsched.views.listing import Table
@@ -122,7 +122,7 @@ COLUMNS = ("host", "provider", "added", "removed", "status", "detail")
 
 def rows(outcomes: Iterable[Outcome], snapshot: Snapshot) -> Table:
     """One row a provider: the aggregates that it joined and left."""
-    nova = snapshot.nova or Nova()
+    nova = snapshot.nova
     names = {aggregate.uuid: aggregate.name for aggregate in nova.aggregates}
     found = [
         (
@@ -140,7 +140,7 @@ def rows(outcomes: Iterable[Outcome], snapshot: Snapshot) -> Table:
 
 def nothing(snapshot: Snapshot) -> str:
     """The line for a mirror that is in sync."""
-    number = len((snapshot.nova or Nova()).aggregates)
+    number = len(snapshot.nova.aggregates)
     return (
         f"nothing to repair: Placement has the hosts of {count(number, 'aggregate')} "
         "as Nova has them"

@@ -18,7 +18,6 @@ from osc_traitsched.core.change.model import ObjectKind
 from osc_traitsched.core.change.openings import lets_in
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.metadata import hosts_isolated_by, isolated_by
-from osc_traitsched.core.inventory.snapshot import Nova
 from osc_traitsched.core.wanted.hosts import FoundCloud
 from osc_traitsched.core.wanted.units import gone, takes_most
 
@@ -38,7 +37,7 @@ def misplaced_servers(
 
     :param then: the cloud when the plan is carried out
     """
-    nodes = (found.snapshot.nova or Nova()).by_service_host
+    nodes = found.snapshot.nova.by_service_host
     told = {}
     for identity, now in then.aggregate_of_id.items():
         was = found.aggregate_of_id.get(identity, {"hosts": [], "metadata": {}})

@@ -10,7 +10,7 @@ from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
 from osc_traitsched.core.inventory.metadata import Collation, projects_in
 from osc_traitsched.core.inventory.metadata import is_project_id as is_id
-from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
+from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.nova.filter.aggregates import before_suffixes
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.server.image import public_or_own_images as public_or_own
@@ -78,7 +78,7 @@ def with_mirror(cloud: Cloud, found: FoundCloud) -> FoundCloud:
 def _mirrored(
     cloud: Cloud, snapshot: Snapshot, names: Container[str]
 ) -> dict[str, frozenset[str]]:
-    nova = snapshot.nova or Nova()
+    nova = snapshot.nova
     chosen = {each.uuid for each in nova.aggregates if each.name in names}
     there = {
         uuid: nodes & snapshot.by_uuid.keys()

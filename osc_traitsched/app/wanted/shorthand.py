@@ -11,7 +11,6 @@ from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
 from osc_traitsched.core.inventory import selection, trait
 from osc_traitsched.core.inventory.selection import Selectors
-from osc_traitsched.core.inventory.snapshot import Nova
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.server.image import images_of_others as of_others
 from osc_traitsched.core.nova.settings import SchedulerSettings
@@ -138,7 +137,7 @@ def like(
         raise errors.BadUsage(f"{quoted(peer)} matches {len(same)} hosts: name one")
     chosen = [p for p in selection.select(hosts, snapshot).providers if p not in same]
     traits = sorted(filter(_is_yours, found.holdings[same[0].uuid].traits))
-    nodes = {node.uuid: node for node in (snapshot.nova or Nova()).computes}
+    nodes = {node.uuid: node for node in snapshot.nova.computes}
     model = nodes.get(same[0].uuid)
     members = [
         (body["name"], nodes[provider.uuid].service_host)

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from osc_traitsched.core.change.model import Change, Keys, ObjectKind
 from osc_traitsched.core.inventory.metadata import ZONE_KEY
-from osc_traitsched.core.inventory.snapshot import Members, Nova, Snapshot
+from osc_traitsched.core.inventory.snapshot import Members, Snapshot
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.placement.facts import Facts
 
@@ -90,7 +90,7 @@ class CloudModel:
             hosts = moving.setdefault(change.object.id, {})
             hosts.update(dict.fromkeys(change.added, True))
             hosts.update(dict.fromkeys(change.removed, False))
-        nodes = (self.snapshot.nova or Nova()).by_service_host
+        nodes = self.snapshot.nova.by_service_host
         aggregates = list(self.aggregates)
         moves: list[tuple[str, str, bool]] = []
         for number, body in enumerate(aggregates):

@@ -10,7 +10,6 @@ from osc_traitsched.core.change.cloud_model import CloudModel
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.metadata import ZONE_KEY, projects_in
 from osc_traitsched.core.inventory.metadata import single_project_values as alone_in
-from osc_traitsched.core.inventory.snapshot import Nova
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.aggregates import names_projects
 from osc_traitsched.core.nova.filter.state import Fails, HostState, Raises, host_states
@@ -153,7 +152,7 @@ def limits_of(cloud: CloudModel, settings: SchedulerSettings) -> Limits:
 
 
 def _roots(cloud: CloudModel) -> Mapping[str, frozenset[str]]:
-    nodes = (cloud.snapshot.nova or Nova()).by_service_host
+    nodes = cloud.snapshot.nova.by_service_host
     return {host: frozenset(node.uuid for node in each) for host, each in nodes.items()}
 
 
@@ -305,7 +304,7 @@ class AggregateFilters:
 
     @functools.cached_property
     def _alike(self) -> Mapping[Hashable, list[HostState]]:
-        computes = (self._cloud.snapshot.nova or Nova()).computes
+        computes = self._cloud.snapshot.nova.computes
         found: dict[Hashable, list[HostState]] = {}
         for host in host_states(computes, self._cloud.aggregates):
             found.setdefault(tuple(each.uuid for each in host.aggregates), []).append(

@@ -19,7 +19,6 @@ from osc_traitsched.core.inventory.metadata import (
     projects_in,
     requires,
 )
-from osc_traitsched.core.inventory.snapshot import Nova
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.settings import PROJECT_FILTER
 from osc_traitsched.text import listed, quoted, ranges, visible
@@ -68,7 +67,7 @@ class _View:
         self._now, self._then, self._isolated = now, then, _NONE
         self._opened: dict[str, frozenset[str]] = {}
         self._any: dict[str, _Who] = {}
-        nodes = (now.snapshot.nova or Nova()).by_service_host
+        nodes = now.snapshot.nova.by_service_host
         there = frozenset(now.snapshot.by_uuid)
         new: Body = {"hosts": (), "metadata": {}}
         for identity, body in then.aggregate_of_id.items():

@@ -103,7 +103,7 @@ class Survey:
     @property
     def nova(self) -> Nova:
         """Nova's view of hosts; empty if it was not read."""
-        return self.snapshot.nova or Nova()
+        return self.snapshot.nova
 
     @property
     def project_names(self) -> Mapping[str, str]:

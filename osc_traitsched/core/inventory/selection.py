@@ -98,7 +98,7 @@ def select(selectors: Selectors, snapshot: Snapshot) -> Selected:
     :raises EmptyAggregate: for an aggregate without hosts
     :raises AmbiguousName: if several aggregates have the name
     """
-    nova = snapshot.nova or Nova()
+    nova = snapshot.nova
     providers = set(snapshot.hosts if selectors.everything else ())
     computes: set[Compute] = set()
     for pattern in selectors.hosts:

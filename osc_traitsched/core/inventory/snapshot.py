@@ -292,7 +292,7 @@ class Snapshot:
 
     providers: tuple[Provider, ...]
     sharing: frozenset[str] = frozenset()
-    nova: Nova | None = None
+    nova: Nova = Nova()
     unmanaged_roots: frozenset[str] = frozenset()
     unlisted: frozenset[str] = frozenset()
     requested: frozenset[str] | None = None
@@ -360,7 +360,7 @@ class Snapshot:
 
         :param uuids: of the providers that have COMPUTE_NODE
         """
-        names = {compute.node for compute in self.nova.computes} if self.nova else ()
+        names = {compute.node for compute in self.nova.computes}
         unlisted = {
             uuid
             for uuid in self.unmanaged_roots.intersection(uuids)
@@ -371,7 +371,7 @@ class Snapshot:
     @property
     def listed(self) -> int:
         """Number of Nova's compute nodes that have a provider."""
-        computes = self.nova.computes if self.nova else ()
+        computes = self.nova.computes
         return sum(compute.uuid in self.by_uuid for compute in computes)
 
     def names_of(self, uuids: Iterable[str]) -> tuple[str, ...]:
@@ -392,7 +392,7 @@ class Snapshot:
 
     @functools.cached_property
     def _compute_nodes(self) -> frozenset[str]:
-        computes = self.nova.computes if self.nova else ()
+        computes = self.nova.computes
         return frozenset(compute.uuid for compute in computes)
 
     @functools.cached_property
@@ -454,7 +454,7 @@ def membership_differences(
 
     :param snapshot: with Nova's view
     """
-    nova = snapshot.nova or Nova()
+    nova = snapshot.nova
     ordered = sorted(nova.aggregates, key=lambda each: (each.name, each.id))
     return tuple(_difference(each, nova, snapshot, members) for each in ordered)
 

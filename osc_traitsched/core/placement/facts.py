@@ -8,7 +8,7 @@ import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from osc_traitsched.core.inventory.snapshot import Aggregate, Nova, Provider, Snapshot
+from osc_traitsched.core.inventory.snapshot import Aggregate, Provider, Snapshot
 from osc_traitsched.core.inventory.trait import DISABLED
 from osc_traitsched.core.nova.clause import Condition, MemberOf, Resource, Trait
 
@@ -310,7 +310,7 @@ def candidates(answer: Mapping[str, Any], snapshot: Snapshot) -> tuple[Candidate
     :param answer: the body of ``GET /allocation_candidates``
     :param snapshot: with Nova's view
     """
-    nova = snapshot.nova or Nova()
+    nova = snapshot.nova
     nodes = {node.uuid: node for node in nova.computes}
     aggregates = _by_host(nova.aggregates)
     summaries = answer["provider_summaries"]

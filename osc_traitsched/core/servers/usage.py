@@ -12,7 +12,6 @@ from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.inventory.snapshot import (
     Aggregate,
     Compute,
-    Nova,
     Provider,
     Snapshot,
 )
@@ -62,7 +61,7 @@ class TraitUse:
         if isinstance(self.servers, CloudBroke):
             return ()
         names = set(self.hosts)
-        nodes = (self.snapshot.nova or Nova()).computes
+        nodes = self.snapshot.nova.computes
         having = {each.service_host for each in nodes if each.node in names}
         return tuple(each for each in self.servers if each.host not in having)
 

@@ -98,7 +98,7 @@ class _Claiming:
 
     @property
     def _nova(self) -> Nova:
-        return self.found.snapshot.nova or Nova()
+        return self.found.snapshot.nova
 
     # Traits
 

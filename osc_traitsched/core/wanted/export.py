@@ -21,7 +21,6 @@ from osc_traitsched.core.inventory.metadata import (
     trait_in,
 )
 from osc_traitsched.core.inventory.metadata import is_project_id as is_id
-from osc_traitsched.core.inventory.snapshot import Nova
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.wanted.grouping import grouped
 from osc_traitsched.core.wanted.hosts import FoundCloud
@@ -133,7 +132,7 @@ class _GoingBack:
         return here is not None and not {*zones.values()} <= {here, None}
 
     def _is_listed(self, host: str) -> bool:
-        return host in (self._states.found.snapshot.nova or Nova()).by_service_host
+        return host in self._states.found.snapshot.nova.by_service_host
 
     def _requirement(self, unit: Unit, before: Value) -> Iterator[Entry]:
         target, key = unit
@@ -225,7 +224,7 @@ def export_of(found: FoundCloud) -> Export:
 class _Exporting:
     def __init__(self, found: FoundCloud) -> None:
         self._found = found
-        self._nova = found.snapshot.nova or Nova()
+        self._nova = found.snapshot.nova
         self.unsaid: list[str] = []
 
     def traits(self) -> Iterator[Entry]:

@@ -12,7 +12,7 @@ from osc_traitsched.core.change.cloud_model import CloudModel
 from osc_traitsched.core.errors import BadQuestion, TraitSchedError
 from osc_traitsched.core.inventory.metadata import Collation
 from osc_traitsched.core.inventory.selection import Selected, Selectors, select
-from osc_traitsched.core.inventory.snapshot import Holding, Nova, Provider, Snapshot
+from osc_traitsched.core.inventory.snapshot import Holding, Provider, Snapshot
 from osc_traitsched.core.names import is_pattern
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.wanted.grouping import Inventory
@@ -73,7 +73,7 @@ class FoundCloud(CloudModel):
 
     def lacking(self, aggregate: Body, trait: str) -> tuple[str, ...]:
         """Hosts of an aggregate without a trait, or not in it in Placement."""
-        nodes = (self.snapshot.nova or Nova()).by_service_host
+        nodes = self.snapshot.nova.by_service_host
         having = self.holders.get(trait, frozenset())
         inside = having & self.inside.get(aggregate["uuid"], frozenset())
         return tuple(
@@ -210,9 +210,8 @@ class Hosts:
         return self._known[text.text]
 
     def _is_whole(self, name: str) -> bool:
-        nova = self._snapshot.nova
-        is_service = nova is not None and name in nova.by_service_host
-        return name in self._snapshot.by_name or is_service
+        snapshot = self._snapshot
+        return name in snapshot.by_name or name in snapshot.nova.by_service_host
 
     def _group(self, group: Group) -> Selected:
         if group.source is Source.NAMES:

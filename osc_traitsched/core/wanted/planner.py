@@ -20,7 +20,6 @@ from osc_traitsched.core.change.traits import present, traits_found
 from osc_traitsched.core.errors import CloudBroke, NoProvider, TraitSchedError
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.metadata import ZONE_KEY, isolated_by
-from osc_traitsched.core.inventory.snapshot import Nova
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.required import required_traits
 from osc_traitsched.core.nova.settings import SchedulerSettings
@@ -50,7 +49,7 @@ def with_problem(change: Change, found: FoundCloud) -> Change:
 def _problem(change: Change, found: FoundCloud) -> TraitSchedError | None:
     if not change.object.id:
         return NoProvider(change.object.host)
-    ironic = (found.snapshot.nova or Nova()).ironic
+    ironic = found.snapshot.nova.ironic
     root = found.snapshot.by_uuid[change.object.id].root
     if root in ironic:
         name = min(change.after)

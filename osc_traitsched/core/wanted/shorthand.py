@@ -19,7 +19,6 @@ from osc_traitsched.core.change.model import (
 )
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.metadata import REQUIRED, isolated_by, key_of
-from osc_traitsched.core.inventory.snapshot import Nova
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.wanted.claiming import provider_object
 from osc_traitsched.core.wanted.export import entry
@@ -271,7 +270,7 @@ class Holders:
     def _roots(self) -> list[tuple[Object, str]]:
         """Root providers of the aggregate's hosts, each with the service host."""
         found, snapshot = self.found, self.found.snapshot
-        nodes = (snapshot.nova or Nova()).by_service_host
+        nodes = snapshot.nova.by_service_host
         return [
             (provider_object(found, snapshot.by_uuid[node.uuid]), host)
             for host in sorted(self.aggregate["hosts"])

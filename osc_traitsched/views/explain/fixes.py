@@ -237,7 +237,7 @@ def _chosen(uuids: Sequence[str], explanation: Explanation) -> list[Option]:
 
 def _all_at_once(uuids: frozenset[str], explanation: Explanation) -> Option:
     facts = explanation.facts
-    members = facts.snapshot.nova.members if facts and facts.snapshot.nova else {}
+    members = facts.snapshot.nova.members if facts else {}
     for aggregate in explanation.question.aggregates:
         if members.get(aggregate["uuid"]) == uuids:
             name = str(aggregate["name"])

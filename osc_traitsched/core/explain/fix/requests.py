@@ -293,7 +293,7 @@ def _zones(question: Question, facts: Facts, roots: Sequence[str]) -> list[str]:
     if question.is_forced:
         # The host's own zone counts, whatever is asked for.
         return []
-    members = facts.snapshot.nova.members if facts.snapshot.nova else {}
+    members = facts.snapshot.nova.members
     counts: dict[str, int] = {}
     for aggregate in question.aggregates:
         zone = zone_in(aggregate["metadata"], question.assumptions.collation)
