@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from importlib import import_module, metadata
 from typing import Any
 
@@ -17,12 +18,13 @@ def command(verb: str) -> Any:
     """Return a command's class."""
     points = metadata.distribution("osc-traitsched").entry_points
     (point,) = (each for each in points if each.name == verb.replace(" ", "_"))
-    module, _, name = point.load().path.partition(":")
+    module, name = point.load().path
     return getattr(import_module(module), name)
 
 
 def example(verb: str) -> str:
-    """Return a command's example, as one would type it."""
-    found = f"trait-sched {command(verb).example}"
-    assert found.startswith(f"{verb} ")
-    return f"openstack {found}"
+    """Return a command's first example, as one would type it."""
+    lines = textwrap.dedent(command(verb).examples).strip().splitlines()
+    first = next(line for line in lines if not line.startswith("#"))
+    assert f"trait-sched {first} ".startswith(f"{verb} ")
+    return f"openstack trait-sched {first}"

@@ -27,7 +27,16 @@ class AddTraits(ShorthandWriter):
     get the traits of a peer.
     """
 
-    example = "add CUSTOM_GOLD cmp02 --create"
+    examples = """
+        # Create a trait, and add it to a host
+        add CUSTOM_GOLD cmp02 --create
+        # Show what would be written to a range of hosts
+        add CUSTOM_GOLD 'cmp0[0-3]' --dry-run
+        # Two traits for all hosts of an aggregate
+        add CUSTOM_GOLD,CUSTOM_SSD --aggregate gold
+        # What a peer has, on a new host, with its aggregates
+        add --like cmp01 cmp02 --aggregates --dry-run
+    """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """The parser of this command's options."""
@@ -118,7 +127,14 @@ class RemoveTraits(write_args.Writer):
     image would lose its last host, or if nova-compute owns the trait.
     """
 
-    example = "remove CUSTOM_COMMON cmp02"
+    examples = """
+        # Remove a trait from a host
+        remove CUSTOM_COMMON cmp02
+        # See what requires it, and write nothing
+        remove CUSTOM_GOLD --all --dry-run
+        # From all hosts of a zone
+        remove CUSTOM_GOLD --availability-zone az-west
+    """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """The parser of this command's options."""

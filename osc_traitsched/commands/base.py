@@ -26,7 +26,7 @@ from stevedore.extension import Extension
 from osc_traitsched import paste
 from osc_traitsched.cloud.connection import TIMEOUT, HttpCloud
 from osc_traitsched.cloud.service import Cloud, unread
-from osc_traitsched.commands import arguments, examples
+from osc_traitsched.commands import arguments
 from osc_traitsched.core import errors
 from osc_traitsched.core.errors import Mistakes, TraitSchedError
 from osc_traitsched.core.nova.settings import SchedulerSettings
@@ -261,9 +261,9 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
     :cvar exit_code: of a run without errors that returns none
     """
 
-    #: An example for the help, after ``openstack trait-sched``; it runs on the tests'
-    #: cloud.
-    example = ""
+    #: For the help, without ``openstack trait-sched``: commands, a line each, with a
+    #: comment above. The first command runs on the tests' cloud.
+    examples = ""
 
     timeout: float | None = None
     exit_code = ExitCode.DONE
@@ -271,8 +271,11 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
 
     def get_epilog(self) -> str:
         """The text below the options: examples, and cliff's own."""
-        text = examples.epilog(type(self).__name__, self.example)
-        return f"{text}\n\n{super().get_epilog()}"
+        rows = textwrap.dedent(self.examples).strip().splitlines()
+        words = ("" if row[:1] == "#" else "openstack trait-sched " for row in rows)
+        text = "\n".join(f"  {start}{row}" for start, row in zip(words, rows))
+        title = "Examples" if len(rows) > 1 else "Example"
+        return f"{title}:\n\n{text}\n\n{super().get_epilog()}"
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """A parser with the options that all commands have."""

@@ -39,7 +39,14 @@ class ShowCapacity(base.Command):
     prints the first line alone.
     """
 
-    example = "capacity gold --image raw"
+    examples = """
+        # How many more servers of a flavor fit, with an image
+        capacity gold --image raw
+        # All public flavors, if a host were lost and two were added
+        capacity --without cmp01 --with cmp02=2
+        # For cron: exit 7 if fewer than 5 fit
+        capacity gold --at-least 5
+    """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """The parser of this command's options."""

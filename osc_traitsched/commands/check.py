@@ -177,7 +177,14 @@ class Check(Checker):
     prints the number of findings alone.
     """
 
-    example = "check traits isolation --fail-on warning"
+    examples = """
+        # Two areas; warnings count as well
+        check traits isolation --fail-on warning
+        # Everything
+        check
+        # What concerns one flavor
+        check --flavor gold
+    """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """The parser of this command's options."""

@@ -71,7 +71,9 @@ class ShowConfig(Configuring, _Lines):
     asked.
     """
 
-    example = "config show --nova-release 2025.1"
+    examples = """
+        config show --nova-release 2025.1
+    """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """The parser of this command's options."""
@@ -104,7 +106,12 @@ class ConfigDoctor(_Lines):
     unknown options alone.
     """
 
-    example = "config doctor -f json"
+    examples = """
+        # For a program
+        config doctor -f json
+        # What is known of nova-scheduler's settings, and how to supply the rest
+        config doctor
+    """
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Look, and show."""
@@ -131,7 +138,14 @@ class SaveConfig(base.Command):
     Exits 5 and writes nothing if the file exists and differs.
     """
 
-    example = "config save --nova-release 2025.1 --dry-run"
+    examples = """
+        # Show what would be saved
+        config save --nova-release 2025.1 --dry-run
+        # Name the scheduler's nova.conf once
+        config save --nova-conf /etc/nova/nova.conf
+        # A distribution's defaults, and one option
+        config save --baseline kolla-ansible --set scheduler.max_placement_results=100
+    """
 
     auth_required = False
 
@@ -212,7 +226,9 @@ class WriteNovaConf(_WriteConfig):
     --nova-release no cloud is asked.
     """
 
-    example = "config nova-conf --enable isolation --nova-release 2025.1"
+    examples = """
+        config nova-conf --enable isolation --nova-release 2025.1
+    """
 
     deployment = settings.NOVA_CONF
 
@@ -226,7 +242,9 @@ class WriteTripleo(_WriteConfig):
     --nova-release no cloud is asked.
     """
 
-    example = "config tripleo --enable isolation --nova-release wallaby"
+    examples = """
+        config tripleo --enable isolation --nova-release wallaby
+    """
 
     deployment = settings.TRIPLEO
 
@@ -245,7 +263,9 @@ class WriteRhoso(_WriteConfig):
     replaced otherwise. No cloud is asked: RHOSO is Nova 2023.1.
     """
 
-    example = "config rhoso --enable isolation"
+    examples = """
+        config rhoso --enable isolation
+    """
 
     deployment = settings.RHOSO
 

@@ -125,10 +125,10 @@ class TryFilter(base.Lister):
     depends on what is unknown.
     """
 
-    example = (
-        "filter try log_everything_filter.py:LogEverythingFilter gold raw "
-        '--nova-python "$NOVA_PYTHON"'
-    )
+    examples = """
+        filter try log_everything_filter.py:LogEverythingFilter gold raw \
+--nova-python "$NOVA_PYTHON"
+    """
 
     says_where = True
 
@@ -204,7 +204,14 @@ class Explain(base.Command):
     what no API shows. "openstack -q" prints the verdict alone.
     """
 
-    example = "explain gold raw"
+    examples = """
+        # Why a flavor and an image get no host
+        explain gold raw
+        # For a project, in a zone
+        explain gold raw --project demo --availability-zone az-east
+        # Which flavors can boot an image
+        explain --image raw
+    """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """The parser of this command's options."""
@@ -354,7 +361,14 @@ class ListCandidates(base.Lister):
     host whether all filters pass it. "openstack -q" prints their names on one line.
     """
 
-    example = "candidates gold raw --availability-zone az-east"
+    examples = """
+        # Hosts of one zone, best first
+        candidates gold raw --availability-zone az-east
+        # The first five, with their weights
+        candidates gold raw --limit 5 --weights
+        # For a program
+        candidates gold raw -f json
+    """
 
     says_where = True
     none = ""

@@ -115,7 +115,14 @@ class IsolateAggregate(ShorthandWriter):
     has changed it.
     """
 
-    example = "isolate silver CUSTOM_SILVER --flavor silver --dry-run"
+    examples = """
+        # Show what would be written
+        isolate silver CUSTOM_SILVER --flavor silver --dry-run
+        # Create the trait, and keep a way back
+        isolate silver CUSTOM_SILVER --create --undo undo.yaml
+        # An image requires it, too
+        isolate silver CUSTOM_SILVER --flavor silver --image rocky
+    """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """The parser of this command's options."""
@@ -160,7 +167,14 @@ class UnisolateAggregate(ShorthandWriter):
     host, or if something requires a trait that no host would have.
     """
 
-    example = "unisolate silver --dry-run"
+    examples = """
+        # Show what would be written
+        unisolate silver --dry-run
+        # One of its traits only
+        unisolate silver CUSTOM_SILVER
+        # Remove the traits from hosts, flavors and images, too
+        unisolate silver --remove-traits --undo undo.yaml
+    """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """The parser of this command's options."""

@@ -25,7 +25,14 @@ class ListTraits(base.Lister):
     traits. JSON and YAML always have all traits, as lists.
     """
 
-    example = "list --by-trait --custom"
+    examples = """
+        # Which hosts have which custom traits
+        list --by-trait --custom
+        # All traits of some hosts
+        list --host 'cmp0[0-3]' --long
+        # Hosts that still lack a trait
+        list --without-trait CUSTOM_GOLD
+    """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """The parser of this command's options."""
@@ -87,7 +94,14 @@ class ListAggregates(base.Lister):
     who may not read providers or hosts.
     """
 
-    example = "aggregate list --long"
+    examples = """
+        # With the hosts' names
+        aggregate list --long
+        # One row an aggregate
+        aggregate list
+        # For a program
+        aggregate list -f json
+    """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """The parser of this command's options."""
@@ -117,7 +131,14 @@ class CheckMirror(Checker):
     if a finding is at least as severe as --fail-on.
     """
 
-    example = "mirror check --fail-on warning"
+    examples = """
+        # Exit 7 on warnings, too
+        mirror check --fail-on warning
+        # Errors alone decide
+        mirror check
+        # For a program
+        mirror check -f json
+    """
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Read, judge, and show."""
@@ -135,7 +156,14 @@ class RepairMirror(write_args.Writer):
     provider that has to change.
     """
 
-    example = "mirror repair --dry-run"
+    examples = """
+        # Show what is not synced
+        mirror repair --dry-run
+        # Tell a script whether anything is to be done
+        mirror repair --dry-run --exit-code
+        # Repair it
+        mirror repair
+    """
 
     nothing = ""
 

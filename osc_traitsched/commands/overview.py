@@ -20,7 +20,6 @@ GROUPS = {
         "server explain": "why a server failed, and whether a host could take it now",
         "server destinations": "which hosts could take a server that is moved",
         "server misplaced": "servers on hosts that they could not get today",
-        "server list": "with --misplaced: the same as server misplaced",
         "host show": "what a host has, and which flavors it could take",
         "host drain": "where the servers of a host could go, all together",
         "filter try": "try a host filter or weigher of your own on every host",
@@ -63,7 +62,7 @@ _COMMANDS = {name: text for group in GROUPS.values() for name, text in group.ite
 class Overview(base.Command):
     """Show what commands there are."""
 
-    example = "explain --help"
+    examples = "explain --help"
 
     auth_required = False
 

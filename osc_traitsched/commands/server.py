@@ -1,4 +1,4 @@
-"""Commands for existing servers: server list, explain, destinations; host drain."""
+"""Commands for existing servers: misplaced, explain, destinations; host drain."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ from osc_traitsched.views.server import destinations as views
 from osc_traitsched.views.server import document, placements, prose
 from osc_traitsched.views.server import failed as failed_views
 
-# openstack trait-sched server list.
+# openstack trait-sched server misplaced.
 
 
-class ListServers(base.Lister):
+class ListMisplaced(base.Lister):
     """List servers the scheduler would no longer put on their host.
 
     Judges each server on its own host: traits, isolated aggregates, zones, projects,
@@ -47,23 +47,21 @@ class ListServers(base.Lister):
     can't be judged. "openstack -q" prints the numbers alone.
     """
 
-    example = "server list --misplaced --availability-zone az-west"
+    examples = """
+        # Servers of one zone
+        server misplaced --availability-zone az-west
+        # If isolation were on
+        server misplaced --set scheduler.enable_isolated_aggregate_filtering=true
+        # One project's, for a program
+        server misplaced --project demo -f json
+    """
 
     says_where = True
-    needs_flag = True
     found: Placements | None = None
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """The parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
-        parser.add_argument(
-            "--misplaced",
-            action="store_true",
-            required=self.needs_flag,
-            help="servers the scheduler would no longer put on their host"
-            if self.needs_flag
-            else argparse.SUPPRESS,
-        )
         parser.add_argument(
             "--unknown",
             action="store_true",
@@ -120,18 +118,6 @@ class ListServers(base.Lister):
         self.formatter.emit_list(columns, shown, self.app.stdout, args)
 
 
-class ListMisplaced(ListServers):
-    """List servers the scheduler would no longer put on their host.
-
-    The same as "server list --misplaced". Nothing is written. Exits 7 if any server
-    is misplaced, and 8 if none is but some can't be judged.
-    """
-
-    example = "server misplaced --availability-zone az-west"
-
-    needs_flag = False
-
-
 def _visible_lines(text: str) -> str:
     return "\n".join(map(visible, text.split("\n")))
 
@@ -160,7 +146,16 @@ class ExplainServer(base.Command):
     there are any.
     """
 
-    example = "server explain web-3"
+    examples = """
+        # Why a server failed
+        server explain web-3
+        # With a network that Nova does not show any more
+        server explain web-3 --network private
+        # All details
+        server explain web-3 --long
+        # All servers that failed since yesterday, one block a cause
+        server explain --failed --since 24h
+    """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """The parser of this command's options."""
@@ -290,7 +285,14 @@ class ServerDestinations(base.Command):
     verdict alone.
     """
 
-    example = "server destinations web-1 --for live-migration"
+    examples = """
+        # Where it could be migrated live
+        server destinations web-1 --for live-migration
+        # The move that suits its state
+        server destinations web-1
+        # Who could take it with another flavor
+        server destinations web-1 --for resize --flavor gold
+    """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """The parser of this command's options."""
@@ -366,7 +368,16 @@ class DrainHost(base.Command):
     could move, or fewer, by what no API shows. "openstack -q" prints the verdict alone.
     """
 
-    example = "host drain cmp01"
+    examples = """
+        # Where its servers could go, and the commands that move them
+        host drain cmp01
+        # With the scheduler's own configuration
+        host drain cmp01 --nova-conf /etc/nova/nova.conf
+        # For a program
+        host drain cmp01 -f json
+        # The moves as a script that stops at the first failure
+        host drain cmp01 --script
+    """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """The parser of this command's options."""
@@ -387,11 +398,6 @@ class DrainHost(base.Command):
             action="append",
             default=[],
             help="drain all hosts of a host aggregate: name, ID or UUID",
-        )
-        parser.add_argument(
-            "--plan",
-            action="store_true",
-            help="the default: print the plan, and move nothing",
         )
         parser.add_argument(
             "--script",

@@ -36,7 +36,12 @@ class ShowTrait(base.Command):
     without the trait. Nothing is written.
     """
 
-    example = "trait show CUSTOM_GOLD"
+    examples = """
+        # Who has a trait, and who needs it
+        trait show CUSTOM_GOLD
+        # For a program
+        trait show CUSTOM_GOLD -f json
+    """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """The parser of this command's options."""
@@ -65,7 +70,12 @@ class ListTraitUses(base.TextLister):
     requires. "list" shows the traits of each host instead.
     """
 
-    example = "trait list --all"
+    examples = """
+        # All traits, those of nova-compute, too
+        trait list --all
+        # Traits that you or a flavor chose
+        trait list
+    """
     uses: tuple[TraitUse, ...] = ()
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -139,7 +149,12 @@ class RenameTrait(_TraitWriter):
     "openstack trait delete" removes it.
     """
 
-    example = "trait rename CUSTOM_COMMON CUSTOM_ALL --dry-run"
+    examples = """
+        # Show what would be written
+        trait rename CUSTOM_COMMON CUSTOM_ALL --dry-run
+        # Write, and keep a way back
+        trait rename CUSTOM_COMMON CUSTOM_ALL --undo undo.yaml
+    """
 
     def add_name(self, parser: argparse.ArgumentParser) -> None:
         """Add the new name."""
@@ -156,7 +171,12 @@ class RetireTrait(_TraitWriter):
     The name stays in Placement; "openstack trait delete" removes it.
     """
 
-    example = "trait retire CUSTOM_COMMON --dry-run"
+    examples = """
+        # Show what would be written
+        trait retire CUSTOM_COMMON --dry-run
+        # Write, and keep a way back
+        trait retire CUSTOM_COMMON --undo undo.yaml
+    """
 
 
 # openstack trait-sched host show.
@@ -171,7 +191,12 @@ class ShowHost(base.Command):
     flavor fits, 8 if that depends on nova.conf or a filter, else 3.
     """
 
-    example = "host show cmp01"
+    examples = """
+        # What a host could take
+        host show cmp01
+        # With an image, as one project
+        host show cmp01 --image rocky --project acme
+    """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """The parser of this command's options."""

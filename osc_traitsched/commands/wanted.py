@@ -239,7 +239,14 @@ class PlanWanted(Summed):
     have. Exits 5 if apply would refuse the plan.
     """
 
-    example = "plan wanted.yaml"
+    examples = """
+        # Show what apply would write
+        plan wanted.yaml
+        # For a review, and for apply --reviewed
+        plan wanted.yaml -f json
+        # Tell a script whether the cloud differs
+        plan wanted.yaml --exit-code
+    """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """The parser of this command's options."""
@@ -272,7 +279,14 @@ class ApplyWanted(write_args.Writer, Summed):
     something is not as wanted.
     """
 
-    example = "apply wanted.yaml --undo undo.yaml"
+    examples = """
+        # Write, and keep a way back
+        apply wanted.yaml --undo undo.yaml
+        # Write what was reviewed, and nothing else
+        apply wanted.yaml --reviewed plan.json
+        # Show it, and write nothing
+        apply wanted.yaml --dry-run
+    """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """The parser of this command's options."""
@@ -364,7 +378,9 @@ class ExportWanted(base.Command):
     Comments say what no file can. Nothing is written.
     """
 
-    example = "export | tee wanted.yaml"
+    examples = """
+        export | tee wanted.yaml
+    """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """The parser of this command's options."""

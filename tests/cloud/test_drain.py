@@ -50,7 +50,7 @@ def run(prefiltering, monkeypatch):
 @pytest.fixture
 def plan(prefiltering, run):
     def planned(*hosts, code=0):
-        options = ("--plan", "--nova-conf", str(prefiltering.nova_conf), "-f", "json")
+        options = ("--nova-conf", str(prefiltering.nova_conf), "-f", "json")
         done = run("trait-sched", "host", "drain", *hosts, *options)
         assert (done.err, done.code) == ("", code)
         closed("host drain").validate(done.json)

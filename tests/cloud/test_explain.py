@@ -289,7 +289,7 @@ def test_quiet_is_the_verdict_alone(make, prefiltering, raw):
             (("server", "explain", "calm"), "Nova would still allow "),
             (("server", "destinations", "calm"), "Live migration of calm from "),
             (("host", "drain", boot.host), "The only server can move off "),
-            (("server", "list", "--misplaced"), "The only server"),
+            (("server", "misplaced"), "The only server"),
             (("config", "doctor"), "Unknown, and it matters on this cloud: "),
         ):
             done = shell.run(prefiltering.environment, "-q", "trait-sched", *arguments)

@@ -131,7 +131,7 @@ class Scene:
     def listed(self, *options: str, fmt: str = "json") -> shell.Run:
         file = str(self.cloud.nova_conf)
         given = ("--nova-conf", file, "--set", "database_collation=case-sensitive")
-        words = ("trait-sched", "server", "list", "--misplaced", *given, *options)
+        words = ("trait-sched", "server", "misplaced", *given, *options)
         return shell.run(self.cloud.environment, *words, "-f", fmt)
 
     def answers(self, *options: str) -> dict[str, Mapping[str, Any]]:

@@ -17,9 +17,8 @@ def nova(placement, proxy):
     return found
 
 
-@pytest.mark.parametrize("plan", [[], ["--plan"]])
-def test_a_host_that_is_not_there_is_not_guessed(openstack, nova, proxy, plan):
-    done = openstack("host", "drain", "cmp1", *plan)
+def test_a_host_that_is_not_there_is_not_guessed(openstack, nova, proxy):
+    done = openstack("host", "drain", "cmp1")
     assert not proxy.writes
     assert done.code == 1
     assert done.err.endswith("no host matches 'cmp1'; did you mean cmp01?\n")

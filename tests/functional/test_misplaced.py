@@ -68,7 +68,7 @@ def crowd(tmp_path_factory):
 def listed(proxy, *options):
     """Return the rows, and what they cost."""
     before = len(proxy.requests)
-    words = ("trait-sched", "server", "list", "--misplaced", *SETTINGS, *options)
+    words = ("trait-sched", "server", "misplaced", *SETTINGS, *options)
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, *words, "-f", "json"],
         env={**shell.login(proxy.url), "PYTHONWARNINGS": "ignore"},

@@ -8,16 +8,18 @@ import types
 import pytest
 
 from osc_traitsched import entry
-from osc_traitsched.commands.isolation import ShorthandWriter
 from osc_traitsched.commands.write_args import Writer
+from tests import examples
 
 WRITING = {
-    entry.AddTraits: ["CUSTOM_A", "--all"],
-    entry.RemoveTraits: ["CUSTOM_A", "--all", "--force"],
-    entry.IsolateAggregate: ["gold", "CUSTOM_A", "--force"],
-    entry.UnisolateAggregate: ["gold", "--force", "--remove-traits"],
-    entry.RepairMirror: ["--dry-run"],
-    entry.ApplyWanted: ["wanted.yaml", "--force"],
+    entry.add.AddTraits: ["CUSTOM_A", "--all"],
+    entry.add.RemoveTraits: ["CUSTOM_A", "--all", "--force"],
+    entry.isolation.IsolateAggregate: ["gold", "CUSTOM_A", "--force"],
+    entry.isolation.UnisolateAggregate: ["gold", "--force", "--remove-traits"],
+    entry.listing.RepairMirror: ["--dry-run"],
+    entry.wanted.ApplyWanted: ["wanted.yaml", "--force"],
+    entry.usage.RenameTrait: ["CUSTOM_A", "CUSTOM_B", "--dry-run"],
+    entry.usage.RetireTrait: ["CUSTOM_A", "--dry-run"],
 }
 
 
@@ -32,10 +34,9 @@ def parser():
 
 
 def test_these_are_all_the_commands_that_write():
-    app = types.SimpleNamespace(command_manager=types.SimpleNamespace(namespace="none"))
-    made = {type(each(app, argparse.Namespace())) for each in WRITING}
-    direct = set(Writer.__subclasses__()) - {ShorthandWriter}
-    assert direct | set(ShorthandWriter.__subclasses__()) == made
+    commands = map(examples.command, examples.verbs())
+    writing = {command.__name__ for command in commands if issubclass(command, Writer)}
+    assert writing == {stand_in.__name__ for stand_in in WRITING}
 
 
 @pytest.mark.parametrize("command", WRITING, ids=lambda each: each.__name__)
@@ -57,5 +58,5 @@ def test_an_abbreviated_one_is_not(parser, command, cut, capsys):
 
 def test_an_abbreviated_option_with_a_value_is_not_taken_either(parser, capsys):
     with pytest.raises(SystemExit):
-        parser(entry.AddTraits).parse_args(["CUSTOM_A", "--hos=cmp*"])
+        parser(entry.add.AddTraits).parse_args(["CUSTOM_A", "--hos=cmp*"])
     assert "--hos=cmp*" in capsys.readouterr().err

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import inspect
 import types
 
 import pytest
 
 from osc_traitsched import entry
+from tests import examples
 
 ODD = "\u202eabc\x1b[2J"
 SHOWN = r"\u202eabc\x1b[2J"
-COMMANDS = [
-    each
-    for name, each in inspect.getmembers(entry, inspect.isclass)
-    if each.__module__ == entry.__name__ and not name.startswith("_")
-]
+COMMANDS = [entry.overview.Overview, *map(examples.command, examples.verbs())]
 
 
 def refused(capsys, command, *arguments):
@@ -38,25 +34,16 @@ def test_no_command_says_what_a_terminal_obeys(capsys, command, option):
 @pytest.mark.parametrize(
     ("command", "arguments"),
     [
-        (entry.ListTraits, [f"--timeout={ODD}"]),
-        (entry.ListTraits, [ODD]),
-        (entry.AddTraits, ["CUSTOM_A", "--all", f"--jobs={ODD}"]),
-        (entry.ListCandidates, ["small", "-", f"--limit={ODD}"]),
-        (entry.Explain, ["small", "-", f"--flavor-property={ODD}"]),
-        (entry.Check, [f"--nova-release={ODD}"]),
-        (entry.Check, [f"--set={ODD}"]),
+        (entry.listing.ListTraits, [f"--timeout={ODD}"]),
+        (entry.listing.ListTraits, [ODD]),
+        (entry.add.AddTraits, ["CUSTOM_A", "--all", f"--jobs={ODD}"]),
+        (entry.explain.ListCandidates, ["small", "-", f"--limit={ODD}"]),
+        (entry.explain.Explain, ["small", "-", f"--flavor-property={ODD}"]),
+        (entry.check.Check, [f"--nova-release={ODD}"]),
+        (entry.check.Check, [f"--set={ODD}"]),
     ],
 )
 def test_what_was_given_is_named_visibly(capsys, command, arguments):
     said = refused(capsys, command, *arguments)
     assert SHOWN in said.replace("\\\\", "\\")
     assert said.isprintable()
-
-
-def test_misplaced_servers_have_a_command_and_an_option(capsys):
-    assert "--misplaced" in refused(capsys, entry.ListServers)
-    app = types.SimpleNamespace(command_manager=types.SimpleNamespace(namespace="none"))
-    made = entry.ListMisplaced(app, argparse.Namespace())
-    assert isinstance(made, type(entry.ListServers(app, argparse.Namespace())))
-    for words in [], ["--misplaced"], ["--host", "cmp1,cmp2"]:
-        made.get_parser("it").parse_args(words)

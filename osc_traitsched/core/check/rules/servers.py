@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.finding import NOTE, WARNING, Fault, SubjectKind
 from osc_traitsched.core.check.rule import rule
-from osc_traitsched.paste import Option, openstack
+from osc_traitsched.paste import openstack
 from osc_traitsched.text import count, ranges
 
-_MISPLACED = openstack("trait-sched server list", Option("--misplaced"))
+_MISPLACED = openstack("trait-sched server misplaced")
 
 
 @rule("servers-misplaced", SubjectKind.SERVERS, reads_servers=True)
