@@ -290,7 +290,11 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
             help="how long a service may be silent, before its answer or within it "
             f"(default: api_timeout of clouds.yaml, else {TIMEOUT})",
         )
+        self.options(parser)
         return parser
+
+    def options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the options of this command alone; called once, by ``get_parser``."""
 
     def cloud(self) -> Cloud:
         """The cloud of the user's login."""

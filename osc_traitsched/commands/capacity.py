@@ -48,9 +48,7 @@ class ShowCapacity(base.Command):
         capacity gold --at-least 5
     """
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """The parser of this command's options."""
-        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+    def options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "flavors",
             metavar="FLAVOR",
@@ -78,11 +76,9 @@ class ShowCapacity(base.Command):
         request_args.add_kind(parser)
         scheduler_args.add_options(parser)
         explain.add_format(parser, _PROMETHEUS)
-        return parser
 
     @gc_paused()
     def take_action(self, args: argparse.Namespace) -> int:
-        """Read, count, and show."""
         query = _query(args)
         sources = scheduler_args.sources(args, self.app)
         spec = request_args.kind(args)

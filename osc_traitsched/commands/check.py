@@ -58,9 +58,7 @@ class Checker(base.TextLister):
     nothing = ""
     findings: tuple[Finding, ...] = ()
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """The parser of this command's options."""
-        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+    def options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "--ignore",
             type=_rule_id,
@@ -93,7 +91,6 @@ class Checker(base.TextLister):
             "its output with -f json",
         )
         scheduler_args.add_options(parser)
-        return parser
 
     def find(
         self,
@@ -186,9 +183,8 @@ class Check(Checker):
         check --flavor gold
     """
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """The parser of this command's options."""
-        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+    def options(self, parser: argparse.ArgumentParser) -> None:
+        super().options(parser)
         parser.add_argument(
             "rules",
             metavar="RULE",
@@ -208,10 +204,8 @@ class Check(Checker):
             help="run the rules on rare faults, too",
         )
         request_args.add_named(parser, "only findings about this {}")
-        return parser
 
     def take_action(self, args: argparse.Namespace) -> Table:
-        """Read, judge, and show."""
         return self.find(
             args, args.rules, args.flavors, args.images, args.servers, args.pedantic
         )

@@ -132,9 +132,7 @@ class TryFilter(base.Lister):
 
     says_where = True
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """The parser of this command's options."""
-        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+    def options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "plugin",
             type=arguments.some,
@@ -144,10 +142,8 @@ class TryFilter(base.Lister):
         )
         request_args.add_options(parser)
         _add_options(parser)
-        return parser
 
     def take_action(self, args: argparse.Namespace) -> Table:
-        """Read, run, and show."""
         cloud = self.cloud()
         sources = scheduler_args.sources(args, self.app)
         asked = request.question(cloud, request_args.server_spec(args), sources)
@@ -213,9 +209,7 @@ class Explain(base.Command):
         explain --image raw
     """
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """The parser of this command's options."""
-        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+    def options(self, parser: argparse.ArgumentParser) -> None:
         request_args.add_options(parser)
         add_own_filter_options(parser)
         parser.add_argument(
@@ -226,11 +220,9 @@ class Explain(base.Command):
             help="ask for this many servers (default: 1)",
         )
         add_showing(parser)
-        return parser
 
     @gc_paused()
     def take_action(self, args: argparse.Namespace) -> int:
-        """Read, think, and show."""
         if args.hosts and not (args.flavor or args.flavor_option):
             show = paste.openstack("trait-sched host show", args.hosts[0])
             command = paste.line(show, self.repeated_options)
@@ -373,9 +365,7 @@ class ListCandidates(base.Lister):
     says_where = True
     none = ""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """The parser of this command's options."""
-        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+    def options(self, parser: argparse.ArgumentParser) -> None:
         request_args.add_options(parser)
         add_own_filter_options(parser)
         parser.add_argument(
@@ -394,7 +384,6 @@ class ListCandidates(base.Lister):
             action="store_true",
             help="print the query that Nova would send instead of sending it",
         )
-        return parser
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Ask, and show."""

@@ -34,9 +34,7 @@ class ListTraits(base.Lister):
         list --without-trait CUSTOM_GOLD
     """
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """The parser of this command's options."""
-        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+    def options(self, parser: argparse.ArgumentParser) -> None:
         arguments.add_host_options(parser)
         parser.add_argument(
             "--custom", action="store_true", help="custom traits only, in every format"
@@ -56,10 +54,8 @@ class ListTraits(base.Lister):
             action="store_true",
             help="show one row for each trait, with its hosts",
         )
-        return parser
 
     def take_action(self, args: argparse.Namespace) -> listing.Table:
-        """Read, and show."""
         if args.by_trait and args.tree:
             raise BadUsage("--by-trait goes without --tree")
         selectors = arguments.selectors(args)
@@ -103,16 +99,12 @@ class ListAggregates(base.Lister):
         aggregate list -f json
     """
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """The parser of this command's options."""
-        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+    def options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "--long", action="store_true", help="show hosts by name in tables, too"
         )
-        return parser
 
     def take_action(self, args: argparse.Namespace) -> Table:
-        """Read, compare, and show."""
         found = aggregates.compare(self.cloud())
         if found.snapshot.unlisted:
             base.LOG.warning("%s", terminal.unlisted(found.snapshot))
@@ -141,7 +133,6 @@ class CheckMirror(Checker):
     """
 
     def take_action(self, args: argparse.Namespace) -> Table:
-        """Read, judge, and show."""
         return self.find(args, ["mirror"])
 
 
@@ -167,14 +158,10 @@ class RepairMirror(write_args.Writer):
 
     nothing = ""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """The parser of this command's options."""
-        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+    def options(self, parser: argparse.ArgumentParser) -> None:
         write_args.add_options(parser)
-        return parser
 
     def take_action(self, args: argparse.Namespace) -> Table:
-        """Plan, and write or show."""
         write_args.check(args)
         arguments.check_columns(args, results.COLUMNS)
         cloud = self.cloud()

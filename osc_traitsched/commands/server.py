@@ -59,9 +59,7 @@ class ListMisplaced(base.Lister):
     says_where = True
     found: Placements | None = None
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """The parser of this command's options."""
-        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+    def options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "--unknown",
             action="store_true",
@@ -79,10 +77,8 @@ class ListMisplaced(base.Lister):
         )
         arguments.add_host_options(parser)
         scheduler_args.add_options(parser)
-        return parser
 
     def take_action(self, args: argparse.Namespace) -> Table:
-        """Read, judge, and show."""
         if args.project is None and args.project_domain is not None:
             raise BadUsage("--project-domain goes with --project")
         arguments.check_columns(args, placements.COLUMNS)
@@ -157,18 +153,14 @@ class ExplainServer(base.Command):
         server explain --failed --since 24h
     """
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """The parser of this command's options."""
-        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+    def options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("server", nargs="?", help="a server: name or ID")
         _add_failed(parser)
         request_args.add_given(parser, is_moved=False)
         explain.add_own_filter_options(parser)
         explain.add_showing(parser)
-        return parser
 
     def take_action(self, args: argparse.Namespace) -> int:
-        """Read, think, and show."""
         if args.failed:
             return self._all_failed(args)
         if args.server is None or args.since is not None or args.project is not None:
@@ -294,9 +286,7 @@ class ServerDestinations(base.Command):
         server destinations web-1 --for resize --flavor gold
     """
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """The parser of this command's options."""
-        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+    def options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("server", help="a server: name or ID")
         group = parser.add_argument_group("move")
         group.add_argument(
@@ -320,10 +310,8 @@ class ServerDestinations(base.Command):
         request_args.add_given(parser, is_moved=True)
         explain.add_own_filter_options(parser)
         explain.add_showing(parser)
-        return parser
 
     def take_action(self, args: argparse.Namespace) -> int:
-        """Read, think, and show."""
         sources = scheduler_args.sources(args, self.app)
         found = server.destinations(
             self.cloud(),
@@ -379,9 +367,7 @@ class DrainHost(base.Command):
         host drain cmp01 --script
     """
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """The parser of this command's options."""
-        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+    def options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "hosts",
             metavar="HOST",
@@ -411,10 +397,8 @@ class DrainHost(base.Command):
         )
         scheduler_args.add_options(parser)
         explain.add_format(parser)
-        return parser
 
     def take_action(self, args: argparse.Namespace) -> int:
-        """Read, plan, and show."""
         hosts = [name for text in args.hosts for name in arguments.names(text)]
         if not hosts and not args.aggregates:
             raise BadUsage("name the hosts to drain: HOST or --aggregate")

@@ -43,15 +43,11 @@ class ShowTrait(base.Command):
         trait show CUSTOM_GOLD -f json
     """
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """The parser of this command's options."""
-        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+    def options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("trait", metavar="TRAIT", help="a trait of this cloud")
         add_format(parser)
-        return parser
 
     def take_action(self, args: argparse.Namespace) -> None:
-        """Read, and show."""
         use = usage.show(self.cloud(), args.trait)
         if args.format == "text":
             text = self.answer(views.show(use, self.repeated_options))
@@ -78,16 +74,12 @@ class ListTraitUses(base.TextLister):
     """
     uses: tuple[TraitUse, ...] = ()
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """The parser of this command's options."""
-        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+    def options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "--all", action="store_true", help="also standard traits of nova-compute"
         )
-        return parser
 
     def take_action(self, args: argparse.Namespace) -> Table:
-        """Read, and show."""
         self.uses = usage.uses(self.cloud())
         return views.rows(self.uses, args.all)
 
@@ -108,23 +100,15 @@ class ListTraitUses(base.TextLister):
 class _TraitWriter(ShorthandWriter):
     """A command that replaces a trait everywhere, or removes it."""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """The parser of this command's options."""
-        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+    def options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("trait", metavar="TRAIT", help="a trait of this cloud")
-        self.add_name(parser)
         isolation.add_options(parser)
-        return parser
-
-    def add_name(self, parser: argparse.ArgumentParser) -> None:
-        """Add the new name, if there is one."""
 
     def subject(self, args: argparse.Namespace) -> str:
         """What the summary is about."""
         return str(args.trait)
 
     def take_action(self, args: argparse.Namespace) -> Table:
-        """Plan, look ahead, and write or show."""
         write_args.check(args)
         arguments.check_columns(args, isolation_views.COLUMNS)
         cloud = self.cloud()
@@ -156,8 +140,8 @@ class RenameTrait(_TraitWriter):
         trait rename CUSTOM_COMMON CUSTOM_ALL --undo undo.yaml
     """
 
-    def add_name(self, parser: argparse.ArgumentParser) -> None:
-        """Add the new name."""
+    def options(self, parser: argparse.ArgumentParser) -> None:
+        super().options(parser)
         parser.add_argument(
             "new", metavar="NEW", help="its new name; created if needed"
         )
@@ -198,9 +182,7 @@ class ShowHost(base.Command):
         host show cmp01 --image rocky --project acme
     """
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """The parser of this command's options."""
-        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+    def options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "host", metavar="HOST", type=arguments.some, help="its name or UUID"
         )
@@ -210,11 +192,9 @@ class ShowHost(base.Command):
         request_args.add_kind(parser)
         scheduler_args.add_options(parser)
         add_format(parser)
-        return parser
 
     @gc_paused()
     def take_action(self, args: argparse.Namespace) -> int:
-        """Read, judge, and show."""
         sources = scheduler_args.sources(args, self.app)
         spec = request_args.kind(args)
         found = usage.host(self.cloud(), args.host, spec, sources)
