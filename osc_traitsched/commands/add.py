@@ -38,9 +38,7 @@ class AddTraits(ShorthandWriter):
         add --like cmp01 cmp02 --aggregates --dry-run
     """
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """The parser of this command's options."""
-        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+    def options(self, parser: argparse.ArgumentParser) -> None:
         arguments.add_traits_and_hosts(parser, "add")
         parser.add_argument(
             "--like",
@@ -63,7 +61,6 @@ class AddTraits(ShorthandWriter):
         )
         write_args.add_create_option(parser)
         write_args.add_options(parser)
-        return parser
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Plan, and write or show."""
@@ -136,9 +133,7 @@ class RemoveTraits(write_args.Writer):
         remove CUSTOM_GOLD --availability-zone az-west
     """
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """The parser of this command's options."""
-        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+    def options(self, parser: argparse.ArgumentParser) -> None:
         arguments.add_traits_and_hosts(parser, "remove")
         parser.add_argument(
             "--force",
@@ -147,7 +142,6 @@ class RemoveTraits(write_args.Writer):
             "what it breaks is printed",
         )
         write_args.add_options(parser)
-        return parser
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Plan, and write or show."""

@@ -75,9 +75,7 @@ class ShowConfig(Configuring, _Lines):
         config show --nova-release 2025.1
     """
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """The parser of this command's options."""
-        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+    def options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             *("--all", "--long"),
             dest="all",
@@ -85,7 +83,6 @@ class ShowConfig(Configuring, _Lines):
             help="show options at their default, too",
         )
         scheduler_args.add_options(parser)
-        return parser
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Read, and show."""
@@ -149,9 +146,7 @@ class SaveConfig(base.Command):
 
     auth_required = False
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """The parser of this command's options."""
-        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+    def options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "--dry-run",
             action="store_true",
@@ -163,7 +158,6 @@ class SaveConfig(base.Command):
             help="overwrite a file that differs",
         )
         scheduler_args.add_options(parser)
-        return parser
 
     def take_action(self, args: argparse.Namespace) -> None:
         """Read, and write or show."""
@@ -190,9 +184,7 @@ class SaveConfig(base.Command):
 class _WriteConfig(Configuring):
     deployment = ""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """The parser of this command's options."""
-        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+    def options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "--enable",
             dest="wanted",
@@ -203,7 +195,6 @@ class _WriteConfig(Configuring):
             help="what to turn on; can be repeated",
         )
         scheduler_args.add_options(parser)
-        return parser
 
     def take_action(self, args: argparse.Namespace) -> None:
         """Read, think, and print."""
@@ -248,11 +239,9 @@ class WriteTripleo(_WriteConfig):
 
     deployment = settings.TRIPLEO
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """The parser of this command's options."""
-        parser = super().get_parser(prog_name)
+    def options(self, parser: argparse.ArgumentParser) -> None:
+        super().options(parser)
         parser.set_defaults(baseline=baseline.TRIPLEO)
-        return parser
 
 
 class WriteRhoso(_WriteConfig):
@@ -269,10 +258,8 @@ class WriteRhoso(_WriteConfig):
 
     deployment = settings.RHOSO
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """The parser of this command's options."""
-        parser = super().get_parser(prog_name)
+    def options(self, parser: argparse.ArgumentParser) -> None:
+        super().options(parser)
         parser.set_defaults(
             baseline=baseline.RHOSO, nova_release=releases.RHOSO_RELEASE
         )
-        return parser

@@ -124,9 +124,7 @@ class IsolateAggregate(ShorthandWriter):
         isolate silver CUSTOM_SILVER --flavor silver --image rocky
     """
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """The parser of this command's options."""
-        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+    def options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("aggregate", help="a host aggregate: name, ID or UUID")
         parser.add_argument(
             "traits", metavar="TRAIT", nargs="+", help="a trait to require"
@@ -134,7 +132,6 @@ class IsolateAggregate(ShorthandWriter):
         request_args.add_named(parser, "{} that should require the traits")
         write_args.add_create_option(parser)
         add_options(parser)
-        return parser
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Plan, look ahead, and write or show."""
@@ -176,9 +173,7 @@ class UnisolateAggregate(ShorthandWriter):
         unisolate silver --remove-traits --undo undo.yaml
     """
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """The parser of this command's options."""
-        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+    def options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("aggregate", help="a host aggregate: name, ID or UUID")
         parser.add_argument(
             "traits",
@@ -197,7 +192,6 @@ class UnisolateAggregate(ShorthandWriter):
             help="with --remove-traits: also from images of other projects",
         )
         add_options(parser)
-        return parser
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Plan, look ahead, and write or show."""

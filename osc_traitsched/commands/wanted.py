@@ -248,16 +248,13 @@ class PlanWanted(Summed):
         plan wanted.yaml --exit-code
     """
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """The parser of this command's options."""
-        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+    def options(self, parser: argparse.ArgumentParser) -> None:
         add_options(parser)
         parser.add_argument(
             "--exit-code",
             action="store_true",
             help="exit 6 if the cloud differs",
         )
-        return parser
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Read, compare, and show."""
@@ -288,9 +285,7 @@ class ApplyWanted(write_args.Writer, Summed):
         apply wanted.yaml --dry-run
     """
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """The parser of this command's options."""
-        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+    def options(self, parser: argparse.ArgumentParser) -> None:
         add_options(parser)
         parser.add_argument(
             "--reviewed",
@@ -312,7 +307,6 @@ class ApplyWanted(write_args.Writer, Summed):
             "be read, if a project is gone, or if only takes from most",
         )
         write_args.add_options(parser)
-        return parser
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Plan, look ahead, and write unless it is a dry run."""
@@ -382,11 +376,8 @@ class ExportWanted(base.Command):
         export | tee wanted.yaml
     """
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """The parser of this command's options."""
-        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+    def options(self, parser: argparse.ArgumentParser) -> None:
         scheduler_args.add_options(parser)
-        return parser
 
     def take_action(self, args: argparse.Namespace) -> int:
         """Read, and print."""
