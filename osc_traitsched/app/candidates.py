@@ -80,7 +80,7 @@ def candidates(
     :raises Refusal: if Nova rejects the server, or a host filter fails
     :raises NotForProject: for a flavor or an image that the project may not use
     :raises PlacementRefuses: if Placement rejects the request
-    :raises WeighersNotInRelease: if nova-scheduler does not start with its weighers
+    :raises Refusal: if nova-scheduler does not start with its weighers
     :raises BadConfiguration, PluginFails, NovaPythonFails: as ``own_filters.judge``
     """
     accepted = request.accepted(cloud, question)

@@ -261,7 +261,7 @@ def plan(
     :raises AmbiguousName: for a name of several aggregates
     :raises EmptyAggregate: for an aggregate without a compute node
     :raises ExtraSpecsHidden: if Nova hides extra specs
-    :raises FiltersNotInRelease, WeighersNotInRelease: if nova-scheduler does not start
+    :raises Refusal: if nova-scheduler does not start
         with these settings
     :raises BadConfiguration: for bad scheduler settings
     """

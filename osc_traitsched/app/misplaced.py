@@ -62,7 +62,7 @@ def placements(cloud: Cloud, scope: Scope, sources: SettingsSources) -> Placemen
     need.
 
     :raises NothingMatches: for a selector or a project that matches nothing
-    :raises FiltersNotInRelease: for filters with which nova-scheduler does not start
+    :raises Refusal: for filters with which nova-scheduler does not start
     :raises BadConfiguration: for bad scheduler settings
     """
     assumed = settings.of_cloud(cloud, sources)

@@ -16,7 +16,7 @@ from osc_traitsched.config import baseline, deployments, document, joining, save
 from osc_traitsched.config.joining import Named
 from osc_traitsched.config.saved import Places, Saved
 from osc_traitsched.core import releases
-from osc_traitsched.core.errors import BadConfiguration, CloudBroke, OtherSettings
+from osc_traitsched.core.errors import AnswerIsNo, BadConfiguration, CloudBroke
 from osc_traitsched.core.nova import settings
 from osc_traitsched.core.nova.filter import table
 from osc_traitsched.core.nova.options import OPTIONS, OptionType
@@ -257,7 +257,7 @@ def plan_saving(
 
     :param force: replace other settings in the file
     :raises BadConfiguration: for a bad file or value, or a path that is not a file
-    :raises OtherSettings: if the file has other settings
+    :raises AnswerIsNo: if the file has other settings
     """
     for path in _paths(sources):
         _check_stays(path)
@@ -268,7 +268,10 @@ def plan_saving(
     )
     made = Saving(path, _text(sources), present)
     if present is not None and not made.is_done and not force:
-        raise OtherSettings(path)
+        raise AnswerIsNo(
+            f"{path} says something else; --force replaces it, and --dry-run with "
+            "--force shows by what"
+        )
     return made
 
 
@@ -370,8 +373,8 @@ def turn_on(
     :param deployment: :data:`NOVA_CONF`, :data:`TRIPLEO` or :data:`RHOSO`
     :param files: of ``settings.read_files``
     :param assumptions: the settings in those files
-    :raises NotInRelease: for a switch that the release lacks
-    :raises NoParameter: for a setting without a TripleO parameter
+    :raises BadUsage: for a switch that the release lacks, or a setting without a
+        TripleO parameter
     """
     turned = settings.switch(wanted, assumptions)
     text = _fragment_text(deployment, turned, files)

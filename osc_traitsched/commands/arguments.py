@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from osc_traitsched.config import document
-from osc_traitsched.core.errors import BadConfiguration, BadHostFile, BadUsage
+from osc_traitsched.core.errors import BadConfiguration, BadUsage
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.selection import Selectors
 from osc_traitsched.text import quoted, visible
@@ -182,7 +182,7 @@ def add_traits_and_hosts(parser: argparse.ArgumentParser, verb: str) -> None:
 def split_hosts(args: argparse.Namespace) -> tuple[str, ...]:
     """The traits that are named; the hosts among them become those of ``--host``.
 
-    :raises MalformedTrait: where none is a trait, or for a trait in lower case
+    :raises BadQuestion: where none is a trait, or for a trait in lower case
     """
     words = tuple(each for text in args.traits for each in names(text))
     if any(map(trait.is_wellformed, words)):
@@ -219,7 +219,7 @@ def add_target_options(parser: argparse.ArgumentParser) -> None:
 def selectors(args: argparse.Namespace) -> Selectors:
     """Selectors from the options; all hosts if they name none.
 
-    :raises MalformedTrait: for an option that is not a trait name
+    :raises BadQuestion: for an option that is not a trait name
     """
     named = bool(args.hosts or args.aggregates or args.availability_zones)
     return Selectors(
@@ -236,8 +236,8 @@ def target_selectors(args: argparse.Namespace) -> Selectors:
     """Selectors from the options of a writing command.
 
     :raises BadUsage: if they select nothing
-    :raises MalformedTrait: for an option that is not a trait name
-    :raises BadHostFile: if the host file can't be read or has no names
+    :raises BadQuestion: for an option that is not a trait name
+    :raises BadConfiguration: if the host file can't be read or has no names
     """
     hosts = _hosts(args)
     if args.host_file is not None:
@@ -274,9 +274,9 @@ def _read(path: str) -> Iterator[str]:
     lines = (line.strip() for line in text.removeprefix(_BOM).splitlines())
     names = [line for line in lines if line and not line.startswith("#")]
     if not names:
-        raise BadHostFile(path, "names no host")
+        raise _bad_hosts(path, "names no host")
     if any("\0" in name for name in names):
-        raise BadHostFile(path, "not a text file (it has NUL characters)")
+        raise _bad_hosts(path, "not a text file (it has NUL characters)")
     yield from names
 
 
@@ -284,18 +284,22 @@ def _text(path: str) -> str:
     try:
         return document.read_text(path)
     except BadConfiguration as exc:
-        raise BadHostFile(path, exc.reason) from exc
+        raise _bad_hosts(path, exc.reason) from exc
 
 
 def _standard_input() -> str:
     if sys.stdin is None:
-        raise BadHostFile(_STDIN, "standard input is closed")
+        raise _bad_hosts(_STDIN, "standard input is closed")
     try:
         text = sys.stdin.read(document.MOST + 1)
     except OSError as exc:
-        raise BadHostFile(_STDIN, exc.strerror or str(exc)) from exc
+        raise _bad_hosts(_STDIN, exc.strerror or str(exc)) from exc
     except UnicodeDecodeError as exc:
-        raise BadHostFile(_STDIN, "not a text file (UTF-8)") from exc
+        raise _bad_hosts(_STDIN, "not a text file (UTF-8)") from exc
     if len(text) > document.MOST:
-        raise BadHostFile(_STDIN, document.TOO_LARGE)
+        raise _bad_hosts(_STDIN, document.TOO_LARGE)
     return text
+
+
+def _bad_hosts(path: str, reason: str) -> BadConfiguration:
+    return BadConfiguration(f"host file {path}", None, reason)

@@ -12,7 +12,7 @@ import yaml
 from osc_traitsched.config import document, nova_conf
 from osc_traitsched.config.document import Branch
 from osc_traitsched.config.nova_conf import Entry, Ini, put, section_and_key
-from osc_traitsched.core.errors import BadConfiguration, NoParameter
+from osc_traitsched.core.errors import BadConfiguration, BadUsage
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.options import (
     Consumer,
@@ -23,6 +23,7 @@ from osc_traitsched.core.nova.options import (
 )
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.text import listed
+from osc_traitsched.text import option as option_name
 
 # Whose a file of YAML is, and what is seen in it.
 
@@ -445,7 +446,7 @@ def nova_conf_text(values: Values) -> str:
 def environment(values: Values, release: int) -> str:
     """Return options as an environment file of TripleO; nothing for none.
 
-    :raises NoParameter: for what no parameter can say
+    :raises BadUsage: for what no parameter can say
     """
     if not values:
         return ""
@@ -483,9 +484,16 @@ def _fragment_parameters(
     names = {option: parameter for parameter, option in PARAMETERS.items()}
     names[options.ENABLED_FILTERS] = filters_parameter(release)
     for option, value in values.items():
-        # An empty list is one that nobody gave.
-        if option not in names or value == ():
-            raise NoParameter(option, value)
+        if value == ():
+            raise BadUsage(
+                f"{option_name(option)} would be empty, which TripleO takes for Nova's "
+                "own list; name at least one other filter"
+            )
+        if option not in names:
+            raise BadUsage(
+                f"TripleO has no parameter for {option_name(option)}; it takes "
+                "hieradata, which this command does not write"
+            )
         yield names[option], list(value) if isinstance(value, tuple) else value
 
 

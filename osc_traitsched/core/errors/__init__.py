@@ -17,82 +17,22 @@ from osc_traitsched.core.errors.base import (
     Unexpected,
     internal,
 )
-from osc_traitsched.core.errors.nova import (
-    FiltersNotInRelease,
-    Refusal,
-    WeighersNotInRelease,
-)
+from osc_traitsched.core.errors.nova import Refusal
 from osc_traitsched.core.names import Namesake
-from osc_traitsched.core.releases import release
-from osc_traitsched.text import did_you_mean, listed, option, quoted, visible
+from osc_traitsched.text import did_you_mean, listed, quoted, visible
 
 __all__ = [
     "AnswerIsNo",
     "BadQuestion",
-    "FiltersNotInRelease",
     "Refusal",
     "TraitSchedError",
     "Unexpected",
-    "WeighersNotInRelease",
     "internal",
 ]
 
 
 class BadUsage(BadQuestion):
     """Options that do not go together, or a missing option."""
-
-
-@dataclasses.dataclass(eq=False)
-class NotInRelease(BadUsage):
-    """The option does not exist in this release of Nova.
-
-    :ivar wanted: the user's name for it
-    :ivar option: ``section.option``
-    :ivar release: Nova's major version
-    """
-
-    wanted: str
-    option: str
-    release: int
-
-    def __str__(self) -> str:
-        return (
-            f"{self.wanted}: Nova {release(self.release)} has no {option(self.option)}"
-        )
-
-
-@dataclasses.dataclass(eq=False)
-class NoParameter(BadUsage):
-    """No TripleO parameter can set this value of a ``section.option``."""
-
-    option: str
-    value: object
-
-    def __str__(self) -> str:
-        if self.value == ():
-            return (
-                f"{option(self.option)} would be empty, which TripleO takes for Nova's "
-                "own list; name at least one other filter"
-            )
-        return (
-            f"TripleO has no parameter for {option(self.option)}; it takes hieradata, "
-            "which this command does not write"
-        )
-
-
-@dataclasses.dataclass(eq=False)
-class MalformedTrait(BadQuestion):
-    """An impossible trait name."""
-
-    name: str
-    nearest: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        return (
-            f"{quoted(self.name)} can't be a trait: a name has 1 to 255 of A-Z, 0-9 "
-            "and _, and starts with CUSTOM_ unless os-traits defines it"
-            f"{did_you_mean(self.nearest)}"
-        )
 
 
 @dataclasses.dataclass(eq=False)
@@ -145,20 +85,6 @@ class NothingMatches(BadQuestion):
         return f"no {self.selector} matches {quoted(self.value)}{near}{unasked}"
 
 
-@dataclasses.dataclass(eq=False)
-class HostUnlisted(BadQuestion):
-    """A host that Placement has, and that Nova does not list."""
-
-    name: str
-
-    def __str__(self) -> str:
-        return (
-            f"Nova lists no compute node {quoted(self.name)}, but Placement has it: if "
-            "its nova-compute runs, map it with nova-manage cell_v2 discover_hosts "
-            "--by-service"
-        )
-
-
 class NoServer(NothingMatches):
     """No server with that name or ID is visible to this user."""
 
@@ -196,15 +122,15 @@ class NoProvider(BadQuestion):
 class AmbiguousName(BadQuestion):
     """Several objects have this name; the user must give an ID."""
 
-    def __init__(self, kind: str, name: str, found: Iterable[Namesake]) -> None:
+    def __init__(self, kind: str, name: str, namesakes: Iterable[Namesake]) -> None:
         self.kind = kind
         self.name = name
-        self.found = tuple(found)
+        self.namesakes = tuple(namesakes)
 
     def __str__(self) -> str:
         return (
-            f"{len(self.found)} {self.kind}s are named {quoted(self.name)}; "
-            f"name one by its ID: {listed(map(_namesake, self.found))}"
+            f"{len(self.namesakes)} {self.kind}s are named {quoted(self.name)}; "
+            f"name one by its ID: {listed(map(_namesake, self.namesakes))}"
         )
 
 
@@ -216,17 +142,6 @@ class EmptyAggregate(BadQuestion):
 
     def __str__(self) -> str:
         return f"aggregate {quoted(self.name)} has no hosts"
-
-
-@dataclasses.dataclass(eq=False)
-class BadHostFile(BadQuestion):
-    """A host file that can't be read, or has no names."""
-
-    path: str
-    reason: str
-
-    def __str__(self) -> str:
-        return f"host file {self.path}: {self.reason}"
 
 
 @dataclasses.dataclass(eq=False)
@@ -269,19 +184,6 @@ def _namesake(found: Namesake) -> str:
     )
     about = ", ".join(filter(None, told))
     return f"{found.id} ({about})" if about else found.id
-
-
-@dataclasses.dataclass(eq=False)
-class OtherSettings(AnswerIsNo):
-    """The file for saved settings has other settings."""
-
-    path: str
-
-    def __str__(self) -> str:
-        return (
-            f"{self.path} says something else; --force replaces it, and --dry-run with "
-            "--force shows by what"
-        )
 
 
 @dataclasses.dataclass(eq=False)

@@ -7,10 +7,9 @@ So each failed rule has a sentence.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from osc_traitsched.core.errors.base import AnswerIsNo
-from osc_traitsched.core.releases import release
 from osc_traitsched.text import did_you_mean, listed
 
 _MOST_VALUES = 10
@@ -282,6 +281,7 @@ _RULES = {
 }
 
 
+@dataclasses.dataclass(eq=False)
 class Refusal(AnswerIsNo):
     """Nova rejects flavor and image together, before or instead of placing.
 
@@ -294,79 +294,20 @@ class Refusal(AnswerIsNo):
     :ivar http: the API's status; None at other stages
     :ivar nearest: existing names similar to an unknown one, best first
     :ivar allowed: possible values, if they are few
+    :ivar text: instead of the sentence of the rule
     """
 
-    def __init__(
-        self,
-        exception: str,
-        reason: str,
-        keys: tuple[str, ...] = (),
-        stage: str = "",
-        http: int | None = None,
-        nearest: tuple[str, ...] = (),
-        allowed: Iterable[str] = (),
-    ) -> None:
-        self.exception = exception
-        self.reason = reason
-        self.keys = keys
-        self.stage = stage
-        self.http = http
-        self.nearest = nearest
-        self.allowed = tuple(allowed)
+    exception: str
+    reason: str
+    keys: tuple[str, ...] = ()
+    stage: str = ""
+    http: int | None = None
+    nearest: tuple[str, ...] = ()
+    allowed: Sequence[str] = ()
+    text: str = ""
 
     def __str__(self) -> str:
-        return sentence(self)
-
-
-class FiltersNotInRelease(Refusal):
-    """nova-scheduler does not start: the release lacks enabled host filters.
-
-    :ivar source: where ``enabled_filters`` was read, in one line
-    """
-
-    def __init__(
-        self,
-        names: tuple[str, ...],
-        release: int,
-        source: str,
-        nearest: tuple[str, ...] = (),
-    ) -> None:
-        super().__init__(
-            "SchedulerHostFilterNotFound",
-            "filter-not-in-release",
-            names,
-            "scheduler",
-            nearest=nearest,
-        )
-        self.release = release
-        self.source = source
-
-    def __str__(self) -> str:
-        return (
-            f"nova-scheduler of {release(self.release)} does not start with "
-            f"{listed(self.keys)} in enabled_filters ({self.source}): it has no such "
-            f"filter{did_you_mean(self.nearest)}"
-        )
-
-
-class WeighersNotInRelease(Refusal):
-    """nova-scheduler does not start: the release lacks enabled weighers.
-
-    :ivar keys: as in ``weight_classes``
-    :ivar source: where ``weight_classes`` was read, in one line
-    """
-
-    def __init__(self, names: tuple[str, ...], release: int, source: str) -> None:
-        super().__init__("ImportError", "weigher-not-in-release", names, "scheduler")
-        self.release = release
-        self.source = source
-
-    def __str__(self) -> str:
-        return (
-            f"nova-scheduler of {release(self.release)} does not start with "
-            f"{listed(self.keys)} in weight_classes ({self.source}): it has no such "
-            "weigher"
-        )
+        return self.text or sentence(self)
 
 
 def wrong(refusal: Refusal) -> str:

@@ -520,7 +520,7 @@ _CPU = "CPUWeigher"
 def chosen(found: Explanation) -> Explanation:
     """The explanation with the order of its candidates.
 
-    :raises WeighersNotInRelease: if nova-scheduler does not start with its weighers
+    :raises Refusal: if nova-scheduler does not start with its weighers
     :raises Refusal: if an own weigher raises an exception
     """
     question = found.question
@@ -555,7 +555,7 @@ def ranked(
 
     :param capacities: of Placement, by provider UUID and class
     :param unsure: UUIDs of hosts that filters or Placement may reject
-    :raises WeighersNotInRelease: if nova-scheduler does not start with its weighers
+    :raises Refusal: if nova-scheduler does not start with its weighers
     :raises Refusal: if an own weigher raises an exception
     """
     hosts = [

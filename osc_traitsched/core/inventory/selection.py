@@ -16,6 +16,7 @@ from osc_traitsched.core.inventory.snapshot import (
     Snapshot,
 )
 from osc_traitsched.core.names import Namesake, is_pattern, near_names
+from osc_traitsched.text import quoted
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,7 +95,7 @@ def select(selectors: Selectors, snapshot: Snapshot) -> Selected:
     """Match the selectors with the cloud.
 
     :raises NothingMatches: for the first selector without a match
-    :raises HostUnlisted: for a host that only Placement has
+    :raises BadQuestion: for a host that only Placement has
     :raises EmptyAggregate: for an aggregate without hosts
     :raises AmbiguousName: if several aggregates have the name
     """
@@ -145,7 +146,11 @@ def _computes_named(
     if not found:
         root = snapshot.by_name.get(pattern)
         if root and not root.parent and root.uuid not in snapshot.sharing:
-            raise errors.HostUnlisted(pattern)
+            raise errors.BadQuestion(
+                f"Nova lists no compute node {quoted(pattern)}, but Placement has it: "
+                "if its nova-compute runs, map it with nova-manage cell_v2 "
+                "discover_hosts --by-service"
+            )
         names = {p.name for p in snapshot.hosts} | set(nova.by_service_host)
         near = _near_hosts(pattern, names)
         raise errors.NothingMatches("host", pattern, near, nova.unasked)

@@ -10,6 +10,7 @@ import os_traits
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.names import LIKE, LIKE_SHORT, near_names
+from osc_traitsched.text import did_you_mean, quoted
 
 #: The trait that marks a provider whose inventory others share (a storage
 #: pool, say): such a provider is a tree's root, and no host.
@@ -148,14 +149,18 @@ def is_no_trait(name: str) -> bool:
 def parse(names: Iterable[str]) -> tuple[str, ...]:
     """Unique names in their order.
 
-    :raises MalformedTrait: for the first invalid name
+    :raises BadQuestion: for the first invalid name
     """
     unique = tuple(dict.fromkeys(names))
     for name in unique:
         if not is_wellformed(name):
             upper = name.upper().replace("-", "_")
             is_near = _WRITTEN_OTHERWISE.fullmatch(name)
-            raise errors.MalformedTrait(name, (upper,) if is_near else ())
+            raise errors.BadQuestion(
+                f"{quoted(name)} can't be a trait: a name has 1 to 255 of A-Z, 0-9 and "
+                "_, and starts with CUSTOM_ unless os-traits defines it"
+                f"{did_you_mean((upper,) if is_near else ())}"
+            )
     return unique
 
 

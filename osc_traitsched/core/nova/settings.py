@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping
 
-from osc_traitsched.core.errors import NotInRelease
+from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.inventory.metadata import Collation
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.options import OPTIONS, NoEffect, Value
-from osc_traitsched.core.releases import NEWEST, RELEASES
+from osc_traitsched.core.releases import NEWEST, RELEASES, release
+from osc_traitsched.text import option as option_name
 
 # What Nova's release, nova.conf and database are taken to be: no API shows them.
 
@@ -196,7 +197,7 @@ def switch(wanted: Iterable[str], assumptions: SchedulerSettings) -> Switched:
     AvailabilityZoneFilter is removed with :data:`AZ`, which replaces it, and if the
     release lacks it. Nothing else changes.
 
-    :raises NotInRelease: if the release lacks an option
+    :raises BadUsage: if the release lacks an option
     """
     wanted = tuple(dict.fromkeys(wanted))
     always = az_is_always_on(assumptions.release)
@@ -206,7 +207,8 @@ def switch(wanted: Iterable[str], assumptions: SchedulerSettings) -> Switched:
             if OPTIONS[option].is_in(assumptions.release):
                 values[option] = True
             elif not (name == AZ and always):
-                raise NotInRelease(name, option, assumptions.release)
+                nova = f"Nova {release(assumptions.release)}"
+                raise BadUsage(f"{name}: {nova} has no {option_name(option)}")
     if always or AZ in wanted:
         values.update(_without_az_filter(assumptions))
     return Switched(wanted, values, assumptions)

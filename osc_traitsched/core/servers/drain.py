@@ -307,7 +307,7 @@ Choice = Callable[[State, Leaving, Sequence[str]], str]
 def as_nova(state: State, server: Leaving, roots: Sequence[str]) -> str:
     """The host that nova-scheduler would try first; equal ones by name.
 
-    :raises WeighersNotInRelease: if nova-scheduler does not start with its weighers
+    :raises Refusal: if nova-scheduler does not start with its weighers
     """
     hosts = [state.hosts[root] for root in roots]
     order = ranking(

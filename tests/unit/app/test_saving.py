@@ -9,7 +9,7 @@ from osc_traitsched.app import settings
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.config import saved
 from osc_traitsched.config.saved import Places
-from osc_traitsched.core.errors import BadConfiguration, OtherSettings
+from osc_traitsched.core.errors import AnswerIsNo, BadConfiguration
 from osc_traitsched.core.nova import options
 
 
@@ -72,7 +72,7 @@ def test_the_same_once_more_changes_nothing(prod):
 
 def test_something_else_is_replaced_only_by_force(prod):
     save(CONF, prod)
-    with pytest.raises(OtherSettings):
+    with pytest.raises(AnswerIsNo, match="says something else; --force replaces it"):
         settings.plan_saving(SettingsSources(baseline="charmed"), prod)
     assert saved.find(prod).baseline is None
     save(SettingsSources(baseline="charmed"), prod, force=True)

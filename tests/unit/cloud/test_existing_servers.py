@@ -84,7 +84,7 @@ def test_a_name_that_two_servers_have_is_ambiguous():
     )
     with pytest.raises(AmbiguousName) as wrong:
         existing_servers.server(found, "web")
-    assert [(e.id, e.owner) for e in wrong.value.found] == [
+    assert [(e.id, e.owner) for e in wrong.value.namesakes] == [
         (ID, OWN),
         (OTHER_ID, OTHER),
     ]

@@ -129,7 +129,7 @@ def test_no_other_project_is_taken_for_it(name, domain, near):
 def test_a_name_in_two_domains_is_listed_with_the_domains():
     with pytest.raises(errors.AmbiguousName) as both:
         lookup.project(Cloud(), "red")
-    assert [(each.id, each.domain) for each in both.value.found] == [
+    assert [(each.id, each.domain) for each in both.value.namesakes] == [
         ("p1", "default"),
         ("p3", "d2"),
     ]

@@ -28,10 +28,7 @@ def subclasses(of):
         (errors.NothingMatches("host", "cmp9", ()), ExitCode.ERROR),
         (errors.CloudBroke("placement", "down"), ExitCode.ERROR),
         (errors.BadUsage("--exit-code goes with --dry-run"), ExitCode.USAGE),
-        (errors.NoParameter("a.b", ()), ExitCode.USAGE),
         (errors.Refusal("ImageNUMATopology", "some-rule"), ExitCode.NO_HOST),
-        (errors.FiltersNotInRelease(("A",), 28, "nova.conf:2"), ExitCode.NO_HOST),
-        (errors.WeighersNotInRelease(("a.A",), 27, "nova.conf:3"), ExitCode.NO_HOST),
         (errors.NotForProject("flavor", "gold"), ExitCode.NO_HOST),
         (errors.PlacementRefuses("No such trait(s)"), ExitCode.NO_HOST),
         (effects.LeavesNoHost(()), ExitCode.REFUSED),
@@ -49,12 +46,10 @@ def test_the_class_of_an_error_decides(error, code):
 
 def test_every_refusal_of_a_command_that_writes_has_one_code():
     answers = {
-        errors.FiltersNotInRelease,
         errors.NotForProject,
         errors.PlacementRefuses,
         errors.Refusal,
         errors.TraitMissing,
-        errors.WeighersNotInRelease,
     }
     found = {
         base.of_error(each.__new__(each))

@@ -163,7 +163,7 @@ def test_an_aggregate_without_hosts_is_an_error_of_its_own():
 def test_a_name_of_two_aggregates_needs_a_uuid():
     with pytest.raises(errors.AmbiguousName) as caught:
         select(Selectors(aggregates=("twice",)), BOTH)
-    assert [each.id for each in caught.value.found] == ["uuid-3", "uuid-4"]
+    assert [each.id for each in caught.value.namesakes] == ["uuid-3", "uuid-4"]
 
 
 def test_ten_thousand_named_hosts_are_matched_without_comparing_each_with_each():

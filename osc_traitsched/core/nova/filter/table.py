@@ -6,7 +6,7 @@ import dataclasses
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
 
-from osc_traitsched.core.errors import BadUsage, FiltersNotInRelease
+from osc_traitsched.core.errors import BadUsage, Refusal
 from osc_traitsched.core.names import ALMOST, near_names
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter import aggregates, compute, groups, state, values
@@ -30,8 +30,8 @@ from osc_traitsched.core.nova.filter.state import (
 )
 from osc_traitsched.core.nova.options import is_removed
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
-from osc_traitsched.core.releases import NEWEST, OLDEST
-from osc_traitsched.text import did_you_mean, quoted
+from osc_traitsched.core.releases import NEWEST, OLDEST, release
+from osc_traitsched.text import did_you_mean, listed, quoted
 
 # Nova's host filters by their names, each with its releases and options.
 
@@ -230,7 +230,7 @@ class Judgment:
 def enabled(settings: SchedulerSettings) -> tuple[str, ...]:
     """Enabled filters in order, unique.
 
-    :raises FiltersNotInRelease: see :func:`not_loadable`
+    :raises Refusal: if nova-scheduler does not start, see :func:`not_loadable`
     """
     setting = settings.setting(options.ENABLED_FILTERS)
     value = setting.value
@@ -246,8 +246,16 @@ def enabled(settings: SchedulerSettings) -> tuple[str, ...]:
     }
     if stopping:
         nearest = tuple(name for near in stopping.values() for name in near)
-        source = setting.source
-        raise FiltersNotInRelease(tuple(stopping), settings.release, source, nearest)
+        raise Refusal(
+            "SchedulerHostFilterNotFound",
+            "filter-not-in-release",
+            tuple(stopping),
+            "scheduler",
+            nearest=nearest,
+            text=f"nova-scheduler of {release(settings.release)} does not start with "
+            f"{listed(stopping)} in enabled_filters ({setting.source}): it has no such "
+            f"filter{did_you_mean(nearest)}",
+        )
     return names
 
 
@@ -336,7 +344,7 @@ def judge_all(
 ) -> Judgment:
     """Answers of every enabled filter for every host; Nova stops at the first failure.
 
-    :raises FiltersNotInRelease: see :func:`enabled`
+    :raises Refusal: see :func:`enabled`
     :raises Refusal: for requests that nova-api rejects
     """
     hosts, names = tuple(hosts), enabled(settings)

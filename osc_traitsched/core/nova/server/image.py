@@ -347,7 +347,7 @@ def _versions(key: str, value: str, release: int) -> str:
 def _chosen(known: Property, key: str, value: str, release: int) -> str:
     chosen = known.chosen(value)
     if not known.accepts(chosen, release):
-        allowed = (each for each, since in known.choices.items() if since <= release)
+        allowed = [each for each, since in known.choices.items() if since <= release]
         raise Refusal(
             "InvalidRequest", "image-property-unknown-value", (key,), allowed=allowed
         )

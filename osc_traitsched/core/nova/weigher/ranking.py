@@ -7,7 +7,7 @@ import functools
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from osc_traitsched.core.errors import Refusal, WeighersNotInRelease
+from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.state import (
     HostState,
@@ -32,6 +32,8 @@ from osc_traitsched.core.nova.weigher.weighing import (
     Weigher,
     Weights,
 )
+from osc_traitsched.core.releases import release
+from osc_traitsched.text import listed
 
 # A weigher that is none of Nova's, by what it says when it runs with Nova.
 
@@ -167,12 +169,19 @@ def enabled(settings: SchedulerSettings) -> tuple[tuple[Weigher, ...], tuple[str
 
     nova/loadables.py, ``get_matching_classes``
 
-    :raises WeighersNotInRelease: see :func:`not_loadable`
+    :raises Refusal: if nova-scheduler does not start, see :func:`not_loadable`
     """
     lacking = not_loadable(settings)
     if lacking:
         source = settings.setting(options.WEIGHT_CLASSES).source
-        raise WeighersNotInRelease(lacking, settings.release, source)
+        raise Refusal(
+            "ImportError",
+            "weigher-not-in-release",
+            lacking,
+            "scheduler",
+            text=f"nova-scheduler of {release(settings.release)} does not start with "
+            f"{listed(lacking)} in weight_classes ({source}): it has no such weigher",
+        )
     found: list[Weigher] = []
     others: list[str] = []
     for name in _listed(settings):
@@ -331,7 +340,7 @@ def ranking(
 
     :param own: own weighers; one without all weights of these hosts counts as equal
     :param unsure: UUIDs of hosts that filters or Placement may reject
-    :raises WeighersNotInRelease: if nova-scheduler does not start with its weighers
+    :raises Refusal: if nova-scheduler does not start with its weighers
     :raises Refusal: if a weigher certainly raises, which fails the request
     """
     weighers, others = enabled(settings)
