@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from osc_traitsched.cloud import allocation_candidates
 from osc_traitsched.cloud.service import Service
 from osc_traitsched.core.explain import verdict as hitting_sets
-from osc_traitsched.core.explain.verdict import ClauseSet, Verdict
+from osc_traitsched.core.explain.verdict import ClauseSet, Condition, Verdict
 from osc_traitsched.core.nova.clause import Clause, Resource, Trait
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement.facts import Facts
@@ -39,12 +41,13 @@ def reasons(asked: Asked, request: Request, verdict: Verdict, hosts: set[str]) -
         if only_involved is not None:
             assert root not in asked.roots(only_involved)
         for removed in (*rejection.correction_sets, rejection.involved):
-            without = kept(request, removed.rest)
+            others = [clause for clause in removed.request if clause not in removed]
+            without = kept(request, others)
             if without is not None:
                 assert root in asked.roots(without)
 
 
-def kept(request: Request, clauses: ClauseSet) -> Request | None:
+def kept(request: Request, clauses: Collection[Condition]) -> Request | None:
     """Return the request with only these clauses, or None if that is no request."""
     served = {clause.group for clause in clauses if isinstance(clause, Resource)}
     smaller = Request(tuple(clauses), request.group_policy, None, request.microversion)

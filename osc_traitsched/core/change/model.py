@@ -276,11 +276,6 @@ class Outcome:
         return self.status in (Status.FAILED, Status.UNKNOWN)
 
     @property
-    def is_as_wanted(self) -> bool:
-        """Whether the object is as the change wants it."""
-        return self.status in (Status.CHANGED, Status.UNCHANGED)
-
-    @property
     def is_off(self) -> bool:
         """Whether the object is, or may be, otherwise than the change wants it."""
         return self.is_in_doubt or self.status is Status.NOT_DONE

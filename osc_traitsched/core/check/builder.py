@@ -57,13 +57,9 @@ _NO_OWNERS: Mapping[str, str] = MappingProxyType({})
 
 @dataclasses.dataclass
 class Builder:
-    """Builds requests, one for all equal inputs.
-
-    :ivar built: number of requests built
-    """
+    """Builds requests, one for all equal inputs."""
 
     assumptions: SchedulerSettings
-    built: int = 0
     _known: dict[object, Request | Refusal] = dataclasses.field(default_factory=dict)
 
     def of_flavors(self, bodies: Iterable[Body]) -> tuple[StandaloneRequest, ...]:
@@ -123,7 +119,6 @@ class Builder:
         return found
 
     def _asked(self, question: Question) -> Request | Refusal:
-        self.built += 1
         try:
             question.check_aliases()
             return _lasting(question.request())

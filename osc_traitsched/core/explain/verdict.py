@@ -201,12 +201,6 @@ class ClauseSet(Collection[Condition]):
     request: tuple[Condition, ...] = dataclasses.field(repr=False, hash=False)
     mask: Mask
 
-    @property
-    def rest(self) -> ClauseSet:
-        """The other clauses of the request."""
-        every = (1 << len(self.request)) - 1
-        return ClauseSet(self.request, every & ~self.mask)
-
     def __contains__(self, clause: object) -> bool:
         return clause in tuple(self)
 

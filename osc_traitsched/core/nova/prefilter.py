@@ -20,7 +20,6 @@ from osc_traitsched.core.nova.options import OPTIONS
 from osc_traitsched.core.nova.server import (
     attachments,
     extra_specs,
-    properties,
     translation,
 )
 from osc_traitsched.core.nova.server.parts import Segments
@@ -148,13 +147,6 @@ _TRAIT_PROPERTIES = (
 )
 
 _NAMES = frozenset(told.name for told in _TRAIT_PROPERTIES)
-
-#: The properties under all their names.
-KEYS = (
-    *sorted(_NAMES),
-    *(old for old, name in properties.OLD_NAMES.items() if name in _NAMES),
-    properties.OLD_ADAPTER,
-)
 
 
 def transform_image_metadata(

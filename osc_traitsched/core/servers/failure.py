@@ -45,7 +45,6 @@ class Fault:
     """The last fault of a server; details are empty if the user may not see them."""
 
     message: str
-    code: int
     created: datetime.datetime | None
     details: str = ""
 
@@ -137,7 +136,6 @@ def read_state(body: Any) -> ServerState:
 def _fault(body: dict[str, Any]) -> Fault:
     return Fault(
         message=str(body.get("message") or ""),
-        code=int(body.get("code") or 0),
         created=moment(body.get("created")),
         details=str(body.get("details") or ""),
     )

@@ -49,11 +49,6 @@ def test_a_set_is_within_itself_and_within_larger_ones_only():
     assert not of(0b101) <= of(0b011)
 
 
-def test_the_rest_is_what_the_set_has_not():
-    assert tuple(TWO.rest) == (ENABLED,)
-    assert (NONE.rest, ALL.rest) == (ALL, NONE)
-
-
 def test_equal_sets_are_one_key():
     same = ClauseSet(tuple(REQUEST), 0b101)
     assert {TWO: 1, same: 2} == {same: 2}

@@ -6,8 +6,9 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.core.check import RULES, hosts
+from osc_traitsched.core.check import RULES, builder, hosts
 from osc_traitsched.core.check.analysis import Analysis
+from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.placement.matcher import Matcher
 from tests.bench import lists
 from tests.unit.core.check.surveys import aggregate, assumed, host, survey
@@ -82,12 +83,19 @@ def work(monkeypatch):
                 self.judged += 1
                 return super().meets(host, mask)
 
+        questions = []
+
+        def counting(*given):
+            questions.append(given)
+            return Question(*given)
+
         monkeypatch.setattr(hosts, "Matcher", Counting)
+        monkeypatch.setattr(builder, "Question", counting)
         analysis = Analysis(survey)
         for rule in RULES:
             list(rule.find(analysis))
         judged = [matcher.judged for matcher in matchers]
-        return Work(analysis.builder.built, max(judged), sum(judged))
+        return Work(len(questions), max(judged), sum(judged))
 
     return run
 
