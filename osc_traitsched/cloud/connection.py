@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import functools
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from osc_traitsched.cloud import session as problems
-from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.cloud.session import ends_when_unreached, sent_twice
 from osc_traitsched.core import errors
 
@@ -18,10 +18,9 @@ _T = TypeVar("_T")
 #: Is given the path of what is going to be read, and entered while that is awaited.
 Watch = Callable[[str], contextlib.AbstractContextManager[object]]
 
-#: Train's, and the lowest that every release from Train on understands.
-PLACEMENT_MICROVERSION = "1.36"
-#: Gives hypervisors and services their UUIDs and flavors their extra specs.
-COMPUTE_MICROVERSION = "2.61"
+#: Train's for Placement, the lowest that every release from Train on understands; for
+#: Nova the one that gives hypervisors and services UUIDs, and flavors extra specs.
+_MICROVERSIONS = {"placement": "1.36", "compute": "2.61"}
 
 #: Seconds to wait for an answer unless somebody says otherwise; Placement needs about
 #: three for ten thousand hosts, and a server that hangs must not hang the command.
@@ -35,7 +34,7 @@ _LONGEST = 2_000_000
 _MISREAD = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
-class HttpService:
+class HttpService(Service):
     """The requests that one service has been sent, and the way to send more.
 
     :param adapter: an openstacksdk proxy, mounted at the service's endpoint
@@ -78,48 +77,16 @@ class HttpService:
             reason = "the answer is not JSON; is this the service's endpoint?"
             raise errors.CloudBroke(self.service_type, reason) from exc
 
-    def put(
+    def write(
         self,
+        method: str,
         path: str,
-        body: Mapping[str, Any] | None = None,
+        body: Any = None,
         timeout: float | None = None,
+        content_type: str | None = None,
     ) -> None:
-        """Write, and make sure that the service says it was written.
-
-        :raises CloudBroke: as :meth:`get`
-        """
-        self._send("PUT", path, None, timeout, json=body)
-
-    def post(
-        self, path: str, body: Mapping[str, Any], timeout: float | None = None
-    ) -> None:
-        """Add or act, and make sure that the service says it was done.
-
-        :raises CloudBroke: as :meth:`get`
-        """
-        self._send("POST", path, None, timeout, json=body)
-
-    def patch(
-        self,
-        path: str,
-        changes: Sequence[Any],
-        content_type: str,
-        timeout: float | None = None,
-    ) -> None:
-        """Change parts of something, and make sure that the service says so.
-
-        :param content_type: the kind of patch, as the service calls it
-        :raises CloudBroke: as :meth:`get`
-        """
-        headers = {"Content-Type": content_type}
-        self._send("PATCH", path, None, timeout, json=changes, headers=headers)
-
-    def delete(self, path: str, timeout: float | None = None) -> None:
-        """Delete something, and make sure that the service says it is gone.
-
-        :raises CloudBroke: as :meth:`get`
-        """
-        self._send("DELETE", path, None, timeout)
+        headers = {"Content-Type": content_type} if content_type else None
+        self._send(method, path, None, timeout, json=body, headers=headers)
 
     def _send(
         self,
@@ -159,7 +126,7 @@ class HttpService:
         return answer
 
 
-class HttpCloud:
+class HttpCloud(Cloud):
     """The services of one cloud, each found in the catalog at its first use.
 
     :param sdk: an ``openstack.connection.Connection``
@@ -197,62 +164,6 @@ class HttpCloud:
         return found
 
     @property
-    def placement(self) -> HttpService:
-        """The placement service.
-
-        :raises NotInCatalog: when the catalog has none
-        """
-        return self._service("placement", PLACEMENT_MICROVERSION)
-
-    @property
-    def compute(self) -> HttpService:
-        """The compute service.
-
-        :raises NotInCatalog: when the catalog has none
-        """
-        return self._service("compute", COMPUTE_MICROVERSION)
-
-    @property
-    def image(self) -> HttpService:
-        """The image service.
-
-        :raises NotInCatalog: when the catalog has none
-        """
-        return self._service("image", None)
-
-    @property
-    def identity(self) -> HttpService:
-        """The identity service.
-
-        :raises NotInCatalog: when the catalog has none
-        """
-        return self._service("identity", None)
-
-    @property
-    def network(self) -> HttpService:
-        """The network service.
-
-        :raises NotInCatalog: when the catalog has none
-        """
-        return self._service("network", None)
-
-    @property
-    def block_storage(self) -> HttpService:
-        """The block storage service.
-
-        :raises NotInCatalog: when the catalog has none
-        """
-        return self._service("block-storage", None)
-
-    @property
-    def accelerator(self) -> HttpService:
-        """The accelerator service.
-
-        :raises NotInCatalog: when the catalog has none
-        """
-        return self._service("accelerator", None)
-
-    @property
     def own_project(self) -> str | None:
         """The ID of the project that the user is logged in to, if any."""
         with problems.translated("identity"):
@@ -267,10 +178,11 @@ class HttpCloud:
         highest = data.max_microversion if data else None
         return ".".join(map(str, highest)) if highest else None
 
-    def _service(self, service_type: str, microversion: str | None) -> HttpService:
+    def service(self, service_type: str) -> HttpService:
         if service_type not in self._services:
             with self._discovery(service_type):
                 adapter = getattr(self._sdk, service_type.replace("-", "_"))
+            microversion = _MICROVERSIONS.get(service_type)
             self._services[service_type] = HttpService(
                 service_type, adapter, microversion, self._watch
             )

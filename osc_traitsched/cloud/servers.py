@@ -246,7 +246,7 @@ def remembering(cloud: Cloud, found: Residents) -> RememberedCloud:
     remembered = RememberedCloud(cloud)
     for body in found.bodies:
         path = rest.path("servers", body["id"])
-        remembered.compute.knows(path, {"server": body}, SERVER_MICROVERSION)
+        remembered.service("compute").knows(path, {"server": body}, SERVER_MICROVERSION)
     return remembered
 
 

@@ -1,24 +1,22 @@
-"""A service of a cloud as a protocol, and a cache of its answers."""
+"""The services of a cloud, and a cache of their answers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from osc_traitsched.core.errors import Hidden
-
-# What the rest of the project knows of a cloud: its services, and how to ask them.
-
 
 _T = TypeVar("_T")
 
 
-class Service(Protocol):
-    """One service of a cloud; paths are below its endpoint, bodies are JSON values."""
+class Service:
+    """One service of a cloud; paths are below its endpoint, bodies are JSON values.
 
-    @property
-    def service_type(self) -> str:
-        """The type that the catalog has it under, such as ``placement``."""
+    :ivar service_type: as the catalog has it, such as ``placement``
+    """
+
+    service_type: str
 
     def get(
         self,
@@ -27,32 +25,37 @@ class Service(Protocol):
         microversion: str | None = None,
         timeout: float | None = None,
     ) -> Any:
-        """Return the body of the answer to a GET.
+        """The body of the answer to a GET.
 
         :param path: may have a query of its own; ``params`` are added to it
         :param microversion: instead of the one that this project uses everywhere else
         :param timeout: seconds to wait for the answer, if less than it waits anyway
-        :raises CloudBroke: when there is no answer, or one that is an error
+        :raises CloudBroke: if there is no answer, or an error
         """
+        raise NotImplementedError
 
-    def put(
+    def write(
         self,
+        method: str,
         path: str,
-        body: Mapping[str, Any] | None = None,
+        body: Any = None,
         timeout: float | None = None,
+        content_type: str | None = None,
     ) -> None:
         """Write, and return once the service says that it is written.
 
+        :param content_type: of the body, unless it is plain JSON
         :raises CloudBroke: as :meth:`get`
         """
+        raise NotImplementedError
 
-    def post(
-        self, path: str, body: Mapping[str, Any], timeout: float | None = None
-    ) -> None:
-        """Add or act, and return once the service says that it is done.
+    def put(self, path: str, body: Any = None, timeout: float | None = None) -> None:
+        """Write a whole object, as :meth:`write`."""
+        self.write("PUT", path, body, timeout)
 
-        :raises CloudBroke: as :meth:`get`
-        """
+    def post(self, path: str, body: Any, timeout: float | None = None) -> None:
+        """Add or act, as :meth:`write`."""
+        self.write("POST", path, body, timeout)
 
     def patch(
         self,
@@ -61,64 +64,55 @@ class Service(Protocol):
         content_type: str,
         timeout: float | None = None,
     ) -> None:
-        """Change parts of something, and return once the service says that it did.
-
-        :param content_type: the kind of patch, as the service calls it
-        :raises CloudBroke: as :meth:`get`
-        """
+        """Change parts of an object, as :meth:`write`."""
+        self.write("PATCH", path, changes, timeout, content_type)
 
     def delete(self, path: str, timeout: float | None = None) -> None:
-        """Delete something, and return once the service says that it is gone.
-
-        :raises CloudBroke: as :meth:`get`
-        """
+        """Delete an object, as :meth:`write`."""
+        self.write("DELETE", path, None, timeout)
 
 
-class Cloud(Protocol):
+class _ByName:
+    """A service of the type that its attribute is named for."""
+
+    def __set_name__(self, owner: type[Cloud], name: str) -> None:
+        self._service_type = name.replace("_", "-")
+
+    def __get__(self, cloud: Cloud, owner: type[Cloud]) -> Service:
+        return cloud.service(self._service_type)
+
+
+class Cloud:
     """The services of one cloud, as one command sees them.
 
-    A service that the cloud does not have raises ``NotInCatalog`` when it
-    is first needed.
+    A service that the cloud lacks raises ``NotInCatalog`` when it is first needed.
     """
 
-    @property
-    def placement(self) -> Service:
-        """The placement service."""
+    placement = _ByName()
+    compute = _ByName()
+    image = _ByName()
+    identity = _ByName()
+    network = _ByName()
+    block_storage = _ByName()
+    accelerator = _ByName()
 
-    @property
-    def compute(self) -> Service:
-        """The compute service."""
-
-    @property
-    def image(self) -> Service:
-        """The image service."""
-
-    @property
-    def identity(self) -> Service:
-        """The identity service."""
-
-    @property
-    def network(self) -> Service:
-        """The network service."""
-
-    @property
-    def block_storage(self) -> Service:
-        """The block storage service."""
-
-    @property
-    def accelerator(self) -> Service:
-        """The accelerator service."""
+    def service(self, service_type: str) -> Service:
+        """The service of that type."""
+        raise NotImplementedError
 
     @property
     def own_project(self) -> str | None:
         """The ID of the project that the user is logged in to, if any."""
+        raise NotImplementedError
 
     @property
     def compute_maximum(self) -> str | None:
         """The highest microversion of the compute API; None if it is not known."""
+        raise NotImplementedError
 
     def once(self, read: Callable[[Cloud], _T]) -> _T:
-        """Return what a function reads of this cloud, and read it only once."""
+        """What a function reads of this cloud; it is read only once."""
+        raise NotImplementedError
 
 
 # What this user may not read, noted for the end of the command.
@@ -148,20 +142,13 @@ def note_unread(cloud: Cloud, what: str, problem: object = None) -> None:
 # A cloud that is asked nothing twice, for what many questions have in common.
 
 
-_Answer = TypeVar("_Answer")
-
-
-class RememberedService:
-    """A service whose answers are kept; what it gave once is not to be changed."""
+class RememberedService(Service):
+    """A service whose answers are kept; nobody may change them."""
 
     def __init__(self, service: Service) -> None:
+        self.service_type = service.service_type
         self._service = service
         self._answers: dict[tuple[Any, ...], Any] = {}
-
-    @property
-    def service_type(self) -> str:
-        """The type that the catalog has it under."""
-        return self._service.service_type
 
     def get(
         self,
@@ -170,7 +157,7 @@ class RememberedService:
         microversion: str | None = None,
         timeout: float | None = None,
     ) -> Any:
-        """Return the body of an answer, which is asked for at most once.
+        """The body of an answer, which is asked for at most once.
 
         :raises CloudBroke: as ``Service.get``, each time
         """
@@ -180,84 +167,31 @@ class RememberedService:
             self._answers[key] = answer
         return self._answers[key]
 
-    def put(self, *args: Any, **named: Any) -> None:
-        """Write; what was read before stays as it was."""
-        self._service.put(*args, **named)
-
-    def post(self, *args: Any, **named: Any) -> None:
-        """Add or act, as :meth:`put`."""
-        self._service.post(*args, **named)
-
-    def patch(self, *args: Any, **named: Any) -> None:
-        """Change parts of something, as :meth:`put`."""
-        self._service.patch(*args, **named)
-
-    def delete(self, *args: Any, **named: Any) -> None:
-        """Delete something, as :meth:`put`."""
-        self._service.delete(*args, **named)
-
     def knows(self, path: str, body: Any, microversion: str | None = None) -> None:
         """Keep what the service would answer, since it has said so elsewhere."""
         self._answers[path, (), microversion] = body
 
 
-class RememberedCloud:
-    """A cloud whose services are asked nothing twice, whoever asks."""
+class RememberedCloud(Cloud):
+    """A cloud for reading, whose services are asked nothing twice."""
 
     def __init__(self, cloud: Cloud) -> None:
         self._cloud = cloud
         self._services: dict[str, RememberedService] = {}
 
-    def _remembered(self, name: str) -> RememberedService:
-        if name not in self._services:
-            self._services[name] = RememberedService(getattr(self._cloud, name))
-        return self._services[name]
-
-    @property
-    def placement(self) -> RememberedService:
-        """The placement service."""
-        return self._remembered("placement")
-
-    @property
-    def compute(self) -> RememberedService:
-        """The compute service."""
-        return self._remembered("compute")
-
-    @property
-    def image(self) -> RememberedService:
-        """The image service."""
-        return self._remembered("image")
-
-    @property
-    def identity(self) -> RememberedService:
-        """The identity service."""
-        return self._remembered("identity")
-
-    @property
-    def network(self) -> RememberedService:
-        """The network service."""
-        return self._remembered("network")
-
-    @property
-    def block_storage(self) -> RememberedService:
-        """The block storage service."""
-        return self._remembered("block_storage")
-
-    @property
-    def accelerator(self) -> RememberedService:
-        """The accelerator service."""
-        return self._remembered("accelerator")
+    def service(self, service_type: str) -> RememberedService:
+        if service_type not in self._services:
+            service = getattr(self._cloud, service_type.replace("-", "_"))
+            self._services[service_type] = RememberedService(service)
+        return self._services[service_type]
 
     @property
     def own_project(self) -> str | None:
-        """The ID of the project that the user is logged in to, if any."""
         return self._cloud.own_project
 
     @property
     def compute_maximum(self) -> str | None:
-        """The highest microversion of the compute API; None if it is not known."""
         return self._cloud.compute_maximum
 
-    def once(self, read: Callable[[Cloud], _Answer]) -> _Answer:
-        """Return what a function reads of this cloud, and read it only once."""
+    def once(self, read: Callable[[Cloud], _T]) -> _T:
         return self._cloud.once(read)
