@@ -92,27 +92,18 @@ class Checker(base.TextLister):
         )
         scheduler_args.add_options(parser)
 
-    def find(
-        self,
-        args: argparse.Namespace,
-        rules: Sequence[str],
-        flavors: Sequence[str] = (),
-        images: Sequence[str] = (),
-        with_servers: bool = False,
-        pedantic: bool = False,
-    ) -> Table:
-        """Rows of the findings; sets the exit code."""
+    def take_action(self, args: argparse.Namespace) -> Table:
         arguments.check_columns(args, views.COLUMNS)
         sources = scheduler_args.sources(args, self.app)
         found = check.check(
             self.cloud(),
             sources,
-            rules,
-            flavors,
-            images,
+            args.rules,
+            args.flavors,
+            args.images,
             args.ignore,
-            with_servers,
-            pedantic,
+            args.servers,
+            args.pedantic,
         )
         for what, stopped in found.unread.items():
             base.LOG.warning("Not checked: %s", views.unread(what, stopped))
@@ -204,8 +195,3 @@ class Check(Checker):
             help="run the rules on rare faults, too",
         )
         request_args.add_named(parser, "only findings about this {}")
-
-    def take_action(self, args: argparse.Namespace) -> Table:
-        return self.find(
-            args, args.rules, args.flavors, args.images, args.servers, args.pedantic
-        )

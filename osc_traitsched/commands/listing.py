@@ -132,8 +132,10 @@ class CheckMirror(Checker):
         mirror check -f json
     """
 
-    def take_action(self, args: argparse.Namespace) -> Table:
-        return self.find(args, ["mirror"])
+    def options(self, parser: argparse.ArgumentParser) -> None:
+        super().options(parser)
+        parser.set_defaults(rules=["mirror"], flavors=(), images=())
+        parser.set_defaults(servers=False, pedantic=False)
 
 
 # openstack trait-sched mirror repair.

@@ -312,6 +312,7 @@ class ServerDestinations(base.Command):
         explain.add_showing(parser)
 
     def take_action(self, args: argparse.Namespace) -> int:
+        """Read, think, and show."""
         sources = scheduler_args.sources(args, self.app)
         found = server.destinations(
             self.cloud(),

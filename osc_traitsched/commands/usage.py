@@ -195,6 +195,7 @@ class ShowHost(base.Command):
 
     @gc_paused()
     def take_action(self, args: argparse.Namespace) -> int:
+        """Read, judge, and show."""
         sources = scheduler_args.sources(args, self.app)
         spec = request_args.kind(args)
         found = usage.host(self.cloud(), args.host, spec, sources)
