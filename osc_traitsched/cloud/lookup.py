@@ -61,20 +61,16 @@ def pages(
 
 Body = Mapping[str, Any]
 
-_PROJECTS_NO_PARAMS: Mapping[str, str] = {}
-
 #: The most letters of a name or an ID in Keystone's database
 #: (keystone/resource/backends/sql_model.py). Newer ones refuse to look for more.
 _MOST_LETTERS = 64
 
-_NAMED: rest.Shape = {"id": str, "name": str}
+_NAMED: dict[str, rest.Shape] = {"id": str, "name": str}
 _PROJECTS: rest.Shape = {"projects": [_NAMED], "links": dict}
 _DOMAINS: rest.Shape = {"domains": [_NAMED]}
 
 
-def listed(
-    identity: Service, params: Mapping[str, str] = _PROJECTS_NO_PARAMS
-) -> Iterator[Any]:
+def listed(identity: Service, params: Mapping[str, str] = _NO_PARAMS) -> Iterator[Any]:
     """Yield the projects that Keystone lists.
 
     Newer Keystones give a link to a next page; older ones only cut a long list off,
@@ -161,14 +157,9 @@ def _by_id(cloud: Cloud, kind: str, identity: str) -> Body | None:
     # These would lead to another place, however they are written.
     if identity in (".", ".."):
         return None
-    try:
-        path = rest.path(f"{kind}s", identity)
-        body: Body = rest.get(cloud.identity, path, {kind: _NAMED})[kind]
-    except errors.CloudBroke as exc:
-        if exc.status == 404:
-            return None
-        raise
-    return body
+    path = rest.path(f"{kind}s", identity)
+    body = rest.get_if_there(cloud.identity, path, {kind: _NAMED})
+    return None if body is None else body[kind]
 
 
 # The flavor, the image and the rest of a request, found by name or ID.
@@ -179,7 +170,6 @@ _IMAGES_PER_PAGE = "1000"
 #: As many as a URL of any server's limit has room for.
 _IDS_PER_QUERY = 100
 
-_LOOKUP_NAMED: dict[str, rest.Shape] = {"id": str, "name": str}
 _IMAGE: dict[str, rest.Shape] = {
     "id": str,
     "name": rest.OPTIONAL_TEXT,
@@ -252,7 +242,7 @@ def need_all(cloud: Cloud, what: str = "private flavors of other projects") -> b
 
 def _flavors(cloud: Cloud, is_public: str) -> Iterator[Body]:
     query = {"is_public": is_public}
-    return pages(cloud.compute, "/flavors/detail", "flavors", _LOOKUP_NAMED, query)
+    return pages(cloud.compute, "/flavors/detail", "flavors", _NAMED, query)
 
 
 def flavor_among(cloud: Cloud, listed: Iterable[Body], name: str) -> Body:
@@ -326,12 +316,9 @@ def images_named(
     :raises NothingMatches: when there is none
     """
     if is_uuid(name):
-        try:
-            path = rest.path("images", name)
-            return (rest.get(cloud.image, path, _IMAGE),)
-        except errors.CloudBroke as exc:
-            if exc.status != 404:
-                raise
+        of_id = image_of_id(cloud, name)
+        if of_id is not None:
+            return (of_id,)
     # A name may look like one of Glance's operators, and its database may take
     # letters of either case for the same.
     listed = images(cloud, {"name": f"eq:{name}"})

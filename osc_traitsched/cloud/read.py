@@ -243,28 +243,23 @@ def uuids(
     return frozenset([provider["uuid"] for provider in body["resource_providers"]])
 
 
-def holding(placement: Service, provider: Provider) -> Holding:
-    """Read one provider's traits, and the generation from before them.
+def holding_if_there(placement: Service, provider: Provider) -> Holding | None:
+    """One provider's traits, and the generation from before them.
 
     Placement reads the generation first (``list_traits_for_resource_provider``
     in placement/handlers/trait.py), so that it is safe to write with.
+
+    :return: None if the provider was deleted since it was listed
     """
     path = f"/resource_providers/{provider.uuid}/traits"
-    body = rest.get(placement, path, {**_TRAITS, "resource_provider_generation": int})
+    shape = {**_TRAITS, "resource_provider_generation": int}
+    body = rest.get_if_there(placement, path, shape)
+    if body is None:
+        return None
     generation = body["resource_provider_generation"]
     return Holding(
         dataclasses.replace(provider, generation=generation), frozenset(body["traits"])
     )
-
-
-def holding_if_there(placement: Service, provider: Provider) -> Holding | None:
-    """Read one provider's traits; None if it was deleted since it was listed."""
-    try:
-        return holding(placement, provider)
-    except errors.CloudBroke as exc:
-        if exc.status == 404:
-            return None
-        raise
 
 
 def holdings(placement: Service, providers: Iterable[Provider]) -> tuple[Holding, ...]:

@@ -374,14 +374,10 @@ def _segments(cloud: Cloud, wanted: Mapping[str, str]) -> Segments:
     """
     subnets = _whole(cloud.network, "subnets", _SUBNET, wanted)
     segments = [each["segment_id"] for each in subnets if each.get("segment_id")]
-    known = {each: _aggregates(cloud.placement, each) for each in set(segments)}
+    known = {
+        each: topology.aggregates_of(cloud.placement, each) for each in set(segments)
+    }
     return tuple(known[each] for each in segments)
-
-
-def _aggregates(placement: Service, segment: str) -> frozenset[str]:
-    path = f"{rest.path('resource_providers', segment)}/aggregates"
-    body = rest.get_if_there(placement, path, topology.AGGREGATES)
-    return frozenset(body["aggregates"]) if body is not None else frozenset()
 
 
 def _named(service: Service, kind: str, shape: rest.Shape, name: str) -> Body:

@@ -88,9 +88,6 @@ class Bulk:
         return [each for each in providers if each.uuid not in self.traits]
 
 
-# Reads aggregates, their members, and what requires traits.
-
-
 # Which providers Placement has in each of many aggregates, in few requests.
 
 
@@ -121,7 +118,7 @@ def members(placement: Service, expected: Members) -> dict[str, frozenset[str]]:
         return {each: in_any(placement, [each]) for each in expected}
     found = {each: expected[each] - surprising for each in expected}
     for provider in sorted(surprising):
-        for aggregate in _aggregates(placement, provider) & set(expected):
+        for aggregate in aggregates_of(placement, provider) & set(expected):
             found[aggregate] |= {provider}
     return found
 
@@ -136,11 +133,11 @@ def in_any(placement: Service, aggregates: Collection[str]) -> frozenset[str]:
     return found
 
 
-def _aggregates(placement: Service, provider: str) -> set[str]:
-    path = f"/resource_providers/{provider}/aggregates"
-    # Nova may have a compute node of that UUID, and Placement no provider.
+def aggregates_of(placement: Service, provider: str) -> frozenset[str]:
+    """UUIDs of a provider's aggregates; none if Placement has no such provider."""
+    path = f"{rest.path('resource_providers', provider)}/aggregates"
     body = rest.get_if_there(placement, path, AGGREGATES)
-    return set(body["aggregates"]) if body else set()
+    return frozenset(body["aggregates"]) if body else frozenset()
 
 
 # Reads where Nova and Placement have the hosts: nodes, providers, and aggregates.
@@ -199,17 +196,13 @@ def _members(placement: Service, snapshot: Snapshot) -> Members:
 # Reads what requires traits: flavors, images and aggregates.
 
 
-def requirers(
-    cloud: Cloud, names: Iterable[str], flavors: Iterable[Body] | None = None
-) -> dict[str, tuple[Requirer, ...]]:
-    """Return what requires the traits: flavors, images and aggregates.
+def requirers(cloud: Cloud, names: Iterable[str]) -> dict[str, tuple[Requirer, ...]]:
+    """What requires the traits: flavors, images and aggregates.
 
-    :param flavors: all flavors, if they were read before
     :raises CloudBroke: when one of the lists can't be read
     """
     names = tuple(names)
-    flavors = lookup.flavors(cloud) if flavors is None else flavors
-    found = all_requirers(cloud, flavors, images(cloud, names))
+    found = all_requirers(cloud, lookup.flavors(cloud), images(cloud, names))
     return {name: found[name] for name in names if name in found}
 
 
