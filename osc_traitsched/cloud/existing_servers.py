@@ -32,7 +32,7 @@ from osc_traitsched.core.servers.fleet import HOST
 
 #: How old what a node reports may be. Nova-compute counts its servers once a minute,
 #: later if it is busy (nova/compute/manager.py, ``update_available_resource``).
-_OLDEST = datetime.timedelta(minutes=3)
+_OLDEST_REPORT = datetime.timedelta(minutes=3)
 #: So many servers are a few pages, and more have not been built in three minutes.
 _MOST = 3000
 _PAGE = "1000"
@@ -80,7 +80,7 @@ def _since(compute: Service) -> str | None:
     query = {"binary": "nova-compute"}
     listed = rest.get(compute, "/os-services", _SERVICES, query)["services"]
     seen = moment(max((each["updated_at"] or "" for each in listed), default=""))
-    return None if seen is None else f"{seen - _OLDEST:%Y-%m-%dT%H:%M:%SZ}"
+    return None if seen is None else f"{seen - _OLDEST_REPORT:%Y-%m-%dT%H:%M:%SZ}"
 
 
 def _servers(compute: Service, query: Mapping[str, str]) -> Iterator[Any]:
@@ -101,9 +101,9 @@ def _moved(compute: Service, since: str) -> list[Any]:
 _T = TypeVar("_T")
 
 #: The first minor version that shows all that is read here: scheduler hints.
-_NEWEST = 100
+_NEWEST_MINOR = 100
 #: Train's highest, and so of every release from Train on.
-_EXISTING_SERVERS_OLDEST = 79
+_TRAINS_MINOR = 79
 
 #: So many of the last actions, and of the servers and moves since a failure, are read.
 _MOST_ACTIONS = "20"
@@ -128,9 +128,7 @@ _ACTION: dict[str, rest.Shape] = {
     "start_time": rest.OPTIONAL_TEXT,
 }
 _ATTACHED: rest.Shape = {"volumeAttachments": [{"volumeId": str}]}
-_EXISTING_SERVERS_SERVICES: rest.Shape = {
-    "services": [{"binary": str, "host": str, "state": str}]
-}
+_SERVICE_STATES: rest.Shape = {"services": [{"binary": str, "host": str, "state": str}]}
 _LISTED: dict[str, rest.Shape] = {"name": str, "tenant_id": str, "created": str}
 _IN_ERROR: dict[str, rest.Shape] = {
     "id": str,
@@ -142,7 +140,7 @@ _IN_ERROR: dict[str, rest.Shape] = {
 }
 _NAMED: rest.Shape = {"name": str}
 _CHANGED: rest.Shape = {"servers": [{"id": str, "created": str, "status": str}]}
-_EXISTING_SERVERS_MIGRATIONS: rest.Shape = {
+_MOVES: rest.Shape = {
     "migrations": [
         {
             "instance_uuid": str,
@@ -161,8 +159,8 @@ def minor_version(cloud: Cloud) -> int:
     The highest that the cloud has of those whose answers are known here.
     """
     _, _, minor = (cloud.compute_maximum or "").partition(".")
-    highest = int(minor) if minor.isdecimal() else _EXISTING_SERVERS_OLDEST
-    return min(max(highest, _EXISTING_SERVERS_OLDEST), _NEWEST)
+    highest = int(minor) if minor.isdecimal() else _TRAINS_MINOR
+    return min(max(highest, _TRAINS_MINOR), _NEWEST_MINOR)
 
 
 def server(cloud: Cloud, name: str) -> Any:
@@ -359,9 +357,7 @@ def changes_since(
 
 
 def _services(cloud: Cloud) -> Any:
-    return rest.get(cloud.compute, "/os-services", _EXISTING_SERVERS_SERVICES)[
-        "services"
-    ]
+    return rest.get(cloud.compute, "/os-services", _SERVICE_STATES)["services"]
 
 
 def _changed(cloud: Cloud, query: Mapping[str, str]) -> Any:
@@ -370,11 +366,8 @@ def _changed(cloud: Cloud, query: Mapping[str, str]) -> Any:
 
 
 def _migrations(cloud: Cloud, query: Mapping[str, str]) -> Any:
-    version = f"2.{_EXISTING_SERVERS_OLDEST}"
-    path = "/os-migrations"
-    return rest.get(cloud.compute, path, _EXISTING_SERVERS_MIGRATIONS, query, version)[
-        "migrations"
-    ]
+    path, version = "/os-migrations", f"2.{_TRAINS_MINOR}"
+    return rest.get(cloud.compute, path, _MOVES, query, version)["migrations"]
 
 
 def _if_allowed(read: Callable[[], _T]) -> _T | None:

@@ -433,7 +433,7 @@ def group(cloud: Cloud, name: str) -> ServerGroup:
     :raises AmbiguousName: when several have the name
     :raises CloudBroke: when the user may not list the groups of all projects
     """
-    found = list(_server_groups_groups(cloud))
+    found = list(_server_groups(cloud))
     named = [each for each in found if each["id"] == name]
     named = named or [each for each in found if each["name"] == name]
     if not named:
@@ -453,7 +453,7 @@ def groups(cloud: Cloud) -> tuple[ServerGroup, ...]:
 
     :raises CloudBroke: when the user may not list the groups of all projects
     """
-    return tuple(map(_group, _server_groups_groups(cloud)))
+    return tuple(map(_group, _server_groups(cloud)))
 
 
 def group_ids(cloud: Cloud) -> dict[str, list[str]]:
@@ -465,7 +465,7 @@ def group_ids(cloud: Cloud) -> dict[str, list[str]]:
     """
     lookup.need_all(cloud, GROUPS_OF_OTHERS)
     found: dict[str, list[str]] = {}
-    for each in _server_groups_groups(cloud):
+    for each in _server_groups(cloud):
         for server in each["members"]:
             found.setdefault(server, []).append(each["id"])
     return found
@@ -482,7 +482,7 @@ def group_of_id(cloud: Cloud, identity: str) -> ServerGroup | None:
     return None if body is None else _group(body["server_group"])
 
 
-def _server_groups_groups(cloud: Cloud) -> Iterator[Any]:
+def _server_groups(cloud: Cloud) -> Iterator[Any]:
     """Yield the groups of all projects; these lists are paged by number."""
     offset, shape = 0, {"server_groups": [_GROUP]}
     while True:

@@ -66,9 +66,7 @@ class Overview(base.Command):
 
     auth_required = False
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser of this command's options."""
-        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+    def options(self, parser: argparse.ArgumentParser) -> None:
         if not self._is_ours:
             names = "\n".join(f"  {name}" for name in self._others())
             parser.description = f"Commands:\n{names}"
@@ -77,7 +75,6 @@ class Overview(base.Command):
         parser.add_argument(
             "words", metavar="COMMAND", nargs=argparse.REMAINDER, help="one of these"
         )
-        return parser
 
     def take_action(self, args: argparse.Namespace) -> int:
         """Print all commands, or those that resemble a mistyped one."""
