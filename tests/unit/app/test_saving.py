@@ -6,9 +6,10 @@ import stat
 import pytest
 
 from osc_traitsched.app import settings
-from osc_traitsched.app.settings import SettingsSources
+from osc_traitsched.app.settings import SettingsSources, save
 from osc_traitsched.config import saved
 from osc_traitsched.config.saved import Places
+from osc_traitsched.config.sources import SET
 from osc_traitsched.core.errors import BadConfiguration, OtherSettings
 from osc_traitsched.core.nova import options
 
@@ -31,10 +32,6 @@ def prod(tmp_path):
 CONF = SettingsSources(nova_conf=("nova.conf",))
 
 
-def save(sources, where, force=False):
-    settings.save(settings.plan_saving(sources, where, force))
-
-
 def test_what_is_kept_is_found_again_with_absolute_paths(here, prod):
     sources = SettingsSources(
         nova_release=29,
@@ -46,10 +43,10 @@ def test_what_is_kept_is_found_again_with_absolute_paths(here, prod):
     save(sources, prod)
     found = saved.find(prod)
     assert found.place == prod.own_document
-    assert (found.nova_release, found.baseline) == (29, "tripleo")
-    assert found.nova_conf == (f"{here}/nova.conf", str(here))
-    assert found.environments == (f"{here}/env.yaml",)
-    assert [entry.value for entry in found.options.values()] == ["5", "true"]
+    assert (found.release, found.baseline) == (29, "tripleo")
+    assert found.conf_files == (f"{here}/nova.conf", str(here))
+    assert found.paths == (*found.conf_files, f"{here}/env.yaml")
+    assert [entry.value for _, entry in found.named[SET]] == ["5", "true"]
 
 
 def test_only_its_user_can_read_it_and_nothing_else_is_left(prod):
@@ -63,9 +60,8 @@ def test_only_its_user_can_read_it_and_nothing_else_is_left(prod):
 def test_the_same_once_more_changes_nothing(prod):
     save(CONF, prod)
     before = os.stat(prod.own_document)
-    again = settings.plan_saving(CONF, prod)
-    settings.save(again)
-    assert again.is_done
+    _, is_done = save(CONF, prod)
+    assert is_done
     after = os.stat(prod.own_document)
     assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
@@ -73,8 +69,8 @@ def test_the_same_once_more_changes_nothing(prod):
 def test_something_else_is_replaced_only_by_force(prod):
     save(CONF, prod)
     with pytest.raises(OtherSettings):
-        settings.plan_saving(SettingsSources(baseline="charmed"), prod)
-    assert saved.find(prod).baseline is None
+        save(SettingsSources(baseline="charmed"), prod)
+    assert saved.find(prod).baseline == "upstream"
     save(SettingsSources(baseline="charmed"), prod, force=True)
     assert saved.find(prod).baseline == "charmed"
 
@@ -99,14 +95,14 @@ def test_what_a_link_points_to_is_written_and_the_link_stays(tmp_path, prod):
 )
 def test_what_cannot_be_is_not_kept(prod, sources):
     with pytest.raises(BadConfiguration):
-        settings.plan_saving(sources, prod)
+        save(sources, prod)
     assert not os.path.lexists(prod.own_document)
 
 
 def test_a_pipe_is_not_kept(here, prod):
     os.mkfifo(here / "pipe")
     with pytest.raises(BadConfiguration, match="not a file"):
-        settings.plan_saving(SettingsSources(nova_conf=("pipe",)), prod)
+        save(SettingsSources(nova_conf=("pipe",)), prod)
 
 
 def test_a_write_that_fails_leaves_what_was_there(prod, monkeypatch):
@@ -118,7 +114,7 @@ def test_a_write_that_fails_leaves_what_was_there(prod, monkeypatch):
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(BadConfiguration, match="No space left"):
         save(SettingsSources(baseline="charmed"), prod, force=True)
-    assert saved.find(prod).baseline is None
+    assert saved.find(prod).baseline == "upstream"
     assert len(os.listdir(os.path.dirname(prod.own_document))) == 1
 
 

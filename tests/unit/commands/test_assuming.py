@@ -4,8 +4,8 @@ import argparse
 
 import pytest
 
-from osc_traitsched.app import settings
 from osc_traitsched.commands import scheduler_args
+from osc_traitsched.config.joining import resolve
 from osc_traitsched.core import releases
 from osc_traitsched.core.errors import BadConfiguration, BadUsage
 from osc_traitsched.core.inventory.metadata import Collation
@@ -20,8 +20,7 @@ def parse(*argv):
 
 
 def assume(*argv, maximum=None):
-    asked = scheduler_args.named(parse(*argv))
-    return settings.resolve(asked, settings.read_files(asked), maximum)
+    return resolve(scheduler_args.named(parse(*argv)), maximum)
 
 
 def test_without_any_option_the_newest_release_is_assumed():
