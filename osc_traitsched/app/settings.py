@@ -107,7 +107,7 @@ _SECRET = re.compile(r"(.*_)?(password|secret)=.|.*=[^ ]*//[^/@ ]*:[^/@ ]+@")
 
 def exposed(sources: SettingsSources) -> Iterator[str]:
     """Lines of named files with passwords, one a file, and what to do about them."""
-    for layer in sources.files.get(NOVA_CONF, ()):
+    for layer in sources.layers.get(NOVA_CONF, ()):
         secrets = (
             entry
             for (_, key), entry in layer.entries.items()

@@ -197,7 +197,7 @@ class _WriteConfig(Configuring):
         """Read, think, and print."""
         sources = scheduler_args.sources(args, self.app)
         turned = switch.switch(args.wanted, self.read(sources))
-        present = sources.files.get(self.source, ())
+        present = sources.layers.get(self.source, ())
         kept = "".join(layer.text for layer in present)
         text = self.source.write(turned.values, turned.assumptions.release, kept)
         replaces = self.source.replaces and not present

@@ -10,7 +10,7 @@ from typing import Any
 from osc_traitsched.config import saved
 from osc_traitsched.config.joining import SettingsSources
 from osc_traitsched.config.saved import Places
-from osc_traitsched.config.sources import ranked, tools
+from osc_traitsched.config.sources import deployment_sources, ranked
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.paste import Option
 
@@ -65,7 +65,7 @@ def named(
     """
     values = {source.name: getattr(args, source.name, None) for source in ranked()}
     sources = SettingsSources(found=found, **values)
-    flags = [tool.flag for tool in tools(sources.named)]
+    flags = [tool.flag for tool in deployment_sources(sources.named)]
     if len(flags) > 1:
         raise BadUsage(f"{' and '.join(flags)}: a cloud has one of the two")
     return sources

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -19,9 +20,9 @@ from osc_traitsched.config.sources import (
     SOURCES,
     FileSource,
     Source,
-    only_files,
+    deployment_sources,
+    file_sources,
     ranked,
-    tools,
 )
 from osc_traitsched.core import releases
 from osc_traitsched.core.errors import BadConfiguration
@@ -68,8 +69,8 @@ class SettingsSources:
         # Named files replace all found files. A file of one distribution beats a found
         # baseline of another.
         replaced = {
-            *(only_files(SOURCES.values()) if only_files(named) else ()),
-            *([BASELINE] if tools(named) else ()),
+            *(file_sources(SOURCES.values()) if file_sources(named) else ()),
+            *([BASELINE] if deployment_sources(named) else ()),
         }
         below = found.named.items() if found else ()
         self.used = {s: v for s, v in below if s not in replaced} | named
@@ -99,17 +100,17 @@ class SettingsSources:
     @property
     def paths(self) -> tuple[str, ...]:
         """All files and directories of the cloud's own."""
-        return tuple(p for s in only_files(self.used) for p in s.texts(self.used[s]))
+        return tuple(p for s in file_sources(self.used) for p in s.texts(self.used[s]))
 
     @property
-    def baseline(self) -> str:
-        """The distribution whose defaults apply."""
-        implied = [tool.distribution for tool in tools(self.used)]
+    def distributions(self) -> list[str]:
+        """The named one, or those of the files; the defaults of the first apply."""
+        implied = (source.distribution for source in deployment_sources(self.used))
         names = (self.used.get(BASELINE), *implied, baseline.UPSTREAM)
-        return str(next(filter(None, names)))
+        return [name for name in names if name]
 
     @functools.cached_property
-    def files(self) -> Mapping[FileSource, tuple[Layer, ...]]:
+    def layers(self) -> Mapping[FileSource, tuple[Layer, ...]]:
         """What the files set, by source; a later one wins.
 
         :raises BadConfiguration: for a file that can't be read
@@ -117,21 +118,22 @@ class SettingsSources:
         with self._naming():
             return {
                 source: tuple(source.read(source.texts(self.used[source])))
-                for source in only_files(ranked())
+                for source in file_sources(ranked())
                 if source in self.used
             }
 
     @property
-    def layers(self) -> tuple[Ini, ...]:
+    def entries(self) -> tuple[Ini, ...]:
         """What everything but ``--set`` sets; a later one wins.
 
         Named files win over the options of a document, found files do not.
 
         :raises BadConfiguration: for a file that can't be read
         """
-        read = tuple(layer.entries for each in self.files.values() for layer in each)
+        layers = itertools.chain.from_iterable(self.layers.values())
+        read = tuple(layer.entries for layer in layers)
         saved = SET.read(self.found.named.get(SET, ()) if self.found else ())
-        if not only_files(self.named):
+        if not file_sources(self.named):
             return (*read, saved)
         # An option of several values would keep the document's as well.
         own = {name: e for name, e in saved.items() if not any(name in i for i in read)}
@@ -161,12 +163,12 @@ def resolve(
     :raises BadUsage: for an unknown host filter
     """
     release, line, others = _release(sources, max_microversion)
-    layers, filters = sources.layers, sources.named.get(FILTERS, ())
+    entries, filters = sources.entries, sources.named.get(FILTERS, ())
     by_hand = SET.read(sources.named.get(SET, ()))
 
     def settings(number: int) -> SchedulerSettings:
-        settings = _of_release(sources, (*layers, by_hand), line, number)
-        return table.with_filters(settings, filters) if filters else settings
+        given = _of_release(sources, (*entries, by_hand), line, number)
+        return table.with_filters(given, filters) if filters else given
 
     possible, without_set = [], None
     for other in others:
@@ -176,7 +178,7 @@ def resolve(
     place = sources.place_without_set
     if place and (by_hand or filters):
         with contextlib.suppress(BadConfiguration):
-            own = _of_release(sources, layers, line, release)
+            own = _of_release(sources, entries, line, release)
             without_set = dataclasses.replace(own, place=place)
     return dataclasses.replace(
         settings(release), others=tuple(possible), without_set=without_set
@@ -190,8 +192,7 @@ def _release(
     if sources.release is not None:
         return sources.release, sources.lines[NOVA_RELEASE.name], ()
     if max_microversion:
-        implied = [tool.distribution for tool in tools(sources.used)]
-        is_rhoso = baseline.RHOSO in (sources.baseline, *implied)
+        is_rhoso = baseline.RHOSO in sources.distributions
         likely = releases.RHOSO_RELEASE if is_rhoso else None
         release, line = releases.release_behind(max_microversion, likely)
         if release == likely:
@@ -201,20 +202,20 @@ def _release(
 
 
 def _of_release(
-    sources: SettingsSources, layers: Sequence[Ini], line: str, release: int
+    sources: SettingsSources, entries: Sequence[Ini], line: str, release: int
 ) -> SchedulerSettings:
-    """What the layers come to in one release.
+    """What the entries come to in one release.
 
     :raises BadConfiguration: for a value that can't be
     """
-    below = baseline.settings(sources.baseline, release)
-    settings = {**below, **nova_conf.settings(layers, release, below)}
+    below = baseline.settings(sources.distributions[0], release)
+    settings = {**below, **nova_conf.settings(entries, release, below)}
     existing = {option.name for option in options_in(release)}
     defaults = SchedulerSettings(release, settings)
-    no_effect = nova_conf.without_effect(layers, release)
+    no_effect = nova_conf.without_effect(entries, release)
     if ranking.has_own(defaults) or table.has_own(defaults):
         # Own filters and weighers have options of their own.
-        no_effect = tuple(line for line in no_effect if line.meant)
+        no_effect = tuple(unread for unread in no_effect if unread.meant)
     for unread in no_effect:
         setting = defaults.setting(unread.meant) if unread.meant else None
         if unread.meant and setting and not setting.given:
@@ -222,17 +223,17 @@ def _of_release(
             if unread.is_unread:
                 note = f"{unread.source}: seen, not read"
             settings[unread.meant] = dataclasses.replace(setting, source=note)
-    for tool in tools(sources.used):
-        for name in settings.keys() & set(tool.sets):
-            settings[name] = dataclasses.replace(settings[name], tool=tool.tool)
+    for source in deployment_sources(sources.used):
+        for name in settings.keys() & set(source.sets):
+            settings[name] = dataclasses.replace(settings[name], tool=source.tool)
     return SchedulerSettings(
         release,
-        {name: each for name, each in settings.items() if name in existing},
+        {name: settings[name] for name in settings if name in existing},
         line,
         ignored=tuple(
-            (name, each.source)
-            for name, each in settings.items()
-            if name not in existing and each.given
+            (name, setting.source)
+            for name, setting in settings.items()
+            if name not in existing and setting.given
         ),
         no_effect=no_effect,
         place=sources.place,

@@ -12,7 +12,7 @@ import yaml
 from osc_traitsched.config import baseline, document, nova_conf
 from osc_traitsched.config.document import Branch
 from osc_traitsched.config.joining import SettingsSources
-from osc_traitsched.config.sources import SOURCES, tools
+from osc_traitsched.config.sources import SOURCES, deployment_sources
 from osc_traitsched.core.diagnosis import OnMachine
 from osc_traitsched.core.errors import BadConfiguration
 
@@ -203,7 +203,7 @@ def parse(top: Branch, place: str) -> SettingsSources | None:
         if key not in keys:
             raise branch.bad(f"is not one of {', '.join(keys)}")
     names = [key for key in keys if key in branches]
-    both = [tool.name for tool in tools(SOURCES[name] for name in names)]
+    both = [tool.name for tool in deployment_sources(SOURCES[name] for name in names)]
     if len(both) > 1:
         raise top.bad(f"{' and '.join(both)}: a cloud has one of both")
     lines = {name: f"{top.path}:{branches[name].line}" for name in names}

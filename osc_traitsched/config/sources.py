@@ -371,14 +371,14 @@ def ranked() -> list[Source]:
     return sorted(SOURCES.values(), key=lambda source: source.rank)
 
 
-def only_files(sources: Iterable[Source]) -> list[FileSource]:
+def file_sources(sources: Iterable[Source]) -> list[FileSource]:
     """Those that are files."""
     return [source for source in sources if isinstance(source, FileSource)]
 
 
-def tools(sources: Iterable[Source]) -> list[FileSource]:
+def deployment_sources(sources: Iterable[Source]) -> list[FileSource]:
     """Those that only one distribution has."""
-    return [source for source in only_files(sources) if source.distribution]
+    return [source for source in file_sources(sources) if source.distribution]
 
 
 def _filter(is_on: bool, name: str) -> tuple[str, bool]:

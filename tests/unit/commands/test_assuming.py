@@ -165,18 +165,6 @@ def test_a_value_of_the_wrong_type_is_told_in_one_line():
     )
 
 
-def test_the_file_and_line_of_a_bad_value_are_told(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    text = "[scheduler]\nmax_placement_results = 0\n"
-    (tmp_path / "nova.conf").write_text(text, encoding="utf-8")
-    with pytest.raises(BadConfiguration) as caught:
-        assume("--nova-conf", "nova.conf")
-    assert str(caught.value) == (
-        "nova.conf:2: [scheduler] max_placement_results is not a whole number of "
-        "1 or more: '0'"
-    )
-
-
 def test_one_cloud_is_not_of_two_deployments():
     with pytest.raises(BadUsage):
         assume("--environment", "env.yaml", "--control-plane", "cp.yaml")

@@ -71,28 +71,6 @@ def test_a_document_that_says_nothing_is_none(read, text):
     assert read(text) is None
 
 
-def test_what_is_written_is_read_as_it_was(read):
-    named = SettingsSources(
-        nova_release=27,
-        baseline=None,
-        nova_conf=("/etc/nova/nova.conf",),
-        environments=(),
-        options=((options.IMAGE_METADATA, "true"),),
-    )
-    text = saved.text(named)
-    assert text.splitlines() == [
-        "nova_release: '2023.1'",
-        "nova_conf:",
-        "- /etc/nova/nova.conf",
-        "options:",
-        "  scheduler.image_metadata_prefilter: 'true'",
-    ]
-    found = read(text)
-    assert (found.release, found.conf_files) == (27, ("/etc/nova/nova.conf",))
-    ((_, entry),) = found.named[sources.SET]
-    assert entry.value == "true"
-
-
 @pytest.mark.parametrize(
     ("text", "line"),
     [
