@@ -163,26 +163,29 @@ def resolve(
     :raises BadUsage: for an unknown host filter
     """
     release, line, others = _release(sources, max_microversion)
-    entries, filters = sources.entries, sources.named.get(FILTERS, ())
-    by_hand = SET.read(sources.named.get(SET, ()))
 
-    def settings(number: int) -> SchedulerSettings:
-        given = _of_release(sources, (*entries, by_hand), line, number)
-        return table.with_filters(given, filters) if filters else given
+    def settings(
+        entries: Sequence[Ini], filters: Sequence[tuple[str, bool]] = ()
+    ) -> SchedulerSettings:
+        def of(number: int) -> SchedulerSettings:
+            given = _of_release(sources, entries, line, number)
+            return table.with_filters(given, filters) if filters else given
 
-    possible, without_set = [], None
-    for other in others:
-        # Not this release, if its Nova would not start.
-        with contextlib.suppress(BadConfiguration):
-            possible.append(settings(other))
-    place = sources.place_without_set
+        possible = []
+        for other in others:
+            # Not this release, if its Nova would not start.
+            with contextlib.suppress(BadConfiguration):
+                possible.append(of(other))
+        return dataclasses.replace(of(release), others=tuple(possible))
+
+    entries, place = sources.entries, sources.place_without_set
+    by_hand, filters = sources.named.get(SET, ()), sources.named.get(FILTERS, ())
+    before = None
     if place and (by_hand or filters):
         with contextlib.suppress(BadConfiguration):
-            own = _of_release(sources, entries, line, release)
-            without_set = dataclasses.replace(own, place=place)
-    return dataclasses.replace(
-        settings(release), others=tuple(possible), without_set=without_set
-    )
+            before = dataclasses.replace(settings(entries), place=place)
+    found = settings((*entries, SET.read(by_hand)), filters)
+    return dataclasses.replace(found, without_set=before)
 
 
 def _release(
