@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from osc_traitsched.app import settings
-from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import read
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.config import saved
+from osc_traitsched.config.joining import SettingsSources, resolve
 from osc_traitsched.config.saved import Places
 from osc_traitsched.core.diagnosis import Diagnosis
 from osc_traitsched.core.inventory.metadata import Collation, isolated_by, projects_in
@@ -31,8 +30,7 @@ def diagnose(cloud: Cloud, sources: SettingsSources, places: Places) -> Diagnosi
     :raises BadConfiguration: for a bad file or value in use
     :raises CloudBroke: if the aggregates can't be read
     """
-    files = settings.read_files(sources)
-    assumed = settings.resolve(sources, files, cloud.compute_maximum)
+    assumed = resolve(sources, cloud.compute_maximum)
     place, used = sources.place or "", sources.conf_files
     unused = tuple(
         each

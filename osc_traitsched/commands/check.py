@@ -106,7 +106,7 @@ class Checker(base.TextLister):
     ) -> Table:
         """Rows of the findings; sets the exit code."""
         arguments.check_columns(args, views.COLUMNS)
-        sources = scheduler_args.sources(args, self.app)
+        sources = self.sources = scheduler_args.sources(args, self.app)
         found = check.check(
             self.cloud(),
             sources,

@@ -18,12 +18,6 @@ from osc_traitsched.views.listing import Table
 
 COLUMNS = ("option", "value", "source", "status")
 
-_WHERE = {
-    "tripleo": "openstack overcloud deploy ... -e THIS, after all other files",
-    "nova-conf": "the last file of nova.conf.d for nova-scheduler; then restart that",
-    "rhoso": "oc patch openstackcontrolplane NAME --type merge --patch-file THIS",
-}
-
 _WIDTH = 80
 
 _GIVEN, _ASSUMED, _IGNORED = "given", "assumed", "ignored"
@@ -162,18 +156,18 @@ def cautions(turned: Switched, is_from_file: bool, replaces: bool) -> list[str]:
 
 
 def comments(
-    deployment: str, turned: Switched, cautions: Iterable[str], has_body: bool
+    where: str, turned: Switched, cautions: Iterable[str], has_body: bool
 ) -> str:
     """The comments at the top of a fragment: what it enables, and where it goes.
 
-    :param deployment: ``tripleo``, ``nova-conf`` or ``rhoso``
+    :param where: what to do with the fragment
     :param has_body: there is something to set
     """
     release = turned.assumptions.release
     lines = [f"Turns on {', '.join(turned.wanted)}: Nova {release_name(release)}"]
     if settings.AZ in turned.wanted and settings.az_is_always_on(release):
         lines.append("az is always on in this release; no option is needed")
-    lines.append(_WHERE[deployment] if has_body else "Nothing has to be set.")
+    lines.append(where if has_body else "Nothing has to be set.")
     lines.extend(f"Caution: {each}" for each in cautions)
     return "".join(f"# {visible(line)}\n" for line in lines)
 
