@@ -16,20 +16,13 @@ from osc_traitsched.core.inventory.snapshot import Aggregate
 from osc_traitsched.core.inventory.snapshot import MembershipDifference as Difference
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.aggregates import metadata_key
+from osc_traitsched.core.nova.filter.special import EXTRA_SPECS
 from osc_traitsched.core.nova.filter.state import HostState, host_states
 from osc_traitsched.core.nova.filter.table import FILTERS
 from osc_traitsched.core.nova.server.image import public_or_own_images as public_or_own
 from osc_traitsched.core.nova.settings import Setting
 
 # The enabled host filters, and their view of hosts.
-
-
-EXTRA_SPECS = "AggregateInstanceExtraSpecsFilter"
-CAPABILITIES = "ComputeCapabilitiesFilter"
-IMAGE_PROPERTIES = "ImagePropertiesFilter"
-IMAGE_ISOLATION = "AggregateImagePropertiesIsolation"
-NUMA_TOPOLOGY = "NUMATopologyFilter"
-ISOLATED_HOSTS = "IsolatedHostsFilter"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -19,18 +19,15 @@ from osc_traitsched.core.inventory.metadata import (
     projects_in,
 )
 from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.nova.filter.aggregates import SCOPE
 from osc_traitsched.core.nova.filter.table import is_list_known
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.nova.settings import (
-    PROJECT_FILTER,
     SchedulerSettings,
     Setting,
     is_on,
 )
-
-#: The filter that matches a flavor's scoped extra specs with metadata of aggregates.
-EXTRA_SPECS_FILTER = "AggregateInstanceExtraSpecsFilter"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -164,8 +161,8 @@ def _filters(
     before = settings.setting(options.ENABLED_FILTERS)
     if is_list_known(settings):
         return
-    if options.TENANT in reasons and not is_on(PROJECT_FILTER, before):
-        yield PROJECT_FILTER, reasons[options.TENANT]
+    if options.TENANT in reasons and not is_on(special.PROJECT, before):
+        yield special.PROJECT, reasons[options.TENANT]
     scoped = sorted(key for key in extra_specs if key.startswith(f"{SCOPE}:"))
-    if scoped and not is_on(EXTRA_SPECS_FILTER, before):
-        yield EXTRA_SPECS_FILTER, f"flavor {flavor} has {scoped[0]}"
+    if scoped and not is_on(special.EXTRA_SPECS, before):
+        yield special.EXTRA_SPECS, f"flavor {flavor} has {scoped[0]}"

@@ -71,6 +71,7 @@ class Option:
     :ivar choices: strings that Nova accepts; empty for any
     :ivar deprecated_names: other names, with the first release that ignores each
     :ivar default_source: origin of the default, in one line; empty for Nova itself
+    :ivar is_read_elsewhere: a host filter reads it, and so does nova-api or a weigher
     """
 
     name: str
@@ -84,6 +85,7 @@ class Option:
     choices: tuple[str, ...] = ()
     deprecated_names: tuple[tuple[str, int], ...] = ()
     default_source: str = ""
+    is_read_elsewhere: bool = False
 
     @property
     def section(self) -> str:
@@ -135,6 +137,7 @@ def _row(
     minimum: int | None = None,
     choices: tuple[str, ...] = (),
     was_in_default: bool = True,
+    is_read_elsewhere: bool = False,
 ) -> Option:
     old = f"DEFAULT.{name.rpartition('.')[2]}"
     return Option(
@@ -145,6 +148,7 @@ def _row(
         minimum=minimum,
         choices=choices,
         deprecated_names=((old, _MOVED),) if was_in_default else (),
+        is_read_elsewhere=is_read_elsewhere,
     )
 
 
@@ -166,9 +170,17 @@ FILTER_SCHEDULER_ROWS = (
     _row(IMAGE_SEPARATOR, OptionType.STRING, "."),
 )
 DEFAULT_ROWS = (
-    _row(DEFAULT_HOST_ZONE, OptionType.STRING, "nova", was_in_default=False),
+    _row(
+        DEFAULT_HOST_ZONE,
+        OptionType.STRING,
+        "nova",
+        was_in_default=False,
+        is_read_elsewhere=True,
+    ),
 )
-METRICS_ROWS = (_row(METRICS, OptionType.LIST, (), was_in_default=False),)
+METRICS_ROWS = (
+    _row(METRICS, OptionType.LIST, (), was_in_default=False, is_read_elsewhere=True),
+)
 
 
 # The options of nova.conf that weighers read, and how the best host is picked.
@@ -263,36 +275,6 @@ WEIGHER_METRICS_ROWS = (
     _option(METRICS_REQUIRED, OptionType.BOOLEAN, True),
     _option(METRICS_UNAVAILABLE, OptionType.FLOAT, -10000.0),
 )
-
-
-# The host filters that releases of Nova do not have any more.
-#
-# Their classes are gone from nova/scheduler/filters/. nova-scheduler does not start
-# with a name in enabled_filters that it has no class for
-# (nova/scheduler/host_manager.py, ``_choose_host_filters``).
-
-
-#: Each with the first release without it, be it before Train (20).
-REMOVED_FILTERS: Mapping[str, int] = {
-    "TrustedFilter": 17,
-    "TypeAffinityFilter": 17,
-    "ExactCoreFilter": 18,
-    "ExactDiskFilter": 18,
-    "ExactRamFilter": 18,
-    "CoreFilter": 20,
-    "DiskFilter": 20,
-    "RamFilter": 20,
-    "AggregateCoreFilter": 22,
-    "AggregateDiskFilter": 22,
-    "AggregateRamFilter": 22,
-    "RetryFilter": 22,
-    "AvailabilityZoneFilter": 28,
-}
-
-
-def is_removed(name: str, release: int) -> bool:
-    """Whether an earlier release had this filter, and the release does not."""
-    return name in REMOVED_FILTERS and release >= REMOVED_FILTERS[name]
 
 
 # The options of nova.conf that decide where a server can go: one row for each.

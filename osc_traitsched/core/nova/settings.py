@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from osc_traitsched.core.errors import NotInRelease
 from osc_traitsched.core.inventory.metadata import Collation
 from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.nova.options import OPTIONS, NoEffect, Value
 from osc_traitsched.core.releases import NEWEST, RELEASES
 
@@ -139,12 +140,6 @@ SWITCHES: Mapping[str, tuple[str, ...]] = {
 #: Other names for some of them, in the options' own word.
 _ALIASES = {"tenant": "projects", "tenant-required": "projects-required"}
 
-#: The host filter that does after Placement what :data:`AZ` does in Placement.
-AZ_FILTER = "AvailabilityZoneFilter"
-
-#: The one that leaves the hosts of aggregates that name projects to these projects.
-PROJECT_FILTER = "AggregateMultiTenancyIsolation"
-
 
 @dataclasses.dataclass(frozen=True)
 class Switched:
@@ -214,7 +209,7 @@ def switch(wanted: Iterable[str], assumptions: SchedulerSettings) -> Switched:
 
 def _without_az_filter(assumptions: SchedulerSettings) -> Mapping[str, Value]:
     filters = assumptions.value(options.ENABLED_FILTERS)
-    if not isinstance(filters, tuple) or AZ_FILTER not in filters:
+    if not isinstance(filters, tuple) or special.ZONE not in filters:
         return {}
-    kept = tuple(each for each in filters if each != AZ_FILTER)
+    kept = tuple(each for each in filters if each != special.ZONE)
     return {options.ENABLED_FILTERS: kept}
