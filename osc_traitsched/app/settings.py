@@ -365,7 +365,7 @@ class Fragment:
 def turn_on(
     deployment: str, wanted: Iterable[str], files: Named, assumptions: SchedulerSettings
 ) -> Fragment:
-    """Configuration that turns on names of ``SWITCHES``.
+    """Configuration that turns on names of ``switches()``.
 
     :param deployment: :data:`NOVA_CONF`, :data:`TRIPLEO` or :data:`RHOSO`
     :param files: of ``settings.read_files``

@@ -13,11 +13,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 
-from osc_traitsched.core.inventory.metadata import (
-    TENANT_KEY,
-    isolating_keys,
-    projects_in,
-)
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.nova.filter.aggregates import SCOPE
@@ -142,13 +137,13 @@ def _options(
     settings: SchedulerSettings, aggregates: Iterable[Body]
 ) -> Iterator[tuple[str, str]]:
     """Options that metadata of aggregates shows; the first aggregate by name counts."""
+    rows = [row for row in options.options_in(settings.release) if row.evidence]
     for body in sorted(aggregates, key=lambda each: str(each["name"]), reverse=True):
         name, metadata = body["name"], body["metadata"]
-        for key in isolating_keys(metadata, settings.collation)[:1]:
-            yield options.ISOLATION, f"aggregate {name} has {key}={metadata[key]}"
-        if projects_in(metadata):
-            key = min(each for each in metadata if each.startswith(TENANT_KEY))
-            yield options.TENANT, f"aggregate {name} has {key}"
+        for row in rows:
+            for key in row.keys(metadata, settings.collation)[:1] if row.keys else ():
+                shown = row.evidence.format(key=key, value=metadata[key])
+                yield row.name, f"aggregate {name} has {shown}"
 
 
 def _filters(

@@ -124,28 +124,18 @@ class SchedulerSettings:
 
 AZ = "az"
 
-#: What can be asked for, and the options that have to be true for it. Nova does
-#: not look at the one that requires aggregates without the one that limits
-#: tenants to them (nova/scheduler/request_filter.py, require_tenant_aggregate).
-SWITCHES: Mapping[str, tuple[str, ...]] = {
-    "image-type": (options.IMAGE_TYPE,),
-    "image-metadata": (options.IMAGE_METADATA,),
-    "isolation": (options.ISOLATION,),
-    AZ: (options.AZ_QUERY,),
-    "projects": (options.TENANT,),
-    "projects-required": (options.TENANT, options.TENANT_REQUIRED),
-    "routed-networks": (options.ROUTED_NETWORKS,),
-}
 
-#: Other names for some of them, in the options' own word.
-_ALIASES = {"tenant": "projects", "tenant-required": "projects-required"}
+def switches() -> Mapping[str, tuple[str, ...]]:
+    """What can be asked for, and the options that have to be true for it."""
+    rows = (row for row in OPTIONS.values() if row.switches)
+    return {row.switches[0]: (*filter(None, [row.needs]), row.name) for row in rows}
 
 
 @dataclasses.dataclass(frozen=True)
 class Switched:
     """Options to add to a configuration so that switches are on.
 
-    :ivar wanted: unique names from :data:`SWITCHES`
+    :ivar wanted: unique names from :func:`switches`
     :ivar values: all required options, including those that are set already
     :ivar assumptions: the configuration without them
     """
@@ -156,8 +146,9 @@ class Switched:
 
 
 def switch_name(name: str) -> str:
-    """Name in :data:`SWITCHES` for a name or alias."""
-    return _ALIASES.get(name, name)
+    """Name in :func:`switches` for a name or alias."""
+    rows = (row for row in OPTIONS.values() if name in row.switches)
+    return next((row.switches[0] for row in rows), name)
 
 
 def az_is_always_on(release: int) -> bool:
@@ -196,8 +187,9 @@ def switch(wanted: Iterable[str], assumptions: SchedulerSettings) -> Switched:
     wanted = tuple(dict.fromkeys(wanted))
     always = az_is_always_on(assumptions.release)
     values: dict[str, Value] = {}
+    needed = switches()
     for name in wanted:
-        for option in SWITCHES[name]:
+        for option in needed[name]:
             if OPTIONS[option].is_in(assumptions.release):
                 values[option] = True
             elif not (name == AZ and always):
