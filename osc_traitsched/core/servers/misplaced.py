@@ -7,10 +7,11 @@ import enum
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from osc_traitsched.core.check.survey import is_certain, is_lasting, prefilter
+from osc_traitsched.core.check.survey import is_certain, is_lasting
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.explain.filtering import check_policy
 from osc_traitsched.core.explain.verdict import correction_sets
+from osc_traitsched.core.nova import prefilter
 from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource, RootTrait, Trait
 from osc_traitsched.core.nova.filter import compute, special, values
 from osc_traitsched.core.nova.filter import state as supported
@@ -129,7 +130,6 @@ def _reads_use(query: object) -> bool:
 # violated; or if an enabled filter rejects the host.
 
 
-_ISOLATING = "isolate_aggregates"
 _SOME = 1
 
 
@@ -345,7 +345,7 @@ def _holds_with_any_image(found: Objection) -> bool:
         return is_certain(found.clause)
     if isinstance(found, Unmet):
         is_member = isinstance(found.clause, MemberOf)
-        return is_member and prefilter(found.clause) != _ISOLATING
+        return is_member and prefilter.name_of(found.clause) != prefilter.ISOLATION
     if isinstance(found, FilterAnswer):
         return found.filter not in reading(Reads.IMAGE)
     return not isinstance(found, Refused)

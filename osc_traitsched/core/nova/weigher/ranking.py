@@ -99,6 +99,9 @@ class OwnWeighers:
 # Nova's own weighers, under their names, and those that are enabled.
 
 
+#: The one that reads the allocation ratio.
+CPU = "CPUWeigher"
+
 _ROWS = (
     Weigher(
         "BuildFailureWeigher",
@@ -107,7 +110,7 @@ _ROWS = (
         options.BUILD_FAILURE,
         is_negated=True,
     ),
-    Weigher("CPUWeigher", "cpu", weighing.cpu, options.CPU, minimum=0),
+    Weigher(CPU, "cpu", weighing.cpu, options.CPU, minimum=0),
     Weigher(
         "CrossCellWeigher",
         "cross_cell",
@@ -129,6 +132,7 @@ _ROWS = (
         weighing.image_properties,
         options.IMAGE_PROPERTIES,
         since=31,
+        is_off_at_zero=True,
     ),
     Weigher("IoOpsWeigher", "io_ops", weighing.io_ops, options.IO_OPS, minimum=0),
     Weigher("MetricsWeigher", "metrics", weighing.metrics, options.WEIGHER_METRICS),
@@ -146,12 +150,14 @@ _ROWS = (
         "affinity",
         weighing.soft_affinity,
         options.SOFT_AFFINITY,
+        policy="soft-affinity",
     ),
     Weigher(
         "ServerGroupSoftAntiAffinityWeigher",
         "affinity",
         weighing.soft_anti_affinity,
         options.SOFT_ANTI_AFFINITY,
+        policy="soft-anti-affinity",
     ),
 )
 
