@@ -164,7 +164,6 @@ _ROWS = (
 #: All of them by their names.
 WEIGHERS: Mapping[str, Weigher] = {weigher.name: weigher for weigher in _ROWS}
 
-_BY_PATH = {weigher.path: weigher for weigher in _ROWS}
 _OWN = "nova.scheduler.weights."
 
 
@@ -213,8 +212,11 @@ def _listed(settings: SchedulerSettings) -> tuple[str, ...]:
 
 
 def _named(name: str, release: int) -> tuple[Weigher, ...]:
-    rows = _ROWS if name == options.ALL_WEIGHERS else [_BY_PATH.get(name)]
-    return tuple(each for each in rows if each and each.is_in(release))
+    return tuple(
+        row
+        for row in WEIGHERS.values()
+        if name in (row.path, options.ALL_WEIGHERS) and row.is_in(release)
+    )
 
 
 # What sums of the same numbers can differ by, relative to them, since Nova adds them
