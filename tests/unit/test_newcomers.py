@@ -81,7 +81,9 @@ def add_option(monkeypatch):
 @pytest.fixture(scope="module")
 def reference():
     """Tables of the reference."""
-    return runpy.run_path(str(PACKAGE.parent / "doc" / "rows.py"))["table"]
+    return runpy.run_path(str(pathlib.Path(__file__).parents[2] / "doc" / "rows.py"))[
+        "table"
+    ]
 
 
 # Host filters.

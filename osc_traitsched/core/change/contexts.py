@@ -21,7 +21,6 @@ from osc_traitsched.core.nova.settings import (
     SchedulerSettings,
     az_is_on,
     has_filter,
-    is_on,
 )
 
 # For whom a flavor is asked for: zones and projects, and what they are limited to.
@@ -139,7 +138,7 @@ def limits_of(cloud: CloudModel, settings: SchedulerSettings) -> Limits:
     # Overall a flavor has the hosts that anybody may use. Without settings, metadata
     # that names projects shows that somebody may rely on the filter.
     passed: tuple[TenancyFilterResult, ...] = (TenancyFilterResult(),)
-    if is_on(special.PROJECT, filters) or not filters.given:
+    if special.PROJECT in filters.items or not filters.given:
         releases = dict.fromkeys(each.release for each in (settings, *settings.others))
         roots = _roots(cloud)
         passed += tuple(_passed(cloud.aggregates, each, roots) for each in releases)
@@ -291,11 +290,10 @@ class AggregateFilters:
     """The host filters of the settings, for many flavors in one cloud."""
 
     def __init__(self, cloud: CloudModel, settings: SchedulerSettings) -> None:
-        names = settings.value(options.ENABLED_FILTERS)
         self._settings = settings.changed(options.TENANT, False)
         self._names = tuple(
             name
-            for name in (names if isinstance(names, tuple) else ())
+            for name in settings.items(options.ENABLED_FILTERS)
             if name in FILTERS and FILTERS[name].varies_by == AGGREGATES
             if name not in (special.ZONE, special.PROJECT)
         )

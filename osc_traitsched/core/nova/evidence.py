@@ -21,7 +21,6 @@ from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.nova.settings import (
     SchedulerSettings,
     Setting,
-    is_on,
 )
 
 
@@ -98,8 +97,8 @@ def with_evidence(
             found[option] = Evidence(True, why, before=found.get(option))
     filters = tuple(_filters(settings, reasons, flavor, extra_specs or {}))
     before = settings.setting(options.ENABLED_FILTERS)
-    if filters and isinstance(before.value, tuple):
-        value = (*before.value, *(name for name, _ in filters))
+    if filters:
+        value = (*before.items, *(name for name, _ in filters))
         why = "; ".join(f"{name}: {reason}" for name, reason in filters)
         found[options.ENABLED_FILTERS] = Evidence(
             value,
@@ -156,8 +155,8 @@ def _filters(
     before = settings.setting(options.ENABLED_FILTERS)
     if is_list_known(settings):
         return
-    if options.TENANT in reasons and not is_on(special.PROJECT, before):
+    if options.TENANT in reasons and special.PROJECT not in before.items:
         yield special.PROJECT, reasons[options.TENANT]
     scoped = sorted(key for key in extra_specs if key.startswith(f"{SCOPE}:"))
-    if scoped and not is_on(special.EXTRA_SPECS, before):
+    if scoped and special.EXTRA_SPECS not in before.items:
         yield special.EXTRA_SPECS, f"flavor {flavor} has {scoped[0]}"

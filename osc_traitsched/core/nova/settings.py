@@ -30,6 +30,11 @@ class Setting:
     given: bool = False
     tool: str = dataclasses.field(default="nova-conf", compare=False)
 
+    @property
+    def items(self) -> tuple[str, ...]:
+        """The items of a list; none of another value."""
+        return self.value if isinstance(self.value, tuple) else ()
+
 
 @dataclasses.dataclass(frozen=True)
 class SchedulerSettings:
@@ -98,6 +103,10 @@ class SchedulerSettings:
     def value(self, name: str) -> Value:
         """An option's value."""
         return self.setting(name).value
+
+    def items(self, name: str) -> tuple[str, ...]:
+        """The items of an option that is a list."""
+        return self.setting(name).items
 
     @property
     def set_otherwise(self) -> tuple[str, ...]:
@@ -168,12 +177,7 @@ def az_is_on(assumptions: SchedulerSettings) -> bool:
 
 def has_filter(assumptions: SchedulerSettings, name: str) -> bool:
     """Whether a host filter is enabled."""
-    return is_on(name, assumptions.setting(options.ENABLED_FILTERS))
-
-
-def is_on(name: str, filters: Setting) -> bool:
-    """Whether a list of host filters has this one."""
-    return isinstance(filters.value, tuple) and name in filters.value
+    return name in assumptions.items(options.ENABLED_FILTERS)
 
 
 def switch(wanted: Iterable[str], assumptions: SchedulerSettings) -> Switched:
@@ -200,8 +204,8 @@ def switch(wanted: Iterable[str], assumptions: SchedulerSettings) -> Switched:
 
 
 def _without_az_filter(assumptions: SchedulerSettings) -> Mapping[str, Value]:
-    filters = assumptions.value(options.ENABLED_FILTERS)
-    if not isinstance(filters, tuple) or special.ZONE not in filters:
+    filters = assumptions.items(options.ENABLED_FILTERS)
+    if special.ZONE not in filters:
         return {}
     kept = tuple(each for each in filters if each != special.ZONE)
     return {options.ENABLED_FILTERS: kept}

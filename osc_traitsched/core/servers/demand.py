@@ -201,8 +201,7 @@ class Demands:
         if image is None:
             return None
         identity = identity or image.get("image_id")
-        isolated = self.assumptions.value(options.ISOLATED_IMAGES)
-        is_named = isinstance(isolated, tuple) and identity in isolated
+        is_named = identity in self.assumptions.items(options.ISOLATED_IMAGES)
         return {"id": identity if is_named else "", **decisive(image)}
 
     # As for a move, nova-api does not check flavor and image again.

@@ -52,8 +52,7 @@ def filter_gone(analysis: Analysis) -> Iterator[Fault]:
     """
     number = analysis.survey.assumptions.release
     setting = analysis.setting(options.ENABLED_FILTERS)
-    names = setting.value if isinstance(setting.value, tuple) else ()
-    for name in dict.fromkeys(names):
+    for name in dict.fromkeys(setting.items):
         successor = table.successor(name, number)
         # ``az-filter`` reports that one.
         if successor is not None and name != special.ZONE:

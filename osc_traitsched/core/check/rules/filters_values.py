@@ -340,8 +340,7 @@ def isolated(analysis: Analysis) -> Iterator[Fault]:
         (options.ISOLATED_IMAGES, _image),
     ):
         setting = analysis.setting(option)
-        values = setting.value if isinstance(setting.value, tuple) else ()
-        for value in dict.fromkeys(values):
+        for value in dict.fromkeys(setting.items):
             stray = judged(analysis, value)
             if stray is not None:
                 what, meant = stray

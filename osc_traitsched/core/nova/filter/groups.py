@@ -271,8 +271,8 @@ def needed_and_off(policy: str, settings: SchedulerSettings) -> str | None:
     """The filter or weigher that a policy needs, if it is disabled."""
     name = FILTERS.get(policy)
     if name is not None:
-        return None if name in _listed(settings, options.ENABLED_FILTERS) else name
-    on = _listed(settings, options.WEIGHT_CLASSES)
+        return None if name in settings.items(options.ENABLED_FILTERS) else name
+    on = {*settings.items(options.WEIGHT_CLASSES)}
     row = next((w for w in WEIGHERS.values() if policy and w.policy == policy), None)
     is_on = row is None or not on.isdisjoint((row.path, options.ALL_WEIGHERS))
     return None if is_on or row is None else row.name
@@ -289,11 +289,6 @@ def servers_left(
     """
     here = Counter(servers[each][0] for each in group.members & servers.keys())
     return {host: group.max_server_per_host - here[host] for host in hosts}
-
-
-def _listed(settings: SchedulerSettings, option: str) -> frozenset[str]:
-    value = settings.value(option)
-    return frozenset(value if isinstance(value, tuple) else ())
 
 
 def _by_hosts(host: HostState, group: ServerGroup, spec: RequestSpec) -> Answer:

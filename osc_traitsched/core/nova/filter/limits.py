@@ -54,8 +54,7 @@ def servers_left(
 
 def _limits(host: HostState, settings: SchedulerSettings) -> Iterator[tuple[str, int]]:
     """What each enabled filter counts, and its limit."""
-    names = settings.value(options.ENABLED_FILTERS)
-    for name in names if isinstance(names, tuple) else ():
+    for name in settings.items(options.ENABLED_FILTERS):
         row = FILTERS.get(name)
         if row is not None and row.counts:
             lowest_value = None

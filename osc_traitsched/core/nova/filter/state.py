@@ -292,9 +292,8 @@ def metrics(host: HostState, spec: RequestSpec, settings: SchedulerSettings) -> 
 
 def weighed(settings: SchedulerSettings) -> tuple[str, ...]:
     """Metrics with a number as ratio (nova/scheduler/utils.py, ``parse_options``)."""
-    value = settings.value(options.METRICS)
     found = []
-    for item in value if isinstance(value, tuple) else ():
+    for item in settings.items(options.METRICS):
         name, _, ratio = item.partition("=")
         if name and _is_number(ratio):
             found.append(name)

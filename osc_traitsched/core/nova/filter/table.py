@@ -311,8 +311,7 @@ def enabled(settings: SchedulerSettings) -> tuple[str, ...]:
     :raises FiltersNotInRelease: see :func:`not_loadable`
     """
     setting = settings.setting(options.ENABLED_FILTERS)
-    value = setting.value
-    names = tuple(dict.fromkeys(value)) if isinstance(value, tuple) else ()
+    names = tuple(dict.fromkeys(setting.items))
     # Without available_filters, a name that is like none of Nova's may be one's own.
     is_known = settings.is_known(options.AVAILABLE_FILTERS)
     stopping = {
@@ -340,13 +339,11 @@ def not_loadable(settings: SchedulerSettings) -> Mapping[str, tuple[str, ...]]:
 
     nova/scheduler/host_manager.py, ``_choose_host_filters``
     """
-    value = settings.value(options.ENABLED_FILTERS)
-    names = dict.fromkeys(value if isinstance(value, tuple) else ())
     available = loadable(settings)
     near = FILTERS.keys() if available is None else available
     return {
         name: near_names(re.sub(r"\W", "", name.rpartition(".")[2]), near)[:1]
-        for name in names
+        for name in dict.fromkeys(settings.items(options.ENABLED_FILTERS))
         if _is_missing(name, settings.release)
         or (available is not None and name not in available)
     }
@@ -358,9 +355,8 @@ def loadable(settings: SchedulerSettings) -> frozenset[str] | None:
     The option has paths of classes, and of functions that return classes
     (nova/loadables.py, ``get_matching_classes``).
     """
-    value = settings.value(options.AVAILABLE_FILTERS)
     names: set[str] = set()
-    for path in value if isinstance(value, tuple) else ():
+    for path in settings.items(options.AVAILABLE_FILTERS):
         name = path.rpartition(".")[2]
         if not all(map(str.isidentifier, path.split("."))):
             continue
@@ -388,8 +384,7 @@ def with_filters(
     :raises BadUsage: for a name that is neither Nova's nor enabled already
     """
     before = settings.setting(options.ENABLED_FILTERS)
-    value = before.value
-    names = list(value) if isinstance(value, tuple) else []
+    names = [*before.items]
     for name, is_on in filters:
         if name not in FILTERS and name not in names:
             near = did_you_mean(near_names(name, {*FILTERS, *names}))

@@ -180,7 +180,7 @@ def enabled(settings: SchedulerSettings) -> tuple[tuple[Weigher, ...], tuple[str
         raise WeighersNotInRelease(lacking, settings.release, source)
     found: list[Weigher] = []
     others: list[str] = []
-    for name in _listed(settings):
+    for name in settings.items(options.WEIGHT_CLASSES):
         weighers = _named(name, settings.release)
         found += weighers
         if not weighers:
@@ -195,7 +195,7 @@ def not_loadable(settings: SchedulerSettings) -> tuple[str, ...]:
     """
     return tuple(
         name
-        for name in dict.fromkeys(_listed(settings))
+        for name in dict.fromkeys(settings.items(options.WEIGHT_CLASSES))
         if (name.startswith(_OWN) or "." not in name)
         and not _named(name, settings.release)
     )
@@ -203,12 +203,9 @@ def not_loadable(settings: SchedulerSettings) -> tuple[str, ...]:
 
 def has_own(settings: SchedulerSettings) -> bool:
     """Whether the list names weighers that are not Nova's."""
-    return any(not name.startswith(_OWN) for name in _listed(settings))
-
-
-def _listed(settings: SchedulerSettings) -> tuple[str, ...]:
-    value = settings.value(options.WEIGHT_CLASSES)
-    return value if isinstance(value, tuple) else ()
+    return any(
+        not name.startswith(_OWN) for name in settings.items(options.WEIGHT_CLASSES)
+    )
 
 
 def _named(name: str, release: int) -> tuple[Weigher, ...]:
