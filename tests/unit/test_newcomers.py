@@ -180,7 +180,7 @@ def test_capacity_counts_what_a_new_filter_counts(add, keys, lower):
     assert limits.servers_left(host(metadata=[{counts: "4"}]), on) == (lower, lower)
 
 
-def test_flavors_are_judged_one_by_one_for_a_new_filter_of_names(add):
+def test_a_new_filter_of_flavor_names_is_among_those_that_read_them(add):
     add(reads=(Reads.FLAVOR_NAME,))
     assert NAME in table.reading(Reads.FLAVOR_NAME)
 

@@ -131,7 +131,7 @@ class SchedulerSettings:
 # What can be turned on in nova.conf, and what has to be set for it.
 
 
-AZ = "az"
+AZ = OPTIONS[options.AZ_QUERY].switches[0]
 
 
 def switches() -> Mapping[str, tuple[str, ...]]:

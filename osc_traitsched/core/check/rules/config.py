@@ -228,7 +228,7 @@ def project_required(analysis: Analysis) -> Iterator[Fault]:
             options.TENANT_REQUIRED,
             f"on ({setting.source}), and without effect as long as "
             f"{option(options.TENANT)} is off",
-            enable("projects-required", setting),
+            enable(options.TENANT_REQUIRED, setting),
         )
 
 
@@ -258,7 +258,7 @@ def image_metadata_off(analysis: Analysis) -> Iterator[Fault]:
             f"{off_by(setting)}, and not every host has {', '.join(partial)}: servers "
             f"of the {listed(images, 'image')} can land where their devices can't be "
             "made",
-            enable("image-metadata", setting),
+            enable(options.IMAGE_METADATA, setting),
             images=images,
         )
 

@@ -141,7 +141,7 @@ def filtered(analysis: Analysis) -> Iterator[Fault]:
         severity,
         options.ENABLED_FILTERS,
         f"{problem} ({setting.source})",
-        enable("az", setting),
+        enable(options.AZ_QUERY, setting),
     )
 
 
@@ -158,7 +158,7 @@ def ignored(analysis: Analysis) -> Iterator[Fault]:
             options.AZ_QUERY,
             f"{off_by(setting)}, and {_FILTERS} has no {special.ZONE}: a request for "
             f"the {listed(zones, 'zone')} gets any host",
-            enable("az", setting),
+            enable(options.AZ_QUERY, setting),
             zones=zones,
         )
 
@@ -300,7 +300,7 @@ def off(analysis: Analysis) -> Iterator[Fault]:
             f"any project can land in {listed(aggregates, 'aggregate')}, and the "
             f"projects of {TENANT_KEY} anywhere: {off_by(setting)}, and {_FILTERS} has "
             f"no {special.PROJECT}",
-            enable("projects", setting),
+            enable(options.TENANT, setting),
             f"to keep other projects off these hosts, add {special.PROJECT} to "
             f"{_FILTERS}; to keep the projects on these hosts, turn "
             f"{option(options.TENANT)} on, which still lets other projects in",
