@@ -1,6 +1,8 @@
 """How Sphinx builds this documentation; it needs the project installed, and git."""
 
 import argparse
+import pathlib
+import sys
 from importlib import metadata
 
 from sphinx.util.docutils import SphinxDirective
@@ -10,6 +12,9 @@ from osc_traitsched.core.check import RULES
 from osc_traitsched.core.check.rule import AREAS
 from osc_traitsched.documents import reference
 from osc_traitsched.views.schemas import DOCUMENTS
+
+sys.path.append(str(pathlib.Path(__file__).parents[1]))
+from rows import table
 
 project = "osc-traitsched"
 copyright = "the osc-traitsched authors"
@@ -106,8 +111,19 @@ def _area(area):
             yield from (about, "")
 
 
+class Rows(SphinxDirective):
+    """``.. rows:: TABLE``: a table of ``doc/rows.py``."""
+
+    required_arguments = 1
+
+    def run(self):
+        """Parse the table as if it stood in the page."""
+        return self.parse_text_to_nodes(table(self.arguments[0]))
+
+
 def setup(app):
     """Let Sphinx know the directives."""
     app.add_directive("document", DocumentFields)
     app.add_directive("rules", Rules)
     app.add_directive("sources", Sources)
+    app.add_directive("rows", Rows)

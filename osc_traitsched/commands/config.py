@@ -184,7 +184,7 @@ class _WriteConfig(Configuring):
             action="append",
             required=True,
             type=switch.switch_name,
-            choices=tuple(switch.SWITCHES),
+            choices=tuple(switch.switches()),
             help="what to turn on; can be repeated",
         )
         scheduler_args.add_options(parser)

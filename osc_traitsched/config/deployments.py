@@ -154,12 +154,7 @@ def _helm_texts(value: Branch) -> list[str]:
 #: Parameters of tripleo-heat-templates, deployment/nova/
 #: nova-scheduler-container-puppet.yaml, and what they set in nova.conf.
 PARAMETERS: Mapping[str, str] = {
-    "NovaSchedulerQueryImageType": options.IMAGE_TYPE,
-    "NovaSchedulerEnableIsolatedAggregateFiltering": options.ISOLATION,
-    "NovaSchedulerLimitTenantsToPlacementAggregate": options.TENANT,
-    "NovaSchedulerPlacementAggregateRequiredForTenants": options.TENANT_REQUIRED,
-    "NovaSchedulerQueryPlacementForAvailabilityZone": options.AZ_QUERY,
-    "NovaSchedulerQueryPlacementForRoutedNetworkAggregates": options.ROUTED_NETWORKS,
+    row.parameter: row.name for row in options.OPTIONS.values() if row.parameter
 }
 
 #: The older one counts only where the newer one is empty.

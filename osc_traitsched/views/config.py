@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from osc_traitsched.core.nova import settings
+from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.nova.options import ENABLED_FILTERS, Value, options_in
 from osc_traitsched.core.nova.settings import SchedulerSettings, Switched
 from osc_traitsched.core.releases import release as release_name
@@ -138,13 +139,13 @@ def cautions(turned: Switched, is_from_file: bool, replaces: bool) -> list[str]:
     if not filters.given and not is_from_file:
         if ENABLED_FILTERS in turned.values:
             found.append(
-                f"the filters are {filters.source} without {settings.AZ_FILTER}; if "
+                f"the filters are {filters.source} without {special.ZONE}; if "
                 "your cloud has others, they are lost unless you name the file "
                 "with them"
             )
         elif settings.AZ in turned.wanted:
             found.append(
-                f"{settings.AZ_FILTER} must not be in enabled_filters, and no file was "
+                f"{special.ZONE} must not be in enabled_filters, and no file was "
                 "named that tells whether it is"
             )
     if replaces:

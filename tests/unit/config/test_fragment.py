@@ -15,8 +15,8 @@ from osc_traitsched.core.nova.settings import SchedulerSettings
 
 WANTED = [
     wanted
-    for size in range(1, len(settings.SWITCHES) + 1)
-    for wanted in itertools.combinations(settings.SWITCHES, size)
+    for size in range(1, len(settings.switches()) + 1)
+    for wanted in itertools.combinations(settings.switches(), size)
 ]
 #: Where an option, a filter, a parameter or their meaning comes or goes.
 EDGES = [20, 21, 22, 23, 24, 27, 28, 34]
@@ -94,7 +94,7 @@ def possible(source, release, wanted):
 
 def check(before, after, wanted):
     """What was wanted is on, the filter is out, and all else is as before."""
-    turned_on = {name for each in wanted for name in settings.SWITCHES[each]}
+    turned_on = {name for each in wanted for name in settings.switches()[each]}
     for option in options.options_in(before.release):
         expected = before.value(option.name)
         if option.name in turned_on:
@@ -181,7 +181,7 @@ def test_tripleo_before_wallaby_has_the_older_parameter_for_filters():
 
 
 def test_every_switch_but_image_metadata_is_a_parameter_of_tripleo():
-    switches = {name for names in settings.SWITCHES.values() for name in names}
+    switches = {name for names in settings.switches().values() for name in names}
     assert switches - set(deployments.PARAMETERS.values()) == {options.IMAGE_METADATA}
     with pytest.raises(NoParameter) as caught:
         deployments.environment({options.IMAGE_METADATA: True}, 23)
