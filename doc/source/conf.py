@@ -1,13 +1,20 @@
 """How Sphinx builds this documentation; it needs the project installed, and git."""
 
+import argparse
+import pathlib
+import sys
 from importlib import metadata
 
 from sphinx.util.docutils import SphinxDirective
 
+from osc_traitsched.commands import scheduler_args
 from osc_traitsched.core.check import RULES
 from osc_traitsched.core.check.rule import AREAS
 from osc_traitsched.documents import reference
 from osc_traitsched.views.schemas import DOCUMENTS
+
+sys.path.append(str(pathlib.Path(__file__).parents[1]))
+from rows import table
 
 project = "osc-traitsched"
 copyright = "the osc-traitsched authors"
@@ -76,6 +83,23 @@ class Rules(SphinxDirective):
         return self.parse_text_to_nodes(text, allow_section_headings=True)
 
 
+class Sources(SphinxDirective):
+    """``.. sources::``: the options of all sources of settings, in their order."""
+
+    def run(self):
+        """Parse the table as if it stood in the page."""
+        parser = argparse.ArgumentParser(add_help=False)
+        scheduler_args.add_options(parser)
+        lines = [".. list-table::", "   :widths: 30 70", ""]
+        for action in parser._actions:
+            name = f"{action.option_strings[0]} {action.metavar or 'NAME'}"
+            text = f"{action.help[0].upper()}{action.help[1:]}."
+            if action.choices:
+                text += f" One of {', '.join(action.choices)}."
+            lines += [f"   * - ``{name}``", f"     - {text}"]
+        return self.parse_text_to_nodes("\n".join(lines))
+
+
 def _area(area):
     yield from (area, "=" * len(area), "")
     for rule in RULES:
@@ -87,7 +111,19 @@ def _area(area):
             yield from (about, "")
 
 
+class Rows(SphinxDirective):
+    """``.. rows:: TABLE``: a table of ``doc/rows.py``."""
+
+    required_arguments = 1
+
+    def run(self):
+        """Parse the table as if it stood in the page."""
+        return self.parse_text_to_nodes(table(self.arguments[0]))
+
+
 def setup(app):
     """Let Sphinx know the directives."""
     app.add_directive("document", DocumentFields)
     app.add_directive("rules", Rules)
+    app.add_directive("sources", Sources)
+    app.add_directive("rows", Rows)

@@ -31,7 +31,8 @@ from osc_traitsched.core.explain.filtering import filtering
 from osc_traitsched.core.explain.option_impact import Matched, Variation
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova import evidence
-from osc_traitsched.core.nova.filter.table import enabled
+from osc_traitsched.core.nova.filter.row import Reads
+from osc_traitsched.core.nova.filter.table import enabled, reading
 from osc_traitsched.core.nova.question import Body, Question, ServerSpec
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.server.server import read as read_flavor
@@ -74,8 +75,8 @@ def by_flavor(
     computes = {node.uuid: node for node in with_builds(cloud, first, nodes)}
     whole = Explanation(first, computes=computes)
     facts, rejected = _facts(cloud.placement, whole, starts)
-    # AggregateTypeAffinityFilter reads a flavor's name.
-    is_named = "AggregateTypeAffinityFilter" in enabled(first.assumptions)
+    of_name = set(reading(Reads.FLAVOR_NAME))
+    is_named = not of_name.isdisjoint(enabled(first.assumptions))
     judged: dict[object, Explanation] = {}
     found = []
     for start in starts:

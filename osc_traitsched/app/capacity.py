@@ -23,7 +23,7 @@ from osc_traitsched.core.inventory import selection
 from osc_traitsched.core.inventory.selection import Selectors
 from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.names import near_names
-from osc_traitsched.core.nova.filter import values
+from osc_traitsched.core.nova.filter import limits
 from osc_traitsched.core.nova.filter.state import HostState, host_states
 from osc_traitsched.core.nova.question import Body, ServerSpec
 from osc_traitsched.core.nova.settings import SchedulerSettings
@@ -246,7 +246,7 @@ def _caps(
     states: Iterable[HostState], settings: SchedulerSettings
 ) -> Mapping[str, tuple[int | None, int | None]]:
     """Limits of filters that count servers, by root; hosts without any are left out."""
-    caps = {h.compute.uuid: values.servers_left(h, settings) for h in states}
+    caps = {h.compute.uuid: limits.servers_left(h, settings) for h in states}
     return {root: each for root, each in caps.items() if each != (None, None)}
 
 

@@ -8,10 +8,11 @@ from collections.abc import Iterable, Mapping
 
 from osc_traitsched.app import misplaced, settings
 from osc_traitsched.app.misplaced import Scope
-from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import allocation_candidates, lookup, read, request_parts
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.cloud.topology import read_topology
+from osc_traitsched.config.joining import SettingsSources, resolve
+from osc_traitsched.config.sources import IGNORE_RULES
 from osc_traitsched.core import check as core
 from osc_traitsched.core.check.finding import Finding, SubjectKind
 from osc_traitsched.core.check.rule import Rule
@@ -72,11 +73,11 @@ def check(
     """
     rules = tuple(rules)
     existing = {rule.id for rule in core.RULES}
-    unknown = tuple(sorted(set(sources.ignored_rules) - existing))
-    by_settings = existing.intersection(sources.ignored_rules).difference(rules)
+    by_settings = set(sources.used.get(IGNORE_RULES, ()))
+    unknown = tuple(sorted(by_settings - existing))
+    by_settings = by_settings.intersection(existing).difference(rules)
     selected = core.select(rules, by_settings.union(ignored), with_servers, pedantic)
-    files = settings.read_files(sources)
-    assumed = settings.resolve(sources, files, cloud.compute_maximum)
+    assumed = resolve(sources, cloud.compute_maximum)
     found = survey(cloud, assumed)
     if any(
         rule.looks_at in (SubjectKind.FLAVOR, SubjectKind.IMAGE) for rule in selected

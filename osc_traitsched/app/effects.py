@@ -19,9 +19,10 @@ from osc_traitsched.core.change.phases import Phase
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.metadata import projects_in, required_by_image
 from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.server.image import public_or_own_images
-from osc_traitsched.core.nova.settings import AZ_FILTER, SchedulerSettings, has_filter
+from osc_traitsched.core.nova.settings import SchedulerSettings, has_filter
 from osc_traitsched.core.placement import capacity, matcher
 from osc_traitsched.core.placement.facts import Amount, Figures
 
@@ -92,7 +93,7 @@ def _isolating(assumptions: SchedulerSettings) -> SchedulerSettings:
     hosts of a zone than Placement would.
     """
     on = assumptions.changed(options.ISOLATION, True)
-    return on.changed(options.AZ_QUERY, True) if has_filter(on, AZ_FILTER) else on
+    return on.changed(options.AZ_QUERY, True) if has_filter(on, special.ZONE) else on
 
 
 def _usable(

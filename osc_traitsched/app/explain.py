@@ -50,7 +50,7 @@ from osc_traitsched.core.inventory.selection import Selectors
 from osc_traitsched.core.inventory.snapshot import Compute, Provider, Snapshot
 from osc_traitsched.core.inventory.trait import is_custom, nearest
 from osc_traitsched.core.nova.clause import Resource, Trait
-from osc_traitsched.core.nova.filter import values
+from osc_traitsched.core.nova.filter import limits
 from osc_traitsched.core.nova.filter.state import host_states
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request
@@ -71,7 +71,7 @@ def with_builds(
     """
     nodes = tuple(computes)
     hosts = host_states(nodes, question.aggregates)
-    if question.nodes is not None or not values.needs_builds(
+    if question.nodes is not None or not limits.needs_builds(
         hosts, question.assumptions
     ):
         return nodes

@@ -14,7 +14,7 @@ import textwrap
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import EntryPoint
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tqdm
 from cliff import columns
@@ -35,6 +35,10 @@ from osc_traitsched.text import visible
 from osc_traitsched.views import terminal
 from osc_traitsched.views.explain import words
 from osc_traitsched.views.terminal import Line, painted, settings_line
+
+if TYPE_CHECKING:
+    # oslo.config is slow to import.
+    from osc_traitsched.config.joining import SettingsSources
 
 # Progress on a terminal, for slow reads.
 
@@ -259,6 +263,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
     """A command; ``take_action`` returns its exit code.
 
     :cvar exit_code: of a run without errors that returns none
+    :ivar sources: settings of the answer; a person is told below it if there are none
     """
 
     #: For the help, without ``openstack trait-sched``: commands, a line each, with a
@@ -267,6 +272,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
 
     timeout: float | None = None
     exit_code = ExitCode.DONE
+    sources: SettingsSources | None = None
     _clouds: tuple[Cloud, ...] = ()
 
     def get_epilog(self) -> str:
@@ -377,11 +383,9 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
             if isinstance(self.app.stdout, io.TextIOWrapper):
                 # A name that the terminal can't show must not end a run after writes.
                 self.app.stdout.reconfigure(errors="backslashreplace")
-            app: Any = self.app
-            app.lacks_settings = False
             code = super().run(parsed_args) or self.exit_code
             fmt = getattr(parsed_args, "formatter", getattr(parsed_args, "format", ""))
-            if app.lacks_settings and fmt in FOR_PEOPLE:
+            if self.sources and not self.sources.place and fmt in FOR_PEOPLE:
                 save = paste.line(
                     paste.openstack("trait-sched config save"), self.repeated_options
                 )

@@ -80,7 +80,7 @@ class ShowCapacity(base.Command):
     @gc_paused()
     def take_action(self, args: argparse.Namespace) -> int:
         query = _query(args)
-        sources = scheduler_args.sources(args, self.app)
+        sources = self.sources = scheduler_args.sources(args, self.app)
         spec = request_args.kind(args)
         found = capacity.capacity(self.cloud(), spec, sources, query)
         self.app.stdout.write(f"{self._text(found, args.format)}\n")

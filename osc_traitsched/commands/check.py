@@ -94,7 +94,7 @@ class Checker(base.TextLister):
 
     def take_action(self, args: argparse.Namespace) -> Table:
         arguments.check_columns(args, views.COLUMNS)
-        sources = scheduler_args.sources(args, self.app)
+        sources = self.sources = scheduler_args.sources(args, self.app)
         found = check.check(
             self.cloud(),
             sources,

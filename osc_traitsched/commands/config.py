@@ -7,11 +7,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from osc_traitsched.app import doctor, settings
-from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.commands import base, scheduler_args
-from osc_traitsched.config import baseline
-from osc_traitsched.config.joining import Named
-from osc_traitsched.core import releases
+from osc_traitsched.config.joining import SettingsSources, resolve
+from osc_traitsched.config.sources import (
+    CONTROL_PLANE,
+    ENVIRONMENTS,
+    FILTERS,
+    NOVA_CONF,
+    FileSource,
+)
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.nova import settings as switch
 from osc_traitsched.core.nova.settings import SchedulerSettings
@@ -28,19 +32,18 @@ class Configuring(base.Command):
 
     auth_required = False
 
-    def read(self, sources: SettingsSources) -> tuple[Named, SchedulerSettings]:
-        """The named files, and the settings from all sources.
+    def read(self, sources: SettingsSources) -> SchedulerSettings:
+        """The settings from all sources.
 
         :raises CloudBroke: if the release is unknown and Nova can't be read
         """
-        files = settings.read_files(sources)
         maximum = None
         if sources.release is None:
             # As osc-lib does before a command that needs a login.
             self.auth_required = True
             self.app.prepare_to_run_command(self)
             maximum = self.cloud().compute_maximum
-        return files, settings.resolve(sources, files, maximum)
+        return resolve(sources, maximum)
 
 
 class _Lines(base.TextLister):
@@ -86,8 +89,8 @@ class ShowConfig(Configuring, _Lines):
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Read, and show."""
-        sources = scheduler_args.sources(args, self.app, is_predicting=False)
-        _, assumptions = self.read(sources)
+        sources = scheduler_args.sources(args, self.app)
+        assumptions = self.read(sources)
         self.lines = tuple(config.lines(assumptions, args.all))
         return config.rows(assumptions, sources.release is not None)
 
@@ -162,27 +165,23 @@ class SaveConfig(base.Command):
     def take_action(self, args: argparse.Namespace) -> None:
         """Read, and write or show."""
         sources = scheduler_args.named(args)
-        if sources.filters:
+        if FILTERS in sources.named:
             raise BadUsage("config save keeps --set filter_scheduler.enabled_filters=")
-        if sources.place is None and sources.nova_release is None:
+        if not sources.named:
             raise BadUsage("nothing to keep: name a file or an option of the scheduler")
-        todo = settings.plan_saving(
-            sources, scheduler_args.places_of(self.app), args.force
-        )
+        places, dry_run = scheduler_args.places_of(self.app), args.dry_run
+        text, is_done = settings.save(sources, places, args.force, dry_run)
         for caution in settings.exposed(sources):
             base.LOG.warning("%s", caution)
-        if not args.dry_run:
-            settings.save(todo)
-        self.app.stdout.write(
-            config.saved(todo.path, todo.text, todo.is_done, args.dry_run)
-        )
+        shown = config.saved(places.own_document, text, is_done, dry_run)
+        self.app.stdout.write(shown)
 
 
 # openstack trait-sched config tripleo, nova-conf and rhoso.
 
 
 class _WriteConfig(Configuring):
-    deployment = ""
+    source: FileSource
 
     def options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
@@ -191,22 +190,27 @@ class _WriteConfig(Configuring):
             action="append",
             required=True,
             type=switch.switch_name,
-            choices=tuple(switch.SWITCHES),
+            choices=tuple(switch.switches()),
             help="what to turn on; can be repeated",
         )
         scheduler_args.add_options(parser)
+        parser.set_defaults(
+            baseline=self.source.distribution, nova_release=self.source.release
+        )
 
     def take_action(self, args: argparse.Namespace) -> None:
         """Read, think, and print."""
-        sources = scheduler_args.sources(args, self.app, is_predicting=False)
-        files, assumptions = self.read(sources)
-        found = settings.turn_on(self.deployment, args.wanted, files, assumptions)
-        cautions = config.cautions(found.turned, found.extends_file, found.replaces)
-        for each in cautions:
-            base.LOG.warning("%s", each)
-        has_text = bool(found.text)
-        top = config.comments(self.deployment, found.turned, cautions, has_text)
-        self.app.stdout.write(top + found.text)
+        sources = scheduler_args.sources(args, self.app)
+        turned = switch.switch(args.wanted, self.read(sources))
+        present = sources.layers.get(self.source, ())
+        kept = "".join(layer.text for layer in present)
+        text = self.source.write(turned.values, turned.assumptions.release, kept)
+        replaces = self.source.replaces and not present
+        cautions = config.cautions(turned, bool(sources.paths), replaces)
+        for caution in cautions:
+            base.LOG.warning("%s", caution)
+        top = config.comments(self.source.where, turned, cautions, bool(text))
+        self.app.stdout.write(top + text)
 
 
 class WriteNovaConf(_WriteConfig):
@@ -221,7 +225,7 @@ class WriteNovaConf(_WriteConfig):
         config nova-conf --enable isolation --nova-release 2025.1
     """
 
-    deployment = settings.NOVA_CONF
+    source = NOVA_CONF
 
 
 class WriteTripleo(_WriteConfig):
@@ -237,11 +241,7 @@ class WriteTripleo(_WriteConfig):
         config tripleo --enable isolation --nova-release wallaby
     """
 
-    deployment = settings.TRIPLEO
-
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        super().options(parser)
-        parser.set_defaults(baseline=baseline.TRIPLEO)
+    source = ENVIRONMENTS
 
 
 class WriteRhoso(_WriteConfig):
@@ -256,10 +256,4 @@ class WriteRhoso(_WriteConfig):
         config rhoso --enable isolation
     """
 
-    deployment = settings.RHOSO
-
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        super().options(parser)
-        parser.set_defaults(
-            baseline=baseline.RHOSO, nova_release=releases.RHOSO_RELEASE
-        )
+    source = CONTROL_PLANE

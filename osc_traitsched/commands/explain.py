@@ -145,7 +145,7 @@ class TryFilter(base.Lister):
 
     def take_action(self, args: argparse.Namespace) -> Table:
         cloud = self.cloud()
-        sources = scheduler_args.sources(args, self.app)
+        sources = self.sources = scheduler_args.sources(args, self.app)
         asked = request.question(cloud, request_args.server_spec(args), sources)
         trial = own_filters.try_plugin(
             cloud,
@@ -229,7 +229,7 @@ class Explain(base.Command):
             raise BadUsage(f"--host needs FLAVOR; for all flavors: {command}")
         cloud = self.cloud()
         asked = request_args.server_spec(args, args.count, needs_flavor=False)
-        sources = scheduler_args.sources(args, self.app)
+        sources = self.sources = scheduler_args.sources(args, self.app)
         if not asked.flavor:
             return self._by_flavor(asked, sources, args)
         explained = explainer(args, sources)
@@ -402,7 +402,7 @@ class ListCandidates(base.Lister):
     def _asked(self, args: argparse.Namespace) -> Table:
         cloud = self.cloud()
         asked = request_args.server_spec(args)
-        sources = scheduler_args.sources(args, self.app)
+        sources = self.sources = scheduler_args.sources(args, self.app)
         own = own_sources(args, sources)
         question = request.question(cloud, asked, sources)
         self.assumed = question.assumptions

@@ -139,7 +139,7 @@ class IsolateAggregate(ShorthandWriter):
         write_args.check(args)
         arguments.check_columns(args, words.COLUMNS)
         cloud = self.cloud()
-        sources = scheduler_args.sources(args, self.app)
+        sources = self.sources = scheduler_args.sources(args, self.app)
         assumed = settings.of_cloud(cloud, sources)
         chosen = args.flavors, args.images, args.create
         aggregate, wanted = shorthand.isolate(cloud, args.aggregate, names, *chosen)
@@ -201,7 +201,7 @@ class UnisolateAggregate(ShorthandWriter):
         if args.all_images and not args.remove_traits:
             raise BadUsage("--all-images goes with --remove-traits")
         cloud = self.cloud()
-        sources = scheduler_args.sources(args, self.app)
+        sources = self.sources = scheduler_args.sources(args, self.app)
         assumed = settings.of_cloud(cloud, sources)
         opening = shorthand.unisolate(
             cloud,

@@ -82,7 +82,7 @@ class ListMisplaced(base.Lister):
         if args.project is None and args.project_domain is not None:
             raise BadUsage("--project-domain goes with --project")
         arguments.check_columns(args, placements.COLUMNS)
-        sources = scheduler_args.sources(args, self.app)
+        sources = self.sources = scheduler_args.sources(args, self.app)
         found = misplaced.placements(self.cloud(), _scope(args), sources)
         self.found, self.assumed = found, found.settings
         if found.misplaced:
@@ -165,7 +165,7 @@ class ExplainServer(base.Command):
             return self._all_failed(args)
         if args.server is None or args.since is not None or args.project is not None:
             raise BadUsage("name a server; --since and --project go with --failed")
-        sources = scheduler_args.sources(args, self.app)
+        sources = self.sources = scheduler_args.sources(args, self.app)
         found = server.answer(
             self.cloud(),
             args.server,
@@ -186,9 +186,10 @@ class ExplainServer(base.Command):
         if args.server is not None or len(args.hosts) > 1:
             raise BadUsage("--failed goes without a server, and with one --host")
         now = datetime.datetime.now(datetime.timezone.utc)
+        sources = self.sources = scheduler_args.sources(args, self.app)
         found = failed.failed(
             self.cloud(),
-            scheduler_args.sources(args, self.app),
+            sources,
             None if args.since is None else now - args.since,
             args.project,
             *args.hosts,
@@ -313,7 +314,7 @@ class ServerDestinations(base.Command):
 
     def take_action(self, args: argparse.Namespace) -> int:
         """Read, think, and show."""
-        sources = scheduler_args.sources(args, self.app)
+        sources = self.sources = scheduler_args.sources(args, self.app)
         found = server.destinations(
             self.cloud(),
             args.server,
@@ -405,7 +406,7 @@ class DrainHost(base.Command):
             raise BadUsage("name the hosts to drain: HOST or --aggregate")
         if args.script and args.format != "text":
             raise BadUsage("--script goes without --format")
-        sources = scheduler_args.sources(args, self.app)
+        sources = self.sources = scheduler_args.sources(args, self.app)
         found = drain.plan(self.cloud(), hosts, sources, args.aggregates)
         self.app.stdout.write(self._text(found, args) + "\n")
         if found.stuck and not found.dependent:

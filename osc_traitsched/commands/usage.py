@@ -112,7 +112,8 @@ class _TraitWriter(ShorthandWriter):
         write_args.check(args)
         arguments.check_columns(args, isolation_views.COLUMNS)
         cloud = self.cloud()
-        assumed = settings.of_cloud(cloud, scheduler_args.sources(args, self.app))
+        self.sources = scheduler_args.sources(args, self.app)
+        assumed = settings.of_cloud(cloud, self.sources)
         new = getattr(args, "new", None)
         wanted, merged = shorthand.replaced(cloud, args.trait, new, assumed)
         if merged:
@@ -196,7 +197,7 @@ class ShowHost(base.Command):
     @gc_paused()
     def take_action(self, args: argparse.Namespace) -> int:
         """Read, judge, and show."""
-        sources = scheduler_args.sources(args, self.app)
+        sources = self.sources = scheduler_args.sources(args, self.app)
         spec = request_args.kind(args)
         found = usage.host(self.cloud(), args.host, spec, sources)
         if args.format == "text":

@@ -157,7 +157,7 @@ class Summed(base.TextLister):
         inventory = read_inventory(args.inventory) if args.inventory else None
         with gc_paused():
             found = files.read(args.files)
-        sources = scheduler_args.sources(args, self.app, is_predicting=False)
+        sources = scheduler_args.sources(args, self.app)
 
         def drafted() -> WantedPlan:
             cloud = self.cloud()
@@ -382,9 +382,7 @@ class ExportWanted(base.Command):
     def take_action(self, args: argparse.Namespace) -> int:
         """Read, and print."""
         cloud = self.cloud()
-        assumed = settings.of_cloud(
-            cloud, scheduler_args.sources(args, self.app, is_predicting=False)
-        )
+        assumed = settings.of_cloud(cloud, scheduler_args.sources(args, self.app))
         found = export_wanted(cloud, assumed.collation)
         lines = [f"Not here: {each}" for each in found.unsaid]
         encoding = getattr(self.app.stdout, "encoding", None)

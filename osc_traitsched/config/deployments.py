@@ -11,7 +11,7 @@ import yaml
 
 from osc_traitsched.config import document, nova_conf
 from osc_traitsched.config.document import Branch
-from osc_traitsched.config.nova_conf import Entry, Ini, put, section_and_key
+from osc_traitsched.config.nova_conf import Entry, Ini, Layer, put, section_and_key
 from osc_traitsched.core.errors import BadConfiguration, BadUsage
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.options import (
@@ -21,7 +21,6 @@ from osc_traitsched.core.nova.options import (
     OptionType,
     Value,
 )
-from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.text import listed
 from osc_traitsched.text import option as option_name
 
@@ -156,12 +155,7 @@ def _helm_texts(value: Branch) -> list[str]:
 #: Parameters of tripleo-heat-templates, deployment/nova/
 #: nova-scheduler-container-puppet.yaml, and what they set in nova.conf.
 PARAMETERS: Mapping[str, str] = {
-    "NovaSchedulerQueryImageType": options.IMAGE_TYPE,
-    "NovaSchedulerEnableIsolatedAggregateFiltering": options.ISOLATION,
-    "NovaSchedulerLimitTenantsToPlacementAggregate": options.TENANT,
-    "NovaSchedulerPlacementAggregateRequiredForTenants": options.TENANT_REQUIRED,
-    "NovaSchedulerQueryPlacementForAvailabilityZone": options.AZ_QUERY,
-    "NovaSchedulerQueryPlacementForRoutedNetworkAggregates": options.ROUTED_NETWORKS,
+    row.parameter: row.name for row in options.OPTIONS.values() if row.parameter
 }
 
 #: The older one counts only where the newer one is empty.
@@ -172,7 +166,13 @@ EXTRA_CONFIG = ("ExtraConfig", "ControllerExtraConfig")
 
 AVAILABLE_FILTERS = "NovaSchedulerAvailableFilters"
 
-_READ = frozenset({*PARAMETERS, *FILTERS, *EXTRA_CONFIG, AVAILABLE_FILTERS})
+#: Parameters of lists, and what they set in nova.conf.
+_LISTS: Mapping[str, str] = {
+    AVAILABLE_FILTERS: options.AVAILABLE_FILTERS,
+    **dict.fromkeys(FILTERS, options.ENABLED_FILTERS),
+}
+
+_READ = frozenset({*PARAMETERS, *_LISTS, *EXTRA_CONFIG})
 
 #: Other sections of an environment file.
 _SECTIONS = ("resource_registry", "parameters", "parameter_merge_strategies")
@@ -193,38 +193,35 @@ def filters_parameter(release: int) -> str:
     return newer if release >= 23 else older
 
 
-def settings(paths: Iterable[str]) -> Mapping[str, Setting]:
-    """Return what the parameters of environment files set; a later file wins.
+def environments(paths: Iterable[str]) -> Ini:
+    """What environment files set in nova.conf; a later file wins.
+
+    Parameters, and above them options of nova.conf in hieradata: of all nodes, and of
+    the role Controller, which wins. Parameters of puppet-nova have the names of their
+    options. What is seen and not read is there, too.
 
     :raises BadConfiguration: for a file or a value that Heat refuses
     """
     given = _given(paths)
-    found = {
-        option: _setting(parameter, given[parameter], _boolean(given[parameter]))
-        for parameter, option in PARAMETERS.items()
-        if parameter in given
+    texts: dict[str, Sequence[str]] = {
+        name: [str(_boolean(given[name])).lower()]
+        for name in PARAMETERS
+        if name in given
     }
-    for parameter in (AVAILABLE_FILTERS, *FILTERS):
-        filters = _list(given[parameter]) if parameter in given else ()
-        if filters:
-            made = _setting(parameter, given[parameter], filters)
-            is_available = parameter == AVAILABLE_FILTERS
-            name = (
-                options.AVAILABLE_FILTERS if is_available else options.ENABLED_FILTERS
-            )
-            found.setdefault(name, made)
-    return found
+    lists = {name: _list(given[name]) for name in _LISTS if name in given}
+    texts[AVAILABLE_FILTERS] = lists.pop(AVAILABLE_FILTERS, ())
+    for name in [name for name, filters in lists.items() if filters][:1]:
+        texts[name] = [",".join(lists[name])]
+    entries: dict[tuple[str, str], Entry] = {}
+    for name in texts:
+        key = section_and_key({**PARAMETERS, **_LISTS}[name])
+        for text in texts[name]:
+            put(entries, key, Entry(text, given[name].path, given[name].line, name))
+    return {**entries, **_extra_config(given)}
 
 
-def extra_config(paths: Iterable[str]) -> Ini:
-    """Options of nova.conf in hieradata, and all that is seen and not read.
-
-    Of all nodes, and of the role Controller, which wins. Parameters of puppet-nova have
-    the names of their options.
-
-    :raises BadConfiguration: for a file that Heat refuses
-    """
-    given = _given(paths)
+def _extra_config(given: Mapping[str, Branch]) -> Ini:
+    """Options in hieradata, by parameters of environment files."""
     entries: dict[tuple[str, str], Entry] = {}
     for parameter in sorted(given.keys() - _READ):
         option = options.mentioned(parameter)
@@ -293,10 +290,6 @@ def _parameters(path: str) -> Mapping[str, Branch]:
     return found.children() if found else {}
 
 
-def _setting(parameter: str, given: Branch, value: Value) -> Setting:
-    return Setting(value, f"{given.path}:{given.line} ({parameter})", given=True)
-
-
 def _boolean(given: Branch) -> bool:
     text = given.text()
     if text is None or text.strip().lower() not in _BOOLEANS:
@@ -335,18 +328,6 @@ SCHEDULER = (
 )
 
 
-@dataclasses.dataclass(frozen=True)
-class ControlPlane:
-    """What RHOSO's control plane sets in Nova.
-
-    :ivar scheduler: the scheduler's customServiceConfig; empty if there is none
-    :ivar entries: what the services read, and lines that set nothing
-    """
-
-    scheduler: nova_conf.Text
-    entries: Ini = dataclasses.field(default_factory=dict)
-
-
 #: The parts of nova.conf's readers; nova-api turns aliases into requests
 #: (nova/compute/api.py).
 _CONSUMERS = {
@@ -355,8 +336,8 @@ _CONSUMERS = {
 }
 
 
-def read(path: str) -> ControlPlane:
-    """Read a control plane.
+def read(path: str) -> Layer:
+    """A control plane: what its services read, and the scheduler's own text.
 
     Or the body of an ``oc patch`` without a kind, or the ConfigMap ``service-values``
     of RHOSO's published architectures.
@@ -379,7 +360,7 @@ def read(path: str) -> ControlPlane:
             service = value.name.split(".")[-2]
             if service != SCHEDULER[-2]:
                 entries.update(_of_service(service, _text(value)))
-    return ControlPlane(text, {**entries, **_of_service(SCHEDULER[-2], text)})
+    return Layer({**entries, **_of_service(SCHEDULER[-2], text)}, text.text)
 
 
 def _of_service(service: str, text: nova_conf.Text) -> Ini:

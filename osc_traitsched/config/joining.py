@@ -1,159 +1,244 @@
-"""The configuration room: everything that was named, as one set of assumptions."""
+"""All sources of settings as one value, and what they come to in a release of Nova."""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
 
-from osc_traitsched.config import baseline, deployments
-from osc_traitsched.config import nova_conf as ini
+from osc_traitsched.config import baseline, nova_conf
+from osc_traitsched.config.nova_conf import Ini, Layer
+from osc_traitsched.config.sources import (
+    BASELINE,
+    FILTERS,
+    NOVA_CONF,
+    NOVA_RELEASE,
+    SET,
+    SOURCES,
+    FileSource,
+    Source,
+    deployment_sources,
+    file_sources,
+    ranked,
+)
+from osc_traitsched.core import releases
 from osc_traitsched.core.errors import BadConfiguration
-from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter import table
 from osc_traitsched.core.nova.options import options_in
-from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.nova.weigher import ranking
 
 
-@dataclasses.dataclass(frozen=True)
-class Named:
-    """What the user named, each kind in the order given.
+class SettingsSources:
+    """Sources of nova-scheduler's settings, which no API shows.
 
-    :ivar nova_conf: files and directories
-    :ivar environments: TripleO environment files
-    :ivar control_plane: of RHOSO
-    :ivar baseline: one of :data:`baseline.NAMES`, or None for what the rest says
-    :ivar given: the names and texts of options set by hand
-    :ivar saved: the options of a settings document
-    :ivar files_win: the files win over those options: they are not the document's own
+    Files are read when they are first needed, and once.
+
+    :ivar named: what the command line or one document says, by source
+    :ivar used: what counts, named or found, by source
+    :ivar place: all sources as one line; None if there are none
     """
 
-    nova_conf: tuple[str, ...] = ()
-    environments: tuple[str, ...] = ()
-    control_plane: deployments.ControlPlane | None = None
-    baseline: str | None = None
-    given: tuple[tuple[str, str], ...] = ()
-    saved: ini.Ini = dataclasses.field(default_factory=dict)
-    files_win: bool = False
+    def __init__(
+        self,
+        place: str | None = None,
+        found: SettingsSources | None = None,
+        lines: Mapping[str, str] | None = None,
+        **values: Any,
+    ) -> None:
+        """Join what is named with what was found; what is named wins.
+
+        :param place: of a document
+        :param found: the result of ``config.saved.find``
+        :param lines: where a document's values stand, by name of the source
+        :param values: by name of the source, such as ``nova_conf``
+        """
+        named = {SOURCES[n]: v for n, v in values.items() if v not in (None, (), [])}
+        self.named: Mapping[Source, Any] = named
+        self.found = found
+        #: Where each value stands, by name of the source.
+        self.lines: Mapping[str, str] = {
+            **(found.lines if found else {}),
+            **{source.name: source.flag for source in named},
+            **(lines or {}),
+        }
+        self.place = place or self._place(named.keys() - {NOVA_RELEASE})
+        # Named files replace all found files. A file of one distribution beats a found
+        # baseline of another.
+        replaced = {
+            *(file_sources(SOURCES.values()) if file_sources(named) else ()),
+            *([BASELINE] if deployment_sources(named) else ()),
+        }
+        below = found.named.items() if found else ()
+        self.used = {s: v for s, v in below if s not in replaced} | named
 
     @property
-    def files(self) -> tuple[str, ...]:
-        """Paths of all files of the cloud's own."""
-        plane = (self.control_plane.scheduler.path,) if self.control_plane else ()
-        return (*self.nova_conf, *self.environments, *plane)
+    def place_without_set(self) -> str | None:
+        """All sources but single options and filters as one line."""
+        return self._place(self.named.keys() - {NOVA_RELEASE, SET, FILTERS})
+
+    def _place(self, named: Collection[Source]) -> str | None:
+        places = ["the command line"] if named else []
+        if self.found and self.found.place:
+            places.append(self.found.place)
+        return ", over ".join(places) or None
+
+    @property
+    def release(self) -> int | None:
+        """Nova's release, if named or found."""
+        release: int | None = self.used.get(NOVA_RELEASE)
+        return release
+
+    @property
+    def conf_files(self) -> tuple[str, ...]:
+        """Paths of nova.conf; empty: the other Python reads its own."""
+        return tuple(self.used.get(NOVA_CONF, ()))
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """All files and directories of the cloud's own."""
+        return tuple(p for s in file_sources(self.used) for p in s.texts(self.used[s]))
+
+    @property
+    def distributions(self) -> list[str]:
+        """The named one, or those of the files; the defaults of the first apply."""
+        implied = (source.distribution for source in deployment_sources(self.used))
+        names = (self.used.get(BASELINE), *implied, baseline.UPSTREAM)
+        return [name for name in names if name]
+
+    @functools.cached_property
+    def layers(self) -> Mapping[FileSource, tuple[Layer, ...]]:
+        """What the files set, by source; a later one wins.
+
+        :raises BadConfiguration: for a file that can't be read
+        """
+        with self._naming():
+            return {
+                source: tuple(source.read(source.texts(self.used[source])))
+                for source in file_sources(ranked())
+                if source in self.used
+            }
+
+    @property
+    def entries(self) -> tuple[Ini, ...]:
+        """What everything but ``--set`` sets; a later one wins.
+
+        Named files win over the options of a document, found files do not.
+
+        :raises BadConfiguration: for a file that can't be read
+        """
+        layers = itertools.chain.from_iterable(self.layers.values())
+        read = tuple(layer.entries for layer in layers)
+        saved = SET.read(self.found.named.get(SET, ()) if self.found else ())
+        if not file_sources(self.named):
+            return (*read, saved)
+        # An option of several values would keep the document's as well.
+        own = {name: e for name, e in saved.items() if not any(name in i for i in read)}
+        return (own, *read)
+
+    @contextlib.contextmanager
+    def _naming(self) -> Iterator[None]:
+        """Add to an error about a whole file the place that names the file."""
+        try:
+            yield
+        except BadConfiguration as exc:
+            found = self.found
+            if exc.line is not None or not found or exc.path not in found.paths:
+                raise
+            reason = f"{exc.reason} (named by {found.place})"
+            raise BadConfiguration(exc.path, None, reason, exc.value) from exc
 
 
-#: The source of what was set by hand.
-BY_HAND = "--set"
-
-
-def assumptions(
-    named: Named, release: int, release_source: str, others: Iterable[int] = ()
+def resolve(
+    sources: SettingsSources, max_microversion: str | None = None
 ) -> SchedulerSettings:
-    """Join what was named: what comes later here overrides the rest.
+    """What the sources come to: a higher rank wins over a lower one.
 
-    The release's defaults, the baseline, TripleO's files or the control plane,
-    nova.conf, the options of a settings document, and what was set by hand. But files
-    that are not the document's own win over its options. Each file is read once.
-
-    :param others: the releases that it may be as well; one whose Nova would not take
-        the files is left out
-    :raises BadConfiguration: for a file or a value that can't be
+    :param max_microversion: the compute API's highest, such as ``2.96``, or None; it
+        tells the release if no source does
+    :raises BadConfiguration: for a bad file or value
+    :raises BadUsage: for an unknown host filter
     """
-    environment = deployments.settings(named.environments)
-    extra = deployments.extra_config(named.environments)
-    # Its text becomes the last file of nova.conf.d on such a control plane.
-    plane = [] if named.control_plane is None else [named.control_plane.entries]
-    above = () if named.files_win else (named.saved,)
-    files = (
-        extra,
-        *plane,
-        *deployments.read_files(named.nova_conf),
-        *above,
-        _by_hand(named),
-    )
-    make = functools.partial(_of_release, named, environment, files, release_source)
-    found = make(release)
-    possible = []
-    for other in others:
+    release, line, others = _release(sources, max_microversion)
+
+    def settings(
+        entries: Sequence[Ini], filters: Sequence[tuple[str, bool]] = ()
+    ) -> SchedulerSettings:
+        def of(number: int) -> SchedulerSettings:
+            given = _of_release(sources, entries, line, number)
+            return table.with_filters(given, filters) if filters else given
+
+        possible = []
+        for other in others:
+            # Not this release, if its Nova would not start.
+            with contextlib.suppress(BadConfiguration):
+                possible.append(of(other))
+        return dataclasses.replace(of(release), others=tuple(possible))
+
+    entries, place = sources.entries, sources.place_without_set
+    by_hand, filters = sources.named.get(SET, ()), sources.named.get(FILTERS, ())
+    before = None
+    if place and (by_hand or filters):
         with contextlib.suppress(BadConfiguration):
-            possible.append(make(other))
-    without_set = None
-    with contextlib.suppress(BadConfiguration):
-        beneath = files[:-1]
-        without_set = _of_release(named, environment, beneath, release_source, release)
-    return dataclasses.replace(
-        found,
-        others=tuple(possible),
-        without_set=without_set if named.given else None,
-    )
+            before = dataclasses.replace(settings(entries), place=place)
+    found = settings((*entries, SET.read(by_hand)), filters)
+    return dataclasses.replace(found, without_set=before)
+
+
+def _release(
+    sources: SettingsSources, max_microversion: str | None
+) -> tuple[int, str, tuple[int, ...]]:
+    """Nova's release, its source as one line, and other possible releases."""
+    if sources.release is not None:
+        return sources.release, sources.lines[NOVA_RELEASE.name], ()
+    if max_microversion:
+        is_rhoso = baseline.RHOSO in sources.distributions
+        likely = releases.RHOSO_RELEASE if is_rhoso else None
+        release, line = releases.release_behind(max_microversion, likely)
+        if release == likely:
+            return release, line, ()
+        return release, line, releases.others_behind(max_microversion, release)
+    return SchedulerSettings.release, SchedulerSettings.release_source, ()
 
 
 def _of_release(
-    named: Named,
-    environment: Mapping[str, Setting],
-    files: Sequence[ini.Ini],
-    source: str,
-    release: int,
+    sources: SettingsSources, entries: Sequence[Ini], line: str, release: int
 ) -> SchedulerSettings:
-    """Return what the files come to in one release.
+    """What the entries come to in one release.
 
     :raises BadConfiguration: for a value that can't be
     """
-    below = dict(baseline.settings(_baseline(named), release))
-    if named.files_win:
-        below.update(ini.settings((named.saved,), release, below))
-    below.update(environment)
-    settings = {**below, **ini.settings(files, release, below)}
-    known = {option.name for option in options_in(release)}
+    below = baseline.settings(sources.distributions[0], release)
+    settings = {**below, **nova_conf.settings(entries, release, below)}
+    existing = {option.name for option in options_in(release)}
     defaults = SchedulerSettings(release, settings)
-    no_effect = ini.without_effect(files, release)
+    no_effect = nova_conf.without_effect(entries, release)
     if ranking.has_own(defaults) or table.has_own(defaults):
         # Own filters and weighers have options of their own.
-        no_effect = tuple(each for each in no_effect if each.meant)
-    for each in no_effect:
-        setting = defaults.setting(each.meant) if each.meant else None
-        if each.meant and setting and not setting.given:
-            note = f"{setting.source}; {each.source} has no effect"
-            if each.is_unread:
-                note = f"{each.source}: seen, not read"
-            settings[each.meant] = dataclasses.replace(setting, source=note)
-    for name in _options_of_tool(named):
-        if name in settings:
-            tool = "tripleo" if named.environments else "rhoso"
-            settings[name] = dataclasses.replace(settings[name], tool=tool)
+        no_effect = tuple(unread for unread in no_effect if unread.meant)
+    for unread in no_effect:
+        setting = defaults.setting(unread.meant) if unread.meant else None
+        if unread.meant and setting and not setting.given:
+            note = f"{setting.source}; {unread.source} has no effect"
+            if unread.is_unread:
+                note = f"{unread.source}: seen, not read"
+            settings[unread.meant] = dataclasses.replace(setting, source=note)
+    for source in deployment_sources(sources.used):
+        for name in settings.keys() & set(source.sets):
+            settings[name] = dataclasses.replace(settings[name], tool=source.tool)
     return SchedulerSettings(
         release,
-        {name: each for name, each in settings.items() if name in known},
-        source,
+        {name: settings[name] for name in settings if name in existing},
+        line,
         ignored=tuple(
-            (name, each.source)
-            for name, each in settings.items()
-            if name not in known and each.given
+            (name, setting.source)
+            for name, setting in settings.items()
+            if name not in existing and setting.given
         ),
         no_effect=no_effect,
+        place=sources.place,
+        files=sources.paths,
     )
-
-
-def _options_of_tool(named: Named) -> Iterable[str]:
-    """The options to set by the deployment tool whose files are named, by name."""
-    if named.environments:
-        return deployments.PARAMETERS.values()
-    return options.OPTIONS if named.control_plane is not None else ()
-
-
-def _baseline(named: Named) -> str:
-    if named.baseline is not None:
-        return named.baseline
-    if named.control_plane is not None:
-        return baseline.RHOSO
-    return baseline.TRIPLEO if named.environments else baseline.UPSTREAM
-
-
-def _by_hand(named: Named) -> ini.Ini:
-    found: dict[tuple[str, str], ini.Entry] = {}
-    for name, text in named.given:
-        ini.put(found, ini.section_and_key(name), ini.Entry(text, BY_HAND))
-    return found

@@ -88,6 +88,7 @@ class Text:
 class Entry:
     """A value as it is written, and where.
 
+    :ivar note: what the place is called there
     :ivar no_effect: why it sets nothing, whatever the release
     :ivar every: all that stand under the key in one file, this one too; they share it
     """
@@ -95,6 +96,7 @@ class Entry:
     value: str
     path: str
     line: int | None = None
+    note: str = ""
     no_effect: NoEffect | None = None
     every: list[Entry] = dataclasses.field(
         default_factory=list, compare=False, repr=False
@@ -103,11 +105,23 @@ class Entry:
     @property
     def source(self) -> str:
         """The place, as ``nova.conf:12``."""
-        return self.path if self.line is None else f"{self.path}:{self.line}"
+        place = self.path if self.line is None else f"{self.path}:{self.line}"
+        return f"{place} ({self.note})" if self.note else place
 
 
 #: The last value of each section and key.
 Ini = Mapping[tuple[str, str], Entry]
+
+
+@dataclasses.dataclass(frozen=True)
+class Layer:
+    """What a file sets.
+
+    :ivar text: the part that a new text for the scheduler would replace
+    """
+
+    entries: Ini = dataclasses.field(default_factory=dict)
+    text: str = ""
 
 
 def put(

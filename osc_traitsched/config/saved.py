@@ -5,18 +5,16 @@ from __future__ import annotations
 import dataclasses
 import os
 import urllib.parse
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 import yaml
 
 from osc_traitsched.config import baseline, document, nova_conf
 from osc_traitsched.config.document import Branch
-from osc_traitsched.config.nova_conf import Entry, Ini, put, section_and_key
-from osc_traitsched.core import releases
+from osc_traitsched.config.joining import SettingsSources
+from osc_traitsched.config.sources import SOURCES, deployment_sources
 from osc_traitsched.core.diagnosis import OnMachine
 from osc_traitsched.core.errors import BadConfiguration
-from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.options import Option, OptionType
 
 # Where a cloud's settings lie when nobody names them.
 
@@ -93,19 +91,18 @@ class Places:
         return urllib.parse.quote(os.fsencode(self.cloud), safe=" ") + ".yaml"
 
 
-def find(places: Places) -> Saved | None:
-    """Return what the first place says that says anything; None if none does.
+def find(places: Places) -> SettingsSources | None:
+    """What the first place that says anything says; None if none does.
 
     :raises BadConfiguration: for a document that can't be read, or a value in it
     """
-    lookups: tuple[Callable[[Places], Saved | None], ...] = (
-        _of_variable,
-        _of_clouds_file,
-        _of_own_document,
-        _of_system_document,
-        _of_controller,
+    return (
+        _of_variable(places)
+        or _of_clouds_file(places)
+        or _of_document(places.own_document)
+        or _of_document(places.system_document)
+        or _of_controller()
     )
-    return next(filter(None, (look(places) for look in lookups)), None)
 
 
 def on_machine(places: Places) -> Iterator[OnMachine]:
@@ -125,7 +122,7 @@ def on_machine(places: Places) -> Iterator[OnMachine]:
             yield OnMachine(whose, (path,), _is_readable(path), is_ini, tool)
 
 
-def _of_variable(places: Places) -> Saved | None:
+def _of_variable(places: Places) -> SettingsSources | None:
     path = places.variables.get(VARIABLE)
     if not path:
         return None
@@ -134,7 +131,7 @@ def _of_variable(places: Places) -> Saved | None:
     return read(path, f"{path} ({VARIABLE})")
 
 
-def _of_clouds_file(places: Places) -> Saved | None:
+def _of_clouds_file(places: Places) -> SettingsSources | None:
     if places.clouds_file is None:
         return None
     for top in document.read(places.clouds_file):
@@ -159,25 +156,17 @@ def _of_region(entry: Branch, name: str) -> Branch | None:
     return None
 
 
-def _of_own_document(places: Places) -> Saved | None:
-    return _of_document(places.own_document)
-
-
-def _of_system_document(places: Places) -> Saved | None:
-    return _of_document(places.system_document)
-
-
-def _of_document(path: str) -> Saved | None:
+def _of_document(path: str) -> SettingsSources | None:
     if not os.path.lexists(os.path.expanduser(path)):
         return None
     return read(path, path)
 
 
-def _of_controller(places: Places) -> Saved | None:
+def _of_controller() -> SettingsSources | None:
     for whose, paths in ON_CONTROLLERS.items():
         found = tuple(filter(os.path.exists, paths))
         if found[:1] == paths[:1] and all(map(_is_readable, found)):
-            return Saved(f"{paths[0]} ({whose})", nova_conf=found)
+            return SettingsSources(f"{paths[0]} ({whose})", nova_conf=found)
     return None
 
 
@@ -189,53 +178,10 @@ def _is_readable(path: str) -> bool:
         return False
 
 
-# What is known of a cloud's scheduler, as one document.
+# A cloud's settings as one document.
 
 
-RELEASE, BASELINE, NOVA_CONF = "nova_release", "baseline", "nova_conf"
-ENVIRONMENTS, CONTROL_PLANE = "environments", "control_plane"
-OPTIONS, IGNORE_RULES = "options", "ignore_rules"
-KEYS = (
-    RELEASE,
-    BASELINE,
-    NOVA_CONF,
-    ENVIRONMENTS,
-    CONTROL_PLANE,
-    OPTIONS,
-    IGNORE_RULES,
-)
-
-
-@dataclasses.dataclass(frozen=True)
-class Saved:
-    """Settings that were found, so that nobody had to name them.
-
-    :ivar place: where, one line for a person
-    :ivar nova_release: Nova's major version; None if nothing is said of it
-    :ivar release_source: the line that says it
-    :ivar baseline: one of ``baseline.NAMES``
-    :ivar options: single options with their lines; they win over the files
-    :ivar ignored_rules: the check's rules whose findings are not wanted
-    """
-
-    place: str
-    nova_release: int | None = None
-    release_source: str = ""
-    baseline: str | None = None
-    nova_conf: tuple[str, ...] = ()
-    environments: tuple[str, ...] = ()
-    control_plane: str | None = None
-    options: Ini = dataclasses.field(default_factory=dict)
-    ignored_rules: tuple[str, ...] = ()
-
-    @property
-    def files(self) -> tuple[str, ...]:
-        """All files and directories that it names."""
-        plane = () if self.control_plane is None else (self.control_plane,)
-        return (*self.nova_conf, *self.environments, *plane)
-
-
-def read(path: str, place: str) -> Saved | None:
+def read(path: str, place: str) -> SettingsSources | None:
     """Return what a document says; None for one that says nothing.
 
     :raises BadConfiguration: for a file that can't be read, or is no such document
@@ -246,105 +192,30 @@ def read(path: str, place: str) -> Saved | None:
     return parse(documents[0], place) if documents else None
 
 
-def parse(top: Branch, place: str) -> Saved | None:
-    """Return what a mapping says; None if it says nothing.
+def parse(top: Branch, place: str) -> SettingsSources | None:
+    """What a mapping says; None if it says nothing.
 
     :raises BadConfiguration: for a key or a value that can't be
     """
-    said = {name: each for name, each in top.children().items() if not each.is_null}
-    for name, each in said.items():
-        if name not in KEYS:
-            raise each.bad(f"is not one of {', '.join(KEYS)}")
-    if ENVIRONMENTS in said and CONTROL_PLANE in said:
-        raise top.bad(f"{ENVIRONMENTS} and {CONTROL_PLANE}: a cloud has one of both")
-    if not said:
-        return None
-    release, plane = said.get(RELEASE), said.get(CONTROL_PLANE)
-    return Saved(
-        place,
-        nova_release=_release(release) if release else None,
-        release_source=f"{top.path}:{release.line}" if release else "",
-        baseline=_baseline(said.get(BASELINE)),
-        nova_conf=_paths(said.get(NOVA_CONF)),
-        environments=_paths(said.get(ENVIRONMENTS)),
-        control_plane=_path(plane) if plane else None,
-        options=_options(said.get(OPTIONS)),
-        ignored_rules=_texts(said.get(IGNORE_RULES)),
-    )
+    keys = [name for name, source in SOURCES.items() if source.in_document]
+    branches = {k: below for k, below in top.children().items() if not below.is_null}
+    for key, branch in branches.items():
+        if key not in keys:
+            raise branch.bad(f"is not one of {', '.join(keys)}")
+    names = [key for key in keys if key in branches]
+    both = [tool.name for tool in deployment_sources(SOURCES[name] for name in names)]
+    if len(both) > 1:
+        raise top.bad(f"{' and '.join(both)}: a cloud has one of both")
+    lines = {name: f"{top.path}:{branches[name].line}" for name in names}
+    values = {name: SOURCES[name].parse(branches[name]) for name in names}
+    return SettingsSources(place, lines=lines, **values) if names else None
 
 
-def text(values: Mapping[str, object]) -> str:
-    """Return a document, of values by :data:`KEYS`; what is empty is left out."""
-    said = {key: values[key] for key in KEYS if values.get(key)}
-    return yaml.safe_dump(said, sort_keys=False, allow_unicode=True)
-
-
-def _release(branch: Branch) -> int:
-    written = _text(branch)
-    found = releases.release_named(written)
-    if found is None:
-        known = ", ".join(releases.RELEASES.values())
-        raise branch.bad(f"is not one of {known}", written)
-    return found
-
-
-def _baseline(branch: Branch | None) -> str | None:
-    if branch is None:
-        return None
-    written = _text(branch)
-    if written not in baseline.NAMES:
-        raise branch.bad(f"is not one of {', '.join(baseline.NAMES)}", written)
-    return written
-
-
-def _paths(branch: Branch | None) -> tuple[str, ...]:
-    return tuple(_path(each) for each in _items(branch))
-
-
-def _path(branch: Branch) -> str:
-    written = _text(branch)
-    if not written:
-        raise branch.bad("is empty")
-    if written.startswith("~"):
-        return written
-    return os.path.normpath(os.path.join(os.path.dirname(branch.path), written))
-
-
-def _options(branch: Branch | None) -> Ini:
-    found: dict[tuple[str, str], Entry] = {}
-    for written, each in (branch.children() if branch else {}).items():
-        name = options.option_name(written)
-        if name is None:
-            raise each.bad(f"is not one of {', '.join(options.OPTIONS)}")
-        if not each.is_null:
-            for value in _values(each, options.OPTIONS[name]):
-                entry = Entry(value, each.path, each.line)
-                put(found, section_and_key(name), entry)
-    return found
-
-
-def _values(branch: Branch, option: Option) -> list[str]:
-    """Return the texts of an option: one, unless it takes several."""
-    texts = list(map(_text, _items(branch)))
-    if option.kind is OptionType.MULTI or branch.items() is None:
-        return texts
-    return [",".join(texts)]
-
-
-def _texts(branch: Branch | None) -> tuple[str, ...]:
-    return tuple(map(_text, _items(branch)))
-
-
-def _items(branch: Branch | None) -> list[Branch]:
-    """Return what a list has; a single text is a list of one."""
-    if branch is None:
-        return []
-    items = branch.items()
-    return [branch] if items is None else items
-
-
-def _text(branch: Branch) -> str:
-    written = branch.text()
-    if written is None or branch.is_null:
-        raise branch.bad("is not a text")
-    return written
+def text(sources: SettingsSources) -> str:
+    """A document of what is named; paths become absolute."""
+    values = {
+        source.name: source.written(sources.named[source])
+        for source in SOURCES.values()
+        if source in sources.named and source.in_document
+    }
+    return yaml.safe_dump(values, sort_keys=False, allow_unicode=True)

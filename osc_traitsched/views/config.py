@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from osc_traitsched.core.nova import settings
+from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.nova.options import ENABLED_FILTERS, Value, options_in
 from osc_traitsched.core.nova.settings import SchedulerSettings, Switched
 from osc_traitsched.core.releases import release as release_name
@@ -17,12 +18,6 @@ from osc_traitsched.views.explain import words
 from osc_traitsched.views.listing import Table
 
 COLUMNS = ("option", "value", "source", "status")
-
-_WHERE = {
-    "tripleo": "openstack overcloud deploy ... -e THIS, after all other files",
-    "nova-conf": "the last file of nova.conf.d for nova-scheduler; then restart that",
-    "rhoso": "oc patch openstackcontrolplane NAME --type merge --patch-file THIS",
-}
 
 _WIDTH = 80
 
@@ -144,13 +139,13 @@ def cautions(turned: Switched, is_from_file: bool, replaces: bool) -> list[str]:
     if not filters.given and not is_from_file:
         if ENABLED_FILTERS in turned.values:
             found.append(
-                f"the filters are {filters.source} without {settings.AZ_FILTER}; if "
+                f"the filters are {filters.source} without {special.ZONE}; if "
                 "your cloud has others, they are lost unless you name the file "
                 "with them"
             )
         elif settings.AZ in turned.wanted:
             found.append(
-                f"{settings.AZ_FILTER} must not be in enabled_filters, and no file was "
+                f"{special.ZONE} must not be in enabled_filters, and no file was "
                 "named that tells whether it is"
             )
     if replaces:
@@ -162,18 +157,18 @@ def cautions(turned: Switched, is_from_file: bool, replaces: bool) -> list[str]:
 
 
 def comments(
-    deployment: str, turned: Switched, cautions: Iterable[str], has_body: bool
+    where: str, turned: Switched, cautions: Iterable[str], has_body: bool
 ) -> str:
     """The comments at the top of a fragment: what it enables, and where it goes.
 
-    :param deployment: ``tripleo``, ``nova-conf`` or ``rhoso``
+    :param where: what to do with the fragment
     :param has_body: there is something to set
     """
     release = turned.assumptions.release
     lines = [f"Turns on {', '.join(turned.wanted)}: Nova {release_name(release)}"]
     if settings.AZ in turned.wanted and settings.az_is_always_on(release):
         lines.append("az is always on in this release; no option is needed")
-    lines.append(_WHERE[deployment] if has_body else "Nothing has to be set.")
+    lines.append(where if has_body else "Nothing has to be set.")
     lines.extend(f"Caution: {each}" for each in cautions)
     return "".join(f"# {visible(line)}\n" for line in lines)
 

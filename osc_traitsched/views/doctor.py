@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from osc_traitsched.core.diagnosis import Diagnosis, OnMachine
-from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.options import OPTIONS
 from osc_traitsched.core.releases import release
 from osc_traitsched.paste import Option, line, openstack
 from osc_traitsched.text import count, listed
@@ -37,19 +37,6 @@ awk '/^[#;]/{next}/^\[/{h=$0;s=/^\[((filter_)?scheduler|metrics)/;k=0;next}
 /^[a-z_]*(cross_az|pcpu|version_check|query_pl|limit_ten|placement_|image_)/||
 /^[a-z_]*(subset|shuffle)/}k{if(h){print h;h=""}print}'""".strip()
 
-#: What an option is called, and what it would change; of aggregates it says what they
-#: have.
-_EFFECTS = {
-    options.ISOLATION: (
-        "isolation",
-        "trait:...=required; if on, closed to other servers",
-    ),
-    options.TENANT: ("projects", "filter_tenant_id; if on, their projects stay there"),
-    options.AZ_QUERY: ("zones", "a zone; if on, Placement checks it"),
-    options.IMAGE_TYPE: ("image types", "if on, hosts must support the disk format"),
-    options.ENABLED_FILTERS: ("host filters", "they reject hosts after Placement"),
-}
-
 
 def lines(found: Diagnosis, options: Sequence[Option]) -> Iterator[str]:
     """What is in use, what was found, what is unknown, and how to get it."""
@@ -65,7 +52,8 @@ def lines(found: Diagnosis, options: Sequence[Option]) -> Iterator[str]:
         return
     yield "Unknown, and it matters on this cloud:"
     for name, aggregates in found.unknown.items():
-        text = f"{_EFFECTS[name][0]}: {_effect(name, aggregates)}"
+        title, _ = OPTIONS[name].effect
+        text = f"{title}: {_effect(name, aggregates)}"
         yield from textwrap.wrap(
             text, 80, initial_indent="  ", subsequent_indent="    "
         )
@@ -83,7 +71,7 @@ def lines(found: Diagnosis, options: Sequence[Option]) -> Iterator[str]:
 
 def verdict(found: Diagnosis) -> str:
     """What is unknown, in one line."""
-    names = listed(_EFFECTS[name][0] for name in found.unknown)
+    names = listed(OPTIONS[name].effect[0] for name in found.unknown)
     if names:
         return f"Unknown, and it matters on this cloud: {names}."
     return "Nothing that matters on this cloud is unknown."
@@ -122,7 +110,7 @@ def _save(each: OnMachine, options: Sequence[Option]) -> str:
 
 
 def _effect(name: str, aggregates: Sequence[str]) -> str:
-    effect = _EFFECTS[name][1]
+    _, effect = OPTIONS[name].effect
     if not aggregates:
         return effect
     verb = "has" if len(aggregates) == 1 else "have"

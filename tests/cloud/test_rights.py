@@ -284,7 +284,9 @@ def on_call(make, cloud, admin, policies):
 
 
 def test_servers_are_scheduled_with_the_printed_policies(make, on_call):
-    assert make.boot(make.flavor("plain"), make.image("raw")).status == "ACTIVE"
+    boot = make.boot(make.flavor("plain"), make.image("raw"))
+    make.after(make.delete, boot)
+    assert boot.status == "ACTIVE"
 
 
 def test_the_printed_policies_let_nobody_write(make, on_call, tmp_path):

@@ -11,17 +11,16 @@ from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.metadata import ZONE_KEY, projects_in
 from osc_traitsched.core.inventory.metadata import single_project_values as alone_in
 from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.nova.filter.aggregates import names_projects
+from osc_traitsched.core.nova.filter.row import AGGREGATES
 from osc_traitsched.core.nova.filter.state import Fails, HostState, Raises, host_states
-from osc_traitsched.core.nova.filter.table import AGGREGATES, FILTERS, judge
+from osc_traitsched.core.nova.filter.table import FILTERS, judge
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.nova.settings import (
-    AZ_FILTER,
-    PROJECT_FILTER,
     SchedulerSettings,
     az_is_on,
     has_filter,
-    is_on,
 )
 
 # For whom a flavor is asked for: zones and projects, and what they are limited to.
@@ -139,7 +138,7 @@ def limits_of(cloud: CloudModel, settings: SchedulerSettings) -> Limits:
     # Overall a flavor has the hosts that anybody may use. Without settings, metadata
     # that names projects shows that somebody may rely on the filter.
     passed: tuple[TenancyFilterResult, ...] = (TenancyFilterResult(),)
-    if is_on(PROJECT_FILTER, filters) or not filters.given:
+    if special.PROJECT in filters.items or not filters.given:
         releases = dict.fromkeys(each.release for each in (settings, *settings.others))
         roots = _roots(cloud)
         passed += tuple(_passed(cloud.aggregates, each, roots) for each in releases)
@@ -204,7 +203,7 @@ def contexts(
             if ":" not in name
         ]
     zoned = _NONE.union(*(u for each in limits for u in each.zones.values()))
-    if has_filter(settings, AZ_FILTER) and zoned:
+    if has_filter(settings, special.ZONE) and zoned:
         # To the filter of up to 27 hosts in no zone's aggregate are a zone, too
         # (nova/scheduler/filters/availability_zone_filter.py).
         inside = _NONE.union(*(hosts for _, hosts in zones[1:]))
@@ -291,13 +290,12 @@ class AggregateFilters:
     """The host filters of the settings, for many flavors in one cloud."""
 
     def __init__(self, cloud: CloudModel, settings: SchedulerSettings) -> None:
-        names = settings.value(options.ENABLED_FILTERS)
         self._settings = settings.changed(options.TENANT, False)
         self._names = tuple(
             name
-            for name in (names if isinstance(names, tuple) else ())
+            for name in settings.items(options.ENABLED_FILTERS)
             if name in FILTERS and FILTERS[name].varies_by == AGGREGATES
-            if name not in (AZ_FILTER, PROJECT_FILTER)
+            if name not in (special.ZONE, special.PROJECT)
         )
         self._cloud = cloud
         self._known: dict[Hashable, frozenset[str]] = {}

@@ -11,7 +11,7 @@ from osc_traitsched.core.change.impact import (
     HostSets,
     most_general,
 )
-from osc_traitsched.core.nova.settings import PROJECT_FILTER
+from osc_traitsched.core.nova.filter import special
 from osc_traitsched.text import count, listed, quoted, visible
 
 # What becomes of the hosts that flavors can use, in words.
@@ -81,7 +81,7 @@ def _each_circumstance(effect: Effect) -> Iterator[str]:
     if asked.context.outside:
         yield "in the default zone"
     if asked.context.answer and asked.context.project is None:
-        yield f"for projects that no aggregate names ({PROJECT_FILTER})"
+        yield f"for projects that no aggregate names ({special.PROJECT})"
     if effect.projects:
         yield f"for {listed(map(quoted, effect.projects), 'project')}"
 

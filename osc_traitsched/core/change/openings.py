@@ -19,8 +19,8 @@ from osc_traitsched.core.inventory.metadata import (
     projects_in,
     requires,
 )
+from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.nova.question import Body
-from osc_traitsched.core.nova.settings import PROJECT_FILTER
 from osc_traitsched.text import listed, quoted, ranges, visible
 
 _NONE: frozenset[str] = frozenset()
@@ -28,7 +28,7 @@ _NONE: frozenset[str] = frozenset()
 #: A noun and a name, such as a flavor's; or what needs no name.
 _Who = tuple[str, str]
 _ANY_SERVER: _Who = "", "any server"
-_OF_PROJECTS: _Who = "", f"any server, with {PROJECT_FILTER} of its projects,"
+_OF_PROJECTS: _Who = "", f"any server, with {special.PROJECT} of its projects,"
 _ANY_PROJECT: _Who = "", "servers of any project"
 
 

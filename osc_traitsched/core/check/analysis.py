@@ -16,20 +16,13 @@ from osc_traitsched.core.inventory.snapshot import Aggregate
 from osc_traitsched.core.inventory.snapshot import MembershipDifference as Difference
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.aggregates import metadata_key
+from osc_traitsched.core.nova.filter.special import EXTRA_SPECS
 from osc_traitsched.core.nova.filter.state import HostState, host_states
 from osc_traitsched.core.nova.filter.table import FILTERS
 from osc_traitsched.core.nova.server.image import public_or_own_images as public_or_own
-from osc_traitsched.core.nova.settings import Setting
+from osc_traitsched.core.nova.settings import Setting, has_filter
 
 # The enabled host filters, and their view of hosts.
-
-
-EXTRA_SPECS = "AggregateInstanceExtraSpecsFilter"
-CAPABILITIES = "ComputeCapabilitiesFilter"
-IMAGE_PROPERTIES = "ImagePropertiesFilter"
-IMAGE_ISOLATION = "AggregateImagePropertiesIsolation"
-NUMA_TOPOLOGY = "NUMATopologyFilter"
-ISOLATED_HOSTS = "IsolatedHostsFilter"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,8 +39,7 @@ class Filtering:
     @property
     def names(self) -> tuple[str, ...]:
         """The enabled filters, without duplicates."""
-        value = self.setting.value
-        return tuple(dict.fromkeys(value)) if isinstance(value, tuple) else ()
+        return tuple(dict.fromkeys(self.setting.items))
 
     def is_on(self, name: str) -> bool:
         """Whether a filter is enabled and exists in the release."""
@@ -125,8 +117,7 @@ class Analysis:
 
     def has_filter(self, name: str) -> bool:
         """Whether a host filter is in the list of enabled ones."""
-        filters = self.setting(options.ENABLED_FILTERS).value
-        return isinstance(filters, tuple) and name in filters
+        return has_filter(self.survey.assumptions, name)
 
     @functools.cached_property
     def images_without_host(self) -> dict[str, bool]:

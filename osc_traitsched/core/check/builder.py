@@ -11,15 +11,14 @@ from types import MappingProxyType
 from osc_traitsched.core.check.finding import SubjectKind
 from osc_traitsched.core.check.hosts import Hosts
 from osc_traitsched.core.check.survey import (
-    IMAGE_METADATA_PREFILTER,
     StandaloneRequest,
     is_certain_of_flavor,
     is_lasting,
-    prefilter,
 )
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import Clause, Resource, RootTrait
+from osc_traitsched.core.nova.prefilter import IMAGES, name_of
 from osc_traitsched.core.nova.question import Body, Question, ServerSpec
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.server import properties
@@ -148,7 +147,7 @@ class Builder:
             # A host that only the second query finds, without pinned CPUs, is enough.
             lasting = request.fallback.clauses
             clauses = [c for c in clauses if isinstance(c, Resource) or c in lasting]
-        devices = [c for c in clauses if prefilter(c) == IMAGE_METADATA_PREFILTER]
+        devices = [c for c in clauses if name_of(c) == IMAGES]
         if not self.assumptions.value(options.IMAGE_METADATA):
             clauses = [c for c in clauses if c not in devices]
         return StandaloneRequest(

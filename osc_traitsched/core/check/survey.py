@@ -10,6 +10,7 @@ from typing import NamedTuple
 from osc_traitsched.core.check.finding import SubjectKind
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
+from osc_traitsched.core.nova import prefilter
 from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource, RootTrait, Trait
 from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.core.nova.question import Body
@@ -135,14 +136,8 @@ class Survey:
 # The demand of a flavor or image, and its certain parts.
 
 
-#: Prefilters whose clauses depend on a host's service, or that every host meets.
-_PASSING = frozenset({"compute_status_filter", "owner_nova_filter"})
-
 #: Properties that demand nothing, but change the translation of a flavor's keys.
 _CHOOSING = ("hw_cpu_realtime_mask", "hw_mem_encryption_model", "hw_tpm_model")
-
-IMAGE_TYPE_PREFILTER = "require_image_type_support"
-IMAGE_METADATA_PREFILTER = "transform_image_metadata"
 
 
 # Hashed by identity: a body is a mapping.
@@ -245,7 +240,7 @@ class StandaloneRequest:
 
 def is_of_format(clause: Trait | RootTrait) -> bool:
     """Whether a clause comes from an image's disk format."""
-    return prefilter(clause) == IMAGE_TYPE_PREFILTER
+    return prefilter.name_of(clause) == prefilter.IMAGE_TYPES
 
 
 def is_certain(clause: Clause) -> bool:
@@ -256,7 +251,7 @@ def is_certain(clause: Clause) -> bool:
     """
     if isinstance(clause, (Resource, MemberOf)):
         return False
-    if prefilter(clause) in (IMAGE_TYPE_PREFILTER, IMAGE_METADATA_PREFILTER):
+    if prefilter.name_of(clause) in (prefilter.IMAGE_TYPES, prefilter.IMAGES):
         return True
     return any(origin.key.startswith("trait") for origin in clause.origins)
 
@@ -273,10 +268,5 @@ def is_certain_of_flavor(clause: Clause) -> bool:
 
 def is_lasting(clause: Clause) -> bool:
     """Whether a clause is about hosts themselves, not about their services."""
-    return prefilter(clause) not in _PASSING
-
-
-def prefilter(clause: Clause) -> str:
-    """The prefilter that added a clause, or an empty text."""
-    first = clause.origins[0] if clause.origins else None
-    return first.key if first is not None and first.kind == "prefilter" else ""
+    row = prefilter.row_of(clause)
+    return row is None or not row.is_passing

@@ -10,6 +10,7 @@ from osc_traitsched.core.inventory.reported import is_reported, where_to_look
 from osc_traitsched.core.inventory.snapshot import Aggregate
 from osc_traitsched.core.names import near_names
 from osc_traitsched.core.nova.clause import RootTrait, Trait
+from osc_traitsched.core.nova.options import OPTIONS
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.paste import (
     Command,
@@ -84,13 +85,13 @@ def meant(value: str, allowed: Sequence[str]) -> str:
     return "" if is_denied else next(iter(near_names(value, allowed)), "")
 
 
-def enable(area: str, setting: Setting | None = None) -> Command:
-    """Command that turns an area's options on.
+def enable(name: str, setting: Setting) -> Command:
+    """Command that turns an option on.
 
-    :param setting: of one of them; it knows the deployment tool
+    :param setting: of it, or of another one of the same deployment tool
     """
-    tool = setting.tool if setting else "nova-conf"
-    return openstack(f"trait-sched config {tool}", Option("--enable", area))
+    switch = OPTIONS[name].switches[0]
+    return openstack(f"trait-sched config {setting.tool}", Option("--enable", switch))
 
 
 def off_by(setting: Setting) -> str:

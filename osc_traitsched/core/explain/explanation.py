@@ -38,7 +38,12 @@ from osc_traitsched.core.nova.clause import (
 from osc_traitsched.core.nova.filter.state import HostState, host_states
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.nova.request import Request
-from osc_traitsched.core.nova.weigher.ranking import OwnWeighers, Ranking, ranking
+from osc_traitsched.core.nova.weigher.ranking import (
+    CPU,
+    OwnWeighers,
+    Ranking,
+    ranking,
+)
 from osc_traitsched.core.nova.weigher.weighing import NONE, Assumption
 from osc_traitsched.core.placement.facts import Facts, Room, Stock
 
@@ -514,9 +519,6 @@ def out_of_sync(found: Explanation, host: Provider) -> tuple[OutOfSync, ...]:
 # What nova-scheduler does with the candidates: which it tries first, and what if.
 
 
-_CPU = "CPUWeigher"
-
-
 def chosen(found: Explanation) -> Explanation:
     """The explanation with the order of its candidates.
 
@@ -565,10 +567,10 @@ def ranked(
     own = question.own.weighers if question.own else OwnWeighers()
     order = ranking(hosts, question.request_spec(), question.assumptions, own, unsure)
     known = frozenset(h.compute.uuid for h in hosts if h.allocation_ratios)
-    cpu = (each for each in order.columns if each.weigher == _CPU)
+    cpu = (each for each in order.columns if each.weigher == CPU)
     if not known or not any(any(each.multipliers) for each in cpu):
         return order
-    unreserved = Assumption(_CPU, "reserved_host_cpus", NONE, known)
+    unreserved = Assumption(CPU, "reserved_host_cpus", NONE, known)
     return dataclasses.replace(order, assumed=(*order.assumed, unreserved))
 
 

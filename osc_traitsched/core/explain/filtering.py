@@ -21,7 +21,7 @@ from osc_traitsched.core.nova.clause import (
     RootTrait,
     Trait,
 )
-from osc_traitsched.core.nova.filter import groups, values
+from osc_traitsched.core.nova.filter import groups, limits, special
 from osc_traitsched.core.nova.filter.groups import unsupported_policy
 from osc_traitsched.core.nova.filter.state import (
     SERVICE_DISABLED,
@@ -38,21 +38,19 @@ from osc_traitsched.core.nova.filter.table import (
     FILTERS,
     Judgment,
     enabled,
+    hint_readers,
     judge_all,
     unsettled,
 )
 from osc_traitsched.core.nova.own import Difference
 from osc_traitsched.core.nova.question import MOVE_CHECKS, Question, with_rules
 from osc_traitsched.core.nova.request import Request
-from osc_traitsched.core.nova.settings import AZ_FILTER, SchedulerSettings
+from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.nova.weigher import ranking as weighers
 from osc_traitsched.core.placement import facts as candidate
 from osc_traitsched.core.placement.facts import Facts, Fit, Room
 
 # What of a request does nothing: hints that no filter reads, and a zone of nobody.
-
-
-_READERS = {key: f.name for f in FILTERS.values() for key in f.shown_by or ()}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,9 +75,9 @@ def unread_hints(question: Question) -> tuple[UnreadHint, ...]:
     has_own = question.own is not None and question.own.filters
     if has_own or any(name not in FILTERS for name in names):
         return ()
-    found = []
+    found, readers = [], hint_readers()
     for hint in sorted(question.spec.hints):
-        reader = _READERS.get(hint, "")
+        reader = readers.get(hint, "")
         if reader not in names:
             found.append(UnreadHint(hint, reader))
         elif hint == groups.PREFIX and groups.NEAR_ADDRESS not in question.spec.hints:
@@ -97,7 +95,7 @@ def unread_zone(question: Question) -> str:
     names = enabled(settings)
     if not zone or ":" in zone or not question.is_kept:
         return ""
-    if any(name == AZ_FILTER or name not in FILTERS for name in names):
+    if any(name == special.ZONE or name not in FILTERS for name in names):
         return ""
     collation = settings.collation
     zones = (zone_in(each["metadata"], collation) for each in question.aggregates)
@@ -408,7 +406,7 @@ def room_of_hosts(
         fit = facts.fits.get(root)
         room = _of_fit(fit, most, root in unsure)
         if host is not None:
-            room = room.capped(*values.servers_left(host, question.assumptions))
+            room = room.capped(*limits.servers_left(host, question.assumptions))
         name = host.host if host else root
         found[name].append((room, fit))
         if root in first:

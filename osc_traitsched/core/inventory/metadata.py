@@ -80,6 +80,11 @@ def zone_in(metadata: Mapping[str, str], collation: Collation) -> str | None:
     return next(zones, None)
 
 
+def zone_keys(metadata: Mapping[str, str], collation: Collation) -> tuple[str, ...]:
+    """The key of the availability zone as Nova shows it, or none."""
+    return tuple(key for key in metadata if key == ZONE_KEY)
+
+
 # The keys by which flavors, images and aggregates require traits.
 
 
@@ -200,6 +205,12 @@ def projects_in(metadata: Mapping[str, str]) -> frozenset[str]:
     """IDs of the projects that an aggregate's metadata names."""
     values = (v for key, v in metadata.items() if key.startswith(TENANT_KEY))
     return frozenset(project for value in values for project in projects_of(value))
+
+
+def project_keys(metadata: Mapping[str, str], collation: Collation) -> tuple[str, ...]:
+    """Sorted ``filter_tenant_id*`` keys; none if they name no project."""
+    keys = sorted(key for key in metadata if key.startswith(TENANT_KEY))
+    return tuple(keys) if projects_in(metadata) else ()
 
 
 def single_project_values(metadata: Mapping[str, str]) -> Iterator[str]:

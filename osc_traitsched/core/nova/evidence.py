@@ -13,24 +13,15 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 
-from osc_traitsched.core.inventory.metadata import (
-    TENANT_KEY,
-    isolating_keys,
-    projects_in,
-)
 from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.nova.filter.aggregates import SCOPE
 from osc_traitsched.core.nova.filter.table import is_list_known
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.nova.settings import (
-    PROJECT_FILTER,
     SchedulerSettings,
     Setting,
-    is_on,
 )
-
-#: The filter that matches a flavor's scoped extra specs with metadata of aggregates.
-EXTRA_SPECS_FILTER = "AggregateInstanceExtraSpecsFilter"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,8 +97,8 @@ def with_evidence(
             found[option] = Evidence(True, why, before=found.get(option))
     filters = tuple(_filters(settings, reasons, flavor, extra_specs or {}))
     before = settings.setting(options.ENABLED_FILTERS)
-    if filters and isinstance(before.value, tuple):
-        value = (*before.value, *(name for name, _ in filters))
+    if filters:
+        value = (*before.items, *(name for name, _ in filters))
         why = "; ".join(f"{name}: {reason}" for name, reason in filters)
         found[options.ENABLED_FILTERS] = Evidence(
             value,
@@ -145,13 +136,13 @@ def _options(
     settings: SchedulerSettings, aggregates: Iterable[Body]
 ) -> Iterator[tuple[str, str]]:
     """Options that metadata of aggregates shows; the first aggregate by name counts."""
+    rows = [row for row in options.options_in(settings.release) if row.evidence]
     for body in sorted(aggregates, key=lambda each: str(each["name"]), reverse=True):
         name, metadata = body["name"], body["metadata"]
-        for key in isolating_keys(metadata, settings.collation)[:1]:
-            yield options.ISOLATION, f"aggregate {name} has {key}={metadata[key]}"
-        if projects_in(metadata):
-            key = min(each for each in metadata if each.startswith(TENANT_KEY))
-            yield options.TENANT, f"aggregate {name} has {key}"
+        for row in rows:
+            for key in row.keys(metadata, settings.collation)[:1] if row.keys else ():
+                shown = row.evidence.format(key=key, value=metadata[key])
+                yield row.name, f"aggregate {name} has {shown}"
 
 
 def _filters(
@@ -164,8 +155,8 @@ def _filters(
     before = settings.setting(options.ENABLED_FILTERS)
     if is_list_known(settings):
         return
-    if options.TENANT in reasons and not is_on(PROJECT_FILTER, before):
-        yield PROJECT_FILTER, reasons[options.TENANT]
+    if options.TENANT in reasons and special.PROJECT not in before.items:
+        yield special.PROJECT, reasons[options.TENANT]
     scoped = sorted(key for key in extra_specs if key.startswith(f"{SCOPE}:"))
-    if scoped and not is_on(EXTRA_SPECS_FILTER, before):
-        yield EXTRA_SPECS_FILTER, f"flavor {flavor} has {scoped[0]}"
+    if scoped and special.EXTRA_SPECS not in before.items:
+        yield special.EXTRA_SPECS, f"flavor {flavor} has {scoped[0]}"

@@ -5,11 +5,17 @@ from __future__ import annotations
 import dataclasses
 import enum
 import re
-from collections.abc import Mapping
-from typing import Union
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Union
 
-from osc_traitsched.core.inventory.metadata import Collation
+from osc_traitsched.core.inventory.metadata import (
+    Collation,
+    isolating_keys,
+    project_keys,
+    zone_keys,
+)
 from osc_traitsched.core.names import near_names
+from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.releases import NEWEST, OLDEST
 from osc_traitsched.core.releases import release as release_name
 from osc_traitsched.text import did_you_mean, option
@@ -60,7 +66,7 @@ class Consumer(enum.Enum):
 
 @dataclasses.dataclass(frozen=True)
 class Option:
-    """An option of nova.conf, as Nova's releases register it.
+    """An option of nova.conf, as Nova's releases register it, and all facts about it.
 
     :ivar name: ``section.key``; without a section it is not an option of Nova
     :ivar default: value if unset
@@ -71,6 +77,18 @@ class Option:
     :ivar choices: strings that Nova accepts; empty for any
     :ivar deprecated_names: other names, with the first release that ignores each
     :ivar default_source: origin of the default, in one line; empty for Nova itself
+    :ivar is_read_elsewhere: a host filter reads it, and so does nova-api or a weigher
+    :ivar baselines: other defaults of distributions, each from a release on
+    :ivar parameter: of tripleo-heat-templates, which sets it
+    :ivar switches: what ``config --enable`` calls it, then aliases; empty if it can't
+    :ivar needs: another option without which Nova does not look at it
+    :ivar title: short name in explanations; empty for its own
+    :ivar effect: name in the doctor's findings, and what it would change; empty if it
+        does not matter there
+    :ivar keys: those of an aggregate's metadata that it is about; None if it is
+        not about aggregates
+    :ivar evidence: what an aggregate with a {key} and its {value} has, which shows that
+        the option is on; empty if it shows nothing
     """
 
     name: str
@@ -84,6 +102,15 @@ class Option:
     choices: tuple[str, ...] = ()
     deprecated_names: tuple[tuple[str, int], ...] = ()
     default_source: str = ""
+    is_read_elsewhere: bool = False
+    baselines: tuple[tuple[str, int, Value], ...] = ()
+    parameter: str = ""
+    switches: tuple[str, ...] = ()
+    needs: str = ""
+    title: str = ""
+    effect: tuple[str, str] = ("", "")
+    keys: Callable[[Mapping[str, str], Collation], Sequence[str]] | None = None
+    evidence: str = ""
 
     @property
     def section(self) -> str:
@@ -110,280 +137,265 @@ class Option:
         return (self.name, *deprecated)
 
 
-# The options of nova.conf that host filters read: one row for each.
+# All options that decide where a server can go: one row for each, by section.
+#
+# nova/conf/scheduler.py; for the last sections workarounds.py, availability_zone.py,
+# compute.py, cinder.py and pci.py beside it.
 
 
-MAX_IO_OPS = "filter_scheduler.max_io_ops_per_host"
-MAX_INSTANCES = "filter_scheduler.max_instances_per_host"
-DEFAULT_ARCHITECTURE = "filter_scheduler.image_properties_default_architecture"
-ISOLATED_IMAGES = "filter_scheduler.isolated_images"
-ISOLATED_HOSTS = "filter_scheduler.isolated_hosts"
-RESTRICT_ISOLATED_HOSTS = "filter_scheduler.restrict_isolated_hosts_to_isolated_images"
-IMAGE_NAMESPACE = "filter_scheduler.aggregate_image_properties_isolation_namespace"
-IMAGE_SEPARATOR = "filter_scheduler.aggregate_image_properties_isolation_separator"
-METRICS = "metrics.weight_setting"
-DEFAULT_HOST_ZONE = "DEFAULT.default_availability_zone"
+#: Functions that return all of Nova's own host filters, and weighers.
+ALL_FILTERS = "nova.scheduler.filters.all_filters"
+ALL_WEIGHERS = "nova.scheduler.weights.all_weighers"
 
-#: The first release that does not read them in [DEFAULT] any more.
-_MOVED = 24
+#: All of them by their names.
+OPTIONS: dict[str, Option] = {}
+
+#: Distributions with defaults of their own.
+TRIPLEO, RHOSO, OSA, CHARMED = "tripleo", "rhoso", "openstack-ansible", "charmed"
+
+_KINDS: Mapping[type, OptionType] = {
+    bool: OptionType.BOOLEAN,
+    int: OptionType.INTEGER,
+    float: OptionType.FLOAT,
+    tuple: OptionType.LIST,
+}
 
 
 def _row(
     name: str,
-    kind: OptionType,
+    consumer: Consumer,
     default: Value,
-    minimum: int | None = None,
-    choices: tuple[str, ...] = (),
-    was_in_default: bool = True,
-) -> Option:
-    old = f"DEFAULT.{name.rpartition('.')[2]}"
-    return Option(
-        name,
-        kind,
-        default,
-        Consumer.FILTER,
-        minimum=minimum,
-        choices=choices,
-        deprecated_names=((old, _MOVED),) if was_in_default else (),
-    )
+    kind: OptionType | None = None,
+    **facts: Any,
+) -> str:
+    """Add an option; by default its kind is that of its default, None is a text."""
+    kind = kind or _KINDS.get(type(default), OptionType.STRING)
+    OPTIONS[name] = Option(name, kind, default, consumer, **facts)
+    return name
 
 
-# nova/conf/scheduler.py, and availability_zone.py beside it.
-FILTER_SCHEDULER_ROWS = (
-    _row(MAX_IO_OPS, OptionType.INTEGER, 8, minimum=0),
-    _row(MAX_INSTANCES, OptionType.INTEGER, 50, minimum=1),
-    _row(
-        DEFAULT_ARCHITECTURE,
-        OptionType.STRING,
-        None,
-        choices=ARCHITECTURES,
-        was_in_default=False,
+def _filter_scheduler(
+    key: str, consumer: Consumer, default: Value, old_key: str = "", **facts: Any
+) -> str:
+    """Add an option that may have had an old key in [DEFAULT], until Xena."""
+    old = ((f"DEFAULT.{old_key}", 24),) if old_key else ()
+    name = f"filter_scheduler.{key}"
+    return _row(name, consumer, default, deprecated_names=old, **facts)
+
+
+def _both(tripleo: bool, rhoso: bool) -> tuple[tuple[str, int, Value], ...]:
+    return (TRIPLEO, OLDEST, tripleo), (RHOSO, OLDEST, rhoso)
+
+
+ISOLATION = _row(
+    "scheduler.enable_isolated_aggregate_filtering",
+    Consumer.PREFILTER,
+    False,
+    baselines=_both(tripleo=False, rhoso=True),
+    parameter="NovaSchedulerEnableIsolatedAggregateFiltering",
+    switches=("isolation",),
+    title="isolation",
+    effect=("isolation", "trait:...=required; if on, closed to other servers"),
+    keys=isolating_keys,
+    evidence="{key}={value}",
+)
+TENANT = _row(
+    "scheduler.limit_tenants_to_placement_aggregate",
+    Consumer.PREFILTER,
+    False,
+    baselines=_both(tripleo=False, rhoso=True),
+    parameter="NovaSchedulerLimitTenantsToPlacementAggregate",
+    switches=("projects", "tenant"),
+    title="tenant isolation",
+    effect=("projects", "filter_tenant_id; if on, their projects stay there"),
+    keys=project_keys,
+    evidence="{key}",
+)
+# nova/scheduler/request_filter.py, require_tenant_aggregate
+TENANT_REQUIRED = _row(
+    "scheduler.placement_aggregate_required_for_tenants",
+    Consumer.PREFILTER,
+    False,
+    baselines=_both(tripleo=False, rhoso=False),
+    parameter="NovaSchedulerPlacementAggregateRequiredForTenants",
+    switches=("projects-required", "tenant-required"),
+    needs=TENANT,
+    title="the need of a tenant aggregate",
+)
+AZ_QUERY = _row(
+    "scheduler.query_placement_for_availability_zone",
+    Consumer.PREFILTER,
+    False,
+    changed_defaults=((24, True),),
+    until=28,
+    baselines=_both(tripleo=False, rhoso=True),
+    parameter="NovaSchedulerQueryPlacementForAvailabilityZone",
+    switches=("az",),
+    title="the zone query",
+    effect=("zones", "a zone; if on, Placement checks it"),
+    keys=zone_keys,
+)
+IMAGE_TYPE = _row(
+    "scheduler.query_placement_for_image_type_support",
+    Consumer.PREFILTER,
+    False,
+    baselines=_both(tripleo=True, rhoso=True),
+    parameter="NovaSchedulerQueryImageType",
+    switches=("image-type",),
+    title="the image type check",
+    effect=("image types", "if on, hosts must support the disk format"),
+)
+IMAGE_METADATA = _row(
+    "scheduler.image_metadata_prefilter",
+    Consumer.PREFILTER,
+    False,
+    since=21,
+    baselines=((RHOSO, OLDEST, True),),
+    switches=("image-metadata",),
+    title="the image metadata check",
+)
+ROUTED_NETWORKS = _row(
+    "scheduler.query_placement_for_routed_network_aggregates",
+    Consumer.PREFILTER,
+    False,
+    since=23,
+    baselines=_both(tripleo=False, rhoso=True),
+    parameter="NovaSchedulerQueryPlacementForRoutedNetworkAggregates",
+    switches=("routed-networks",),
+    title="the routed network check",
+)
+MAX_RESULTS = _row(
+    "scheduler.max_placement_results", Consumer.SCHEDULER, 1000, minimum=1
+)
+
+ENABLED_FILTERS = _filter_scheduler(
+    "enabled_filters",
+    Consumer.FILTER,
+    (special.ZONE, *special.UPSTREAM_LIST),
+    "scheduler_default_filters",
+    changed_defaults=((24, special.UPSTREAM_LIST),),
+    baselines=(
+        (RHOSO, OLDEST, special.RHOSO_LIST),
+        (OSA, OLDEST, (special.ZONE, *special.OSA_LIST)),
+        (OSA, 25, special.OSA_LIST),
+        (CHARMED, OLDEST, special.OLD_CHARMED_LIST),
+        (CHARMED, 22, (special.ZONE, *special.CHARMED_LIST)),
+        (CHARMED, 28, special.CHARMED_LIST),
     ),
-    _row(ISOLATED_IMAGES, OptionType.LIST, ()),
-    _row(ISOLATED_HOSTS, OptionType.LIST, ()),
-    _row(RESTRICT_ISOLATED_HOSTS, OptionType.BOOLEAN, True),
-    _row(IMAGE_NAMESPACE, OptionType.STRING, None),
-    _row(IMAGE_SEPARATOR, OptionType.STRING, "."),
+    effect=("host filters", "they reject hosts after Placement"),
 )
-DEFAULT_ROWS = (
-    _row(DEFAULT_HOST_ZONE, OptionType.STRING, "nova", was_in_default=False),
+AVAILABLE_FILTERS = _filter_scheduler(
+    "available_filters",
+    Consumer.FILTER,
+    (ALL_FILTERS,),
+    "scheduler_available_filters",
+    kind=OptionType.MULTI,
 )
-METRICS_ROWS = (_row(METRICS, OptionType.LIST, (), was_in_default=False),)
 
 
-# The options of nova.conf that weighers read, and how the best host is picked.
+def _of_filters(key: str, default: Value, **facts: Any) -> str:
+    return _filter_scheduler(key, Consumer.FILTER, default, key, **facts)
 
 
-WEIGHT_CLASSES = "filter_scheduler.weight_classes"
-HOST_SUBSET_SIZE = "filter_scheduler.host_subset_size"
-SHUFFLE = "filter_scheduler.shuffle_best_same_weighed_hosts"
-IMAGE_SETTING = "filter_scheduler.image_props_weight_setting"
-METRICS_REQUIRED = "metrics.required"
-METRICS_UNAVAILABLE = "metrics.weight_of_unavailable"
-
-RAM = "filter_scheduler.ram_weight_multiplier"
-CPU = "filter_scheduler.cpu_weight_multiplier"
-DISK = "filter_scheduler.disk_weight_multiplier"
-IO_OPS = "filter_scheduler.io_ops_weight_multiplier"
-PCI = "filter_scheduler.pci_weight_multiplier"
-SOFT_AFFINITY = "filter_scheduler.soft_affinity_weight_multiplier"
-SOFT_ANTI_AFFINITY = "filter_scheduler.soft_anti_affinity_weight_multiplier"
-BUILD_FAILURE = "filter_scheduler.build_failure_weight_multiplier"
-CROSS_CELL = "filter_scheduler.cross_cell_move_weight_multiplier"
-HYPERVISOR_VERSION = "filter_scheduler.hypervisor_version_weight_multiplier"
-NUM_INSTANCES = "filter_scheduler.num_instances_weight_multiplier"
-IMAGE_PROPERTIES = "filter_scheduler.image_props_weight_multiplier"
-WEIGHER_METRICS = "metrics.weight_multiplier"
-
-#: A function that returns all of Nova's own host filters, and one for weighers.
-ALL_FILTERS = "nova.scheduler.filters.all_filters"
-ALL_WEIGHERS = "nova.scheduler.weights.all_weighers"
-
-
-def _option(
-    name: str,
-    kind: OptionType,
-    default: Value,
-    since: int = 20,
-    minimum: int | None = None,
-    old_name: str = "",
-) -> Option:
-    old = ((f"DEFAULT.{old_name}", 24),) if old_name else ()
-    return Option(
-        name,
-        kind,
-        default,
-        Consumer.WEIGHER,
-        since=since,
-        minimum=minimum,
-        deprecated_names=old,
-    )
+MAX_IO_OPS = _of_filters(
+    "max_io_ops_per_host", 8, minimum=0, baselines=((OSA, OLDEST, 10),)
+)
+MAX_INSTANCES = _of_filters("max_instances_per_host", 50, minimum=1)
+DEFAULT_ARCHITECTURE = _filter_scheduler(
+    "image_properties_default_architecture",
+    Consumer.FILTER,
+    None,
+    choices=ARCHITECTURES,
+)
+ISOLATED_IMAGES = _of_filters("isolated_images", ())
+ISOLATED_HOSTS = _of_filters("isolated_hosts", ())
+RESTRICT_ISOLATED_HOSTS = _of_filters(
+    "restrict_isolated_hosts_to_isolated_images", True
+)
+IMAGE_NAMESPACE = _of_filters("aggregate_image_properties_isolation_namespace", None)
+IMAGE_SEPARATOR = _of_filters("aggregate_image_properties_isolation_separator", ".")
+WEIGHT_CLASSES = _filter_scheduler(
+    "weight_classes", Consumer.WEIGHER, (ALL_WEIGHERS,), "scheduler_weight_classes"
+)
+HOST_SUBSET_SIZE = _filter_scheduler(
+    "host_subset_size",
+    Consumer.WEIGHER,
+    1,
+    "scheduler_host_subset_size",
+    minimum=1,
+    # From Wallaby on it is 30 % of the hosts, and 10 at most.
+    baselines=((OSA, OLDEST, 10),),
+)
+SHUFFLE = _filter_scheduler(
+    "shuffle_best_same_weighed_hosts",
+    Consumer.WEIGHER,
+    False,
+    baselines=((RHOSO, OLDEST, True),),
+)
 
 
 def _multiplier(
-    name: str, default: float = 1.0, since: int = 20, was_default: bool = False
-) -> Option:
-    old_name = name.rpartition(".")[2] if was_default else ""
-    minimum = 0 if name in (PCI, SOFT_AFFINITY, SOFT_ANTI_AFFINITY) else None
-    return _option(name, OptionType.FLOAT, default, since, minimum, old_name)
+    weigher: str, default: float = 1.0, moved: bool = False, **facts: Any
+) -> str:
+    key = f"{weigher}_weight_multiplier"
+    old_key = key if moved else ""
+    return _filter_scheduler(key, Consumer.WEIGHER, default, old_key, **facts)
 
 
-# nova/conf/scheduler.py
-WEIGHER_ROWS = (
-    _option(
-        WEIGHT_CLASSES,
-        OptionType.LIST,
-        (ALL_WEIGHERS,),
-        old_name="scheduler_weight_classes",
-    ),
-    _option(
-        HOST_SUBSET_SIZE,
-        OptionType.INTEGER,
-        1,
-        minimum=1,
-        old_name="scheduler_host_subset_size",
-    ),
-    _option(SHUFFLE, OptionType.BOOLEAN, False),
-    _multiplier(RAM, was_default=True),
-    _multiplier(CPU),
-    _multiplier(DISK, was_default=True),
-    _multiplier(IO_OPS, -1.0, was_default=True),
-    _multiplier(PCI),
-    _multiplier(SOFT_AFFINITY, was_default=True),
-    _multiplier(SOFT_ANTI_AFFINITY, was_default=True),
-    _multiplier(BUILD_FAILURE, 1000000.0),
-    _multiplier(CROSS_CELL, 1000000.0, since=21),
-    _multiplier(HYPERVISOR_VERSION, since=28),
-    _multiplier(NUM_INSTANCES, 0.0, since=28),
-    _multiplier(IMAGE_PROPERTIES, 0.0, since=31),
-    _option(IMAGE_SETTING, OptionType.LIST, (), since=31),
+RAM = _multiplier("ram", moved=True, baselines=((OSA, OLDEST, 5.0), (OSA, 29, 1.0)))
+CPU = _multiplier("cpu")
+DISK = _multiplier("disk", moved=True)
+IO_OPS = _multiplier("io_ops", -1.0, moved=True)
+PCI = _multiplier("pci", minimum=0)
+SOFT_AFFINITY = _multiplier("soft_affinity", moved=True, minimum=0)
+SOFT_ANTI_AFFINITY = _multiplier("soft_anti_affinity", moved=True, minimum=0)
+BUILD_FAILURE = _multiplier(
+    "build_failure", 1000000.0, baselines=((CHARMED, OLDEST, 0.0),)
 )
-WEIGHER_METRICS_ROWS = (
-    _multiplier(WEIGHER_METRICS),
-    _option(METRICS_REQUIRED, OptionType.BOOLEAN, True),
-    _option(METRICS_UNAVAILABLE, OptionType.FLOAT, -10000.0),
+CROSS_CELL = _multiplier("cross_cell_move", 1000000.0, since=21)
+HYPERVISOR_VERSION = _multiplier("hypervisor_version", since=28)
+NUM_INSTANCES = _multiplier("num_instances", 0.0, since=28)
+IMAGE_PROPERTIES = _multiplier("image_props", 0.0, since=31)
+_filter_scheduler("image_props_weight_setting", Consumer.WEIGHER, (), since=31)
+PCI_IN_PLACEMENT = _filter_scheduler(
+    "pci_in_placement", Consumer.SCHEDULER, False, since=27
 )
-
-
-# The host filters that releases of Nova do not have any more.
-#
-# Their classes are gone from nova/scheduler/filters/. nova-scheduler does not start
-# with a name in enabled_filters that it has no class for
-# (nova/scheduler/host_manager.py, ``_choose_host_filters``).
-
-
-#: Each with the first release without it, be it before Train (20).
-REMOVED_FILTERS: Mapping[str, int] = {
-    "TrustedFilter": 17,
-    "TypeAffinityFilter": 17,
-    "ExactCoreFilter": 18,
-    "ExactDiskFilter": 18,
-    "ExactRamFilter": 18,
-    "CoreFilter": 20,
-    "DiskFilter": 20,
-    "RamFilter": 20,
-    "AggregateCoreFilter": 22,
-    "AggregateDiskFilter": 22,
-    "AggregateRamFilter": 22,
-    "RetryFilter": 22,
-    "AvailabilityZoneFilter": 28,
-}
-
-
-def is_removed(name: str, release: int) -> bool:
-    """Whether an earlier release had this filter, and the release does not."""
-    return name in REMOVED_FILTERS and release >= REMOVED_FILTERS[name]
-
-
-# The options of nova.conf that decide where a server can go: one row for each.
-
-
-ISOLATION = "scheduler.enable_isolated_aggregate_filtering"
-TENANT = "scheduler.limit_tenants_to_placement_aggregate"
-TENANT_REQUIRED = "scheduler.placement_aggregate_required_for_tenants"
-AZ_QUERY = "scheduler.query_placement_for_availability_zone"
-IMAGE_TYPE = "scheduler.query_placement_for_image_type_support"
-IMAGE_METADATA = "scheduler.image_metadata_prefilter"
-ROUTED_NETWORKS = "scheduler.query_placement_for_routed_network_aggregates"
-MAX_RESULTS = "scheduler.max_placement_results"
-ENABLED_FILTERS = "filter_scheduler.enabled_filters"
-AVAILABLE_FILTERS = "filter_scheduler.available_filters"
-PCI_IN_PLACEMENT = "filter_scheduler.pci_in_placement"
-NO_PCPU_FALLBACK = "workarounds.disable_fallback_pcpu_query"
-DEFAULT_ZONE = "DEFAULT.default_schedule_zone"
-RESIZE_TO_SAME_HOST = "DEFAULT.allow_resize_to_same_host"
-SKIP_VERSION_CHECK = "workarounds.skip_hypervisor_version_check_on_lm"
-CROSS_AZ_ATTACH = "cinder.cross_az_attach"
-PCI_ALIAS = "pci.alias"
-COLLATION = "database_collation"
-
-_HOST_FILTERS = (
-    "ComputeFilter",
-    "ComputeCapabilitiesFilter",
-    "ImagePropertiesFilter",
-    "ServerGroupAntiAffinityFilter",
-    "ServerGroupAffinityFilter",
+METRICS = _row("metrics.weight_setting", Consumer.FILTER, (), is_read_elsewhere=True)
+WEIGHER_METRICS = _row("metrics.weight_multiplier", Consumer.WEIGHER, 1.0)
+METRICS_REQUIRED = _row("metrics.required", Consumer.WEIGHER, True)
+_row("metrics.weight_of_unavailable", Consumer.WEIGHER, -10000.0)
+NO_PCPU_FALLBACK = _row(
+    "workarounds.disable_fallback_pcpu_query",
+    Consumer.SCHEDULER,
+    False,
+    baselines=((RHOSO, OLDEST, True),),
 )
-
-# nova/conf/scheduler.py; for the last sections workarounds.py, availability_zone.py
-# compute.py, cinder.py and pci.py beside it.
-_ROWS = (
-    Option(ISOLATION, OptionType.BOOLEAN, False, Consumer.PREFILTER),
-    Option(TENANT, OptionType.BOOLEAN, False, Consumer.PREFILTER),
-    Option(TENANT_REQUIRED, OptionType.BOOLEAN, False, Consumer.PREFILTER),
-    Option(
-        AZ_QUERY,
-        OptionType.BOOLEAN,
-        False,
-        Consumer.PREFILTER,
-        changed_defaults=((24, True),),
-        until=28,
-    ),
-    Option(IMAGE_TYPE, OptionType.BOOLEAN, False, Consumer.PREFILTER),
-    Option(IMAGE_METADATA, OptionType.BOOLEAN, False, Consumer.PREFILTER, since=21),
-    Option(ROUTED_NETWORKS, OptionType.BOOLEAN, False, Consumer.PREFILTER, since=23),
-    Option(MAX_RESULTS, OptionType.INTEGER, 1000, Consumer.SCHEDULER, minimum=1),
-    Option(
-        ENABLED_FILTERS,
-        OptionType.LIST,
-        ("AvailabilityZoneFilter", *_HOST_FILTERS),
-        Consumer.FILTER,
-        changed_defaults=((24, _HOST_FILTERS),),
-        deprecated_names=(("DEFAULT.scheduler_default_filters", 24),),
-    ),
-    Option(
-        AVAILABLE_FILTERS,
-        OptionType.MULTI,
-        (ALL_FILTERS,),
-        Consumer.FILTER,
-        deprecated_names=(("DEFAULT.scheduler_available_filters", 24),),
-    ),
-    *FILTER_SCHEDULER_ROWS,
-    *WEIGHER_ROWS,
-    Option(PCI_IN_PLACEMENT, OptionType.BOOLEAN, False, Consumer.SCHEDULER, since=27),
-    *METRICS_ROWS,
-    *WEIGHER_METRICS_ROWS,
-    Option(NO_PCPU_FALLBACK, OptionType.BOOLEAN, False, Consumer.SCHEDULER),
-    Option(SKIP_VERSION_CHECK, OptionType.BOOLEAN, False, Consumer.MOVE, since=25),
-    Option(DEFAULT_ZONE, OptionType.STRING, None, Consumer.API),
-    Option(RESIZE_TO_SAME_HOST, OptionType.BOOLEAN, False, Consumer.MOVE),
-    *DEFAULT_ROWS,
-    Option(CROSS_AZ_ATTACH, OptionType.BOOLEAN, True, Consumer.API),
-    Option(
-        PCI_ALIAS,
-        OptionType.MULTI,
-        (),
-        Consumer.API,
-        deprecated_names=(("DEFAULT.pci_alias", NEWEST + 1),),
-    ),
-    Option(
-        COLLATION,
-        OptionType.STRING,
-        Collation.CASE_INSENSITIVE.value,
-        Consumer.DATABASE,
-        choices=tuple(each.value for each in Collation),
-        default_source="the default of MariaDB and MySQL",
-    ),
+SKIP_VERSION_CHECK = _row(
+    "workarounds.skip_hypervisor_version_check_on_lm", Consumer.MOVE, False, since=25
+)
+DEFAULT_ZONE = _row("DEFAULT.default_schedule_zone", Consumer.API, None)
+RESIZE_TO_SAME_HOST = _row("DEFAULT.allow_resize_to_same_host", Consumer.MOVE, False)
+DEFAULT_HOST_ZONE = _row(
+    "DEFAULT.default_availability_zone",
+    Consumer.FILTER,
+    "nova",
+    is_read_elsewhere=True,
+)
+CROSS_AZ_ATTACH = _row("cinder.cross_az_attach", Consumer.API, True)
+PCI_ALIAS = _row(
+    "pci.alias",
+    Consumer.API,
+    (),
+    OptionType.MULTI,
+    deprecated_names=(("DEFAULT.pci_alias", NEWEST + 1),),
+)
+COLLATION = _row(
+    "database_collation",
+    Consumer.DATABASE,
+    Collation.CASE_INSENSITIVE.value,
+    choices=tuple(each.value for each in Collation),
+    default_source="the default of MariaDB and MySQL",
+    title="the database collation",
 )
 
 #: Sections in which a misspelled option is looked for.
@@ -425,9 +437,6 @@ _MEANT_BY_WORD: Mapping[str, str] = {
 }
 _OF_COMPUTE = re.compile("(cpu|ram|disk)_allocation_ratio|reserved_host_")
 _MULTIPLIER, _NEAR = "_weight_multiplier", 0.85
-
-#: All of them by their names, section by section.
-OPTIONS: Mapping[str, Option] = {option.name: option for option in _ROWS}
 
 
 def option_name(written: str) -> str | None:

@@ -350,12 +350,18 @@ class Prefilter:
         the prefilter
     :ivar since: first release that has it
     :ivar option: that enables it; empty if it always runs
+    :ivar place: its aggregates in words, with {names} and the requested {zone}
+    :ivar objection: what is wrong with a server outside, with {names} and {traits}
+    :ivar is_passing: its clauses depend on a host's service, or every host meets them
     """
 
     name: str
     function: Callable[[SoFar, Server, SchedulerSettings], Iterable[Found]]
     since: int = OLDEST
     option: str = ""
+    place: str = "aggregate {names}"
+    objection: str = ""
+    is_passing: bool = False
 
     def option_in(self, release: int) -> str:
         """The option, or empty in a release that lacks it."""
@@ -398,27 +404,42 @@ def _come_from(origin: Origin, found: Found) -> Found:
     return dataclasses.replace(found, origins=(origin, *found.origins))
 
 
+#: The prefilters that other code treats by name.
+PROJECTS, ZONES = "require_tenant_aggregate", "map_az_to_placement_aggregate"
+IMAGE_TYPES, IMAGES = "require_image_type_support", "transform_image_metadata"
+ISOLATION = "isolate_aggregates"
+
 #: In Nova's order.
 PREFILTERS: tuple[Prefilter, ...] = (
     Prefilter(
-        "require_tenant_aggregate",
+        PROJECTS,
         require_tenant_aggregate,
         option=options.TENANT,
+        place="the project's aggregate {names}",
+        objection="is outside the project's aggregate {names}",
     ),
     Prefilter(
-        "map_az_to_placement_aggregate",
+        ZONES,
         map_az_to_placement_aggregate,
         option=options.AZ_QUERY,
+        place="zone {zone} (aggregate {names})",
+        objection="is outside the availability zone of aggregate {names}",
     ),
     Prefilter(
-        "require_image_type_support",
+        IMAGE_TYPES,
         require_image_type_support,
         option=options.IMAGE_TYPE,
     ),
-    Prefilter("compute_status_filter", compute_status_filter),
-    Prefilter("isolate_aggregates", isolate_aggregates, option=options.ISOLATION),
+    Prefilter("compute_status_filter", compute_status_filter, is_passing=True),
     Prefilter(
-        "transform_image_metadata",
+        ISOLATION,
+        isolate_aggregates,
+        option=options.ISOLATION,
+        place="the isolated aggregate {names}",
+        objection="is in aggregate {names}, isolated for {traits}",
+    ),
+    Prefilter(
+        IMAGES,
         transform_image_metadata,
         since=21,
         option=options.IMAGE_METADATA,
@@ -435,5 +456,16 @@ PREFILTERS: tuple[Prefilter, ...] = (
     Prefilter("ephemeral_encryption_filter", ephemeral_encryption_filter, since=26),
     Prefilter("virtio_sound_filter", virtio_sound_filter, since=32),
     Prefilter("tpm_secret_security_filter", tpm_secret_security_filter, since=33),
-    Prefilter("owner_nova_filter", owner_nova_filter, since=34),
+    Prefilter("owner_nova_filter", owner_nova_filter, since=34, is_passing=True),
 )
+
+
+def name_of(clause: Clause) -> str:
+    """Name of the prefilter that adds a clause; empty if none does."""
+    first = clause.origins[0] if clause.origins else None
+    return first.key if first is not None and first.kind == "prefilter" else ""
+
+
+def row_of(clause: Clause) -> Prefilter | None:
+    """The prefilter that adds a clause."""
+    return next((row for row in PREFILTERS if row.name == name_of(clause)), None)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.inventory.metadata import Collation
 from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.nova.options import OPTIONS, NoEffect, Value
 from osc_traitsched.core.releases import NEWEST, RELEASES, release
 from osc_traitsched.text import option as option_name
@@ -29,6 +30,11 @@ class Setting:
     source: str
     given: bool = False
     tool: str = dataclasses.field(default="nova-conf", compare=False)
+
+    @property
+    def items(self) -> tuple[str, ...]:
+        """The items of a list; none of another value."""
+        return self.value if isinstance(self.value, tuple) else ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,6 +105,10 @@ class SchedulerSettings:
         """An option's value."""
         return self.setting(name).value
 
+    def items(self, name: str) -> tuple[str, ...]:
+        """The items of an option that is a list."""
+        return self.setting(name).items
+
     @property
     def set_otherwise(self) -> tuple[str, ...]:
         """Options that ``--set`` changes, by name."""
@@ -122,36 +132,20 @@ class SchedulerSettings:
 # What can be turned on in nova.conf, and what has to be set for it.
 
 
-AZ = "az"
+AZ = OPTIONS[options.AZ_QUERY].switches[0]
 
-#: What can be asked for, and the options that have to be true for it. Nova does
-#: not look at the one that requires aggregates without the one that limits
-#: tenants to them (nova/scheduler/request_filter.py, require_tenant_aggregate).
-SWITCHES: Mapping[str, tuple[str, ...]] = {
-    "image-type": (options.IMAGE_TYPE,),
-    "image-metadata": (options.IMAGE_METADATA,),
-    "isolation": (options.ISOLATION,),
-    AZ: (options.AZ_QUERY,),
-    "projects": (options.TENANT,),
-    "projects-required": (options.TENANT, options.TENANT_REQUIRED),
-    "routed-networks": (options.ROUTED_NETWORKS,),
-}
 
-#: Other names for some of them, in the options' own word.
-_ALIASES = {"tenant": "projects", "tenant-required": "projects-required"}
-
-#: The host filter that does after Placement what :data:`AZ` does in Placement.
-AZ_FILTER = "AvailabilityZoneFilter"
-
-#: The one that leaves the hosts of aggregates that name projects to these projects.
-PROJECT_FILTER = "AggregateMultiTenancyIsolation"
+def switches() -> Mapping[str, tuple[str, ...]]:
+    """What can be asked for, and the options that have to be true for it."""
+    rows = (row for row in OPTIONS.values() if row.switches)
+    return {row.switches[0]: (*filter(None, [row.needs]), row.name) for row in rows}
 
 
 @dataclasses.dataclass(frozen=True)
 class Switched:
     """Options to add to a configuration so that switches are on.
 
-    :ivar wanted: unique names from :data:`SWITCHES`
+    :ivar wanted: unique names from :func:`switches`
     :ivar values: all required options, including those that are set already
     :ivar assumptions: the configuration without them
     """
@@ -162,8 +156,9 @@ class Switched:
 
 
 def switch_name(name: str) -> str:
-    """Name in :data:`SWITCHES` for a name or alias."""
-    return _ALIASES.get(name, name)
+    """Name in :func:`switches` for a name or alias."""
+    rows = (row for row in OPTIONS.values() if name in row.switches)
+    return next((row.switches[0] for row in rows), name)
 
 
 def az_is_always_on(release: int) -> bool:
@@ -183,12 +178,7 @@ def az_is_on(assumptions: SchedulerSettings) -> bool:
 
 def has_filter(assumptions: SchedulerSettings, name: str) -> bool:
     """Whether a host filter is enabled."""
-    return is_on(name, assumptions.setting(options.ENABLED_FILTERS))
-
-
-def is_on(name: str, filters: Setting) -> bool:
-    """Whether a list of host filters has this one."""
-    return isinstance(filters.value, tuple) and name in filters.value
+    return name in assumptions.items(options.ENABLED_FILTERS)
 
 
 def switch(wanted: Iterable[str], assumptions: SchedulerSettings) -> Switched:
@@ -202,8 +192,9 @@ def switch(wanted: Iterable[str], assumptions: SchedulerSettings) -> Switched:
     wanted = tuple(dict.fromkeys(wanted))
     always = az_is_always_on(assumptions.release)
     values: dict[str, Value] = {}
+    needed = switches()
     for name in wanted:
-        for option in SWITCHES[name]:
+        for option in needed[name]:
             if OPTIONS[option].is_in(assumptions.release):
                 values[option] = True
             elif not (name == AZ and always):
@@ -215,8 +206,8 @@ def switch(wanted: Iterable[str], assumptions: SchedulerSettings) -> Switched:
 
 
 def _without_az_filter(assumptions: SchedulerSettings) -> Mapping[str, Value]:
-    filters = assumptions.value(options.ENABLED_FILTERS)
-    if not isinstance(filters, tuple) or AZ_FILTER not in filters:
+    filters = assumptions.items(options.ENABLED_FILTERS)
+    if special.ZONE not in filters:
         return {}
-    kept = tuple(each for each in filters if each != AZ_FILTER)
+    kept = tuple(each for each in filters if each != special.ZONE)
     return {options.ENABLED_FILTERS: kept}

@@ -12,13 +12,14 @@ from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.metadata import TENANT_KEY, Collation, zone_in
 from osc_traitsched.core.nova import evidence, options
 from osc_traitsched.core.nova.clause import Clause, Condition, HostFilter
+from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.nova.filter.state import Fails, Raises, RequestSpec, Unknown
+from osc_traitsched.core.nova.filter.table import hint_readers
 from osc_traitsched.core.nova.question import Body, Move, MoveKind, Question, ServerSpec
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.server import server
 from osc_traitsched.core.nova.server.parts import NO_PARTS, Parts, Volume
 from osc_traitsched.core.nova.settings import (
-    AZ_FILTER,
     SchedulerSettings,
     az_is_on,
     has_filter,
@@ -112,13 +113,6 @@ def is_by_evidence(condition: Condition | str, settings: SchedulerSettings) -> b
 # Questions of existing servers, one for all equal requests.
 
 
-#: Filters that read a user's hints.
-READING_HINTS = (
-    "SameHostFilter",
-    "DifferentHostFilter",
-    "SimpleCIDRAffinityFilter",
-    "JsonFilter",
-)
 _ON_THE_API = "api"
 _NOT_SPELLED_OUT = (
     server.PCI_ALIAS_IN_PLACEMENT,
@@ -207,8 +201,7 @@ class Demands:
         if image is None:
             return None
         identity = identity or image.get("image_id")
-        isolated = self.assumptions.value(options.ISOLATED_IMAGES)
-        is_named = isinstance(isolated, tuple) and identity in isolated
+        is_named = identity in self.assumptions.items(options.ISOLATED_IMAGES)
         return {"id": identity if is_named else "", **decisive(image)}
 
     # As for a move, nova-api does not check flavor and image again.
@@ -290,7 +283,8 @@ def _hidden(
 ) -> Iterator[NotKnown]:
     if minor < ZONE and _zones_matter(aggregates, assumptions):
         yield _not_shown("requested availability zone is", ZONE)
-    if minor < HINTS and any(has_filter(assumptions, f) for f in READING_HINTS):
+    readers = hint_readers().values()
+    if minor < HINTS and any(has_filter(assumptions, each) for each in readers):
         yield _not_shown("requested scheduler hints are", HINTS)
 
 
@@ -300,6 +294,6 @@ def _not_shown(part: str, since: int) -> NotKnown:
 
 def _zones_matter(aggregates: Iterable[Body], assumptions: SchedulerSettings) -> bool:
     collation = assumptions.collation
-    is_on = az_is_on(assumptions) or has_filter(assumptions, AZ_FILTER)
+    is_on = az_is_on(assumptions) or has_filter(assumptions, special.ZONE)
     zones = (zone_in(body["metadata"], collation) for body in aggregates)
     return is_on and any(zones)

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.nova.filter.row import Reads
 from osc_traitsched.core.nova.filter.state import (
     HostState,
     Passes,
     RequestSpec,
     Unknown,
 )
-from osc_traitsched.core.nova.filter.table import enabled, judge
+from osc_traitsched.core.nova.filter.table import enabled, judge, reading
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.facts import Facts
@@ -26,7 +27,6 @@ from osc_traitsched.core.servers.fleet import (
     ServerGroupPeers,
 )
 from osc_traitsched.core.servers.misplaced import (
-    OF_SERVERS,
     Fit,
     OwnHosts,
     Verdict,
@@ -114,7 +114,7 @@ class OtherHosts:
         self._states = {uuid: states[uuid] for uuid in hosts if uuid in states}
         self._settings = settings
         self._names = enabled(settings)
-        self._alone = [n for n in self._names if n not in OF_SERVERS]
+        self._alone = [n for n in self._names if n not in reading(Reads.SERVERS)]
         self._found: dict[Demand, _HostSearch] = {}
 
     def destination(
@@ -163,7 +163,7 @@ class OtherHosts:
         state, spec = peers.applied(self._states[root], spec)
         return all(
             isinstance(judge(name, state, spec, self._settings), Passes)
-            for name in OF_SERVERS
+            for name in reading(Reads.SERVERS)
             if name in self._names
         )
 

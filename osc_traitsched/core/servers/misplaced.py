@@ -7,13 +7,15 @@ import enum
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from osc_traitsched.core.check.survey import is_certain, is_lasting, prefilter
+from osc_traitsched.core.check.survey import is_certain, is_lasting
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.explain.filtering import check_policy
 from osc_traitsched.core.explain.verdict import correction_sets
+from osc_traitsched.core.nova import prefilter
 from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource, RootTrait, Trait
-from osc_traitsched.core.nova.filter import compute, values
+from osc_traitsched.core.nova.filter import compute, special, values
 from osc_traitsched.core.nova.filter import state as supported
+from osc_traitsched.core.nova.filter.row import Reads
 from osc_traitsched.core.nova.filter.state import (
     Answer,
     HostState,
@@ -21,7 +23,12 @@ from osc_traitsched.core.nova.filter.state import (
     RequestSpec,
     Unknown,
 )
-from osc_traitsched.core.nova.filter.table import enabled, judge
+from osc_traitsched.core.nova.filter.table import (
+    enabled,
+    judge,
+    reading,
+    without_filter,
+)
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.facts import Facts
@@ -44,42 +51,6 @@ from osc_traitsched.core.servers.fleet import ServerGroupPeers
 # counts on its own host. A service that is down does not make a server misplaced.
 
 
-CAPABILITIES, NUMA = "ComputeCapabilitiesFilter", "NUMATopologyFilter"
-JSON = "JsonFilter"
-
-#: Filters that compare free amounts, or look only at the service.
-_NOT_ASKED = frozenset(
-    [
-        "AggregateCoreFilter",
-        "AggregateDiskFilter",
-        "AggregateIoOpsFilter",
-        "AggregateNumInstancesFilter",
-        "AggregateRamFilter",
-        "AllHostsFilter",
-        "ComputeFilter",
-        "IoOpsFilter",
-        "NumInstancesFilter",
-        "PciPassthroughFilter",
-        "RetryFilter",
-    ]
-)
-#: Filters that read other servers, of a group or a hint.
-OF_SERVERS = (
-    "ServerGroupAntiAffinityFilter",
-    "ServerGroupAffinityFilter",
-    "SameHostFilter",
-    "DifferentHostFilter",
-)
-#: Filters that read an image.
-OF_IMAGES = frozenset(
-    [
-        "AggregateImagePropertiesIsolation",
-        "ImagePropertiesFilter",
-        "IsolatedHostsFilter",
-    ]
-)
-
-
 def filter_objections(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> Iterator[Objection]:
@@ -87,7 +58,7 @@ def filter_objections(
 
     :func:`peer_objections` has the filters that read other servers.
     """
-    left_out = _NOT_ASKED.union(OF_SERVERS)
+    left_out = reading(Reads.USE, Reads.SERVICE, Reads.SERVERS)
     for name in enabled(settings):
         if name not in left_out:
             yield from _objection(name, _answer(name, host, spec, settings))
@@ -101,7 +72,7 @@ def peer_objections(
     :param host: with all relevant servers but this one
     """
     on = enabled(settings)
-    for name in OF_SERVERS:
+    for name in reading(Reads.SERVERS):
         if name in on:
             yield from _objection(name, judge(name, host, spec, settings))
 
@@ -114,13 +85,13 @@ def _objection(name: str, answer: Answer) -> Iterator[Objection]:
 def _answer(
     name: str, host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> Answer:
-    if name == CAPABILITIES:
+    if name == special.CAPABILITIES:
         spec = _without_use(spec)
-    if name == JSON and _asks_for_use(spec):
+    if name == special.JSON and _asks_for_use(spec):
         return Unknown("what the server itself uses", values.QUERY)
     answer = judge(name, host, spec, settings)
-    # Only free amounts of NUMA nodes are unknown.
-    return Passes() if name == NUMA and isinstance(answer, Unknown) else answer
+    is_free_amount = name in without_filter() and isinstance(answer, Unknown)
+    return Passes() if is_free_amount else answer
 
 
 def _without_use(spec: RequestSpec) -> RequestSpec:
@@ -159,7 +130,6 @@ def _reads_use(query: object) -> bool:
 # violated; or if an enabled filter rejects the host.
 
 
-_ISOLATING = "isolate_aggregates"
 _SOME = 1
 
 
@@ -375,7 +345,7 @@ def _holds_with_any_image(found: Objection) -> bool:
         return is_certain(found.clause)
     if isinstance(found, Unmet):
         is_member = isinstance(found.clause, MemberOf)
-        return is_member and prefilter(found.clause) != _ISOLATING
+        return is_member and prefilter.name_of(found.clause) != prefilter.ISOLATION
     if isinstance(found, FilterAnswer):
-        return found.filter not in OF_IMAGES
+        return found.filter not in reading(Reads.IMAGE)
     return not isinstance(found, Refused)

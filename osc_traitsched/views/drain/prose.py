@@ -7,7 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.nova.filter.groups import AFFINITY, SAME_HOST
-from osc_traitsched.core.nova.filter.table import FILTERS, WITHOUT_FILTER, enabled
+from osc_traitsched.core.nova.filter.table import (
+    FILTERS,
+    enabled,
+    hint_readers,
+    without_filter,
+)
 from osc_traitsched.core.nova.question import MOVE_CHECKS, MoveKind
 from osc_traitsched.core.releases import release
 from osc_traitsched.core.servers.drain import (
@@ -115,7 +120,7 @@ def why(stuck: Stuck, found: Drain) -> Iterator[str]:
 
 def _ahead(stuck: Stuck, found: Drain) -> list[str]:
     """The leaving servers that its ``same_host`` hint requires it to be with."""
-    if "SameHostFilter" not in enabled(found.settings):
+    if hint_readers()[SAME_HOST] not in enabled(found.settings):
         return []
     hints = stuck.server_move.question.spec.hints.get(SAME_HOST, ())
     going = (step.server_move.state for step in found.steps)
@@ -212,7 +217,7 @@ def _unknown(name: str) -> str:
         return "its image is deleted, and with it the traits that it may require"
     if name in MOVE_CHECKS:
         return "the types and versions of the hypervisors are not known"
-    if name in FILTERS or name in WITHOUT_FILTER:
+    if name in FILTERS or name in without_filter():
         return f"no API shows whether {name} rejects the host"
     return f"{name} is not Nova's (server destinations --nova-python can run it)"
 

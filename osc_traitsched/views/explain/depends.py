@@ -6,24 +6,11 @@ from collections.abc import Iterator
 
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.option_impact import OWNER_CHECK, Dependence
-from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.evidence import assumed_by_evidence
 from osc_traitsched.core.nova.options import OPTIONS, Value
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.text import count, listed, option
 from osc_traitsched.views.terminal import Line, Tone
-
-_NAMES = {
-    options.ISOLATION: "isolation",
-    options.TENANT: "tenant isolation",
-    options.TENANT_REQUIRED: "the need of a tenant aggregate",
-    options.AZ_QUERY: "the zone query",
-    options.IMAGE_TYPE: "the image type check",
-    options.IMAGE_METADATA: "the image metadata check",
-    options.ROUTED_NETWORKS: "the routed network check",
-    options.COLLATION: "the database collation",
-    OWNER_CHECK: "the OWNER_NOVA check",
-}
 
 _START = "Depends on nova.conf:"
 _MOST = 2
@@ -93,9 +80,12 @@ def assumed(settings: SchedulerSettings) -> Iterator[str]:
 
 def name(key: str) -> str:
     """Short name of an option or host filter."""
-    if key not in OPTIONS and key not in _NAMES:
+    if key == OWNER_CHECK:
+        return "the OWNER_NOVA check"
+    row = OPTIONS.get(key)
+    if row is None:
         return key if "." not in key else option(key)
-    return _NAMES.get(key) or option(key)
+    return row.title or option(key)
 
 
 def _decisive(explanation: Explanation) -> tuple[Dependence, ...]:

@@ -10,79 +10,23 @@ from osc_traitsched.core.explain.filtering import FilterFailure, Filtering
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.clause import HostFilter, MoveRule
 from osc_traitsched.core.nova.filter import state
+from osc_traitsched.core.nova.filter.special import NUMA_TOPOLOGY
 from osc_traitsched.core.nova.filter.state import Answer, Fails, Raises, Unknown
 from osc_traitsched.core.nova.filter.table import (
     FILTERS,
     OWN_FILTER,
-    WITHOUT_FILTER,
     is_list_known,
+    without_filter,
 )
 from osc_traitsched.core.nova.own import TOGETHER
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.text import listed, ranges
 from osc_traitsched.views import own_filters
 
-_WANTS = {
-    "AggregateImagePropertiesIsolation": "image properties as the aggregates have them",
-    "AggregateInstanceExtraSpecsFilter": "aggregate metadata as the flavor asks",
-    "AggregateIoOpsFilter": "few tasks under way",
-    "AggregateMultiTenancyIsolation": "no aggregate of other projects alone",
-    "AggregateNumInstancesFilter": "few servers",
-    "AggregateTypeAffinityFilter": "no aggregate of other flavors alone",
-    "AvailabilityZoneFilter": "in the availability zone",
-    "ComputeCapabilitiesFilter": "capabilities as the flavor asks",
-    "ComputeFilter": "nova-compute up",
-    "DifferentHostFilter": "away from the servers of the hint",
-    "ImagePropertiesFilter": "a hypervisor for the image",
-    "IoOpsFilter": "few tasks under way",
-    "IsolatedHostsFilter": "isolated hosts for isolated images",
-    "NUMATopologyFilter": "NUMA nodes as the server asks",
-    "NumInstancesFilter": "few servers",
-    "SameHostFilter": "with a server of the hint",
-    "ServerGroupAffinityFilter": "with the servers of the group",
-    "ServerGroupAntiAffinityFilter": "away from the servers of the group",
-    "SimpleCIDRAffinityFilter": "in the network of the hint",
+#: What the rules of moves want.
+_RULES = {
     "move:hypervisor": "a hypervisor like the source's, no older one",
     "move:source": "not the server's own host",
-}
-
-#: What is said of a host; {be}, {have}, {do} are the verbs for one host or several.
-_SAID = {
-    state.SERVICE_DISABLED: "{be} disabled",
-    state.SERVICE_DOWN: "{have} nova-compute down",
-    state.NO_METADATA: "{be} in no aggregate with {key} (need {wanted})",
-    state.METADATA_DIFFERS: "{be} in aggregates with {key}={found}, not {wanted}",
-    state.IMAGE_DIFFERS: "{be} for images with {key}={found}, not {wanted}",
-    state.OTHER_PROJECTS: "{be} reserved for other projects by {key}",
-    state.OTHER_FLAVORS: "{be} reserved for flavors {found} by {key}",
-    state.OTHER_ZONE: "{be} in zone {found}, not {wanted}",
-    state.NO_CAPABILITY: "{lack} capability {key} (need {wanted})",
-    state.CAPABILITY_DIFFERS: "{have} {key}={found}, not {wanted}",
-    state.UNSUPPORTED_IMAGE: "{do} not support {key}={wanted}",
-    state.HYPERVISOR_VERSION: "{have} hypervisor version {found}, not {wanted}",
-    state.ISOLATED_HOST: "{be} reserved for isolated images by {key}",
-    state.ISOLATED_IMAGE: "{be} not reserved for isolated images by {key}",
-    state.GROUP_ELSEWHERE: "{run} no member of group {group}, which is on {found}",
-    state.GROUP_HERE: "already {run} a member of group {group} (max {wanted})",
-    state.NOT_WITH_SERVERS: "{run} no server of hint {key}",
-    state.WITH_SERVERS: "{run} a server of hint {key}",
-    state.OUTSIDE_NETWORK: "{be} outside {wanted}: {found}",
-    state.QUERY_IS_FALSE: "{do} not match hint {key}",
-    state.AT_LIMIT: "{be} at the limit: {found} of {wanted} ({key})",
-    state.LARGER_THAN_HOST: "{have} only {found} {key} in all (need {wanted})",
-    state.NO_NUMA_TOPOLOGY: "{have} no NUMA nodes ({found}; {key} needs some)",
-    state.TOO_FEW_NUMA_NODES: "{have} only {found} NUMA nodes ({key} needs {wanted})",
-    state.TOO_LITTLE_FREE: "{have} {found} {key} free (need {wanted})",
-    state.SERVER_IS_HERE: "{be} where the server already runs",
-    state.HYPERVISOR_TYPE: "{have} the hypervisor {found}, not {wanted}",
-    state.HYPERVISOR_OLDER: "{have} hypervisor version {found}, older than {wanted}",
-}
-
-
-#: Sentences for what is decided without a host filter.
-_NO_FILTER = {
-    "Cyborg": "Cyborg checks {key} after the scheduler; no API of Nova shows its free "
-    "devices.",
 }
 
 #: What can't be known of filters that are none of Nova's, and what to do.
@@ -96,10 +40,10 @@ _OF_ONES_OWN = {
 
 def wanted(condition: HostFilter | MoveRule) -> str:
     """What a filter or a move requires of hosts, with the filter's name."""
-    wants = _WANTS.get(condition.name)
     if isinstance(condition, MoveRule):
-        return wants or condition.name
-    return f"{wants} ({condition.name})" if wants else condition.name
+        return _RULES[condition.name]
+    row = FILTERS.get(condition.name)
+    return f"{row.wants} ({row.name})" if row and row.wants else condition.name
 
 
 def said(
@@ -144,7 +88,7 @@ def answer(found: Answer, name: str, number: int = 1) -> str:
         why = f" ({'; '.join(found.found)})" if found.found else ""
         return f"{be} kept out by {name}{why}"
     if isinstance(found, Fails):
-        template = _SAID.get(found.reason, "{have} not what {name} wants ({key})")
+        template = state.SAID[found.reason]
         return template.format(
             be="is" if singular else "are",
             have="has" if singular else "have",
@@ -152,7 +96,6 @@ def answer(found: Answer, name: str, number: int = 1) -> str:
             run="runs" if singular else "run",
             lack="lacks" if singular else "lack",
             group=found.origin.name if found.origin else "",
-            name=name,
             key=found.key,
             wanted=found.wanted,
             found=listed(found.found),
@@ -188,7 +131,7 @@ def uncertain(explanation: Explanation) -> Iterator[str]:
     pinned: list[str] = []
     for host in explanation.uncertain:
         for name, each in explanation.filtering.unknown(host.uuid):
-            if name == "NUMATopologyFilter" and explanation.pins_shared_cpus(host):
+            if name == NUMA_TOPOLOGY and explanation.pins_shared_cpus(host):
                 pinned.append(host.name)
             elif name not in explanation.filtering.unsettled:
                 found.setdefault((name, each), []).append(host.name)
@@ -215,7 +158,7 @@ def unsettled(
     """
     for name in found.unsettled:
         out = sorted(hosts[u] for u in found.unknown_hosts[name] & hosts.keys())
-        if out and name not in WITHOUT_FILTER:
+        if out and name not in without_filter():
             drop = "drops" if len(out) == 1 else "drop"
             yield (
                 f"Depends on nova.conf: if {name} is enabled, {ranges(out)} {drop} out."
@@ -233,10 +176,13 @@ def decided_later(
     for name in found.unsettled:
         uuids = sorted(found.unknown_hosts[name].intersection(hosts))
         doubt = found.answer(name, uuids[0]) if uuids else None
-        if not isinstance(doubt, Unknown) or name not in WITHOUT_FILTER:
+        if not isinstance(doubt, Unknown) or name not in without_filter():
             continue
         if name not in FILTERS:
-            yield _NO_FILTER[name].format(key=doubt.key)
+            yield (
+                f"{name} checks {doubt.key} after the scheduler; no API of Nova shows "
+                "its free devices."
+            )
         elif question.is_forced or is_list_known(question.assumptions):
             is_off = "does not run" if question.is_forced else "is off"
             yield (

@@ -23,6 +23,7 @@ from osc_traitsched.core.nova.clause import (
     RootTrait,
     Trait,
 )
+from osc_traitsched.core.nova.filter.special import COMPUTE, IMAGE_PROPERTIES
 from osc_traitsched.core.nova.filter.state import Fails
 from osc_traitsched.core.placement.facts import Stock
 from osc_traitsched.core.releases import release
@@ -32,9 +33,6 @@ from osc_traitsched.views.terminal import Line, Tone
 
 # Why hosts are out, in words.
 
-
-#: The filter that keeps hosts out whose nova-compute is down.
-_OF_UP = "ComputeFilter"
 
 _NOUNS = {"MEMORY_MB": "RAM", "DISK_GB": "disk"}
 #: Classes of a flavor's sizes, which bare metal does not have.
@@ -174,7 +172,7 @@ def remarks(
         has, lacks = ("Nova", "Placement") if each.in_nova else ("Placement", "Nova")
         yield f"{has} has it in aggregate {each.aggregate}, {lacks} does not"
     compute = explanation.computes.get(host.uuid)
-    is_filtered = isinstance(explanation.filtering.answer(_OF_UP, host.uuid), Fails)
+    is_filtered = isinstance(explanation.filtering.answer(COMPUTE, host.uuid), Fails)
     if compute is not None and not compute.is_up and not is_filtered:
         yield "its nova-compute is down"
     if compute is not None and not compute.is_enabled and not is_said:
@@ -428,7 +426,7 @@ def _without_architecture(explanation: Explanation) -> Iterator[str]:
         if name.startswith("HW_ARCH_") and not each.alone:
             yield (
                 f"No host has {name}, which libvirt reports from {release(31)} on. "
-                "[scheduler]image_metadata_prefilter can be off: ImagePropertiesFilter "
+                f"[scheduler]image_metadata_prefilter can be off: {IMAGE_PROPERTIES} "
                 "still checks hw_architecture."
             )
 

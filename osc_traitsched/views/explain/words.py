@@ -12,6 +12,7 @@ from osc_traitsched.core.errors import (
 from osc_traitsched.core.explain.explanation import Explanation, above_limit
 from osc_traitsched.core.explain.option_impact import OptionImpact, ReleaseImpact
 from osc_traitsched.core.inventory.trait import DISABLED
+from osc_traitsched.core.nova import prefilter
 from osc_traitsched.core.nova.clause import (
     AFTER_PLACEMENT,
     Condition,
@@ -111,24 +112,15 @@ def unit(resource_class: str) -> str:
 
 def is_of_zone(asked: MemberOf) -> bool:
     """Whether the aggregates are those of the availability zone."""
-    return "map_az_to_placement_aggregate" in _prefilters(asked)
-
-
-def _prefilters(asked: MemberOf) -> set[str]:
-    return {origin.key for origin in asked.origins if origin.kind == "prefilter"}
+    return prefilter.name_of(asked) == prefilter.ZONES
 
 
 def place(asked: MemberOf, explanation: Explanation) -> str:
     """The aggregates of a condition, and what Nova uses them for."""
     names = " or ".join(aggregates(asked.aggregates, explanation.question))
-    kinds = _prefilters(asked)
-    if is_of_zone(asked):
-        return f"zone {explanation.question.needed_zone} (aggregate {names})"
-    if "require_tenant_aggregate" in kinds:
-        return f"the project's aggregate {names}"
-    if "isolate_aggregates" in kinds:
-        return f"the isolated aggregate {names}"
-    return f"aggregate {names}"
+    row = prefilter.row_of(asked)
+    words = row.place if row else "aggregate {names}"
+    return words.format(names=names, zone=explanation.question.needed_zone)
 
 
 def group(each: Resource | Trait) -> str:
@@ -440,7 +432,7 @@ _SENTENCES = {
     MISSPELLED_KEY: "{named}: ignored by Nova; did you mean {meant}?",
     IMAGE_TYPE: "{named}: no trait stands for this format; it restricts nothing",
     IMAGE_METADATA: "{named}: no trait stands for it, and so all of "
-    "transform_image_metadata adds nothing",
+    f"{prefilter.IMAGES} adds nothing",
     ZONE: "No aggregate defines zone {named}; Placement ignores it.",
     TENANT: "No aggregate is for project {named}; it is not restricted.",
 }

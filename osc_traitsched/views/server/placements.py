@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core.errors import nova
 from osc_traitsched.core.nova.clause import Clause, MemberOf, Origin, Resource
+from osc_traitsched.core.nova.prefilter import row_of
 from osc_traitsched.core.servers.demand import (
     ByEvidence,
     FilterAnswer,
@@ -23,13 +24,6 @@ from osc_traitsched.views.explain import depends, filters, words
 from osc_traitsched.views.listing import Table
 
 # Why servers are misplaced, or why that is not known, in words.
-
-
-_ISOLATION, _ZONE, _PROJECT = (
-    "isolate_aggregates",
-    "map_az_to_placement_aggregate",
-    "require_tenant_aggregate",
-)
 
 
 def text(objection: Objection, aggregates: Mapping[str, str]) -> str:
@@ -75,16 +69,12 @@ def _origins(origins: Iterable[Origin]) -> str:
 
 def _place(clause: MemberOf, aggregates: Mapping[str, str]) -> str:
     names = listed(sorted(aggregates.get(each, each) for each in clause.aggregates))
-    by = {origin.key for origin in clause.origins if origin.kind == "prefilter"}
-    if _ISOLATION in by:
-        keys = (each.key for each in clause.origins if each.kind == "aggregate")
-        traits = listed(key.partition(":")[2] for key in keys)
-        return f"is in aggregate {names}, isolated for {traits}"
-    if _ZONE in by:
-        return f"is outside the availability zone of aggregate {names}"
-    if _PROJECT in by:
-        return f"is outside the project's aggregate {names}"
-    return f"is {'in' if clause.forbidden else 'outside'} aggregate {names}"
+    row = row_of(clause)
+    if row is None or not row.objection:
+        return f"is {'in' if clause.forbidden else 'outside'} aggregate {names}"
+    keys = (each.key for each in clause.origins if each.kind == "aggregate")
+    traits = listed(key.partition(":")[2] for key in keys)
+    return row.objection.format(names=names, traits=traits)
 
 
 # Where servers are, as rows for programs and as one screen for a person.

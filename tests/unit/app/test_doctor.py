@@ -7,7 +7,7 @@ import pytest
 from osc_traitsched.app import doctor
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.config import saved
-from osc_traitsched.config.saved import Places, Saved
+from osc_traitsched.config.saved import Places
 from osc_traitsched.core.nova import options
 from tests.unit.app.recorded import RecordedCloud
 
@@ -53,7 +53,7 @@ def test_files_of_this_machine_that_are_not_in_use_are_found(machine):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("", encoding="utf-8")
     nova_conf = str(machine / "nova.conf")
-    package = Saved(f"{nova_conf} (a package's)", nova_conf=(nova_conf,))
+    package = SettingsSources(f"{nova_conf} (a package's)", nova_conf=(nova_conf,))
     found = diagnose(34, SettingsSources(found=package))
     document, kolla = found.unused
     assert (document.whose, document.is_nova_conf) == ("settings document", False)

@@ -6,10 +6,11 @@ import stat
 import pytest
 
 from osc_traitsched.app import settings
-from osc_traitsched.app.settings import SettingsSources
+from osc_traitsched.app.settings import SettingsSources, save
 from osc_traitsched.config import saved
 from osc_traitsched.config.saved import Places
-from osc_traitsched.core.errors import AnswerIsNo, BadConfiguration
+from osc_traitsched.config.sources import SET
+from osc_traitsched.core.errors import BadConfiguration
 from osc_traitsched.core.nova import options
 
 
@@ -31,10 +32,6 @@ def prod(tmp_path):
 CONF = SettingsSources(nova_conf=("nova.conf",))
 
 
-def save(sources, where, force=False):
-    settings.save(settings.plan_saving(sources, where, force))
-
-
 def test_what_is_kept_is_found_again_with_absolute_paths(here, prod):
     sources = SettingsSources(
         nova_release=29,
@@ -43,13 +40,16 @@ def test_what_is_kept_is_found_again_with_absolute_paths(here, prod):
         environments=("./env.yaml",),
         options=((options.MAX_RESULTS, "5"), (options.ISOLATION, "true")),
     )
-    save(sources, prod)
+    text, _ = save(sources, prod)
+    assert text.splitlines()[:3] == [
+        *("nova_release: '2024.1'", "baseline: tripleo", "nova_conf:"),
+    ]
     found = saved.find(prod)
     assert found.place == prod.own_document
-    assert (found.nova_release, found.baseline) == (29, "tripleo")
-    assert found.nova_conf == (f"{here}/nova.conf", str(here))
-    assert found.environments == (f"{here}/env.yaml",)
-    assert [entry.value for entry in found.options.values()] == ["5", "true"]
+    assert (found.release, found.distributions[0]) == (29, "tripleo")
+    assert found.conf_files == (f"{here}/nova.conf", str(here))
+    assert found.paths == (*found.conf_files, f"{here}/env.yaml")
+    assert [entry.value for _, entry in found.named[SET]] == ["5", "true"]
 
 
 def test_only_its_user_can_read_it_and_nothing_else_is_left(prod):
@@ -63,20 +63,10 @@ def test_only_its_user_can_read_it_and_nothing_else_is_left(prod):
 def test_the_same_once_more_changes_nothing(prod):
     save(CONF, prod)
     before = os.stat(prod.own_document)
-    again = settings.plan_saving(CONF, prod)
-    settings.save(again)
-    assert again.is_done
+    _, is_done = save(CONF, prod)
+    assert is_done
     after = os.stat(prod.own_document)
     assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
-
-
-def test_something_else_is_replaced_only_by_force(prod):
-    save(CONF, prod)
-    with pytest.raises(AnswerIsNo, match="says something else; --force replaces it"):
-        settings.plan_saving(SettingsSources(baseline="charmed"), prod)
-    assert saved.find(prod).baseline is None
-    save(SettingsSources(baseline="charmed"), prod, force=True)
-    assert saved.find(prod).baseline == "charmed"
 
 
 def test_what_a_link_points_to_is_written_and_the_link_stays(tmp_path, prod):
@@ -99,14 +89,14 @@ def test_what_a_link_points_to_is_written_and_the_link_stays(tmp_path, prod):
 )
 def test_what_cannot_be_is_not_kept(prod, sources):
     with pytest.raises(BadConfiguration):
-        settings.plan_saving(sources, prod)
+        save(sources, prod)
     assert not os.path.lexists(prod.own_document)
 
 
 def test_a_pipe_is_not_kept(here, prod):
     os.mkfifo(here / "pipe")
     with pytest.raises(BadConfiguration, match="not a file"):
-        settings.plan_saving(SettingsSources(nova_conf=("pipe",)), prod)
+        save(SettingsSources(nova_conf=("pipe",)), prod)
 
 
 def test_a_write_that_fails_leaves_what_was_there(prod, monkeypatch):
@@ -118,7 +108,7 @@ def test_a_write_that_fails_leaves_what_was_there(prod, monkeypatch):
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(BadConfiguration, match="No space left"):
         save(SettingsSources(baseline="charmed"), prod, force=True)
-    assert saved.find(prod).baseline is None
+    assert saved.find(prod).distributions == ["upstream"]
     assert len(os.listdir(os.path.dirname(prod.own_document))) == 1
 
 

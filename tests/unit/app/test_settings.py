@@ -3,9 +3,8 @@
 import pytest
 
 from osc_traitsched.app import settings
-from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.config import nova_conf
-from osc_traitsched.config.saved import Saved
+from osc_traitsched.config.joining import SettingsSources, resolve
 from osc_traitsched.core.errors import BadConfiguration, BadUsage
 from osc_traitsched.core.nova import options
 
@@ -22,21 +21,18 @@ def files(tmp_path, monkeypatch):
     (tmp_path / "env.yaml").write_text("parameter_defaults: {}\n", encoding="utf-8")
 
 
-FOUND = Saved(
+FOUND = SettingsSources(
     "prod.yaml",
     nova_release=29,
-    release_source="prod.yaml:1",
+    lines={"nova_release": "prod.yaml:1"},
     baseline="charmed",
     nova_conf=("found.conf",),
-    options={
-        ("scheduler", "image_metadata_prefilter"): nova_conf.Entry("on", "prod.yaml", 4)
-    },
+    options=((options.IMAGE_METADATA, nova_conf.Entry("on", "prod.yaml", 4)),),
 )
 
 
 def resolved(found=FOUND, maximum="2.103", **named):
-    sources = SettingsSources(found=found, **named)
-    return settings.resolve(sources, settings.read_files(sources), maximum)
+    return resolve(SettingsSources(found=found, **named), maximum)
 
 
 def source(found, option):
@@ -90,10 +86,15 @@ def test_a_release_or_a_single_option_that_is_named_goes_before_the_one_found():
 
 
 def test_a_control_plane_that_was_found_tells_which_of_two_releases_it_is():
-    plane = Saved("prod.yaml", control_plane="plane.yaml")
+    plane = SettingsSources("prod.yaml", control_plane="plane.yaml")
     assert resolved(plane, "2.95").release == 27
-    assert resolved(Saved("prod.yaml", baseline="rhoso"), "2.95").release == 27
-    assert resolved(Saved("prod.yaml", baseline="upstream"), "2.95").release == 28
+    assert (
+        resolved(SettingsSources("prod.yaml", baseline="rhoso"), "2.95").release == 27
+    )
+    assert (
+        resolved(SettingsSources("prod.yaml", baseline="upstream"), "2.95").release
+        == 28
+    )
 
 
 @pytest.mark.parametrize(
@@ -106,7 +107,7 @@ def test_a_control_plane_that_was_found_tells_which_of_two_releases_it_is():
 )
 def test_a_file_that_is_gone_is_said_with_what_names_it(files):
     with pytest.raises(BadConfiguration) as caught:
-        resolved(Saved("prod.yaml", **files))
+        resolved(SettingsSources("prod.yaml", **files))
     words = "none: No such file or directory (named by prod.yaml)"
     assert str(caught.value) == words
     with pytest.raises(BadConfiguration) as caught:

@@ -10,7 +10,6 @@ from osc_traitsched.app import trait_changes
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import topology
 from osc_traitsched.cloud.service import unread
-from osc_traitsched.config.saved import Saved
 from osc_traitsched.core.change.effects import LeavesNoHost
 from osc_traitsched.core.change.model import foreseen_outcomes
 from osc_traitsched.core.change.traits import LastHolder, Requirer, RoleChanged
@@ -110,7 +109,7 @@ def test_an_aggregate_in_other_letters_requires_the_trait_too(key, value):
 
 
 def test_what_becomes_of_flavors_is_judged_by_the_settings_that_were_found():
-    sources = SettingsSources(found=Saved("a test", nova_conf=("none.conf",)))
+    sources = SettingsSources(found=SettingsSources("a test", nova_conf=("none.conf",)))
     host = Selectors(hosts=("cmp01",))
     todo = trait_changes.plan_remove(cloud(), [GOLD], host, False, sources)
     assert [type(each) for each in todo.refusals] == [BadConfiguration]

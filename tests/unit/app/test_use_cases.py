@@ -29,7 +29,6 @@ from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import lookup
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.commands.explain import exit_code
-from osc_traitsched.config.saved import Saved
 from osc_traitsched.core.errors import (
     AmbiguousName,
     BadUsage,
@@ -303,7 +302,7 @@ def test_server_groups_are_read_where_a_filter_of_theirs_is_off_and_else_not():
 
 
 def ignoring(*rules):
-    return SettingsSources(found=Saved("a test", ignored_rules=rules))
+    return SettingsSources(found=SettingsSources("a test", ignore_rules=rules))
 
 
 def test_rules_that_the_settings_ignore_are_left_out_unless_they_are_named(cloud):

@@ -4,8 +4,8 @@ import argparse
 
 import pytest
 
-from osc_traitsched.app import settings
 from osc_traitsched.commands import scheduler_args
+from osc_traitsched.config.joining import resolve
 from osc_traitsched.core import releases
 from osc_traitsched.core.errors import BadConfiguration, BadUsage
 from osc_traitsched.core.inventory.metadata import Collation
@@ -20,8 +20,7 @@ def parse(*argv):
 
 
 def assume(*argv, maximum=None):
-    asked = scheduler_args.named(parse(*argv))
-    return settings.resolve(asked, settings.read_files(asked), maximum)
+    return resolve(scheduler_args.named(parse(*argv)), maximum)
 
 
 def test_without_any_option_the_newest_release_is_assumed():
@@ -163,18 +162,6 @@ def test_a_value_of_the_wrong_type_is_told_in_one_line():
         assume("--set", "scheduler.image_metadata_prefilter=perhaps")
     assert str(caught.value) == (
         "--set: [scheduler] image_metadata_prefilter is not true or false: 'perhaps'"
-    )
-
-
-def test_the_file_and_line_of_a_bad_value_are_told(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    text = "[scheduler]\nmax_placement_results = 0\n"
-    (tmp_path / "nova.conf").write_text(text, encoding="utf-8")
-    with pytest.raises(BadConfiguration) as caught:
-        assume("--nova-conf", "nova.conf")
-    assert str(caught.value) == (
-        "nova.conf:2: [scheduler] max_placement_results is not a whole number of "
-        "1 or more: '0'"
     )
 
 

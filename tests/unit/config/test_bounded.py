@@ -38,7 +38,7 @@ def scheduler(path):
 
 
 def environment(path):
-    return deployments.settings([path])
+    return deployments.environments([path])
 
 
 def merges(levels, width):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.config import deployments, joining
+from osc_traitsched.config.joining import SettingsSources, resolve
 from osc_traitsched.core.errors import BadConfiguration
 from osc_traitsched.core.nova import options
 
@@ -105,7 +105,7 @@ def write(tmp_path, monkeypatch):
 
 
 def join(release=27, **named):
-    return joining.assumptions(joining.Named(**named), release, "a test")
+    return resolve(SettingsSources(nova_release=release, **named))
 
 
 def given(settings):
@@ -140,9 +140,8 @@ def test_the_values_of_a_chart_may_stand_deeper(write):
 @pytest.mark.parametrize("way", ["nova_conf", "environments", "control_plane"])
 def test_another_file_is_refused_by_the_name_of_its_tool(write, text, named, way):
     path = write("user_variables.yml", text)
-    read = deployments.read if way == "control_plane" else lambda p: join(**{way: (p,)})
     with pytest.raises(BadConfiguration) as caught:
-        read(path)
+        join(**{way: path if way == "control_plane" else (path,)})
     for words in named:
         assert any(word in str(caught.value) for word in words.split("|"))
 
@@ -183,7 +182,7 @@ def test_a_template_of_yaml_is_refused_with_its_first_line(write):
 
 
 def test_each_part_of_rhoso_is_read_by_its_own_service(write):
-    found = join(control_plane=deployments.read(write("plane.yaml", RHOSO)))
+    found = join(control_plane=write("plane.yaml", RHOSO))
     assert given(found) == {
         options.PCI_ALIAS: "plane.yaml:9",
         options.ENABLED_FILTERS: "plane.yaml:15",
@@ -199,7 +198,7 @@ def test_each_part_of_rhoso_is_read_by_its_own_service(write):
 def test_an_alias_in_the_part_of_rhosos_scheduler_has_no_effect(write):
     text = RHOSO.replace("apiServiceTemplate", "x").replace("schedulerService", "y")
     text = text.replace("    x:", "    schedulerServiceTemplate:")
-    found = join(control_plane=deployments.read(write("plane.yaml", text)))
+    found = join(control_plane=write("plane.yaml", text))
     assert not found.setting(options.PCI_ALIAS).given
     assert "plane.yaml:9 has no effect" in found.setting(options.PCI_ALIAS).source
 

@@ -5,7 +5,9 @@ import itertools
 import pytest
 import yaml
 
-from osc_traitsched.config import deployments, joining
+from osc_traitsched.config import deployments
+from osc_traitsched.config.joining import SettingsSources, resolve
+from osc_traitsched.config.sources import CONTROL_PLANE, ENVIRONMENTS, NOVA_CONF
 from osc_traitsched.core import releases
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.nova import options, settings
@@ -13,8 +15,8 @@ from osc_traitsched.core.nova.settings import SchedulerSettings
 
 WANTED = [
     wanted
-    for size in range(1, len(settings.SWITCHES) + 1)
-    for wanted in itertools.combinations(settings.SWITCHES, size)
+    for size in range(1, len(settings.switches()) + 1)
+    for wanted in itertools.combinations(settings.switches(), size)
 ]
 #: Where an option, a filter, a parameter or their meaning comes or goes.
 EDGES = [20, 21, 22, 23, 24, 27, 28, 34]
@@ -31,7 +33,7 @@ CONFS = {
     "all on": "[scheduler]\nenable_isolated_aggregate_filtering = 1\n"
     "query_placement_for_availability_zone = yes\n",
 }
-ENVIRONMENTS = {
+OVERCLOUDS = {
     "nothing": "",
     "the newer list": "parameter_defaults:\n"
     "  NovaSchedulerEnabledFilters: [A, AvailabilityZoneFilter]\n"
@@ -40,13 +42,6 @@ ENVIRONMENTS = {
     "  NovaSchedulerDefaultFilters: [AvailabilityZoneFilter, A]\n",
     "no list": "parameter_defaults: {NovaSchedulerEnabledFilters: []}\n",
 }
-#: Each environment with the releases whose TripleO has its parameters.
-OVERCLOUDS = [
-    (release, environment)
-    for release in EDGES
-    for environment in ENVIRONMENTS
-    if release >= 23 or environment != "the newer list"
-]
 PLANES = {
     "nothing": "kind: OpenStackControlPlane\n",
     "a text": """\
@@ -68,18 +63,38 @@ spec:
           debug = true
 """,
 }
+TEXTS = {NOVA_CONF: CONFS, ENVIRONMENTS: OVERCLOUDS, CONTROL_PLANE: PLANES}
+#: Each text with the releases in which it can stand.
+PRESENT = [
+    *((NOVA_CONF, release, name) for release in releases.RELEASES for name in CONFS),
+    *(
+        (ENVIRONMENTS, release, name)
+        for release in EDGES
+        for name in OVERCLOUDS
+        if release >= 23 or name != "the newer list"
+    ),
+    *((CONTROL_PLANE, 27, name) for name in PLANES),
+]
 
 
-def possible(release, wanted):
+def join(release, **named):
+    return resolve(SettingsSources(nova_release=release, **named))
+
+
+def read(source, release, *paths):
+    return join(release, **{source.name: paths if source.is_list else paths[-1]})
+
+
+def possible(source, release, wanted):
     return not (
-        (release < 21 and "image-metadata" in wanted)
+        ((release < 21 or source is ENVIRONMENTS) and "image-metadata" in wanted)
         or (release < 23 and "routed-networks" in wanted)
     )
 
 
 def check(before, after, wanted):
     """What was wanted is on, the filter is out, and all else is as before."""
-    turned_on = {name for each in wanted for name in settings.SWITCHES[each]}
+    turned_on = {name for each in wanted for name in settings.switches()[each]}
     for option in options.options_in(before.release):
         expected = before.value(option.name)
         if option.name in turned_on:
@@ -100,44 +115,16 @@ def write(tmp_path):
     return write
 
 
-@pytest.mark.parametrize("conf", CONFS)
-@pytest.mark.parametrize("release", releases.RELEASES)
-def test_nova_conf_with_the_fragment_last_says_what_was_asked(write, release, conf):
-    files = (write("10.conf", CONFS[conf]),)
-    before = joining.assumptions(joining.Named(nova_conf=files), release, "")
+@pytest.mark.parametrize(("source", "release", "name"), PRESENT)
+def test_files_with_the_fragment_say_what_was_asked(write, source, release, name):
+    present = write("10", TEXTS[source][name])
+    before = read(source, release, present)
+    (layer,) = source.read([present])
     for wanted in WANTED:
-        if possible(release, wanted):
+        if possible(source, release, wanted):
             values = settings.switch(wanted, before).values
-            last = write("99.conf", deployments.nova_conf_text(values))
-            named = joining.Named(nova_conf=(*files, last))
-            check(before, joining.assumptions(named, release, ""), wanted)
-
-
-@pytest.mark.parametrize(("release", "environment"), OVERCLOUDS)
-def test_an_overcloud_with_the_fragment_last_says_what_was_asked(
-    write, release, environment
-):
-    files = (write("first.yaml", ENVIRONMENTS[environment]),)
-    before = joining.assumptions(joining.Named(environments=files), release, "")
-    for wanted in WANTED:
-        if possible(release, wanted) and "image-metadata" not in wanted:
-            values = settings.switch(wanted, before).values
-            last = write("last.yaml", deployments.environment(values, release))
-            named = joining.Named(environments=(*files, last))
-            check(before, joining.assumptions(named, release, ""), wanted)
-
-
-@pytest.mark.parametrize("plane", PLANES)
-def test_a_control_plane_that_it_is_merged_into_says_what_was_asked(write, plane):
-    text = deployments.read(write("plane.yaml", PLANES[plane]))
-    before = joining.assumptions(joining.Named(control_plane=text), 27, "")
-    for wanted in WANTED:
-        values = settings.switch(wanted, before).values
-        merged = write(
-            "merged.yaml", deployments.control_plane(values, text.scheduler.text)
-        )
-        named = joining.Named(control_plane=deployments.read(merged))
-        check(before, joining.assumptions(named, 27, ""), wanted)
+            last = write("99", source.write(values, release, layer.text))
+            check(before, read(source, release, present, last), wanted)
 
 
 def custom_config(text):
@@ -148,7 +135,7 @@ def custom_config(text):
 
 
 def test_a_control_planes_own_text_stays_word_by_word_and_in_lines(write):
-    text = deployments.read(write("plane.yaml", PLANES["a text"])).scheduler.text
+    text = deployments.read(write("plane.yaml", PLANES["a text"])).text
     written = deployments.control_plane({options.ISOLATION: True}, text + "x = 1  \n")
     assert custom_config(written) == (
         text.strip("\n") + "\nx = 1\n\n"
@@ -194,7 +181,7 @@ def test_tripleo_before_wallaby_has_the_older_parameter_for_filters():
 
 
 def test_every_switch_but_image_metadata_is_a_parameter_of_tripleo():
-    switches = {name for names in settings.SWITCHES.values() for name in names}
+    switches = {name for names in settings.switches().values() for name in names}
     assert switches - set(deployments.PARAMETERS.values()) == {options.IMAGE_METADATA}
     told = r"no parameter for \[scheduler\]image_metadata_prefilter; it takes hieradata"
     with pytest.raises(BadUsage, match=told):
@@ -205,8 +192,7 @@ def test_filters_that_tripleo_would_take_for_novas_own_are_refused(write):
     filters = (
         "parameter_defaults: {NovaSchedulerEnabledFilters: AvailabilityZoneFilter}"
     )
-    named = joining.Named(environments=(write("a.yaml", filters),))
-    before = joining.assumptions(named, 23, "")
+    before = join(23, environments=(write("a.yaml", filters),))
     values = settings.switch(["az"], before).values
     told = r"^\[filter_scheduler\]enabled_filters would be empty, which TripleO takes"
     with pytest.raises(BadUsage, match=told):
@@ -217,7 +203,6 @@ def test_a_fragment_needs_no_baseline(write):
     values = settings.switch(["isolation", "projects"], SchedulerSettings(27)).values
     last = write("99.conf", deployments.nova_conf_text(values))
     for baseline in ("upstream", "tripleo", "rhoso"):
-        named = joining.Named(nova_conf=(last,), baseline=baseline)
-        after = joining.assumptions(named, 27, "")
+        after = join(27, nova_conf=(last,), baseline=baseline)
         assert after.setting(options.ISOLATION).given
         assert after.setting(options.TENANT).given

@@ -4,9 +4,9 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.config import baseline, deployments, joining, nova_conf
+from osc_traitsched.config import baseline, nova_conf
+from osc_traitsched.config.joining import SettingsSources, resolve
 from osc_traitsched.core import releases
-from osc_traitsched.core.errors import BadConfiguration
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import Setting
 
@@ -23,6 +23,7 @@ def files(tmp_path, monkeypatch):
         '"[scheduler]\\nmax_placement_results=1\\nimage_metadata_prefilter=off"}}}}\n',
         "nova.conf": "[scheduler]\nmax_placement_results = 2\n"
         "query_placement_for_image_type_support = true\n",
+        "alias.conf": "[pci]\nalias = []\n",
         "az.conf": "[scheduler]\nquery_placement_for_availability_zone = false\n",
     }
     for name, text in texts.items():
@@ -30,19 +31,65 @@ def files(tmp_path, monkeypatch):
 
 
 def join(release=ANTELOPE, **named):
-    return joining.assumptions(joining.Named(**named), release, "a test")
+    return resolve(SettingsSources(nova_release=release, **named))
 
 
-def test_with_nothing_named_the_releases_defaults_hold():
-    found = join()
-    assert found.settings == {}
-    assert (found.release, found.release_source) == (ANTELOPE, "a test")
-    assert found.setting(options.MAX_RESULTS).source == "the default of 2023.1"
+ENV, PLANE = {"environments": ("env.yaml",)}, {"control_plane": "cp.yaml"}
+CONF, SET = {"nova_conf": ("nova.conf",)}, {"options": ((options.MAX_RESULTS, "4"),)}
+IN_DOCUMENT = tuple(
+    (name, nova_conf.Entry(text, "prod.yaml", line))
+    for line, (name, text) in enumerate(
+        (
+            (options.MAX_RESULTS, "7"),
+            (options.IMAGE_TYPE, "true"),
+            (options.PCI_ALIAS, "{}"),
+        ),
+        start=3,
+    )
+)
+FOUND = {"found": SettingsSources("prod.yaml", options=IN_DOCUMENT)}
+BOTH = {"found": SettingsSources("prod.yaml", options=IN_DOCUMENT, **CONF)}
 
 
-def test_a_baseline_is_assumed_and_names_itself():
-    expected = Setting(True, "the baseline tripleo")
-    assert join(baseline="tripleo").settings[options.IMAGE_TYPE] == expected
+@pytest.mark.parametrize(
+    ("named", "option", "value", "source"),
+    [
+        ({}, options.MAX_RESULTS, 1000, "the default of 2023.1"),
+        ({"baseline": "tripleo"}, options.IMAGE_TYPE, True, "the baseline tripleo"),
+        (ENV, options.IMAGE_TYPE, False, "env.yaml:1 (NovaSchedulerQueryImageType)"),
+        (ENV, options.AZ_QUERY, False, "the baseline tripleo"),
+        (PLANE, options.IMAGE_METADATA, False, "cp.yaml:2"),
+        (PLANE, options.ISOLATION, True, "the baseline rhoso"),
+        (
+            {**ENV, "baseline": "upstream"},
+            *(options.AZ_QUERY, True, "the default of 2023.1"),
+        ),
+        ({**ENV, **CONF}, options.IMAGE_TYPE, True, "nova.conf:3"),
+        ({**PLANE, **CONF}, options.MAX_RESULTS, 2, "nova.conf:2"),
+        ({**PLANE, **CONF}, options.IMAGE_METADATA, False, "cp.yaml:2"),
+        ({**CONF, **SET}, options.MAX_RESULTS, 4, "--set"),
+        (BOTH, options.MAX_RESULTS, 7, "prod.yaml:3"),
+        ({**BOTH, **SET}, options.MAX_RESULTS, 4, "--set"),
+        ({**FOUND, **CONF}, options.MAX_RESULTS, 2, "nova.conf:2"),
+        (
+            {**FOUND, **ENV},
+            *(options.IMAGE_TYPE, False, "env.yaml:1 (NovaSchedulerQueryImageType)"),
+        ),
+        ({**FOUND, **CONF}, options.PCI_ALIAS, ("{}",), "prod.yaml:5"),
+        (
+            {**FOUND, "nova_conf": ("alias.conf",)},
+            *(options.PCI_ALIAS, ("[]",), "alias.conf:2"),
+        ),
+    ],
+)
+def test_a_higher_source_wins_and_is_named(named, option, value, source):
+    is_given = not source.startswith("the ")
+    assert join(**named).setting(option) == Setting(value, source, given=is_given)
+
+
+def test_the_last_option_that_is_set_by_hand_wins():
+    given = ((options.MAX_RESULTS, "3"), *SET["options"])
+    assert join(options=given).value(options.MAX_RESULTS) == 4
 
 
 def test_rhosos_baseline_has_the_schedulers_filters_and_workaround_too():
@@ -50,46 +97,6 @@ def test_rhosos_baseline_has_the_schedulers_filters_and_workaround_too():
     assert found.value(options.NO_PCPU_FALLBACK) is True
     assert "NUMATopologyFilter" in found.value(options.ENABLED_FILTERS)
     assert found.value(options.TENANT_REQUIRED) is False
-
-
-def test_environment_files_imply_tripleo_and_have_the_word_over_it():
-    found = join(environments=("env.yaml",))
-    given = Setting(False, "env.yaml:1 (NovaSchedulerQueryImageType)", given=True)
-    assert found.setting(options.IMAGE_TYPE) == given
-    assert found.setting(options.AZ_QUERY).source == "the baseline tripleo"
-
-
-def test_a_control_plane_implies_rhoso_and_has_the_word_over_it():
-    found = join(control_plane=deployments.read("cp.yaml"))
-    given = Setting(False, "cp.yaml:2", given=True)
-    assert found.setting(options.IMAGE_METADATA) == given
-    assert found.setting(options.ISOLATION).source == "the baseline rhoso"
-
-
-def test_a_baseline_that_is_named_is_not_implied():
-    found = join(environments=("env.yaml",), baseline="upstream")
-    assert list(found.settings) == [options.IMAGE_TYPE]
-
-
-def test_nova_conf_has_the_word_over_the_deployments_files():
-    tripleo = join(environments=("env.yaml",), nova_conf=("nova.conf",))
-    assert tripleo.setting(options.IMAGE_TYPE).source == "nova.conf:3"
-    plane = join(control_plane=deployments.read("cp.yaml"), nova_conf=("nova.conf",))
-    assert plane.setting(options.MAX_RESULTS).source == "nova.conf:2"
-    assert plane.setting(options.IMAGE_METADATA).source == "cp.yaml:2"
-
-
-def test_what_is_set_by_hand_has_the_last_word_and_the_last_of_that():
-    given = ((options.MAX_RESULTS, "3"), (options.MAX_RESULTS, "4"))
-    found = join(nova_conf=("nova.conf",), given=given)
-    assert found.setting(options.MAX_RESULTS) == Setting(4, "--set", given=True)
-
-
-def test_what_is_set_by_hand_has_the_options_type():
-    with pytest.raises(BadConfiguration) as caught:
-        join(given=((options.MAX_RESULTS, "0"),))
-    assert (caught.value.path, caught.value.line) == ("--set", None)
-    assert caught.value.value == "0"
 
 
 def test_an_option_that_the_release_has_no_more_is_kept_out_and_noted():
@@ -100,7 +107,7 @@ def test_an_option_that_the_release_has_no_more_is_kept_out_and_noted():
 
 
 def test_an_option_that_the_release_has_not_yet_is_kept_out_and_noted():
-    found = join(WALLABY, given=((options.PCI_IN_PLACEMENT, "perhaps"),))
+    found = join(WALLABY, options=((options.PCI_IN_PLACEMENT, "perhaps"),))
     assert options.PCI_IN_PLACEMENT not in found.settings
     assert found.ignored == ((options.PCI_IN_PLACEMENT, "--set"),)
 
@@ -141,55 +148,13 @@ def test_a_baselines_weighers_are_those_of_the_release(name, release, option, va
 
 
 def test_another_release_that_it_may_be_has_the_baselines_filters_of_its_own():
-    named = joining.Named(baseline="charmed")
-    found = joining.assumptions(named, BOBCAT, "a test", (ANTELOPE,))
+    found = resolve(SettingsSources(baseline="charmed"), "2.95")
     assert ZONE not in found.value(options.ENABLED_FILTERS)
     assert ZONE in found.others[0].value(options.ENABLED_FILTERS)
 
 
 def test_kolla_ansible_sets_nothing_that_upstream_does_not():
     assert join(baseline="kolla-ansible") == join(baseline="upstream")
-
-
-def test_options_of_a_document_win_over_its_files_and_lose_to_what_is_set_by_hand():
-    entries = {
-        ("scheduler", "max_placement_results"): nova_conf.Entry("7", "prod.yaml", 3),
-        ("scheduler", "image_metadata_prefilter"): nova_conf.Entry(
-            "true", "prod.yaml", 4
-        ),
-    }
-    given = ((options.IMAGE_METADATA, "false"),)
-    found = join(nova_conf=("nova.conf",), saved=entries, given=given)
-    assert found.setting(options.MAX_RESULTS) == Setting(7, "prod.yaml:3", given=True)
-    assert found.setting(options.IMAGE_METADATA).source == "--set"
-
-
-@pytest.mark.parametrize(
-    ("named", "option", "source"),
-    [
-        ({"nova_conf": ("nova.conf",)}, options.MAX_RESULTS, "nova.conf:2"),
-        (
-            {"environments": ("env.yaml",)},
-            options.IMAGE_TYPE,
-            "env.yaml:1 (NovaSchedulerQueryImageType)",
-        ),
-    ],
-)
-def test_files_that_are_not_the_documents_own_win_over_its_options(
-    named, option, source
-):
-    entries = {
-        ("scheduler", "max_placement_results"): nova_conf.Entry("7", "prod.yaml", 3),
-        nova_conf.section_and_key(options.IMAGE_TYPE): nova_conf.Entry(
-            "true", "prod.yaml", 4
-        ),
-        nova_conf.section_and_key(options.TENANT): nova_conf.Entry(
-            "true", "prod.yaml", 5
-        ),
-    }
-    found = join(saved=entries, files_win=True, **named)
-    assert found.setting(option).source == source
-    assert found.setting(options.TENANT).source == "prod.yaml:5"
 
 
 @pytest.mark.parametrize("name", baseline.NAMES)
@@ -201,13 +166,13 @@ def test_what_a_baseline_sets_for_other_releases_is_nobodys_mistake(name, releas
 
 
 def test_what_holds_in_another_release_that_it_may_be_is_read_from_the_same_files():
-    named = joining.Named(nova_conf=("az.conf",))
-    found = joining.assumptions(named, BOBCAT, "a test", (ANTELOPE,))
-    assert found == dataclasses.replace(
-        join(BOBCAT, nova_conf=("az.conf",)), others=found.others
-    )
+    found = resolve(SettingsSources(nova_conf=("az.conf",)), "2.95")
     (other,) = found.others
-    assert other == join(ANTELOPE, nova_conf=("az.conf",))
+    for each, release in ((found, BOBCAT), (other, ANTELOPE)):
+        named = join(release, nova_conf=("az.conf",))
+        assert each == dataclasses.replace(
+            named, others=each.others, release_source=each.release_source
+        )
     assert (found.ignored, other.value(options.AZ_QUERY)) == (
         ((options.AZ_QUERY, "az.conf:2"),),
         False,
@@ -216,5 +181,4 @@ def test_what_holds_in_another_release_that_it_may_be_is_read_from_the_same_file
 
 def test_a_release_whose_nova_would_not_start_with_the_files_is_none_that_it_may_be():
     given = (("scheduler.query_placement_for_availability_zone", "maybe"),)
-    named = joining.Named(given=given)
-    assert joining.assumptions(named, BOBCAT, "a test", (ANTELOPE,)).others == ()
+    assert resolve(SettingsSources(options=given), "2.95").others == ()

@@ -5,7 +5,8 @@ import threading
 
 import pytest
 
-from osc_traitsched.config import deployments, joining, nova_conf
+from osc_traitsched.config import deployments, nova_conf
+from osc_traitsched.config.joining import SettingsSources, resolve
 from osc_traitsched.core import releases
 from osc_traitsched.core.errors import BadConfiguration
 from osc_traitsched.core.nova import options
@@ -339,7 +340,7 @@ def test_a_line_that_nova_does_not_read_names_the_option_it_means(
 def test_the_default_of_such_an_option_names_the_line(tmp_path):
     path = tmp_path / "nova.conf"
     path.write_text("[DEFAULT]\nenable_isolated_aggregate_filtering = true\n")
-    found = joining.assumptions(joining.Named((str(path),)), 34, "")
+    found = resolve(SettingsSources(nova_release=34, nova_conf=(str(path),)))
     setting = found.setting(options.ISOLATION)
     assert (setting.value, setting.given) == (False, False)
     assert setting.source == f"the default of 2026.2; {path}:2 has no effect"

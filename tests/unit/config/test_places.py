@@ -85,7 +85,7 @@ def test_the_first_place_that_says_anything_is_taken_whole(host):
         f"{host}/kolla/nova.conf (Kolla's)",
         f"{host}/nova/nova.conf (a package's)",
     ]
-    assert [pathlib.Path(each.nova_conf[0]).name for each in found] == [
+    assert [pathlib.Path(each.conf_files[0]).name for each in found] == [
         *("variable.conf", "clouds.conf", "user.conf", "system.conf"),
         *("nova.conf", "nova.conf"),
     ]
@@ -100,8 +100,8 @@ def test_a_document_that_says_nothing_is_passed_over(host):
 def test_each_cloud_has_its_own_document_and_so_has_a_login_without_one(host):
     write(user(host), "nova_release: 27")
     write(user(host, "default"), "nova_release: 29")
-    assert saved.find(Places("prod")).nova_release == 27
-    assert saved.find(Places()).nova_release == 29
+    assert saved.find(Places("prod")).release == 27
+    assert saved.find(Places()).release == 29
     assert saved.find(Places("stage")) is None
 
 
@@ -109,7 +109,7 @@ def test_a_region_of_a_cloud_can_have_settings_of_its_own(host):
     clouds = write(host / "clouds.yaml", CLOUDS)
     for region, name in (("west", "west"), ("plain", "all"), ("", "all")):
         found = saved.find(Places("regional", region, clouds))
-        assert found.nova_conf == (f"{host}/{name}.conf",)
+        assert found.conf_files == (f"{host}/{name}.conf",)
 
 
 def test_settings_of_a_cloud_that_are_not_in_its_entry_are_not_passed_over(host):
@@ -167,7 +167,7 @@ def test_of_a_package_what_oslo_config_reads_is_read_in_its_order(host):
     for name in (*PACKAGE[:2], f"{PACKAGE[3]}/10.conf"):
         write(host / "nova" / name, "")
     found = saved.find(Places("prod"))
-    names = [os.path.basename(each) for each in found.nova_conf]
+    names = [os.path.basename(each) for each in found.conf_files]
     assert names == ["nova.conf", "nova-scheduler.conf", "nova-scheduler.conf.d"]
 
 

@@ -2,8 +2,10 @@
 
 import pytest
 
-from osc_traitsched.config import document, nova_conf, saved
+from osc_traitsched.config import document, nova_conf, saved, sources
+from osc_traitsched.config.joining import SettingsSources
 from osc_traitsched.core.errors import BadConfiguration
+from osc_traitsched.core.nova import options
 
 WHOLE = """\
 nova_release: caracal
@@ -34,60 +36,39 @@ def read(tmp_path, monkeypatch):
 
 def test_everything_can_be_said_and_paths_start_where_the_document_lies(read):
     path = "settings/prod.yaml"
-    assert read(WHOLE) == saved.Saved(
-        place="a test",
-        nova_release=29,
-        release_source=f"{path}:1",
-        baseline="kolla-ansible",
-        nova_conf=("settings/nova.conf", "/etc/nova/nova.conf.d", "~/mine.conf"),
-        environments=("env.yaml",),
-        options={
-            ("scheduler", "max_placement_results"): nova_conf.Entry("50", path, 7),
-            ("scheduler", "image_metadata_prefilter"): nova_conf.Entry("yes", path, 8),
-            ("filter_scheduler", "enabled_filters"): nova_conf.Entry(
-                "ComputeFilter,NUMATopologyFilter", path, 9
-            ),
-        },
-        ignored_rules=("traits-unused",),
-    )
+    found = read(WHOLE)
+    filters = "ComputeFilter,NUMATopologyFilter"
+    assert (found.place, found.lines["nova_release"]) == ("a test", f"{path}:1")
+    assert found.named == {
+        sources.NOVA_RELEASE: 29,
+        sources.BASELINE: "kolla-ansible",
+        sources.NOVA_CONF: (
+            *("settings/nova.conf", "/etc/nova/nova.conf.d", "~/mine.conf"),
+        ),
+        sources.ENVIRONMENTS: ("env.yaml",),
+        sources.SET: (
+            (options.MAX_RESULTS, nova_conf.Entry("50", path, 7)),
+            (options.IMAGE_METADATA, nova_conf.Entry("yes", path, 8)),
+            (options.ENABLED_FILTERS, nova_conf.Entry(filters, path, 9)),
+        ),
+        sources.IGNORE_RULES: ("traits-unused",),
+    }
 
 
 def test_one_path_needs_no_list(read):
-    assert read("nova_conf: nova.conf").nova_conf == ("settings/nova.conf",)
-    assert read("control_plane: plane.yaml").control_plane == "settings/plane.yaml"
+    assert read("nova_conf: nova.conf").paths == ("settings/nova.conf",)
+    assert read("control_plane: plane.yaml").paths == ("settings/plane.yaml",)
 
 
 def test_an_option_can_be_empty(read):
-    option = "DEFAULT.default_schedule_zone"
-    found = read(saved.text({saved.OPTIONS: {option: ""}}))
-    assert [entry.value for entry in found.options.values()] == [""]
+    empty = SettingsSources(options=((options.DEFAULT_ZONE, ""),))
+    found = read(saved.text(empty))
+    assert [entry.value for _, entry in found.named[sources.SET]] == [""]
 
 
 @pytest.mark.parametrize("text", ["", "# nothing yet\n", "{}", "nova_conf:\n", "null"])
 def test_a_document_that_says_nothing_is_none(read, text):
     assert read(text) is None
-
-
-def test_what_is_written_is_read_as_it_was(read):
-    values = {
-        saved.RELEASE: "2023.1",
-        saved.BASELINE: None,
-        saved.NOVA_CONF: ["/etc/nova/nova.conf"],
-        saved.ENVIRONMENTS: [],
-        saved.OPTIONS: {"scheduler.image_metadata_prefilter": "true"},
-    }
-    text = saved.text(values)
-    assert text.splitlines() == [
-        "nova_release: '2023.1'",
-        "nova_conf:",
-        "- /etc/nova/nova.conf",
-        "options:",
-        "  scheduler.image_metadata_prefilter: 'true'",
-    ]
-    found = read(text)
-    assert (found.nova_release, found.nova_conf) == (27, ("/etc/nova/nova.conf",))
-    (entry,) = found.options.values()
-    assert entry.value == "true"
 
 
 @pytest.mark.parametrize(

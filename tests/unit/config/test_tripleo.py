@@ -2,7 +2,8 @@
 
 import pytest
 
-from osc_traitsched.config import deployments, joining
+from osc_traitsched.config import deployments, nova_conf
+from osc_traitsched.config.joining import SettingsSources, resolve
 from osc_traitsched.core.errors import BadConfiguration
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import Setting
@@ -26,9 +27,13 @@ def defaults(write):
     )
 
 
+def settings(paths):
+    return nova_conf.settings([deployments.environments(paths)], 23, {})
+
+
 def refused(*paths):
     with pytest.raises(BadConfiguration) as caught:
-        deployments.settings(paths)
+        settings(paths)
     return caught.value.path, caught.value.line, caught.value.reason
 
 
@@ -42,7 +47,7 @@ def test_a_parameter_sets_its_option_and_is_named_with_its_line(write):
         "  ComputeCount: 3",
         "  NovaSchedulerEnableIsolatedAggregateFiltering: true",
     )
-    assert deployments.settings(["env.yaml"]) == {
+    assert settings(["env.yaml"]) == {
         options.ISOLATION: Setting(
             True,
             "env.yaml:6 (NovaSchedulerEnableIsolatedAggregateFiltering)",
@@ -53,33 +58,33 @@ def test_a_parameter_sets_its_option_and_is_named_with_its_line(write):
 
 @pytest.mark.parametrize("parameter", deployments.PARAMETERS)
 def test_every_switch_is_a_parameter(defaults, parameter):
-    found = deployments.settings([defaults(f"{parameter}: 'yes'")])
+    found = settings([defaults(f"{parameter}: 'yes'")])
     assert found[deployments.PARAMETERS[parameter]].value is True
 
 
 @pytest.mark.parametrize("written", ["false", "no", "'Off'", "0", "n"])
 def test_heat_takes_many_words_for_false(defaults, written):
-    found = deployments.settings([defaults(f"NovaSchedulerQueryImageType: {written}")])
+    found = settings([defaults(f"NovaSchedulerQueryImageType: {written}")])
     assert found[options.IMAGE_TYPE].value is False
 
 
 def test_the_last_of_several_files_wins(write):
     one = write("a.yaml", "parameter_defaults: {NovaSchedulerQueryImageType: true}")
     two = write("b.yaml", "parameter_defaults: {NovaSchedulerQueryImageType: false}")
-    found = deployments.settings([one, two])[options.IMAGE_TYPE]
+    found = settings([one, two])[options.IMAGE_TYPE]
     assert found.source == "b.yaml:1 (NovaSchedulerQueryImageType)"
-    assert deployments.settings([two, one])[options.IMAGE_TYPE].value is True
+    assert settings([two, one])[options.IMAGE_TYPE].value is True
 
 
 def test_a_null_takes_back_what_an_earlier_file_gave(write):
     one = write("a.yaml", "parameter_defaults: {NovaSchedulerQueryImageType: true}")
     two = write("b.yaml", "parameter_defaults: {NovaSchedulerQueryImageType: }")
-    assert deployments.settings([one, two]) == {}
+    assert settings([one, two]) == {}
 
 
 @pytest.mark.parametrize("written", ["[A, B]", "'A,B'", "A, B", "\n  - A\n  - B"])
 def test_filters_are_a_list_or_a_text_with_commas(defaults, written):
-    found = deployments.settings([defaults(f"NovaSchedulerEnabledFilters: {written}")])
+    found = settings([defaults(f"NovaSchedulerEnabledFilters: {written}")])
     assert found[options.ENABLED_FILTERS].value == ("A", "B")
 
 
@@ -91,12 +96,12 @@ def test_the_older_list_of_filters_counts_only_where_the_newer_is_empty(defaults
         ([old, f"{new}''"], ("Old",)),
         ([old, f"{new}[New]"], ("New",)),
     ]:
-        found = deployments.settings([defaults(*lines)])
+        found = settings([defaults(*lines)])
         assert found[options.ENABLED_FILTERS].value == expected
 
 
 def test_empty_filters_leave_novas_own(defaults):
-    assert deployments.settings([defaults("NovaSchedulerEnabledFilters: []")]) == {}
+    assert settings([defaults("NovaSchedulerEnabledFilters: []")]) == {}
 
 
 @pytest.mark.parametrize(
@@ -104,7 +109,7 @@ def test_empty_filters_leave_novas_own(defaults):
     [[], ["---"], ["parameter_defaults:"], ["resource_registry: {}"], ["# nothing"]],
 )
 def test_a_file_without_parameters_sets_nothing(write, lines):
-    assert deployments.settings([write("env.yaml", *lines)]) == {}
+    assert settings([write("env.yaml", *lines)]) == {}
 
 
 def test_anchors_and_merges_are_followed(write):
@@ -115,12 +120,12 @@ def test_anchors_and_merges_are_followed(write):
         "parameter_defaults:",
         "  <<: *base",
     )
-    found = deployments.settings(["env.yaml"])[options.IMAGE_TYPE]
+    found = settings(["env.yaml"])[options.IMAGE_TYPE]
     assert found.source == "env.yaml:2 (NovaSchedulerQueryImageType)"
 
 
 def test_values_that_nobody_asks_for_may_be_anything(defaults):
-    assert deployments.settings([defaults("Day: 2024-13-45", "Key: !secret x")]) == {}
+    assert settings([defaults("Day: 2024-13-45", "Key: !secret x")]) == {}
 
 
 @pytest.mark.parametrize("written", ["maybe", "2", "[true]", "{}", "''"])
@@ -178,7 +183,7 @@ def test_hieradata_for_nova_conf_is_read_with_its_lines(write):
         "    nova::config::nova_config:",
         "      scheduler/max_placement_results: {value: 9}",
     )
-    found = joining.assumptions(joining.Named(environments=("env.yaml",)), 23, "")
+    found = resolve(SettingsSources(nova_release=23, environments=("env.yaml",)))
     given = {k: (v.value, v.source) for k, v in found.settings.items() if v.given}
     assert given == {
         options.MAX_RESULTS: (7, "env.yaml:9"),
@@ -190,6 +195,6 @@ def test_hieradata_for_nova_conf_is_read_with_its_lines(write):
 
 
 def test_the_filters_that_can_be_loaded_are_a_parameter(defaults):
-    found = deployments.settings([defaults("NovaSchedulerAvailableFilters: [a.A, b]")])
+    found = settings([defaults("NovaSchedulerAvailableFilters: [a.A, b]")])
     assert found[options.AVAILABLE_FILTERS].value == ("a.A", "b")
     assert options.ENABLED_FILTERS not in found

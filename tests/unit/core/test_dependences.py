@@ -13,10 +13,10 @@ from osc_traitsched.core.explain.filtering import Filtering
 from osc_traitsched.core.explain.option_impact import OptionImpact
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.evidence import (
-    EXTRA_SPECS_FILTER,
     Evidence,
     with_evidence,
 )
+from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.nova.filter.state import Fails
 from osc_traitsched.core.nova.filter.table import Judgment
 from osc_traitsched.core.nova.question import MoveKind
@@ -227,7 +227,7 @@ def test_a_failure_confirms_the_filter_that_alone_explains_it(stage, changes, co
         answer,
         question=dataclasses.replace(answer.question, assumptions=settings),
         filtering=Filtering(
-            Judgment((EXTRA_SPECS_FILTER,), {EXTRA_SPECS_FILTER: fails})
+            Judgment((special.EXTRA_SPECS,), {special.EXTRA_SPECS: fails})
         ),
     )
     assert exit_code(answer) is UNSURE

@@ -8,16 +8,15 @@ import pytest
 
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.evidence import (
-    EXTRA_SPECS_FILTER,
     assumed_by_evidence,
     of_question,
     with_evidence,
     without_evidence,
 )
+from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.nova.filter.table import with_filters
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.settings import (
-    PROJECT_FILTER,
     SchedulerSettings,
     Setting,
     has_filter,
@@ -50,7 +49,7 @@ def test_an_aggregate_of_a_project_shows_both_ways_to_keep_it_for_the_project():
     found = with_evidence(SchedulerSettings(), [ACME])
     assert found.value(options.TENANT)
     assert not found.value(options.TENANT_REQUIRED)
-    assert has_filter(found, PROJECT_FILTER)
+    assert has_filter(found, special.PROJECT)
     assert PROJECT not in found.setting(options.TENANT).source
 
 
@@ -72,13 +71,13 @@ def test_a_file_without_an_option_has_its_default():
 
 def test_a_filter_that_is_disabled_by_hand_stays_so():
     by_hand = with_filters(SchedulerSettings(), [("ComputeFilter", False)])
-    assert not has_filter(with_evidence(by_hand, [ACME]), PROJECT_FILTER)
+    assert not has_filter(with_evidence(by_hand, [ACME]), special.PROJECT)
 
 
 def test_a_flavor_with_a_scoped_key_shows_the_filter_that_reads_it():
     found = of_question(Question(FLAVOR, None, (), SchedulerSettings()))
     filters = found.assumptions.setting(options.ENABLED_FILTERS)
-    assert EXTRA_SPECS_FILTER in filters.value
+    assert special.EXTRA_SPECS in filters.value
     assert f"flavor fast has {next(iter(SCOPED))}" in filters.source
 
 

@@ -33,13 +33,6 @@ def test_a_row_says_nothing_of_releases_that_do_not_have_the_option(option):
     assert all(until > option.since for _, until in option.deprecated_names)
 
 
-def test_every_option_that_has_a_constant_has_a_row():
-    constants = [v for k, v in vars(options).items() if k.isupper() and k[0] != "_"]
-    named = {each for each in constants if isinstance(each, str)}
-    assert options.ISOLATION in named
-    assert named - {options.ALL_WEIGHERS, options.ALL_FILTERS} <= set(OPTIONS)
-
-
 def test_options_of_one_section_stand_together():
     sections = [option.section for option in OPTIONS.values()]
     changes = [a for a, b in zip(sections, [*sections[1:], None]) if a != b]

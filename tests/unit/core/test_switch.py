@@ -26,7 +26,7 @@ def values(*wanted, release=23, filters=None):
 
 def test_every_switch_of_nova_that_adds_clauses_can_be_asked_for():
     switches = {o.name for o in OPTIONS.values() if o.consumer is Consumer.PREFILTER}
-    asked_for = {name for names in switch.SWITCHES.values() for name in names}
+    asked_for = {name for names in switch.switches().values() for name in names}
     assert switches == asked_for
 
 
@@ -119,4 +119,4 @@ def test_a_name_counts_once():
 )
 def test_the_options_own_word_for_projects_is_known(alias, name):
     assert switch.switch_name(alias) == name
-    assert (name in switch.SWITCHES) is (name != "unknown")
+    assert (name in switch.switches()) is (name != "unknown")

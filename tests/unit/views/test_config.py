@@ -2,6 +2,7 @@
 
 import pytest
 
+from osc_traitsched.config.sources import CONTROL_PLANE, ENVIRONMENTS, NOVA_CONF
 from osc_traitsched.core import releases
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova import settings as switch
@@ -82,10 +83,10 @@ def test_comments_are_one_line_each_and_ascii(golden):
     both = switch.switch(["isolation", "az"], SchedulerSettings(28))
     nothing = switch.switch(["az"], SchedulerSettings(28))
     texts = {
-        deployment: config.comments(deployment, both, ["take care"], has_body=True)
-        for deployment in ("tripleo", "nova-conf", "rhoso")
+        source.tool: config.comments(source.where, both, ["take care"], has_body=True)
+        for source in (ENVIRONMENTS, NOVA_CONF, CONTROL_PLANE)
     }
-    texts["nothing to set"] = config.comments("nova-conf", nothing, [], has_body=False)
+    texts["nothing to set"] = config.comments("THIS", nothing, [], has_body=False)
     lines = {name: text.splitlines() for name, text in texts.items()}
     golden("config/comments", screens(lines))
     assert all(map(str.isascii, texts.values()))

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from osc_traitsched.config import joining
+from osc_traitsched.config.joining import SettingsSources, resolve
 from osc_traitsched.core.diagnosis import Diagnosis, OnMachine
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import SchedulerSettings
@@ -59,7 +59,9 @@ def test_the_command_keeps_what_is_read_and_no_password(tmp_path, end):
     values = []
     for name, text in (("whole", NOVA_CONF), ("kept", kept)):
         (tmp_path / name).write_text(text, encoding="utf-8")
-        settings = joining.assumptions(joining.Named((str(tmp_path / name),)), 34, "")
+        settings = resolve(
+            SettingsSources(nova_release=34, nova_conf=(str(tmp_path / name),))
+        )
         values.append({key: each.value for key, each in settings.settings.items()})
     assert values[0] == values[1]
     assert len(values[0]) == 7

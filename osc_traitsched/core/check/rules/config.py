@@ -18,41 +18,14 @@ from osc_traitsched.core.check.rules.weighers import enabled
 from osc_traitsched.core.check.words import enable, off_by, unset
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import RootTrait
-from osc_traitsched.core.nova.filter import table
-from osc_traitsched.core.nova.options import NoEffect, is_removed
+from osc_traitsched.core.nova.filter import special, table
+from osc_traitsched.core.nova.options import NoEffect
 from osc_traitsched.core.nova.server import server
-from osc_traitsched.core.nova.settings import AZ_FILTER
 from osc_traitsched.core.nova.weigher import ranking
 from osc_traitsched.core.releases import release
 from osc_traitsched.text import listed, option, quoted
 
 # Options, compared with the cloud's needs.
-
-
-_RATIOS = "the allocation ratios of Placement's inventories do its work"
-
-
-_BARE_METAL = "resource classes of bare metal nodes do its work"
-
-
-_AMOUNTS = "Placement does its work"
-
-
-#: Replacements of filters that Nova removed.
-_SUCCESSORS = {
-    "TrustedFilter": "traits can do its work",
-    "TypeAffinityFilter": "nothing does its work",
-    "ExactCoreFilter": _BARE_METAL,
-    "ExactDiskFilter": _BARE_METAL,
-    "ExactRamFilter": _BARE_METAL,
-    "CoreFilter": _AMOUNTS,
-    "DiskFilter": _AMOUNTS,
-    "RamFilter": _AMOUNTS,
-    "AggregateCoreFilter": _RATIOS,
-    "AggregateDiskFilter": _RATIOS,
-    "AggregateRamFilter": _RATIOS,
-    "RetryFilter": "the alternate hosts that Nova chooses at once do its work",
-}
 
 
 @rule("config-ignored", SubjectKind.OPTION)
@@ -79,15 +52,15 @@ def filter_gone(analysis: Analysis) -> Iterator[Fault]:
     """
     number = analysis.survey.assumptions.release
     setting = analysis.setting(options.ENABLED_FILTERS)
-    names = setting.value if isinstance(setting.value, tuple) else ()
-    for name in dict.fromkeys(names):
-        # ``az-filter`` reports AvailabilityZoneFilter.
-        if is_removed(name, number) and name != AZ_FILTER:
+    for name in dict.fromkeys(setting.items):
+        successor = table.successor(name, number)
+        # ``az-filter`` reports that one.
+        if successor is not None and name != special.ZONE:
             yield ERROR(
                 options.ENABLED_FILTERS,
                 f"Nova {release(number)} has no {name}, and nova-scheduler does not "
                 f"start ({setting.source})",
-                f"take it out of the list: {_SUCCESSORS[name]}",
+                f"take it out of the list: {successor}",
             )
 
 
@@ -103,7 +76,7 @@ def filter_unknown(analysis: Analysis) -> Iterator[Fault]:
     source = settings.setting(options.ENABLED_FILTERS).source
     available = option(options.AVAILABLE_FILTERS)
     for name, nearest in table.not_loadable(settings).items():
-        if is_removed(name, settings.release):
+        if table.successor(name, settings.release) is not None:
             continue
         if name in table.FILTERS:
             fix = f"add a line to {available}: {options.ALL_FILTERS}"
@@ -146,13 +119,13 @@ def no_compute_filter(analysis: Analysis) -> Iterator[Fault]:
     """
     setting = analysis.setting(options.ENABLED_FILTERS)
     # With brackets or quotes it is another finding.
-    is_named = "ComputeFilter" in str(setting.value)
+    is_named = special.COMPUTE in str(setting.value)
     if setting.given and not is_named:
         yield WARNING(
             options.ENABLED_FILTERS,
-            f"the list has no ComputeFilter ({setting.source}): servers can go to a "
-            "host whose nova-compute is down, and fail there",
-            "add ComputeFilter to the list",
+            f"the list has no {special.COMPUTE} ({setting.source}): servers can go to "
+            "a host whose nova-compute is down, and fail there",
+            f"add {special.COMPUTE} to the list",
         )
 
 
@@ -191,10 +164,6 @@ def _is_set(analysis: Analysis, line: NoEffect) -> bool:
     return line.meant is not None and analysis.setting(line.meant).given
 
 
-#: Options that more than filters read: nova-api, and MetricsWeigher.
-_READ_ELSEWHERE = (options.DEFAULT_HOST_ZONE, options.METRICS)
-
-
 @rule("config-reader-off", SubjectKind.OPTION)
 def reader_off(analysis: Analysis) -> Iterator[Fault]:
     """*Note.* A set option that only disabled filters or weighers read.
@@ -209,17 +178,16 @@ def reader_off(analysis: Analysis) -> Iterator[Fault]:
     ):
         return
     on = {*analysis.filtering.names, *enabled(analysis)}
-    readers: dict[str, list[str]] = {}
-    for reader in table.FILTERS.values():
-        for name in reader.options if reader.is_in(settings.release) else ():
-            readers.setdefault(name, []).append(reader.name)
-    for weigher in ranking.WEIGHERS.values():
-        readers.setdefault(weigher.option, []).append(weigher.name)
-    for name, names in readers.items():
-        setting = settings.setting(name)
-        if setting.given and not on & {*names} and name not in _READ_ELSEWHERE:
+    weighers = {each.option: each.name for each in ranking.WEIGHERS.values()}
+    for row in options.OPTIONS.values():
+        names = table.readers(row.name, settings.release)
+        if row.name in weighers:
+            names = (*names, weighers[row.name])
+        setting = settings.setting(row.name)
+        is_read = not names or row.is_read_elsewhere or on & {*names}
+        if setting.given and not is_read:
             yield NOTE(
-                name,
+                row.name,
                 f"no effect ({setting.source}): {' and '.join(names)} "
                 f"{'is' if len(names) == 1 else 'are'} off",
                 "take it out, or enable what reads it",
@@ -260,7 +228,7 @@ def project_required(analysis: Analysis) -> Iterator[Fault]:
             options.TENANT_REQUIRED,
             f"on ({setting.source}), and without effect as long as "
             f"{option(options.TENANT)} is off",
-            enable("projects-required", setting),
+            enable(options.TENANT_REQUIRED, setting),
         )
 
 
@@ -290,7 +258,7 @@ def image_metadata_off(analysis: Analysis) -> Iterator[Fault]:
             f"{off_by(setting)}, and not every host has {', '.join(partial)}: servers "
             f"of the {listed(images, 'image')} can land where their devices can't be "
             "made",
-            enable("image-metadata", setting),
+            enable(options.IMAGE_METADATA, setting),
             images=images,
         )
 

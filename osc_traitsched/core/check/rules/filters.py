@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping
 
-from osc_traitsched.core.check.analysis import CAPABILITIES, EXTRA_SPECS, Analysis
+from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.finding import (
     ERROR,
     WARNING,
@@ -21,16 +21,15 @@ from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.names import LIKE_SHORT, near_names
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter import state as supported
-from osc_traitsched.core.nova.filter import values
 from osc_traitsched.core.nova.filter.aggregates import (
-    FLAVOR_KEY,
     SCOPE,
     has_wanted,
     metadata_key,
 )
 from osc_traitsched.core.nova.filter.groups import policies_off
+from osc_traitsched.core.nova.filter.special import CAPABILITIES, EXTRA_SPECS
 from osc_traitsched.core.nova.filter.state import Fails, HostState
-from osc_traitsched.core.nova.filter.table import FILTERS, judge
+from osc_traitsched.core.nova.filter.table import FILTERS, judge, readers
 from osc_traitsched.core.nova.filter.values import can_match, is_plain
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.nova.settings import Setting
@@ -240,18 +239,6 @@ def _of_no_value(problem: str, key: str, value: str, flavor: str) -> Words:
 _FILTERS = option(options.ENABLED_FILTERS)
 
 
-#: Aggregate keys that a single filter reads; ``project-off`` covers
-#: ``filter_tenant_id``.
-FILTER_OF: Mapping[str, str] = {
-    FLAVOR_KEY: "AggregateTypeAffinityFilter",
-    values.MAX_IO_OPS: "AggregateIoOpsFilter",
-    values.MAX_INSTANCES: "AggregateNumInstancesFilter",
-    "cpu_allocation_ratio": "AggregateCoreFilter",
-    "ram_allocation_ratio": "AggregateRamFilter",
-    "disk_allocation_ratio": "AggregateDiskFilter",
-}
-
-
 @rule("filters-key-off", SubjectKind.AGGREGATE)
 def key_off(analysis: Analysis) -> Iterator[Fault]:
     """An aggregate's key for a filter that is not enabled.
@@ -263,8 +250,11 @@ def key_off(analysis: Analysis) -> Iterator[Fault]:
     filtering, number = analysis.filtering, analysis.survey.assumptions.release
     if filtering.has_own:
         return
+    # ``project-off`` covers ``filter_tenant_id``.
+    rows = FILTERS.values()
+    filter_of = {key: row.name for row in rows for key in row.aggregate_keys}
     for aggregate, key, value in filtering.metadata:
-        name = FILTER_OF.get(key)
+        name = filter_of.get(key)
         if name is None or filtering.is_on(name):
             continue
         why = _not_on(name, filtering.setting)
@@ -324,23 +314,20 @@ def option_off(analysis: Analysis) -> Iterator[Fault]:
     """
     filtering, release = analysis.filtering, analysis.survey.assumptions.release
     state = "not on" if filtering.setting.given else "assumed not to be on"
-    for row in options.FILTER_SCHEDULER_ROWS:
+    for row in options.options_in(release):
         setting = analysis.setting(row.name)
-        readers = [
-            name
-            for name, each in FILTERS.items()
-            if row.name in each.options and each.is_in(release)
-        ]
-        is_read = filtering.has_own or any(map(filtering.is_on, readers))
+        names = readers(row.name, release)
         is_set = setting.given and setting.value != row.default_in(release)
-        if is_set and not is_read:
+        if not names or row.is_read_elsewhere or not is_set or filtering.has_own:
+            continue
+        if not any(map(filtering.is_on, names)):
             yield Fault(
                 filtering.severity(Severity.WARNING, Severity.NOTE),
                 row.name,
-                f"set ({setting.source}), and without effect: {' and '.join(readers)} "
-                f"{'are' if len(readers) > 1 else 'is'} {state} "
+                f"set ({setting.source}), and without effect: {' and '.join(names)} "
+                f"{'are' if len(names) > 1 else 'is'} {state} "
                 f"({filtering.setting.source})",
-                f"add {readers[-1]} to {_FILTERS}, or take the option out",
+                f"add {names[-1]} to {_FILTERS}, or take the option out",
             )
 
 

@@ -5,14 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping
 
-from osc_traitsched.core.check.analysis import (
-    CAPABILITIES,
-    EXTRA_SPECS,
-    IMAGE_ISOLATION,
-    IMAGE_PROPERTIES,
-    ISOLATED_HOSTS,
-    Analysis,
-)
+from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.builder import ANY_FLAVOR
 from osc_traitsched.core.check.finding import (
     ERROR,
@@ -34,13 +27,20 @@ from osc_traitsched.core.inventory.metadata import (
 from osc_traitsched.core.inventory.snapshot import Aggregate
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter import aggregates as image_filter
-from osc_traitsched.core.nova.filter import values
+from osc_traitsched.core.nova.filter import special, values
 from osc_traitsched.core.nova.filter.aggregates import (
     TENANT_SUFFIXES,
     compared_start,
     metadata_key,
 )
 from osc_traitsched.core.nova.filter.compute import ADDRESS_BITS, wanted_of
+from osc_traitsched.core.nova.filter.special import (
+    CAPABILITIES,
+    EXTRA_SPECS,
+    IMAGE_ISOLATION,
+    IMAGE_PROPERTIES,
+    ISOLATED_HOSTS,
+)
 from osc_traitsched.core.nova.filter.state import (
     Fails,
     HostState,
@@ -51,7 +51,6 @@ from osc_traitsched.core.nova.filter.state import (
 from osc_traitsched.core.nova.filter.table import judge
 from osc_traitsched.core.nova.question import NO_PROPERTIES, Body, Question
 from osc_traitsched.core.nova.server import image as properties
-from osc_traitsched.core.nova.settings import PROJECT_FILTER
 from osc_traitsched.core.releases import release
 from osc_traitsched.paste import Option, Placeholder, openstack
 from osc_traitsched.text import listed, quoted, ranges
@@ -290,7 +289,7 @@ def tenant_suffix(analysis: Analysis) -> Iterator[Fault]:
     # (nova/scheduler/filters/aggregate_multitenancy_isolation.py,
     # nova/scheduler/request_filter.py, require_tenant_aggregate).
     number = analysis.survey.assumptions.release
-    if number >= TENANT_SUFFIXES or not analysis.filtering.is_on(PROJECT_FILTER):
+    if number >= TENANT_SUFFIXES or not analysis.filtering.is_on(special.PROJECT):
         return
     is_asked = analysis.is_on(options.TENANT)
     is_safe = is_asked and analysis.is_on(options.TENANT_REQUIRED)
@@ -310,7 +309,7 @@ def tenant_suffix(analysis: Analysis) -> Iterator[Fault]:
         keeps_out = f"keeps out the {listed(unread, 'project')}"
         yield ERROR(
             aggregate.name,
-            f"{PROJECT_FILTER} of Nova {release(number)} does not read "
+            f"{special.PROJECT} of Nova {release(number)} does not read "
             f"{listed(sorted(suffixed))}, and {keeps_out if exact else lets_in}",
             aggregate_set(
                 aggregate,
@@ -341,8 +340,7 @@ def isolated(analysis: Analysis) -> Iterator[Fault]:
         (options.ISOLATED_IMAGES, _image),
     ):
         setting = analysis.setting(option)
-        values = setting.value if isinstance(setting.value, tuple) else ()
-        for value in dict.fromkeys(values):
+        for value in dict.fromkeys(setting.items):
             stray = judged(analysis, value)
             if stray is not None:
                 what, meant = stray

@@ -111,7 +111,7 @@ def off(analysis: Analysis) -> Iterator[Fault]:
             f"{off_by(setting)}, and of {len(every)} hosts not all support the formats "
             f"in use: {supported}; servers of the {listed(images, 'image')} can land "
             "on one that does not",
-            enable("image-type", setting),
+            enable(options.IMAGE_TYPE, setting),
             images=images,
         )
 

@@ -115,7 +115,7 @@ def off(analysis: Analysis) -> Iterator[Fault]:
         Severity.ERROR if is_known else Severity.WARNING,
         options.ISOLATION,
         problem,
-        enable("isolation", setting),
+        enable(options.ISOLATION, setting),
         aggregates=aggregates,
     )
 

@@ -24,7 +24,8 @@ from osc_traitsched.core.inventory.trait import (
     ownership,
 )
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.settings import AZ_FILTER, az_is_on
+from osc_traitsched.core.nova.filter import special
+from osc_traitsched.core.nova.settings import az_is_on
 from osc_traitsched.paste import Command, Option, openstack
 from osc_traitsched.text import listed, quoted, ranges
 
@@ -130,9 +131,9 @@ def extra(analysis: Analysis) -> Iterator[Fault]:
             continue
         use = _use(difference.aggregate, analysis)
         severity, then = use.severity(), use.value[1]
-        if use is _Use.AZ and analysis.has_filter(AZ_FILTER):
+        if use is _Use.AZ and analysis.has_filter(special.ZONE):
             severity = Severity.WARNING
-            then = f"only {AZ_FILTER} keeps requests for the zone away"
+            then = f"only {special.ZONE} keeps requests for the zone away"
         hosts = _names(difference.extra, analysis.survey.nova)
         yield Fault(
             severity,

@@ -5,12 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from osc_traitsched.core.check.analysis import (
-    EXTRA_SPECS,
-    IMAGE_PROPERTIES,
-    NUMA_TOPOLOGY,
-    Analysis,
-)
+from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.builder import ANY_FLAVOR
 from osc_traitsched.core.check.finding import (
     ERROR,
@@ -28,6 +23,11 @@ from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import Resource, RootTrait, Trait
 from osc_traitsched.core.nova.filter import state
 from osc_traitsched.core.nova.filter.compute import CAPABILITIES_SCOPE
+from osc_traitsched.core.nova.filter.special import (
+    EXTRA_SPECS,
+    IMAGE_PROPERTIES,
+    NUMA_TOPOLOGY,
+)
 from osc_traitsched.core.nova.filter.state import (
     ARCHITECTURE,
     Answer,

@@ -17,9 +17,8 @@ from osc_traitsched.core.check.words import aggregate_set, enable, off_by, unset
 from osc_traitsched.core.inventory.metadata import TENANT_KEY, projects_of, zone_in
 from osc_traitsched.core.inventory.snapshot import Aggregate
 from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.nova.settings import (
-    AZ_FILTER,
-    PROJECT_FILTER,
     az_is_always_on,
     az_is_on,
 )
@@ -111,8 +110,8 @@ def _default_zone_gives(
     """
     if has_aggregate and az_is_on(analysis.survey.assumptions):
         return Severity.WARNING, "does not get them: an aggregate has its name"
-    if analysis.has_filter(AZ_FILTER):
-        return Severity.NOTE, f"gets them, as long as {AZ_FILTER} is on"
+    if analysis.has_filter(special.ZONE):
+        return Severity.NOTE, f"gets them, as long as {special.ZONE} is on"
     return Severity.WARNING, "can get any host: no aggregate has its name"
 
 
@@ -125,24 +124,24 @@ def filtered(analysis: Analysis) -> Iterator[Fault]:
     """
     # nova/scheduler/host_manager.py, _choose_host_filters
     assumptions = analysis.survey.assumptions
-    if not analysis.has_filter(AZ_FILTER) or not az_is_on(assumptions):
+    if not analysis.has_filter(special.ZONE) or not az_is_on(assumptions):
         return
     setting = analysis.setting(options.ENABLED_FILTERS)
     if az_is_always_on(assumptions.release):
         severity = Severity.ERROR
         nova = f"Nova {release(assumptions.release)}"
-        problem = f"{nova} has no {AZ_FILTER}, and nova-scheduler does not start"
+        problem = f"{nova} has no {special.ZONE}, and nova-scheduler does not start"
     else:
         severity = Severity.WARNING
         problem = (
-            f"{AZ_FILTER} does again what Placement did, and Nova 28 (2023.2) does not "
-            "start with it"
+            f"{special.ZONE} does again what Placement did, and Nova 28 (2023.2) does "
+            "not start with it"
         )
     yield Fault(
         severity,
         options.ENABLED_FILTERS,
         f"{problem} ({setting.source})",
-        enable("az", setting),
+        enable(options.AZ_QUERY, setting),
     )
 
 
@@ -154,12 +153,12 @@ def ignored(analysis: Analysis) -> Iterator[Fault]:
     """
     zones, setting = _zones(analysis), analysis.setting(options.AZ_QUERY)
     is_on = az_is_on(analysis.survey.assumptions)
-    if zones and not is_on and not analysis.has_filter(AZ_FILTER):
+    if zones and not is_on and not analysis.has_filter(special.ZONE):
         yield ERROR(
             options.AZ_QUERY,
-            f"{off_by(setting)}, and {_FILTERS} has no {AZ_FILTER}: a request for the "
-            f"{listed(zones, 'zone')} gets any host",
-            enable("az", setting),
+            f"{off_by(setting)}, and {_FILTERS} has no {special.ZONE}: a request for "
+            f"the {listed(zones, 'zone')} gets any host",
+            enable(options.AZ_QUERY, setting),
             zones=zones,
         )
 
@@ -185,7 +184,7 @@ def lists(analysis: Analysis) -> Iterator[Fault]:
     # (nova/scheduler/request_filter.py, require_tenant_aggregate).
     if analysis.is_on(options.TENANT):
         severity = Severity.ERROR
-    elif analysis.has_filter(PROJECT_FILTER):
+    elif analysis.has_filter(special.PROJECT):
         severity = Severity.NOTE
     else:
         severity = Severity.WARNING
@@ -293,16 +292,16 @@ def off(analysis: Analysis) -> Iterator[Fault]:
     # nova/scheduler/request_filter.py, require_tenant_aggregate
     aggregates = tuple(a.name for a in analysis.survey.nova.aggregates if a.projects)
     setting = analysis.setting(options.TENANT)
-    if aggregates and not setting.value and not analysis.has_filter(PROJECT_FILTER):
+    if aggregates and not setting.value and not analysis.has_filter(special.PROJECT):
         is_known = setting.given and analysis.setting(options.ENABLED_FILTERS).given
         yield Fault(
             Severity.ERROR if is_known else Severity.WARNING,
             options.TENANT,
             f"any project can land in {listed(aggregates, 'aggregate')}, and the "
             f"projects of {TENANT_KEY} anywhere: {off_by(setting)}, and {_FILTERS} has "
-            f"no {PROJECT_FILTER}",
-            enable("projects", setting),
-            f"to keep other projects off these hosts, add {PROJECT_FILTER} to "
+            f"no {special.PROJECT}",
+            enable(options.TENANT, setting),
+            f"to keep other projects off these hosts, add {special.PROJECT} to "
             f"{_FILTERS}; to keep the projects on these hosts, turn "
             f"{option(options.TENANT)} on, which still lets other projects in",
             aggregates=aggregates,
@@ -321,7 +320,7 @@ def not_exclusive(analysis: Analysis) -> Iterator[Fault]:
     is_closed = analysis.is_on(options.TENANT_REQUIRED)
     if not analysis.is_on(options.TENANT) or is_closed:
         return
-    if analysis.has_filter(PROJECT_FILTER):
+    if analysis.has_filter(special.PROJECT):
         return
     is_known = analysis.survey.assumptions.is_known(options.ENABLED_FILTERS)
     state = "off" if is_known else "assumed to be off"
@@ -340,9 +339,9 @@ def not_exclusive(analysis: Analysis) -> Iterator[Fault]:
         there = f"; {count(len(servers), 'server')} {do}: {listed(servers)}"
         yield WARNING(
             aggregate.name,
-            f"other projects may land here ({PROJECT_FILTER} is {state})"
+            f"other projects may land here ({special.PROJECT} is {state})"
             + there * bool(servers),
-            f"add {PROJECT_FILTER} to {_FILTERS}",
+            f"add {special.PROJECT} to {_FILTERS}",
             hosts=tuple(sorted(aggregate.hosts)),
             servers=servers,
         )

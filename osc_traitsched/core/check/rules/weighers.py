@@ -34,7 +34,7 @@ def key_off(analysis: Analysis) -> Iterator[Fault]:
             continue
         if weigher and weigher.name in names_on:
             setting = settings.setting(weigher.option)
-            if weigher.option != options.IMAGE_PROPERTIES or setting.value:
+            if setting.value or not weigher.is_off_at_zero:
                 continue
             reason = (
                 f"{weigher.name} weighs nothing while {option(weigher.option)} is 0 "

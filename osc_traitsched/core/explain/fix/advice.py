@@ -20,6 +20,7 @@ from osc_traitsched.core.nova.clause import (
     RootTrait,
     Trait,
 )
+from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement.facts import Facts
@@ -59,7 +60,6 @@ class Advice:
 
 
 _ARCHITECTURES = ("hw_architecture", "architecture")
-_ANTI_AFFINITY = "ServerGroupAntiAffinityFilter"
 
 #: Resource classes that nova-compute reports only if an option says so.
 _OF_OPTIONS = "MEM_ENCRYPTION_CONTEXT|PCPU|VGPU|CUSTOM_PCI_"
@@ -81,7 +81,7 @@ def advice(
         for clause in rejection.failing if compute else ():
             if isinstance(clause, HostFilter):
                 is_alone = len(rejection.failing) == 1
-                is_full |= is_alone and clause.name == _ANTI_AFFINITY
+                is_full |= is_alone and clause.name == special.ANTI_AFFINITY
             elif isinstance(clause, Resource) and _is_leaked(clause, compute, facts):
                 leaked.setdefault(root, set()).add(clause.resource_class)
             elif _is_stale(clause, compute):

@@ -33,6 +33,7 @@ from osc_traitsched.core.nova.clause import (
     MoveRule,
     Resource,
 )
+from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.nova.filter.aggregates import has_wanted
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.placement.matcher import Host, Matcher
@@ -60,8 +61,6 @@ _READ = re.compile("hw_|img_|trait:|os_(?!hash_|hidden)|architecture|hypervisor_
 
 # Changes of hosts that would help, tried by the matcher.
 
-
-_OF_SERVICE = "ComputeFilter"
 
 _REPORTED = ("COMPUTE_", "HW_")
 
@@ -276,7 +275,7 @@ def _host_change(clause: Condition) -> HostChange | None:
         return HostChange(HostAction.JOIN_AGGREGATE, aggregate)
     if isinstance(clause, HostFilter):
         # It may be down as well; :class:`_Host` and the filter itself know.
-        is_of_service = clause.name == _OF_SERVICE
+        is_of_service = clause.name == special.COMPUTE
         return HostChange(HostAction.ENABLE_SERVICE) if is_of_service else None
     if isinstance(clause, (Resource, MoveRule)):
         return None

@@ -10,6 +10,7 @@ from typing import Union
 
 from osc_traitsched.core.explain.verdict import ClauseSet, Verdict
 from osc_traitsched.core.inventory.metadata import zone_in
+from osc_traitsched.core.nova import prefilter
 from osc_traitsched.core.nova.clause import Condition, Origin, Resource
 from osc_traitsched.core.nova.question import Body, MoveKind, Question
 from osc_traitsched.core.placement.facts import Facts, Room
@@ -266,10 +267,10 @@ def _alternatives(
 ) -> Iterator[tuple[RequestChange, ...]]:
     """Changes that each remove one clause."""
     kinds = {origin.key for origin in clause.origins if origin.kind == "prefilter"}
-    if "isolate_aggregates" in kinds:
+    if prefilter.ISOLATION in kinds:
         # Nobody should require a trait only to get into an isolated aggregate.
         return
-    if "map_az_to_placement_aggregate" in kinds:
+    if prefilter.ZONES in kinds:
         move = question.move.kind if question.move else None
         # Other moves keep the server's zone; 2.91 of Nova 26 can unpin it.
         is_zoned = move in (None, MoveKind.UNSHELVE)
@@ -277,7 +278,7 @@ def _alternatives(
             yield (RequestChange("zone", "availability_zone", zone),)
         if move is MoveKind.UNSHELVE and question.assumptions.release >= 26:
             yield (RequestChange("zone", "availability_zone", None),)
-    elif "require_image_type_support" in kinds:
+    elif prefilter.IMAGE_TYPES in kinds:
         for disk_format in _formats(facts, roots):
             yield (RequestChange("image", "disk_format", disk_format),)
     else:

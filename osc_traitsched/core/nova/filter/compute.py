@@ -283,8 +283,8 @@ def isolated_hosts(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> Answer:
     """Reserve isolated hosts for isolated images (``IsolatedHostsFilter``)."""
-    images = _names(settings, options.ISOLATED_IMAGES)
-    hosts = _names(settings, options.ISOLATED_HOSTS)
+    images = settings.items(options.ISOLATED_IMAGES)
+    hosts = settings.items(options.ISOLATED_HOSTS)
     is_strict = bool(settings.value(options.RESTRICT_ISOLATED_HOSTS))
     of_image, of_host = spec.image_id in images, host.host in hosts
     if of_image and not of_host:
@@ -292,11 +292,6 @@ def isolated_hosts(
     if of_host and not of_image and is_strict:
         return _kept_out(state.ISOLATED_HOST, options.ISOLATED_HOSTS, host.host)
     return PASSES
-
-
-def _names(settings: SchedulerSettings, option: str) -> tuple[str, ...]:
-    value = settings.value(option)
-    return value if isinstance(value, tuple) else ()
 
 
 def _kept_out(reason: str, option: str, wanted: str) -> Fails:

@@ -14,7 +14,7 @@ from typing import Union
 
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import Origin
-from osc_traitsched.core.nova.filter import state
+from osc_traitsched.core.nova.filter import special, state
 from osc_traitsched.core.nova.filter.state import (
     PASSES,
     Answer,
@@ -27,6 +27,7 @@ from osc_traitsched.core.nova.filter.state import (
 )
 from osc_traitsched.core.nova.server import properties
 from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.nova.weigher.ranking import WEIGHERS
 
 # The filters that read scheduler hints.
 
@@ -210,14 +211,10 @@ def _raised(exception: str, hint: str, value: str) -> Raises:
 
 AFFINITY, ANTI_AFFINITY = "affinity", "anti-affinity"
 
-#: What has to be on for each policy.
+#: The filter that has to be on for each policy; weighers have theirs in their rows.
 FILTERS: Mapping[str, str] = {
-    AFFINITY: "ServerGroupAffinityFilter",
-    ANTI_AFFINITY: "ServerGroupAntiAffinityFilter",
-}
-_WEIGHERS: Mapping[str, str] = {
-    "soft-affinity": "ServerGroupSoftAffinityWeigher",
-    "soft-anti-affinity": "ServerGroupSoftAntiAffinityWeigher",
+    AFFINITY: special.AFFINITY,
+    ANTI_AFFINITY: special.ANTI_AFFINITY,
 }
 
 
@@ -265,7 +262,8 @@ def unsupported_policy(spec: RequestSpec, settings: SchedulerSettings) -> str | 
 
 def policies_off(settings: SchedulerSettings) -> Mapping[str, str]:
     """Policies that Nova rejects, with the disabled filter or weigher of each."""
-    found = ((each, needed_and_off(each, settings)) for each in (*FILTERS, *_WEIGHERS))
+    soft = (row.policy for row in WEIGHERS.values() if row.policy)
+    found = ((each, needed_and_off(each, settings)) for each in (*FILTERS, *soft))
     return {policy: name for policy, name in found if name is not None}
 
 
@@ -273,13 +271,11 @@ def needed_and_off(policy: str, settings: SchedulerSettings) -> str | None:
     """The filter or weigher that a policy needs, if it is disabled."""
     name = FILTERS.get(policy)
     if name is not None:
-        return None if name in _listed(settings, options.ENABLED_FILTERS) else name
-    name = _WEIGHERS.get(policy)
-    on = _listed(settings, options.WEIGHT_CLASSES)
-    full = f"nova.scheduler.weights.affinity.{name}"
-    if name is None or full in on or options.ALL_WEIGHERS in on:
-        return None
-    return name
+        return None if name in settings.items(options.ENABLED_FILTERS) else name
+    on = {*settings.items(options.WEIGHT_CLASSES)}
+    row = next((w for w in WEIGHERS.values() if policy and w.policy == policy), None)
+    is_on = row is None or not on.isdisjoint((row.path, options.ALL_WEIGHERS))
+    return None if is_on or row is None else row.name
 
 
 def servers_left(
@@ -293,11 +289,6 @@ def servers_left(
     """
     here = Counter(servers[each][0] for each in group.members & servers.keys())
     return {host: group.max_server_per_host - here[host] for host in hosts}
-
-
-def _listed(settings: SchedulerSettings, option: str) -> tuple[str, ...]:
-    value = settings.value(option)
-    return value if isinstance(value, tuple) else ()
 
 
 def _by_hosts(host: HostState, group: ServerGroup, spec: RequestSpec) -> Answer:

@@ -94,68 +94,73 @@ def in_turn(answers: Iterable[Answer]) -> Answer:
     return unknown or PASSES
 
 
-# Reasons of :class:`Fails`.
+# Reasons of :class:`Fails`, with their words.
 #
-# What ``key``, ``wanted`` and ``found`` hold for each is said beside it. The views word
-# them.
+# In the words are ``key``, ``wanted`` and ``found``.
+
+
+#: The words by reason; {be}, {have}, {do}, {run}, {lack} are verbs, for any number.
+SAID: dict[str, str] = {}
+
+
+def _reason(reason: str, words: str) -> str:
+    SAID[reason] = words
+    return reason
 
 
 #: The service is disabled; found: the reason that was given, if any.
-SERVICE_DISABLED = "service-disabled"
-#: The service has not reported for long, or was forced down.
-SERVICE_DOWN = "service-down"
-#: None of the host's aggregates has the key; wanted: the extra spec's value.
-NO_METADATA = "no-metadata"
-#: The values of the host's aggregates are others; found: those.
-METADATA_DIFFERS = "metadata-differs"
-#: The image's property is not among the values of the host's aggregates; found: those.
-IMAGE_DIFFERS = "image-differs"
-#: The host's aggregates are for other projects; found: those.
-OTHER_PROJECTS = "other-projects"
-#: The host's aggregates are for other flavors; found: their names.
-OTHER_FLAVORS = "other-flavors"
-#: The host is in other zones; found: those.
-OTHER_ZONE = "other-zone"
-#: The host has no such capability.
-NO_CAPABILITY = "no-capability"
-#: The host's capability is another; found: its value.
-CAPABILITY_DIFFERS = "capability-differs"
-#: The hypervisor runs no such servers; found: what it runs.
-UNSUPPORTED_IMAGE = "unsupported-image"
-#: The hypervisor's version is another; found: that.
-HYPERVISOR_VERSION = "hypervisor-version"
-#: The host is for isolated images, which this one is not.
-ISOLATED_HOST = "isolated-host"
-#: The image is for isolated hosts, which this one is not.
-ISOLATED_IMAGE = "isolated-image"
-#: The group's other servers are on other hosts; found: those.
-GROUP_ELSEWHERE = "group-elsewhere"
-#: As many of the group's servers are on the host as may be; found: how many.
-GROUP_HERE = "group-here"
-#: None of the servers that the hint names is on the host.
-NOT_WITH_SERVERS = "not-with-servers"
-#: Servers that the hint names are on the host; found: those.
-WITH_SERVERS = "with-servers"
-#: The host's address is outside the network; found: that address.
-OUTSIDE_NETWORK = "outside-network"
-#: The query of the hint does not hold.
-QUERY_IS_FALSE = "query-is-false"
-#: The host has as much of it as it may have; wanted: the limit, found: the count.
-AT_LIMIT = "at-limit"
-#: More is asked for than the whole host has; found: that.
-LARGER_THAN_HOST = "larger-than-host"
-#: More is asked for than the host has free; found: that.
-TOO_LITTLE_FREE = "too-little-free"
-#: NUMA nodes are asked for, and the hypervisor reports none; found: what it is.
-NO_NUMA_TOPOLOGY = "no-numa-topology"
-#: More NUMA nodes are asked for than the host has; found: that.
-TOO_FEW_NUMA_NODES = "too-few-numa-nodes"
-#: The server is on the host, which the move leaves out.
-SERVER_IS_HERE = "server-is-here"
-#: The hypervisor is of another type than the source's; found: that.
-HYPERVISOR_TYPE = "hypervisor-type"
-#: The hypervisor is older than the source's; wanted: the source's version.
-HYPERVISOR_OLDER = "hypervisor-older"
+SERVICE_DISABLED = _reason("service-disabled", "{be} disabled")
+SERVICE_DOWN = _reason("service-down", "{have} nova-compute down")
+NO_METADATA = _reason("no-metadata", "{be} in no aggregate with {key} (need {wanted})")
+METADATA_DIFFERS = _reason(
+    "metadata-differs", "{be} in aggregates with {key}={found}, not {wanted}"
+)
+IMAGE_DIFFERS = _reason(
+    "image-differs", "{be} for images with {key}={found}, not {wanted}"
+)
+OTHER_PROJECTS = _reason("other-projects", "{be} reserved for other projects by {key}")
+OTHER_FLAVORS = _reason("other-flavors", "{be} reserved for flavors {found} by {key}")
+OTHER_ZONE = _reason("other-zone", "{be} in zone {found}, not {wanted}")
+NO_CAPABILITY = _reason("no-capability", "{lack} capability {key} (need {wanted})")
+CAPABILITY_DIFFERS = _reason("capability-differs", "{have} {key}={found}, not {wanted}")
+UNSUPPORTED_IMAGE = _reason("unsupported-image", "{do} not support {key}={wanted}")
+HYPERVISOR_VERSION = _reason(
+    "hypervisor-version", "{have} hypervisor version {found}, not {wanted}"
+)
+ISOLATED_HOST = _reason("isolated-host", "{be} reserved for isolated images by {key}")
+ISOLATED_IMAGE = _reason(
+    "isolated-image", "{be} not reserved for isolated images by {key}"
+)
+GROUP_ELSEWHERE = _reason(
+    "group-elsewhere", "{run} no member of group {group}, which is on {found}"
+)
+GROUP_HERE = _reason(
+    "group-here", "already {run} a member of group {group} (max {wanted})"
+)
+NOT_WITH_SERVERS = _reason("not-with-servers", "{run} no server of hint {key}")
+WITH_SERVERS = _reason("with-servers", "{run} a server of hint {key}")
+OUTSIDE_NETWORK = _reason("outside-network", "{be} outside {wanted}: {found}")
+QUERY_IS_FALSE = _reason("query-is-false", "{do} not match hint {key}")
+AT_LIMIT = _reason("at-limit", "{be} at the limit: {found} of {wanted} ({key})")
+LARGER_THAN_HOST = _reason(
+    "larger-than-host", "{have} only {found} {key} in all (need {wanted})"
+)
+TOO_LITTLE_FREE = _reason(
+    "too-little-free", "{have} {found} {key} free (need {wanted})"
+)
+NO_NUMA_TOPOLOGY = _reason(
+    "no-numa-topology", "{have} no NUMA nodes ({found}; {key} needs some)"
+)
+TOO_FEW_NUMA_NODES = _reason(
+    "too-few-numa-nodes", "{have} only {found} NUMA nodes ({key} needs {wanted})"
+)
+SERVER_IS_HERE = _reason("server-is-here", "{be} where the server already runs")
+HYPERVISOR_TYPE = _reason(
+    "hypervisor-type", "{have} the hypervisor {found}, not {wanted}"
+)
+HYPERVISOR_OLDER = _reason(
+    "hypervisor-older", "{have} hypervisor version {found}, older than {wanted}"
+)
 #: A filter of one's own, or one that was run in Nova; found: what it logged.
 OWN = "own-filter"
 
@@ -287,9 +292,8 @@ def metrics(host: HostState, spec: RequestSpec, settings: SchedulerSettings) -> 
 
 def weighed(settings: SchedulerSettings) -> tuple[str, ...]:
     """Metrics with a number as ratio (nova/scheduler/utils.py, ``parse_options``)."""
-    value = settings.value(options.METRICS)
     found = []
-    for item in value if isinstance(value, tuple) else ():
+    for item in settings.items(options.METRICS):
         name, _, ratio = item.partition("=")
         if name and _is_number(ratio):
             found.append(name)

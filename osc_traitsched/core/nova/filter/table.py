@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 
 from osc_traitsched.core.errors import BadUsage, Refusal
 from osc_traitsched.core.names import ALMOST, near_names
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.filter import aggregates, compute, groups, state, values
-from osc_traitsched.core.nova.filter.groups import (
-    REBUILD,
-    REBUILD_HINT,
-    different_host,
-    same_host,
-    simple_cidr,
+from osc_traitsched.core.nova.filter import (
+    aggregates,
+    compute,
+    groups,
+    special,
+    state,
+    values,
+)
+from osc_traitsched.core.nova.filter.groups import REBUILD, REBUILD_HINT
+from osc_traitsched.core.nova.filter.row import (
+    AGGREGATES,
+    REQUEST,
+    Judge,
+    NovaFilter,
+    Reads,
 )
 from osc_traitsched.core.nova.filter.state import (
     PASSES,
@@ -28,173 +36,244 @@ from osc_traitsched.core.nova.filter.state import (
     RequestSpec,
     Unknown,
 )
-from osc_traitsched.core.nova.options import is_removed
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
-from osc_traitsched.core.releases import NEWEST, OLDEST, release
+from osc_traitsched.core.releases import release
 from osc_traitsched.text import did_you_mean, listed, quoted
 
-# Nova's host filters by their names, each with its releases and options.
+# Nova's host filters by their names: all that the code knows of one is in its row.
 
 
-#: What a filter's answer varies by: the host, its aggregates, or the request alone.
-HOST, AGGREGATES, REQUEST = "host", "aggregates", "request"
-
-Judge = Callable[[HostState, RequestSpec, SchedulerSettings], Answer]
-
-
-@dataclasses.dataclass(frozen=True)
-class NovaFilter:
-    """A host filter of Nova.
-
-    :ivar name: class, as in ``enabled_filters``
-    :ivar judge: its answer for one host
-    :ivar since: first release that has it
-    :ivar until: first release that lacks it again
-    :ivar options: of nova.conf that it reads
-    :ivar varies_by: hosts that are equal in it get the same answer
-    :ivar on_rebuild: it also runs for a rebuild with another image
-    :ivar shown_by: hints of the request, or metadata keys of the host's aggregates; a
-        cloud without them does not show that it uses the filter. None for no such key
-    """
-
-    name: str
-    judge: Judge
-    since: int = OLDEST
-    until: int = NEWEST + 1
-    options: tuple[str, ...] = ()
-    varies_by: str = HOST
-    on_rebuild: bool = False
-    shown_by: tuple[str, ...] | None = None
-
-    def is_in(self, release: int) -> bool:
-        """Whether a release has the filter."""
-        return self.since <= release < self.until
-
-    def is_shown(self, host: HostState, spec: RequestSpec) -> bool:
-        """Whether a request or the host's aggregates have what the filter is for."""
-        if self.shown_by is None:
-            return True
-        return any(key in spec.hints or key in host.metadata for key in self.shown_by)
+def _of_ratio(name: str, judge: Judge, kind: str) -> NovaFilter:
+    return NovaFilter(
+        name,
+        judge,
+        until=22,
+        successor="the allocation ratios of Placement's inventories do its work",
+        reads=(Reads.USE,),
+        aggregate_keys=(f"{kind}_allocation_ratio",),
+    )
 
 
 _ROWS = (
     NovaFilter("AllHostsFilter", compute.all_hosts, varies_by=REQUEST),
-    NovaFilter("ComputeFilter", compute.compute),
-    NovaFilter("ComputeCapabilitiesFilter", compute.compute_capabilities),
     NovaFilter(
-        "ImagePropertiesFilter",
+        special.COMPUTE, compute.compute, "nova-compute up", reads=(Reads.SERVICE,)
+    ),
+    NovaFilter(
+        special.CAPABILITIES,
+        compute.compute_capabilities,
+        "capabilities as the flavor asks",
+    ),
+    NovaFilter(
+        special.IMAGE_PROPERTIES,
         aggregates.image_properties,
+        "a hypervisor for the image",
         options=(options.DEFAULT_ARCHITECTURE,),
+        reads=(Reads.IMAGE,),
         on_rebuild=True,
     ),
-    NovaFilter("ServerGroupAntiAffinityFilter", groups.anti_affinity),
-    NovaFilter("ServerGroupAffinityFilter", groups.affinity),
-    NovaFilter("SameHostFilter", same_host, shown_by=(groups.SAME_HOST,)),
     NovaFilter(
-        "DifferentHostFilter", different_host, shown_by=(groups.DIFFERENT_HOST,)
+        special.ANTI_AFFINITY,
+        groups.anti_affinity,
+        "away from the servers of the group",
+        reads=(Reads.SERVERS,),
+    ),
+    NovaFilter(
+        special.AFFINITY,
+        groups.affinity,
+        "with the servers of the group",
+        reads=(Reads.SERVERS,),
+    ),
+    NovaFilter(
+        "SameHostFilter",
+        groups.same_host,
+        "with a server of the hint",
+        reads=(Reads.SERVERS,),
+        hints=(groups.SAME_HOST,),
+    ),
+    NovaFilter(
+        "DifferentHostFilter",
+        groups.different_host,
+        "away from the servers of the hint",
+        reads=(Reads.SERVERS,),
+        hints=(groups.DIFFERENT_HOST,),
     ),
     NovaFilter(
         "SimpleCIDRAffinityFilter",
-        simple_cidr,
-        shown_by=(groups.NEAR_ADDRESS, groups.PREFIX),
+        groups.simple_cidr,
+        "in the network of the hint",
+        hints=(groups.NEAR_ADDRESS, groups.PREFIX),
     ),
     NovaFilter(
-        "AggregateInstanceExtraSpecsFilter",
+        special.EXTRA_SPECS,
         aggregates.extra_specs,
+        "aggregate metadata as the flavor asks",
         varies_by=AGGREGATES,
     ),
     NovaFilter(
-        "AggregateImagePropertiesIsolation",
+        special.IMAGE_ISOLATION,
         aggregates.isolation,
+        "image properties as the aggregates have them",
         options=(options.IMAGE_NAMESPACE, options.IMAGE_SEPARATOR),
+        reads=(Reads.IMAGE,),
         varies_by=AGGREGATES,
         on_rebuild=True,
     ),
     NovaFilter(
-        "AggregateMultiTenancyIsolation",
+        special.PROJECT,
         aggregates.multi_tenancy,
+        "no aggregate of other projects alone",
         varies_by=AGGREGATES,
     ),
     NovaFilter(
         "AggregateTypeAffinityFilter",
         aggregates.type_affinity,
+        "no aggregate of other flavors alone",
+        reads=(Reads.FLAVOR_NAME,),
         varies_by=AGGREGATES,
+        aggregate_keys=(aggregates.FLAVOR_KEY,),
     ),
     NovaFilter(
-        "IsolatedHostsFilter",
+        special.ISOLATED_HOSTS,
         compute.isolated_hosts,
+        "isolated hosts for isolated images",
         options=(
             options.ISOLATED_IMAGES,
             options.ISOLATED_HOSTS,
             options.RESTRICT_ISOLATED_HOSTS,
         ),
+        reads=(Reads.IMAGE,),
         on_rebuild=True,
     ),
     NovaFilter(
-        "IoOpsFilter", values.io_ops, options=(options.MAX_IO_OPS,), shown_by=()
+        "IoOpsFilter",
+        values.io_ops,
+        "few tasks under way",
+        options=(options.MAX_IO_OPS,),
+        reads=(Reads.USE,),
+        counts=values.MAX_IO_OPS,
     ),
     NovaFilter(
         "AggregateIoOpsFilter",
         values.aggregate_io_ops,
+        "few tasks under way",
         options=(options.MAX_IO_OPS,),
-        shown_by=(values.MAX_IO_OPS,),
+        reads=(Reads.USE,),
+        aggregate_keys=(values.MAX_IO_OPS,),
+        counts=values.MAX_IO_OPS,
     ),
     NovaFilter(
         "NumInstancesFilter",
         values.num_instances,
+        "few servers",
         options=(options.MAX_INSTANCES,),
-        shown_by=(),
+        reads=(Reads.USE,),
+        counts=values.MAX_INSTANCES,
     ),
     NovaFilter(
         "AggregateNumInstancesFilter",
         values.aggregate_num_instances,
+        "few servers",
         options=(options.MAX_INSTANCES,),
-        shown_by=(values.MAX_INSTANCES,),
+        reads=(Reads.USE,),
+        aggregate_keys=(values.MAX_INSTANCES,),
+        counts=values.MAX_INSTANCES,
     ),
-    NovaFilter("NUMATopologyFilter", compute.numa_topology),
-    NovaFilter("PciPassthroughFilter", compute.pci_passthrough, varies_by=REQUEST),
-    NovaFilter("JsonFilter", values.json_filter, shown_by=("query",)),
+    NovaFilter(
+        special.NUMA_TOPOLOGY,
+        compute.numa_topology,
+        "NUMA nodes as the server asks",
+        is_claimed=True,
+    ),
+    NovaFilter(
+        "PciPassthroughFilter",
+        compute.pci_passthrough,
+        varies_by=REQUEST,
+        is_claimed=True,
+    ),
+    NovaFilter(special.JSON, values.json_filter, hints=(values.QUERY,)),
     NovaFilter(
         "MetricsFilter", state.metrics, options=(options.METRICS,), varies_by=REQUEST
     ),
     NovaFilter(
-        "AvailabilityZoneFilter",
+        special.ZONE,
         aggregates.availability_zone,
+        "in the availability zone",
         until=28,
         options=(options.DEFAULT_HOST_ZONE,),
         varies_by=AGGREGATES,
     ),
+    _of_ratio("AggregateCoreFilter", compute.aggregate_core, "cpu"),
+    _of_ratio("AggregateRamFilter", compute.aggregate_ram, "ram"),
+    _of_ratio("AggregateDiskFilter", compute.aggregate_disk, "disk"),
     NovaFilter(
-        "AggregateCoreFilter",
-        compute.aggregate_core,
+        "RetryFilter",
+        compute.retry,
         until=22,
-        shown_by=("cpu_allocation_ratio",),
+        successor="the alternate hosts that Nova chooses at once do its work",
+        varies_by=REQUEST,
     ),
-    NovaFilter(
-        "AggregateRamFilter",
-        compute.aggregate_ram,
-        until=22,
-        shown_by=("ram_allocation_ratio",),
-    ),
-    NovaFilter(
-        "AggregateDiskFilter",
-        compute.aggregate_disk,
-        until=22,
-        shown_by=("disk_allocation_ratio",),
-    ),
-    NovaFilter("RetryFilter", compute.retry, until=22, varies_by=REQUEST),
 )
 
 #: All of them by their names.
-FILTERS: Mapping[str, NovaFilter] = {each.name: each for each in _ROWS}
+FILTERS: Mapping[str, NovaFilter] = {row.name: row for row in _ROWS}
 
-#: What decides without an enabled filter: nova-compute claims NUMA nodes and devices
-#: (nova/compute/claims.py), Cyborg gives some, an option rejects projects.
-WITHOUT_FILTER: Mapping[str, NovaFilter] = {
-    "NUMATopologyFilter": FILTERS["NUMATopologyFilter"],
-    "PciPassthroughFilter": FILTERS["PciPassthroughFilter"],
-    "Cyborg": NovaFilter("Cyborg", compute.accelerators, varies_by=REQUEST),
+_BARE_METAL = "resource classes of bare metal nodes do its work"
+_AMOUNTS = "Placement does its work"
+
+#: Filters that were gone before Train: the first release without each, its successor.
+_GONE_BEFORE: Mapping[str, tuple[int, str]] = {
+    "TrustedFilter": (17, "traits can do its work"),
+    "TypeAffinityFilter": (17, "nothing does its work"),
+    "ExactCoreFilter": (18, _BARE_METAL),
+    "ExactDiskFilter": (18, _BARE_METAL),
+    "ExactRamFilter": (18, _BARE_METAL),
+    "CoreFilter": (20, _AMOUNTS),
+    "DiskFilter": (20, _AMOUNTS),
+    "RamFilter": (20, _AMOUNTS),
 }
+
+_CYBORG = NovaFilter("Cyborg", compute.accelerators, varies_by=REQUEST, is_claimed=True)
+
+
+def without_filter() -> Mapping[str, NovaFilter]:
+    """What decides without an enabled filter.
+
+    nova-compute claims NUMA nodes and devices (nova/compute/claims.py), Cyborg gives
+    some.
+    """
+    rows = (row for row in (*FILTERS.values(), _CYBORG) if row.is_claimed)
+    return {row.name: row for row in rows}
+
+
+def reading(*parts: Reads) -> tuple[str, ...]:
+    """Names of the filters that read any of these parts."""
+    wanted = {*parts}
+    return tuple(name for name, row in FILTERS.items() if wanted & {*row.reads})
+
+
+def readers(option: str, release: int) -> tuple[str, ...]:
+    """Names of a release's filters that read an option."""
+    rows = (row for row in FILTERS.values() if option in row.options)
+    return tuple(row.name for row in rows if row.is_in(release))
+
+
+def hint_readers() -> Mapping[str, str]:
+    """The filter that reads each hint."""
+    return {hint: row.name for row in FILTERS.values() for hint in row.hints}
+
+
+def successor(name: str, release: int) -> str | None:
+    """What does the work of a filter that the release has no more; None if it has it.
+
+    Such a filter keeps nova-scheduler from starting (nova/scheduler/host_manager.py,
+    ``_choose_host_filters``).
+    """
+    row = FILTERS.get(name)
+    until, words = _GONE_BEFORE.get(name, (release + 1, ""))
+    if row is not None:
+        until, words = row.until, row.successor
+    return words if release >= until else None
 
 
 # What the host filters that are on make of hosts: each of them of each host.
@@ -233,8 +312,7 @@ def enabled(settings: SchedulerSettings) -> tuple[str, ...]:
     :raises Refusal: if nova-scheduler does not start, see :func:`not_loadable`
     """
     setting = settings.setting(options.ENABLED_FILTERS)
-    value = setting.value
-    names = tuple(dict.fromkeys(value)) if isinstance(value, tuple) else ()
+    names = tuple(dict.fromkeys(setting.items))
     # Without available_filters, a name that is like none of Nova's may be one's own.
     is_known = settings.is_known(options.AVAILABLE_FILTERS)
     stopping = {
@@ -270,13 +348,11 @@ def not_loadable(settings: SchedulerSettings) -> Mapping[str, tuple[str, ...]]:
 
     nova/scheduler/host_manager.py, ``_choose_host_filters``
     """
-    value = settings.value(options.ENABLED_FILTERS)
-    names = dict.fromkeys(value if isinstance(value, tuple) else ())
     available = loadable(settings)
     near = FILTERS.keys() if available is None else available
     return {
         name: near_names(re.sub(r"\W", "", name.rpartition(".")[2]), near)[:1]
-        for name in names
+        for name in dict.fromkeys(settings.items(options.ENABLED_FILTERS))
         if _is_missing(name, settings.release)
         or (available is not None and name not in available)
     }
@@ -288,9 +364,8 @@ def loadable(settings: SchedulerSettings) -> frozenset[str] | None:
     The option has paths of classes, and of functions that return classes
     (nova/loadables.py, ``get_matching_classes``).
     """
-    value = settings.value(options.AVAILABLE_FILTERS)
     names: set[str] = set()
-    for path in value if isinstance(value, tuple) else ():
+    for path in settings.items(options.AVAILABLE_FILTERS):
         name = path.rpartition(".")[2]
         if not all(map(str.isidentifier, path.split("."))):
             continue
@@ -318,8 +393,7 @@ def with_filters(
     :raises BadUsage: for a name that is neither Nova's nor enabled already
     """
     before = settings.setting(options.ENABLED_FILTERS)
-    value = before.value
-    names = list(value) if isinstance(value, tuple) else []
+    names = [*before.items]
     for name, is_on in filters:
         if name not in FILTERS and name not in names:
             near = did_you_mean(near_names(name, {*FILTERS, *names}))
@@ -336,7 +410,7 @@ def with_filters(
 def _is_missing(name: str, release: int) -> bool:
     known = FILTERS.get(name)
     is_gone = known is not None and not known.is_in(release)
-    return not name.isidentifier() or is_gone or is_removed(name, release)
+    return not name.isidentifier() or is_gone or successor(name, release) is not None
 
 
 def judge_all(
@@ -360,7 +434,7 @@ def unsettled(
 ) -> Judgment:
     """Doubts about hosts that no enabled filter looks at, and sure claims.
 
-    They come from :data:`WITHOUT_FILTER`. If the enabled filters are only assumed, they
+    They come from :func:`without_filter`. If the enabled filters are only assumed, they
     also come from filters whose data request and aggregates show.
 
     :param is_forced: no filter runs
@@ -369,7 +443,7 @@ def unsettled(
     on = () if is_forced else enabled(settings)
     is_known = is_forced or is_list_known(settings)
     is_rebuild = spec.hints.get(REBUILD_HINT) == REBUILD
-    rows = WITHOUT_FILTER if is_known else {**FILTERS, **WITHOUT_FILTER}
+    rows = {**({} if is_known else FILTERS), **without_filter()}
     answers: dict[str, Mapping[str, Answer]] = {}
     for name, row in rows.items():
         is_run = row.is_in(settings.release) and (row.on_rebuild or not is_rebuild)
@@ -392,7 +466,7 @@ def _doubts(
     A host without NUMA nodes has none to claim: only an enabled filter rejects it. A
     host with too few is sure to be rejected (``_test_numa_topology``).
     """
-    needs_no_filter = row.name in WITHOUT_FILTER
+    needs_no_filter = row.is_claimed
     doubts: dict[str, Answer] = {}
     without_nodes: list[str] = []
     for host in hosts:

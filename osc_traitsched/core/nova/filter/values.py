@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from osc_traitsched.core.nova import options
@@ -111,41 +111,33 @@ Number = TypeVar("Number", int, float)
 
 MAX_IO_OPS, MAX_INSTANCES = "max_io_ops_per_host", "max_instances_per_host"
 
-#: For each of these filters its option, and the aggregate's key where it has one.
-_COUNTING = {
-    "NumInstancesFilter": (options.MAX_INSTANCES, MAX_INSTANCES),
-    "AggregateNumInstancesFilter": (options.MAX_INSTANCES, MAX_INSTANCES),
-    "IoOpsFilter": (options.MAX_IO_OPS, MAX_IO_OPS),
-    "AggregateIoOpsFilter": (options.MAX_IO_OPS, MAX_IO_OPS),
-}
-
 
 def num_instances(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> Answer:
     """Limit the servers on a host by the option (``NumInstancesFilter``)."""
-    return _few_servers(host, *_by_option(settings, options.MAX_INSTANCES))
+    return _few_servers(host, *by_option(settings, options.MAX_INSTANCES))
 
 
 def aggregate_num_instances(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> Answer:
     """Limit them by aggregates, or by the option (``AggregateNumInstancesFilter``)."""
-    limit = _by_aggregates(host, MAX_INSTANCES)
-    return _few_servers(host, *(limit or _by_option(settings, options.MAX_INSTANCES)))
+    limit = lowest(host, MAX_INSTANCES, int)
+    return _few_servers(host, *(limit or by_option(settings, options.MAX_INSTANCES)))
 
 
 def io_ops(host: HostState, spec: RequestSpec, settings: SchedulerSettings) -> Answer:
     """Limit builds, resizes and so on by the option (``IoOpsFilter``)."""
-    return _few_io_ops(host, *_by_option(settings, options.MAX_IO_OPS))
+    return _few_io_ops(host, *by_option(settings, options.MAX_IO_OPS))
 
 
 def aggregate_io_ops(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> Answer:
     """Limit these by aggregates, or by the option (``AggregateIoOpsFilter``)."""
-    limit = _by_aggregates(host, MAX_IO_OPS)
-    return _few_io_ops(host, *(limit or _by_option(settings, options.MAX_IO_OPS)))
+    limit = lowest(host, MAX_IO_OPS, int)
+    return _few_io_ops(host, *(limit or by_option(settings, options.MAX_IO_OPS)))
 
 
 def most_io_ops(host: HostState) -> int | None:
@@ -162,52 +154,6 @@ def most_io_ops(host: HostState) -> int | None:
     if builds is None:
         return report.running_vms
     return min(report.running_vms, report.current_workload + builds)
-
-
-def needs_builds(hosts: Iterable[HostState], settings: SchedulerSettings) -> bool:
-    """Whether ``Compute.builds`` could prove that an enabled filter passes a host."""
-    limits = [
-        (report, limit)
-        for host in hosts
-        for key, limit in _limits(host, settings)
-        if key == MAX_IO_OPS and (report := host.compute.report) is not None
-    ]
-    return any(r.current_workload < limit <= r.running_vms for r, limit in limits)
-
-
-def servers_left(
-    host: HostState, settings: SchedulerSettings
-) -> tuple[int | None, int | None]:
-    """How many more servers the counting filters allow on a host: at least, at most.
-
-    None means unlimited. Each new server counts as a task too, and no API shows how
-    many tasks count (nova/scheduler/host_manager.py,
-    ``HostState.consume_from_request``).
-    """
-    least: list[int] = []
-    most: list[int] = []
-    for key, limit in _limits(host, settings):
-        report, io_ops = host.compute.report, most_io_ops(host)
-        if report is None or io_ops is None:
-            least.append(0)
-            most.append(limit)
-        elif key == MAX_IO_OPS:
-            least.append(limit - io_ops)
-            most.append(limit)
-        else:
-            least.append(limit - report.running_vms)
-            most.append(limit - report.running_vms)
-    return min(least, default=None), min(most, default=None)
-
-
-def _limits(host: HostState, settings: SchedulerSettings) -> Iterator[tuple[str, int]]:
-    """Counted field and limit of each enabled filter."""
-    on = settings.value(options.ENABLED_FILTERS)
-    for name, (option, key) in _COUNTING.items():
-        if isinstance(on, tuple) and name in on:
-            own = _by_aggregates(host, key) if name.startswith("Aggregate") else None
-            limit, _ = own or _by_option(settings, option)
-            yield key, limit
 
 
 def _few_servers(host: HostState, limit: int, origin: Origin) -> Answer:
@@ -231,13 +177,10 @@ def _few_io_ops(host: HostState, limit: int, origin: Origin) -> Answer:
     return Unknown("num_io_ops", origin.key, f"{most} at most")
 
 
-def _by_option(settings: SchedulerSettings, option: str) -> tuple[int, Origin]:
+def by_option(settings: SchedulerSettings, option: str) -> tuple[int, Origin]:
+    """The limit that an option sets."""
     value = settings.value(option)
     return (value if isinstance(value, int) else 0), Origin("option", option)
-
-
-def _by_aggregates(host: HostState, key: str) -> tuple[int, Origin] | None:
-    return lowest(host, key, int)
 
 
 def lowest(

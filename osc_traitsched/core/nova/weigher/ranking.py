@@ -101,6 +101,9 @@ class OwnWeighers:
 # Nova's own weighers, under their names, and those that are enabled.
 
 
+#: The one that reads the allocation ratio.
+CPU = "CPUWeigher"
+
 _ROWS = (
     Weigher(
         "BuildFailureWeigher",
@@ -109,7 +112,7 @@ _ROWS = (
         options.BUILD_FAILURE,
         is_negated=True,
     ),
-    Weigher("CPUWeigher", "cpu", weighing.cpu, options.CPU, minimum=0),
+    Weigher(CPU, "cpu", weighing.cpu, options.CPU, minimum=0),
     Weigher(
         "CrossCellWeigher",
         "cross_cell",
@@ -131,6 +134,7 @@ _ROWS = (
         weighing.image_properties,
         options.IMAGE_PROPERTIES,
         since=31,
+        is_off_at_zero=True,
     ),
     Weigher("IoOpsWeigher", "io_ops", weighing.io_ops, options.IO_OPS, minimum=0),
     Weigher("MetricsWeigher", "metrics", weighing.metrics, options.WEIGHER_METRICS),
@@ -148,19 +152,20 @@ _ROWS = (
         "affinity",
         weighing.soft_affinity,
         options.SOFT_AFFINITY,
+        policy="soft-affinity",
     ),
     Weigher(
         "ServerGroupSoftAntiAffinityWeigher",
         "affinity",
         weighing.soft_anti_affinity,
         options.SOFT_ANTI_AFFINITY,
+        policy="soft-anti-affinity",
     ),
 )
 
 #: All of them by their names.
 WEIGHERS: Mapping[str, Weigher] = {weigher.name: weigher for weigher in _ROWS}
 
-_BY_PATH = {weigher.path: weigher for weigher in _ROWS}
 _OWN = "nova.scheduler.weights."
 
 
@@ -184,7 +189,7 @@ def enabled(settings: SchedulerSettings) -> tuple[tuple[Weigher, ...], tuple[str
         )
     found: list[Weigher] = []
     others: list[str] = []
-    for name in _listed(settings):
+    for name in settings.items(options.WEIGHT_CLASSES):
         weighers = _named(name, settings.release)
         found += weighers
         if not weighers:
@@ -199,7 +204,7 @@ def not_loadable(settings: SchedulerSettings) -> tuple[str, ...]:
     """
     return tuple(
         name
-        for name in dict.fromkeys(_listed(settings))
+        for name in dict.fromkeys(settings.items(options.WEIGHT_CLASSES))
         if (name.startswith(_OWN) or "." not in name)
         and not _named(name, settings.release)
     )
@@ -207,17 +212,17 @@ def not_loadable(settings: SchedulerSettings) -> tuple[str, ...]:
 
 def has_own(settings: SchedulerSettings) -> bool:
     """Whether the list names weighers that are not Nova's."""
-    return any(not name.startswith(_OWN) for name in _listed(settings))
-
-
-def _listed(settings: SchedulerSettings) -> tuple[str, ...]:
-    value = settings.value(options.WEIGHT_CLASSES)
-    return value if isinstance(value, tuple) else ()
+    return any(
+        not name.startswith(_OWN) for name in settings.items(options.WEIGHT_CLASSES)
+    )
 
 
 def _named(name: str, release: int) -> tuple[Weigher, ...]:
-    rows = _ROWS if name == options.ALL_WEIGHERS else [_BY_PATH.get(name)]
-    return tuple(each for each in rows if each and each.is_in(release))
+    return tuple(
+        row
+        for row in WEIGHERS.values()
+        if name in (row.path, options.ALL_WEIGHERS) and row.is_in(release)
+    )
 
 
 # What sums of the same numbers can differ by, relative to them, since Nova adds them

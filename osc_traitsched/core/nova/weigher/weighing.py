@@ -79,6 +79,8 @@ class Weigher:
     :ivar is_negated: the multiplier's sign is reversed
     :ivar since: first release that has it
     :ivar until: first release that lacks it again
+    :ivar policy: of server groups, which Nova rejects without it; empty for none
+    :ivar is_off_at_zero: aggregates' multipliers count only if the option is not 0
     """
 
     name: str
@@ -89,6 +91,8 @@ class Weigher:
     is_negated: bool = False
     since: int = OLDEST
     until: int = NEWEST + 1
+    policy: str = ""
+    is_off_at_zero: bool = False
 
     @property
     def path(self) -> str:

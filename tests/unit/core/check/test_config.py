@@ -7,9 +7,7 @@ import re
 
 import pytest
 
-from osc_traitsched.config import joining
-from osc_traitsched.config.deployments import ControlPlane
-from osc_traitsched.config.nova_conf import Text
+from osc_traitsched.config.joining import SettingsSources, resolve
 from osc_traitsched.core.check.finding import Severity
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.options import NoEffect
@@ -118,7 +116,7 @@ def test_own_filters_are_loaded_by_the_paths_of_their_classes():
     ("files", "verb"),
     [
         ({"environments": ("env.yaml",)}, "config tripleo"),
-        ({"control_plane": ControlPlane(Text("plane.yaml", ""))}, "config rhoso"),
+        ({"control_plane": "plane.yaml"}, "config rhoso"),
         ({}, "config nova-conf"),
     ],
 )
@@ -127,11 +125,12 @@ def test_the_command_is_for_the_deployment_tool_whose_file_was_given(
 ):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "env.yaml").write_text("parameter_defaults: {A: 3}", encoding="utf-8")
+    (tmp_path / "plane.yaml").write_text("kind: OpenStackControlPlane\n")
     off = (("scheduler.enable_isolated_aggregate_filtering", "false"),)
     of = survey(
         [host("a")],
         aggregates=[aggregate("gold", "a", trait__CUSTOM_GOLD="required")],
-        assumptions=joining.assumptions(joining.Named(given=off, **files), 23, ""),
+        assumptions=resolve(SettingsSources(nova_release=23, options=off, **files)),
     )
     (found,) = (each for each in findings(of) if each.rule == "isolation-off")
     assert found.words().fix.verb == f"trait-sched {verb}"
@@ -160,7 +159,7 @@ def test_a_line_without_effect_is_a_finding(is_set, severity):
 def read(tmp_path, text, release=34):
     path = tmp_path / "nova.conf"
     path.write_text(text, encoding="utf-8")
-    found = joining.assumptions(joining.Named((str(path),)), release, "a test")
+    found = resolve(SettingsSources(nova_release=release, nova_conf=(str(path),)))
     found = dataclasses.replace(found, files=("nova.conf",))
     return {
         (each.rule, each.name): each.words()

@@ -17,7 +17,7 @@ from osc_traitsched.core.nova.filter.state import (
     in_turn,
 )
 from osc_traitsched.core.nova.filter.table import FILTERS
-from osc_traitsched.core.nova.options import OPTIONS, REMOVED_FILTERS
+from osc_traitsched.core.nova.options import OPTIONS
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.releases import RELEASES
 from tests.unit.core.filter.asked import host, says, settings, spec
@@ -27,10 +27,18 @@ FAILS, UNKNOWN, RAISES = Fails("why"), Unknown("what"), Raises("E", "k", "v")
 MAY_RAISE = Unknown("what", may_raise=True)
 
 
-def test_a_filter_that_went_is_in_the_table_until_then():
-    gone = {name: each.until for name, each in FILTERS.items() if each.until < 35}
-    assert gone == {name: REMOVED_FILTERS[name] for name in gone}
-    assert {name for name, first in REMOVED_FILTERS.items() if first > 20} == set(gone)
+@pytest.mark.parametrize(
+    ("name", "release", "expected"),
+    [
+        ("RetryFilter", 21, None),
+        ("TrustedFilter", 20, "traits can do its work"),
+        ("CoreFilter", 20, "Placement does its work"),
+        ("ComputeFilter", 34, None),
+        ("MyFilter", 34, None),
+    ],
+)
+def test_a_filter_has_a_successor_in_releases_that_lack_it(name, release, expected):
+    assert table.successor(name, release) == expected
 
 
 @pytest.mark.parametrize("release", RELEASES)

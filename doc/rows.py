@@ -1,0 +1,102 @@
+"""Tables of the reference, from the rows of filters, weighers, prefilters, options."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from osc_traitsched.core.nova import prefilter
+from osc_traitsched.core.nova.filter.table import FILTERS
+from osc_traitsched.core.nova.options import OPTIONS, Option, Value
+from osc_traitsched.core.nova.weigher.ranking import WEIGHERS
+from osc_traitsched.core.releases import NEWEST, OLDEST, RELEASES
+from osc_traitsched.text import option
+
+_Cells = Iterable[tuple[str, ...]]
+
+
+def table(kind: str) -> str:
+    """One of :data:`TABLES` as reStructuredText."""
+    head, rows = TABLES[kind]
+    lines = [".. list-table::", "   :header-rows: 1", ""]
+    for cells in (head, *rows()):
+        for number, cell in enumerate(cells):
+            lines.append(f"   {' ' if number else '*'} - {cell}".rstrip())
+    return "\n".join(lines)
+
+
+def _filters() -> Iterator[tuple[str, ...]]:
+    for row in FILTERS.values():
+        names = ", ".join(map(_code, row.options))
+        yield f"``{row.name}``", _span(row.since, row.until), names, _does(row.judge)
+
+
+def _weighers() -> Iterator[tuple[str, ...]]:
+    for row in WEIGHERS.values():
+        multiplier = f"{_code(row.option)}, {_text(OPTIONS[row.option].default)}"
+        span = _span(row.since, row.until)
+        yield f"``{row.name}``", span, multiplier, _does(row.weigh)
+
+
+def _prefilters() -> Iterator[tuple[str, ...]]:
+    for row in prefilter.PREFILTERS:
+        name = _code(row.option) if row.option else "always"
+        yield f"``{row.name}``", _span(row.since), name, _does(row.function)
+
+
+def _options() -> Iterator[tuple[str, ...]]:
+    for row in OPTIONS.values():
+        span = _span(row.since, row.until)
+        yield _code(row.name), span, _text(row.default), ", ".join(_others(row))
+
+
+def _switches() -> Iterator[tuple[str, ...]]:
+    for row in OPTIONS.values():
+        if row.switches:
+            names = (*filter(None, [row.needs]), row.name)
+            options = ", ".join(map(_code, names))
+            span = _span(row.since, row.until)
+            yield row.switches[0], options, span, ", ".join(_others(row))
+
+
+#: The head and the rows of each table, by its name.
+TABLES: Mapping[str, tuple[tuple[str, ...], Callable[[], _Cells]]] = {
+    "host-filters": (("Filter", "Nova", "Options", "What it does"), _filters),
+    "weighers": (("Weigher", "Nova", "Multiplier", "What it weighs"), _weighers),
+    "prefilters": (("Prefilter", "Nova", "Runs with", "What it does"), _prefilters),
+    "options": (("Option", "Nova", "Default", "Other defaults"), _options),
+    "switches": (("``--enable``", "Options", "Nova", "Other defaults"), _switches),
+}
+
+
+def _span(since: int, until: int = NEWEST + 1) -> str:
+    """The releases that have it: ``2023.2+``; empty for all."""
+    first = "" if since == OLDEST else f"{RELEASES[since]}+"
+    last = "" if until > NEWEST else f"until {RELEASES[until - 1]}"
+    return " ".join(filter(None, (first, last)))
+
+
+def _others(row: Option) -> Iterator[str]:
+    for first, value in row.changed_defaults:
+        yield f"{_text(value)} ({RELEASES[first]}+)"
+    for distribution, first, value in row.baselines:
+        since = "" if first == OLDEST else f" {RELEASES[first]}+"
+        yield f"{_text(value)} ({distribution}{since})"
+
+
+def _does(function: Callable[..., object]) -> str:
+    """The first paragraph of a function's docstring, without Nova's class or file."""
+    first, *_ = (inspect.getdoc(function) or "").split("\n\n")
+    return re.sub(r" \((``\w+``|\w+\.py)\)\.$", ".", " ".join(first.split()))
+
+
+def _code(name: str) -> str:
+    return f"``{option(name)}``"
+
+
+def _text(value: Value) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    words = ", ".join(value) if isinstance(value, tuple) else str(value)
+    return f"``{words}``" if words and value is not None else "unset"

@@ -1,0 +1,78 @@
+"""What the code knows of one host filter of Nova."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from collections.abc import Callable
+
+from osc_traitsched.core.nova.filter.state import Answer, HostState, RequestSpec
+from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.releases import NEWEST, OLDEST
+
+#: What a filter's answer varies by: the host, its aggregates, or the request alone.
+HOST, AGGREGATES, REQUEST = "host", "aggregates", "request"
+
+Judge = Callable[[HostState, RequestSpec, SchedulerSettings], Answer]
+
+
+class Reads(enum.Enum):
+    """Parts of a request or a host that callers can lack, or must treat apart."""
+
+    #: Other servers: of a group or a hint.
+    SERVERS = "servers"
+    IMAGE = "image"
+    FLAVOR_NAME = "flavor name"
+    #: What is used or free on the host, in which a server on it has its part.
+    USE = "use"
+    #: The state of nova-compute.
+    SERVICE = "service"
+
+
+@dataclasses.dataclass(frozen=True)
+class NovaFilter:
+    """A host filter of Nova.
+
+    :ivar name: class, as in ``enabled_filters``
+    :ivar judge: its answer for one host
+    :ivar wants: what it requires of hosts, in words; may be empty
+    :ivar since: first release that has it
+    :ivar until: first release that lacks it again
+    :ivar successor: for :attr:`until`: what does its work now, in words
+    :ivar options: of nova.conf that it reads
+    :ivar reads: for callers that ask for a running server, or lack a part
+    :ivar varies_by: hosts that are equal in it get the same answer
+    :ivar on_rebuild: it also runs for a rebuild with another image
+    :ivar hints: scheduler hints that only this filter reads
+    :ivar aggregate_keys: metadata keys of aggregates that only this filter reads
+    :ivar counts: ``values.MAX_INSTANCES`` or ``MAX_IO_OPS``, if it limits servers or
+        tasks by its first option
+    :ivar is_claimed: nova-compute or Cyborg checks the same without the filter, so an
+        unknown answer is one of free amounts
+    """
+
+    name: str
+    judge: Judge
+    wants: str = ""
+    since: int = OLDEST
+    until: int = NEWEST + 1
+    successor: str = ""
+    options: tuple[str, ...] = ()
+    reads: tuple[Reads, ...] = ()
+    varies_by: str = HOST
+    on_rebuild: bool = False
+    hints: tuple[str, ...] = ()
+    aggregate_keys: tuple[str, ...] = ()
+    counts: str = ""
+    is_claimed: bool = False
+
+    def is_in(self, release: int) -> bool:
+        """Whether a release has the filter."""
+        return self.since <= release < self.until
+
+    def is_shown(self, host: HostState, spec: RequestSpec) -> bool:
+        """Whether a request or the host's aggregates may show that a cloud uses it."""
+        if self.hints or self.aggregate_keys:
+            is_hinted = any(hint in spec.hints for hint in self.hints)
+            return is_hinted or any(key in host.metadata for key in self.aggregate_keys)
+        return not self.counts
