@@ -18,7 +18,7 @@ from osc_traitsched.core.explain.capacity import (
     Free,
     HostFit,
 )
-from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.explain.judgement import Judgement
 from osc_traitsched.core.inventory import selection
 from osc_traitsched.core.inventory.selection import Selectors
 from osc_traitsched.core.inventory.snapshot import Snapshot
@@ -159,7 +159,7 @@ class _Count:
 
     def __init__(
         self,
-        first: Explanation,
+        first: Judgement,
         facts: Facts,
         snapshot: Snapshot,
         query: CapacityQuery,
@@ -180,14 +180,14 @@ class _Count:
             for name in query.added
         }
 
-    def flavor(self, found: Explanation) -> FlavorFit:
+    def flavor(self, found: Judgement) -> FlavorFit:
         """Count a flavor; those that are judged alike are counted once."""
         key = id(found.verdict)
         if key not in self._counted:
             self._counted[key] = self._fit(found)
-        return dataclasses.replace(self._counted[key], explanation=found)
+        return dataclasses.replace(self._counted[key], judgement=found)
 
-    def _fit(self, found: Explanation) -> FlavorFit:
+    def _fit(self, found: Judgement) -> FlavorFit:
         counter = FlavorCounter(found, self._facts, self._caps)
         hosts = counter.hosts(self.free, (host.uuid for host in found.candidates))
         suited = counter.suited()
@@ -212,8 +212,7 @@ class _Count:
         )
         if not self._removed and not self._query.added:
             return fit
-        unsure = {host.uuid for host in found.uncertain}
-        after = self._changed(counter, found, empty, unsure)
+        after = self._changed(counter, found, empty, found.unsure_roots)
         return dataclasses.replace(fit, after=after)
 
     def _in_group(
@@ -228,7 +227,7 @@ class _Count:
     def _changed(
         self,
         counter: FlavorCounter,
-        found: Explanation,
+        found: Judgement,
         empty: Mapping[str, HostFit],
         unsure: Collection[str],
     ) -> Room:

@@ -5,17 +5,16 @@ from __future__ import annotations
 import dataclasses
 import fnmatch
 import itertools
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from osc_traitsched.app import explain, server, settings
-from osc_traitsched.app.explain import with_builds
+from osc_traitsched.app import server, settings
 from osc_traitsched.app.gc_pause import gc_paused
+from osc_traitsched.app.judging import Asked, judge_all, with_builds
 from osc_traitsched.app.server import Found
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import allocation_candidates, lookup, read
 from osc_traitsched.cloud import servers as reading
-from osc_traitsched.cloud.allocation_candidates import Answer
 from osc_traitsched.cloud.service import Cloud, RememberedCloud
 from osc_traitsched.core.errors import (
     CloudBroke,
@@ -26,18 +25,19 @@ from osc_traitsched.core.errors import (
     PlacementRefuses,
     Refusal,
 )
-from osc_traitsched.core.explain.explanation import Explanation, with_ratio
 from osc_traitsched.core.explain.filtering import check_policy
+from osc_traitsched.core.explain.order import with_ratio
 from osc_traitsched.core.inventory.selection import Selectors, find_aggregate, select
 from osc_traitsched.core.inventory.snapshot import Compute, Snapshot
 from osc_traitsched.core.names import is_pattern
-from osc_traitsched.core.nova.evidence import unconfirmed, with_evidence
+from osc_traitsched.core.nova.evidence import with_evidence
 from osc_traitsched.core.nova.filter import table
 from osc_traitsched.core.nova.filter.state import HostState, host_states
 from osc_traitsched.core.nova.question import Move, Question, ServerSpec
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.nova.weigher.ranking import enabled
 from osc_traitsched.core.placement import capacity, facts
+from osc_traitsched.core.placement.facts import PlacementAnswer
 from osc_traitsched.core.servers import parts
 from osc_traitsched.core.servers.drain import (
     Allocation,
@@ -205,7 +205,7 @@ class PlacementRoom:
             self._keep(answer)
         return self._answers[query]
 
-    def _keep(self, answer: Answer) -> None:
+    def _keep(self, answer: PlacementAnswer) -> None:
         self._capacities.update(facts.capacities(answer.body))
         for uuid, summary in answer.body["provider_summaries"].items():
             for name, stock in summary["resources"].items():
@@ -238,10 +238,6 @@ class PlacementRoom:
 
 
 # The plan that empties hosts.
-
-
-#: So many kinds of servers without a host are explained; more if options decide.
-_MOST_EXPLAINED, _MOST_IN_DOUBT = 3, 20
 
 
 @gc_paused()
@@ -281,10 +277,12 @@ def plan(
         leaked=0 if found else _leaked(cloud, itertools.chain(*hosts.values())),
     )
     room = PlacementRoom(cloud, hosts, knows_zones=minor >= parts.ZONE)
-    every = tuple(_requested(move, room) for move in found)
+    requested = [_requested(move, room) for move in found]
+    state = room.state()
+    every = _judged(cloud, requested, state)
     refused = [Stuck(each, StuckReason.REFUSED) for each in every if each.is_refused]
     start = dataclasses.replace(start, stuck=tuple(refused))
-    return _packed(cloud, start, [r for r in every if not r.is_refused], room.state())
+    return _packed(start, [r for r in every if not r.is_refused], state)
 
 
 def _nodes(
@@ -351,22 +349,48 @@ def _requested(server_move: ServerMove, room: PlacementRoom) -> ServerMove:
         return dataclasses.replace(server_move, refusal=refusal)
 
 
-def _packed(
-    cloud: Cloud, start: Drain, movable: Sequence[ServerMove], state: State
-) -> Drain:
+def _judged(
+    cloud: Cloud, server_moves: Sequence[ServerMove], state: State
+) -> list[ServerMove]:
+    """The servers with a judgement of their requests, where that says more.
+
+    It does if no host has room for a server, or if an option is unknown. All requests
+    are judged on one reading.
+    """
+    several: dict[MoveRequest, Asked] = {}
+    for each in server_moves:
+        request = each.move_request
+        if request is not None and request not in several:
+            asked = Asked.of(request.question, request.question.request())
+            if asked.alternatives or not any(state.hosts_for(request)):
+                several[request] = asked
+    nodes = lookup.computes(cloud)
+    computes = {node.uuid: node for node in nodes}
+    judged = judge_all(cloud.placement, computes, list(several.values()))
+    found = {
+        request: dataclasses.replace(request, judgement=judgement)
+        for request, judgement in zip(several, judged)
+    }
+    return [
+        dataclasses.replace(each, move_request=found[each.move_request])
+        if each.move_request in found
+        else each
+        for each in server_moves
+    ]
+
+
+def _packed(start: Drain, movable: Sequence[ServerMove], state: State) -> Drain:
     servers = {
         Leaving(each.state.id, each.state.name, each.move_request): each
         for each in movable
         if each.move_request is not None
     }
-    hosts_for = {
-        move_request: any(state.hosts_for(move_request))
-        for move_request in {s.move_request for s in servers}
-    }
-    with_host = [each for each in servers if hosts_for[each.move_request]]
+    requests = {each.move_request for each in servers}
+    hosted = {each for each in requests if any(state.hosts_for(each))}
+    with_host = [each for each in servers if each.move_request in hosted]
     found = pack(with_host, state)
-    alone = [servers[each] for each in servers if not hosts_for[each.move_request]]
-    most = _MOST_IN_DOUBT if unconfirmed(start.settings) else _MOST_EXPLAINED
+    alone = [servers[each] for each in servers if each.move_request not in hosted]
+    stay = (Stuck(each, StuckReason.NO_HOST) for each in alone)
     full = (Stuck(servers[each], StuckReason.NO_ROOM) for each in found.left)
     return dataclasses.replace(
         start,
@@ -378,20 +402,5 @@ def _packed(
             )
             for each in found.placed
         ),
-        stuck=(*start.stuck, *_without_host(cloud, alone, most), *full),
+        stuck=(*start.stuck, *stay, *full),
     )
-
-
-def _without_host(
-    cloud: Cloud, alone: Sequence[ServerMove], most: int
-) -> Iterator[Stuck]:
-    cloud, why = RememberedCloud(cloud), dict[MoveRequest, Explanation]()
-    for each in alone:
-        move_request = each.move_request
-        if move_request is None:
-            continue
-        if move_request not in why and len(why) < most:
-            why[move_request] = explain.explain(
-                cloud, move_request.question, want_fixes=False
-            )
-        yield Stuck(each, StuckReason.NO_HOST, why.get(move_request))

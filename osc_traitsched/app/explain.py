@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import itertools
-import queue
-import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from typing import Generic, TypeVar
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
 
 from osc_traitsched.app import own_filters
 from osc_traitsched.app.gc_pause import gc_paused
+from osc_traitsched.app.judging import (
+    Later,
+    offers_of,
+    with_builds,
+    with_nova,
+    with_roots,
+)
 from osc_traitsched.app.own_filters import OwnSources
 from osc_traitsched.app.request import (
     check_visible,
@@ -20,7 +23,6 @@ from osc_traitsched.app.request import (
 )
 from osc_traitsched.cloud import (
     allocation_candidates,
-    existing_servers,
     lookup,
     read,
 )
@@ -30,126 +32,27 @@ from osc_traitsched.core.errors import (
     PlacementRefuses,
     Refusal,
 )
-from osc_traitsched.core.explain import comparison, fix
-from osc_traitsched.core.explain import verdict as verdicts
+from osc_traitsched.core.explain import fix
 from osc_traitsched.core.explain.capacity import room_with
-from osc_traitsched.core.explain.explanation import Explanation, chosen
-from osc_traitsched.core.explain.filtering import Filtering, filtering
-from osc_traitsched.core.explain.fix import Fix, HostFix, RequestFix
-from osc_traitsched.core.explain.option_impact import (
-    Matched,
-    not_refusing,
-    option_impacts,
-    release_impacts,
-    variations,
-    without_evidence,
+from osc_traitsched.core.explain.doubts import Alternatives, Doubts, not_refusing
+from osc_traitsched.core.explain.explanation import (
+    Explanation,
+    compared,
+    other_request,
 )
+from osc_traitsched.core.explain.fix import Fix, HostFix, RequestFix
+from osc_traitsched.core.explain.judge import given, judge, queries_of, with_doubts
+from osc_traitsched.core.explain.judgement import Judgement
+from osc_traitsched.core.explain.order import chosen
 from osc_traitsched.core.explain.verdict import Verdict
 from osc_traitsched.core.inventory import selection
 from osc_traitsched.core.inventory.selection import Selectors
-from osc_traitsched.core.inventory.snapshot import Compute, Provider, Snapshot
+from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
 from osc_traitsched.core.inventory.trait import is_custom, nearest
 from osc_traitsched.core.nova.clause import Resource, Trait
-from osc_traitsched.core.nova.filter import limits
-from osc_traitsched.core.nova.filter.state import host_states
 from osc_traitsched.core.nova.question import Question
-from osc_traitsched.core.nova.request import Request
-from osc_traitsched.core.placement.facts import Amount, Facts, Room, roots_of
+from osc_traitsched.core.placement.facts import Facts, Room
 from osc_traitsched.core.placement.facts import roots_in_answer as given_roots
-from osc_traitsched.core.placement.matcher import Matcher, amounts
-
-# Input of the I/O filter that the list of hypervisors lacks.
-
-
-def with_builds(
-    cloud: Cloud, question: Question, computes: Iterable[Compute]
-) -> tuple[Compute, ...]:
-    """Compute nodes with an upper bound of servers being built on each.
-
-    Builds are read only if an enabled filter needs them to pass a host. They are read
-    after the nodes, so that builds that started in between count.
-    """
-    nodes = tuple(computes)
-    hosts = host_states(nodes, question.aggregates)
-    if question.nodes is not None or not limits.needs_builds(
-        hosts, question.assumptions
-    ):
-        return nodes
-    found = existing_servers.by_host(cloud)
-    if found is None:
-        return nodes
-    return tuple(
-        dataclasses.replace(node, builds=found.get(node.service_host, 0))
-        for node in nodes
-    )
-
-
-# Reading in several threads.
-
-
-_K = TypeVar("_K")
-_T = TypeVar("_T")
-
-#: So many threads read values of one kind: Placement often has only a few workers, and
-#: serves others, too.
-_AT_ONCE = 2
-
-
-class Later(Generic[_T]):
-    """A value that a daemon thread starts to compute at once.
-
-    A service that hangs does not keep the process.
-    """
-
-    def __init__(self, work: Callable[[], _T]) -> None:
-        self._work = work
-        self._values: list[_T] = []
-        self._error: BaseException | None = None
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
-
-    def value(self) -> _T:
-        """Wait for the value; raise the error of its thread."""
-        self._thread.join()
-        if self._error is not None:
-            raise self._error
-        (value,) = self._values
-        return value
-
-    def _run(self) -> None:
-        try:
-            self._values.append(self._work())
-        except BaseException as exc:
-            self._error = exc
-
-
-class LaterOfEach(Generic[_K, _T]):
-    """Values of several keys, computed by a few threads, in the order of the keys.
-
-    After an error in one thread the others continue.
-    """
-
-    def __init__(self, work: Callable[[_K], _T], keys: Iterable[_K]) -> None:
-        self._waiting: queue.SimpleQueue[_K] = queue.SimpleQueue()
-        for key in keys:
-            self._waiting.put(key)
-        self._work = work
-        threads = range(min(_AT_ONCE, self._waiting.qsize()))
-        self._parts = [Later(self._some) for _ in threads]
-
-    def values(self) -> dict[_K, _T]:
-        """Wait for the values; raise the first thread's error."""
-        return {key: each for part in self._parts for key, each in part.value().items()}
-
-    def _some(self) -> dict[_K, _T]:
-        found: dict[_K, _T] = {}
-        while True:
-            try:
-                key = self._waiting.get_nowait()
-            except queue.Empty:
-                return found
-            found[key] = self._work(key)
-
 
 # From a question to its explanation: read, judge, and try fixes.
 
@@ -187,73 +90,93 @@ def explain(
     """
     start = _start(cloud, question)
     if start.request is None or _is_unrestricted(start):
-        return start
+        return Explanation(start)
     nodes = lookup.computes(cloud) if question.nodes is None else question.nodes
     nodes = with_builds(cloud, question, nodes)
-    computes = {compute.uuid: compute for compute in nodes}
-    start = dataclasses.replace(start, computes=computes)
     try:
-        asked = own_filters.answered(question, nodes, own)
-        start = dataclasses.replace(start, question=asked)
-        explanation, matcher = _settled(cloud, start, named, want_figures, own)
+        start = dataclasses.replace(
+            start,
+            question=own_filters.answered(question, nodes, own),
+            computes={compute.uuid: compute for compute in nodes},
+        )
+        explanation = _settled(cloud, start, named, want_figures, own)
     except Refusal as refusal:
-        return Explanation(question, refusal=refusal)
+        return Explanation(Judgement(question, refusal=refusal))
     except PlacementRefuses as refusal:
         return _refused(cloud, start, refusal)
-    explanation = comparison.compared(explanation)
-    failure = explanation.filter_failure
-    if failure is not None:
-        return dataclasses.replace(explanation, refusal=explanation.refusal or failure)
-    try:
-        explanation = chosen(explanation)
-    except Refusal as refusal:
-        return dataclasses.replace(explanation, refusal=explanation.refusal or refusal)
+    explanation = dataclasses.replace(
+        explanation, without_set=compared(explanation.judgement)
+    )
+    judgement = _ordered(explanation.judgement)
+    explanation = dataclasses.replace(explanation, judgement=judgement)
+    is_ended = judgement.refusal is not None and judgement.refusal is not start.refusal
     if want_fixes is None:
-        want_fixes = not explanation.has_room
-    if not want_fixes:
+        want_fixes = not judgement.has_room
+    if not want_fixes or is_ended:
         return explanation
-    verdict, facts = explanation.verdict, explanation.facts
+    return _with_fixes(cloud, question, explanation)
+
+
+def _ordered(judgement: Judgement) -> Judgement:
+    """The judgement with the order of its candidates, or the refusal that ends it."""
+    refusal = judgement.filter_failure
+    if refusal is None:
+        try:
+            return chosen(judgement)
+        except Refusal as of_weighers:
+            refusal = of_weighers
+    return dataclasses.replace(judgement, refusal=judgement.refusal or refusal)
+
+
+def _with_fixes(
+    cloud: Cloud, question: Question, explanation: Explanation
+) -> Explanation:
+    """The explanation with fixes that were tried, and advice.
+
+    :param question: as it was asked
+    """
+    judgement = explanation.judgement
+    verdict, facts = judgement.verdict, judgement.facts
     if verdict is None or facts is None:
         return explanation
-    typos, corrections = _typos(cloud, explanation, facts)
-    found = [
+    typos, corrections = _typos(cloud, judgement, facts)
+    tried = [
         each
-        for each in fixes(cloud, explanation, matcher)
+        for each in fixes(cloud, judgement)
         if not any(getattr(c, "name", None) in typos for c in each.changes)
         and (each.scope is not fix.Scope.DECISION or len(each.changes) == 1)
     ]
-    advice = fix.advice(question, verdict, facts, explanation.computes)
+    advice = fix.advice(question, verdict, facts, judgement.computes)
     return dataclasses.replace(
         explanation,
-        fixes=_for_all(cloud, explanation, found),
+        fixes=_for_all(cloud, judgement, tried),
         advice=(*corrections, *advice),
     )
 
 
-def _refused(
-    cloud: Cloud, start: Explanation, refusal: PlacementRefuses
-) -> Explanation:
+def _refused(cloud: Cloud, start: Judgement, refusal: PlacementRefuses) -> Explanation:
     """The start with Placement's refusal, and the trait that was meant, if any."""
-    found, advice = missing_trait(cloud, start.question, refusal)
-    return dataclasses.replace(start, refusal=start.refusal or found, advice=advice)
+    named, advice = missing_trait(cloud, start.question, refusal)
+    judgement = dataclasses.replace(start, refusal=start.refusal or named)
+    return Explanation(judgement, advice=advice)
 
 
-def _start(cloud: Cloud, question: Question) -> Explanation:
-    start = Explanation(question)
+def _start(cloud: Cloud, question: Question) -> Judgement:
+    start = Judgement(question)
     try:
         question.check_enabled()
         request = question.request()
         check_visible(cloud, question)
     except Refusal as refusal:
-        others = not_refusing(question)
-        return dataclasses.replace(start, refusal=refusal, release_impacts=others)
+        doubts = Doubts(releases=not_refusing(question))
+        return dataclasses.replace(start, refusal=refusal, doubts=doubts)
     except NotForProject as refusal:
         return dataclasses.replace(start, refusal=refusal)
     unavailable = zone_refusal(cloud, question)
     return dataclasses.replace(start, request=request, refusal=unavailable)
 
 
-def _is_unrestricted(start: Explanation) -> bool:
+def _is_unrestricted(start: Judgement) -> bool:
     """Whether nova-api rejects the zone, and no aggregate stands for it.
 
     Placement's answer would mislead then.
@@ -264,11 +187,11 @@ def _is_unrestricted(start: Explanation) -> bool:
 
 def _settled(
     cloud: Cloud,
-    start: Explanation,
+    start: Judgement,
     named: Sequence[str],
     want_figures: bool,
     own: OwnSources | None,
-) -> tuple[Explanation, Matcher]:
+) -> Explanation:
     """Judge every host; judge again if Placement disagrees.
 
     The cloud may have changed between two reads.
@@ -276,18 +199,18 @@ def _settled(
     :raises Refusal: if Nova rejects the request on the second reading
     :raises PlacementRefuses: if Placement rejects the query
     """
-    explanation, matcher = _judged(cloud, start, named, want_figures)
-    verdict = explanation.verdict
-    if (verdict is None or verdict.agrees) and not explanation.is_in_doubt:
-        return explanation, matcher
+    explanation = _judged(cloud, start, named, want_figures)
+    judgement = explanation.judgement
+    verdict = judgement.verdict
+    if (verdict is None or verdict.agrees) and not judgement.is_in_doubt:
+        return explanation
     again = _read_again(cloud, start, own)
-    explanation, matcher = _judged(cloud, again, named, want_figures)
-    return _with_cut_off(cloud.placement, explanation), matcher
+    explanation = _judged(cloud, again, named, want_figures)
+    judgement = _with_cut_off(cloud.placement, explanation.judgement)
+    return dataclasses.replace(explanation, judgement=judgement)
 
 
-def _read_again(
-    cloud: Cloud, start: Explanation, own: OwnSources | None
-) -> Explanation:
+def _read_again(cloud: Cloud, start: Judgement, own: OwnSources | None) -> Judgement:
     """The start, with Nova's hosts and aggregates read again."""
     computes = tuple(read.computes(cloud.compute))
     question = dataclasses.replace(
@@ -306,157 +229,49 @@ def _read_again(
 
 
 def _judged(
-    cloud: Cloud, start: Explanation, named: Sequence[str], want_figures: bool
-) -> tuple[Explanation, Matcher]:
-    placement = cloud.placement
-    request = start.request or start.question.request()
-    computes = tuple(start.question.computes or start.computes.values())
-    switched = variations(start.question, request)
-    plain = without_evidence(start.question)
-    tried = (*switched, plain) if plain else switched
-    asked = [request, *(v.request for v in tried if v.request)]
-    asked += comparison.other_request(start.question, request)
-    requests = [each for one in asked for each in (one, one.fallback) if each]
+    cloud: Cloud, start: Judgement, named: Sequence[str], want_figures: bool
+) -> Explanation:
+    """Read what the request and its alternatives need, and judge every host."""
+    placement, question = cloud.placement, start.question
+    request = start.request or question.request()
+    computes = tuple(question.computes or start.computes.values())
+    alternatives = Alternatives.of(question, request)
+    more = other_request(question, request)
+    requests = [*queries_of(request), *alternatives.queries]
+    requests += [query for each in more for query in queries_of(each)]
     # These reads run while Placement works on Nova's query.
     listed = Later(functools.partial(read.providers, placement))
-    offers = _offers(placement, request, requests)
+    offers = offers_of(placement, request, requests)
     answer = allocation_candidates.ask(placement, request)
-    there = _with_roots(placement, listed.value(), answer.roots)
-    snapshot = with_nova(placement, there, start, computes)
+    there = with_roots(placement, listed.value(), answer.roots)
+    snapshot = with_nova(placement, there, question, start.computes)
     figures = not answer.roots and len(snapshot.by_uuid) <= _MOST_WITH_FIGURES
-    found = allocation_candidates.gather(
+    facts = allocation_candidates.gather(
         placement, snapshot, requests, answer, figures, offers.values
     )
-    filtered = filtering(start.question, computes).beside(request.clauses, found.traits)
-    found = dataclasses.replace(found, filtered=filtered.kept_out)
-    first, second = by_weight(request, found)
-    matcher = matcher_of(first, filtered, found)
-    other = matcher_of(second, filtered, found) if second else None
-    verdict = verdicts.evaluate(matcher, found, other)
-    chosen = _named(named, snapshot)
-    shown = chosen or _examples(verdict, found)
+    nodes = {each.uuid: each for each in computes}
+    judgement = judge(question, request, facts, nodes, answer)
+    hosts = _named(named, snapshot)
+    facts, short = judgement.facts or facts, _short(judgement)
     if want_figures:
-        found = allocation_candidates.with_figures(
-            placement, found, _short(verdict, found)
+        facts = allocation_candidates.with_figures(placement, facts, short)
+    # The inventories are read while the alternatives are tried.
+    shown = hosts or _examples(judgement, short)
+    described = Later(
+        functools.partial(
+            allocation_candidates.with_inventories, placement, facts, shown
         )
-    # The inventories are read while the options are tried.
-    read_more = functools.partial(
-        allocation_candidates.with_inventories, placement, found, shown
     )
-    described = Later(read_more)
-    now = Matched(start.question, found, verdict, filtered, computes)
-    explanation = dataclasses.replace(
-        start,
-        verdict=verdict,
-        named=chosen,
-        allocation_request_counts=answer.counts,
-        option_impacts=option_impacts(now, switched),
-        release_impacts=release_impacts(now, switched),
-        hosts_without_evidence=now.without_evidence(plain),
-        filtering=filtered,
+    judgement = dataclasses.replace(
+        with_doubts(judgement, alternatives),
+        computes=start.computes,
         facts=described.value(),
-        refusal=start.refusal or root_refusal(answer, found.candidates),
+        refusal=start.refusal or judgement.refusal,
     )
-    sure = {
-        root
-        for root in found.candidates - filtered.all_kept_out
-        if not filtered.doubts(root)
-    }
-    is_limited = may_hide_all(answer, request, sure, snapshot)
-    return dataclasses.replace(explanation, is_limited=is_limited), matcher
+    return Explanation(judgement, named=hosts)
 
 
-def _offers(
-    placement: Service, request: Request, requests: Iterable[Request]
-) -> LaterOfEach[Amount, frozenset[str]]:
-    """The providers that can give each amount of all requests.
-
-    What Placement rejects of a varied request is no refusal of this one.
-    """
-    own = amounts((*request.clauses, *(request.fallback or request).clauses))
-
-    def offers(amount: Amount) -> frozenset[str]:
-        if amount in own:
-            return allocation_candidates.offers(placement, amount)
-        return allocation_candidates.offers_if_possible(placement, amount)
-
-    every = amounts(clause for each in requests for clause in each.clauses)
-    return LaterOfEach(offers, every)
-
-
-def _with_roots(
-    placement: Service, listed: Snapshot, roots: frozenset[str]
-) -> Snapshot:
-    """The providers, read again if the answer has a root that is new."""
-    return listed if roots <= listed.by_uuid.keys() else read.providers(placement)
-
-
-def with_nova(
-    placement: Service,
-    listed: Snapshot,
-    start: Explanation,
-    computes: Sequence[Compute],
-) -> Snapshot:
-    """The providers with Nova's view of them."""
-    snapshot = listed.with_nova(read.view(computes, start.question.aggregates))
-    if start.question.nodes is None:
-        return read.with_unlisted(placement, snapshot)
-    return snapshot.restricted_to(start.computes)
-
-
-def matcher_of(request: Request, filtered: Filtering, found: Facts) -> Matcher:
-    """What judges one query together with the host filters."""
-    clauses = (*request.clauses, *filtered.conditions)
-    return Matcher(clauses, request.group_policy, found, request.same_subtree)
-
-
-def root_refusal(
-    answer: allocation_candidates.Answer, hosts: Set[str]
-) -> Refusal | None:
-    """The end of a request that takes nothing from any of these hosts' own providers.
-
-    nova/scheduler/manager.py, ``_schedule``: such a host "did not have a matching
-    allocation_request".
-
-    :param hosts: UUIDs in the answer
-    """
-    requests = answer.body["allocation_requests"]
-    gives = any(hosts & each["allocations"].keys() for each in requests)
-    return nothing_from_root() if hosts and not gives else None
-
-
-def nothing_from_root() -> Refusal:
-    """The refusal of :func:`root_refusal`."""
-    return Refusal("NoValidHost", "nothing-from-root", (), "scheduler")
-
-
-def may_hide_all(
-    answer: allocation_candidates.Answer,
-    request: Request,
-    roots: Set[str],
-    snapshot: Snapshot,
-) -> bool:
-    """Whether Nova's limit of results may leave none of the roots.
-
-    Which results the limit leaves may differ from answer to answer (placement/objects/
-    allocation_candidate.py, ``_merge_candidates``).
-
-    :param answer: without the limit
-    """
-    limit, left = request.limit, iter(answer.body["allocation_requests"])
-    if limit is None or max(answer.counts) <= limit:
-        return False
-    for number in answer.counts:
-        others = sum(
-            not roots & roots_of(each["allocations"], snapshot)
-            for each in itertools.islice(left, number)
-        )
-        if others < min(number, limit):
-            return False
-    return True
-
-
-def _with_cut_off(placement: Service, found: Explanation) -> Explanation:
+def _with_cut_off(placement: Service, found: Judgement) -> Judgement:
     """Count the hosts that only a cut answer of Placement lacks.
 
     Placement limits its answers without a message (placement.conf,
@@ -489,37 +304,25 @@ def _with_cut_off(placement: Service, found: Explanation) -> Explanation:
     )
 
 
-def by_weight(request: Request, found: Facts) -> tuple[Request, Request | None]:
-    """Nova's queries, the one that explains the hosts first.
-
-    If no host has PCPU, that is the second one, which asks for VCPU.
-    """
-    pinned = [a for a in amounts(request.clauses) if a[0] == "PCPU"]
-    if request.fallback and not any(found.offers[amount] for amount in pinned):
-        return request.fallback, request
-    return request, request.fallback
-
-
 def _named(patterns: Sequence[str], snapshot: Snapshot) -> tuple[Provider, ...]:
     wanted = Selectors(hosts=tuple(patterns))
     return selection.select(wanted, snapshot).providers
 
 
-def _examples(verdict: Verdict, found: Facts) -> tuple[Provider, ...]:
+def _examples(judgement: Judgement, short: Collection[Provider]) -> list[Provider]:
     """Hosts without room, one for each set of reasons."""
-    short = {host.uuid for host in _short(verdict, found)}
-    groups = verdicts.grouped_rejections(verdict, found.snapshot.hosts)
-    stand = [hosts[0] for _, hosts in groups if hosts[0].uuid in short]
-    return tuple(stand[:_MOST_FIGURES])
+    stand = [hosts[0] for _, hosts in judgement.grouped_rejections]
+    return [host for host in stand if host in short][:_MOST_FIGURES]
 
 
-def _short(verdict: Verdict, found: Facts) -> list[Provider]:
-    return [
+def _short(judgement: Judgement) -> tuple[Provider, ...]:
+    """Hosts that are short of an amount."""
+    return tuple(
         host
-        for host in found.snapshot.hosts
-        if (rejection := verdict.rejections.get(host.uuid)) is not None
+        for host in judgement.hosts
+        if (rejection := judgement.rejections.get(host.uuid)) is not None
         and any(isinstance(each, Resource) for each in rejection.involved)
-    ]
+    )
 
 
 # Fixes: each change is tried first.
@@ -530,45 +333,45 @@ def _short(verdict: Verdict, found: Facts) -> list[Provider]:
 _MOST_ANSWERS = 100
 
 
-def fixes(cloud: Cloud, explanation: Explanation, matcher: Matcher) -> tuple[Fix, ...]:
+def fixes(cloud: Cloud, judgement: Judgement) -> tuple[Fix, ...]:
     """Fixes that work, safest first.
 
     Placement tries changes of the request; the matcher tries changes of hosts.
     """
-    verdict, facts = explanation.verdict, explanation.facts
-    if verdict is None or facts is None or explanation.is_limited:
+    verdict, facts = judgement.verdict, judgement.facts
+    if verdict is None or facts is None or judgement.is_limited:
         # A host that is gained may be hidden, too.
         return ()
-    question = explanation.question
-    placement = cloud.placement
-    on_hosts = _on_hosts(explanation, matcher, verdict)
+    question = judgement.question
+    on_hosts = _on_hosts(judgement, verdict)
     if facts.cut_off or question.is_kept:
         # A cut answer does not show the hosts that a change loses.
         return fix.safest_first(on_hosts)
     on_request = fix.on_request(question, facts, verdict)
-    formats = _formats(cloud, explanation, on_request)
-    helping = functools.partial(_helping, placement, explanation)
+    formats = _formats(cloud, judgement, on_request)
+    helping = functools.partial(_helping, cloud.placement, judgement)
     return fix.safest_first([*on_hosts, *helping(on_request), *helping(formats)])
 
 
 def _for_all(
-    cloud: Cloud, explanation: Explanation, found: Sequence[Fix]
+    cloud: Cloud, judgement: Judgement, found: Sequence[Fix]
 ) -> tuple[Fix, ...]:
     """The fixes that make room for all requested servers, else the nearest ones."""
-    facts, number = explanation.facts, explanation.question.spec.count
+    facts, number = judgement.facts, judgement.question.spec.count
     if facts is None or number == 1:
         return tuple(found)
     roots = {root for each in found if isinstance(each, HostFix) for root in each.hosts}
-    hosts = [host for host in explanation.hosts if host.uuid in roots]
+    hosts = [host for host in judgement.hosts if host.uuid in roots]
     facts = allocation_candidates.with_figures(cloud.placement, facts, hosts)
     counted: list[tuple[Room, Fix]] = []
     for each in found:
         if isinstance(each, HostFix):
-            room = room_with(explanation, each, facts)
+            room = room_with(judgement, each, facts)
         else:
-            after = explain(cloud, each.applied(explanation.question), want_fixes=False)
+            asked = each.applied(judgement.question)
+            after = explain(cloud, asked, want_fixes=False).judgement
             room = after.room if after.refusal is None else Room(0, 0)
-        if room.most > explanation.room.most:
+        if room.most > judgement.room.most:
             counted.append((room, dataclasses.replace(each, room=room)))
     enough = tuple(each for room, each in counted if room.least >= number)
     counted.sort(key=lambda pair: (pair[1].scope is fix.Scope.DECISION, -pair[0].least))
@@ -576,66 +379,70 @@ def _for_all(
 
 
 def _typos(
-    cloud: Cloud, explanation: Explanation, facts: Facts
+    cloud: Cloud, judgement: Judgement, facts: Facts
 ) -> tuple[Set[str], tuple[fix.Advice, ...]]:
     """Required custom traits of no host that are like one that hosts have; corrections.
 
     To give such a trait to a host would write a typo into a second place.
     """
-    traits = [each for each in explanation.clauses if isinstance(each, Trait)]
+    traits = [each for each in judgement.clauses if isinstance(each, Trait)]
     unmet = {t.name for t in traits if is_custom(t.name) and not t.forbidden}
     unmet.difference_update(*facts.traits.values())
-    if not unmet or explanation.request is None:
+    if not unmet or judgement.request is None:
         return frozenset(), ()
     had = read.known_traits(cloud.placement, associated=True)
     typos = {name for name in unmet if nearest(name, had)}
-    named = {getattr(each, "name", "") for each in explanation.request.clauses}
+    named = {getattr(each, "name", "") for each in judgement.request.clauses}
     known = had | (named - typos)
-    wrong = fix.misspelled(explanation.question, explanation.request, known)
+    wrong = fix.misspelled(judgement.question, judgement.request, known)
     return typos, wrong[1] if wrong else ()
 
 
-def _on_hosts(
-    explanation: Explanation, matcher: Matcher, verdict: Verdict
-) -> tuple[HostFix, ...]:
-    may_fail = (each.name for each in explanation.may_fail)
-    question, computes = explanation.question, explanation.computes
-    return fix.on_hosts(matcher, verdict, question, computes, may_fail)
+def _on_hosts(judgement: Judgement, verdict: Verdict) -> tuple[HostFix, ...]:
+    if judgement.matcher is None:
+        return ()
+    may_fail = (each.name for each in judgement.may_fail)
+    question, computes = judgement.question, judgement.computes
+    return fix.on_hosts(judgement.matcher, verdict, question, computes, may_fail)
 
 
 def _formats(
-    cloud: Cloud, explanation: Explanation, on_request: Iterable[RequestFix]
+    cloud: Cloud, judgement: Judgement, on_request: Iterable[RequestFix]
 ) -> Iterator[RequestFix]:
-    image = explanation.question.image
+    image = judgement.question.image
     if image is None or not image.get("name"):
         return
     if any(fix.changes_format(each) for each in on_request):
         images = lookup.images(cloud, {"name": f"eq:{image['name']}"})
-        yield from fix.other_formats(explanation.question, images)
+        yield from fix.other_formats(judgement.question, images)
 
 
 def _helping(
-    placement: Service, explanation: Explanation, proposals: Iterable[RequestFix]
+    placement: Service, judgement: Judgement, proposals: Iterable[RequestFix]
 ) -> Iterator[RequestFix]:
     """Changes of the request that gain more hosts than they lose."""
-    found = explanation.facts
-    if found is None:
+    facts = judgement.facts
+    if facts is None:
         return
-    hosts = {host.uuid for host in explanation.hosts}
-    now = {host.uuid for host in explanation.candidates}
+    hosts = {host.uuid for host in judgement.hosts}
+    now = {host.uuid for host in judgement.candidates}
     most = None if now else _MOST_ANSWERS
     for proposal in proposals:
-        question = proposal.applied(explanation.question)
+        question = proposal.applied(judgement.question)
         try:
-            answer = allocation_candidates.ask(placement, question.request(), most)
+            request = question.request()
+            answer = allocation_candidates.ask(placement, request, most)
+            roots = given_roots(answer.body, facts.snapshot)
+            candidates = dataclasses.replace(facts, candidates=roots)
+            after = given(question, request, candidates, judgement.computes, answer)
         except (Refusal, PlacementRefuses):
             continue
-        roots = given_roots(answer.body, found.snapshot)
-        after = _Passing.of(explanation, question, roots)
-        gained, lost = (after.sure & hosts) - now, now - after.possible
+        possible = after.candidate_uuids if after.filter_failure is None else set()
+        sure = possible - {host.uuid for host in after.uncertain}
+        gained, lost = (sure & hosts) - now, now - possible
         is_sure = bool(gained)
         if not is_sure and not lost:
-            gained = (after.possible & hosts) - now
+            gained = (possible & hosts) - now
         if len(gained) > len(lost):
             yield dataclasses.replace(
                 proposal,
@@ -644,33 +451,3 @@ def _helping(
                 is_cut=most is not None and max(answer.counts) >= most,
                 deciding=() if is_sure else after.deciding(gained),
             )
-
-
-@dataclasses.dataclass(frozen=True)
-class _Passing:
-    """Hosts that surely pass the host filters, and hosts that may pass."""
-
-    sure: frozenset[str]
-    possible: frozenset[str]
-    found: Filtering
-    may_fail: tuple[str, ...] = ()
-
-    @classmethod
-    def of(
-        cls, explanation: Explanation, question: Question, given: frozenset[str]
-    ) -> _Passing:
-        computes = explanation.computes
-        nodes = [computes[root] for root in given if root in computes]
-        found = filtering(question, nodes)
-        failures = tuple(found.failures(given))
-        if any(each.is_sure for each in failures):
-            return cls(frozenset(), frozenset(), found)
-        sure = frozenset(root for root in given if not found.doubts(root))
-        names = tuple(dict.fromkeys(each.name for each in failures))
-        possible = given - found.all_kept_out
-        return cls(frozenset() if names else sure, possible, found, names)
-
-    def deciding(self, roots: Iterable[str]) -> tuple[str, ...]:
-        """Filters that decide about these hosts with unknown results."""
-        names = (*self.found.deciding(roots), *self.may_fail)
-        return tuple(dict.fromkeys(names))

@@ -124,8 +124,8 @@ def host(
 def _facts(cloud: Cloud, found: Capacity) -> Facts:
     """What was read for the flavors; providers alone if Nova rejects every flavor."""
     for fit in found.flavors:
-        if fit.explanation.facts is not None:
-            return fit.explanation.facts
+        if fit.judgement.facts is not None:
+            return fit.judgement.facts
     nothing = frozenset[str]()
     aggregates = read.host_aggregates(read.aggregates(cloud.compute))
     hosts = _hosts(cloud).with_nova(Nova(lookup.computes(cloud), aggregates))

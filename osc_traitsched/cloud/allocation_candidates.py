@@ -17,35 +17,22 @@ from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
 from osc_traitsched.core.nova.clause import Clause, MemberOf, RootTrait, Trait
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement import facts, matcher
-from osc_traitsched.core.placement.facts import Amount, Facts, Stock
+from osc_traitsched.core.placement.facts import Amount, Facts, PlacementAnswer, Stock
 from osc_traitsched.core.placement.facts import roots_in_answer as given_roots
 from osc_traitsched.core.placement.limits import demands, limits
 
 # Asks Placement what nova-scheduler would ask: ``GET /allocation_candidates``.
 
 
-@dataclasses.dataclass(frozen=True)
-class Answer:
-    """What Placement gave for Nova's own query.
-
-    :ivar roots: UUIDs of the hosts that could take the server
-    :ivar counts: how many allocation requests there are for each of Nova's queries, of
-        which it takes no more than its limit each
-    :ivar body: Placement's answer, as it came
-    """
-
-    roots: frozenset[str]
-    counts: tuple[int, ...]
-    body: Mapping[str, Any]
-
-
 #: What Placement gives for a query that was not sent.
-NOTHING = Answer(
+NOTHING = PlacementAnswer(
     frozenset(), (0,), {"allocation_requests": [], "provider_summaries": {}}
 )
 
 
-def ask(placement: Service, request: Request, most: int | None = None) -> Answer:
+def ask(
+    placement: Service, request: Request, most: int | None = None
+) -> PlacementAnswer:
     """Ask Placement what Nova would ask, but for the limit.
 
     With a dedicated CPU policy Nova asks a second time, and takes both answers.
@@ -67,7 +54,7 @@ def ask(placement: Service, request: Request, most: int | None = None) -> Answer
         },
     }
     counts = (*answer.counts, *second.counts)
-    return Answer(answer.roots | second.roots, counts, body)
+    return PlacementAnswer(answer.roots | second.roots, counts, body)
 
 
 def given_alone(
@@ -104,7 +91,7 @@ def refusals() -> Iterator[None]:
         raise
 
 
-def _answer(placement: Service, request: Request, most: int | None) -> Answer:
+def _answer(placement: Service, request: Request, most: int | None) -> PlacementAnswer:
     query = dataclasses.replace(request, limit=most).query()
     path = f"/allocation_candidates?{query}"
     with refusals():
@@ -112,7 +99,7 @@ def _answer(placement: Service, request: Request, most: int | None) -> Answer:
     roots = frozenset(
         summary["root_provider_uuid"] for summary in body["provider_summaries"].values()
     )
-    return Answer(roots, (len(body["allocation_requests"]),), body)
+    return PlacementAnswer(roots, (len(body["allocation_requests"]),), body)
 
 
 # Reads what explains Placement's answer: the facts that hosts are matched by.
@@ -143,7 +130,7 @@ def gather(
     placement: Service,
     snapshot: Snapshot,
     requests: Iterable[Request],
-    answer: Answer,
+    answer: PlacementAnswer,
     figures: bool,
     known: Callable[[], Mapping[Amount, frozenset[str]]] = dict,
 ) -> Facts:

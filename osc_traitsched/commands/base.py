@@ -28,6 +28,7 @@ from osc_traitsched.cloud.connection import TIMEOUT, HttpCloud
 from osc_traitsched.cloud.service import Cloud, unread
 from osc_traitsched.commands import arguments
 from osc_traitsched.core import errors
+from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.errors import Mistakes, TraitSchedError
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.paste import Option
@@ -141,6 +142,13 @@ class ExitCode(enum.IntEnum):
 
     INTERRUPTED = 130
     """Ctrl-C; a shell's code for SIGINT."""
+
+    @classmethod
+    def of(cls, answer: Answer) -> ExitCode:
+        """The code of an answer about hosts."""
+        if answer.is_open:
+            return cls.UNKNOWN
+        return cls.DONE if answer is Answer.YES else cls.NO_HOST
 
 
 #: Codes of errors; a class that is not here has the code of its nearest base.

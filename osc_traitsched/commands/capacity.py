@@ -15,6 +15,7 @@ from osc_traitsched.commands import (
     scheduler_args,
 )
 from osc_traitsched.commands.base import ExitCode
+from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.inventory.selection import Selectors
 from osc_traitsched.core.servers.capacity import (
@@ -151,17 +152,12 @@ def _query(args: argparse.Namespace) -> CapacityQuery:
 
 
 def _exit_code(found: Capacity, wanted: int | None) -> ExitCode:
-    rooms = [each.after or each.room for each in found.flavors]
-    may_fail = any(each.explanation.may_be_rejected for each in found.flavors)
-    least = 1 if wanted is None else wanted
-    short = [f for f, room in zip(found.flavors, rooms) if room.most < least]
-    depends = [each for each in short if each.explanation.depends]
     if wanted is None:
-        if any(room.least for room in rooms) and not may_fail:
-            return ExitCode.DONE
-        is_unknown = depends or len(short) < len(rooms)
-        return ExitCode.UNKNOWN if is_unknown else ExitCode.NO_HOST
+        return ExitCode.of(Answer.best(each.answer for each in found.flavors))
+    rooms = [each.after or each.room for each in found.flavors]
+    short = [f for f, room in zip(found.flavors, rooms) if room.most < wanted]
+    depends = [each for each in short if each.judgement.answer is Answer.DEPENDS]
     if found.rejected or len(depends) < len(short):
         return ExitCode.FINDINGS
-    is_sure = all(room.least >= wanted for room in rooms) and not may_fail
+    is_sure = all(room.least >= wanted for room in rooms)
     return ExitCode.DONE if is_sure else ExitCode.UNKNOWN

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import functools
-import itertools
 import json
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -21,10 +20,11 @@ from osc_traitsched.app.own_filters import OwnSources
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.commands import arguments, base, request_args, scheduler_args
 from osc_traitsched.commands.base import ExitCode
+from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.errors import AnswerIsNo, BadUsage
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.filtering import Filtering
-from osc_traitsched.core.nova.evidence import unconfirmed
+from osc_traitsched.core.explain.judgement import Judgement
 from osc_traitsched.core.nova.filter.state import Passes, Raises, Unknown
 from osc_traitsched.core.nova.own import PluginJudgment, Weighed
 from osc_traitsched.core.nova.question import ServerSpec
@@ -233,11 +233,12 @@ class Explain(base.Command):
         if not asked.flavor:
             return self._by_flavor(asked, sources, args)
         explained = explainer(args, sources)
-        found = explained(cloud, request.question(cloud, asked, sources))
-        if found.facts is not None and found.facts.vanished:
-            base.LOG.warning("%s", terminal.vanished(found.facts.vanished))
-        self.app.stdout.write(self._text(found, args) + "\n")
-        return exit_code(found)
+        explanation = explained(cloud, request.question(cloud, asked, sources))
+        facts = explanation.judgement.facts
+        if facts is not None and facts.vanished:
+            base.LOG.warning("%s", terminal.vanished(facts.vanished))
+        self.app.stdout.write(self._text(explanation, args) + "\n")
+        return exit_code(explanation.judgement)
 
     def _by_flavor(
         self, asked: ServerSpec, sources: SettingsSources, args: argparse.Namespace
@@ -247,22 +248,21 @@ class Explain(base.Command):
         if any(of_one) or args.count > 1:
             raise BadUsage("--count, --fixes, --own and --nova-python need FLAVOR")
         found = flavors.by_flavor(self.cloud(), asked, sources)
-        for line in dict.fromkeys(itertools.chain(*map(by_flavor.remarks, found))):
+        for line in by_flavor.remarks(found):
             base.LOG.warning("%s", line)
         text = self.answer(by_flavor.lines(found))
         if args.format != "text":
             text = printed(by_flavor.document(found), args.format)
         self.app.stdout.write(f"{text}\n")
-        codes = {exit_code(each) for each in found}
-        best = (ExitCode.DONE, ExitCode.UNKNOWN)
-        return next((code for code in best if code in codes), ExitCode.NO_HOST)
+        return ExitCode.of(Answer.best(each.answer for each in found))
 
-    def _text(self, found: Explanation, args: argparse.Namespace) -> str:
-        options = self.repeated_options
+    def _text(self, explanation: Explanation, args: argparse.Namespace) -> str:
+        options, shown = self.repeated_options, explanation.named
         if args.format == "text":
-            shown, width = found.named, self.width
-            return self.answer(prose.lines(found, shown, args.long, options, width))
-        whole = document.document(found, found.named or found.hosts, options)
+            text = prose.lines(explanation, shown, args.long, options, self.width)
+            return self.answer(text)
+        shown = shown or explanation.judgement.hosts
+        whole = document.document(explanation, shown, options)
         return printed(whole, args.format)
 
 
@@ -326,19 +326,11 @@ def _yaml(whole: object) -> str:
     return yaml.safe_dump(whole, sort_keys=False).rstrip()
 
 
-def exit_code(found: Explanation) -> ExitCode:
+def exit_code(judgement: Judgement) -> ExitCode:
     """Exit code of explain: for a host, no host, or a doubt."""
-    if found.refusal is not None:
-        return ExitCode.NO_HOST
-    if found.is_in_doubt:
+    if judgement.refusal is None and judgement.is_in_doubt:
         return ExitCode.CONTRADICTION
-    if found.depends:
-        return ExitCode.UNKNOWN
-    if not found.has_room:
-        return ExitCode.NO_HOST
-    may_fail = found.is_uncertain or found.may_be_rejected
-    is_sure = found.is_room_sure and not may_fail
-    return ExitCode.DONE if is_sure else ExitCode.UNKNOWN
+    return ExitCode.of(judgement.answer)
 
 
 # openstack trait-sched candidates.
@@ -412,17 +404,12 @@ class ListCandidates(base.Lister):
         found = candidates.candidates(cloud, question, own)
         for line in _warnings(found):
             base.LOG.warning("%s", line)
+        self.exit_code = ExitCode.of(found.judgement.answer)
         if not found.hosts:
             self.none = views.none(found.kept_out)
-            is_sure = not found.otherwise
-            self.exit_code = ExitCode.NO_HOST if is_sure else ExitCode.UNKNOWN
-        elif question.may_need_aggregate(question.request()):
-            base.LOG.warning("%s", words.AGGREGATE_NEEDED)
-            self.exit_code = ExitCode.UNKNOWN
-        elif found.is_uncertain:
-            self.exit_code = ExitCode.UNKNOWN
-        ranking = found.ranking if args.weights else None
-        return views.rows(found.hosts[: args.limit], found.filtering, ranking)
+        ranking = found.judgement.ranking if args.weights else None
+        hosts = found.hosts[: args.limit]
+        return views.rows(hosts, found.judgement.filtering, ranking)
 
     def produce_output(
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
@@ -440,25 +427,29 @@ class ListCandidates(base.Lister):
 
 
 def _warnings(found: Candidates) -> Iterator[str]:
+    judgement, names = found.judgement, found.names
+    question, filtering = judgement.question, judgement.filtering
     if found.vanished:
         yield terminal.vanished(found.vanished)
-    question, names = found.question, found.names
-    yield from own_views.differences(question, found.filtering, names)
+    yield from own_views.differences(question, filtering, names)
     yield from filters.unread_hints(question)
-    yield from views.kept_out(found.kept_out, found.filtering)
-    yield from words.refusing(question.request(), question)
-    yield from filters.may_fail(found.may_fail, names)
-    if found.hosts and found.is_limited:
+    yield from views.kept_out(found.kept_out, filtering)
+    yield from words.refusing(judgement.request, question)
+    if judgement.may_be_rejected:
+        yield words.AGGREGATE_NEEDED
+    yield from filters.may_fail(judgement.may_fail, names)
+    if found.hosts and judgement.is_limited:
         yield (
             "Nova reads only a part of Placement's answers. Filters may reject all of "
             "them. Raise [scheduler]max_placement_results."
         )
     yield from depends.assumed(question.assumptions)
-    if found.otherwise:
-        keys = [depends.name(key) for key, _ in unconfirmed(question.assumptions)]
+    for each in judgement.turning:
+        keys = list(map(depends.name, (each.name, *each.more)))
         are = "are" if len(keys) > 1 else "is"
-        hosts = count(found.otherwise, "host")
+        hosts = count(each.otherwise, "host")
         yield f"{hosts} can take it if {listed(keys)} {are} off."
     by_uuid = {each.host.uuid: each.host.name for each in found.hosts}
-    yield from filters.unsettled(question, found.filtering, by_uuid)
-    yield from weights.order(found.ranking)
+    yield from filters.unsettled(question, filtering, by_uuid)
+    if judgement.ranking is not None:
+        yield from weights.order(judgement.ranking)

@@ -23,7 +23,7 @@ from osc_traitsched.core.nova.question import MoveKind
 from osc_traitsched.core.servers.drain import Drain
 from osc_traitsched.core.servers.failure import ServerAnswer
 from osc_traitsched.core.servers.judging import Placements
-from osc_traitsched.core.servers.moves import Can, Destinations, of_own_host
+from osc_traitsched.core.servers.moves import Destinations, of_own_host
 from osc_traitsched.text import visible
 from osc_traitsched.views import terminal
 from osc_traitsched.views.drain import document as drain_document
@@ -173,9 +173,9 @@ class ExplainServer(base.Command):
             sources,
             explain.explainer(args, sources),
         )
-        explanation = found.explanation
-        if explanation and explanation.facts and explanation.facts.vanished:
-            base.LOG.warning("%s", terminal.vanished(explanation.facts.vanished))
+        judgement = found.judgement
+        if judgement and judgement.facts and judgement.facts.vanished:
+            base.LOG.warning("%s", terminal.vanished(judgement.facts.vanished))
         self.app.stdout.write(self._text(found, args) + "\n")
         if found.problem is not None:
             raise found.problem
@@ -208,7 +208,7 @@ class ExplainServer(base.Command):
         options = self.repeated_options
         if args.format == "text":
             lines = prose.lines(found, now, args.long, options, self.width)
-            is_well = found.failure is None and found.explanation and found.state.host
+            is_well = found.failure is None and found.judgement and found.state.host
             # The verdict on its host comes below its state.
             return self.answer(lines, 1 if is_well else 0)
         return explain.printed(document.document(found, now, options), args.format)
@@ -236,15 +236,15 @@ def _add_failed(parser: argparse.ArgumentParser) -> None:
 
 def exit_code_of_failure(found: ServerAnswer) -> ExitCode:
     """The exit code of an answer about a failure."""
-    if found.explanation is None:
+    if found.judgement is None:
         return ExitCode.DONE
     if found.unrecorded:
         return ExitCode.UNKNOWN
     if found.refusals:
         return ExitCode.NO_HOST
     if found.failure is None and found.state.host:
-        return _OF_ONE_HOST[of_own_host(found.explanation, found.state.node)[0]]
-    code = explain.exit_code(found.explanation)
+        return ExitCode.of(of_own_host(found.judgement, found.state.node)[0])
+    code = explain.exit_code(found.judgement)
     is_doubtful = found.may_name_host or found.may_fail_alike
     return ExitCode.UNKNOWN if is_doubtful and code is ExitCode.DONE else code
 
@@ -260,12 +260,6 @@ _KINDS = (
     MoveKind.UNSHELVE,
     MoveKind.REBUILD,
 )
-
-_OF_ONE_HOST = {
-    Can.YES: ExitCode.DONE,
-    Can.NO: ExitCode.NO_HOST,
-    Can.UNKNOWN: ExitCode.UNKNOWN,
-}
 
 
 class ServerDestinations(base.Command):
@@ -323,7 +317,7 @@ class ServerDestinations(base.Command):
             sources,
             explain.explainer(args, sources),
         )
-        facts = found.explanation.facts if found.explanation else None
+        facts = found.judgement.facts if found.judgement else None
         if facts is not None and facts.vanished:
             base.LOG.warning("%s", terminal.vanished(facts.vanished))
         self.app.stdout.write(self._text(found, args) + "\n")
@@ -339,11 +333,11 @@ class ServerDestinations(base.Command):
 def _exit_code(found: Destinations) -> ExitCode:
     if found.refusals:
         return ExitCode.NO_HOST
-    if found.explanation is not None:
-        code = explain.exit_code(found.explanation)
+    if found.judgement is not None:
+        code = explain.exit_code(found.judgement)
         is_unsure = found.is_image_gone and code is ExitCode.DONE
         return ExitCode.UNKNOWN if is_unsure else code
-    return _OF_ONE_HOST[found.can_be_rebuilt]
+    return ExitCode.of(found.can_be_rebuilt)
 
 
 # openstack trait-sched host drain.

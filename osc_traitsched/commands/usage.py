@@ -205,6 +205,4 @@ class ShowHost(base.Command):
         else:
             text = printed(views.host_document(found), args.format)
         self.app.stdout.write(f"{text}\n")
-        if found.sure:
-            return ExitCode.DONE
-        return ExitCode.UNKNOWN if found.fits or found.open else ExitCode.NO_HOST
+        return ExitCode.of(found.answer)

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 import termcolor
 
+from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.text import listed, visible
@@ -22,6 +23,11 @@ class Tone(enum.Enum):
     YES = "yes"
     NO = "no"
     DOUBT = "doubt"
+
+    @classmethod
+    def of(cls, answer: Answer) -> Tone:
+        """The color of a yes, a no, or an open answer."""
+        return cls.DOUBT if answer.is_open else cls(answer.value)
 
 
 _COLORS = {Tone.TITLE: None, Tone.YES: "green", Tone.NO: "red", Tone.DOUBT: "yellow"}

@@ -6,9 +6,11 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.change.traits import Requirer
 from osc_traitsched.core.errors import CloudBroke
-from osc_traitsched.core.explain.explanation import Explanation, blamed
+from osc_traitsched.core.explain.judgement import Judgement
+from osc_traitsched.core.explain.reasons import blamed
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.metadata import Collation, isolated_by
 from osc_traitsched.core.inventory.snapshot import Aggregate, Provider
@@ -22,7 +24,7 @@ from osc_traitsched.views import usage_schema as schema
 from osc_traitsched.views.capacity import prose
 from osc_traitsched.views.capacity.schema import ServerRange
 from osc_traitsched.views.columns import Names
-from osc_traitsched.views.explain import by_flavor, headline
+from osc_traitsched.views.explain import by_flavor, depends, headline
 from osc_traitsched.views.listing import Table
 from osc_traitsched.views.terminal import Line, Tone
 
@@ -205,15 +207,15 @@ def host(view: HostView, everything: bool = False) -> Iterator[Line]:
     sure, unsure = view.sure, len(fits) - len(view.sure) + len(view.open)
     verdict = f"{view.host.name} can take {len(sure)} of {count(total, 'flavor')} now"
     may = f", {unsure} more may" if unsure else ""
-    tone = Tone.YES if sure else Tone.DOUBT if may else Tone.NO
-    yield Line(f"{verdict}{may}; {state}.", tone)
+    yield Line(f"{verdict}{may}; {state}.", Tone.of(view.answer))
     yield from (Line(text, Tone.DOUBT) for text in prose.assumed(view.capacity))
     for name, text in _about(view, everything):
         yield Line(f"  {name:<{_LABEL}}{text}")
     if fits:
         yield Line(f"  {'fits':<{_LABEL}}{headline.fitted('', _numbers(fits))}")
     if view.deciding:
-        yield Line(f"  {'at most':<{_LABEL}}{listed(view.deciding)} may reject it")
+        deciding = listed(map(depends.name, view.deciding))
+        yield Line(f"  {'at most':<{_LABEL}}{deciding} may reject it")
     reasons = _reasons(view)
     for why, names in list(reasons.items())[:_MOST_REASONS]:
         label = "may" if why.startswith(_DEPENDS) else "not"
@@ -323,9 +325,9 @@ def _reasons(view: HostView) -> dict[str, list[str]]:
     return dict(sorted(found.items(), key=lambda pair: -len(pair[1])))
 
 
-def _reason(found: Explanation, host: Provider) -> str:
+def _reason(found: Judgement, host: Provider) -> str:
     """The first thing in the way, for flavors of any size."""
-    start = _DEPENDS if host.uuid in found.hosts_without_evidence else ""
+    start = _DEPENDS if found.answer_of(host.uuid) is Answer.DEPENDS else ""
     rejection = found.rejections.get(host.uuid)
     clauses = blamed(rejection) if rejection else ()
     if not clauses:

@@ -13,7 +13,7 @@ from osc_traitsched.app import explain
 from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.core.explain import fix
 from osc_traitsched.core.explain import verdict as verdicts
-from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.explain.judgement import Judgement
 from osc_traitsched.core.nova.clause import Origin, RootTrait
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.settings import SchedulerSettings
@@ -88,10 +88,10 @@ class _Cost:
 
 def _compared(
     cloud: HalfCloud, server: PlacementServer, question: Question
-) -> tuple[Explanation, list[_Cost]]:
+) -> tuple[Judgement, list[_Cost]]:
     """Return the least that Nova's query and each form cost, taken in turn."""
     query = f"/allocation_candidates?{question.request().query()}"
-    found = explain.explain(cloud, question)
+    found = explain.explain(cloud, question).judgement
     works: list[Callable[[], object]] = [lambda: cloud.placement.get(query)]
     works += [functools.partial(_explain, cloud, question, form) for form in _FORMS]
     rounds = [[_cost(cloud, server, work) for work in works] for _ in range(_ROUNDS)]
@@ -120,10 +120,10 @@ def _explain(cloud: HalfCloud, question: Question, form: str) -> None:
     if form == "text":
         "\n".join(painted(line, 0) for line in prose.lines(found, (), False))
     else:
-        json.dumps(document.document(found, found.hosts))
+        json.dumps(document.document(found, found.judgement.hosts))
 
 
-def _thinking(found: Explanation) -> tuple[float, str]:
+def _thinking(found: Judgement) -> tuple[float, str]:
     """Judge all hosts by 15 clauses, with what to do about them."""
     assert found.facts is not None
     names = sorted({name for traits in found.facts.traits.values() for name in traits})

@@ -21,8 +21,9 @@ from osc_traitsched.app.explain import explain
 from osc_traitsched.app.server import Asked
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud.connection import HttpCloud
+from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.nova.question import AFTER_FILTERS, MoveKind, ServerSpec
-from osc_traitsched.core.servers.moves import Can, Destinations, Rebuild
+from osc_traitsched.core.servers.moves import Destinations, Rebuild
 from osc_traitsched.views.server import destinations as views
 from tests.cloud import logs
 from tests.cloud.cloud import ISOLATION, REMEMBERS_NO_SERVERS, Cloud
@@ -322,13 +323,13 @@ IS_DOWN = {LIVE: 0.1, COLD: 0.1, RESIZE: 0.1, EVACUATION: 0.85, UNSHELVE: 0, REB
 
 def passing(found: Destinations) -> tuple[set[str], set[str]]:
     """Return the hosts that filters leave for sure, and those that they may leave."""
-    explanation = found.explanation
-    kept_out = explanation.filtering.kept_out
+    judgement = found.judgement
+    kept_out = judgement.filtering.kept_out
     out = frozenset[str]().union(
         *(kept_out[n] for n in kept_out if n not in AFTER_FILTERS)
     )
-    left = [host for host in explanation.placement_hosts if host.uuid not in out]
-    unsure = {host.name for host in explanation.uncertain}
+    left = [host for host in judgement.placement_hosts if host.uuid not in out]
+    unsure = {host.name for host in judgement.uncertain}
     may = {host.name for host in left}
     return may - unsure, may
 
@@ -342,8 +343,8 @@ def wrong(found: Destinations, moved: Moved, filtered: list[set[str]]) -> str:
         return f"nova-api answers {moved.status}"
     if moved.status >= 400:
         return ""
-    explanation = found.explanation
-    if "nova-conductor" in by or (explanation and explanation.refusal is not None):
+    judgement = found.judgement
+    if "nova-conductor" in by or (judgement and judgement.refusal is not None):
         return "hosts were asked for" if any(filtered) else ""
     if found.rebuild is not None:
         return wrong_rebuild(found.rebuild, moved, filtered)
@@ -351,7 +352,7 @@ def wrong(found: Destinations, moved: Moved, filtered: list[set[str]]) -> str:
     sure, may = passing(found)
     if not sure <= left <= may:
         return f"the filters left {sorted(left)}"
-    can = {host for host, can in found.hosts if can is not Can.NO}
+    can = {host for host, can in found.hosts if can is not Answer.NO}
     host = moved.body["OS-EXT-SRV-ATTR:host"]
     if host != found.state.host and host not in can:
         return f"it went to {host}"
@@ -362,11 +363,11 @@ def wrong(found: Destinations, moved: Moved, filtered: list[set[str]]) -> str:
 
 def wrong_rebuild(rebuild: Rebuild, moved: Moved, filtered: list[set[str]]) -> str:
     """Return what Nova did otherwise than was said of a rebuild."""
-    if (moved.body["status"] == "ERROR") is not (rebuild.can is Can.NO):
+    if (moved.body["status"] == "ERROR") is not (rebuild.can is Answer.NO):
         return f"it is {moved.body['status']}"
     if not rebuild.is_asked or rebuild.missing or rebuild.forbidden:
         return f"the filters left {filtered}" if filtered else ""
-    left = [{rebuild.host.node}] if rebuild.can is Can.YES else [set()]
+    left = [{rebuild.host.node}] if rebuild.can is Answer.YES else [set()]
     return "" if filtered == left else f"the filters left {filtered}"
 
 
@@ -430,7 +431,7 @@ def test_a_live_migration_passes_over_what_the_conductor_turns_down(scene):
     filtered = logs.filtered(scene.cloud, moved.request)
     scene.maker.delete(boot)
     assert boot.host == "cmp02"
-    assert [host for host, can in found.hosts if can is not Can.NO] == []
+    assert [host for host, can in found.hosts if can is not Answer.NO] == []
     assert filtered[0] == passing(found)[1] == {OLDER, OTHER}
     assert len(filtered[1]) == 1
     assert moved.body["OS-EXT-SRV-ATTR:host"] == boot.host

@@ -32,7 +32,7 @@ def explained(placement, hosts, count=1, **specs):
     question = Question(
         flavor, None, (), SchedulerSettings.of(33), ServerSpec(count=count)
     )
-    return explain.explain(HalfCloud(placement.url, nova), question)
+    return explain.explain(HalfCloud(placement.url, nova), question).judgement
 
 
 @pytest.mark.parametrize("hosts", [3, 30])

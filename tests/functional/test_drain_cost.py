@@ -94,7 +94,7 @@ def test_why_no_host_could_take_a_server_is_looked_into_for_three_kinds(large):
         body["flavor"]["extra_specs"] = {"trait:CUSTOM_NEVER": "required"}
     found = drain.plan(cloud, [cloud.host], SettingsSources(nova_release=33))
     assert {each.why for each in found.stuck} == {StuckReason.NO_HOST}
-    assert sum(each.explanation is not None for each in found.stuck) == 3
+    assert sum(each.judgement is not None for each in found.stuck) == 3
 
 
 def test_a_request_that_placement_refuses_keeps_only_its_servers(large):

@@ -81,7 +81,7 @@ def test_the_number_of_requests_is_bounded_and_does_not_grow_with_the_hosts(
     for count in (30, 60):
         nova = MadeUpNova(hosts(count))
         found, cost = explained(placement, nova, flavor, **options)
-        assert found.total_hosts == count
+        assert found.judgement.total_hosts == count
         assert gc.isenabled()
         costs.append(cost)
         placement.wipe()
@@ -125,7 +125,7 @@ def test_what_explains_the_answer_is_read_while_nova_s_query_is_answered(
     found = explain.explain(
         cloud, Question(flavor, IMAGE, (), SchedulerSettings.of(33))
     )
-    assert found.agrees
+    assert found.judgement.agrees
     assert max(most) <= AT_ONCE
 
 
@@ -133,7 +133,7 @@ QCOW2, DISABLED = "COMPUTE_IMAGE_TYPE_QCOW2", "COMPUTE_STATUS_DISABLED"
 
 
 def asked_traits(placement, nova, flavor):
-    """Explain for a qcow2 image, and return how the providers were asked for traits."""
+    """Judge for a qcow2 image, and return how the providers were asked for traits."""
     cloud = HalfCloud(placement.url, nova)
     get, asked = cloud.placement.get, []
 
@@ -145,7 +145,7 @@ def asked_traits(placement, nova, flavor):
     options = {"query_placement_for_image_type_support": True}
     assumptions = SchedulerSettings.of(33, **options)
     image = {"name": "image", "disk_format": "qcow2"}
-    found = explain.explain(cloud, Question(flavor, image, (), assumptions))
+    found = explain.explain(cloud, Question(flavor, image, (), assumptions)).judgement
     return found, {each for each in asked if each and "SHARES" not in each}
 
 
@@ -205,8 +205,10 @@ def test_twelve_groups_of_different_amounts_are_28_requests_more_at_most(
         for n in range(largest - 290, largest, 10)
     ]
     found, cost = explained(placement, MadeUpNova(made), flavor)
-    assert found.agrees
-    assert len(found.candidates) == sum(int(name[3:]) >= 4095 for name, _ in made)
+    assert found.judgement.agrees
+    assert len(found.judgement.candidates) == sum(
+        int(name[3:]) >= 4095 for name, _ in made
+    )
     assert cost <= MOST + 12 + 16
 
 
@@ -224,7 +226,7 @@ def test_forty_isolated_aggregates_are_no_forty_requests(placement, hosts, isola
     found, cost = explained(
         placement, nova, SMALL, enable_isolated_aggregate_filtering=isolating
     )
-    assert len(found.candidates) == (5 if isolating else 45)
+    assert len(found.judgement.candidates) == (5 if isolating else 45)
     assert cost <= MOST + (10 if isolating else 1)
 
 
@@ -258,7 +260,10 @@ def test_a_host_that_is_deleted_meanwhile_ends_nothing_and_is_said(
 
     cloud.placement.get = vanish
     question = Question(PICKY, IMAGE, (), SchedulerSettings.of(33))
-    found = explain.explain(cloud, question, (), want_figures=True, want_fixes=True)
+    explanation = explain.explain(
+        cloud, question, (), want_figures=True, want_fixes=True
+    )
+    found = explanation.judgement
     assert found.agrees
     # When the hosts were listed it was there, but for the last of the three.
     listed = when != "/resource_providers"

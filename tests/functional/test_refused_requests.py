@@ -41,6 +41,6 @@ def asked(extra_specs, image=None, **options):
 def test_an_unknown_resource_class_is_refused_with_placements_own_words(
     cloud, question
 ):
-    found = explain.explain(cloud, question)
+    found = explain.explain(cloud, question).judgement
     assert isinstance(found.refusal, PlacementRefuses)
     assert found.refusal.reason.endswith("No such resource class CUSTOM_FOO.")

@@ -125,7 +125,7 @@ def test_a_server_without_a_host_does_not_cost_the_figures_of_all_hosts(
     # The hosts here have no OWNER_NOVA, which 2026.2 would ask for.
     settings = SchedulerSettings.of(release=33)
     found = explain(cloud, Question(flavor, {"name": "raw"}, (), settings))
-    assert len(found.rejections) == HOSTS
+    assert len(found.judgement.rejections) == HOSTS
     candidates = [each for each in paths if "/allocation_candidates" in each]
     assert len([each for each in candidates if "limit=" not in each]) == 1
     assert len(paths) <= MOST

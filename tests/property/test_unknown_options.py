@@ -14,18 +14,11 @@ from hypothesis import strategies as st
 
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.commands.explain import exit_code
-from osc_traitsched.core.explain.explanation import Explanation
-from osc_traitsched.core.explain.filtering import Filtering
-from osc_traitsched.core.explain.option_impact import (
-    Matched,
-    option_impacts,
-    variations,
-)
-from osc_traitsched.core.explain.verdict import evaluate
+from osc_traitsched.core.explain.doubts import Alternatives
+from osc_traitsched.core.explain.judge import judge
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.evidence import of_question
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
-from osc_traitsched.core.placement.matcher import Matcher, matching_hosts
 from tests.cases.reading import Case
 from tests.unit.core.test_cases import facts_of
 
@@ -64,28 +57,15 @@ def bodies(draw):
 
 
 def answer(body, **known):
-    """The explanation with these options given, and all others unknown."""
+    """The judgement with these options given, and all others unknown."""
     case = Case(body)
     found = {name: Setting(value, "given", True) for name, value in known.items()}
     settings = SchedulerSettings(33, found)
     question = of_question(dataclasses.replace(case.question, assumptions=settings))
     request = question.request()
-    tried = variations(question, request)
-    facts = facts_of(
-        case.cloud, [request, *(each.request for each in tried if each.request)]
-    )
-    candidates = frozenset(matching_hosts(request, facts))
-    facts = dataclasses.replace(facts, candidates=candidates)
-    matcher = Matcher(request.clauses, request.group_policy, facts)
-    verdict = evaluate(matcher, facts)
-    now = Matched(question, facts, verdict, Filtering(), ())
-    return Explanation(
-        question,
-        request,
-        facts=facts,
-        verdict=verdict,
-        option_impacts=option_impacts(now, tried),
-    )
+    tried = Alternatives.of(question, request)
+    facts = facts_of(case.cloud, [request, *tried.queries])
+    return judge(question, request, facts, {}, alternatives=tried)
 
 
 @pytest.mark.parametrize("option", UNKNOWN)

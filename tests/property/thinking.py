@@ -14,37 +14,33 @@ import sys
 from collections.abc import Iterable, Iterator
 
 from osc_traitsched.core.explain.explanation import Explanation
-from osc_traitsched.core.explain.verdict import evaluate
+from osc_traitsched.core.explain.judge import judge
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement.facts import Facts
-from osc_traitsched.core.placement.matcher import Matcher
 from osc_traitsched.views.explain import prose
 from osc_traitsched.views.explain.document import document
 from tests.property import fixing
+from tests.unit.core.scheduled import placed
 
 Asked = tuple[Request, Facts]
 
 
 def think(request: Request, found: Facts) -> Explanation:
     """Return what explain has to say of a request, by facts that were read."""
-    matcher = Matcher(request.clauses, request.group_policy, found)
-    verdict = evaluate(matcher, found)
-    return Explanation(
-        fixing.question(),
-        request,
-        facts=found,
-        verdict=verdict,
-        fixes=fixing.of(matcher, verdict),
-        computes=fixing.computes(found),
-    )
+    placement = placed(sorted(found.candidates))
+    nodes = fixing.computes(found)
+    judgement = judge(fixing.question(), request, found, nodes, placement)
+    fixes = fixing.of(judgement.matcher, judgement.verdict)
+    return Explanation(judgement, fixes=fixes)
 
 
 def say(asked: Iterable[Asked]) -> Iterator[str]:
     """Yield the document and the text of each."""
     for request, found in asked:
         explanation = think(request, found)
-        yield json.dumps(document(explanation, explanation.hosts))
-        shown = prose.lines(explanation, explanation.hosts, everything=True)
+        hosts = explanation.judgement.hosts
+        yield json.dumps(document(explanation, hosts))
+        shown = prose.lines(explanation, hosts, everything=True)
         yield from (line.text for line in shown)
 
 

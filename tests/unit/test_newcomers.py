@@ -13,8 +13,8 @@ import osc_traitsched
 from osc_traitsched.config import baseline, deployments
 from osc_traitsched.core.check.survey import is_lasting
 from osc_traitsched.core.diagnosis import Diagnosis
+from osc_traitsched.core.explain.doubts import switches
 from osc_traitsched.core.explain.filtering import UnreadHint, filtering, unread_hints
-from osc_traitsched.core.explain.option_impact import switches
 from osc_traitsched.core.nova import options, prefilter
 from osc_traitsched.core.nova.clause import HostFilter, MemberOf, Origin
 from osc_traitsched.core.nova.evidence import with_evidence
@@ -290,7 +290,7 @@ def test_a_new_prefilter_has_its_words(add_prefilter, reference):
 
 def filtered():
     """An explanation of a cloud."""
-    return words.Explanation(question(CLOUD))
+    return words.Judgement(question(CLOUD))
 
 
 @pytest.mark.parametrize("is_passing", [True, False])

@@ -55,7 +55,8 @@ class _Kinds:
             for amount in amounts(conditions)
         }
         facts = dataclasses.replace(self.facts, offers=offers)
-        matcher = Matcher(conditions, group_policy, facts)
+        request = Request((), group_policy, None, "")
+        matcher = Matcher.of(request, facts, conditions)
         found = (
             alike
             for root, alike in self.alike.items()

@@ -14,9 +14,10 @@ import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.explain.filtering import filtering
 from osc_traitsched.core.explain.fix import HostFix, changed
+from osc_traitsched.core.explain.judgement import Judgement
 from osc_traitsched.core.explain.verdict import Rejection
 from osc_traitsched.core.nova.clause import Condition, MemberOf, Resource
 from osc_traitsched.core.nova.request import Request
@@ -255,7 +256,7 @@ class FlavorFit:
     :ivar groups: by zone, aggregate or host, if asked for: hosts with room, and room
     """
 
-    explanation: Explanation
+    judgement: Judgement
     hosts: Mapping[str, HostFit]
     room: Room
     empty: Room = _ZERO
@@ -267,17 +268,32 @@ class FlavorFit:
     @property
     def name(self) -> str:
         """The flavor's name."""
-        return str(self.explanation.question.flavor["name"])
+        return str(self.judgement.question.flavor["name"])
 
     @property
     def largest(self) -> int:
         """The most servers on one host."""
         return max((each.room.most for each in self.hosts.values()), default=0)
 
+    @property
+    def answer(self) -> Answer:
+        """Whether another server fits, after the change if one was asked for."""
+        room = self.after or self.room
+        if room.least:
+            return Answer.YES
+        if room.most:
+            uncertain = {host.uuid for host in self.judgement.uncertain}
+            is_open = not self.hosts.keys() <= uncertain
+            return Answer.DEPENDS if is_open else Answer.UNKNOWN
+        depends = self.judgement.answer is Answer.DEPENDS
+        return Answer.DEPENDS if depends else Answer.NO
+
     @functools.cached_property
     def deciding(self) -> tuple[str, ...]:
-        """Filters that may reject a host with room."""
-        return self.explanation.filtering.deciding(self.hosts)
+        """Filters and unknown options that may reject a host with room."""
+        filters = self.judgement.deciding(self.hosts)
+        options = (n for root in self.hosts for n in self.judgement.options_of(root))
+        return tuple(dict.fromkeys((*filters, *options)))
 
     @property
     def limit(self) -> str:
@@ -288,7 +304,7 @@ class FlavorFit:
         for each in self.hosts.values():
             found[each.limit] += 1
         if not found:
-            for rejection, roots in by_rejection(self.explanation):
+            for rejection, roots in by_rejection(self.judgement):
                 names = short_of(rejection)
                 for name in names:
                     # A class that alone is short counts more.
@@ -296,7 +312,7 @@ class FlavorFit:
         return max(sorted(found), key=found.__getitem__, default="")
 
 
-def room_with(found: Explanation, fix: HostFix, facts: Facts) -> Room:
+def room_with(found: Judgement, fix: HostFix, facts: Facts) -> Room:
     """Servers that candidates and the hosts of a fix have room for together.
 
     Exact for hosts of one provider each; a range for trees and sharing providers.
@@ -337,15 +353,15 @@ class FlavorCounter:
 
     def __init__(
         self,
-        explanation: Explanation,
+        judgement: Judgement,
         facts: Facts,
         caps: Mapping[str, tuple[int | None, int | None]],
     ) -> None:
-        request = explanation.request
+        request = judgement.request
         queries = [request, request.fallback] if request else []
         self._counters = [Counter(each, facts) for each in queries if each]
-        self._explanation, self._facts, self._caps = explanation, facts, caps
-        self._unsure = frozenset(host.uuid for host in explanation.uncertain)
+        self._explanation, self._facts, self._caps = judgement, facts, caps
+        self._unsure = judgement.unsure_roots
 
     def hosts(
         self,
@@ -449,7 +465,7 @@ def short_of(rejection: Rejection) -> frozenset[str]:
     return frozenset(clause.resource_class for clause in clauses)
 
 
-def by_rejection(found: Explanation) -> Collection[tuple[Rejection, list[str]]]:
+def by_rejection(found: Judgement) -> Collection[tuple[Rejection, list[str]]]:
     """Rejections, each with the roots of its hosts; equal hosts share one."""
     groups: dict[int, tuple[Rejection, list[str]]] = {}
     for root, each in found.rejections.items():
@@ -495,7 +511,7 @@ def stranded(
     full = frozenset(root for each in flavors for root in each.hosts)
     short: dict[str, frozenset[str]] = {}
     for each in flavors:
-        for rejection, roots in by_rejection(each.explanation):
+        for rejection, roots in by_rejection(each.judgement):
             names = short_of(rejection)
             for root in roots:
                 if names and root not in full:

@@ -326,9 +326,7 @@ def evaluate(matcher: Matcher, facts: Facts, other: Matcher | None = None) -> Ve
     :param other: matcher of the fallback query; its hosts are candidates too
     """
     hosts = [host.uuid for host in facts.snapshot.hosts]
-    profiles: dict[Host, list[str]] = {}
-    for root in hosts:
-        profiles.setdefault(matcher.host(root), []).append(root)
+    profiles = matcher.profiles()
     found: dict[str, Rejection] = {}
     kept_from: set[str] = set()
     for profile, roots in profiles.items():
@@ -337,8 +335,11 @@ def evaluate(matcher: Matcher, facts: Facts, other: Matcher | None = None) -> Ve
             found.update(dict.fromkeys(roots, reason))
         if not matcher.meets(profile, matcher.of_placement):
             kept_from.update(roots)
-    otherwise = {r for r in found if other and _meets(other, r, other.everything)}
-    by_other = {r for r in kept_from if other and _meets(other, r, other.of_placement)}
+    otherwise: set[str] = set()
+    by_other: set[str] = set()
+    if other is not None:
+        otherwise = {r for r in found if _meets(other, r, other.everything)}
+        by_other = {r for r in kept_from if _meets(other, r, other.of_placement)}
     kept_from -= by_other
     found.update({r: _by_filters(matcher, r) for r in by_other - otherwise})
     rejections = {r: found[r] for r in hosts if r in found and r not in otherwise}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterable, Mapping
+import itertools
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from osc_traitsched.core.inventory.metadata import TENANT_KEY, ZONE_KEY
@@ -278,6 +279,54 @@ class Nova:
         }
 
 
+class HostBits:
+    """Sets of hosts as bits: bit n is the nth host. Sets that stay are turned once."""
+
+    def __init__(self, roots: Sequence[str]) -> None:
+        self._roots = tuple(roots)
+        self._places = {root: place for place, root in enumerate(self._roots)}
+        self.every = (1 << len(self._roots)) - 1
+        #: With the values, so that no other one gets their identity.
+        self._turned: dict[tuple[int, str], tuple[object, int]] = {}
+
+    def of(self, uuids: Collection[str]) -> int:
+        """The hosts whose roots are among these providers."""
+        return self._once(uuids, "", lambda: uuids)
+
+    def with_trait(self, traits: Mapping[str, frozenset[str]], name: str) -> int:
+        """The hosts whose roots have a trait.
+
+        :param traits: by provider UUID
+        """
+        having = functools.partial(_having, traits, name)
+        return self._once(traits, name, having)
+
+    def roots(self, bits: int) -> Iterator[str]:
+        """UUIDs of the hosts of a set, in order."""
+        places = format(bits, "b")[::-1].encode().translate(_BITS)
+        return itertools.compress(self._roots, places)
+
+    def _once(
+        self, value: object, name: str, uuids: Callable[[], Iterable[str]]
+    ) -> int:
+        key = id(value), name
+        if key not in self._turned:
+            turned = bytearray(len(self._roots) // 8 + 1)
+            for uuid in uuids():
+                place = self._places.get(uuid)
+                if place is not None:
+                    turned[place >> 3] |= 1 << (place & 7)
+            self._turned[key] = value, int.from_bytes(turned, "little")
+        return self._turned[key][1]
+
+
+_BITS = bytes.maketrans(b"01", b"\0\1")
+
+
+def _having(traits: Mapping[str, frozenset[str]], name: str) -> Iterator[str]:
+    return (uuid for uuid, names in traits.items() if name in names)
+
+
 @dataclasses.dataclass(frozen=True)
 class Snapshot:
     """Providers of a cloud and, if a command needs it, Nova's view.
@@ -316,6 +365,11 @@ class Snapshot:
             if provider.parent is not None and provider.root in trees:
                 trees[provider.root].append(provider.uuid)
         return {root: tuple(tree) for root, tree in trees.items()}
+
+    @functools.cached_property
+    def bits(self) -> HostBits:
+        """Its hosts as bits."""
+        return HostBits([host.uuid for host in self.hosts])
 
     def with_nova(self, nova: Nova) -> Snapshot:
         """The snapshot with Nova's view."""

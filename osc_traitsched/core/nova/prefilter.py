@@ -468,4 +468,5 @@ def name_of(clause: Clause) -> str:
 
 def row_of(clause: Clause) -> Prefilter | None:
     """The prefilter that adds a clause."""
-    return next((row for row in PREFILTERS if row.name == name_of(clause)), None)
+    name = name_of(clause)
+    return next((row for row in PREFILTERS if row.name == name), None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterable, Mapping
 
 from osc_traitsched.core.errors import BadUsage
@@ -86,11 +87,7 @@ class SchedulerSettings:
 
         :raises KeyError: if the name is not in :data:`OPTIONS`
         """
-        if name in self.settings:
-            return self.settings[name]
-        option = OPTIONS[name]
-        source = option.default_source or f"the default of {RELEASES[self.release]}"
-        return Setting(option.default_in(self.release), source)
+        return self.settings.get(name) or _default(name, self.release)
 
     def is_known(self, name: str) -> bool:
         """Whether an option was given, or is at its default in a complete file.
@@ -130,6 +127,13 @@ class SchedulerSettings:
 
 
 # What can be turned on in nova.conf, and what has to be set for it.
+
+
+@functools.cache
+def _default(name: str, release: int) -> Setting:
+    option = OPTIONS[name]
+    source = option.default_source or f"the default of {RELEASES[release]}"
+    return Setting(option.default_in(release), source)
 
 
 AZ = OPTIONS[options.AZ_QUERY].switches[0]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import collections
 import dataclasses
 import functools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from osc_traitsched.core.inventory.snapshot import Aggregate, Provider, Snapshot
@@ -149,6 +150,16 @@ class Facts:
                     found.setdefault(provider.root, set()).add(sharer)
         return {root: frozenset(sharers) for root, sharers in found.items()}
 
+    @functools.cached_property
+    def alone(self) -> int:
+        """Hosts of one provider that can use no sharing one, as bits."""
+        trees = self.snapshot.host_trees.items()
+        several = [
+            root for root, tree in trees if len(tree) > 1 or root in self.sharers
+        ]
+        bits = self.snapshot.bits
+        return bits.every & ~bits.of(several)
+
     def reachable(self, root: str) -> tuple[str, ...]:
         """Providers that can serve a host: its tree, and sharing providers."""
         tree, sharers = self.snapshot.host_trees[root], self.sharers
@@ -270,6 +281,52 @@ def _group(clauses: Iterable[Resource | Trait]) -> Group:
 
 
 # The hosts that Placement gives for a request, and what each would give of what.
+
+
+@dataclasses.dataclass(frozen=True)
+class PlacementAnswer:
+    """What Placement returned for Nova's own query, without Nova's limit.
+
+    :ivar roots: UUIDs of the hosts that could take the server
+    :ivar counts: number of allocation requests for each of Nova's queries; Nova reads
+        at most its limit of each
+    :ivar body: of ``GET /allocation_candidates``; of two queries joined
+    """
+
+    roots: frozenset[str]
+    counts: tuple[int, ...]
+    body: Mapping[str, Any]
+
+    def takes_from_any(self, hosts: frozenset[str]) -> bool:
+        """Whether a server would take anything from any of these hosts' own providers.
+
+        nova/scheduler/manager.py, ``_schedule``: other hosts "did not have a matching
+        allocation_request".
+        """
+        requests = self.body["allocation_requests"]
+        return any(
+            not each["allocations"].keys().isdisjoint(hosts) for each in requests
+        )
+
+    def may_hide_all(
+        self, limit: int | None, roots: Collection[str], snapshot: Snapshot
+    ) -> bool:
+        """Whether Nova's limit of results may leave none of the roots.
+
+        Which results the limit leaves may differ from answer to answer (placement/
+        objects/allocation_candidate.py, ``_merge_candidates``).
+        """
+        left = iter(self.body["allocation_requests"])
+        if limit is None or max(self.counts) <= limit:
+            return False
+        for number in self.counts:
+            others = sum(
+                roots_of(each["allocations"], snapshot).isdisjoint(roots)
+                for each in itertools.islice(left, number)
+            )
+            if others < min(number, limit):
+                return False
+        return True
 
 
 @dataclasses.dataclass(frozen=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Optional
 
-from osc_traitsched.core.inventory.snapshot import Provider
+from osc_traitsched.core.inventory.snapshot import HostBits, Provider
 from osc_traitsched.core.nova.clause import (
     AFTER_PLACEMENT,
     Condition,
@@ -208,6 +208,17 @@ class Matcher:
         self._met_by_root: dict[frozenset[str], Mask] = {}
         self._placements: dict[object, bool] = {}
 
+    @classmethod
+    def of(
+        cls, request: Request, facts: Facts, more: Sequence[Condition] = ()
+    ) -> Matcher:
+        """The matcher of one query.
+
+        :param more: host filters and rules of a move, as clauses
+        """
+        clauses = (*request.clauses, *more)
+        return cls(clauses, request.group_policy, facts, request.same_subtree)
+
     def chosen(self, mask: Mask) -> tuple[Condition, ...]:
         """Clauses of a mask."""
         return tuple(c for n, c in enumerate(self.clauses) if mask >> n & 1)
@@ -230,6 +241,43 @@ class Matcher:
             offers = tuple(map(self._offer, seen))
             host = self._hosts[key] = Host(offers[0].traits, offers, key[1])
         return host
+
+    def profiles(self) -> dict[Host, list[str]]:
+        """Roots of all hosts by what the clauses see of them.
+
+        Hosts of one provider are divided by sets: each is looked at only if no other
+        one is equal.
+        """
+        facts, bits = self.facts, self.facts.snapshot.bits
+        alone = 0 if self._totals else facts.alone
+        parts = [alone] if alone else []
+        for column in self._columns(bits):
+            halves = ((part & column, part & ~column) for part in parts)
+            parts = [part for both in halves for part in both if part]
+        found: dict[Host, list[str]] = {}
+        for part in parts:
+            first, *roots = bits.roots(part)
+            found.setdefault(self.host(first), []).extend((first, *roots))
+        for root in bits.roots(bits.every & ~alone):
+            found.setdefault(self.host(root), []).append(root)
+        return found
+
+    def of_some(self, hosts: Iterable[Provider]) -> dict[Host, list[str]]:
+        """Roots of some hosts by what the clauses see of them."""
+        found: dict[Host, list[str]] = {}
+        for host in hosts:
+            found.setdefault(self.host(host.uuid), []).append(host.uuid)
+        return found
+
+    def _columns(self, bits: HostBits) -> Iterator[int]:
+        """The hosts that have each thing in which hosts can differ."""
+        facts = self.facts
+        yield from (bits.with_trait(facts.traits, name) for name in self._names)
+        yield from map(bits.of, self._givers)
+        yield from map(bits.of, self._members.values())
+        for clause in self.clauses:
+            if isinstance(clause, AFTER_PLACEMENT):
+                yield bits.of(facts.filtered[clause.name])
 
     def meets(self, host: Host, mask: Mask) -> bool:
         """Whether a host meets all clauses of a mask together."""
@@ -387,11 +435,11 @@ def matching_hosts(
 
     :param among: only these hosts
     """
-    hosts = facts.snapshot.hosts if among is None else tuple(among)
     found: set[str] = set()
     for each in filter(None, (request, request.fallback)):
-        matcher = Matcher(each.clauses, each.group_policy, facts, each.same_subtree)
-        for host in hosts:
-            if matcher.meets(matcher.host(host.uuid), matcher.everything):
-                found.add(host.uuid)
+        matcher = Matcher.of(each, facts)
+        profiles = matcher.profiles() if among is None else matcher.of_some(among)
+        for host, roots in profiles.items():
+            if matcher.meets(host, matcher.everything):
+                found.update(roots)
     return found

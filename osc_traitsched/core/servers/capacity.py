@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 
 from osc_traitsched.core.explain.capacity import FlavorFit, Stranded
-from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.explain.judgement import Judgement
 from osc_traitsched.core.inventory.selection import Selectors
 from osc_traitsched.core.servers.drain import Drain
 
@@ -45,7 +45,7 @@ class Capacity:
 
     query: CapacityQuery
     flavors: tuple[FlavorFit, ...]
-    rejected: tuple[Explanation, ...] = ()
+    rejected: tuple[Judgement, ...] = ()
     stranded: tuple[Stranded, ...] = ()
     removed: tuple[str, ...] = ()
     drain: Drain | None = None

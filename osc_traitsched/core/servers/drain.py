@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from osc_traitsched.core.errors import AnswerIsNo
-from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.explain.judgement import Judgement
 from osc_traitsched.core.inventory.metadata import ZONE_KEY
 from osc_traitsched.core.inventory.snapshot import Compute, Snapshot
 from osc_traitsched.core.nova.filter import table
@@ -47,12 +47,15 @@ class MoveRequest:
     :ivar allocations: by UUID of the host's root; each of them is enough
     :ivar elsewhere: UUIDs of hosts in other zones, if the server's zone is unknown
     :ivar is_image_gone: what the image requires is unknown
+    :ivar judgement: of all hosts, one at a time; None if no option is unknown and a
+        host has room
     """
 
     question: Question
     allocations: Mapping[str, tuple[Allocation, ...]]
     elsewhere: frozenset[str] = frozenset()
     is_image_gone: bool = False
+    judgement: Judgement | None = None
 
     @functools.cached_property
     def spec(self) -> RequestSpec:
@@ -62,7 +65,7 @@ class MoveRequest:
     def doubts(self, hosts: Sequence[HostState]) -> dict[str, tuple[str, ...] | None]:
         """Filters that may reject each host, by UUID; None for a sure rejection.
 
-        Also rules of the move, :data:`ZONE` and :data:`IMAGE`.
+        Also rules of the move, unknown options, :data:`ZONE` and :data:`IMAGE`.
         """
         move, settings = self.question.move, self.question.assumptions
         judgment = table.judge_all(hosts, self.spec, settings)
@@ -76,6 +79,9 @@ class MoveRequest:
         found: dict[str, tuple[str, ...] | None] = {
             uuid: (ZONE, *image) if uuid in self.elsewhere else image for uuid in uuids
         }
+        if self.judgement is not None:
+            for uuid in uuids:
+                found[uuid] = (*(found[uuid] or ()), *self.judgement.options_of(uuid))
         for name in judgment.names:
             for uuid, answer in judgment.answers[name].items():
                 before = found[uuid]
@@ -453,19 +459,22 @@ class Step:
 
 @dataclasses.dataclass(frozen=True)
 class Stuck:
-    """A server that stays.
-
-    :ivar explanation: why no host could take it; None if that was not explained
-    """
+    """A server that stays."""
 
     server_move: ServerMove
     why: StuckReason
-    explanation: Explanation | None = None
+
+    @property
+    def judgement(self) -> Judgement | None:
+        """Why no host could take it, if none could."""
+        request = self.server_move.move_request
+        is_alone = self.why is StuckReason.NO_HOST
+        return request.judgement if request is not None and is_alone else None
 
     @property
     def depends(self) -> bool:
         """Whether it has a host if an unknown option has another value."""
-        found = self.explanation
+        found = self.judgement
         return found is not None and not found.has_room and found.depends
 
 

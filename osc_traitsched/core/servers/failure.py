@@ -10,7 +10,9 @@ from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 from osc_traitsched.core.errors import TraitSchedError
+from osc_traitsched.core.explain.doubts import Doubts
 from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.explain.judgement import Judgement
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.evidence import (
     assumed_by_evidence,
@@ -518,6 +520,11 @@ class ServerAnswer:
     problem: TraitSchedError | None = None
 
     @property
+    def judgement(self) -> Judgement | None:
+        """The judgement of the explanation."""
+        return self.explanation.judgement if self.explanation else None
+
+    @property
     def unrecorded(self) -> str:
         """What decides on the failed action, and Nova does not record; or nothing."""
         action = self.failure.action if self.failure else ""
@@ -526,7 +533,7 @@ class ServerAnswer:
     @property
     def freed(self) -> Changes:
         """The servers that left hosts that can take it now, since it failed."""
-        found = self.explanation
+        found = self.judgement
         if found is None or self.changes is None:
             return Changes()
         nodes = (found.computes.get(each.uuid) for each in found.candidates)
@@ -536,7 +543,7 @@ class ServerAnswer:
     @property
     def has_room(self) -> bool:
         """Whether it failed, and its request has a host now."""
-        found = self.explanation
+        found = self.judgement
         is_judged = self.failure is not None and not self.refusals
         return is_judged and found is not None and found.has_room
 
@@ -590,13 +597,14 @@ def confirmed_by_failure(answer: ServerAnswer, explanation: Explanation) -> Expl
     shows evidence. Servers made since do not matter: there was more room before.
     """
     failed, changes = answer.failure, answer.changes
-    if failed is None or changes is None or explanation.has_room:
+    judgement = explanation.judgement
+    if failed is None or changes is None or judgement.has_room:
         return explanation
     made_room = changes.deleted or changes.moves or changes.is_cut or changes.unread
     if made_room or failed.action != "create":
         return explanation
-    settings = explanation.question.assumptions
-    turning = explanation.turning
+    settings = judgement.question.assumptions
+    turning = judgement.turning
     names = {name for each in turning for name in (each.name, *each.more)}
     filters = {name for name, _ in filters_of(settings)}
     shown = {name for name, _ in assumed_by_evidence(settings)}
@@ -608,12 +616,9 @@ def confirmed_by_failure(answer: ServerAnswer, explanation: Explanation) -> Expl
     if not names <= shown:
         return explanation
     known = confirmed(settings, names, answer.state.name)
-    question = dataclasses.replace(explanation.question, assumptions=known)
-    impacts = explanation.option_impacts
+    question = dataclasses.replace(judgement.question, assumptions=known)
+    impacts = judgement.doubts.options
     left = tuple(each for each in impacts if each.name not in names)
-    return dataclasses.replace(
-        explanation,
-        question=question,
-        option_impacts=left,
-        hosts_without_evidence=frozenset(),
-    )
+    doubts = Doubts(left, judgement.doubts.releases)
+    judgement = dataclasses.replace(judgement, question=question, doubts=doubts)
+    return dataclasses.replace(explanation, judgement=judgement)

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova.filter.row import Reads
 from osc_traitsched.core.nova.filter.state import (
@@ -32,7 +33,6 @@ from osc_traitsched.core.servers.misplaced import (
     Verdict,
     host_not_listed,
 )
-from osc_traitsched.core.servers.moves import Can
 
 # Placements of the servers of a cloud.
 
@@ -45,7 +45,7 @@ class JudgedServer(NamedTuple):
 
     server: Resident
     verdict: Verdict
-    destination: Can | None = None
+    destination: Answer | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -119,7 +119,7 @@ class OtherHosts:
 
     def destination(
         self, demand: Demand, own: str | None, peers: ServerGroupPeers | None
-    ) -> Can:
+    ) -> Answer:
         """Whether another host meets the request, has room, and passes all filters.
 
         Rules of single kinds of moves do not count.
@@ -128,7 +128,7 @@ class OtherHosts:
         """
         if demand.request is None or demand.spec is None:
             is_refused = demand.refusal is not None
-            return Can.NO if is_refused else Can.UNKNOWN
+            return Answer.NO if is_refused else Answer.UNKNOWN
         if demand not in self._found:
             self._found[demand] = _HostSearch(self._hosts(demand.request, demand.spec))
         is_known = not demand.doubts and (peers is None or peers.is_complete)
@@ -138,15 +138,15 @@ class OtherHosts:
                 continue
             fits = self._suits_peers(root, demand.spec, peers)
             if fits and is_sure and is_known:
-                return Can.YES
+                return Answer.YES
             is_open = is_open or fits
         if is_open or not demand.is_image_known:
-            return Can.UNKNOWN
-        return Can.NO
+            return Answer.UNKNOWN
+        return Answer.NO
 
     def _hosts(self, request: Request, spec: RequestSpec) -> Iterator[tuple[str, bool]]:
         matchers = [
-            Matcher(each.clauses, each.group_policy, self._facts, each.same_subtree)
+            Matcher.of(each, self._facts)
             for each in filter(None, (request, request.fallback))
         ]
         for root, state in self._states.items():
@@ -224,9 +224,9 @@ class FleetJudge:
             else:
                 yield each
 
-    def _destination(self, placed: JudgedServer, other_hosts: OtherHosts) -> Can:
+    def _destination(self, placed: JudgedServer, other_hosts: OtherHosts) -> Answer:
         if any(isinstance(each, Refused) for each in placed.verdict.reasons):
-            return Can.NO
+            return Answer.NO
         server = placed.server
         peers = self._peer_index.peers(server)
         if peers is not None:

@@ -291,9 +291,8 @@ class OwnHosts:
         plain = tuple(map(_without_amount, clauses))
         key = (plain, request.group_policy, request.same_subtree)
         if key not in self._matchers:
-            self._matchers[key] = Matcher(
-                plain, request.group_policy, self._facts, request.same_subtree
-            )
+            plainly = dataclasses.replace(request, clauses=plain)
+            self._matchers[key] = Matcher.of(plainly, self._facts)
         return clauses, self._matchers[key]
 
     def _is_unread(self, request: Request, root: str) -> bool:

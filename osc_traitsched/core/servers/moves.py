@@ -7,11 +7,13 @@ import enum
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.filtering import Filtering, filtering
+from osc_traitsched.core.explain.judgement import Judgement
 from osc_traitsched.core.inventory.metadata import required_by_image
-from osc_traitsched.core.inventory.snapshot import Compute, Provider
+from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova.clause import Condition, Resource
 from osc_traitsched.core.nova.filter.state import Fails, Raises, Unknown
 from osc_traitsched.core.nova.question import MoveKind, Question
@@ -61,14 +63,6 @@ def due(state: ServerState, is_up: bool | None) -> tuple[MoveKind, Because]:
 # A rebuild: only the server's own host can take the image.
 
 
-class Can(enum.Enum):
-    """Whether a host could take a server; the values are those of documents."""
-
-    YES = "yes"
-    NO = "no"
-    UNKNOWN = "unknown"
-
-
 @dataclasses.dataclass(frozen=True)
 class Rebuild:
     """Nova's answer about another image for a server on its host.
@@ -87,14 +81,18 @@ class Rebuild:
     refusal: Refusal | None = None
 
     @property
-    def can(self) -> Can:
+    def can(self) -> Answer:
         """Whether the host takes the image."""
         if self.refusal is not None or self.forbidden or self.missing:
-            return Can.NO
+            return Answer.NO
         answers = [answer for _, answer in self.filtering.answers(self.host.uuid)]
         if any(isinstance(each, (Fails, Raises)) for each in answers):
-            return Can.NO
-        return Can.UNKNOWN if any(isinstance(a, Unknown) for a in answers) else Can.YES
+            return Answer.NO
+        return (
+            Answer.UNKNOWN
+            if any(isinstance(a, Unknown) for a in answers)
+            else Answer.YES
+        )
 
 
 def rebuild(
@@ -163,9 +161,14 @@ class Destinations:
     has_refused_image: bool = False
 
     @property
-    def can_be_rebuilt(self) -> Can:
+    def judgement(self) -> Judgement | None:
+        """The judgement of the explanation."""
+        return self.explanation.judgement if self.explanation else None
+
+    @property
+    def can_be_rebuilt(self) -> Answer:
         """Whether its host takes the image; unknown if Nova does not list the host."""
-        return self.rebuild.can if self.rebuild else Can.UNKNOWN
+        return self.rebuild.can if self.rebuild else Answer.UNKNOWN
 
     @property
     def is_image_gone(self) -> bool:
@@ -173,28 +176,22 @@ class Destinations:
         return self.rebuild is None and is_image_gone(self.parts)
 
     @property
-    def hosts(self) -> tuple[tuple[str, Can], ...]:
+    def hosts(self) -> tuple[tuple[str, Answer], ...]:
         """Each host, and whether it could take the server, by name."""
         if self.rebuild is not None:
             return ((self.rebuild.host.node, self.rebuild.can),)
-        found = self.explanation
+        found = self.judgement
         if found is None:
             return ()
-        hosts = ((host.name, _can(found, host)) for host in found.hosts)
+        hosts = ((host.name, found.answer_of(host.uuid)) for host in found.hosts)
         if not self.is_image_gone:
             return tuple(hosts)
         return tuple(
-            (name, can if can is Can.NO else Can.UNKNOWN) for name, can in hosts
+            (name, can if can is Answer.NO else Answer.UNKNOWN) for name, can in hosts
         )
 
 
-def _can(found: Explanation, host: Provider) -> Can:
-    if found.refusal is not None or not found.is_candidate(host):
-        return Can.NO
-    return Can.UNKNOWN if host in found.uncertain else Can.YES
-
-
-def of_own_host(found: Explanation, node: str) -> tuple[Can, tuple[Condition, ...]]:
+def of_own_host(found: Judgement, node: str) -> tuple[Answer, tuple[Condition, ...]]:
     """Whether the scheduler would choose a server's host today, and why not.
 
     Room is not judged: the server has it. If only options by evidence forbid the host,
@@ -204,7 +201,7 @@ def of_own_host(found: Explanation, node: str) -> tuple[Can, tuple[Condition, ..
     """
     host = next((each for each in found.hosts if each.name == node), None)
     if host is None or found.refusal is not None:
-        return Can.UNKNOWN, ()
+        return Answer.UNKNOWN, ()
     rejection = found.rejection_by_clauses(host)
     if rejection is not None and not found.is_candidate(host):
         sets: list[list[Condition]] = [
@@ -215,7 +212,7 @@ def of_own_host(found: Explanation, node: str) -> tuple[Can, tuple[Condition, ..
             settings = found.question.assumptions
             doubtful = [s for s in sets if all(is_by_evidence(c, settings) for c in s)]
             fewest = min(doubtful or sets, key=len)
-            return Can.UNKNOWN if doubtful else Can.NO, tuple(fewest)
+            return Answer.UNKNOWN if doubtful else Answer.NO, tuple(fewest)
     elif not found.is_candidate(host):
-        return Can.UNKNOWN, ()
-    return (Can.UNKNOWN if found.filtering.unknown(host.uuid) else Can.YES), ()
+        return Answer.UNKNOWN, ()
+    return (Answer.UNKNOWN if found.filtering.unknown(host.uuid) else Answer.YES), ()

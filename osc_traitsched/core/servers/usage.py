@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
 
+from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.change.effects import Server
 from osc_traitsched.core.change.traits import Requirer
 from osc_traitsched.core.errors import CloudBroke
-from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.explain.judgement import Judgement
 from osc_traitsched.core.inventory.snapshot import (
     Aggregate,
     Compute,
@@ -123,23 +125,32 @@ class HostView:
 
     @property
     def deciding(self) -> tuple[str, ...]:
-        """Filters that may reject the host for flavors that fit."""
+        """Filters and unknown options that may reject the host for flavors that fit."""
         uuid, flavors = self.host.uuid, self.capacity.flavors
-        fits = [e.explanation.filtering for e in flavors if uuid in e.hosts]
-        return tuple(dict.fromkeys(n for each in fits for n in each.deciding([uuid])))
+        fits = [each.judgement for each in flavors if uuid in each.hosts]
+        names = ((*e.deciding([uuid]), *e.options_of(uuid)) for e in fits)
+        return tuple(dict.fromkeys(itertools.chain.from_iterable(names)))
 
     @property
-    def unfit(self) -> tuple[Explanation, ...]:
+    def unfit(self) -> tuple[Judgement, ...]:
         """The other flavors that Nova accepts, each judged on all hosts."""
         fits = self.fits
-        return tuple(e.explanation for e in self.capacity.flavors if e.name not in fits)
+        return tuple(e.judgement for e in self.capacity.flavors if e.name not in fits)
 
     @property
-    def open(self) -> tuple[Explanation, ...]:
-        """The flavors that only values by evidence keep off the host."""
-        return tuple(
-            e for e in self.unfit if self.host.uuid in e.hosts_without_evidence
-        )
+    def open(self) -> tuple[Judgement, ...]:
+        """The flavors that fit if an unknown option has another value."""
+        root = self.host.uuid
+        return tuple(e for e in self.unfit if e.answer_of(root) is Answer.DEPENDS)
+
+    @property
+    def answer(self) -> Answer:
+        """Whether a server of any flavor fits."""
+        if self.sure:
+            return Answer.YES
+        if self.open:
+            return Answer.DEPENDS
+        return Answer.UNKNOWN if self.fits else Answer.NO
 
     @property
     def leaked(self) -> int:

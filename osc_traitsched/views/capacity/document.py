@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from osc_traitsched.core.explain.capacity import FlavorFit
-from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.explain.judgement import Judgement
 from osc_traitsched.core.placement.facts import Room
 from osc_traitsched.core.servers.capacity import Capacity
 from osc_traitsched.documents import plain
@@ -41,11 +41,11 @@ def document(found: Capacity) -> dict[str, Any]:
 
 
 def _image(found: Capacity) -> Mapping[str, Any]:
-    every = (*(each.explanation for each in found.flavors), *found.rejected)
+    every = (*(each.judgement for each in found.flavors), *found.rejected)
     return next((each.question.image or {} for each in every), {})
 
 
-def _name(found: Explanation) -> Flavor:
+def _name(found: Judgement) -> Flavor:
     flavor = found.question.flavor
     return Flavor(flavor.get("id"), flavor["name"])
 
@@ -56,11 +56,11 @@ def _range(room: Room) -> schema.ServerRange:
 
 def _flavor(fit: FlavorFit) -> schema.FlavorCapacity:
     return schema.FlavorCapacity(
-        flavor=_name(fit.explanation),
+        flavor=_name(fit.judgement),
         servers=_range(fit.room),
         hosts=len(fit.hosts),
         most_on_one_host=fit.largest,
-        total_hosts=fit.explanation.total_hosts,
+        total_hosts=fit.judgement.total_hosts,
         first_short=fit.limit or None,
         may_reject=fit.deciding,
         if_empty=_range(fit.empty),
@@ -71,11 +71,11 @@ def _flavor(fit: FlavorFit) -> schema.FlavorCapacity:
         },
         kept_away=[
             schema.KeptAwayFit(
-                prose.condition(each, fit.explanation), each.hosts, each.servers
+                prose.condition(each, fit.judgement), each.hosts, each.servers
             )
             for each in fit.kept_away
         ],
-        reasons=by_flavor.reasons(fit.explanation),
+        reasons=by_flavor.reasons(fit.judgement),
     )
 
 

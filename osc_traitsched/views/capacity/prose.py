@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
+from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.explain.capacity import FlavorFit, KeptAway, Never
-from osc_traitsched.core.explain.explanation import Explanation, RejectionCause, Share
+from osc_traitsched.core.explain.judgement import Judgement
+from osc_traitsched.core.explain.reasons import RejectionCause, Share
 from osc_traitsched.core.placement.facts import Room
 from osc_traitsched.core.servers.capacity import Capacity
 from osc_traitsched.text import count, listed, ranges
@@ -35,13 +36,8 @@ def lines(found: Capacity, encoding: str = "ascii") -> Iterator[Line]:
 
     :param encoding: of the terminal, for the bars
     """
-    rooms = [each.after or each.room for each in found.flavors]
-    may = any(each.most for each in rooms) or any(
-        each.explanation.depends for each in found.flavors
-    )
-    may_fail = any(each.explanation.may_be_rejected for each in found.flavors)
-    fits = any(each.least for each in rooms) and not may_fail
-    yield Line(summary(found), Tone.YES if fits else Tone.DOUBT if may else Tone.NO)
+    answer = Answer.best(each.answer for each in found.flavors)
+    yield Line(summary(found), Tone.of(answer))
     yield from (Line(text, Tone.DOUBT) for text in assumed(found))
     if found.drain is not None:
         yield Line(drain_prose.summary(found.drain))
@@ -71,8 +67,8 @@ def lines(found: Capacity, encoding: str = "ascii") -> Iterator[Line]:
 
 def assumed(found: Capacity) -> Iterable[str]:
     """Lines on what the numbers depend on."""
-    every = (*(each.explanation for each in found.flavors), *found.rejected)
-    return dict.fromkeys(itertools.chain(*map(by_flavor.remarks, every)))
+    every = (*(each.judgement for each in found.flavors), *found.rejected)
+    return by_flavor.remarks(every)
 
 
 def summary(found: Capacity) -> str:
@@ -81,9 +77,8 @@ def summary(found: Capacity) -> str:
     if len(found.flavors) == 1 and not found.rejected:
         return _of_one(found.flavors[0], change)
     total = len(found.flavors) + len(found.rejected)
-    able = [each for each in found.flavors if (each.after or each.room).least]
-    rest = [each for each in found.flavors if each not in able]
-    may = [e for e in rest if (e.after or e.room).most or e.explanation.depends]
+    able = [each for each in found.flavors if each.answer is Answer.YES]
+    may = [each for each in found.flavors if each.answer.is_open]
     more = f", {len(may)} more may" if may else ""
     start = f"{change}{len(able)} of {count(total, 'flavor')} still fit{more}"
     if not able:
@@ -108,9 +103,9 @@ def _of_one(fit: FlavorFit, change: str) -> str:
     room = fit.after or fit.room
     if change:
         return f"{change}{number(room)} more {fit.name} fit ({number(fit.room)} now)."
-    hosts = f"{len(fit.hosts)} of {count(fit.explanation.total_hosts, 'host')}"
-    if not room.most and fit.explanation.depends:
-        return depends.headline(fit.explanation)
+    hosts = f"{len(fit.hosts)} of {count(fit.judgement.total_hosts, 'host')}"
+    if not room.most and fit.answer.is_open:
+        return depends.headline(fit.judgement)
     if not room.most:
         return f"No more {fit.name} fit: {hosts}."
     text = number(room)
@@ -125,12 +120,12 @@ def number(room: Room) -> str:
 
 
 def _size(fit: FlavorFit) -> tuple[int, int, int]:
-    flavor = fit.explanation.question.flavor
+    flavor = fit.judgement.question.flavor
     return flavor["ram"], flavor["vcpus"], flavor["disk"]
 
 
 def _amounts(fit: FlavorFit) -> str:
-    flavor = fit.explanation.question.flavor
+    flavor = fit.judgement.question.flavor
     return f"{flavor['vcpus']} VCPU, {flavor['ram']} MB"
 
 
@@ -271,10 +266,10 @@ def _cut(name: str, most: int = _LONGEST_NAME) -> str:
 # Words below the table.
 
 
-def condition(kept: KeptAway, explanation: Explanation) -> str:
+def condition(kept: KeptAway, judgement: Judgement) -> str:
     """What is wrong with hosts: ``2 hosts are disabled``."""
     share = Share(RejectionCause.CLAUSE, kept.hosts, kept.clause)
-    text = headline.share_text(share, explanation, is_of_many=True)
+    text = headline.share_text(share, judgement, is_of_many=True)
     return f"{count(len(kept.hosts), 'host')} {text.partition(' ')[2]}"
 
 
@@ -283,7 +278,7 @@ def _kept_away(flavors: Sequence[FlavorFit]) -> Iterator[str]:
     found.sort(key=lambda pair: -pair[0].servers)
     texts: dict[str, str] = {}
     for kept, fit in found:
-        why = condition(kept, fit.explanation)
+        why = condition(kept, fit.judgement)
         texts.setdefault(why, f"{kept.servers} more {fit.name} would fit, but {why}.")
     yield from list(texts.values())[:_MOST_LINES]
 
@@ -319,12 +314,13 @@ def _few(start: str, texts: Sequence[str]) -> Iterator[str]:
 def _at_most(flavors: Sequence[FlavorFit]) -> Iterator[str]:
     deciding = dict.fromkeys(name for fit in flavors for name in fit.deciding)
     if deciding:
-        yield f"<= means at most: {listed(deciding)} may reject some hosts."
+        names = listed(map(depends.name, deciding))
+        yield f"<= means at most: {names} may reject some hosts."
     if any(fit.room.least != fit.room.most and not fit.deciding for fit in flavors):
         yield "Ranges: trees of providers and shared pools fill up in several ways."
 
 
 def _reasons(fit: FlavorFit) -> Iterator[str]:
-    reasons = by_flavor.reasons(fit.explanation)
+    reasons = by_flavor.reasons(fit.judgement)
     if reasons:
         yield headline.fitted("Other hosts: ", reasons)

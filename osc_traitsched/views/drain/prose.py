@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.explain.judgement import Judgement
 from osc_traitsched.core.nova.filter.groups import AFFINITY, SAME_HOST
 from osc_traitsched.core.nova.filter.table import (
     FILTERS,
@@ -89,8 +89,8 @@ def _if_off(found: Drain) -> str:
     """How many more servers can move if an unknown option has another value."""
     if not found.dependent:
         return ""
-    explanations = (each.explanation for each in found.dependent)
-    values = {depends.otherwise(each) for each in explanations if each}
+    judgements = (each.judgement for each in found.dependent)
+    values = {depends.otherwise(each) for each in judgements if each}
     value = values.pop() if len(values) == 1 else "nova.conf allows it"
     return f" ({len(found.dependent)} can if {value})"
 
@@ -135,12 +135,12 @@ def _why(stuck: Stuck, found: Drain) -> Iterator[str]:
         yield "Suitable hosts fill up with the servers moved before it."
     elif _is_kept_together(server_move):
         yield _kept_together(server_move)
-    elif stuck.explanation is None:
+    elif stuck.judgement is None:
         yield _NO_OTHER
     elif stuck.depends:
-        yield depends.headline(stuck.explanation)
+        yield depends.headline(stuck.judgement)
     else:
-        yield _without_host(stuck.explanation, found)
+        yield _without_host(stuck.judgement, found)
 
 
 def _refused(server_move: ServerMove) -> Iterator[str]:
@@ -171,13 +171,13 @@ def _kept_together(server_move: ServerMove) -> str:
 _NO_OTHER = "No other host can take it."
 
 
-def _without_host(explanation: Explanation, found: Drain) -> str:
-    if explanation.refusal is not None:
-        return refused.text(explanation.refusal, is_moved=True)
-    computes = (explanation.computes.get(host.uuid) for host in explanation.candidates)
+def _without_host(judgement: Judgement, found: Drain) -> str:
+    if judgement.refusal is not None:
+        return refused.text(judgement.refusal, is_moved=True)
+    computes = (judgement.computes.get(host.uuid) for host in judgement.candidates)
     nodes = [node for node in computes if node is not None]
     if not nodes:
-        sentence = headline.sentence(explanation)
+        sentence = headline.sentence(judgement)
         return f"{_NO_OTHER[:-1]}: {sentence}" if sentence else _NO_OTHER
     others = [node for node in nodes if node.service_host not in found.hosts]
     if not others:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.errors import PlacementRefuses, Refusal, TraitMissing, nova
-from osc_traitsched.core.explain.explanation import Explanation, breakdown
+from osc_traitsched.core.explain.judgement import Judgement
+from osc_traitsched.core.explain.reasons import breakdown
 from osc_traitsched.documents import plain
 from osc_traitsched.text import count, visible
 from osc_traitsched.views.explain import depends, filters, headline, schema, words
@@ -19,18 +21,18 @@ _WIDTH = 80
 _Group = tuple[int, str, tuple[str, ...]]
 
 
-def lines(found: Sequence[Explanation]) -> Iterator[Line]:
+def lines(found: Sequence[Judgement]) -> Iterator[Line]:
     """How many flavors find a host, then those with the same number of hosts.
 
     Names are not escaped yet.
     """
-    fit = sum(len(each.candidates) > len(each.uncertain) for each in found)
-    may = sum(bool(each.candidates) or each.depends for each in found) - fit
+    fit = sum(each.answer is Answer.YES for each in found)
+    may = sum(each.answer.is_open for each in found)
     image = found[0].question.image or {} if found else {}
     name = image.get("name") or image.get("id")
     more = f", {may} more may" if may else ""
     verdict = f"{fit} of {count(len(found), 'flavor')} can boot image {name} now{more}."
-    yield Line(verdict, Tone.YES if fit else Tone.DOUBT if may else Tone.NO)
+    yield Line(verdict, Tone.of(Answer.best(each.answer for each in found)))
     groups: dict[_Group, list[str]] = {}
     for each in found:
         groups.setdefault(_group(each), []).append(each.question.flavor["name"])
@@ -60,17 +62,22 @@ def _line(hosts: str, why: Sequence[str], flavors: Sequence[str]) -> str:
     return f"{start}: {why[0]}{dots}" if why else start
 
 
-def remarks(found: Explanation) -> Iterator[str]:
+def remarks(judgements: Sequence[Judgement]) -> Iterator[str]:
     """Lines on what the numbers of hosts depend on."""
-    yield from depends.assumed(found.question.assumptions)
-    yield from words.refusing(found.request, found.question)
-    if found.may_be_rejected:
+    yield from depends.of_several(judgements)
+    others = dict.fromkeys(text for each in judgements for text in _of_one(each))
+    yield from others
+
+
+def _of_one(judgement: Judgement) -> Iterator[str]:
+    yield from words.refusing(judgement.request, judgement.question)
+    if judgement.may_be_rejected:
         yield words.AGGREGATE_NEEDED
-    hosts = [host.uuid for host in found.candidates]
-    yield from filters.decided_later(found.question, found.filtering, hosts)
+    hosts = [host.uuid for host in judgement.candidates]
+    yield from filters.decided_later(judgement.question, judgement.filtering, hosts)
 
 
-def rejected(found: Explanation) -> str:
+def rejected(found: Judgement) -> str:
     """Why Nova or Placement rejects a flavor; empty if neither does."""
     refusal = found.refusal
     if isinstance(refusal, TraitMissing):
@@ -81,8 +88,8 @@ def rejected(found: Explanation) -> str:
     return nova.wrong(refusal) if isinstance(refusal, Refusal) else ""
 
 
-def _group(found: Explanation) -> _Group:
-    number, may = len(found.candidates), len(found.uncertain)
+def _group(found: Judgement) -> _Group:
+    number, may = len(found.candidates), len(found.unsure_roots)
     if why_not := rejected(found):
         return -1, "Rejected", (why_not,)
     sure = f"{number - may} to {number}" if may else f"{number}"
@@ -90,7 +97,7 @@ def _group(found: Explanation) -> _Group:
     return number, f"Hosts: {sure} of {found.total_hosts}", why
 
 
-def reasons(found: Explanation) -> list[str]:
+def reasons(found: Judgement) -> list[str]:
     """Why hosts are out, each host counted once, the most first."""
     shares = sorted(breakdown(found), key=lambda share: -len(share.hosts))
     depends = ["depends on nova.conf"] if found.depends else []
@@ -98,7 +105,7 @@ def reasons(found: Explanation) -> list[str]:
     return [*depends, *texts]
 
 
-def document(found: Sequence[Explanation]) -> dict[str, Any]:
+def document(found: Sequence[Judgement]) -> dict[str, Any]:
     """All flavors with their hosts, as plain lists, mappings, numbers and text."""
     image = found[0].question.image or {} if found else {}
     whole = schema.FlavorsDocument(
@@ -109,7 +116,7 @@ def document(found: Sequence[Explanation]) -> dict[str, Any]:
     return dict(plain(whole))
 
 
-def _flavor(found: Explanation) -> schema.FlavorHosts:
+def _flavor(found: Judgement) -> schema.FlavorHosts:
     flavor = found.question.flavor
     return schema.FlavorHosts(
         flavor=schema.Flavor(flavor.get("id"), flavor["name"]),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from osc_traitsched.core.explain.explanation import Explanation
-from osc_traitsched.core.explain.option_impact import OWNER_CHECK, Dependence
+from osc_traitsched.core.explain.doubts import OWNER_CHECK, Dependence
+from osc_traitsched.core.explain.judgement import Judgement
 from osc_traitsched.core.nova.evidence import assumed_by_evidence
 from osc_traitsched.core.nova.options import OPTIONS, Value
 from osc_traitsched.core.nova.settings import SchedulerSettings
@@ -16,16 +16,16 @@ _START = "Depends on nova.conf:"
 _MOST = 2
 
 
-def headline(explanation: Explanation) -> str:
+def headline(judgement: Judgement) -> str:
     """The verdict if unknown options decide: the hosts for both values of one."""
-    first = _decisive(explanation)[0]
+    first = _decisive(judgement)[0]
     both = [(first.assumed, first.hosts), (first.other, first.otherwise)]
     (value, hosts), (other, others) = sorted(both, key=lambda each: each[0] is True)
-    total = explanation.total_hosts
-    wanted = explanation.question.spec.count
-    if wanted > 1 and explanation.candidates and first.gains:
+    total = judgement.total_hosts
+    wanted = judgement.question.spec.count
+    if wanted > 1 and judgement.candidates and first.gained:
         return (
-            f"{_START} room for {explanation.room.most} of {wanted} if "
+            f"{_START} room for {judgement.room.most} of {wanted} if "
             f"{_is(first, first.assumed)}; {first.otherwise} of {count(total, 'host')} "
             "can take one if not."
         )
@@ -36,20 +36,20 @@ def headline(explanation: Explanation) -> str:
     )
 
 
-def otherwise(explanation: Explanation) -> str:
+def otherwise(judgement: Judgement) -> str:
     """The value of an option that would change the verdict: ``isolation is off``."""
-    first = _decisive(explanation)[0]
+    first = _decisive(judgement)[0]
     return _is(first, first.other)
 
 
-def lines(explanation: Explanation) -> Iterator[Line]:
+def lines(judgement: Judgement) -> Iterator[Line]:
     """Lines below the verdict: evidence, and options that change other numbers."""
-    first = _decisive(explanation)[:1] if explanation.depends else ()
+    first = _decisive(judgement)[:1] if judgement.depends else ()
     for each in first:
         yield Line(f"Assumed: {_is(each, each.assumed)} ({each.source}).")
-    others = [each for each in explanation.dependences if each not in first]
+    others = [each for each in judgement.dependences if each not in first]
     if others:
-        total = explanation.total_hosts
+        total = judgement.total_hosts
         parts = [
             f"{each.otherwise} of {count(total, 'host')} if {_is(each, each.other)}"
             for each in others[:_MOST]
@@ -58,24 +58,38 @@ def lines(explanation: Explanation) -> Iterator[Line]:
             parts.append(f"{count(len(others) - _MOST, 'more option')} (--long)")
         start = "Also:" if first else _START
         yield Line(f"{start} {'; '.join(parts)}.", Tone.DOUBT)
-    for key, setting in assumed_by_evidence(explanation.question.assumptions):
+    for key, setting in assumed_by_evidence(judgement.question.assumptions):
         for known, _ in (setting.filters or ((key, ""),)) if setting.given else ():
             state = _state(known, value=True)
             yield Line(f"Taken as known: {name(known)} is {state} ({setting.source}).")
 
 
-def assumed(settings: SchedulerSettings) -> Iterator[str]:
+def of_several(judgements: Sequence[Judgement]) -> Iterator[str]:
+    """One line that names all unknown options which change the hosts of any."""
+    lost = {
+        each.name: f"{_is(each, each.assumed).replace(' is ', ' is assumed ', 1)}"
+        for judgement in judgements
+        for each in judgement.dependences
+        if each.lost
+    }
+    for judgement in judgements[:1]:
+        yield from assumed(judgement.question.assumptions, list(lost.values()))
+
+
+def assumed(settings: SchedulerSettings, more: Sequence[str] = ()) -> Iterator[str]:
     """A line on the values that are taken from what the cloud shows, if any.
 
     A filter with the same evidence as an option is not named beside it.
+
+    :param more: other assumptions
     """
     found: dict[str, str] = {}
     for key, setting in reversed(assumed_by_evidence(settings)):
         for each, why in setting.filters or ((key, setting.source),):
             state = _state(each, value=True)
             found.setdefault(why, f"{name(each)} is assumed {state} ({why})")
-    if found:
-        yield f"{_START} {'; '.join(found.values())}."
+    if found or more:
+        yield f"{_START} {'; '.join((*found.values(), *more))}."
 
 
 def name(key: str) -> str:
@@ -88,10 +102,10 @@ def name(key: str) -> str:
     return row.title or option(key)
 
 
-def _decisive(explanation: Explanation) -> tuple[Dependence, ...]:
+def _decisive(judgement: Judgement) -> tuple[Dependence, ...]:
     """Dependences that decide, each alone, or else together."""
-    lost = tuple(each for each in explanation.dependences if each.lost)
-    return explanation.turning or lost
+    lost = tuple(each for each in judgement.dependences if each.lost)
+    return judgement.turning or lost
 
 
 def _is(each: Dependence, value: Value) -> str:

@@ -7,24 +7,22 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Callable
 
+from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.errors import (
     NotForProject,
     PlacementRefuses,
     Refusal,
     TraitSchedError,
 )
-from osc_traitsched.core.explain.comparison import differing, kept_out_by
-from osc_traitsched.core.explain.explanation import (
-    Explanation,
-    breakdown,
-    out_of_sync,
-    picks,
-)
-from osc_traitsched.core.explain.fix import Advice, Fix, HostFix, RequestFix
-from osc_traitsched.core.explain.option_impact import (
+from osc_traitsched.core.explain.doubts import (
     OptionImpact,
     ReleaseImpact,
 )
+from osc_traitsched.core.explain.explanation import Explanation, differing, kept_out_by
+from osc_traitsched.core.explain.fix import Advice, Fix, HostFix, RequestFix
+from osc_traitsched.core.explain.judgement import Judgement
+from osc_traitsched.core.explain.order import picks
+from osc_traitsched.core.explain.reasons import breakdown, out_of_sync
 from osc_traitsched.core.inventory.snapshot import Compute, Provider
 from osc_traitsched.core.nova.clause import (
     Condition,
@@ -72,10 +70,11 @@ def explained(
     explanation: Explanation, shown: tuple[Provider, ...], options: Sequence[Option]
 ) -> schema.ExplainDocument:
     """The same as dataclasses, for use in other documents."""
-    request = explanation.request
+    judgement = explanation.judgement
+    request = judgement.request
     fallback = request.fallback if request else None
     names: dict[Condition | None, str] = dict(
-        zip(explanation.clauses, words.clause_ids(explanation.clauses))
+        zip(judgement.clauses, words.clause_ids(judgement.clauses))
     )
 
     def ids(clauses: Iterable[Condition]) -> list[str]:
@@ -83,53 +82,53 @@ def explained(
 
     return schema.ExplainDocument(
         schema=1,
-        verdict=verdict(explanation),
-        summary=words.verdict(explanation),
-        why=headline.sentence(explanation),
+        verdict=verdict(judgement),
+        summary=words.verdict(judgement),
+        why=headline.sentence(judgement),
         shares=[
             schema.Share(each.cause, names.get(each.clause), each.hosts)
-            for each in breakdown(explanation)
+            for each in breakdown(judgement)
         ],
-        request=_request(explanation),
-        release=_release(explanation),
-        settings_from=explanation.question.assumptions.place,
-        assumptions=_assumptions(explanation),
-        refusal=_refusal(explanation.refusal, explanation.question.move is not None),
+        request=_request(judgement),
+        release=_release(judgement),
+        settings_from=judgement.question.assumptions.place,
+        assumptions=_assumptions(judgement),
+        refusal=_refusal(judgement.refusal, judgement.question.move is not None),
         query=request.query() if request else None,
         fallback_query=fallback.query() if fallback else None,
-        total_hosts=explanation.total_hosts,
-        candidates=_names(explanation.candidates),
-        depends=explanation.depends,
-        dependences=_dependences(explanation),
-        sure_candidates=_names(explanation.sure_candidates),
-        uncertain_candidates=_names(explanation.uncertain),
-        picks=_names(picks(explanation)),
-        weight_assumptions=_weight_assumptions(explanation),
-        fallback_candidates=_names(explanation.fallback_candidates),
-        cut_off_candidates=_names(explanation.cut_off_candidates),
-        min_servers=explanation.room.least,
-        max_servers=explanation.room.most,
-        allocation_request_count=sum(explanation.allocation_request_counts),
-        clauses=_clauses(explanation),
-        filters=_filters(explanation),
-        filters_assumed_off=_assumed_off(explanation),
-        in_nova=_in_nova(explanation),
-        hosts=[_host(explanation, host, ids) for host in shown],
+        total_hosts=judgement.total_hosts,
+        candidates=_names(judgement.candidates),
+        depends=judgement.depends,
+        dependences=_dependences(judgement),
+        sure_candidates=_names(judgement.sure_candidates),
+        uncertain_candidates=_names(judgement.uncertain),
+        picks=_names(picks(judgement)),
+        weight_assumptions=_weight_assumptions(judgement),
+        fallback_candidates=_names(judgement.fallback_candidates),
+        cut_off_candidates=_names(judgement.cut_off_candidates),
+        min_servers=judgement.room.least,
+        max_servers=judgement.room.most,
+        allocation_request_count=sum(judgement.allocation_request_counts),
+        clauses=_clauses(judgement),
+        filters=_filters(judgement),
+        filters_assumed_off=_assumed_off(judgement),
+        in_nova=_in_nova(judgement),
+        hosts=[_host(judgement, host, ids) for host in shown],
         computes_without_provider=[
-            each.node for each in explanation.computes_without_provider
+            each.node for each in judgement.computes_without_provider
         ],
-        unmanaged_roots=_names(explanation.unmanaged_roots),
-        unlisted_computes=_names(explanation.unlisted_computes),
-        conflicts=map(ids, explanation.conflicts),
-        without_set=_without_set(explanation),
-        advice=[_advice(each, explanation, options) for each in explanation.advice],
-        fixes=[_fix(each, explanation, options) for each in explanation.fixes],
+        unmanaged_roots=_names(judgement.unmanaged_roots),
+        unlisted_computes=_names(judgement.unlisted_computes),
+        conflicts=map(ids, judgement.conflicts),
+        without_set=_without_set(judgement, explanation.without_set),
+        advice=[_advice(each, judgement, options) for each in explanation.advice],
+        fixes=[_fix(each, judgement, options) for each in explanation.fixes],
         disagreement=schema.Disagreement(
-            unjudged_roots=_names(explanation.unjudged_roots),
-            wrongly_admitted=_names(explanation.wrongly_admitted),
-            wrongly_rejected=_names(explanation.wrongly_rejected),
+            unjudged_roots=_names(judgement.unjudged_roots),
+            wrongly_admitted=_names(judgement.wrongly_admitted),
+            wrongly_rejected=_names(judgement.wrongly_rejected),
         ),
-        not_evaluated=words.not_evaluated(explanation),
+        not_evaluated=words.not_evaluated(judgement),
     )
 
 
@@ -137,8 +136,8 @@ def _names(providers: Iterable[Provider]) -> list[str]:
     return [provider.name for provider in providers]
 
 
-def _dependences(explanation: Explanation) -> Iterator[schema.Dependence]:
-    for each in explanation.dependences:
+def _dependences(judgement: Judgement) -> Iterator[schema.Dependence]:
+    for each in judgement.dependences:
         yield schema.Dependence(
             each.name,
             each.assumed,
@@ -146,30 +145,25 @@ def _dependences(explanation: Explanation) -> Iterator[schema.Dependence]:
             each.hosts,
             each.otherwise,
             each.more,
-            each in explanation.turning,
+            each in judgement.turning,
         )
 
 
-def verdict(explanation: Explanation) -> str:
+def verdict(judgement: Judgement) -> str:
     """The answer in a word or two."""
-    if explanation.refusal is not None:
+    if judgement.refusal is not None:
         return "refused"
-    if explanation.is_in_doubt:
+    if judgement.is_in_doubt:
         return "disagreement"
-    if explanation.depends:
+    if judgement.answer.is_open:
         return "unknown"
-    if not explanation.candidates:
-        return "no host"
-    if not explanation.has_room:
-        return "no room"
-    may_fail = explanation.is_uncertain or explanation.may_be_rejected
-    if may_fail or not explanation.is_room_sure:
-        return "unknown"
-    return "candidates"
+    if judgement.answer is Answer.YES:
+        return "candidates"
+    return "no room" if judgement.candidates else "no host"
 
 
-def _request(explanation: Explanation) -> schema.Request:
-    question = explanation.question
+def _request(judgement: Judgement) -> schema.Request:
+    question = judgement.question
     flavor, image, spec = question.flavor, question.image, question.spec
     return schema.Request(
         flavor=schema.Flavor(flavor.get("id"), flavor["name"]),
@@ -192,9 +186,9 @@ def _named(part: Port | Network | Volume) -> schema.Named:
     return schema.Named(part.id, part.name)
 
 
-def _release(explanation: Explanation) -> schema.Release:
-    settings = explanation.question.assumptions
-    impacts = {each.release: each for each in explanation.release_impacts}
+def _release(judgement: Judgement) -> schema.Release:
+    settings = judgement.question.assumptions
+    impacts = {each.release: each for each in judgement.doubts.releases}
     others = [each.release for each in settings.others]
     return schema.Release(
         major=settings.release,
@@ -212,9 +206,9 @@ def _impact(impact: OptionImpact | ReleaseImpact | None) -> schema.Impact | None
     return schema.Impact(impact.gained, impact.lost, impact.refused)
 
 
-def _assumptions(explanation: Explanation) -> Iterator[schema.Assumption]:
-    settings = explanation.question.assumptions
-    impacts = {each.name: each for each in explanation.option_impacts}
+def _assumptions(judgement: Judgement) -> Iterator[schema.Assumption]:
+    settings = judgement.question.assumptions
+    impacts = {each.name: each for each in judgement.doubts.options}
     for option in options_in(settings.release):
         setting = settings.setting(option.name)
         yield schema.Assumption(
@@ -247,9 +241,9 @@ def _refusal(
     )
 
 
-def _weight_assumptions(explanation: Explanation) -> Iterator[schema.WeightAssumption]:
-    names = {host.uuid: host.name for host in explanation.hosts}
-    for each in weights.assumptions(explanation):
+def _weight_assumptions(judgement: Judgement) -> Iterator[schema.WeightAssumption]:
+    names = {host.uuid: host.name for host in judgement.hosts}
+    for each in weights.assumptions(judgement):
         yield schema.WeightAssumption(
             weigher=each.weigher or None,
             missing=each.missing or None,
@@ -258,14 +252,14 @@ def _weight_assumptions(explanation: Explanation) -> Iterator[schema.WeightAssum
         )
 
 
-def _clauses(explanation: Explanation) -> Iterator[schema.Clause]:
-    found = explanation.clauses
+def _clauses(judgement: Judgement) -> Iterator[schema.Clause]:
+    found = judgement.clauses
     ids = words.clause_ids(found)
-    for clause, name, count in itertools.zip_longest(found, ids, explanation.counts):
+    for clause, name, count in itertools.zip_longest(found, ids, judgement.counts):
         yield schema.Clause(
             id=name,
             **_of_kind(clause),
-            text=words.clause(clause, explanation),
+            text=words.clause(clause, judgement),
             origins=[
                 schema.Origin(
                     kind=origin.kind,
@@ -301,10 +295,10 @@ def _of_kind(clause: Condition) -> dict[str, Any]:
     return {"kind": kind, **_NO_KIND, **own}
 
 
-def _filters(explanation: Explanation) -> Iterator[schema.FilterCounts]:
-    judgment = explanation.filtering.judgment
-    own = explanation.question.own.filters if explanation.question.own else ()
-    for name in explanation.filtering.filters:
+def _filters(judgement: Judgement) -> Iterator[schema.FilterCounts]:
+    judgment = judgement.filtering.judgment
+    own = judgement.question.own.filters if judgement.question.own else ()
+    for name in judgement.filtering.filters:
         numbers = collections.Counter(map(type, judgment.answers[name].values()))
         yield schema.FilterCounts(
             filter=name,
@@ -313,21 +307,21 @@ def _filters(explanation: Explanation) -> Iterator[schema.FilterCounts]:
         )
 
 
-def _assumed_off(explanation: Explanation) -> Iterator[schema.FilterAssumedOff]:
-    found = explanation.filtering
-    if not is_list_known(explanation.question.assumptions):
+def _assumed_off(judgement: Judgement) -> Iterator[schema.FilterAssumedOff]:
+    found = judgement.filtering
+    if not is_list_known(judgement.question.assumptions):
         for name in filter(FILTERS.__contains__, found.unsettled):
             roots = found.unknown_hosts[name]
-            names = [h.name for h in explanation.candidates if h.uuid in roots]
+            names = [h.name for h in judgement.candidates if h.uuid in roots]
             if names:
                 yield schema.FilterAssumedOff(name, names)
 
 
-def _in_nova(explanation: Explanation) -> schema.InNova | None:
-    own = explanation.question.own
+def _in_nova(judgement: Judgement) -> schema.InNova | None:
+    own = judgement.question.own
     if own is None:
         return None
-    names = {host.uuid: host.name for host in explanation.hosts}
+    names = {host.uuid: host.name for host in judgement.hosts}
     return schema.InNova(
         nova=own.version,
         compared=sorted(own.novas),
@@ -338,32 +332,32 @@ def _in_nova(explanation: Explanation) -> schema.InNova | None:
                 here=ANSWERS[type(each.ours)],
                 nova=ANSWERS[type(each.novas)],
             )
-            for each in explanation.filtering.differences
+            for each in judgement.filtering.differences
         ],
     )
 
 
-def _host(explanation: Explanation, host: Provider, ids: Ids) -> schema.Host:
-    facts = explanation.facts
-    rejection = explanation.rejections.get(host.uuid)
+def _host(judgement: Judgement, host: Provider, ids: Ids) -> schema.Host:
+    facts = judgement.facts
+    rejection = judgement.rejections.get(host.uuid)
     return schema.Host(
         host=host.name,
         provider_uuid=host.uuid,
-        candidate=explanation.is_candidate(host),
+        candidate=judgement.is_candidate(host),
         given_by_placement=bool(facts and host.uuid in facts.candidates),
         failing=ids(rejection.failing) if rejection else (),
         correction_sets=map(ids, rejection.correction_sets) if rejection else (),
         filters=[
             schema.FilterAnswer(name, ANSWERS[type(each)], filters.answer(each, name))
-            for name, each in explanation.filtering.answers(host.uuid)
+            for name, each in judgement.filtering.answers(host.uuid)
             if name not in MOVE_CHECKS
         ],
-        weight=_weight(explanation, host),
-        inventories=_inventories(explanation, host),
-        service=_service(explanation.computes.get(host.uuid)),
+        weight=_weight(judgement, host),
+        inventories=_inventories(judgement, host),
+        service=_service(judgement.computes.get(host.uuid)),
         out_of_sync_aggregates=[
             schema.OutOfSyncAggregate(each.aggregate, each.in_nova, not each.in_nova)
-            for each in out_of_sync(explanation, host)
+            for each in out_of_sync(judgement, host)
         ],
     )
 
@@ -379,8 +373,8 @@ def _service(compute: Compute | None) -> schema.Service | None:
     )
 
 
-def _weight(explanation: Explanation, host: Provider) -> schema.Weight | None:
-    ranking = explanation.ranking
+def _weight(judgement: Judgement, host: Provider) -> schema.Weight | None:
+    ranking = judgement.ranking
     if ranking is None or host.uuid not in ranking.place_of:
         return None
     return schema.Weight(
@@ -398,13 +392,11 @@ def _weight(explanation: Explanation, host: Provider) -> schema.Weight | None:
     )
 
 
-def _inventories(
-    explanation: Explanation, host: Provider
-) -> Iterator[schema.Inventory]:
-    for clause in explanation.clauses:
+def _inventories(judgement: Judgement, host: Provider) -> Iterator[schema.Inventory]:
+    for clause in judgement.clauses:
         if not isinstance(clause, Resource):
             continue
-        for provider, stock in explanation.stock(host, clause.resource_class):
+        for provider, stock in judgement.stock(host, clause.resource_class):
             yield schema.Inventory(
                 provider_name=provider.name,
                 resource_class=clause.resource_class,
@@ -421,19 +413,20 @@ def _inventories(
             )
 
 
-def _without_set(explanation: Explanation) -> schema.WithoutSet | None:
-    before = explanation.without_set
+def _without_set(
+    judgement: Judgement, before: Judgement | None
+) -> schema.WithoutSet | None:
     if before is None:
         return None
     settings = before.question.assumptions
-    gained, lost = differing(explanation)
+    gained, lost = differing(judgement, before)
     return schema.WithoutSet(
         settings_from=settings.place,
         options=[
             schema.OtherSetting(
                 name, settings.value(name), settings.setting(name).source
             )
-            for name in explanation.question.assumptions.set_otherwise
+            for name in judgement.question.assumptions.set_otherwise
         ],
         summary=words.verdict(before),
         refusal=_refusal(before.refusal),
@@ -441,37 +434,37 @@ def _without_set(explanation: Explanation) -> schema.WithoutSet | None:
         uncertain_candidates=_names(before.uncertain),
         picks=_names(picks(before)),
         let_in=_changed(before, gained),
-        kept_out=_changed(explanation, lost),
+        kept_out=_changed(judgement, lost),
     )
 
 
 def _changed(
-    explanation: Explanation, hosts: Sequence[Provider]
+    judgement: Judgement, hosts: Sequence[Provider]
 ) -> Iterator[schema.ChangedHost]:
-    for names, those in kept_out_by(explanation, hosts).items():
+    for names, those in kept_out_by(judgement, hosts).items():
         for host in those:
             yield schema.ChangedHost(host.name, names)
 
 
 def _advice(
-    advice: Advice, explanation: Explanation, options: Sequence[Option]
+    advice: Advice, judgement: Judgement, options: Sequence[Option]
 ) -> schema.Advice:
     return schema.Advice(
-        text=fixes.advice(advice, explanation),
-        commands=[line(each, options) for each in fixes.commands(advice, explanation)],
+        text=fixes.advice(advice, judgement),
+        commands=[line(each, options) for each in fixes.commands(advice, judgement)],
     )
 
 
-def _fix(fix: Fix, explanation: Explanation, options: Sequence[Option]) -> schema.Fix:
+def _fix(fix: Fix, judgement: Judgement, options: Sequence[Option]) -> schema.Fix:
     return schema.Fix(
         target="hosts" if isinstance(fix, HostFix) else "request",
-        text=fixes.word(fix, explanation),
+        text=fixes.word(fix, judgement),
         caution=fixes.caution(fix),
         deciding_filters=fix.deciding,
-        gained_hosts=fixes.hosts(fix, explanation),
+        gained_hosts=fixes.hosts(fix, judgement),
         is_cut=isinstance(fix, RequestFix) and fix.is_cut,
-        lost_hosts=fixes.lost(fix, explanation),
+        lost_hosts=fixes.lost(fix, judgement),
         min_servers=fix.room.least if fix.room else None,
         max_servers=fix.room.most if fix.room else None,
-        commands=[line(each, options) for each in fixes.commands(fix, explanation)],
+        commands=[line(each, options) for each in fixes.commands(fix, judgement)],
     )

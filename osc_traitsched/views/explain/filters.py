@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core.explain import filtering
-from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.filtering import FilterFailure, Filtering
+from osc_traitsched.core.explain.judgement import Judgement
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.clause import HostFilter, MoveRule
 from osc_traitsched.core.nova.filter import state
@@ -48,16 +48,14 @@ def wanted(condition: HostFilter | MoveRule) -> str:
 
 def said(
     condition: HostFilter | MoveRule,
-    explanation: Explanation,
+    judgement: Judgement,
     hosts: Sequence[Provider],
 ) -> str:
     """Why a filter or a move keeps hosts out, in words.
 
     If the reasons differ: the filter, and what it requires.
     """
-    answers = [
-        explanation.filtering.answer(condition.name, host.uuid) for host in hosts
-    ]
+    answers = [judgement.filtering.answer(condition.name, host.uuid) for host in hosts]
     if len(set(answers)) == 1 and answers[0] is not None:
         return answer(answers[0], condition.name, len(hosts))
     wants = {(a.key, a.wanted) if isinstance(a, Fails) else None for a in answers}
@@ -125,15 +123,15 @@ def unknown(found: Unknown) -> str:
     return f"{found.missing}{asked}, which no API shows{seen}"
 
 
-def uncertain(explanation: Explanation) -> Iterator[str]:
+def uncertain(judgement: Judgement) -> Iterator[str]:
     """Lines on what decides on candidates and can't be known."""
     found: dict[tuple[str, Unknown], list[str]] = {}
     pinned: list[str] = []
-    for host in explanation.uncertain:
-        for name, each in explanation.filtering.unknown(host.uuid):
-            if name == NUMA_TOPOLOGY and explanation.pins_shared_cpus(host):
+    for host in judgement.uncertain:
+        for name, each in judgement.filtering.unknown(host.uuid):
+            if name == NUMA_TOPOLOGY and judgement.pins_shared_cpus(host):
                 pinned.append(host.name)
-            elif name not in explanation.filtering.unsettled:
+            elif name not in judgement.filtering.unsettled:
                 found.setdefault((name, each), []).append(host.name)
     if pinned:
         has = "has" if len(pinned) == 1 else "have"
@@ -145,8 +143,8 @@ def uncertain(explanation: Explanation) -> Iterator[str]:
     for (name, each), hosts in found.items():
         why = _OF_ONES_OWN.get(each) or f"it reads {unknown(each)}"
         yield f"{name} may keep out {ranges(hosts)}: {why}."
-    names = {host.uuid: host.name for host in explanation.placement_hosts}
-    yield from may_fail(explanation.may_fail, names)
+    names = {host.uuid: host.name for host in judgement.placement_hosts}
+    yield from may_fail(judgement.may_fail, names)
 
 
 def unsettled(
@@ -219,12 +217,10 @@ def may_fail(found: Iterable[FilterFailure], names: Mapping[str, str]) -> Iterat
         )
 
 
-def differences(explanation: Explanation) -> Iterator[str]:
+def differences(judgement: Judgement) -> Iterator[str]:
     """Lines on the filters whose copy in Nova answers differently."""
-    names = {host.uuid: host.name for host in explanation.hosts}
-    yield from own_filters.differences(
-        explanation.question, explanation.filtering, names
-    )
+    names = {host.uuid: host.name for host in judgement.hosts}
+    yield from own_filters.differences(judgement.question, judgement.filtering, names)
 
 
 def unread_hints(question: Question) -> Iterator[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.fix import (
     Advice,
     Fix,
@@ -19,6 +18,7 @@ from osc_traitsched.core.explain.fix import (
     Scope,
     Topic,
 )
+from osc_traitsched.core.explain.judgement import Judgement
 from osc_traitsched.core.inventory.reported import where_to_look
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.paste import (
@@ -44,26 +44,26 @@ _FILE = "FILE has a line for each of the hosts; -f json lists them all"
 _SIZES = {"vcpus": "VCPU", "ram": "MB", "disk": "GB"}
 
 
-def hosts(fix: Fix, explanation: Explanation) -> list[str]:
+def hosts(fix: Fix, judgement: Judgement) -> list[str]:
     """The names of the hosts that a fix gains."""
-    return _named(fix.hosts, explanation)
+    return _named(fix.hosts, judgement)
 
 
-def lost(fix: Fix, explanation: Explanation) -> list[str]:
+def lost(fix: Fix, judgement: Judgement) -> list[str]:
     """The names of the hosts that can take the server only without the fix."""
-    return _named(fix.lost, explanation) if isinstance(fix, RequestFix) else []
+    return _named(fix.lost, judgement) if isinstance(fix, RequestFix) else []
 
 
-def _named(uuids: Iterable[str], explanation: Explanation) -> list[str]:
-    names = explanation.facts.snapshot.by_uuid if explanation.facts else {}
+def _named(uuids: Iterable[str], judgement: Judgement) -> list[str]:
+    names = judgement.facts.snapshot.by_uuid if judgement.facts else {}
     return sorted(names[uuid].name for uuid in uuids if uuid in names)
 
 
-def word(fix: Fix, explanation: Explanation) -> str:
+def word(fix: Fix, judgement: Judgement) -> str:
     """The change, in words; of a decision: what it is about."""
     if isinstance(fix, HostFix):
-        return " and ".join(_host_change(c, fix, explanation) for c in fix.changes)
-    return " and ".join(_changes(fix.changes, explanation.question))
+        return " and ".join(_host_change(c, fix, judgement) for c in fix.changes)
+    return " and ".join(_changes(fix.changes, judgement.question))
 
 
 def caution(fix: Fix) -> str | None:
@@ -79,8 +79,8 @@ def caution(fix: Fix) -> str | None:
     return f"if {who} {lacks} it" if HostAction.REMOVE_TRAIT in kinds else None
 
 
-def _host_change(change: HostChange, fix: HostFix, explanation: Explanation) -> str:
-    where = ranges(hosts(fix, explanation))
+def _host_change(change: HostChange, fix: HostFix, judgement: Judgement) -> str:
+    where = ranges(hosts(fix, judgement))
     be = "is" if len(fix.hosts) == 1 else "are"
     if change.scope is Scope.SERVICE:
         return f"enable nova-compute on {where}"
@@ -89,7 +89,7 @@ def _host_change(change: HostChange, fix: HostFix, explanation: Explanation) -> 
         then = again * change.name.startswith(_BY_LIBVIRT)
         return f"{where} {be} disabled: {change.name}{then}"
     if change.action in (HostAction.JOIN_AGGREGATE, HostAction.SYNC_AGGREGATE):
-        (name,) = words.aggregates([change.name], explanation.question)
+        (name,) = words.aggregates([change.name], judgement.question)
         if change.action is HostAction.JOIN_AGGREGATE:
             return f"{where} {be} not in aggregate {name}"
         return f"sync aggregate {name} to Placement ({where} {be} missing there)"
@@ -162,9 +162,9 @@ def _property(each: RequestChange) -> str:
     return f"with {each.key}={each.value}"
 
 
-def advice(told: Advice, explanation: Explanation) -> str:
+def advice(told: Advice, judgement: Judgement) -> str:
     """What is wrong and what to do, as a sentence."""
-    where = ranges(_named(told.about, explanation))
+    where = ranges(_named(told.about, judgement))
     if told.topic is Topic.NOT_REPORTED:
         verb = "reports" if told.subject.isupper() else "is of architecture"
         return f"No host {verb} {told.subject}: {where_to_look(told.subject)}."
@@ -182,30 +182,30 @@ def advice(told: Advice, explanation: Explanation) -> str:
             "server: run nova-manage placement audit."
         )
     what = told.corrections[0].what
-    body = _bodies(explanation.question)[what]
+    body = _bodies(judgement.question)[what]
     return f"If {told.subject} is meant, correct {what} {body.get('name')}:"
 
 
-def commands(fix: Fix | Advice, explanation: Explanation) -> list[Command]:
+def commands(fix: Fix | Advice, judgement: Judgement) -> list[Command]:
     """The commands that make all changes; empty if one has no command."""
     parts: list[list[Command]] = []
     if isinstance(fix, HostFix):
         if fix.scope is not Scope.DECISION:
-            parts = [list(_host_commands(c, fix, explanation)) for c in fix.changes]
+            parts = [list(_host_commands(c, fix, judgement)) for c in fix.changes]
     elif isinstance(fix, Advice):
-        question = explanation.question
+        question = judgement.question
         parts = [[_correction(each, question)] for each in fix.corrections]
     found = [command for part in parts for command in part] if all(parts) else []
     return found if all(map(line, found)) else []
 
 
 def _host_commands(
-    change: HostChange, fix: HostFix, explanation: Explanation
+    change: HostChange, fix: HostFix, judgement: Judgement
 ) -> Iterator[Command]:
     if change.action in (HostAction.ADD_TRAIT, HostAction.REMOVE_TRAIT):
         verb = change.action.value
-        create = [Option("--create")] if _may_be_unknown(change, explanation) else []
-        chosen = _chosen(fix.hosts, explanation)
+        create = [Option("--create")] if _may_be_unknown(change, judgement) else []
+        chosen = _chosen(fix.hosts, judgement)
         comment = _FILE if chosen == [_FROM_FILE] else ""
         yield openstack(
             f"trait-sched {verb}", change.name, *create, *chosen, comment=comment
@@ -215,35 +215,35 @@ def _host_commands(
         yield openstack("trait-sched mirror repair")
         return
     for uuid in fix.hosts:
-        compute = explanation.computes.get(uuid)
+        compute = judgement.computes.get(uuid)
         if compute is not None:
             host = compute.service_host
             enable = Option("--enable")
             yield openstack("compute service set", enable, host, "nova-compute")
 
 
-def _chosen(uuids: Sequence[str], explanation: Explanation) -> list[Option]:
+def _chosen(uuids: Sequence[str], judgement: Judgement) -> list[Option]:
     """The options that choose exactly these hosts.
 
     A few by name; many by an aggregate, a pattern, or a file of names.
     """
     if len(uuids) > _MOST_NAMED:
-        return [_all_at_once(frozenset(uuids), explanation)]
-    names = explanation.facts.snapshot.by_uuid if explanation.facts else {}
+        return [_all_at_once(frozenset(uuids), judgement)]
+    names = judgement.facts.snapshot.by_uuid if judgement.facts else {}
     known = sorted((names[uuid].name, uuid) for uuid in uuids if uuid in names)
     # By UUID where a name can't be printed.
     return [Option("--host", printable(name, uuid)) for name, uuid in known]
 
 
-def _all_at_once(uuids: frozenset[str], explanation: Explanation) -> Option:
-    facts = explanation.facts
+def _all_at_once(uuids: frozenset[str], judgement: Judgement) -> Option:
+    facts = judgement.facts
     members = facts.snapshot.nova.members if facts else {}
-    for aggregate in explanation.question.aggregates:
+    for aggregate in judgement.question.aggregates:
         if members.get(aggregate["uuid"]) == uuids:
             name = str(aggregate["name"])
             is_named = is_printable(name) and not name.isdigit()
             return Option("--aggregate", name if is_named else str(aggregate["id"]))
-    names = {host.uuid: host.name for host in explanation.hosts}
+    names = {host.uuid: host.name for host in judgement.hosts}
     start = _common_start([names[uuid] for uuid in uuids if uuid in names])
     matched = {uuid for uuid, name in names.items() if name.startswith(start)}
     if start and matched == uuids and is_printable(start) and not _GLOB & set(start):
@@ -257,10 +257,10 @@ def _common_start(names: Sequence[str]) -> str:
     return "".join(a for a, _ in itertools.takewhile(lambda p: p[0] == p[1], pairs))
 
 
-def _may_be_unknown(change: HostChange, explanation: Explanation) -> bool:
+def _may_be_unknown(change: HostChange, judgement: Judgement) -> bool:
     # A trait that no host has may not exist either: Placement does not say so of a
     # query that no host meets for its aggregates alone.
-    traits = explanation.facts.traits if explanation.facts else {}
+    traits = judgement.facts.traits if judgement.facts else {}
     is_had = any(change.name in each for each in traits.values())
     return change.action is HostAction.ADD_TRAIT and not is_had
 
@@ -276,9 +276,9 @@ def _correction(each: RequestChange, question: Question) -> Command:
     return openstack(verb, changed, flavor if each.what == "flavor" else identity)
 
 
-def title(shown: Sequence[Fix], explanation: Explanation) -> str:
+def title(shown: Sequence[Fix], judgement: Judgement) -> str:
     """What the fixes do."""
-    number = explanation.question.spec.count
+    number = judgement.question.spec.count
     if all(each.room and each.room.least < number for each in shown):
         return f"No single fix makes room for {number}. Nearest:"
     if all(each.scope is Scope.DECISION for each in shown):
@@ -286,37 +286,37 @@ def title(shown: Sequence[Fix], explanation: Explanation) -> str:
     return "Fixes that would work, safest first:"
 
 
-def sentence(fix: Fix, explanation: Explanation) -> str:
+def sentence(fix: Fix, judgement: Judgement) -> str:
     """The change with its caution and gain."""
-    text, but = word(fix, explanation), caution(fix)
+    text, but = word(fix, judgement), caution(fix)
     if fix.scope is Scope.DECISION:
         it = "it" if len(fix.hosts) == 1 else "they"
-        parts = (text, f"{it} {_would(fix, explanation)}", decided(fix))
+        parts = (text, f"{it} {_would(fix, judgement)}", decided(fix))
         return "; ".join(filter(None, parts))
-    return f"{text}{f' ({but})' if but else ''}: {gain(fix, explanation)}"
+    return f"{text}{f' ({but})' if but else ''}: {gain(fix, judgement)}"
 
 
-def gain(fix: Fix, explanation: Explanation) -> str:
+def gain(fix: Fix, judgement: Judgement) -> str:
     """How many hosts a fix gains, and which; of several servers: the room then."""
-    names = hosts(fix, explanation)
-    fewer = lost(fix, explanation)
+    names = hosts(fix, judgement)
+    fewer = lost(fix, judgement)
     but = f"; {len(fewer)} fewer: {ranges(fewer)}" if fewer else ""
     more = count(len(names), "more host")
     is_cut = isinstance(fix, RequestFix) and fix.is_cut
     # The words of a change of hosts name them.
     which = "" if isinstance(fix, HostFix) else f": {ranges(names)}"
     found = f"at least {more}" if is_cut else f"{more}{which}"
-    text = f"{found if fix.room is None else _would(fix, explanation)}{but}"
+    text = f"{found if fix.room is None else _would(fix, judgement)}{but}"
     return text if not fix.deciding else f"perhaps {text}; {decided(fix)}"
 
 
-def _would(fix: Fix, explanation: Explanation) -> str:
+def _would(fix: Fix, judgement: Judgement) -> str:
     """What a fix adds, and all servers then: ``would add 5 (8 of 20)``."""
-    room, now = fix.room, explanation.room
+    room, now = fix.room, judgement.room
     if room is None:
         return f"would add {count(len(fix.hosts), 'host')}"
     total = _range(room.least, room.most)
-    wanted = explanation.question.spec.count
+    wanted = judgement.question.spec.count
     if room.least >= wanted:
         return f"would make room for {total}"
     more = _range(*sorted((room.least - now.least, room.most - now.most)))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from osc_traitsched.core.explain.explanation import (
-    Explanation,
+from osc_traitsched.core.explain.fix import Fix, HostAction
+from osc_traitsched.core.explain.judgement import Judgement
+from osc_traitsched.core.explain.order import above_limit
+from osc_traitsched.core.explain.reasons import (
     RejectionCause,
     Share,
-    above_limit,
     breakdown,
     out_of_sync,
 )
-from osc_traitsched.core.explain.fix import HostAction
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.inventory.trait import DISABLED
 from osc_traitsched.core.nova.clause import (
@@ -39,7 +39,7 @@ _NOUNS = {"MEMORY_MB": "RAM", "DISK_GB": "disk"}
 _SIZES = ("VCPU", "MEMORY_MB", "DISK_GB")
 
 
-def said(clause: Condition, explanation: Explanation, number: int = 1) -> str:
+def said(clause: Condition, judgement: Judgement, number: int = 1) -> str:
     """Why hosts fail a clause: ``lacks trait X``.
 
     :param number: of hosts, for the verb
@@ -54,7 +54,7 @@ def said(clause: Condition, explanation: Explanation, number: int = 1) -> str:
         return filters.failing(clause, number)
     if isinstance(clause, MemberOf):
         where = "in" if clause.forbidden else "outside"
-        return f"{be} {where} {words.place(clause, explanation)}"
+        return f"{be} {where} {words.place(clause, judgement)}"
     if clause.forbidden and clause.name == DISABLED:
         return f"{be} disabled"
     group = words.group(clause) if isinstance(clause, Trait) else ""
@@ -72,20 +72,20 @@ def noun(resource_class: str) -> str:
 
 
 def of_hosts(
-    clause: Condition, explanation: Explanation, hosts: Sequence[Provider]
+    clause: Condition, judgement: Judgement, hosts: Sequence[Provider]
 ) -> Iterator[str]:
     """Why hosts fail a clause, with the figures of the first host.
 
     One line, or one for each provider of the first host that could give the amount.
     """
     if isinstance(clause, AFTER_PLACEMENT):
-        yield filters.said(clause, explanation, hosts)
+        yield filters.said(clause, judgement, hosts)
         return
     first, *others = hosts
-    plain = said(clause, explanation, len(hosts))
-    short = _short(clause, explanation, first)
+    plain = said(clause, judgement, len(hosts))
+    short = _short(clause, judgement, first)
     if is_disabling(clause):
-        why = disabled_for(explanation, hosts)
+        why = disabled_for(judgement, hosts)
         yield f"{plain}: {why}" if why else plain
         return
     if not isinstance(clause, Resource) or not short:
@@ -98,14 +98,14 @@ def of_hosts(
 
 
 def _short(
-    clause: Condition, explanation: Explanation, host: Provider
+    clause: Condition, judgement: Judgement, host: Provider
 ) -> list[tuple[str, Stock]]:
     """The providers that are short of an amount, with their names if not the root."""
     if not isinstance(clause, Resource):
         return []
     return [
         ("" if provider.uuid == host.uuid else f" on {provider.name}", found)
-        for provider, found in explanation.stock(host, clause.resource_class)
+        for provider, found in judgement.stock(host, clause.resource_class)
         if clause.amount > found.free or _unit(clause, found)
     ]
 
@@ -150,29 +150,29 @@ def is_disabling(clause: Condition) -> bool:
     return isinstance(clause, (Trait, RootTrait)) and clause.name == DISABLED
 
 
-def disabled_for(explanation: Explanation, hosts: Sequence[Provider]) -> str:
+def disabled_for(judgement: Judgement, hosts: Sequence[Provider]) -> str:
     """The reason why all these hosts are disabled; empty if reasons differ."""
-    found = _disabled_reasons(explanation, hosts)
+    found = _disabled_reasons(judgement, hosts)
     return found.pop() if len(found) == 1 else ""
 
 
-def _disabled_reasons(explanation: Explanation, hosts: Sequence[Provider]) -> set[str]:
-    computes = [explanation.computes.get(host.uuid) for host in hosts]
+def _disabled_reasons(judgement: Judgement, hosts: Sequence[Provider]) -> set[str]:
+    computes = [judgement.computes.get(host.uuid) for host in hosts]
     return {compute.disabled_reason if compute else "" for compute in computes}
 
 
 def remarks(
-    explanation: Explanation, host: Provider, is_said: bool = False
+    judgement: Judgement, host: Provider, is_said: bool = False
 ) -> Iterator[str]:
     """Other facts about a host that is out.
 
     :param is_said: the text says already that its service is disabled, and why
     """
-    for each in out_of_sync(explanation, host):
+    for each in out_of_sync(judgement, host):
         has, lacks = ("Nova", "Placement") if each.in_nova else ("Placement", "Nova")
         yield f"{has} has it in aggregate {each.aggregate}, {lacks} does not"
-    compute = explanation.computes.get(host.uuid)
-    is_filtered = isinstance(explanation.filtering.answer(COMPUTE, host.uuid), Fails)
+    compute = judgement.computes.get(host.uuid)
+    is_filtered = isinstance(judgement.filtering.answer(COMPUTE, host.uuid), Fails)
     if compute is not None and not compute.is_up and not is_filtered:
         yield "its nova-compute is down"
     if compute is not None and not compute.is_enabled and not is_said:
@@ -189,42 +189,33 @@ _WIDTH = 80
 _MOST_REASONS = 5
 
 
-def lines(explanation: Explanation, everything: bool = False) -> Iterator[Line]:
+def lines(
+    judgement: Judgement, everything: bool = False, fixes: Sequence[Fix] = ()
+) -> Iterator[Line]:
     """The verdict, why, and the doubts about it.
 
     :param everything: all reasons, and the request in words
     """
-    yield Line(words.verdict(explanation), _tone(explanation))
-    refusing = words.refusing(explanation.request, explanation.question)
+    yield Line(words.verdict(judgement), Tone.of(judgement.answer))
+    refusing = words.refusing(judgement.request, judgement.question)
     yield from (Line(text, Tone.DOUBT) for text in refusing)
-    yield from depends.lines(explanation)
-    if explanation.may_be_rejected:
+    yield from depends.lines(judgement)
+    if judgement.may_be_rejected:
         yield Line(words.AGGREGATE_NEEDED, Tone.DOUBT)
-    if explanation.refusal is not None:
-        is_moved = explanation.question.move is not None
-        yield Line(words.text(explanation.refusal, is_moved))
-    if explanation.candidates:
-        picked = weights.pick(explanation, everything)
-        names = _names(explanation.candidates)
+    if judgement.refusal is not None:
+        is_moved = judgement.question.move is not None
+        yield Line(words.text(judgement.refusal, is_moved))
+    if judgement.candidates:
+        picked = weights.pick(judgement, everything)
+        names = _names(judgement.candidates)
         yield Line(f"Candidates: {names}{f'; {picked}' if picked else ''}")
-    yield from (Line(text, Tone.DOUBT) for text in _depends(explanation))
-    if everything or not explanation.has_room:
-        yield from map(Line, reasons(explanation, everything))
+    yield from (Line(text, Tone.DOUBT) for text in _depends(judgement))
+    if everything or not judgement.has_room:
+        yield from map(Line, reasons(judgement, everything))
     if everything:
-        yield Line(f"Request: {words.request(explanation.question)}")
-    yield from (Line(text, Tone.DOUBT) for text in _doubts(explanation))
-    yield from map(Line, _remarks(explanation, everything))
-
-
-def _tone(explanation: Explanation) -> Tone:
-    if explanation.is_in_doubt:
-        return Tone.DOUBT
-    if explanation.depends:
-        return Tone.DOUBT
-    if explanation.refusal is not None or not explanation.has_room:
-        return Tone.NO
-    may_fail = explanation.is_uncertain or explanation.may_be_rejected
-    return Tone.DOUBT if may_fail else Tone.YES
+        yield Line(f"Request: {words.request(judgement.question)}")
+    yield from (Line(text, Tone.DOUBT) for text in _doubts(judgement))
+    yield from map(Line, _remarks(judgement, everything, fixes))
 
 
 def _names(hosts: Sequence[Provider]) -> str:
@@ -244,10 +235,10 @@ def fitted(start: str, parts: Sequence[str], least: str = "") -> str:
     return f"{start}{least}, ..." if least else start.rstrip(": ")
 
 
-def _shares(explanation: Explanation) -> list[Share]:
+def _shares(judgement: Judgement) -> list[Share]:
     """The most hosts first, but those outside the zone last: the user chose it."""
     return sorted(
-        breakdown(explanation),
+        breakdown(judgement),
         key=lambda share: (_is_zone(share.clause), -len(share.hosts)),
     )
 
@@ -256,37 +247,37 @@ def _is_zone(clause: Condition | None) -> bool:
     return isinstance(clause, MemberOf) and words.is_of_zone(clause)
 
 
-def reasons(explanation: Explanation, everything: bool) -> Iterator[str]:
+def reasons(judgement: Judgement, everything: bool) -> Iterator[str]:
     """A line for each reason of hosts that are out, the most frequent first."""
-    shares = _shares(explanation)
-    if shares and explanation.candidates:
+    shares = _shares(judgement)
+    if shares and judgement.candidates:
         yield "Other hosts:"
     is_whole = everything or len(shares) <= _MOST_REASONS
     most = len(shares) if is_whole else _MOST_REASONS - 1
     for share in shares[:most]:
-        start = f"  {share_text(share, explanation)}: "
-        yield fitted(start, _details(share, explanation))
+        start = f"  {share_text(share, judgement)}: "
+        yield fitted(start, _details(share, judgement))
     rest = sum(len(share.hosts) for share in shares[most:])
     if rest:
         yield f"  {rest} more for other reasons (--long)"
 
 
-def sentence(explanation: Explanation) -> str:
+def sentence(judgement: Judgement) -> str:
     """Why the other hosts are out, each counted once; empty if none is."""
-    parts = [share_text(share, explanation) for share in _shares(explanation)]
+    parts = [share_text(share, judgement) for share in _shares(judgement)]
     return f"{', '.join(parts)}." if parts else ""
 
 
-def told(explanation: Explanation) -> frozenset[tuple[frozenset[str], Condition]]:
+def told(judgement: Judgement) -> frozenset[tuple[frozenset[str], Condition]]:
     """Names of hosts with the clause that the reasons have for all of them."""
     return frozenset(
         (frozenset(share.hosts), share.clause)
-        for share in breakdown(explanation)
+        for share in breakdown(judgement)
         if share.clause is not None
     )
 
 
-def share_text(share: Share, explanation: Explanation, is_of_many: bool = False) -> str:
+def share_text(share: Share, judgement: Judgement, is_of_many: bool = False) -> str:
     """Why hosts are out, with their number: ``2 lack trait X (flavor gold)``.
 
     :param is_of_many: for several flavors: without an amount and a flavor's name
@@ -294,12 +285,12 @@ def share_text(share: Share, explanation: Explanation, is_of_many: bool = False)
     number = len(share.hosts)
     singular = number == 1
     if share.clause is not None:
-        said = _said(share.clause, explanation, _hosts(share, explanation))
+        said = _said(share.clause, judgement, _hosts(share, judgement))
         source = ""
         if is_of_many:
             return f"{number} {said.partition(' (need ')[0]}"
         if not isinstance(share.clause, Resource):
-            source = words.short_origin(share.clause, explanation)
+            source = words.short_origin(share.clause, judgement)
         return f"{number} {said}{f' ({source})' if source else ''}"
     if share.cause is RejectionCause.TOGETHER:
         meet = "meets" if singular else "meet"
@@ -312,27 +303,25 @@ def share_text(share: Share, explanation: Explanation, is_of_many: bool = False)
     return f"{number} {'is' if singular else 'are'} not listed by Nova"
 
 
-def _hosts(share: Share, explanation: Explanation) -> list[Provider]:
+def _hosts(share: Share, judgement: Judgement) -> list[Provider]:
     names = frozenset(share.hosts)
-    return [host for host in explanation.hosts if host.name in names]
+    return [host for host in judgement.hosts if host.name in names]
 
 
-def _said(
-    clause: Condition, explanation: Explanation, hosts: Sequence[Provider]
-) -> str:
+def _said(clause: Condition, judgement: Judgement, hosts: Sequence[Provider]) -> str:
     if isinstance(clause, AFTER_PLACEMENT):
-        return filters.said(clause, explanation, hosts)
-    return said(clause, explanation, len(hosts))
+        return filters.said(clause, judgement, hosts)
+    return said(clause, judgement, len(hosts))
 
 
-def _details(share: Share, explanation: Explanation) -> list[str]:
+def _details(share: Share, judgement: Judgement) -> list[str]:
     """Which hosts they are; of full ones, the figures of one; else why disabled."""
-    clause, hosts = share.clause, _hosts(share, explanation)
+    clause, hosts = share.clause, _hosts(share, judgement)
     if isinstance(clause, Resource):
         figures = [
             (found.free, host.name, _unit(clause, found))
             for host in hosts
-            for _, found in _short(clause, explanation, host)
+            for _, found in _short(clause, judgement, host)
         ]
         unit = words.unit(clause.resource_class)
         for free, name, wrong in sorted(figures, key=lambda each: -each[0])[:1]:
@@ -341,59 +330,59 @@ def _details(share: Share, explanation: Explanation) -> list[str]:
         return [ranges(share.hosts)]
     reasons: dict[str, list[str]] = {}
     for host in hosts:
-        reason = disabled_for(explanation, [host])
+        reason = disabled_for(judgement, [host])
         reasons.setdefault(f' "{reason}"' if reason else "", []).append(host.name)
     return [f"{ranges(names)}{reason}" for reason, names in reasons.items()]
 
 
-def _depends(explanation: Explanation) -> Iterator[str]:
+def _depends(judgement: Judgement) -> Iterator[str]:
     """What is assumed of the cloud, and would change the answer."""
-    hosts = {host.uuid: host.name for host in explanation.candidates}
-    yield from filters.unsettled(explanation.question, explanation.filtering, hosts)
-    yield from words.other_releases(explanation)
+    hosts = {host.uuid: host.name for host in judgement.candidates}
+    yield from filters.unsettled(judgement.question, judgement.filtering, hosts)
+    yield from words.other_releases(judgement)
 
 
-def _doubts(explanation: Explanation) -> Iterator[str]:
+def _doubts(judgement: Judgement) -> Iterator[str]:
     """What casts doubt on the verdict."""
     for hosts, returns in (
-        (explanation.wrongly_admitted, "does not return"),
-        (explanation.wrongly_rejected, "returns"),
+        (judgement.wrongly_admitted, "does not return"),
+        (judgement.wrongly_rejected, "returns"),
     ):
         if hosts:
             yield (
                 f"Placement {returns} {_names(hosts)}, against the data read. "
                 "Placement is believed."
             )
-    if explanation.unjudged_roots:
+    if judgement.unjudged_roots:
         yield (
-            f"Placement returns {_names(explanation.unjudged_roots)}, which Nova does "
+            f"Placement returns {_names(judgement.unjudged_roots)}, which Nova does "
             "not list as a host. If its cell mapping is missing, nova-scheduler may "
             "pick it, and the server fails (run nova-manage cell_v2 discover_hosts "
             "--by-service)."
         )
-    yield from filters.differences(explanation)
-    yield from filters.uncertain(explanation)
-    if explanation.is_in_doubt:
+    yield from filters.differences(judgement)
+    yield from filters.uncertain(judgement)
+    if judgement.is_in_doubt:
         yield "The verdict is in doubt, even after a second reading."
-    yield from words.cut_off(explanation)
+    yield from words.cut_off(judgement)
 
 
-def _lost_members(explanation: Explanation) -> Iterator[str]:
+def _lost_members(judgement: Judgement, fixes: Sequence[Fix]) -> Iterator[str]:
     """Hosts of the requested aggregates that only Placement lacks there.
 
     A fix that syncs them says it already.
     """
-    facts, computes = explanation.facts, explanation.computes
-    changes = (change for fix in explanation.fixes for change in fix.changes)
+    facts, computes = judgement.facts, judgement.computes
+    changes = (change for fix in fixes for change in fix.changes)
     sync = HostAction.SYNC_AGGREGATE
     if any(getattr(each, "action", None) is sync for each in changes):
         return
-    for aggregate in explanation.requested_aggregates if facts else ():
+    for aggregate in judgement.requested_aggregates if facts else ():
         in_nova = frozenset(aggregate["hosts"])
         there = facts.members[frozenset({aggregate["uuid"]})] if facts else ()
         lost = [
             host.name
-            for host in explanation.hosts
+            for host in judgement.hosts
             if host.uuid not in there
             and host.uuid in computes
             and computes[host.uuid].service_host in in_nova
@@ -405,11 +394,11 @@ def _lost_members(explanation: Explanation) -> Iterator[str]:
             )
 
 
-def _bare_metal(explanation: Explanation) -> Iterator[str]:
+def _bare_metal(judgement: Judgement) -> Iterator[str]:
     """Ironic's nodes that lack the sizes of a flavor with a class of its own."""
-    asked = [e.resource_class for e in explanation.clauses if isinstance(e, Resource)]
+    asked = [e.resource_class for e in judgement.clauses if isinstance(e, Resource)]
     sizes = [each for each in asked if each in _SIZES]
-    computes = explanation.computes.values()
+    computes = judgement.computes.values()
     nodes = [c.node for c in computes if c.report and c.report.is_of_ironic]
     if nodes and sizes and len(sizes) < len(asked):
         zeros = ", ".join(f"resources:{size}=0" for size in sizes)
@@ -419,9 +408,9 @@ def _bare_metal(explanation: Explanation) -> Iterator[str]:
         )
 
 
-def _without_architecture(explanation: Explanation) -> Iterator[str]:
+def _without_architecture(judgement: Judgement) -> Iterator[str]:
     """A prefilter that requires the trait of an architecture that no host has."""
-    for each in explanation.counts:
+    for each in judgement.counts:
         name = each.clause.name if isinstance(each.clause, RootTrait) else ""
         if name.startswith("HW_ARCH_") and not each.alone:
             yield (
@@ -431,38 +420,40 @@ def _without_architecture(explanation: Explanation) -> Iterator[str]:
             )
 
 
-def _remarks(explanation: Explanation, everything: bool) -> Iterator[str]:
-    if explanation.requested_nodes:
-        only = listed(each.node for each in explanation.requested_nodes)
-        is_forced = explanation.question.is_forced
+def _remarks(
+    judgement: Judgement, everything: bool, fixes: Sequence[Fix]
+) -> Iterator[str]:
+    if judgement.requested_nodes:
+        only = listed(each.node for each in judgement.requested_nodes)
+        is_forced = judgement.question.is_forced
         rest = "; nova-scheduler skips its host filters" if is_forced else ""
-        if is_forced and explanation.filtering.judgment.names:
+        if is_forced and judgement.filtering.judgment.names:
             rest += ", but nova-compute checks the server group"
         yield f"Only {only} was considered{rest}."
-    if explanation.is_judged:
-        if not explanation.has_room:
-            yield from _lost_members(explanation)
-            yield from _bare_metal(explanation)
-            yield from _without_architecture(explanation)
-        yield from filters.unread_hints(explanation.question)
-        yield from filters.unread_zone(explanation.question)
-    group = explanation.question.group
+    if judgement.is_judged:
+        if not judgement.has_room:
+            yield from _lost_members(judgement, fixes)
+            yield from _bare_metal(judgement)
+            yield from _without_architecture(judgement)
+        yield from filters.unread_hints(judgement.question)
+        yield from filters.unread_zone(judgement.question)
+    group = judgement.question.group
     if group is not None and group.policy.startswith("soft-"):
         yield (
             f"Server group {group.name} ({group.policy}) only weighs hosts: where its "
             "servers go is likely, not promised."
         )
-    request = explanation.request
+    request = judgement.request
     limit = request.limit if request else None
     of_two = " to one of Nova's two queries" if request and request.fallback else ""
     # If all of them can fail, this is a doubt.
-    unread = () if explanation.is_limited else above_limit(explanation)
+    unread = () if judgement.is_limited else above_limit(judgement)
     for answers in unread:
         yield (
             f"Nova reads only {limit} of Placement's {answers} answers{of_two} "
             "([scheduler]max_placement_results)."
         )
-    fallback = explanation.fallback_candidates
+    fallback = judgement.fallback_candidates
     if fallback and everything:
         yield (
             f"{len(fallback)} only by one of Nova's two queries, with VCPU for PCPU: "

@@ -8,9 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 import prettytable
 
 from osc_traitsched.core import releases
-from osc_traitsched.core.explain.comparison import differing, kept_out_by
-from osc_traitsched.core.explain.explanation import Explanation, blamed, picks
+from osc_traitsched.core.explain.explanation import Explanation, differing, kept_out_by
 from osc_traitsched.core.explain.fix import Fix
+from osc_traitsched.core.explain.judgement import Judgement
+from osc_traitsched.core.explain.order import picks
+from osc_traitsched.core.explain.reasons import blamed
 from osc_traitsched.core.explain.verdict import Rejection
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.settings import SchedulerSettings
@@ -30,22 +32,21 @@ from osc_traitsched.views.terminal import Line, Tone, settings_from
 # What ``--set`` changes, compared with the cloud's own settings.
 
 
-def comparison_lines(explanation: Explanation) -> Iterator[Line]:
+def comparison_lines(judgement: Judgement, before: Judgement | None) -> Iterator[Line]:
     """The answer without ``--set``; empty if it is not compared."""
-    before = explanation.without_set
     if before is None:
         return
     own = before.question.assumptions
     yield Line("")
     yield Line(f"Without --set (settings: {settings_from(own)}):", Tone.TITLE)
-    for name in explanation.question.assumptions.set_otherwise:
-        yield Line(f"  {_option(name, explanation.question.assumptions, own)}")
+    for name in judgement.question.assumptions.set_otherwise:
+        yield Line(f"  {_option(name, judgement.question.assumptions, own)}")
     yield Line(f"  {words.verdict(before)}")
     if before.refusal is not None:
         yield Line(f"  {before.refusal!s}")
-    elif explanation.refusal is None:
-        yield from map(Line, _hosts(explanation, before))
-        yield from map(Line, _picks(explanation, before))
+    elif judgement.refusal is None:
+        yield from map(Line, _hosts(judgement, before))
+        yield from map(Line, _picks(judgement, before))
 
 
 def _option(name: str, now: SchedulerSettings, own: SchedulerSettings) -> str:
@@ -64,22 +65,22 @@ def _option(name: str, now: SchedulerSettings, own: SchedulerSettings) -> str:
     return f"{option(name)}: {said} ({setting.source})"
 
 
-def _hosts(explanation: Explanation, before: Explanation) -> Iterator[str]:
-    gained, lost = differing(explanation)
-    for names, hosts in kept_out_by(explanation, lost).items():
+def _hosts(judgement: Judgement, before: Judgement) -> Iterator[str]:
+    gained, lost = differing(judgement, before)
+    for names, hosts in kept_out_by(judgement, lost).items():
         yield f"  --set keeps out {_names(hosts)} ({listed(names) or 'Placement'})"
     for names, hosts in kept_out_by(before, gained).items():
         by = listed(names) or "Placement"
         yield f"  --set lets in {_names(hosts)} (else out by {by})"
-    if not gained and not lost and explanation.candidates:
+    if not gained and not lost and judgement.candidates:
         yield "  The candidates are the same."
 
 
-def _picks(explanation: Explanation, before: Explanation) -> Iterator[str]:
-    now, else_ = picks(explanation), picks(before)
+def _picks(judgement: Judgement, before: Judgement) -> Iterator[str]:
+    now, else_ = picks(judgement), picks(before)
     if not now or not else_:
         return
-    unsure = explanation.uncertain or before.uncertain
+    unsure = judgement.uncertain or before.uncertain
     but = ", if all filters pass them" if unsure else ""
     if set(now) == set(else_):
         yield f"  nova-scheduler picks {_one_of(now)} with and without it{but}."
@@ -125,17 +126,18 @@ def lines(
     if not everything:
         yield from _short(explanation, shown, options)
         return
-    yield from headline.lines(explanation, everything)
-    yield from comparison_lines(explanation)
+    judgement = explanation.judgement
+    yield from headline.lines(judgement, everything, explanation.fixes)
+    yield from comparison_lines(judgement, explanation.without_set)
     yield from _fixes(explanation, everything, options)
-    if explanation.is_judged:
+    if judgement.is_judged:
         if shown:
             yield Line("")
-            yield from details.lines(explanation, shown)
-        yield from _nearest(explanation)
-        yield from _conditions(explanation, width)
-    yield from _section("Assumed:", _assumed(explanation))
-    found = [f"  {each.text}" for each in words.not_evaluated(explanation)]
+            yield from details.lines(judgement, shown)
+        yield from _nearest(judgement)
+        yield from _conditions(judgement, width)
+    yield from _section("Assumed:", _assumed(judgement))
+    found = [f"  {each.text}" for each in words.not_evaluated(judgement)]
     if found:
         yield from _section("Not looked at:", found)
 
@@ -143,25 +145,26 @@ def lines(
 def _short(
     explanation: Explanation, shown: Sequence[Provider], options: Sequence[Option]
 ) -> Iterator[Line]:
-    verdict, *found = headline.lines(explanation)
+    judgement = explanation.judgement
+    verdict, *found = headline.lines(judgement, fixes=explanation.fixes)
     yield verdict
-    if shown and explanation.is_judged:
-        yield from details.lines(explanation, shown, everything=False)
-    found += comparison_lines(explanation)
+    if shown and judgement.is_judged:
+        yield from details.lines(judgement, shown, everything=False)
+    found += comparison_lines(judgement, explanation.without_set)
     found += _fixes(explanation, False, options)
     yield from found
-    if not shown and not explanation.has_room:
+    if not shown and not judgement.has_room:
         # The verdict, the title and the last line take three.
-        yield from _nearest_in_short(explanation, _SCREEN - 3 - len(found))
-    yield from _more(explanation)
+        yield from _nearest_in_short(judgement, _SCREEN - 3 - len(found))
+    yield from _more(judgement)
 
 
-def _more(explanation: Explanation) -> Iterator[Line]:
+def _more(judgement: Judgement) -> Iterator[Line]:
     """What ``--long`` adds."""
-    out = explanation.total_hosts - len(explanation.candidates)
-    if not explanation.is_judged:
+    out = judgement.total_hosts - len(judgement.candidates)
+    if not judgement.is_judged:
         return
-    if not explanation.has_room:
+    if not judgement.has_room:
         yield Line("--long shows conditions, all hosts and assumptions.")
     elif out:
         yield Line(f"--long shows why {count(out, 'other host')} cannot.")
@@ -173,8 +176,8 @@ def _section(title: str, found: Iterable[str]) -> Iterator[Line]:
     yield from map(Line, found)
 
 
-def _assumed(explanation: Explanation) -> Iterator[str]:
-    assumptions = explanation.question.assumptions
+def _assumed(judgement: Judgement) -> Iterator[str]:
+    assumptions = judgement.question.assumptions
     name = releases.RELEASES[assumptions.release]
     known = release(assumptions.release)
     yield f"  Nova {known}: {assumptions.release_source}"
@@ -182,33 +185,33 @@ def _assumed(explanation: Explanation) -> Iterator[str]:
     if assumptions.all_computes_new is not None:
         how_many = "all" if assumptions.all_computes_new else "not all"
         yield f"  {how_many} computes run 2026.2 or later (OWNER_NOVA)"
-    for impact in explanation.option_impacts:
+    for impact in judgement.doubts.options:
         setting = impact.setting
         sure = "" if setting.given else ", assumed"
         yield (
             f"  {option(impact.name)} = {words.value(setting.value)} "
             f"({setting.source}{sure}); otherwise: {words.effect(impact)}"
         )
-    for text in weights.assumed(explanation):
+    for text in weights.assumed(judgement):
         yield f"  {text}"
     for ignored, source in assumptions.ignored:
         yield f"  {option(ignored)} ({source}): ignored, not in {name}"
 
 
-def _conditions(explanation: Explanation, width: int) -> Iterator[Line]:
-    table = _table(explanation, width).get_string().splitlines()
+def _conditions(judgement: Judgement, width: int) -> Iterator[Line]:
+    table = _table(judgement, width).get_string().splitlines()
     yield from _section("Where hosts drop out:", table)
-    passing = filters.without_effect(explanation.filtering.without_effect)
+    passing = filters.without_effect(judgement.filtering.without_effect)
     if passing:
         yield Line(passing)
-    if explanation.is_by_fallback:
+    if judgement.is_by_fallback:
         yield Line(
             "  (of Nova's second query, with VCPU for PCPU: no host has enough PCPU)"
         )
-    for conflict in explanation.conflicts[:_MOST_CONFLICTS]:
+    for conflict in judgement.conflicts[:_MOST_CONFLICTS]:
         of = {1: "", 2: "both "}.get(len(conflict), "all of ")
-        yield Line(f"  No host meets {of}{words.clauses(conflict, explanation)}.")
-    rest = len(explanation.conflicts) - _MOST_CONFLICTS
+        yield Line(f"  No host meets {of}{words.clauses(conflict, judgement)}.")
+    rest = len(judgement.conflicts) - _MOST_CONFLICTS
     if rest > 0:
         yield Line(f"  {rest} more combinations that no host has (-f json)")
 
@@ -217,16 +220,16 @@ def _conditions(explanation: Explanation, width: int) -> Iterator[Line]:
 _COLUMNS = ("condition", "from", "meet it", "only blocker", "left")
 
 
-def _table(explanation: Explanation, width: int) -> prettytable.PrettyTable:
+def _table(judgement: Judgement, width: int) -> prettytable.PrettyTable:
     rows = [
         (
-            visible(words.clause(count.clause, explanation)),
+            visible(words.clause(count.clause, judgement)),
             visible(words.origins(count.clause)),
             str(count.alone),
             str(count.only),
             str(count.left),
         )
-        for count in explanation.counts
+        for count in judgement.counts
     ]
     table = prettytable.PrettyTable(_COLUMNS)
     table.align = "r"
@@ -255,16 +258,16 @@ def _widths(rows: Iterable[Sequence[str]], width: int) -> tuple[int, int]:
 _FIGURES = re.compile(r" \(|: ")
 
 
-def _nearest_in_short(explanation: Explanation, most: int) -> Iterator[Line]:
+def _nearest_in_short(judgement: Judgement, most: int) -> Iterator[Line]:
     """Hosts that lack the least, unless the reasons say it already."""
-    told = headline.told(explanation)
+    told = headline.told(judgement)
     found = []
-    for rejection, hosts in explanation.grouped_rejections:
-        out = [host for host in hosts if not explanation.is_candidate(host)]
+    for rejection, hosts in judgement.grouped_rejections:
+        out = [host for host in hosts if not judgement.is_candidate(host)]
         names = frozenset(host.name for host in out)
         clauses = blamed(rejection) if rejection.distance == 1 else ()
         if out and not any((names, clause) in told for clause in clauses):
-            start, parts = _kind(explanation, rejection, out)
+            start, parts = _kind(judgement, rejection, out)
             least = _FIGURES.split(parts[0])[0] if parts else ""
             found.append(headline.fitted(f"{start} ", parts, least))
     if found and most > 0:
@@ -272,20 +275,20 @@ def _nearest_in_short(explanation: Explanation, most: int) -> Iterator[Line]:
         yield from map(Line, found[: min(most, _MOST_NEAREST)])
 
 
-def _nearest(explanation: Explanation) -> Iterator[Line]:
-    if explanation.grouped_rejections:
+def _nearest(judgement: Judgement) -> Iterator[Line]:
+    if judgement.grouped_rejections:
         yield from _section("Nearest hosts:", ())
-    for rejection, hosts in explanation.grouped_rejections:
-        start, parts = _kind(explanation, rejection, hosts)
+    for rejection, hosts in judgement.grouped_rejections:
+        start, parts = _kind(judgement, rejection, hosts)
         yield Line(f"{start}:" if parts else start)
         yield from (Line(f"    {part}") for part in parts)
-        for remark, names in _remarks(explanation, rejection, hosts).items():
+        for remark, names in _remarks(judgement, rejection, hosts).items():
             of = f"{ranges(names)}: " if len(names) < len(hosts) else ""
             yield Line(f"    {of}{remark}")
 
 
 def _kind(
-    explanation: Explanation, rejection: Rejection, hosts: Sequence[Provider]
+    judgement: Judgement, rejection: Rejection, hosts: Sequence[Provider]
 ) -> tuple[str, list[str]]:
     """Hosts with why they are out, or the start of that and its parts."""
     names = f"  {ranges(host.name for host in hosts)}"
@@ -293,25 +296,25 @@ def _kind(
     clauses = blamed(rejection) if others else tuple(first)
     if not clauses:
         some = rejection.correction_sets[:_MOST_ALTERNATIVES]
-        without = [words.clauses(each, explanation) for each in some]
+        without = [words.clauses(each, judgement) for each in some]
         either = [without[0], *(f"or {each}" for each in without[1:])]
         return f"{names} would fit without", either
     found = [
         reason
         for clause in clauses
-        for reason in headline.of_hosts(clause, explanation, hosts)
+        for reason in headline.of_hosts(clause, judgement, hosts)
     ]
     return (f"{names} {found[0]}", []) if len(found) == 1 else (names, found)
 
 
 def _remarks(
-    explanation: Explanation, rejection: Rejection, hosts: Sequence[Provider]
+    judgement: Judgement, rejection: Rejection, hosts: Sequence[Provider]
 ) -> dict[str, list[str]]:
     """Other facts about hosts, each with the names of the hosts that share it."""
     is_said = any(map(headline.is_disabling, rejection.failing))
     found: dict[str, list[str]] = {}
     for host in hosts:
-        for remark in headline.remarks(explanation, host, is_said):
+        for remark in headline.remarks(judgement, host, is_said):
             found.setdefault(remark, []).append(host.name)
     return found
 
@@ -319,21 +322,22 @@ def _remarks(
 def _fixes(
     explanation: Explanation, everything: bool, options: Sequence[Option]
 ) -> Iterator[Line]:
+    judgement = explanation.judgement
     if everything and (explanation.advice or explanation.fixes):
         yield Line("")
     for told in explanation.advice:
-        yield Line(fixes.advice(told, explanation))
-        for command in fixes.commands(told, explanation):
+        yield Line(fixes.advice(told, judgement))
+        for command in fixes.commands(told, judgement):
             yield Line(f"  {line(command, options)}")
     if not explanation.fixes:
         return
     shown: Sequence[Fix] = explanation.fixes
     if not everything:
         shown = _simplest(explanation.fixes)[:_MOST_FIXES]
-    yield Line(fixes.title(shown, explanation), Tone.TITLE)
+    yield Line(fixes.title(shown, judgement), Tone.TITLE)
     for fix in shown:
-        yield Line(f"  {fixes.sentence(fix, explanation)}")
-        commands = fixes.commands(fix, explanation)
+        yield Line(f"  {fixes.sentence(fix, judgement)}")
+        commands = fixes.commands(fix, judgement)
         if len(commands) > 1 and not everything:
             yield Line(f"    {len(commands)} commands (--long)")
             continue

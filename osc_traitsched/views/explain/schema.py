@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Annotated, Literal, Optional, Union
 
-from osc_traitsched.core.explain.explanation import RejectionCause
+from osc_traitsched.core.explain.reasons import RejectionCause
 from osc_traitsched.documents import OMIT_NONE
 
 SureAnswer = Annotated[str, ("yes", "no", "exception")]

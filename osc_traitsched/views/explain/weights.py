@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from osc_traitsched.core.explain.explanation import Explanation, picks
+from osc_traitsched.core.explain.judgement import Judgement
+from osc_traitsched.core.explain.order import picks
 from osc_traitsched.core.nova.weigher import weighing
 from osc_traitsched.core.nova.weigher.ranking import Ranking
 from osc_traitsched.core.nova.weigher.weighing import Assumption
@@ -28,27 +29,27 @@ _TAKEN = {
 _HISTORY = "depends on earlier requests (bug 1870096)"
 
 
-def pick(explanation: Explanation, everything: bool = True) -> str:
+def pick(judgement: Judgement, everything: bool = True) -> str:
     """Which host nova-scheduler tries first; empty for fewer than two candidates.
 
     A host that a filter keeps out is not weighed, which may change the order of all.
     """
-    found, ranking = picks(explanation), explanation.ranking
-    if len(explanation.candidates) < 2:
+    found, ranking = picks(judgement), judgement.ranking
+    if len(judgement.candidates) < 2:
         return ""
     if ranking is not None and not ranking.first:
         return f"the order {_HISTORY}"
-    if not found or explanation.is_uncertain:
+    if not found or judgement.is_uncertain:
         return ""
-    unsure = ranges(host.name for host in explanation.uncertain)
+    unsure = ranges(host.name for host in judgement.uncertain)
     conditions = [f"if all filters pass {unsure}"] if unsure else []
     if everything and ranking is not None and ranking.rests_on_tasks:
         conditions.append("recent boots can change this")
     but = f" ({'; '.join(conditions)})" if conditions else ""
-    if len(found) == len(explanation.candidates):
+    if len(found) == len(judgement.candidates):
         return f"all are equally likely{but}"
     one = "one of " if len(found) > 1 else ""
-    server = " for the first" if explanation.question.spec.count > 1 else ""
+    server = " for the first" if judgement.question.spec.count > 1 else ""
     return f"most likely {one}{ranges(host.name for host in found)}{server}{but}"
 
 
@@ -58,14 +59,14 @@ def order(ranking: Ranking) -> Iterator[str]:
         yield f"The order {_HISTORY}; here it is that of the first one."
 
 
-def assumed(explanation: Explanation) -> Iterator[str]:
+def assumed(judgement: Judgement) -> Iterator[str]:
     """The assumptions in words."""
-    yield from map(assumption, assumptions(explanation))
+    yield from map(assumption, assumptions(judgement))
 
 
-def assumptions(explanation: Explanation) -> tuple[Assumption, ...]:
+def assumptions(judgement: Judgement) -> tuple[Assumption, ...]:
     """What the weights assume, since no API shows it."""
-    ranking = explanation.ranking
+    ranking = judgement.ranking
     return ranking.assumed if ranking and len(ranking.hosts) > 1 else ()
 
 

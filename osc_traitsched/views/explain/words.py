@@ -9,8 +9,9 @@ from osc_traitsched.core.errors import (
     TraitSchedError,
     nova,
 )
-from osc_traitsched.core.explain.explanation import Explanation, above_limit
-from osc_traitsched.core.explain.option_impact import OptionImpact, ReleaseImpact
+from osc_traitsched.core.explain.doubts import OptionImpact, ReleaseImpact
+from osc_traitsched.core.explain.judgement import Judgement
+from osc_traitsched.core.explain.order import above_limit
 from osc_traitsched.core.inventory.trait import DISABLED
 from osc_traitsched.core.nova import prefilter
 from osc_traitsched.core.nova.clause import (
@@ -67,7 +68,7 @@ _MEANS = {
 _IMAGE_TYPE = "COMPUTE_IMAGE_TYPE_"
 
 
-def clause(each: Condition, explanation: Explanation) -> str:
+def clause(each: Condition, judgement: Judgement) -> str:
     """A condition in words, with Placement's name if it differs."""
     if isinstance(each, Resource):
         name = each.resource_class
@@ -75,7 +76,7 @@ def clause(each: Condition, explanation: Explanation) -> str:
         return f"{amount(each)}{beside}"
     if isinstance(each, MemberOf):
         where = "outside" if each.forbidden else "in"
-        return f"{where} {place(each, explanation)}"
+        return f"{where} {place(each, judgement)}"
     if isinstance(each, AFTER_PLACEMENT):
         return filters.wanted(each)
     suffix = "" if isinstance(each, RootTrait) else group(each)
@@ -92,9 +93,9 @@ def image_type(each: Trait | RootTrait) -> str:
     return f"{each.name[len(_IMAGE_TYPE) :].lower()} images"
 
 
-def clauses(found: Iterable[Condition], explanation: Explanation) -> str:
+def clauses(found: Iterable[Condition], judgement: Judgement) -> str:
     """Several conditions in words."""
-    return " and ".join(clause(each, explanation) for each in found)
+    return " and ".join(clause(each, judgement) for each in found)
 
 
 def amount(asked: Resource) -> str:
@@ -115,12 +116,12 @@ def is_of_zone(asked: MemberOf) -> bool:
     return prefilter.name_of(asked) == prefilter.ZONES
 
 
-def place(asked: MemberOf, explanation: Explanation) -> str:
+def place(asked: MemberOf, judgement: Judgement) -> str:
     """The aggregates of a condition, and what Nova uses them for."""
-    names = " or ".join(aggregates(asked.aggregates, explanation.question))
+    names = " or ".join(aggregates(asked.aggregates, judgement.question))
     row = prefilter.row_of(asked)
     words = row.place if row else "aggregate {names}"
-    return words.format(names=names, zone=explanation.question.needed_zone)
+    return words.format(names=names, zone=judgement.question.needed_zone)
 
 
 def group(each: Resource | Trait) -> str:
@@ -147,25 +148,25 @@ def effect(impact: OptionImpact | ReleaseImpact, is_judged: bool = True) -> str:
     return ", ".join(filter(None, (more, fewer)))
 
 
-def other_releases(explanation: Explanation) -> Iterator[str]:
+def other_releases(judgement: Judgement) -> Iterator[str]:
     """Lines on the releases that the cloud may run and that change the verdict."""
-    for impact in explanation.release_impacts:
+    for impact in judgement.doubts.releases:
         yield (
             f"If Nova is {release(impact.release)}, which has the same compute API: "
-            f"{effect(impact, explanation.is_judged)} (see --nova-release)."
+            f"{effect(impact, judgement.is_judged)} (see --nova-release)."
         )
 
 
-def cut_off(explanation: Explanation) -> Iterator[str]:
+def cut_off(judgement: Judgement) -> Iterator[str]:
     """Lines on the candidates that Placement's answer left out."""
-    limited = max(above_limit(explanation), default=0)
-    if explanation.is_limited and limited:
-        limit = explanation.request.limit if explanation.request else None
+    limited = max(above_limit(judgement), default=0)
+    if judgement.is_limited and limited:
+        limit = judgement.request.limit if judgement.request else None
         yield (
             f"Nova reads only {limit} of Placement's {limited} answers. Filters may "
             f"reject all {limit}. Set [scheduler]max_placement_results to {limited}."
         )
-    names = ranges(host.name for host in explanation.cut_off_candidates)
+    names = ranges(host.name for host in judgement.cut_off_candidates)
     if names:
         yield (
             f"Nova may not see {names}: Placement cuts its answers "
@@ -205,12 +206,12 @@ def origins(each: Condition) -> str:
     return ", ".join(origin(one) for one in each.origins)
 
 
-def short_origin(each: Condition, explanation: Explanation) -> str:
+def short_origin(each: Condition, judgement: Judgement) -> str:
     """The flavor or image that a condition comes from; else empty."""
     kinds = {one.kind for one in each.origins}
     if "flavor" in kinds:
-        return f"flavor {explanation.question.flavor['name']}"
-    image = explanation.question.image
+        return f"flavor {judgement.question.flavor['name']}"
+    image = judgement.question.image
     if "image" in kinds and image is not None:
         return f"image {image.get('name') or image.get('id')}"
     return ""
@@ -267,42 +268,42 @@ def size(flavor: Body) -> str:
     return f"{flavor['vcpus']} VCPU, {flavor['ram']} MB, {flavor['disk']} GB"
 
 
-def verdict(explanation: Explanation) -> str:
+def verdict(judgement: Judgement) -> str:
     """The answer, in one line."""
-    total, found = explanation.total_hosts, len(explanation.candidates)
-    if explanation.refusal is not None and explanation.facts is None:
+    total, found = judgement.total_hosts, len(judgement.candidates)
+    if judgement.refusal is not None and judgement.facts is None:
         return "Rejected before scheduling; no host was tried."
-    if explanation.refusal is not None:
-        given = len(explanation.placement_hosts)
+    if judgement.refusal is not None:
+        given = len(judgement.placement_hosts)
         return f"Refused; Placement alone would give {given} of {count(total, 'host')}."
-    if explanation.depends:
-        return depends.headline(explanation)
-    may = len(explanation.uncertain)
+    if judgement.depends:
+        return depends.headline(judgement)
+    may = len(judgement.uncertain)
     if not found:
         return f"No host can take it: 0 of {total}."
-    if may == found and explanation.has_room:
+    if may == found and judgement.has_room:
         return f"It is not known whether a host can take it: {may} of {total} may."
     hosts = f"{found - may} of {count(total, 'host')}"
-    down = _down(explanation)
+    down = _down(judgement)
     if down and down == found - may:
         where = "there" if down == 1 else "on all of them"
         return f"Placement gives {hosts}, but nova-compute is down {where}."
     remark = f" ({down} of them with nova-compute down)" if down else ""
     remark += f", {may} more may" if may else ""
-    wanted = explanation.question.spec.count
+    wanted = judgement.question.spec.count
     if wanted == 1:
         return f"{hosts} can take it{remark}."
-    if not explanation.has_room:
-        return _no_room(explanation)
-    room = f"there is room for {_room(explanation.room)}"
-    if explanation.is_room_sure:
+    if not judgement.has_room:
+        return _no_room(judgement)
+    room = f"there is room for {_room(judgement.room)}"
+    if judgement.is_room_sure:
         return f"All {wanted} find a host: {hosts} can take one{remark}; {room}."
     return f"Maybe all {wanted} find a host: {hosts} can take one{remark}; {room}."
 
 
-def _no_room(explanation: Explanation) -> str:
-    wanted, room = explanation.question.spec.count, explanation.room
-    hosts = explanation.room_by_host
+def _no_room(judgement: Judgement) -> str:
+    wanted, room = judgement.question.spec.count, judgement.room
+    hosts = judgement.room_by_host
     least = "" if room.least == room.most else f"{room.least} to "
     most = sorted(hosts, key=lambda name: -hosts[name])
     by_host = listed(f"{name} {hosts[name]}" for name in most)
@@ -321,14 +322,14 @@ def _room(room: Room) -> str:
     return f"{room.least} to {room.most} such servers"
 
 
-def _down(explanation: Explanation) -> int:
+def _down(judgement: Judgement) -> int:
     """How many candidates have a nova-compute that is down."""
-    unsure = frozenset(explanation.uncertain)
+    unsure = frozenset(judgement.uncertain)
     return sum(
         1
-        for host in explanation.candidates
+        for host in judgement.candidates
         if host not in unsure
-        and (compute := explanation.computes.get(host.uuid))
+        and (compute := judgement.computes.get(host.uuid))
         and not compute.is_up
     )
 
@@ -359,13 +360,13 @@ def figures(found: Stock, resource_class: str) -> str:
 # What an explanation does not cover, named.
 
 
-def not_evaluated(explanation: Explanation) -> Iterator[NotEvaluated]:
+def not_evaluated(judgement: Judgement) -> Iterator[NotEvaluated]:
     """What the answer does not cover."""
-    parts = explanation.question.parts
-    if explanation.request is not None and explanation.question.is_forced:
+    parts = judgement.question.parts
+    if judgement.request is not None and judgement.question.is_forced:
         text = "nova-scheduler skips its filters for a host that is named"
         yield NotEvaluated("host filters", text)
-    if not (parts.ports or parts.networks or explanation.question.is_kept):
+    if not (parts.ports or parts.networks or judgement.question.is_kept):
         text = "networks and ports: none were named (--port, --network)"
         yield NotEvaluated("ports", text)
     for port in parts.ports:
@@ -380,8 +381,8 @@ def not_evaluated(explanation: Explanation) -> Iterator[NotEvaluated]:
         yield NotEvaluated("device profiles", text)
     for volume in _many(parts):
         yield NotEvaluated("multiattach", _shared(volume))
-    if explanation.request is not None:
-        for each in explanation.request.not_evaluated:
+    if judgement.request is not None:
+        for each in judgement.request.not_evaluated:
             yield NotEvaluated(each.kind, _line(each))
 
 

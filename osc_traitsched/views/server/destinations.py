@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.answer import Answer
+from osc_traitsched.core.explain.judgement import Judgement
 from osc_traitsched.core.nova.options import RESIZE_TO_SAME_HOST
 from osc_traitsched.core.nova.question import MoveKind
-from osc_traitsched.core.servers.moves import Can, Destinations
+from osc_traitsched.core.servers.moves import Destinations
 from osc_traitsched.documents import plain
 from osc_traitsched.paste import Option
 from osc_traitsched.views.explain import details, headline, prose
@@ -18,8 +19,7 @@ from osc_traitsched.views.server.document import of_server, request_part
 from osc_traitsched.views.server.prose import section
 from osc_traitsched.views.terminal import Line, Tone
 
-_TONES = {Can.YES: Tone.YES, Can.NO: Tone.NO, Can.UNKNOWN: Tone.DOUBT}
-_REBUILT = {Can.YES: "candidates", Can.NO: "no host", Can.UNKNOWN: "unknown"}
+_REBUILT = {Answer.YES: "candidates", Answer.NO: "no host", Answer.UNKNOWN: "unknown"}
 
 
 _SAME_HOST = (
@@ -42,11 +42,12 @@ def lines(
     :param options: the global options of printed commands
     :param width: of the terminal; 0 for none
     """
-    explanation = found.explanation
+    explanation, judgement = found.explanation, found.judgement
     rest: Iterator[Line] = iter(())
-    tone: Tone | None = _TONES[found.can_be_rebuilt]
+    tone: Tone | None = Tone.of(found.can_be_rebuilt)
     if explanation is not None:
-        rest = prose.lines(explanation, explanation.named, everything, options, width)
+        named = explanation.named
+        rest = prose.lines(explanation, named, everything, options, width)
         # The summary has the verdict.
         tone = next(rest).tone
     if found.is_image_gone and tone is Tone.YES:
@@ -65,22 +66,25 @@ def lines(
         if hidden:
             yield from section("Not recorded by Nova:", hidden)
         return
-    if explanation is not None and not found.refusals:
-        yield from _hosts(explanation) if explanation.has_room else rest
-        gaining = {each.name for each in explanation.option_impacts if each.gained}
+    if judgement is not None and not found.refusals:
+        yield from _hosts(judgement) if judgement.has_room else rest
+        if judgement.has_room and found.explanation and found.explanation.named:
+            named = found.explanation.named
+            yield from details.lines(judgement, named, everything=False)
+        gaining = {each.name for each in judgement.doubts.options if each.gained}
         if RESIZE_TO_SAME_HOST in gaining:
             yield Line(f"{found.state.host}, {_SAME_HOST}")
     if found.kind is not MoveKind.REBUILD:
         yield Line("--long shows what Nova checks only when the move is tried.")
 
 
-def _hosts(explanation: Explanation) -> Iterator[Line]:
+def _hosts(judgement: Judgement) -> Iterator[Line]:
     """The hosts that could take the server, best first, and why others can't."""
-    places = explanation.ranking.places if explanation.ranking else ()
+    places = judgement.ranking.places if judgement.ranking else ()
     order = {uuid: place for place, uuids in enumerate(places) for uuid in uuids}
-    unsure = {each.uuid for each in explanation.uncertain}
+    unsure = {each.uuid for each in judgement.uncertain}
     hosts = sorted(
-        explanation.candidates,
+        judgement.candidates,
         key=lambda each: (each.uuid in unsure, order.get(each.uuid, 0), each.name),
     )
     names = [
@@ -90,12 +94,10 @@ def _hosts(explanation: Explanation) -> Iterator[Line]:
     rest = len(hosts) - len(names)
     more = f" and {rest} more" if rest else ""
     yield Line(f"Best first: {', '.join(names)}{more}")
-    yield from map(Line, headline.reasons(explanation, False))
-    for each in list(headline.lines(explanation))[1:]:
+    yield from map(Line, headline.reasons(judgement, False))
+    for each in list(headline.lines(judgement))[1:]:
         if each.tone is Tone.DOUBT:
             yield each
-    if explanation.named:
-        yield from details.lines(explanation, explanation.named, everything=False)
 
 
 def document(found: Destinations, options: Sequence[Option] = ()) -> dict[str, Any]:
@@ -105,7 +107,7 @@ def document(found: Destinations, options: Sequence[Option] = ()) -> dict[str, A
     """
     reasons = moves.reasons(found)
     explanation = found.explanation
-    shown = (explanation.named or explanation.hosts) if explanation else ()
+    shown = (explanation.named or explanation.judgement.hosts) if explanation else ()
     whole = schema.DestinationsDocument(
         schema=1,
         summary=moves.summary(found),
@@ -121,10 +123,8 @@ def document(found: Destinations, options: Sequence[Option] = ()) -> dict[str, A
         hosts=[
             schema.Destination(host, can, reasons[host]) for host, can in found.hosts
         ],
-        destinations=[host for host, can in found.hosts if can is Can.YES],
-        uncertain_destinations=[
-            host for host, can in found.hosts if can is Can.UNKNOWN
-        ],
+        destinations=[host for host, can in found.hosts if can is Answer.YES],
+        uncertain_destinations=[host for host, can in found.hosts if can.is_open],
         found_out_later=[
             schema.FoundOutLater(what, text) for what, text in moves.UNSEEN[found.kind]
         ],
@@ -135,8 +135,8 @@ def document(found: Destinations, options: Sequence[Option] = ()) -> dict[str, A
 
 
 def _verdict(found: Destinations) -> str:
-    if found.explanation is not None:
-        answer = verdict(found.explanation)
+    if found.judgement is not None:
+        answer = verdict(found.judgement)
         is_unsure = found.is_image_gone and answer == "candidates"
         return "unknown" if is_unsure else answer
     rebuild = found.rebuild

@@ -47,7 +47,9 @@ def document(
         request=map(request_part, answer.parts),
         flavor_changed=answer.is_flavor_changed,
         problem=None if answer.problem is None else str(answer.problem),
-        now=explained(found, found.named or found.hosts, options) if found else None,
+        now=explained(found, found.named or found.judgement.hosts, options)
+        if found
+        else None,
     )
     return dict(plain(whole))
 

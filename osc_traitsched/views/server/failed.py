@@ -61,12 +61,12 @@ def _now(kind: FailedKind) -> str:
     answer = kind.answer
     if answer is None:
         return f"Not judged: {kind.problem!s}"
-    explanation = answer.explanation
+    judgement = answer.judgement
     why = ""
-    if explanation is not None and not explanation.has_room:
-        if rejected := by_flavor.rejected(explanation):
+    if judgement is not None and not judgement.has_room:
+        if rejected := by_flavor.rejected(judgement):
             why = f" Nova rejects it: {rejected}"
-        elif reasons := by_flavor.reasons(explanation):
+        elif reasons := by_flavor.reasons(judgement):
             why = f" {', '.join(reasons)}"
     if kind.problem is not None:
         why = f" {kind.problem!s}"
@@ -74,8 +74,8 @@ def _now(kind: FailedKind) -> str:
 
 
 def _has_room(kind: FailedKind) -> bool | None:
-    explanation = kind.answer.explanation if kind.answer else None
-    return None if explanation is None else explanation.has_room
+    judgement = kind.answer.judgement if kind.answer else None
+    return None if judgement is None else judgement.has_room
 
 
 def lines(found: FailedServers, options: Sequence[Option] = ()) -> Iterator[Line]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.answer import Answer
+from osc_traitsched.core.explain.judgement import Judgement
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.question import MoveKind
-from osc_traitsched.core.servers.moves import Because, Can, Destinations, Rebuild
+from osc_traitsched.core.servers.moves import Because, Destinations, Rebuild
 from osc_traitsched.text import listed
 from osc_traitsched.views.explain import filters, words
 from osc_traitsched.views.explain import headline as explained
@@ -109,16 +110,16 @@ def summary(found: Destinations) -> str:
 
 #: What is said of the one host of a rebuild.
 _REBUILT = {
-    Can.YES: "its host can take it.",
-    Can.NO: "its host can't take it.",
-    Can.UNKNOWN: "can't tell if its host can take it.",
+    Answer.YES: "its host can take it.",
+    Answer.NO: "its host can't take it.",
+    Answer.UNKNOWN: "can't tell if its host can take it.",
 }
 
 
 def _verdict(found: Destinations) -> str:
-    if found.explanation is not None:
-        verdict = words.verdict(found.explanation)
-        if found.is_image_gone and found.explanation.candidates:
+    if found.judgement is not None:
+        verdict = words.verdict(found.judgement)
+        if found.is_image_gone and found.judgement.candidates:
             return f"{verdict[:-1]} unless its deleted image requires a trait."
         return verdict
     return _REBUILT[found.can_be_rebuilt]
@@ -161,13 +162,13 @@ def reasons(found: Destinations) -> Mapping[str, tuple[str, ...]]:
     """By host: why it can't take the server, or what decides that."""
     if found.rebuild is not None:
         return {found.rebuild.host.node: tuple(rebuilt(found.rebuild))}
-    explanation = found.explanation
-    if explanation is None:
+    judgement = found.judgement
+    if judgement is None:
         return {}
-    return {each.name: tuple(_of_host(explanation, each)) for each in explanation.hosts}
+    return {each.name: tuple(_of_host(judgement, each)) for each in judgement.hosts}
 
 
-def _of_host(found: Explanation, host: Provider) -> Iterator[str]:
+def _of_host(found: Judgement, host: Provider) -> Iterator[str]:
     rejection = found.rejection_by_clauses(host)
     if rejection is not None and not found.is_candidate(host):
         for each in rejection.involved:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.errors import nova
 from osc_traitsched.core.nova.clause import Clause, MemberOf, Origin, Resource
 from osc_traitsched.core.nova.prefilter import row_of
@@ -16,7 +17,6 @@ from osc_traitsched.core.servers.demand import (
     Unmet,
 )
 from osc_traitsched.core.servers.judging import JudgedServer, Placements
-from osc_traitsched.core.servers.moves import Can
 from osc_traitsched.paste import Option, Placeholder, line, openstack
 from osc_traitsched.text import count, listed, ranges
 from osc_traitsched.views.columns import Names
@@ -151,7 +151,7 @@ def below(found: Placements, options: Sequence[Option] = ()) -> Iterator[str]:
     if left:
         more = sum(len(servers) for _, servers in left)
         yield f"{count(len(left), 'more reason')} of {_servers(more)}: see -f json"
-    if any(each.destination is not Can.NO for each in found.misplaced):
+    if any(each.destination is not Answer.NO for each in found.misplaced):
         asked = openstack("trait-sched server destinations", Placeholder("SERVER"))
         yield f"Where one could go: {line(asked, options)}"
     for said, servers in _groups(found.unknown, found)[:_MOST_REASONS]:
@@ -195,5 +195,5 @@ def _destinations(servers: Iterable[JudgedServer]) -> str:
         (only,) = numbers
         return only.value if only else ""
     return ", ".join(
-        f"{each.value}: {numbers[each]:,}" for each in Can if numbers[each]
+        f"{each.value}: {numbers[each]:,}" for each in Answer if numbers[each]
     )

@@ -5,9 +5,10 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterable, Iterator, Sequence
 
-from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.answer import Answer
+from osc_traitsched.core.explain.judgement import Judgement
 from osc_traitsched.core.servers.failure import Changes, Failure, ServerAnswer, Stage
-from osc_traitsched.core.servers.moves import Can, of_own_host
+from osc_traitsched.core.servers.moves import of_own_host
 from osc_traitsched.paste import Option, Placeholder, line, openstack, printable
 from osc_traitsched.text import count, listed, ranges
 from osc_traitsched.views.explain import headline, prose
@@ -143,13 +144,12 @@ def lines(
     :param options: the global options of printed commands
     :param width: of the terminal; 0 for none
     """
-    explanation = answer.explanation
+    explanation, judgement = answer.explanation, answer.judgement
     explained: Iterator[Line] = iter(())
     tone: Tone | None = Tone.DOUBT
     if explanation is not None:
-        explained = prose.lines(
-            explanation, explanation.named, everything, options, width
-        )
+        named = explanation.named
+        explained = prose.lines(explanation, named, everything, options, width)
         # The summary has the verdict.
         tone = next(explained).tone
     is_doubtful = answer.may_name_host or answer.may_fail_alike or answer.is_unexplained
@@ -157,17 +157,17 @@ def lines(
         tone = Tone.DOUBT
     if answer.refusals:
         tone = Tone.NO
-    is_well = answer.failure is None and explanation is not None and answer.state.host
+    is_well = answer.failure is None and judgement is not None and answer.state.host
     yield Line(words.summary(answer, now), None if is_well else tone)
-    if is_well and explanation is not None:
-        yield from _of_host(answer, explanation, options)
+    if is_well and judgement is not None:
+        yield from _of_host(answer, judgement, options)
     if everything:
         yield from map(Line, failure_lines(answer))
         known = words.known(answer.parts, answer.is_flavor_changed)
         yield from section("Reconstructed request:", known)
         hidden = words.hidden(answer.parts, answer.minor, answer.kind is not None)
         yield from section("Not recorded by Nova:", hidden)
-        if explanation is not None:
+        if judgement is not None:
             yield from section("That request now:", ())
             yield from explained
         return
@@ -180,28 +180,28 @@ def lines(
 
 
 def _of_host(
-    answer: ServerAnswer, explanation: Explanation, options: Sequence[Option]
+    answer: ServerAnswer, judgement: Judgement, options: Sequence[Option]
 ) -> Iterator[Line]:
     """Whether Nova would still allow the server's host."""
-    can, conditions = of_own_host(explanation, answer.state.node)
+    can, conditions = of_own_host(judgement, answer.state.node)
     host = answer.state.host
-    hosts = [each for each in explanation.hosts if each.name == answer.state.node]
-    found = (headline.of_hosts(each, explanation, hosts) for each in conditions)
+    hosts = [each for each in judgement.hosts if each.name == answer.state.node]
+    found = (headline.of_hosts(each, judgement, hosts) for each in conditions)
     why = listed(reason for reasons in found for reason in reasons)
-    if can is Can.NO:
+    if can is Answer.NO:
         yield Line(f"Nova would no longer allow {host}: it {why}.", Tone.NO)
         asked = openstack("trait-sched server destinations", _name(answer))
         yield Line(f"Where it could go: {line(asked, options)}")
-    elif can is Can.YES:
+    elif can is Answer.YES:
         yield Line(f"Nova would still allow {host} for it (room not judged).", Tone.YES)
     elif why:
         yield Line(f"Depends on nova.conf: {host} {why}.", Tone.DOUBT)
-    elif explanation.refusal is not None:
-        text = explain_words.text(explanation.refusal, is_moved=False)
+    elif judgement.refusal is not None:
+        text = explain_words.text(judgement.refusal, is_moved=False)
         yield Line(f"A new server like it: {text}", Tone.DOUBT)
     else:
         yield Line(f"Can't tell if Nova would allow {host}.", Tone.DOUBT)
-    for each in list(headline.lines(explanation))[1:]:
+    for each in list(headline.lines(judgement))[1:]:
         if each.tone is Tone.DOUBT:
             yield each
     yield Line("--long shows its request and the other hosts.")

@@ -4,9 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Literal, Optional
 
+from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.nova.question import MoveKind
 from osc_traitsched.core.servers.failure import Stage
-from osc_traitsched.core.servers.moves import Because, Can
+from osc_traitsched.core.servers.moves import Because
 from osc_traitsched.core.servers.parts import Name, Source
 from osc_traitsched.views.explain.schema import ExplainDocument
 
@@ -188,7 +189,7 @@ class Destination:
 
     host: str
     """Its name."""
-    answer: Can
+    answer: Answer
     """``unknown``: what no API shows decides."""
     reasons: Iterable[str]
     """Why it can't, or what decides."""

@@ -51,7 +51,7 @@ def _failed(answer: ServerAnswer, now: datetime.datetime) -> str:
 
 def now_of(answer: ServerAnswer) -> str:
     """How the request of a failed server would do now, as a sentence."""
-    found = answer.explanation
+    found = answer.judgement
     if answer.unrecorded:
         return f"Nova does not record the new {answer.unrecorded}."
     if found is None:

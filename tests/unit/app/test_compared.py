@@ -40,9 +40,10 @@ def compared(own, now, specs=None, nodes=FREE):
     now = dataclasses.replace(settings(question, now), without_set=own)
     question = dataclasses.replace(question, assumptions=now)
     found = explain.explain(recorded_cloud, question, want_fixes=False)
-    whole = document.document(found, found.hosts)
+    whole = document.document(found, found.judgement.hosts)
     closed("explain").validate(whole)
-    return found, [line.text for line in comparison.comparison_lines(found)][1:], whole
+    said = comparison.comparison_lines(found.judgement, found.without_set)
+    return found, [line.text for line in said][1:], whole
 
 
 def test_a_filter_that_is_set_on_keeps_hosts_out():
@@ -95,7 +96,7 @@ def test_what_changes_nothing_is_said_to():
 
 def test_a_request_that_only_one_of_both_refuses_is_compared_as_a_whole():
     found, said, whole = compared({}, {FILTERS: (SPECS,)}, ODD)
-    assert found.refusal is not None
+    assert found.judgement.refusal is not None
     assert said[-1] == "  2 of 3 hosts can take it."
     assert (whole["without_set"]["refusal"], whole["verdict"]) == (None, "refused")
     _, said, whole = compared({FILTERS: (SPECS,)}, {}, ODD)
@@ -114,7 +115,7 @@ def test_settings_with_which_the_scheduler_does_not_start_are_refused():
 def test_where_placement_is_asked_otherwise_hosts_are_matched_and_none_is_picked():
     forbidding = {options.ISOLATION: True}
     found, said, whole = compared(forbidding, {options.ISOLATION: False})
-    assert [host.name for host in found.candidates] == ["cmp01", "cmp02"]
+    assert [host.name for host in found.judgement.candidates] == ["cmp01", "cmp02"]
     assert said[2:] == [
         "  1 of 3 hosts can take it.",
         "  --set lets in cmp01 (else out by Placement)",

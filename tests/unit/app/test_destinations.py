@@ -7,9 +7,10 @@ import pytest
 from osc_traitsched.app import server as destinations
 from osc_traitsched.app.server import Asked
 from osc_traitsched.app.settings import SettingsSources
+from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.errors import BadUsage, CloudBroke
 from osc_traitsched.core.nova.question import MoveKind, ServerSpec
-from osc_traitsched.core.servers.moves import Because, Can
+from osc_traitsched.core.servers.moves import Because
 from osc_traitsched.core.servers.parts import Name
 from osc_traitsched.views.server import destinations as views
 from tests.schemas import closed
@@ -65,7 +66,7 @@ def found(server, kind=None, given=NOTHING, sources=SOURCES, **more):
 
 
 def names(answer):
-    return [host.name for host in answer.explanation.candidates]
+    return [host.name for host in answer.judgement.candidates]
 
 
 def text(answer):
@@ -109,7 +110,7 @@ def test_a_resize_has_the_new_flavor_and_an_option_that_lets_it_stay():
     assert names(answer) == []
     (impact,) = (
         each
-        for each in answer.explanation.option_impacts
+        for each in answer.judgement.doubts.options
         if each.name == "DEFAULT.allow_resize_to_same_host"
     )
     assert (impact.gained, impact.lost) == (1, 0)
@@ -196,7 +197,7 @@ def test_an_image_that_is_not_ready_any_more_does_not_refuse_a_resize():
     gone = {**ROCKY, "status": "deactivated", "size": 2**60}
     has, asked = there(running("cmp02"), image=gone), Asked(MoveKind.RESIZE, "gold")
     answer = destinations.destinations(has, ID, asked, NOTHING, SOURCES)
-    assert answer.explanation.refusal is None
+    assert answer.judgement.refusal is None
     assert names(answer) == ["cmp01"]
 
 
@@ -205,7 +206,7 @@ def test_an_image_that_wants_more_memory_now_does_not_refuse_a_move():
     has = there(running("cmp02"), image={**ROCKY, "min_ram": 99999})
     asked = Asked(LIVE)
     answer = destinations.destinations(has, ID, asked, NOTHING, SOURCES)
-    assert answer.explanation.refusal is None
+    assert answer.judgement.refusal is None
     assert names(answer) == ["cmp01"]
 
 
@@ -241,7 +242,7 @@ def rebuilt(server, given=NOTHING, **properties):
 
 def test_a_rebuild_asks_placement_for_no_host():
     answer, has = rebuilt(running("cmp01"))
-    assert answer.hosts == (("cmp01", Can.YES),)
+    assert answer.hosts == (("cmp01", Answer.YES),)
     assert [path for path in paths(has.placement) if "candidates" in path] == []
     assert text(answer)[:2] == [
         "Rebuild of web-3 on cmp01: its host can take it.",
@@ -252,7 +253,7 @@ def test_a_rebuild_asks_placement_for_no_host():
 
 def test_a_rebuild_is_kept_from_by_traits_that_the_server_does_not_use():
     answer, _ = rebuilt(running("cmp01"), **{"trait:CUSTOM_SILVER": "required"})
-    assert answer.hosts == (("cmp01", Can.NO),)
+    assert answer.hosts == (("cmp01", Answer.NO),)
     first, second, *_ = text(answer)
     assert first == "Rebuild of web-3 on cmp01: its host can't take it."
     assert second == "cmp01 lacks what the image requires: CUSTOM_SILVER."
@@ -293,7 +294,7 @@ def test_a_host_that_nova_does_not_list_may_take_a_rebuild():
 def test_what_the_user_says_of_a_new_flavor_or_image_counts():
     given = ServerSpec(flavor_properties={"hw:cpu_policy": "nonsense"})
     answer, _ = found(running("cmp02"), MoveKind.RESIZE, given, flavor="gold")
-    assert answer.explanation.refusal.exception == "InvalidCPUAllocationPolicy"
+    assert answer.judgement.refusal.exception == "InvalidCPUAllocationPolicy"
     given = ServerSpec(image_properties={"trait:CUSTOM_SILVER": "required"})
     answer, _ = rebuilt(running("cmp01"), given=given)
     assert answer.rebuild.missing == ("CUSTOM_SILVER",)

@@ -71,24 +71,25 @@ def test_candidates_are_those_that_filters_pass_and_the_others_are_named():
     down = cloud(cmp02={"state": "down"})
     found = candidates.candidates(down, ask(down, COMPUTE))
     assert (names(found.hosts), names(found.kept_out)) == (["cmp01"], ["cmp02"])
-    assert not found.is_uncertain
+    assert not found.judgement.is_uncertain
 
 
 def test_candidates_are_in_the_order_in_which_they_are_tried():
     free = cloud(cmp02={**FIGURES, "free_ram_mb": 60000})
     found = candidates.candidates(free, ask(free))
     assert names(found.hosts) == ["cmp02", "cmp01"]
-    assert found.ranking.first == {CMP02}
+    assert found.judgement.ranking.first == {CMP02}
 
 
 def test_of_candidates_that_one_filter_alone_may_keep_out_none_is_sure():
     recorded_cloud = cloud()
     found = candidates.candidates(recorded_cloud, ask(recorded_cloud, OWN))
-    assert (names(found.hosts), found.is_uncertain) == (["cmp01", "cmp02"], True)
+    assert names(found.hosts) == ["cmp01", "cmp02"]
+    assert found.judgement.is_uncertain
     none = candidates.candidates(
         recorded_cloud, ask(recorded_cloud, OWN, SPECS, specs=SSD)
     )
-    assert (none.hosts, none.is_uncertain) == ((), False)
+    assert (none.hosts, none.judgement.is_uncertain) == ((), False)
 
 
 def test_a_filter_that_raises_refuses_candidates_and_is_the_explanation():
@@ -97,16 +98,18 @@ def test_a_filter_that_raises_refuses_candidates_and_is_the_explanation():
     question = ask(recorded_cloud, SPECS, specs=wanted)
     with pytest.raises(Refusal, match="a host filter ends the request"):
         candidates.candidates(recorded_cloud, question)
-    found = explain.explain(recorded_cloud, question)
-    assert (found.refusal.exception, found.fixes) == ("ValueError", ())
+    explanation = explain.explain(recorded_cloud, question)
+    found = explanation.judgement
+    assert (found.refusal.exception, explanation.fixes) == ("ValueError", ())
 
 
 def test_a_scheduler_that_does_not_start_is_the_explanation():
     recorded_cloud = cloud()
     gone = ask(recorded_cloud, weighers=("nova.scheduler.weights.ram.OldWeigher",))
-    found = explain.explain(recorded_cloud, gone)
+    explanation = explain.explain(recorded_cloud, gone)
+    found = explanation.judgement
     assert found.refusal.reason == "weigher-not-in-release"
-    assert document.document(found, found.hosts)["verdict"] == "refused"
+    assert document.document(explanation, found.hosts)["verdict"] == "refused"
     with pytest.raises(Refusal):
         candidates.candidates(recorded_cloud, gone)
 
@@ -115,11 +118,12 @@ def test_a_host_that_a_filter_keeps_out_is_explained_with_what_helps():
     wanted = {"aggregate_instance_extra_specs:trait:CUSTOM_GOLD": "required"}
     recorded_cloud = cloud()
     question = ask(recorded_cloud, COMPUTE, SPECS, specs=wanted)
-    found = explain.explain(recorded_cloud, question, want_fixes=True)
+    explanation = explain.explain(recorded_cloud, question, want_fixes=True)
+    found = explanation.judgement
     assert [host.name for host in found.candidates] == ["cmp01"]
     (rejection,) = {found.rejections[CMP02]}
     assert [each.name for each in rejection.failing] == [SPECS]
-    whole = document.document(found, found.hosts)
+    whole = document.document(explanation, found.hosts)
     joined = [each for each in whole["fixes"] if each["target"] == "hosts"]
     assert not any(each["commands"] for each in joined)
     assert [(each["text"], each["gained_hosts"]) for each in joined] == [
@@ -150,7 +154,7 @@ def with_servers(**servers):
 def test_a_host_that_may_be_building_servers_is_not_sure(asking):
     busy = with_servers(cmp01=8, cmp02=8)
     question = ask(busy, COMPUTE, IO, limit=1)
-    filtering = asking(busy, question).filtering
+    filtering = asking(busy, question).judgement.filtering
     assert not filtering.doubts(CMP01)
     assert filtering.unknown(CMP02) == (
         (IO, Unknown("num_io_ops", options.MAX_IO_OPS, "1 at most")),
@@ -197,13 +201,15 @@ def test_a_change_of_the_request_is_no_help_where_a_filter_keeps_its_hosts_out()
 
 def test_a_change_of_the_request_that_a_filter_decides_about_is_no_certain_help(golden):
     recorded_cloud = cloud()
-    found = explain.explain(recorded_cloud, gold(recorded_cloud, OWN), want_fixes=True)
-    of_request = [each for each in found.fixes if hasattr(each, "lost")]
+    question = gold(recorded_cloud, OWN)
+    explanation = explain.explain(recorded_cloud, question, want_fixes=True)
+    found = explanation.judgement
+    of_request = [each for each in explanation.fixes if hasattr(each, "lost")]
     assert {each.deciding for each in of_request} == {(OWN,)}
     assert {host for each in of_request for host in each.hosts} == {CMP03}
     assert all(each.lost == () for each in of_request)
-    golden("explain/fixes-that-filters-decide", words(found, everything=True))
-    whole = document.document(found, found.hosts)
+    golden("explain/fixes-that-filters-decide", words(explanation, everything=True))
+    whole = document.document(explanation, found.hosts)
     assert {tuple(each["deciding_filters"]) for each in whole["fixes"]} == {(OWN,)}
 
 
@@ -213,21 +219,23 @@ def test_no_candidate_is_sure_where_a_filter_may_end_the_request_for_another_hos
     wanted = {"availability_zone": ">= many"}
     question = ask(recorded_cloud, OWN, SPECS, specs=wanted)
     found = candidates.candidates(recorded_cloud, question)
-    assert found.may_fail
-    assert not any(each.is_sure for each in found.may_fail)
-    assert {each.behind for each in found.may_fail} == {(OWN,)}
+    may_fail = found.judgement.may_fail
+    assert may_fail
+    assert not any(each.is_sure for each in may_fail)
+    assert {each.behind for each in may_fail} == {(OWN,)}
     assert set(found.names.values()) == {"cmp01", "cmp02"}
-    explained = explain.explain(recorded_cloud, question, want_fixes=False)
+    explained = explain.explain(recorded_cloud, question, want_fixes=False).judgement
     assert explained.refusal is None
-    assert explained.may_fail == found.may_fail
+    assert explained.may_fail == may_fail
 
 
 def test_a_candidate_that_a_filter_may_keep_out_is_not_lost_by_a_change():
     unsure = cloud(cmp01=NO_FIGURES)
     question = gold(unsure, "NumInstancesFilter")
-    found = explain.explain(unsure, question, want_fixes=True)
+    explanation = explain.explain(unsure, question, want_fixes=True)
+    found = explanation.judgement
     assert [host.name for host in found.uncertain] == ["cmp01"]
-    of_request = [each for each in found.fixes if hasattr(each, "lost")]
+    of_request = [each for each in explanation.fixes if hasattr(each, "lost")]
     assert [(each.hosts, each.lost) for each in of_request] == [((CMP03,), ())]
 
 
@@ -247,8 +255,8 @@ def test_cpus_are_weighed_by_the_ratio_that_placement_has():
 
 def both_orders(found):
     question = ask(found)
-    yield candidates.candidates(found, question).ranking
-    yield explain.explain(found, question).ranking
+    yield candidates.candidates(found, question).judgement.ranking
+    yield explain.explain(found, question).judgement.ranking
 
 
 def on_second(**asked):
@@ -267,19 +275,20 @@ def on_second(**asked):
     return explain.explain(down, question), candidates.candidates(down, question)
 
 
-def words(found, everything=False):
-    return [each.text for each in prose.lines(found, (), everything)]
+def words(explanation, everything=False):
+    return [each.text for each in prose.lines(explanation, (), everything)]
 
 
 @pytest.mark.parametrize("option", ["on_host", "on_node"])
 def test_host_filters_run_on_the_host_that_is_asked_for_beside_the_zone(golden, option):
-    found, listed = on_second(**{option: "cmp02"})
+    explanation, listed = on_second(**{option: "cmp02"})
+    found = explanation.judgement
     assert (found.total_hosts, found.candidates) == (1, ())
     assert found.filtering.kept_out == {COMPUTE: {CMP02}}
     assert [*found.filtering.judgment.answers[COMPUTE]] == [CMP02]
     assert (names(listed.hosts), names(listed.kept_out)) == ([], ["cmp02"])
-    golden(f"explain/{option}", words(found))
-    whole = document.document(found, found.hosts)
+    golden(f"explain/{option}", words(explanation))
+    whole = document.document(explanation, found.hosts)
     assert closed("explain").is_valid(whole)
     key = "host" if option == "on_host" else "hypervisor_hostname"
     assert whole["request"][key] == "cmp02"
@@ -290,7 +299,8 @@ def test_host_filters_run_on_the_host_that_is_asked_for_beside_the_zone(golden, 
 
 
 def test_no_host_filter_runs_on_the_host_that_is_named_with_the_zone():
-    found, listed = on_second(zone="nova:cmp02")
+    explanation, listed = on_second(zone="nova:cmp02")
+    found = explanation.judgement
     assert [host.name for host in found.candidates] == names(listed.hosts) == ["cmp02"]
     assert found.filtering.judgment.names == ()
 
@@ -302,9 +312,10 @@ def test_a_host_that_is_named_twice_or_not_there_is_refused(golden):
         ({"on_host": "cmp09"}, "ComputeHostNotFound", "asked-host-not-there"),
     ):
         question = ask(recorded_cloud, **asked)
-        found = explain.explain(recorded_cloud, question)
+        explanation = explain.explain(recorded_cloud, question)
+        found = explanation.judgement
         assert (found.refusal.exception, found.facts) == (exception, None)
-        golden(f"explain/{state}", words(found))
+        golden(f"explain/{state}", words(explanation))
         with pytest.raises(Refusal, match=exception):
             candidates.candidates(recorded_cloud, question)
 
@@ -313,13 +324,15 @@ def test_a_filter_that_is_only_assumed_to_be_off_is_in_the_document():
     two = cloud()
     specs = {**NO_TRAIT, "GOLD": "required"}
     asked = ServerSpec("gold", "rocky", flavor_properties=specs)
-    found = explain.explain(
+    explanation = explain.explain(
         two, request.question(two, asked, SettingsSources(options=KNOWN_OFF))
     )
-    off = document.document(found, found.hosts)["filters_assumed_off"]
+    found = explanation.judgement
+    off = document.document(explanation, found.hosts)["filters_assumed_off"]
     assert {"filter": SPECS, "hosts": ["cmp01", "cmp02"]} in off
-    given = explain.explain(two, ask(two, COMPUTE, specs=specs))
-    assert document.document(given, given.hosts)["filters_assumed_off"] == []
+    explanation = explain.explain(two, ask(two, COMPUTE, specs=specs))
+    given = explanation.judgement
+    assert document.document(explanation, given.hosts)["filters_assumed_off"] == []
 
 
 def test_no_host_is_sure_where_novas_limit_may_leave_only_hosts_that_a_filter_rejects(
@@ -331,15 +344,16 @@ def test_no_host_is_sure_where_novas_limit_may_leave_only_hosts_that_a_filter_re
     settings[options.MAX_RESULTS] = Setting(1, "a test", given=True)
     assumed = dataclasses.replace(question.assumptions, settings=settings)
     question = dataclasses.replace(question, assumptions=assumed)
-    found = explain.explain(down, question)
+    explanation = explain.explain(down, question)
+    found = explanation.judgement
     assert exit_code(found) == 8
-    whole = document.document(found, found.hosts)
+    whole = document.document(explanation, found.hosts)
     assert closed("explain").is_valid(whole)
     assert whole["uncertain_candidates"] == whole["candidates"] == ["cmp01"]
-    assert found.fixes == ()
-    golden("explain/limited", words(found))
+    assert explanation.fixes == ()
+    golden("explain/limited", words(explanation))
     listed = candidates.candidates(down, question)
-    assert (names(listed.hosts), listed.is_uncertain) == (["cmp01"], True)
+    assert (names(listed.hosts), listed.judgement.is_uncertain) == (["cmp01"], True)
 
 
 def test_a_request_that_takes_nothing_from_the_hosts_own_providers_is_refused(golden):
@@ -354,9 +368,10 @@ def test_a_request_that_takes_nothing_from_the_hosts_own_providers_is_refused(go
         each.update(max(stocks, key=len))
     query = dataclasses.replace(question.request(), limit=None).query()
     nested.placement.now_has(f"/allocation_candidates?{query}", given)
-    found = explain.explain(nested, question)
+    explanation = explain.explain(nested, question)
+    found = explanation.judgement
     assert (found.refusal.exception, exit_code(found)) == ("NoValidHost", 3)
-    golden("explain/nothing-from-root", words(found))
+    golden("explain/nothing-from-root", words(explanation))
     with pytest.raises(Refusal, match="nothing from the compute node"):
         candidates.candidates(nested, question)
 
@@ -370,8 +385,9 @@ def test_without_a_higher_limit_that_is_set_no_host_is_sure():
     given = Setting(9, "--set", given=True)
     now = {**own.settings, limit: given}
     now = dataclasses.replace(own, settings=now, without_set=own)
-    found = explain.explain(down, dataclasses.replace(question, assumptions=now))
-    before = found.without_set
+    explanation = explain.explain(down, dataclasses.replace(question, assumptions=now))
+    found = explanation.judgement
+    before = explanation.without_set
     assert (exit_code(found), exit_code(before)) == (0, 8)
     assert before.candidates == found.candidates
 
@@ -384,5 +400,5 @@ def test_a_limit_that_always_leaves_a_host_that_passes_is_no_doubt():
     assumed = dataclasses.replace(question.assumptions, settings=settings)
     found = explain.explain(
         everything, dataclasses.replace(question, assumptions=assumed)
-    )
+    ).judgement
     assert (exit_code(found), len(found.candidates), found.is_cut) == (0, 2, True)

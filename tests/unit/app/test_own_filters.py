@@ -215,17 +215,18 @@ def test_nothing_starts_where_there_is_nothing_to_run(two, zone):
     assert own_filters.answered(asked, nodes, None) is asked
 
 
-def text(found):
-    return "\n".join(each.text for each in prose.lines(found, (), True))
+def text(explanation):
+    return "\n".join(each.text for each in prose.lines(explanation, (), True))
 
 
 def test_a_no_of_ones_own_filter_keeps_a_host_out_with_its_own_reason(two, nova):
     nova.says(Mine={"_": YES, "cmp01": NO})
     sources = nova.sources("mine.Mine")
-    found = explain.explain(two, ask(two), own=sources)
+    explanation = explain.explain(two, ask(two), own=sources)
+    found = explanation.judgement
     assert [host.name for host in found.candidates] == ["cmp02"]
-    assert "cmp01 is kept out by Mine (not this one)" in text(found)
-    whole = document.document(found, found.hosts)
+    assert "cmp01 is kept out by Mine (not this one)" in text(explanation)
+    whole = document.document(explanation, found.hosts)
     (row,) = [each for each in whole["filters"] if each["own"]]
     counts = {"yes": 2, "no": 1, "unknown": 0, "exception": 0}
     assert row == {"filter": "Mine", "own": True, **counts}
@@ -237,24 +238,24 @@ def test_a_no_of_ones_own_filter_keeps_a_host_out_with_its_own_reason(two, nova)
 
 def test_what_ones_own_filter_reads_and_nobody_sees_is_said(two, nova):
     nova.says(Mine={"_": {"unknown": "numa_topology"}})
-    found = explain.explain(two, ask(two), own=nova.sources("mine.Mine"))
-    assert found.is_uncertain
+    explanation = explain.explain(two, ask(two), own=nova.sources("mine.Mine"))
+    assert explanation.judgement.is_uncertain
     line = "Mine may keep out cmp01, cmp02: it reads numa_topology, which no API shows."
-    assert line in text(found)
+    assert line in text(explanation)
     nova.says(Mine={"_": {"unknown": "context.remote_address"}})
-    found = explain.explain(two, ask(two), own=nova.sources("mine.Mine"))
-    assert "(--remote-address says it)" in text(found)
+    explanation = explain.explain(two, ask(two), own=nova.sources("mine.Mine"))
+    assert "(--remote-address says it)" in text(explanation)
 
 
 def test_without_a_python_it_is_said_how_to_run_a_filter_of_the_settings(two):
-    found = explain.explain(two, ask(two, "Ours"))
-    assert "Ours may keep out cmp01, cmp02: it is none of Nova's (" in text(found)
+    explanation = explain.explain(two, ask(two, "Ours"))
+    assert "Ours may keep out cmp01, cmp02: it is none of Nova's (" in text(explanation)
 
 
 def test_a_filter_of_ones_own_that_raises_ends_the_request(two, nova):
     nova.says(Mine={"_": {"raises": "KeyError: 'rack'"}})
     sources = nova.sources("mine.Mine")
-    found = explain.explain(two, ask(two), own=sources)
+    found = explain.explain(two, ask(two), own=sources).judgement
     assert (found.refusal.exception, found.refusal.keys) == (
         "KeyError",
         ("Mine", "'rack'"),
@@ -273,26 +274,29 @@ def test_a_weigher_of_ones_own_decides_or_ends_the_request(two, nova):
     nova.says(Mine={"_": less, "cmp02": {"raises": "ValueError: x"}})
     with pytest.raises(Refusal, match="a weigher ends the request"):
         candidates.candidates(two, ask(two), sources)
-    found = explain.explain(two, ask(two), own=sources)
+    explanation = explain.explain(two, ask(two), own=sources)
+    found = explanation.judgement
     assert found.refusal.keys == ("Mine", "x")
     unknown = {"_": YES, "cmp02": {"unknown": "metrics"}}
     nova.says(Mine={"_": less, "cmp02": {"raises": "ValueError: x"}}, Other=unknown)
     some = nova.sources("mine.Mine", "mine.Other")
     assert names(candidates.candidates(two, ask(two), some).hosts) == ["cmp01", "cmp02"]
-    found = explain.explain(two, ask(two), own=some)
-    assert found.refusal is None
-    assert "Mine: it raises ValueError on a host that may not be weighed" in text(found)
+    explanation = explain.explain(two, ask(two), own=some)
+    assert explanation.judgement.refusal is None
+    line = "Mine: it raises ValueError on a host that may not be weighed"
+    assert line in text(explanation)
     nova.says(Mine={"_": less, "cmp02": {"unknown": "metrics"}})
-    found = explain.explain(two, ask(two), own=sources)
+    explanation = explain.explain(two, ask(two), own=sources)
+    found = explanation.judgement
     line = "Mine: it reads metrics, and is taken to weigh all hosts alike"
-    assert line in text(found)
+    assert line in text(explanation)
     assumed = {"weigher": "Mine", "missing": "metrics", "hosts": [], "text": line}
-    assert assumed in document.document(found, found.hosts)["weight_assumptions"]
+    assert assumed in document.document(explanation, found.hosts)["weight_assumptions"]
 
 
 def test_where_nova_scheduler_does_not_start_nothing_runs_and_that_is_the_answer(two):
     broken = OwnSources("no-such-python", ("mine.Mine",))
-    found = explain.explain(two, ask(two, "RetryFilter"), own=broken)
+    found = explain.explain(two, ask(two, "RetryFilter"), own=broken).judgement
     assert found.refusal.keys == ("RetryFilter",)
     with pytest.raises(Refusal, match="RetryFilter"):
         candidates.candidates(two, ask(two, "RetryFilter"), broken)
@@ -311,13 +315,14 @@ def test_novas_own_filters_are_of_the_clouds_release(two, nova):
 
 def test_where_nova_says_otherwise_that_is_said_and_nova_believed(two, nova):
     nova.says(ComputeFilter={"_": YES, "cmp01": NO})
-    found = explain.explain(two, ask(two), own=nova.sources(with_nova=True))
+    explanation = explain.explain(two, ask(two), own=nova.sources(with_nova=True))
+    found = explanation.judgement
     assert [host.name for host in found.candidates] == ["cmp02"]
     assert (
         "Of cmp01 the ComputeFilter of Nova 33.1.0 says 'fails', and the one here "
         "'passes'. Nova is believed."
-    ) in text(found)
-    whole = document.document(found, found.hosts)
+    ) in text(explanation)
+    whole = document.document(explanation, found.hosts)
     assert closed("explain").is_valid(whole)
     assert whole["in_nova"]["differences"] == [
         {"filter": "ComputeFilter", "host": "cmp01", "here": "yes", "nova": "no"}

@@ -10,11 +10,12 @@ from osc_traitsched.app import server
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.commands.server import exit_code_of_failure
+from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.errors import BadUsage, CloudBroke, Forbidden, NotInCatalog
 from osc_traitsched.core.nova.question import MoveKind, ServerSpec
 from osc_traitsched.core.servers.failed import FailedKind, FailedServer, FailedServers
 from osc_traitsched.core.servers.failure import Stage
-from osc_traitsched.core.servers.moves import Can, of_own_host
+from osc_traitsched.core.servers.moves import of_own_host
 from osc_traitsched.core.servers.parts import Name, Source
 from osc_traitsched.views.server import failed as failed_views
 from osc_traitsched.views.server import prose
@@ -126,7 +127,7 @@ def test_a_failed_build_is_explained_as_it_was_asked_for():
     has = cloud(body())
     found = server.answer(has, ID, NOTHING, SOURCES)
     assert found.failure.stage is Stage.NO_CANDIDATES
-    assert [host.name for host in found.explanation.candidates] == ["cmp01"]
+    assert [host.name for host in found.judgement.candidates] == ["cmp01"]
     assert (found.is_flavor_changed, found.problem) == (False, None)
     # What a failed build was to get is bound to it no more.
     assert has.network.asked == []
@@ -283,7 +284,7 @@ def test_of_many_those_fail_again_that_are_known_to():
 def test_a_failed_move_is_judged_as_that_move(action, kind):
     found = server.answer(failed(action), ID, NOTHING, SOURCES)
     assert found.kind is kind
-    assert found.explanation.question.move.kind is kind
+    assert found.judgement.question.move.kind is kind
     assert found.is_unexplained
     # Each move can name a host, and no API shows it.
     assert found.may_name_host
@@ -313,20 +314,20 @@ def test_no_old_flavor_or_image_is_judged_for_a_new_one(action, part):
 @pytest.mark.parametrize(
     ("host", "can", "said"),
     [
-        ("cmp01", Can.YES, "Nova would still allow cmp01 for it (room not judged)."),
+        ("cmp01", Answer.YES, "Nova would still allow cmp01 for it (room not judged)."),
         (
             "cmp02",
-            Can.NO,
+            Answer.NO,
             "Nova would no longer allow cmp02: it lacks trait CUSTOM_GOLD.",
         ),
         # It has the trait, and no room but the server's own.
-        ("cmp03", Can.YES, "Nova would still allow cmp03 for it (room not judged)."),
+        ("cmp03", Answer.YES, "Nova would still allow cmp03 for it (room not judged)."),
     ],
 )
 def test_a_server_that_runs_is_judged_on_its_own_host(host, can, said):
     none = {f"{ACTIONS}?limit=20": {"instanceActions": []}}
     found = server.answer(failed("create", host, **none), ID, NOTHING, SOURCES)
-    assert of_own_host(found.explanation, host)[0] is can
+    assert of_own_host(found.judgement, host)[0] is can
     first, second, *_ = text(found)
     assert first == f"web-3 is ACTIVE on {host}; Nova records no failure."
     assert second == said
@@ -352,7 +353,7 @@ def test_rights_that_are_missing_leave_the_failure_said():
     denied = Forbidden("compute", "no rights")
     has = cloud(body(), **{"/os-aggregates": denied})
     found = server.answer(has, ID, NOTHING, SOURCES)
-    assert (found.explanation, found.problem) == (None, denied)
+    assert (found.judgement, found.problem) == (None, denied)
     assert found.failure.stage is Stage.NO_CANDIDATES
 
 
@@ -371,7 +372,7 @@ def test_ports_that_can_t_be_read_are_said_to_be_unknown(problem):
     (ports,) = (each for each in found.parts if each.name is Name.PORTS)
     assert not ports.is_known
     assert ports.problem is problem
-    assert found.explanation is not None
+    assert found.judgement is not None
 
 
 def test_a_volume_that_can_t_be_read_leaves_the_failure_said():
@@ -381,7 +382,7 @@ def test_a_volume_that_can_t_be_read_leaves_the_failure_said():
         "block-storage", {f"/volumes/{VOLUME}": problem}
     )
     found = server.answer(has, ID, NOTHING, SOURCES)
-    assert (found.problem, found.explanation) == (problem, None)
+    assert (found.problem, found.judgement) == (problem, None)
     assert found.failure.stage is Stage.NO_CANDIDATES
 
 
@@ -391,7 +392,7 @@ def test_a_volume_that_can_t_be_read_leaves_the_failure_said():
 )
 def test_an_image_that_can_t_be_read_leaves_the_failure_said(problem):
     found = server.answer(cloud(body(), image=problem), ID, NOTHING, SOURCES)
-    assert (found.problem, found.explanation) == (problem, None)
+    assert (found.problem, found.judgement) == (problem, None)
     assert found.failure.stage is Stage.NO_CANDIDATES
     parts = {each.name: (each.source, each.problem) for each in found.parts}
     # Nova keeps these with the server.
@@ -402,7 +403,7 @@ def test_an_image_that_can_t_be_read_leaves_the_failure_said(problem):
 def test_extra_specs_that_a_policy_hides_are_not_taken_for_none():
     hidden = {key: value for key, value in GOLD.items() if key != "extra_specs"}
     found = server.answer(cloud(body(flavor=hidden)), ID, NOTHING, SOURCES)
-    assert found.explanation is None
+    assert found.judgement is None
     assert found.problem.flavor == "gold"
 
 

@@ -80,9 +80,9 @@ def ask(cloud, asked=GOLD, **sources):
     return request.question(cloud, asked, SettingsSources(**sources, options=known))
 
 
-def text(found):
+def text(explanation):
     """Return what a person reads."""
-    return "\n".join(line.text for line in prose.lines(found, (), False))
+    return "\n".join(line.text for line in prose.lines(explanation, (), False))
 
 
 def on_behalf(flavor=None, image=None):
@@ -198,38 +198,41 @@ def test_a_candidate_says_what_it_would_give_and_where_it_is(cloud):
 
 
 def test_every_host_that_can_not_take_a_server_is_explained(cloud):
-    found = explain.explain(cloud, ask(cloud), want_fixes=True)
+    explanation = explain.explain(cloud, ask(cloud), want_fixes=True)
+    found = explanation.judgement
     assert [host.name for host in found.candidates] == ["cmp01"]
     assert found.agrees
     assert set(found.verdict.rejections) == {CMP02, CMP03}
-    gained = {fix.hosts for fix in found.fixes}
+    gained = {fix.hosts for fix in explanation.fixes}
     assert gained == {(CMP02,), (CMP03,)}
 
 
 def test_the_hosts_that_are_asked_for_are_in_the_explanation(cloud):
-    found = explain.explain(cloud, ask(cloud), named=["cmp03"], want_fixes=False)
-    assert [host.name for host in found.named] == ["cmp03"]
-    assert found.fixes == ()
+    explanation = explain.explain(cloud, ask(cloud), named=["cmp03"], want_fixes=False)
+    found = explanation.judgement
+    assert [host.name for host in explanation.named] == ["cmp03"]
+    assert explanation.fixes == ()
     assert found.facts.stock[CMP03]["MEMORY_MB"].reserved == 512
     with pytest.raises(NothingMatches):
         explain.explain(cloud, ask(cloud), named=["cmp09"])
 
 
 def test_what_would_help_is_told_with_its_caution_and_the_safest_first(cloud, golden):
-    found = explain.explain(cloud, ask(cloud), want_fixes=True)
-    helping = document.document(found, found.hosts)["fixes"]
+    explanation = explain.explain(cloud, ask(cloud), want_fixes=True)
+    found = explanation.judgement
+    helping = document.document(explanation, found.hosts)["fixes"]
     assert [(each["text"], each["caution"]) for each in helping] == [
         ("add CUSTOM_GOLD to cmp02", "if the host really has it"),
         ("a flavor with 512 MB", None),
     ]
-    golden("explain/real-fixes", text(found))
+    golden("explain/real-fixes", text(explanation))
 
 
 def test_a_flavor_is_explained_as_it_would_be(cloud):
     asked = ServerSpec("gold", "rocky", flavor_properties={"trait:CUSTOM_GOLD": ""})
     question = ask(cloud, asked)
     assert question.spec.is_what_if
-    found = explain.explain(cloud, question, want_fixes=False)
+    found = explain.explain(cloud, question, want_fixes=False).judgement
     assert [host.name for host in found.candidates] == ["cmp01", "cmp02"]
 
 
@@ -345,12 +348,13 @@ def test_hosts_that_changed_meanwhile_are_a_warning_unless_the_verdict_hangs_on_
     own = {f"/resource_providers/{u}/inventories": stock for u in (CMP01, GPU)}
     alone = {IN_TREE.format(CMP03): recorded.candidates(recorded.NEEDED)}
     cloud = RecordedCloud(placement={MEMORY: providers(*having), **own, **alone})
-    found = explain.explain(cloud, ask(cloud), want_fixes=False)
+    explanation = explain.explain(cloud, ask(cloud), want_fixes=False)
+    found = explanation.judgement
     assert exit_code(found) == code
-    whole = document.document(found, found.hosts)
+    whole = document.document(explanation, found.hosts)
     assert whole["verdict"] == verdict
     assert sorted(itertools.chain(*whole["disagreement"].values())) == named
-    golden(f"explain/{state}", text(found))
+    golden(f"explain/{state}", text(explanation))
 
 
 def test_hosts_that_placement_gives_only_when_asked_for_them_alone_are_candidates(
@@ -359,13 +363,14 @@ def test_hosts_that_placement_gives_only_when_asked_for_them_alone_are_candidate
     alone = {IN_TREE.format(CMP03): recorded.candidates(recorded.NEEDED, CMP03)}
     having = providers(CMP01, CMP02, CMP03)
     cloud = RecordedCloud(placement={MEMORY: having, **alone})
-    found = explain.explain(cloud, ask(cloud), want_fixes=False)
+    explanation = explain.explain(cloud, ask(cloud), want_fixes=False)
+    found = explanation.judgement
     assert exit_code(found) == 0
-    whole = document.document(found, found.hosts)
+    whole = document.document(explanation, found.hosts)
     assert whole["candidates"] == ["cmp01", "cmp03"]
     assert whole["cut_off_candidates"] == ["cmp03"]
     assert not any(whole["disagreement"].values())
-    golden("explain/given-only-alone", text(found))
+    golden("explain/given-only-alone", text(explanation))
 
 
 def test_a_host_that_is_made_after_the_list_is_a_candidate_and_not_deleted(
@@ -379,7 +384,7 @@ def test_a_host_that_is_made_after_the_list_is_a_candidate_and_not_deleted(
         return lists.pop() if is_list and lists else get(path, *args, **more)
 
     monkeypatch.setattr(placement, "get", late)
-    found = explain.explain(cloud, ask(cloud), want_fixes=False)
+    found = explain.explain(cloud, ask(cloud), want_fixes=False).judgement
     assert exit_code(found) == 0
     assert [host.name for host in found.candidates] == ["cmp01"]
     assert found.facts.vanished == ()
@@ -403,8 +408,9 @@ def test_a_host_that_comes_between_two_reads_is_a_candidate_that_nothing_cut_off
         return body
 
     monkeypatch.setattr(placement, "get", answer)
-    found = explain.explain(cloud, ask(cloud), want_fixes=False)
-    whole = document.document(found, found.hosts)
+    explanation = explain.explain(cloud, ask(cloud), want_fixes=False)
+    found = explanation.judgement
+    whole = document.document(explanation, found.hosts)
     assert whole["candidates"] == ["cmp01", "cmp03"]
     assert whole["cut_off_candidates"] == []
     assert not any(whole["disagreement"].values())
@@ -415,9 +421,9 @@ def test_another_release_that_would_not_refuse_is_said_beside_the_verdict(golden
     specs = {"hw:cpu_policy": "mixed", "hw:cpu_dedicated_mask": "0"}
     assumed = SchedulerSettings(21, others=(SchedulerSettings(22),))
     question = dataclasses.replace(ask(cloud).with_flavor(specs), assumptions=assumed)
-    found = explain.explain(cloud, question)
-    golden("explain/other-release", text(found))
-    (other,) = document.document(found, ())["release"]["others"]
+    explanation = explain.explain(cloud, question)
+    golden("explain/other-release", text(explanation))
+    (other,) = document.document(explanation, ())["release"]["others"]
     assert (other["name"], other["impact"]["refused"]) == ("victoria", False)
 
 
@@ -425,7 +431,7 @@ def test_a_placement_that_can_not_be_asked_for_a_host_alone_is_believed():
     alone = {IN_TREE.format(CMP03): CloudBroke("placement", "no resources", 400)}
     having = providers(CMP01, CMP02, CMP03)
     cloud = RecordedCloud(placement={MEMORY: having, **alone})
-    found = explain.explain(cloud, ask(cloud), want_fixes=False)
+    found = explain.explain(cloud, ask(cloud), want_fixes=False).judgement
     assert [host.name for host in found.candidates] == ["cmp01"]
     assert [host.name for host in found.wrongly_admitted] == ["cmp03"]
 
@@ -447,14 +453,15 @@ def test_the_verdict_is_of_the_host_that_is_named_with_the_zone(
     bodies["/allocation_candidates?limit=100000&resources=VCPU:1"] = figures
     cloud = RecordedCloud(placement=bodies)
     question = ask(cloud, ServerSpec("gold", "rocky", zone=f"nowhere:{host}"))
-    found = explain.explain(cloud, question, want_fixes=False)
+    explanation = explain.explain(cloud, question, want_fixes=False)
+    found = explanation.judgement
     assert ([each.uuid for each in found.candidates], found.agrees) == (given, True)
     assert found.total_hosts == 1
     of = found.rejections.get(uuid)
     assert [each.name for each in (of.failing if of else ())] == failing
     listed = candidates.candidates(cloud, question).hosts
     assert [each.host.uuid for each in listed] == given
-    golden(f"explain/{state}", text(found))
+    golden(f"explain/{state}", text(explanation))
 
 
 def test_a_host_that_is_not_there_is_refused_with_names_like_it(cloud, golden):
@@ -462,17 +469,18 @@ def test_a_host_that_is_not_there_is_refused_with_names_like_it(cloud, golden):
     with pytest.raises(Refusal) as caught:
         candidates.candidates(cloud, question)
     assert caught.value.keys == ("host: cmp09",)
-    explained = explain.explain(cloud, question)
-    assert explained.refusal.nearest == caught.value.nearest
-    golden("explain/named-host-that-is-not-there", text(explained))
+    explanation = explain.explain(cloud, question)
+    assert explanation.judgement.refusal.nearest == caught.value.nearest
+    golden("explain/named-host-that-is-not-there", text(explanation))
 
 
 def test_a_zone_with_too_many_colons_is_explained_as_refused(cloud, golden):
     question = ask(cloud, ServerSpec("gold", "rocky", zone="a:b:c:d"))
-    found = explain.explain(cloud, question)
+    explanation = explain.explain(cloud, question)
+    found = explanation.judgement
     assert found.refusal.exception == "InvalidInput"
-    assert document.document(found, found.hosts)["verdict"] == "refused"
-    golden("explain/zone-with-colons", text(found))
+    assert document.document(explanation, found.hosts)["verdict"] == "refused"
+    golden("explain/zone-with-colons", text(explanation))
 
 
 @pytest.fixture
@@ -486,7 +494,7 @@ def sharing():
 
 
 def test_hosts_that_share_are_judged_and_listed_as_others_are(cloud, sharing):
-    of_all = [explain.explain(each, ask(each)) for each in (cloud, sharing)]
+    of_all = [explain.explain(each, ask(each)).judgement for each in (cloud, sharing)]
     usual, found = ([h.name for h in each.candidates] for each in of_all)
     assert usual == found == ["cmp01"]
     assert of_all[1].rejections.keys() == {CMP02, CMP03}
@@ -504,12 +512,13 @@ def test_a_root_that_placement_gives_and_nova_does_not_list_is_said(golden):
         compute={"/os-hypervisors/detail": {"hypervisors": nodes[1:]}},
         placement={marked: providers()},
     )
-    found = explain.explain(cloud, ask(cloud), want_fixes=False)
+    explanation = explain.explain(cloud, ask(cloud), want_fixes=False)
+    found = explanation.judgement
     assert [each.name for each in found.unjudged_roots] == ["cmp01"]
     assert (found.candidates, found.agrees, exit_code(found)) == ((), False, 4)
-    whole = document.document(found, found.hosts)
+    whole = document.document(explanation, found.hosts)
     assert whole["disagreement"]["unjudged_roots"] == ["cmp01"]
-    golden("explain/roots-that-nova-does-not-list", text(found))
+    golden("explain/roots-that-nova-does-not-list", text(explanation))
 
 
 class ChangingCloud(RecordedCloud):
@@ -551,7 +560,7 @@ def test_nova_is_read_again_before_a_verdict_is_called_in_doubt(marked):
         before={**nodes_but(CMP01), "/os-aggregates": {"aggregates": []}},
         placement={"/resource_providers?required=COMPUTE_NODE": marked},
     )
-    found = explain.explain(cloud, ask(cloud), want_fixes=False)
+    found = explain.explain(cloud, ask(cloud), want_fixes=False).judgement
     assert [each.name for each in found.candidates] == ["cmp01"]
     assert (found.agrees, exit_code(found)) == (True, 0)
     assert [each["name"] for each in found.question.aggregates] == ["gold", "zone1"]
@@ -567,7 +576,7 @@ def test_a_host_that_was_named_and_is_gone_on_the_second_reading_is_refused():
         },
     )
     question = ask(cloud, ServerSpec("gold", "rocky", zone="nova:cmp01"))
-    found = explain.explain(cloud, question)
+    found = explain.explain(cloud, question).judgement
     assert found.refusal.keys == ("host: cmp01",)
     assert not found.is_judged
 
@@ -583,7 +592,8 @@ def test_a_zone_without_an_enabled_compute_is_refused_and_a_typo_gets_names_like
         candidates.candidates(cloud, question)
     assert caught.value.reason == "no-enabled-nova-compute-in-the-zone"
     assert set(caught.value.nearest) == nearest
-    assert explain.explain(cloud, question).refusal.reason == caught.value.reason
+    refusal = explain.explain(cloud, question).judgement.refusal
+    assert refusal.reason == caught.value.reason
 
 
 def test_nova_takes_the_zone_of_its_own_services_though_it_lists_it_for_nobody():
@@ -650,7 +660,7 @@ def test_a_server_group_is_for_its_own_project(owner, is_for_demo):
 def test_a_port_of_another_project_is_rejected_whoever_asks(cloud, owner):
     port = Port("p1", Network("n1"), project=owner)
     question = dataclasses.replace(ask(cloud), parts=Parts(ports=(port,)))
-    found = explain.explain(cloud, question)
+    found = explain.explain(cloud, question).judgement
     if owner != OTHER:
         assert found.refusal is None
         return
@@ -714,7 +724,7 @@ def test_what_the_image_of_a_volume_is_made_of_must_be_in_cinder(
 
 def test_what_is_not_the_projects_to_use_is_the_explanation():
     cloud, question = on_behalf(flavor=[OWN])
-    found = explain.explain(cloud, question)
+    found = explain.explain(cloud, question).judgement
     assert isinstance(found.refusal, NotForProject)
     assert (found.refusal.kind, found.refusal.name) == ("flavor", "gold")
     with pytest.raises(NotForProject):
@@ -753,9 +763,10 @@ def test_placement_may_refuse_the_request():
     cloud = RecordedCloud(placement=bodies)
     with pytest.raises(TraitMissing, match="Did you mean CUSTOM_GOLDEN"):
         candidates.candidates(cloud, ask(cloud))
-    found = explain.explain(cloud, ask(cloud))
+    explanation = explain.explain(cloud, ask(cloud))
+    found = explanation.judgement
     assert isinstance(found.refusal, TraitMissing)
-    assert [each.subject for each in found.advice] == ["CUSTOM_GOLDEN"]
+    assert [each.subject for each in explanation.advice] == ["CUSTOM_GOLDEN"]
 
 
 def test_amounts_are_asked_for_while_the_list_of_providers_is_read():
@@ -770,7 +781,7 @@ def test_amounts_are_asked_for_while_the_list_of_providers_is_read():
         return get(path, params, *more, **options)
 
     cloud.placement.get = wait
-    found = explain.explain(cloud, ask(cloud), want_fixes=False)
+    found = explain.explain(cloud, ask(cloud), want_fixes=False).judgement
     assert found.agrees
     assert len(found.hosts) == 3
 

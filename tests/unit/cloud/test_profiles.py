@@ -8,6 +8,7 @@ import pytest
 
 from osc_traitsched.cloud import request_parts
 from osc_traitsched.core.errors import CloudBroke, NotInCatalog, Refusal
+from osc_traitsched.core.explain.filtering import filtering
 from osc_traitsched.core.nova.server.parts import NO_PARTS, Network, Port
 from tests.unit.core import scheduled
 
@@ -47,7 +48,7 @@ def test_where_cyborg_does_not_answer_its_profiles_are_unknown(status):
     question = asked(CloudBroke("accelerator", "no", status))
     assert question.request()
     assert question.parts.device_profiles == {}
-    found = scheduled.filtering(question, scheduled.computes(BODY).values())
+    found = filtering(question, scheduled.computes(BODY).values())
     assert found.unsettled == ("Cyborg",)
 
 
@@ -55,5 +56,5 @@ def test_a_port_with_a_profile_gets_its_device_of_cyborg_too():
     port = Port("p", Network("n"), device_profile="fpga", vnic_type="normal")
     parts = dataclasses.replace(NO_PARTS, ports=(port,))
     question = scheduled.question({"cloud": {"a": {}}}, parts=parts)
-    found = scheduled.filtering(question, scheduled.computes(BODY).values())
+    found = filtering(question, scheduled.computes(BODY).values())
     assert found.unsettled == ("Cyborg",)

@@ -12,11 +12,12 @@ import pytest
 from openstackclient import shell
 
 from osc_traitsched.commands.explain import Explain
+from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.fix import HostAction, HostChange, HostFix
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.paste import Option, line, openstack, repeating
 from tests.cases.reading import Case
-from tests.unit.views.test_schema import explanation
+from tests.unit.views.test_schema import explained
 
 PROD = ("--os-cloud", "prod", "--os-region-name", "west")
 
@@ -162,7 +163,7 @@ def test_where_nobody_named_a_cloud_none_is_named(made):
 def lacking_a_trait():
     flavor = {"trait:CUSTOM_A": "required"}
     hosts = {"cmp00": {}, "$(id)\n": {}, "-x": {"traits": ["CUSTOM_A"]}}
-    return explanation(Case({"name": "a", "cloud": hosts, "flavor": flavor}))
+    return explained(Case({"name": "a", "cloud": hosts, "flavor": flavor}))
 
 
 @pytest.mark.parametrize("format_", ["text", "json"])
@@ -178,7 +179,7 @@ def test_the_commands_of_an_explanation_have_them(made, format_):
 
 def test_a_host_whose_name_can_not_be_printed_is_chosen_by_its_uuid(made):
     found = lacking_a_trait()
-    (uuid,) = (host.uuid for host in found.hosts if host.name == "$(id)\n")
+    (uuid,) = (host.uuid for host in found.judgement.hosts if host.name == "$(id)\n")
     args = argparse.Namespace(format="text", long=True)
     (command,) = (
         text.strip()
@@ -191,8 +192,8 @@ def test_a_host_whose_name_can_not_be_printed_is_chosen_by_its_uuid(made):
 @pytest.mark.parametrize("long", [True, False])
 def test_a_host_that_is_disabled_with_a_reason_has_no_command(made, long):
     disabled = {"traits": ["COMPUTE_STATUS_DISABLED"]}
-    found = explanation(Case({"name": "a", "cloud": {"cmp00": disabled}}))
-    (host,) = found.hosts
+    found = explained(Case({"name": "a", "cloud": {"cmp00": disabled}}))
+    (host,) = found.judgement.hosts
     computes = {
         host.uuid: Compute(
             host.uuid, "cmp00", "cmp00", is_enabled=False, disabled_reason="$(id)\nx"
@@ -201,7 +202,8 @@ def test_a_host_that_is_disabled_with_a_reason_has_no_command(made, long):
     helping = HostFix(
         (HostChange(HostAction.ENABLE_SERVICE, "$(id)\nx"),), (host.uuid,)
     )
-    found = dataclasses.replace(found, computes=computes, fixes=(helping,))
+    judgement = dataclasses.replace(found.judgement, computes=computes)
+    found = Explanation(judgement, fixes=(helping,))
     text = made()._text(found, argparse.Namespace(format="text", long=long))
     assert (
         "Only by undoing somebody's decision:\n"

@@ -16,13 +16,14 @@ from osc_lib.exceptions import CommandError
 
 from osc_traitsched.commands import base, explain
 from osc_traitsched.core.errors import BadUsage, NothingMatches
+from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.inventory.snapshot import Aggregate, Compute
 from osc_traitsched.core.inventory.snapshot import MembershipDifference as Difference
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.views import config, listing
 from osc_traitsched.views.columns import Indented, Names
 from tests.cases.reading import Case
-from tests.unit.views.test_schema import explanation
+from tests.unit.views.test_schema import explained
 
 NAME = "ok\n| flavor | all | changed |\x1b[2J\u202e\u2028\x85"
 SHOWN = r"ok\n| flavor | all | changed |\x1b[2J\u202e\u2028\x85"
@@ -118,9 +119,8 @@ def test_an_error_is_one_visible_line(app, logged, error):
 
 @pytest.mark.parametrize("format_", ["text", "json"])
 def test_an_explanation_says_what_others_named_visibly(app, format_):
-    found = explanation(
-        Case({"name": "full", "cloud": {"cmp00": {"inventories": {"VCPU": 0}}}})
-    )
+    full = {"cmp00": {"inventories": {"VCPU": 0}}}
+    found = explained(Case({"name": "full", "cloud": full})).judgement
     (host,) = found.hosts
     down = Compute(host.uuid, "cmp00", "cmp00", is_enabled=False, disabled_reason=NAME)
     flavor = {**found.question.flavor, "name": NAME}
@@ -130,7 +130,8 @@ def test_an_explanation_says_what_others_named_visibly(app, format_):
         computes={host.uuid: down},
     )
     command = explain.Explain(app, argparse.Namespace())
-    text = command._text(found, argparse.Namespace(format=format_, long=True))
+    args = argparse.Namespace(format=format_, long=True)
+    text = command._text(Explanation(found), args)
     if format_ == "json":
         assert json.loads(text)["request"]["flavor"]["name"] == NAME
         return
@@ -141,7 +142,7 @@ def test_an_explanation_says_what_others_named_visibly(app, format_):
 
 def test_a_quiet_explanation_is_the_verdict(app):
     app.options.verbose_level = 0
-    found = explanation(Case({"name": "none", "cloud": {"a": {}}}))
+    found = explained(Case({"name": "none", "cloud": {"a": {}}}))
     command = explain.Explain(app, argparse.Namespace())
     args = argparse.Namespace(format="text", long=False)
     assert command._text(found, args) == "No host can take it: 0 of 1."

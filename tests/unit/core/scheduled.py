@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 
-from osc_traitsched.core.explain.explanation import Explanation
-from osc_traitsched.core.explain.filtering import filtering
-from osc_traitsched.core.explain.verdict import evaluate
+from osc_traitsched.core.explain.judge import judge
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
-from osc_traitsched.core.placement.matcher import Matcher
+from osc_traitsched.core.placement.facts import PlacementAnswer
 from tests.cases.reading import Case
 from tests.property.building import identity
 from tests.unit.core.asking import asking
@@ -38,37 +36,27 @@ def computes(body, **states):
     }
 
 
-def matched(asked, body, given=(), nodes=None, others=()):
-    """Return the matcher of a question, and the explanation.
+def placed(candidates):
+    """Return Placement's answer with these hosts, by UUID, in one way each."""
+    requests = [{"allocations": {root: {"resources": {}}}} for root in candidates]
+    body = {"allocation_requests": requests}
+    return PlacementAnswer(frozenset(candidates), (len(requests),), body)
 
-    :param others: requests that the facts are of, too
-    """
+
+def judgement_of(asked, body, given=(), nodes=None, alternatives=None):
+    """Return the judgement of a question; Placement gave these hosts."""
     nodes = computes(body) if nodes is None else nodes
-    request = asked.request()
+    request, others = asked.request(), alternatives.queries if alternatives else ()
     case = Case({"name": "made up", **body})
     requests = filter(None, (request, request.fallback, *others))
     candidates = frozenset(map(identity, given))
-    found = facts_of(case.cloud, list(requests))
-    found = dataclasses.replace(found, candidates=candidates)
-    filtered = filtering(asked, nodes.values()).beside(request.clauses, found.traits)
-    found = dataclasses.replace(found, filtered=filtered.kept_out)
-    first, second = (
-        each
-        and Matcher((*each.clauses, *filtered.conditions), each.group_policy, found)
-        for each in (request, request.fallback)
+    facts = dataclasses.replace(
+        facts_of(case.cloud, list(requests)), candidates=candidates
     )
-    explanation = Explanation(
-        asked,
-        request,
-        facts=found,
-        verdict=evaluate(first, found, second),
-        computes=nodes,
-        filtering=filtered,
-    )
-    return first, explanation
+    return judge(asked, request, facts, nodes, placed(candidates), alternatives)
 
 
 def explained(body, given, *filters, release=33, **states):
-    """Return the explanation of a case; Placement gave these hosts."""
+    """Return the judgement of a case; Placement gave these hosts."""
     asked = question(body, *filters, release=release)
-    return matched(asked, body, given, computes(body, **states))[1]
+    return judgement_of(asked, body, given, computes(body, **states))

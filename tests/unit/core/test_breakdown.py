@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.core.explain.explanation import (
-    Explanation,
-    RejectionCause,
-    breakdown,
-)
+from osc_traitsched.core.explain.judgement import Judgement
+from osc_traitsched.core.explain.reasons import RejectionCause, breakdown
 from osc_traitsched.core.inventory.snapshot import Compute
 from tests.cases.reading import cases
 from tests.unit.core import scheduled
@@ -18,8 +15,8 @@ GOLD = {"trait:CUSTOM_GOLD": "required"}
 SMALL = {"inventories": {"VCPU": 8, "MEMORY_MB": 256, "DISK_GB": 100}}
 
 
-def shares(explanation):
-    found = breakdown(explanation)
+def shares(judgement):
+    found = breakdown(judgement)
     return [
         (each.cause, getattr(each.clause, "name", None), each.hosts) for each in found
     ]
@@ -69,7 +66,7 @@ def test_of_traits_that_all_lack_one_of_the_flavor_comes_before_a_prefilters():
 def test_what_only_one_of_nova_and_placement_has_is_a_share_of_its_own():
     found = explained({"cloud": {"a": {}, "b": {}}}, candidates=["b"])
     node = Compute("5c000000-0000-4000-8000-000000000000", "x", "x")
-    with_nova = Explanation(
+    with_nova = Judgement(
         found.question,
         found.request,
         facts=found.facts,
@@ -84,7 +81,7 @@ def test_what_only_one_of_nova_and_placement_has_is_a_share_of_its_own():
 
 def test_nothing_is_said_of_a_request_that_was_not_judged():
     question = explained({"cloud": {"a": {}}}).question
-    assert breakdown(Explanation(question)) == ()
+    assert breakdown(Judgement(question)) == ()
 
 
 def test_a_host_that_placement_leaves_out_and_a_filter_too_counts_once():

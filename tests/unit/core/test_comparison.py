@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 
-from osc_traitsched.core.explain.comparison import compared, differing, kept_out_by
-from osc_traitsched.core.explain.filtering import filtering
+from osc_traitsched.core.explain.explanation import compared, differing, kept_out_by
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.state import PASSES
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.core.nova.weigher.ranking import OwnWeigher
-from tests.unit.core.scheduled import COMPUTE, computes, matched, question
+from tests.unit.core.scheduled import COMPUTE, judgement_of, question
 from tests.unit.core.test_own import CLOUD, MINE, NO, ran, run
 
 
@@ -23,11 +22,9 @@ def with_set(asked, own, name=options.ENABLED_FILTERS):
 
 
 def answered(asked):
-    """Return the explanation of hosts that Placement all gives."""
-    nodes = computes(CLOUD)
-    found = matched(asked, CLOUD, "ab", nodes)[1]
-    ours = filtering(asked, nodes.values())
-    return compared(dataclasses.replace(found, filtering=ours))
+    """Return the judgement of hosts that Placement all gives, and that without it."""
+    now = judgement_of(asked, CLOUD, "ab")
+    return now, compared(now)
 
 
 def names(hosts):
@@ -36,25 +33,25 @@ def names(hosts):
 
 def test_a_filter_of_ones_own_that_is_set_on_keeps_hosts_out():
     asked = ran(question(CLOUD, COMPUTE, MINE), [run(MINE, NO, PASSES)])
-    found = answered(with_set(asked, (COMPUTE,)))
-    assert found.without_set.filtering.judgment.names == (COMPUTE,)
-    gained, lost = differing(found)
+    now, before = answered(with_set(asked, (COMPUTE,)))
+    assert before.filtering.judgment.names == (COMPUTE,)
+    gained, lost = differing(now, before)
     assert (names(gained), names(lost)) == ([], ["a"])
-    assert [*kept_out_by(found, lost)] == [(MINE,)]
+    assert [*kept_out_by(now, lost)] == [(MINE,)]
 
 
 def test_one_that_no_setting_has_on_runs_with_and_without_it():
     asked = ran(question(CLOUD, COMPUTE), [run("Mine", NO, PASSES)])
-    found = answered(with_set(asked, (COMPUTE, "AllHostsFilter")))
-    assert differing(found) == ((), ())
-    assert names(found.without_set.candidates) == ["b"]
+    now, before = answered(with_set(asked, (COMPUTE, "AllHostsFilter")))
+    assert differing(now, before) == ((), ())
+    assert names(before.candidates) == ["b"]
 
 
 def test_what_novas_own_filter_said_in_nova_counts_only_where_that_is_on():
     asked = ran(question(CLOUD, COMPUTE), [run(COMPUTE, NO, PASSES)], novas=(COMPUTE,))
-    found = answered(with_set(asked, ("AllHostsFilter",)))
-    assert names(found.candidates) == ["b"]
-    assert names(found.without_set.candidates) == ["a", "b"]
+    now, before = answered(with_set(asked, ("AllHostsFilter",)))
+    assert names(now.candidates) == ["b"]
+    assert names(before.candidates) == ["a", "b"]
 
 
 def test_what_a_weigher_of_ones_own_would_add_without_it_is_not_known():
@@ -62,12 +59,12 @@ def test_what_a_weigher_of_ones_own_would_add_without_it_is_not_known():
     asked = ran(
         question(CLOUD, COMPUTE), [run("Heavy", PASSES, PASSES, weigher=weigher)]
     )
-    found = answered(with_set(asked, ("x.Other",), options.WEIGHT_CLASSES))
-    assert found.without_set.ranking is None
+    _, before = answered(with_set(asked, ("x.Other",), options.WEIGHT_CLASSES))
+    assert before.ranking is None
 
 
 def test_filters_that_the_release_lacks_are_a_refusal_without_it():
     asked = ran(question(CLOUD, COMPUTE), [run("Mine", NO, PASSES)])
-    found = answered(with_set(asked, ("RetryFilter",)))
-    assert "RetryFilter" in str(found.without_set.refusal)
-    assert differing(found) == ((), ())
+    now, before = answered(with_set(asked, ("RetryFilter",)))
+    assert "RetryFilter" in str(before.refusal)
+    assert differing(now, before) == ((), ())

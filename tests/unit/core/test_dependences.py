@@ -9,8 +9,10 @@ import pytest
 
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.commands.explain import exit_code
+from osc_traitsched.core.answer import Answer
+from osc_traitsched.core.explain.doubts import Doubts, OptionImpact
+from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.filtering import Filtering
-from osc_traitsched.core.explain.option_impact import OptionImpact
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.evidence import (
     Evidence,
@@ -21,7 +23,13 @@ from osc_traitsched.core.nova.filter.state import Fails
 from osc_traitsched.core.nova.filter.table import Judgment
 from osc_traitsched.core.nova.question import MoveKind
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
-from osc_traitsched.core.servers.drain import Drain, ServerMove, Stuck, StuckReason
+from osc_traitsched.core.servers.drain import (
+    Drain,
+    MoveRequest,
+    ServerMove,
+    Stuck,
+    StuckReason,
+)
 from osc_traitsched.core.servers.failure import (
     Changes,
     Failure,
@@ -30,11 +38,12 @@ from osc_traitsched.core.servers.failure import (
     Stage,
     confirmed_by_failure,
 )
-from osc_traitsched.core.servers.moves import Can, of_own_host
+from osc_traitsched.core.servers.moves import of_own_host
 from osc_traitsched.views.drain import prose as drain
 from osc_traitsched.views.explain import depends, document, words
 from osc_traitsched.views.server import prose
 from osc_traitsched.views.terminal import Tone
+from tests.property.building import identity
 from tests.schemas import closed
 from tests.unit.core.test_explanation import explained
 
@@ -48,38 +57,34 @@ UNSURE, NO, YES = ExitCode.UNKNOWN, ExitCode.NO_HOST, ExitCode.DONE
 def found(candidates, *impacts):
     """Return what is found of three hosts.
 
-    :param impacts: the setting, how many hosts are gained, and the lost hosts
+    :param impacts: the setting, the gained hosts, and the lost hosts
     """
     full = {"inventories": {}}
     cloud = {name: {} if name in candidates else full for name in "abc"}
     made = explained({"cloud": cloud}, candidates)
-    uuids = {host.name: host.uuid for host in made.hosts}
     names = (options.ISOLATION, options.IMAGE_TYPE, options.IMAGE_METADATA)
-    return dataclasses.replace(
-        made,
-        option_impacts=tuple(
-            OptionImpact(
-                name,
-                setting,
-                gained,
-                len(lost),
-                other=not setting.value,
-                lost_roots=frozenset(uuids[each] for each in lost),
-            )
-            for name, (setting, gained, lost) in zip(names, impacts)
-        ),
+    changing = (
+        OptionImpact(
+            uuids(gained), uuids(lost), False, name, setting, not setting.value
+        )
+        for name, (setting, gained, lost) in zip(names, impacts)
     )
+    return dataclasses.replace(made, doubts=Doubts(tuple(changing)))
+
+
+def uuids(names):
+    return frozenset(map(identity, names))
 
 
 GIVEN = Setting(False, "nova.conf:3", given=True)
 CASES = {
-    "a host for either value": (("ab", (DEFAULT, 0, "a")), False, YES),
-    "other hosts for the other value": (("a", (DEFAULT, 1, "a")), False, YES),
-    "no host for the other value": (("ab", (DEFAULT, 0, "ab")), True, UNSURE),
-    "a host for the other value": (("", (ASSUMED, 1, "")), True, UNSURE),
-    "each loses one": (("ab", (DEFAULT, 0, "a"), (DEFAULT, 0, "b")), True, UNSURE),
+    "a host for either value": (("ab", (DEFAULT, "", "a")), False, YES),
+    "other hosts for the other value": (("a", (DEFAULT, "b", "a")), False, YES),
+    "no host for the other value": (("ab", (DEFAULT, "", "ab")), True, UNSURE),
+    "a host for the other value": (("", (ASSUMED, "a", "")), True, UNSURE),
+    "each loses one": (("ab", (DEFAULT, "", "a"), (DEFAULT, "", "b")), True, UNSURE),
     "no host for any value": ((("",)), False, NO),
-    "given": (("ab", (GIVEN, 0, "ab")), False, YES),
+    "given": (("ab", (GIVEN, "", "ab")), False, YES),
 }
 
 
@@ -88,13 +93,13 @@ def test_the_answer_depends_if_another_value_turns_it(name):
     arguments, is_unsure, code = CASES[name]
     answer = found(*arguments)
     assert (answer.depends, exit_code(answer)) == (is_unsure, code)
-    whole = document.document(answer, answer.hosts)
+    whole = document.document(Explanation(answer), answer.hosts)
     closed("explain").validate(whole)
     assert (whole["depends"], whole["verdict"] == "unknown") == (is_unsure, is_unsure)
 
 
 def test_candidates_that_no_single_option_takes_away_are_sure():
-    answer = found("abc", (DEFAULT, 0, "a"), (DEFAULT, 0, "b"))
+    answer = found("abc", (DEFAULT, "", "a"), (DEFAULT, "", "b"))
     assert [host.name for host in answer.sure_candidates] == ["c"]
 
 
@@ -104,7 +109,7 @@ NEEDS_BOTH = "isolation, tenant isolation"
 
 @pytest.mark.parametrize(
     ("candidates", "impacts", "is_unsure"),
-    [("", (), True), ("a", (), False), ("", ((ASSUMED, 1, ""),), True)],
+    [("", (), True), ("a", (), False), ("", ((ASSUMED, "a", ""),), True)],
 )
 def test_two_pieces_of_evidence_may_decide_only_together(
     candidates, impacts, is_unsure
@@ -114,10 +119,8 @@ def test_two_pieces_of_evidence_may_decide_only_together(
     question = dataclasses.replace(
         answer.question, assumptions=SchedulerSettings(settings=settings)
     )
-    gained = frozenset(host.uuid for host in answer.hosts if host.name in "ab")
-    answer = dataclasses.replace(
-        answer, question=question, hosts_without_evidence=gained
-    )
+    doubts = dataclasses.replace(answer.doubts, without_evidence=uuids("ab"))
+    answer = dataclasses.replace(answer, question=question, doubts=doubts)
     assert answer.depends is is_unsure
     joint = [each for each in answer.dependences if each.more]
     assert bool(joint) is not bool(impacts)
@@ -129,7 +132,7 @@ def test_two_pieces_of_evidence_may_decide_only_together(
 
 
 def test_the_verdict_has_the_hosts_for_both_values_and_the_evidence():
-    answer = found("", (ASSUMED, 2, ""))
+    answer = found("", (ASSUMED, "ab", ""))
     assert words.verdict(answer) == (
         "Depends on nova.conf: 2 of 3 hosts if isolation is off, 0 of 3 if it is on."
     )
@@ -139,7 +142,7 @@ def test_the_verdict_has_the_hosts_for_both_values_and_the_evidence():
 
 
 def test_of_many_servers_the_verdict_has_the_room():
-    answer = found("a", (ASSUMED, 2, ""))
+    answer = found("a", (ASSUMED, "bc", ""))
     answer = dataclasses.replace(answer, question=answer.question.with_spec(count=90))
     assert (answer.depends, exit_code(answer)) == (True, UNSURE)
     room = answer.room.most
@@ -151,7 +154,7 @@ def test_of_many_servers_the_verdict_has_the_room():
 
 
 def test_a_yes_with_other_numbers_has_one_line():
-    answer = found("abc", (DEFAULT, 0, "a"), (DEFAULT, 0, "b"), (DEFAULT, 0, "b"))
+    answer = found("abc", *((DEFAULT, "", lost) for lost in "abb"))
     assert words.verdict(answer) == "3 of 3 hosts can take it."
     assert [line.text for line in depends.lines(answer)] == [
         "Depends on nova.conf: 2 of 3 hosts if isolation is on; "
@@ -173,11 +176,15 @@ def server(changes, stage):
 def failed(changes=NOTHING, stage=Stage.NO_CANDIDATES, evidence=True):
     """Return the answer on a server that failed, with isolation by evidence."""
     isolation = Evidence(True, "metadata") if evidence else Setting(True, "a default")
-    answer = found("", (isolation, 1, ""))
+    answer = found("", (isolation, "a", ""))
     assumed = SchedulerSettings(settings={options.ISOLATION: isolation})
     question = dataclasses.replace(answer.question, assumptions=assumed)
     answer = dataclasses.replace(answer, question=question)
-    return confirmed_by_failure(server(changes, stage), answer)
+    return confirmed(server(changes, stage), answer)
+
+
+def confirmed(failed, answer):
+    return confirmed_by_failure(failed, Explanation(answer)).judgement
 
 
 @pytest.mark.parametrize("stage", [Stage.NO_CANDIDATES, Stage.NO_HOST_LEFT])
@@ -231,9 +238,9 @@ def test_a_failure_confirms_the_filter_that_alone_explains_it(stage, changes, co
         ),
     )
     assert exit_code(answer) is UNSURE
-    confirmed = confirmed_by_failure(server(changes, stage), answer)
-    assert exit_code(confirmed) is code
-    assert [line.text for line in depends.lines(confirmed)][-1:] == (
+    answer = confirmed(server(changes, stage), answer)
+    assert exit_code(answer) is code
+    assert [line.text for line in depends.lines(answer)][-1:] == (
         [
             "Taken as known: AggregateInstanceExtraSpecsFilter is enabled (server db-5 "
             "failed, which shows it)."
@@ -271,11 +278,11 @@ def test_a_server_that_runs_is_evidence_against_an_option_by_evidence():
     settings = with_evidence(SchedulerSettings(), sure.question.aggregates)
     question = dataclasses.replace(sure.question, assumptions=settings)
     unsure = dataclasses.replace(sure, question=question)
-    assert of_own_host(sure, "a")[0] is Can.NO
-    assert of_own_host(unsure, "a") == (Can.UNKNOWN, of_own_host(sure, "a")[1])
+    assert of_own_host(sure, "a")[0] is Answer.NO
+    assert of_own_host(unsure, "a") == (Answer.UNKNOWN, of_own_host(sure, "a")[1])
     state = ServerState("id", "web", "ACTIVE", "project", "a", "a")
     now = datetime.datetime.now(datetime.timezone.utc)
-    answer = ServerAnswer(state, 79, (), explanation=unsure)
+    answer = ServerAnswer(state, 79, (), explanation=Explanation(unsure))
     line = list(prose.lines(answer, now, everything=False))[1]
     assert line.tone is Tone.DOUBT
     assert line.text == "Depends on nova.conf: a is in the isolated aggregate gold."
@@ -283,10 +290,13 @@ def test_a_server_that_runs_is_evidence_against_an_option_by_evidence():
 
 def test_a_drain_that_an_option_decides_is_unknown():
     """Also if another server stays whatever the option is."""
-    answer = found("", (ASSUMED, 1, ""))
+    answer = found("", (ASSUMED, "a", ""))
     state = ServerState("id", "web", "ACTIVE", "project", "cmp00", "cmp00")
-    move = ServerMove(state, MoveKind.LIVE_MIGRATION, answer.question)
-    stuck = Stuck(move, StuckReason.NO_HOST, answer)
+    request = MoveRequest(answer.question, {}, judgement=answer)
+    move = ServerMove(
+        state, MoveKind.LIVE_MIGRATION, answer.question, move_request=request
+    )
+    stuck = Stuck(move, StuckReason.NO_HOST)
     unsure = Drain(("cmp00",), (), 100, SchedulerSettings(), stuck=(stuck,))
     assert unsure.dependent == (stuck,)
     first, *_, last = drain.lines(unsure)

@@ -6,31 +6,28 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.core.explain.explanation import Explanation, OutOfSync, out_of_sync
-from osc_traitsched.core.explain.verdict import evaluate
+from osc_traitsched.core.explain.filtering import Filtering
+from osc_traitsched.core.explain.judge import judge
+from osc_traitsched.core.explain.judgement import Judgement
+from osc_traitsched.core.explain.reasons import OutOfSync, out_of_sync
 from osc_traitsched.core.inventory.snapshot import Compute
-from osc_traitsched.core.placement.matcher import Matcher
 from tests.cases.reading import Case
 from tests.property.building import identity
+from tests.unit.core.scheduled import placed
 from tests.unit.core.test_cases import facts
 
 
 def explained(body, candidates=()):
-    """Return the explanation of a case; Placement gave these hosts."""
+    """Return the judgement of a case without host filters.
+
+    :param candidates: the hosts that Placement gave
+    """
     case = Case({"name": "made up", "candidates": list(candidates), **body})
     request = case.question.request()
     found = facts(case, request)
-    matcher = Matcher(request.clauses, request.group_policy, found)
-    other = request.fallback
-    second = other and Matcher(other.clauses, other.group_policy, found)
     computes = {h.uuid: Compute(h.uuid, h.name, h.name) for h in found.snapshot.hosts}
-    return Explanation(
-        case.question,
-        request,
-        facts=found,
-        verdict=evaluate(matcher, found, second),
-        computes=computes,
-    )
+    made = judge(case.question, request, found, computes, placed(found.candidates))
+    return dataclasses.replace(made, filtering=Filtering())
 
 
 def names(providers):
@@ -134,7 +131,7 @@ def test_the_verdict_is_in_doubt_where_one_of_the_two_has_no_host(
 
 def test_where_nothing_was_judged_there_are_clauses_and_no_reasons():
     judged = explained({"cloud": {"cmp00": {}}}, candidates=["cmp00"])
-    found = Explanation(judged.question, judged.request)
+    found = Judgement(judged.question, judged.request)
     assert found.clauses == judged.clauses
     assert (found.is_judged, found.agrees, found.is_by_fallback) == (False, True, False)
     assert (found.counts, found.conflicts, found.rejections) == ((), (), {})

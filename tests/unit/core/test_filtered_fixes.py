@@ -17,7 +17,7 @@ from tests.unit.core.scheduled import (
     SPECS,
     SSD,
     computes,
-    matched,
+    judgement_of,
     question,
 )
 
@@ -39,8 +39,8 @@ def join(name):
 def helping(body, *filters):
     """Return the changes, each with the hosts that they help."""
     asked = question(body, *filters)
-    matcher, found = matched(asked, body)
-    fixes = fix.on_hosts(matcher, found.verdict, asked, found.computes)
+    found = judgement_of(asked, body)
+    fixes = fix.on_hosts(found.matcher, found.verdict, asked, found.computes)
     names = {host.uuid: host.name for host in found.hosts}
     return {
         frozenset(each.changes): {names[root] for root in each.hosts} for each in fixes
@@ -89,20 +89,20 @@ def test_a_trait_alone_is_enough_where_the_filter_passes_the_host():
 def test_what_another_filter_would_keep_out_is_no_help():
     body = {"cloud": {"a": {}}, "flavor": SSD, "aggregates": disks("true")}
     asked = question(body, COMPUTE, SPECS)
-    matcher, found = matched(asked, body)
+    found = judgement_of(asked, body)
     down = {
         uuid: type(each)(each.uuid, each.node, each.service_host, is_up=False)
         for uuid, each in found.computes.items()
     }
-    assert fix.on_hosts(matcher, found.verdict, asked, down) == ()
+    assert fix.on_hosts(found.matcher, found.verdict, asked, down) == ()
 
 
 def fixes_of(body, *filters, may_fail=(), **states):
     """Return each fix as its changes, its hosts, and the filters that decide."""
     asked = question(body, *filters)
-    matcher, found = matched(asked, body, nodes=computes(body, **states))
+    found = judgement_of(asked, body, nodes=computes(body, **states))
     found_fixes = fix.on_hosts(
-        matcher, found.verdict, asked, found.computes, iter(may_fail)
+        found.matcher, found.verdict, asked, found.computes, iter(may_fail)
     )
     names = {host.uuid: host.name for host in found.hosts}
     return [
@@ -176,7 +176,7 @@ def test_a_group_that_has_a_member_on_each_host_in_reach_is_named():
     asked = question(body, "ServerGroupAntiAffinityFilter", group=group)
     servers = dict(zip(sorted(members), [("a", "a"), ("b", "b")]))
     asked = dataclasses.replace(asked, servers=servers)
-    _, found = matched(asked, body)
+    found = judgement_of(asked, body)
     told = fix.advice(asked, found.verdict, found.facts, found.computes)
     assert [(each.topic, each.subject, each.amount) for each in told] == [
         (fix.Topic.GROUP, "db", 2)

@@ -28,7 +28,7 @@ from tests.unit.core.scheduled import (
     SSD,
     computes,
     explained,
-    matched,
+    judgement_of,
     question,
 )
 
@@ -345,7 +345,7 @@ def test_a_host_that_only_a_filter_keeps_out_of_the_second_query_is_out_for_that
         },
         "flavor": {**SSD, "hw:cpu_policy": "dedicated"},
     }
-    _, found = matched(question(body, SPECS), body, ["a", "b"])
+    found = judgement_of(question(body, SPECS), body, ["a", "b"])
     assert [host.name for host in found.candidates] == ["a"]
     (clause,) = found.rejections[B].failing
     assert clause.name == SPECS

@@ -5,7 +5,6 @@ import dataclasses
 import pytest
 
 from osc_traitsched.core.explain import fix
-from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.fix import (
     HostAction,
     HostChange,
@@ -14,6 +13,7 @@ from osc_traitsched.core.explain.fix import (
     RequestFix,
     Topic,
 )
+from osc_traitsched.core.explain.judgement import Judgement
 from osc_traitsched.core.explain.verdict import evaluate
 from osc_traitsched.core.inventory.snapshot import Aggregate, Compute, Nova
 from osc_traitsched.core.nova.question import Move, MoveKind
@@ -82,7 +82,7 @@ def test_only_a_server_that_is_new_or_unshelved_gets_another_zone(kind, release,
 
     tried = [RequestChange("zone", "availability_zone", zone) for zone in zones]
     assert [each.changes for each in proposed] == [(each,) for each in tried]
-    words = [fixes.word(each, Explanation(question)) for each in proposed]
+    words = [fixes.word(each, Judgement(question)) for each in proposed]
     unshelve = "openstack server unshelve --os-compute-api-version"
     assert words == {
         None: ["ask for availability zone east"],

@@ -6,7 +6,7 @@ import pytest
 
 from osc_traitsched.core.explain import capacity
 from osc_traitsched.core.explain.capacity import FlavorCounter
-from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.explain.judgement import Judgement
 from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.placement.facts import Facts, Room, Stock
@@ -41,8 +41,8 @@ def facts(hosts, pools=None, trees=None):
 
 def counted(found, flavor=FLAVOR, caps=None):
     question = Question(flavor, {}, (), settings())
-    explanation = Explanation(question, question.request(), facts=found)
-    counter = FlavorCounter(explanation, found, caps or {})
+    judgement = Judgement(question, question.request(), facts=found)
+    counter = FlavorCounter(judgement, found, caps or {})
     free = capacity.free_now(found)
     fits = counter.hosts(free, sorted(found.candidates))
     return fits, counter.room(fits, free)

@@ -6,7 +6,8 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.core.explain.option_impact import variations
+from osc_traitsched.core.answer import Answer
+from osc_traitsched.core.explain.doubts import Alternatives
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import MoveRule
 from osc_traitsched.core.nova.filter import state as reasons
@@ -16,12 +17,12 @@ from osc_traitsched.core.nova.server.parts import Network, Parts, Port, Volume
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.releases import RELEASES
 from osc_traitsched.core.servers.failure import ServerState, read_state
-from osc_traitsched.core.servers.moves import Because, Can, due, rebuild
+from osc_traitsched.core.servers.moves import Because, due, rebuild
 from osc_traitsched.core.servers.refusals import Planned, refusals
 from tests.property.building import identity
 from tests.unit.core.asking import asking
 from tests.unit.core.filter.asked import REPORT
-from tests.unit.core.scheduled import COMPUTE, OWN, SPECS, SSD, computes, matched
+from tests.unit.core.scheduled import COMPUTE, OWN, SPECS, SSD, computes, judgement_of
 from tests.unit.core.scheduled import question as asked_by
 
 A, B, C = map(identity, "abc")
@@ -117,7 +118,7 @@ def moving(body, *filters, kind=LIVE, **asked):
     nodes = {uuid: node(n) for uuid, n in zip((A, B, C), "abc")}
     move = Move(kind, "s1", "a", nodes[A])
     asked = asked_by(body, *filters, move=move, is_kept=True, **asked)
-    return matched(asked, body, "abc", nodes)[1]
+    return judgement_of(asked, body, "abc", nodes)
 
 
 def test_the_source_is_a_condition_before_the_filters():
@@ -154,10 +155,13 @@ def test_an_unknown_filter_leaves_the_source_out_for_sure():
 def test_the_option_that_lets_a_server_stay_is_tried_for_its_resize_alone():
     for kind, expected in ((RESIZE, {STAYS}), (LIVE, set()), (UNSHELVE, set())):
         asked = moving(CLOUD, kind=kind).question
-        found = {each.name for each in variations(asked, asked.request())}
-        assert found & {STAYS} == expected, kind
-    asked = asked_by(CLOUD)
-    assert STAYS not in {each.name for each in variations(asked, asked.request())}
+        assert options_tried(asked) & {STAYS} == expected, kind
+    assert STAYS not in options_tried(asked_by(CLOUD))
+
+
+def options_tried(asked):
+    tried = Alternatives.of(asked, asked.request()).variations
+    return {each.name for each in tried}
 
 
 # Which move is due
@@ -436,33 +440,33 @@ def rebuilt(image, *filters, flavor=None, traits=(), has_image=False, **compute)
 
 def test_only_filters_that_judge_a_rebuild_keep_a_host_from_an_image():
     down = rebuilt({}, COMPUTE, SPECS, flavor=SSD, is_up=False, is_enabled=False)
-    assert down.can is Can.YES
+    assert down.can is Answer.YES
     assert down.filtering.filters_of_rebuild == ()
     other = rebuilt({"os_type": "linux"}, COMPUTE, IMAGES)
-    assert (other.can, other.filtering.filters_of_rebuild) == (Can.NO, (IMAGES,))
-    assert rebuilt({"os_type": "windows"}, COMPUTE, IMAGES).can is Can.YES
+    assert (other.can, other.filtering.filters_of_rebuild) == (Answer.NO, (IMAGES,))
+    assert rebuilt({"os_type": "windows"}, COMPUTE, IMAGES).can is Answer.YES
     # Whether one's own filter judges a rebuild is its own matter.
-    assert rebuilt({}, OWN).can is Can.UNKNOWN
-    assert rebuilt({"os_type": "linux"}, OWN, IMAGES).can is Can.NO
+    assert rebuilt({}, OWN).can is Answer.UNKNOWN
+    assert rebuilt({"os_type": "linux"}, OWN, IMAGES).can is Answer.NO
 
 
 def test_the_traits_of_an_image_are_those_of_what_the_server_uses():
     """nova/conductor/manager.py, _validate_image_traits_for_rebuild"""
     wanted = {"trait:CUSTOM_A": "required", "trait:CUSTOM_B": "required"}
     found = rebuilt(wanted, traits=["CUSTOM_A"])
-    assert (found.can, found.missing, found.forbidden) == (Can.NO, ("CUSTOM_B",), ())
-    assert rebuilt(wanted, traits=["CUSTOM_B", "CUSTOM_A", "X"]).can is Can.YES
+    assert (found.can, found.missing, found.forbidden) == (Answer.NO, ("CUSTOM_B",), ())
+    assert rebuilt(wanted, traits=["CUSTOM_B", "CUSTOM_A", "X"]).can is Answer.YES
     for key in ("trait:CUSTOM_A", "trait1:CUSTOM_A", "trait_x:CUSTOM_A"):
         found = rebuilt(wanted, flavor={key: "forbidden"}, traits=["CUSTOM_B"])
-        assert (found.can, found.forbidden) == (Can.NO, ("CUSTOM_A",))
+        assert (found.can, found.forbidden) == (Answer.NO, ("CUSTOM_A",))
 
 
 def test_the_image_that_a_server_has_is_not_scheduled():
     found = rebuilt({"trait:CUSTOM_A": "required"}, has_image=True)
-    assert (found.can, found.is_asked, found.missing) == (Can.YES, False, ())
+    assert (found.can, found.is_asked, found.missing) == (Answer.YES, False, ())
 
 
 def test_an_image_that_nova_api_does_not_take_is_refused():
     found = rebuilt({"min_ram": 99999})
-    assert found.can is Can.NO
+    assert found.can is Answer.NO
     assert found.refusal.exception == "FlavorMemoryTooSmall"

@@ -5,26 +5,20 @@ import dataclasses
 import pytest
 
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.explain.filtering import Filtering
-from osc_traitsched.core.explain.option_impact import (
-    Matched,
+from osc_traitsched.core.explain.doubts import (
+    Alternatives,
     ReleaseImpact,
     not_refusing,
-    option_impacts,
-    release_impacts,
     switches,
-    variations,
 )
-from osc_traitsched.core.explain.verdict import evaluate
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.options import OPTIONS, Consumer, Option, OptionType
 from osc_traitsched.core.nova.question import Question, ServerSpec
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
-from osc_traitsched.core.placement.matcher import Matcher
 from tests.cases.reading import Case
+from tests.property.building import identity
 from tests.unit.core import scheduled
 from tests.unit.core.filter.asked import REPORT
-from tests.unit.core.test_cases import facts_of
 
 FLAVOR = {"name": "f", "vcpus": 1, "ram": 1, "disk": 1, "extra_specs": {}}
 ON_OR_OFF = {
@@ -109,34 +103,40 @@ def test_the_database_matters_only_for_metadata_in_other_letters(value, matters)
     question = Question(
         FLAVOR, None, (aggregate,), assumed, ServerSpec(boot_from_volume=True)
     )
-    names = [each.name for each in variations(question, question.request())]
-    assert (options.COLLATION in names) is matters
+    tried = Alternatives.of(question, question.request()).variations
+    assert (options.COLLATION in {each.name for each in tried}) is matters
 
 
 TPM = ["COMPUTE_SECURITY_TPM_2_0"]
 NEW_TPM = [*TPM, "COMPUTE_SECURITY_TPM_TIS"]
 
 
+def varied(asked, body, nodes=None):
+    """Return the judgement with what each option and each release would change."""
+    tried = Alternatives.of(asked, asked.request())
+    return scheduled.judgement_of(asked, body, (), nodes, tried)
+
+
 def of_either_release(release, other, specs, cloud):
     """Return what one release would change, of those that it can be."""
-    case = Case({"name": "made up", "cloud": cloud, "flavor": specs})
+    body = {"cloud": cloud, "flavor": specs}
+    case = Case({"name": "made up", **body})
     assumed = SchedulerSettings(release, others=(SchedulerSettings(other),))
-    question = dataclasses.replace(case.question, assumptions=assumed)
-    request = question.request()
-    tried = [each for each in variations(question, request) if not each.name]
-    asked = [request, *(each.request for each in tried if each.request)]
-    found = facts_of(case.cloud, asked)
-    verdict = evaluate(Matcher(request.clauses, request.group_policy, found), found)
-    return release_impacts(
-        Matched(question, found, verdict, Filtering(), computes=()), tried
-    )
+    asked = dataclasses.replace(case.question, assumptions=assumed)
+    return varied(asked, body).doubts.releases
+
+
+NONE = frozenset()
 
 
 def test_a_release_that_it_may_be_as_well_is_told_if_other_hosts_match():
     cloud = {"old": {"traits": TPM}, "new": {"traits": NEW_TPM}}
     specs = {"hw:tpm_version": "2.0"}
-    assert of_either_release(30, 29, specs, cloud) == (ReleaseImpact(29, 1, 0),)
-    assert of_either_release(29, 30, specs, cloud) == (ReleaseImpact(30, 0, 1),)
+    old = frozenset({identity("old")})
+    gaining = ReleaseImpact(old, NONE, refused=False, release=29)
+    losing = ReleaseImpact(NONE, old, refused=False, release=30)
+    assert of_either_release(30, 29, specs, cloud) == (gaining,)
+    assert of_either_release(29, 30, specs, cloud) == (losing,)
     assert of_either_release(30, 29, {}, cloud) == ()
 
 
@@ -148,28 +148,10 @@ def test_where_nova_refuses_the_releases_are_told_that_would_not():
     question = Question(flavor, None, (), assumed)
     with pytest.raises(Refusal):
         question.request()
-    assert not_refusing(question) == (ReleaseImpact(22, 0, 0),)
+    accepting = ReleaseImpact(NONE, NONE, refused=False, release=22)
+    assert not_refusing(question) == (accepting,)
     refusing = dataclasses.replace(assumed, others=(SchedulerSettings(20),))
     assert not_refusing(dataclasses.replace(question, assumptions=refusing)) == ()
-
-
-def varied(asked, body, given, nodes):
-    """Return what matches as things are, and the questions that are tried."""
-    tried = variations(asked, asked.request())
-    others = [each.request for each in tried]
-    _, found = scheduled.matched(asked, body, given, nodes, others)
-    computes = tuple(nodes.values())
-    return Matched(asked, found.facts, found.verdict, found.filtering, computes), tried
-
-
-def impacts(asked, body, given):
-    """Return what each option would change: hosts that are gained, and lost."""
-    nodes = scheduled.computes(body)
-    now, tried = varied(asked, body, given, nodes)
-    return {
-        each.name: (each.gained, each.lost, each.refused)
-        for each in option_impacts(now, tried)
-    }
 
 
 @pytest.mark.parametrize("release", [23, 27])
@@ -185,7 +167,12 @@ def test_without_a_default_zone_its_filter_passes_all_hosts(release):
     settings = {**asked.assumptions.settings, **zone}
     assumed = dataclasses.replace(asked.assumptions, settings=settings)
     asked = dataclasses.replace(asked, assumptions=assumed)
-    assert impacts(asked, body, "a")[options.DEFAULT_ZONE] == (1, 0, False)
+    (impact,) = (
+        each
+        for each in varied(asked, body).doubts.options
+        if each.name == options.DEFAULT_ZONE
+    )
+    assert (impact.gained, impact.lost, impact.refused) == (1, 0, False)
 
 
 def test_where_a_filter_of_another_release_raises_it_takes_no_host():
@@ -197,6 +184,7 @@ def test_where_a_filter_of_another_release_raises_it_takes_no_host():
     old = dataclasses.replace(assumed.assumptions, release=30)
     settings = dataclasses.replace(assumed.assumptions, others=(old,))
     asked = dataclasses.replace(assumed, assumptions=settings).with_image(wanted)
-    now, tried = varied(asked, body, "a", nodes)
-    assert now.verdict.rejections == {}
-    assert release_impacts(now, tried) == (ReleaseImpact(30, 0, 1, refused=True),)
+    refusing = ReleaseImpact(NONE, frozenset(nodes), refused=True, release=30)
+    found = varied(asked, body, nodes)
+    assert found.verdict.rejections == {}
+    assert found.doubts.releases == (refusing,)

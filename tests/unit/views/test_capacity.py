@@ -27,8 +27,8 @@ UP = RootTrait(DISABLED, True, ())
 
 def fit(name, servers, least=None, empty=40, is_sure=True, **more):
     """Return a flavor with room on four hosts, half of it on the first."""
-    explanation = of_flavor(name, 4, is_sure)
-    roots = [host.uuid for host in explanation.candidates]
+    judgement = of_flavor(name, 4, is_sure)
+    roots = [host.uuid for host in judgement.candidates]
     sizes = [servers - servers // 2, servers // 2, 0, 0]
     hosts = {
         root: HostFit(Room(size, size), "MEMORY_MB")
@@ -36,7 +36,7 @@ def fit(name, servers, least=None, empty=40, is_sure=True, **more):
         if size
     }
     room = Room(servers if least is None else least, servers)
-    return FlavorFit(explanation, hosts, room, Room(empty, empty), **more)
+    return FlavorFit(judgement, hosts, room, Room(empty, empty), **more)
 
 
 def found(*flavors, **more):
@@ -44,10 +44,10 @@ def found(*flavors, **more):
 
 
 def rejected(name):
-    explanation = of_flavor(name, 1)
+    judgement = of_flavor(name, 1)
     keys = ("hw:numa_cpus.0", "hw:numa_cpus.1")
     refusal = Refusal("ImageNUMATopologyCPUDuplicates", "cpu-twice", keys, "api")
-    return dataclasses.replace(explanation, refusal=refusal, facts=None)
+    return dataclasses.replace(judgement, refusal=refusal, facts=None)
 
 
 def text(capacity, encoding="utf-8"):

@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from osc_traitsched.core.explain import fix
+from osc_traitsched.core.explain.doubts import Doubts, OptionImpact
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.fix import (
     Advice,
@@ -20,7 +21,7 @@ from osc_traitsched.core.explain.fix import (
     RequestFix,
     Topic,
 )
-from osc_traitsched.core.explain.option_impact import OptionImpact
+from osc_traitsched.core.explain.judgement import Judgement
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import Resource
@@ -73,7 +74,9 @@ FULL_OF_GOLD = {**FULL, **HAS}
 DISABLED = {"traits": ["COMPUTE_STATUS_DISABLED"]}
 
 
-def text(explanation, shown=(), everything=False, width=0):
+def text(found, shown=(), everything=False, width=0):
+    """Return what is printed of a judgement or an explanation."""
+    explanation = found if isinstance(found, Explanation) else Explanation(found)
     lines = prose.lines(explanation, shown, everything, width=width)
     return [line.text for line in lines]
 
@@ -83,12 +86,12 @@ def gold(candidates=(), **cloud):
     return explained({"cloud": cloud, "flavor": flavor}, candidates)
 
 
-def helping(*fixes):
+def helping(*fixes, **more):
     found = explained({"cloud": {"a": {}}, "flavor": {"trait:X": "required"}})
-    found = asked(found, aggregates=(GOLD,))
+    found = asked(found, aggregates=(GOLD,), **more)
     hosts = tuple(host.uuid for host in found.hosts)
     each_of_hosts = tuple(dataclasses.replace(each, hosts=hosts) for each in fixes)
-    return dataclasses.replace(found, fixes=each_of_hosts)
+    return Explanation(found, fixes=each_of_hosts)
 
 
 def asked(found, **more):
@@ -96,12 +99,12 @@ def asked(found, **more):
     return dataclasses.replace(found, question=question)
 
 
-def with_impact(setting=ASSUMED, gained=0):
+def with_impact(setting=ASSUMED, gained=()):
     found = gold(["a"], a=HAS)
     lost = frozenset(host.uuid for host in found.candidates)
     name = options.ISOLATION
-    impact = OptionImpact(name, setting, gained, 1, other=True, lost_roots=lost)
-    return dataclasses.replace(found, option_impacts=(impact,))
+    impact = OptionImpact(frozenset(gained), lost, False, name, setting, other=True)
+    return dataclasses.replace(found, doubts=Doubts((impact,)))
 
 
 def down():
@@ -321,18 +324,15 @@ def test_what_somebody_has_to_decide_is_a_sentence_without_a_command(change, sai
     shown = text(found)
     assert shown[2:4] == ["Only by undoing somebody's decision:", f"  {said}"]
     assert "openstack" not in "".join(shown)
-    (listed,) = document.document(found, found.hosts)["fixes"]
+    (listed,) = document.document(found, found.judgement.hosts)["fixes"]
     assert listed["commands"] == []
 
 
 def test_a_fix_for_several_servers_says_how_many_it_adds():
     less = dataclasses.replace(fixes.LESS, room=Room(5, 5))
     zone = dataclasses.replace(fixes.ZONE, room=Room(3, 6))
-    found = helping(
-        less, zone, decision(HostAction.ENABLE_SERVICE, "x", room=less.room)
-    )
-    spec = dataclasses.replace(found.question.spec, count=20)
-    assert text(asked(found, spec=spec))[2:] == [
+    enabled = decision(HostAction.ENABLE_SERVICE, "x", room=less.room)
+    assert text(helping(less, zone, enabled, count=20))[2:] == [
         "No single fix makes room for 20. Nearest:",
         "  remove X from a (if the host does not have it): would add 5 (5 of 20)",
         "    openstack trait-sched remove X --host a",
@@ -340,8 +340,7 @@ def test_a_fix_for_several_servers_says_how_many_it_adds():
         "  a is disabled: x; it would add 5 (5 of 20)",
         "--long shows conditions, all hosts and assumptions.",
     ]
-    few = asked(found, spec=dataclasses.replace(spec, count=2))
-    assert text(few)[2:4] == [
+    assert text(helping(less, zone, enabled, count=2))[2:4] == [
         "Fixes that would work, safest first:",
         "  remove X from a (if the host does not have it): would make room for 5",
     ]
@@ -383,7 +382,7 @@ def test_advice_is_a_sentence_with_where_to_look(golden):
         Advice(Topic.STALE_TRAIT, "COMPUTE_STATUS_DISABLED", uuids),
         Advice(Topic.LEAKED, "MEMORY_MB", uuids[:1]),
     )
-    golden("explain/advice", text(dataclasses.replace(found, advice=told)))
+    golden("explain/advice", text(Explanation(found, advice=told)))
 
 
 def test_a_misspelled_trait_has_the_commands_that_correct_it(golden):
@@ -391,8 +390,8 @@ def test_a_misspelled_trait_has_the_commands_that_correct_it(golden):
     case = Case({"name": "typo", "cloud": {}, "flavor": typo, "image": typo})
     request, known = case.question.request(), ("COMPUTE_STATUS_DISABLED", "CUSTOM_GOLD")
     refusal, told = fix.misspelled(case.question, request, known)
-    found = Explanation(case.question, request, refusal=refusal, advice=told)
-    golden("explain/misspelled-trait", text(found))
+    found = Judgement(case.question, request, refusal=refusal)
+    golden("explain/misspelled-trait", text(Explanation(found, advice=told)))
 
 
 def test_what_a_host_fails_stands_above_what_it_meets(golden):
@@ -415,7 +414,7 @@ def test_yes_no_and_doubt_can_be_told_at_a_glance(candidates, tone):
     [
         (
             ASSUMED,
-            0,
+            "",
             [
                 "Depends on nova.conf: 1 of 1 host if isolation is off, "
                 "0 of 1 if it is on.",
@@ -424,13 +423,13 @@ def test_yes_no_and_doubt_can_be_told_at_a_glance(candidates, tone):
         ),
         (
             ASSUMED,
-            1,
+            "b",
             [
                 "1 of 1 host can take it.",
                 "Depends on nova.conf: 1 of 1 host if isolation is on.",
             ],
         ),
-        (GIVEN, 0, ["1 of 1 host can take it.", "Candidates: a"]),
+        (GIVEN, "", ["1 of 1 host can take it.", "Candidates: a"]),
     ],
 )
 def test_an_assumed_option_that_turns_the_verdict_is_the_verdict(setting, gained, said):
@@ -442,8 +441,8 @@ def test_a_program_gets_where_the_settings_are_from(place):
     flavor = {"id": "f", "name": "f", "vcpus": 1, "ram": 1, "disk": 1}
     settings = dataclasses.replace(SchedulerSettings(), place=place)
     question = Question({**flavor, "extra_specs": {}}, None, (), settings)
-    found = Explanation(question)
-    assert document.document(found, ())["settings_from"] == place
+    found = Judgement(question)
+    assert document.document(Explanation(found), ())["settings_from"] == place
     shown = text(found, everything=True)
     assert place is None or f"  settings: {place}" in shown
 
@@ -471,7 +470,7 @@ def test_a_zone_without_an_enabled_host_is_not_taken_for_a_typo():
     [("", "project a00e"), ("demo", "project demo"), ("a00e", "project a00e")],
 )
 def test_a_project_is_called_as_the_user_called_it(name, said):
-    question = asked(helping(), project="a00e").question.with_spec(project=name)
+    question = helping(project="a00e").judgement.question.with_spec(project=name)
     assert words.request(question).endswith(f", {said}")
 
 
@@ -565,7 +564,7 @@ def test_no_host_has_a_trait_that_older_computes_do_not_report():
     body = {"cloud": {"a": {}}, "image": {"hw_architecture": "aarch64"}}
     settings = SchedulerSettings.of(33, image_metadata_prefilter=True)
     asked = dataclasses.replace(scheduled.question(body), assumptions=settings)
-    _, found = scheduled.matched(asked, body)
+    found = scheduled.judgement_of(asked, body)
     (line,) = (each for each in text(found) if "prefilter can be off" in each)
     assert line.startswith("No host has HW_ARCH_AARCH64, which libvirt reports from")
 

@@ -8,7 +8,8 @@ import pytest
 
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.commands.explain import exit_code
-from osc_traitsched.core.explain.explanation import chosen, picks
+from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.explain.order import chosen, picks
 from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.views.explain import document, prose, weights
 from tests.property.building import identity
@@ -34,13 +35,17 @@ def found(body=CLOUD, given="abc", *filters, **states):
     return chosen(scheduled.explained(body, given, *filters, **states))
 
 
-def text(explanation):
-    return [line.text for line in prose.lines(explanation, (), False)]
+def text(judgement):
+    return [line.text for line in prose.lines(Explanation(judgement), (), False)]
 
 
-def several(explanation, count):
-    question = asking(explanation.question, count=count)
-    return dataclasses.replace(explanation, question=question)
+def whole(judgement):
+    return document.document(Explanation(judgement), judgement.hosts)
+
+
+def several(judgement, count):
+    question = asking(judgement.question, count=count)
+    return dataclasses.replace(judgement, question=question)
 
 
 def refused():
@@ -52,8 +57,13 @@ PINNED = {"flavor": {"hw:cpu_policy": "dedicated"}}
 
 
 def pinned():
-    counts = {"allocation_request_counts": (900, 1200)}
-    return dataclasses.replace(found({**CLOUD, **PINNED}), **counts)
+    return with_counts(found({**CLOUD, **PINNED}), 900, 1200)
+
+
+def with_counts(judgement, *counts):
+    """Return the judgement with so many allocation requests for each query."""
+    placement = dataclasses.replace(judgement.placement, counts=counts)
+    return dataclasses.replace(judgement, placement=placement)
 
 
 BEST = {"a": reports(100), "b": reports(4000), "c": reports(200)}
@@ -101,13 +111,13 @@ def test_more_servers_than_there_is_room_for_are_a_no_whatever_filters_say():
     assert exit_code(unsure) is ExitCode.UNKNOWN
     many = several(unsure, 17)
     assert exit_code(many) is ExitCode.NO_HOST
-    assert document.document(many, many.hosts)["verdict"] == "no room"
+    assert whole(many)["verdict"] == "no room"
 
 
 def test_no_host_is_picked_if_there_is_one_or_the_order_is_not_known():
     assert weights.pick(found(given="a")) == ""
     unknown = found(release=21, **ROOMY)
-    assert document.document(unknown, unknown.hosts)["picks"] == []
+    assert whole(unknown)["picks"] == []
     (line,) = weights.order(unknown.ranking)
     assert "bug 1870096" in line
     assert [*weights.order(found(release=21).ranking)] == []
@@ -120,17 +130,15 @@ def test_no_host_is_picked_if_there_is_one_or_the_order_is_not_known():
 )
 def test_no_host_is_picked_where_nova_does_not_see_all_candidates(counts, named):
     """Of a pinned server Nova takes as many of each of its two queries."""
-    explanation = found(**BEST)
-    many = dataclasses.replace(explanation, allocation_request_counts=counts)
+    many = with_counts(found(**BEST), *counts)
     assert [host.name for host in picks(many)] == named
-    whole = document.document(many, many.hosts)
-    assert whole["allocation_request_count"] == sum(counts)
+    assert whole(many)["allocation_request_count"] == sum(counts)
 
 
 def test_no_host_is_picked_where_placement_cuts_its_answer():
-    explanation = found(**BEST)
-    facts = explanation.facts.with_cut_off(frozenset({identity("b")}))
-    assert picks(dataclasses.replace(explanation, facts=facts)) == ()
+    judgement = found(**BEST)
+    facts = judgement.facts.with_cut_off(frozenset({identity("b")}))
+    assert picks(dataclasses.replace(judgement, facts=facts)) == ()
 
 
 @pytest.mark.parametrize(
@@ -144,15 +152,15 @@ def test_no_host_is_picked_where_placement_cuts_its_answer():
     ],
 )
 def test_the_policy_of_a_group_says_how_many_servers_have_room(policy, most, is_there):
-    explanation = found()
-    asked = asking(explanation.question, count=most, group=ServerGroup("g", policy))
-    assert dataclasses.replace(explanation, question=asked).has_room is is_there
+    judgement = found()
+    asked = asking(judgement.question, count=most, group=ServerGroup("g", policy))
+    assert dataclasses.replace(judgement, question=asked).has_room is is_there
 
 
 def test_servers_of_the_group_on_a_host_take_its_room():
     group = ServerGroup("g", "anti-affinity", 2, frozenset({"s1"}), frozenset("a"))
-    explanation = found()
+    judgement = found()
     asked = dataclasses.replace(
-        explanation.question, group=group, servers={"s1": ("a", "a")}
+        judgement.question, group=group, servers={"s1": ("a", "a")}
     )
-    assert dataclasses.replace(explanation, question=asked).max_servers == 5
+    assert dataclasses.replace(judgement, question=asked).max_servers == 5

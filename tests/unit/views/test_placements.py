@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.nova.clause import Origin, RootTrait
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.servers.demand import NotKnown, Unmet
 from osc_traitsched.core.servers.fleet import Resident
 from osc_traitsched.core.servers.judging import JudgedServer, Placements
 from osc_traitsched.core.servers.misplaced import Verdict
-from osc_traitsched.core.servers.moves import Can
 from osc_traitsched.views.server import placements as views
 from tests.golden import screens
 
 
-def lacking(number, trait="CUSTOM_GOLD", destination=Can.YES):
+def lacking(number, trait="CUSTOM_GOLD", destination=Answer.YES):
     clause = RootTrait(trait, False, (Origin("flavor", f"trait:{trait}"),))
     server = Resident(f"id-{number}", f"s{number}", "p1", f"cmp{number % 3}", "", 0)
     return JudgedServer(server, Verdict((Unmet(clause),)), destination)
@@ -36,15 +36,15 @@ def text(of):
     return [views.headline(of), *table, *views.below(of)]
 
 
-SOME = [*map(lacking, range(1, 5)), lacking(7, "CUSTOM_RED", Can.NO)]
+SOME = [*map(lacking, range(1, 5)), lacking(7, "CUSTOM_RED", Answer.NO)]
 SILENT = ("cmp01", "cmp02", "cmp03")
 STATES = {
     "no-server": found(0),
     "no-known-server": found(0, silent=("cmp01",)),
     "one-misplaced": found(2, [lacking(1)]),
-    "nowhere-to-go": found(1, [lacking(1, destination=Can.NO)]),
+    "nowhere-to-go": found(1, [lacking(1, destination=Answer.NO)]),
     # Servers of one reason are one row, the most frequent reason first.
-    "reasons": found(3450, [lacking(0, destination=Can.NO), *SOME]),
+    "reasons": found(3450, [lacking(0, destination=Answer.NO), *SOME]),
     "more-reasons-than-a-screen-has": found(
         20,
         [lacking(n, f"CUSTOM_{n:02d}") for n in range(17)],

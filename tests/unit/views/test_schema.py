@@ -7,14 +7,14 @@ import pytest
 
 from osc_traitsched.core.explain import fix
 from osc_traitsched.core.explain.explanation import Explanation
-from osc_traitsched.core.explain.verdict import evaluate
+from osc_traitsched.core.explain.judge import judge
 from osc_traitsched.core.inventory.snapshot import Compute
-from osc_traitsched.core.placement.matcher import Matcher
 from osc_traitsched.documents import reference
 from osc_traitsched.views import schemas
 from osc_traitsched.views.explain import document
 from tests.cases.reading import cases
 from tests.schemas import closed
+from tests.unit.core.scheduled import placed
 from tests.unit.core.test_cases import facts
 
 ALWAYS = {"id", "kind", "text", "origins", "alone", "only", "left"}
@@ -29,24 +29,14 @@ OF_KIND = {
 }
 
 
-def explanation(case):
+def explained(case):
     """Return what explain would say of a named case."""
     request = case.question.request()
     found = facts(case, request)
-    matcher = Matcher(request.clauses, request.group_policy, found)
-    other = request.fallback
-    second = other and Matcher(other.clauses, other.group_policy, found)
-    verdict = evaluate(matcher, found, second)
     computes = {h.uuid: Compute(h.uuid, h.name, h.name) for h in found.snapshot.hosts}
-    fixes = fix.on_hosts(matcher, verdict, case.question, computes)
-    return Explanation(
-        case.question,
-        request,
-        facts=found,
-        verdict=verdict,
-        fixes=fixes,
-        computes=computes,
-    )
+    judgement = judge(case.question, request, found, computes, placed(found.candidates))
+    fixes = fix.on_hosts(judgement.matcher, judgement.verdict, case.question, computes)
+    return Explanation(judgement, fixes=fixes)
 
 
 @pytest.mark.parametrize("command", schemas.DOCUMENTS)
@@ -61,15 +51,15 @@ def test_a_schema_is_one_and_the_reference_has_its_fields(command):
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
 def test_the_document_of_a_named_case_has_the_fields_that_it_names_and_no_others(case):
-    found = explanation(case)
-    whole = document.document(found, found.hosts)
+    found = explained(case)
+    whole = document.document(found, found.judgement.hosts)
     closed("explain").validate(whole)
     for clause in whole["clauses"]:
         assert set(clause) == ALWAYS | OF_KIND[clause["kind"]]
 
 
 def test_a_field_that_it_does_not_name_is_allowed_to_a_later_release_only():
-    found = explanation(next(iter(cases())))
-    whole = {**document.document(found, found.hosts), "new": 1}
+    found = explained(next(iter(cases())))
+    whole = {**document.document(found, found.judgement.hosts), "new": 1}
     assert jsonschema.Draft202012Validator(schemas.schema("explain")).is_valid(whole)
     assert not closed("explain").is_valid(whole)

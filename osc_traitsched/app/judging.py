@@ -1,0 +1,231 @@
+"""Reads what the judge needs, for one request or for many at once."""
+
+from __future__ import annotations
+
+import dataclasses
+import queue
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Generic, NamedTuple, TypeVar
+
+from osc_traitsched.cloud import allocation_candidates, existing_servers, read
+from osc_traitsched.cloud.service import Cloud, Service
+from osc_traitsched.core.errors import PlacementRefuses, Refusal
+from osc_traitsched.core.explain.doubts import Alternatives
+from osc_traitsched.core.explain.judge import judge, queries_of
+from osc_traitsched.core.explain.judgement import Judgement
+from osc_traitsched.core.inventory.snapshot import Compute, Snapshot
+from osc_traitsched.core.nova.filter import limits
+from osc_traitsched.core.nova.filter.state import host_states
+from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.placement.facts import Amount
+from osc_traitsched.core.placement.matcher import amounts
+
+# Input of the I/O filter that the list of hypervisors lacks.
+
+
+def with_builds(
+    cloud: Cloud, question: Question, computes: Iterable[Compute]
+) -> tuple[Compute, ...]:
+    """Compute nodes with an upper bound of servers being built on each.
+
+    Builds are read only if an enabled filter needs them to pass a host. They are read
+    after the nodes, so that builds that started in between count.
+    """
+    nodes = tuple(computes)
+    hosts = host_states(nodes, question.aggregates)
+    if question.nodes is not None or not limits.needs_builds(
+        hosts, question.assumptions
+    ):
+        return nodes
+    found = existing_servers.by_host(cloud)
+    if found is None:
+        return nodes
+    return tuple(
+        dataclasses.replace(node, builds=found.get(node.service_host, 0))
+        for node in nodes
+    )
+
+
+# Reading in several threads.
+
+
+_K = TypeVar("_K")
+_T = TypeVar("_T")
+
+#: So many threads read values of one kind: Placement often has only a few workers, and
+#: serves others, too.
+_AT_ONCE = 2
+
+
+class Later(Generic[_T]):
+    """A value that a daemon thread starts to compute at once.
+
+    A service that hangs does not keep the process.
+    """
+
+    def __init__(self, work: Callable[[], _T]) -> None:
+        self._work = work
+        self._values: list[_T] = []
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def value(self) -> _T:
+        """Wait for the value; raise the error of its thread."""
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+        (value,) = self._values
+        return value
+
+    def _run(self) -> None:
+        try:
+            self._values.append(self._work())
+        except BaseException as exc:
+            self._error = exc
+
+
+class LaterOfEach(Generic[_K, _T]):
+    """Values of several keys, computed by a few threads, in the order of the keys.
+
+    After an error in one thread the others continue.
+    """
+
+    def __init__(self, work: Callable[[_K], _T], keys: Iterable[_K]) -> None:
+        self._waiting: queue.SimpleQueue[_K] = queue.SimpleQueue()
+        for key in keys:
+            self._waiting.put(key)
+        self._work = work
+        threads = range(min(_AT_ONCE, self._waiting.qsize()))
+        self._parts = [Later(self._some) for _ in threads]
+
+    def values(self) -> dict[_K, _T]:
+        """Wait for the values; raise the first thread's error."""
+        return {key: each for part in self._parts for key, each in part.value().items()}
+
+    def _some(self) -> dict[_K, _T]:
+        found: dict[_K, _T] = {}
+        while True:
+            try:
+                key = self._waiting.get_nowait()
+            except queue.Empty:
+                return found
+            found[key] = self._work(key)
+
+
+# One request: Placement is asked, too.
+
+
+def offers_of(
+    placement: Service, request: Request, requests: Iterable[Request]
+) -> LaterOfEach[Amount, frozenset[str]]:
+    """The providers that can give each amount of all requests.
+
+    What Placement rejects of a varied request is no refusal of this one.
+    """
+    own = amounts((*request.clauses, *(request.fallback or request).clauses))
+
+    def offers(amount: Amount) -> frozenset[str]:
+        if amount in own:
+            return allocation_candidates.offers(placement, amount)
+        return allocation_candidates.offers_if_possible(placement, amount)
+
+    every = amounts(clause for each in requests for clause in each.clauses)
+    return LaterOfEach(offers, every)
+
+
+def with_roots(placement: Service, listed: Snapshot, roots: frozenset[str]) -> Snapshot:
+    """The providers, read again if the answer has a root that is new."""
+    return listed if roots <= listed.by_uuid.keys() else read.providers(placement)
+
+
+def with_nova(
+    placement: Service,
+    listed: Snapshot,
+    question: Question,
+    computes: Mapping[str, Compute],
+) -> Snapshot:
+    """The providers with Nova's view of them."""
+    nodes = tuple(question.computes or computes.values())
+    snapshot = listed.with_nova(read.view(nodes, question.aggregates))
+    if question.nodes is None:
+        return read.with_unlisted(placement, snapshot)
+    return snapshot.restricted_to(computes)
+
+
+# Many requests on one reading: Placement's answers are computed.
+
+
+class Asked(NamedTuple):
+    """A question with its request, and the variations to try."""
+
+    question: Question
+    request: Request
+    alternatives: Alternatives
+
+    @classmethod
+    def of(cls, question: Question, request: Request) -> Asked:
+        """The question, with other values of unknown options."""
+        tried = Alternatives.of(question, request, only_unknown=True)
+        return cls(question, request, tried)
+
+    @property
+    def queries(self) -> tuple[Request, ...]:
+        """Queries whose amounts, traits and aggregates have to be read."""
+        return (*queries_of(self.request), *self.alternatives.queries)
+
+
+def judge_all(
+    placement: Service, computes: Mapping[str, Compute], several: Sequence[Asked]
+) -> list[Judgement]:
+    """A judgement for each question, in requests that questions hardly add to.
+
+    One for each different amount, one for each trait, and a dozen for the cloud.
+
+    :param computes: all of Nova's compute nodes, by provider UUID
+    """
+    if not several:
+        return []
+    rejected: dict[Amount, PlacementRefuses] = {}
+
+    def offers(amount: Amount) -> frozenset[str]:
+        try:
+            return allocation_candidates.offers(placement, amount)
+        except PlacementRefuses as refusal:
+            rejected[amount] = refusal
+            return frozenset()
+
+    queries = [query for asked in several for query in asked.queries]
+    later = LaterOfEach(offers, _amounts(queries))
+    first = several[0].question
+    snapshot = with_nova(placement, read.providers(placement), first, computes)
+    facts = allocation_candidates.gather(
+        placement,
+        snapshot,
+        queries,
+        allocation_candidates.NOTHING,
+        figures=True,
+        known=later.values,
+    )
+    judgements = []
+    for question, request, alternatives in several:
+        wrong = (rejected.get(each) for each in _amounts(queries_of(request)))
+        refusal = next(filter(None, wrong), None)
+        if refusal is None:
+            try:
+                judgement = judge(
+                    question, request, facts, computes, None, alternatives
+                )
+            except Refusal as of_filters:
+                judgement = Judgement(question, request, of_filters)
+        else:
+            judgement = Judgement(question, request, refusal)
+        failed = judgement.refusal or judgement.filter_failure
+        judgements.append(dataclasses.replace(judgement, refusal=failed))
+    return judgements
+
+
+def _amounts(queries: Iterable[Request]) -> tuple[Amount, ...]:
+    return amounts(clause for each in queries for clause in each.clauses)

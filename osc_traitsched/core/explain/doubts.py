@@ -1,0 +1,397 @@
+"""Options and releases that would change a verdict, found by trying each."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+
+from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.explain.filtering import Filtering, filtering
+from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.nova import evidence, options
+from osc_traitsched.core.nova.options import Consumer, Option, Value, options_in
+from osc_traitsched.core.nova.question import Question, skips_version
+from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from osc_traitsched.core.placement.facts import Facts
+from osc_traitsched.core.placement.matcher import matching_hosts
+from osc_traitsched.core.releases import OWNER_NOVA_RELEASE
+
+
+@dataclasses.dataclass(frozen=True)
+class Impact:
+    """A variation of the question that would change the hosts.
+
+    :ivar gained_roots: UUIDs of the hosts that only the variation allows
+    :ivar lost_roots: UUIDs of the hosts that it does not allow
+    :ivar refused: Nova would reject the request
+    """
+
+    gained_roots: frozenset[str]
+    lost_roots: frozenset[str]
+    refused: bool
+
+    @property
+    def gained(self) -> int:
+        """Number of gained hosts."""
+        return len(self.gained_roots)
+
+    @property
+    def lost(self) -> int:
+        """Number of lost hosts."""
+        return len(self.lost_roots)
+
+
+@dataclasses.dataclass(frozen=True)
+class OptionImpact(Impact):
+    """An option with another value."""
+
+    name: str
+    setting: Setting
+    other: Value
+
+
+@dataclasses.dataclass(frozen=True)
+class ReleaseImpact(Impact):
+    """Another possible release of the cloud."""
+
+    release: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Dependence:
+    """An unknown option or host filter whose other value changes the hosts.
+
+    :ivar name: of the option, or of the filter
+    :ivar source: why the value is assumed
+    :ivar hosts: number of candidates with the assumed value
+    :ivar gained: UUIDs of the hosts that the other value adds
+    :ivar lost: UUIDs of the candidates that it loses
+    :ivar more: options and filters that need their other value, too
+    """
+
+    name: str
+    assumed: Value
+    other: Value
+    source: str
+    hosts: int
+    gained: frozenset[str] = frozenset()
+    lost: frozenset[str] = frozenset()
+    more: tuple[str, ...] = ()
+
+    @property
+    def otherwise(self) -> int:
+        """Number of candidates with the other value."""
+        return self.hosts + len(self.gained) - len(self.lost)
+
+
+#: In place of an option: Nova requires OWNER_NOVA once all nova-computes are new.
+OWNER_CHECK = "OWNER_NOVA"
+
+_AFTER_PLACEMENT = frozenset([Consumer.FILTER, Consumer.WEIGHER])
+
+
+def switches(question: Question) -> Iterator[tuple[str, Question]]:
+    """Options with another value, and the question with it.
+
+    These are booleans, the default zone if set, and the database's comparison. Options
+    of filters and weighers do not affect Placement. Options of moves count for moves
+    only. Whether Nova asks for OWNER_NOVA is no option, but may be unknown as well.
+    """
+    assumptions = question.assumptions
+    asks_owner = assumptions.release >= OWNER_NOVA_RELEASE
+    if asks_owner and assumptions.all_computes_new is None:
+        other = dataclasses.replace(assumptions, all_computes_new=False)
+        yield OWNER_CHECK, dataclasses.replace(question, assumptions=other)
+    for option in options_in(assumptions.release):
+        is_of_none = option.consumer is Consumer.MOVE and question.move is None
+        if option.consumer in _AFTER_PLACEMENT or is_of_none:
+            continue
+        for value in _others(option, assumptions.value(option.name)):
+            other = assumptions.changed(option.name, value)
+            yield option.name, dataclasses.replace(question, assumptions=other)
+
+
+def _others(option: Option, value: Value) -> Iterator[Value]:
+    """Other values to try."""
+    if isinstance(value, bool):
+        yield not value
+    elif option.name == options.DEFAULT_ZONE and value:
+        yield None
+    elif option.name == options.COLLATION:
+        yield from (each for each in option.choices if each != value)
+
+
+@dataclasses.dataclass(frozen=True)
+class Variation:
+    """The question with one option changed, or of another release.
+
+    :ivar name: of the option; empty for a release
+    :ivar request: None if Nova rejects it
+    """
+
+    name: str
+    question: Question
+    request: Request | None
+
+    @property
+    def release(self) -> int:
+        """Its release."""
+        return self.question.assumptions.release
+
+
+@dataclasses.dataclass(frozen=True)
+class Alternatives:
+    """Variations of a question that may change its hosts.
+
+    :ivar variations: each option, and each possible release
+    :ivar plain: without any value by evidence, if there is one
+    """
+
+    variations: tuple[Variation, ...] = ()
+    plain: Variation | None = None
+
+    @classmethod
+    def of(
+        cls, question: Question, request: Request, only_unknown: bool = False
+    ) -> Alternatives:
+        """Variations with other queries, other host filters or other rules of a move.
+
+        :param only_unknown: not of options whose value is known, and not of releases
+        """
+        tried = [
+            (name, other)
+            for name, other in switches(question)
+            if not only_unknown or not _is_known(question, name)
+        ]
+        if not only_unknown:
+            tried += _other_releases(question)
+        differing = []
+        for name, other in tried:
+            switched = _request(other)
+            # Another release may have other host filters, too.
+            is_same = switched is not None and switched.query() == request.query()
+            if not name or not is_same or not _is_judged_alike(other, question):
+                # Which of its new aggregates a host is in does not matter.
+                single = switched and switched.forbidding_at_once(request)
+                differing.append(Variation(name, other, single))
+        return cls(tuple(differing), _without_evidence(question))
+
+    def __bool__(self) -> bool:
+        return bool(self.variations) or self.plain is not None
+
+    @property
+    def queries(self) -> Iterator[Request]:
+        """Queries whose amounts, traits and aggregates have to be read."""
+        for each in (*self.variations, self.plain):
+            if each is not None and each.request is not None:
+                yield each.request
+                yield from filter(None, [each.request.fallback])
+
+
+def _is_known(question: Question, name: str) -> bool:
+    return name != OWNER_CHECK and question.assumptions.is_known(name)
+
+
+def _is_judged_alike(other: Question, question: Question) -> bool:
+    """Whether filters and rules of moves are the same, in the same release."""
+    demands = [
+        (each.move, each.ignored_host, _skips(each)) for each in (other, question)
+    ]
+    return demands[0] == demands[1] and other.request_spec() == question.request_spec()
+
+
+def _skips(question: Question) -> bool:
+    return question.move is not None and skips_version(question.assumptions)
+
+
+def _other_releases(question: Question) -> Iterator[tuple[str, Question]]:
+    for assumptions in question.assumptions.others:
+        yield "", dataclasses.replace(question, assumptions=assumptions)
+
+
+def _without_evidence(question: Question) -> Variation | None:
+    settings = question.assumptions
+    if not evidence.unconfirmed(settings):
+        return None
+    plain = evidence.without_evidence(settings)
+    other = dataclasses.replace(question, assumptions=plain)
+    return Variation("", other, _request(other))
+
+
+def _request(question: Question) -> Request | None:
+    try:
+        return question.request()
+    except Refusal:
+        return None
+
+
+def _setting(question: Question, name: str) -> Setting:
+    settings = question.assumptions
+    if name == OWNER_CHECK:
+        is_on = settings.all_computes_new is not False
+        return Setting(is_on, "some hosts have the trait")
+    return settings.setting(name)
+
+
+def not_refusing(question: Question) -> tuple[ReleaseImpact, ...]:
+    """Other possible releases that accept the question."""
+    others = (other for _, other in _other_releases(question))
+    return tuple(
+        ReleaseImpact(frozenset(), frozenset(), False, other.assumptions.release)
+        for other in others
+        if _request(other) is not None
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class Matched:
+    """Matching hosts now, and everything needed to match a variation.
+
+    :ivar computes: all compute nodes, for host filters
+    """
+
+    question: Question
+    facts: Facts
+    matching: frozenset[str]
+    filtering: Filtering
+    computes: Mapping[str, Compute]
+
+    def doubts(self, alternatives: Alternatives) -> Doubts:
+        """Variations that change the matching hosts."""
+        changing: list[OptionImpact] = []
+        releases: list[ReleaseImpact] = []
+        for each in alternatives.variations:
+            then = self._then(each)
+            gained = frozenset(then or ()) - self.matching
+            lost = self.matching - (then or frozenset())
+            if then is not None and not gained and not lost:
+                continue
+            change = (gained, lost, then is None)
+            if each.name:
+                now = _setting(self.question, each.name)
+                other = _setting(each.question, each.name).value
+                changing.append(OptionImpact(*change, each.name, now, other))
+            else:
+                releases.append(ReleaseImpact(*change, each.release))
+        plain = self._without_evidence(alternatives.plain)
+        return Doubts(tuple(changing), tuple(releases), plain)
+
+    def _then(self, variation: Variation) -> frozenset[str] | None:
+        """Roots that would match; None if the request is rejected."""
+        if variation.request is None:
+            return None
+        try:
+            filtered = self._filtering(variation)
+        except Refusal:
+            return None
+        matching = frozenset(matching_hosts(variation.request, self.facts))
+        return None if filtered.failure(matching) else matching - filtered.all_kept_out
+
+    def _without_evidence(self, variation: Variation | None) -> frozenset[str]:
+        """Roots that would match without any value by evidence."""
+        if variation is None or variation.request is None:
+            return frozenset()
+        by_evidence = dict(evidence.filters_of(self.question.assumptions))
+        kept = frozenset[str]().union(
+            *(
+                roots
+                for name, roots in self.filtering.kept_out.items()
+                if name not in by_evidence
+            )
+        )
+        return frozenset(matching_hosts(variation.request, self.facts)) - kept
+
+    def _filtering(self, variation: Variation) -> Filtering:
+        """Filter answers for the variation: its zone, move or release may change them.
+
+        :raises Refusal: as :func:`filtering`
+        """
+        asked, release = variation.question, self.question.assumptions.release
+        is_alike = _is_judged_alike(asked, self.question)
+        if variation.release == release and is_alike:
+            return self.filtering
+        return filtering(asked, self.computes.values())
+
+
+# What the answer depends on.
+
+
+@dataclasses.dataclass(frozen=True)
+class Doubts:
+    """Unknown options and releases that would change the hosts of a request.
+
+    :ivar without_evidence: UUIDs of the hosts that could take it without any value by
+        evidence; empty if there is no such value
+    """
+
+    options: tuple[OptionImpact, ...] = ()
+    releases: tuple[ReleaseImpact, ...] = ()
+    without_evidence: frozenset[str] = frozenset()
+
+    def dependences(
+        self,
+        question: Question,
+        candidates: frozenset[str],
+        placed: frozenset[str],
+        filtering: Filtering,
+    ) -> tuple[Dependence, ...]:
+        """Unknown options, each with another value, that change the candidates.
+
+        Values by evidence are changed together, too, if none alone adds a host. An
+        option that Nova reads only with a second unknown one does not count.
+
+        :param candidates: UUIDs of the hosts that could take it
+        :param placed: UUIDs of the hosts that Placement returns
+        """
+        single = (
+            *self._by_option(question.assumptions, candidates),
+            *_by_filter(question.assumptions, candidates, placed, filtering),
+        )
+        gained = self.without_evidence - candidates
+        if not gained or any(each.gained for each in single):
+            return single
+        assumed = dict(evidence.unconfirmed(question.assumptions))
+        first, *more = assumed
+        why = "; ".join(dict.fromkeys(assumed.values()))
+        joint = Dependence(
+            first, True, False, why, len(candidates), gained, more=tuple(more)
+        )
+        return (*single, joint)
+
+    def _by_option(
+        self, settings: SchedulerSettings, candidates: frozenset[str]
+    ) -> Iterator[Dependence]:
+        for each in self.options:
+            is_required = each.name == options.TENANT_REQUIRED
+            of_two = is_required and not settings.is_known(options.TENANT)
+            is_option = each.name != OWNER_CHECK
+            is_known = is_option and settings.is_known(each.name)
+            if each.setting.given or is_known or of_two:
+                continue
+            yield Dependence(
+                each.name,
+                each.setting.value,
+                each.other,
+                each.setting.source,
+                len(candidates),
+                each.gained_roots - candidates,
+                candidates if each.refused else candidates & each.lost_roots,
+            )
+
+
+def _by_filter(
+    settings: SchedulerSettings,
+    candidates: frozenset[str],
+    placed: frozenset[str],
+    filtering: Filtering,
+) -> Iterator[Dependence]:
+    """Host filters that evidence enables, and that alone reject a host."""
+    kept = filtering.kept_out
+    for name, why in evidence.filters_of(settings):
+        others = frozenset[str]().union(
+            *(roots for each, roots in kept.items() if each != name)
+        )
+        gained = (placed & kept.get(name, frozenset())) - others
+        if gained:
+            yield Dependence(name, True, False, why, len(candidates), gained)

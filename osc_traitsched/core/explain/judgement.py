@@ -1,0 +1,468 @@
+"""The answer for one request: its hosts, and why others are rejected."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from osc_traitsched.core import errors
+from osc_traitsched.core.answer import Answer
+from osc_traitsched.core.explain import filtering as room
+from osc_traitsched.core.explain.doubts import Dependence, Doubts
+from osc_traitsched.core.explain.filtering import FilterFailure, Filtering
+from osc_traitsched.core.explain.verdict import (
+    ClauseCount,
+    ClauseSet,
+    Rejection,
+    Verdict,
+    grouped_rejections,
+)
+from osc_traitsched.core.inventory.snapshot import Compute, Provider
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.clause import (
+    AFTER_PLACEMENT,
+    Condition,
+    MemberOf,
+)
+from osc_traitsched.core.nova.filter.state import HostState, host_states
+from osc_traitsched.core.nova.question import Body, Question
+from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.nova.weigher.ranking import Ranking
+from osc_traitsched.core.placement.facts import Facts, PlacementAnswer, Room, Stock
+from osc_traitsched.core.placement.matcher import Matcher
+
+# The answer for one request.
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Judgement:
+    """Which hosts could take a request, why others can't, and what that depends on.
+
+    :ivar request: None if Nova rejects the question
+    :ivar refusal: of the whole request, by Nova or Placement
+    :ivar facts: None, like the verdict, if no host was judged
+    :ivar verdict: None if only the hosts were wanted, and not why others are out
+    :ivar computes: Nova's compute nodes by provider UUID
+    :ivar filtering: answers of enabled host filters
+    :ivar placement: Placement's own answer; None if it was not asked
+    :ivar is_limited: host filters can reject all of the answers that Nova's or
+        Placement's limit of results leaves; then no candidate is sure
+    :ivar doubts: options and releases that would change the hosts
+    :ivar ranking: order of the candidates that pass the filters
+    :ivar matcher: of the request's first query; None without a verdict
+    """
+
+    question: Question
+    request: Request | None = None
+    refusal: errors.AnswerIsNo | None = None
+    facts: Facts | None = None
+    verdict: Verdict | None = None
+    computes: Mapping[str, Compute] = dataclasses.field(default_factory=dict)
+    filtering: Filtering = dataclasses.field(default_factory=Filtering)
+    placement: PlacementAnswer | None = None
+    is_limited: bool = False
+    doubts: Doubts = dataclasses.field(default_factory=Doubts)
+    ranking: Ranking | None = None
+    matcher: Matcher | None = None
+
+    @property
+    def answer(self) -> Answer:
+        """Whether all requested servers find a host."""
+        if self.refusal is not None:
+            return Answer.NO
+        if self.is_in_doubt:
+            return Answer.UNKNOWN
+        if self.depends:
+            return Answer.DEPENDS
+        if not self.has_room:
+            return Answer.NO
+        if self.is_uncertain:
+            return Answer.UNKNOWN
+        if self.may_be_rejected:
+            return Answer.DEPENDS
+        return Answer.YES if self.is_room_sure else Answer.UNKNOWN
+
+    def answer_of(self, root: str) -> Answer:
+        """Whether one host could take a server.
+
+        :param root: UUID of its root provider
+        """
+        if self.refusal is not None:
+            return Answer.NO
+        if root not in self.candidate_uuids:
+            is_open = any(root in each.gained for each in self.dependences)
+            return Answer.DEPENDS if is_open else Answer.NO
+        if root in self._uncertain_uuids or self.is_in_doubt:
+            return Answer.UNKNOWN
+        return Answer.YES if root in self._sure_uuids else Answer.DEPENDS
+
+    @property
+    def clauses(self) -> tuple[Condition, ...]:
+        """Conditions for hosts, host filters last; empty without a request."""
+        if self.verdict is not None:
+            return self.verdict.clauses
+        return self.request.clauses if self.request else ()
+
+    @property
+    def requested_nodes(self) -> tuple[Compute, ...] | None:
+        """Compute nodes that the request is restricted to, or None."""
+        return self.question.nodes if self.request is not None else None
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether the reason of every rejected host is known."""
+        return self.verdict is not None
+
+    @property
+    def is_by_fallback(self) -> bool:
+        """Whether the clauses are of Nova's fallback query."""
+        if self.request is None:
+            return False
+        asked = tuple(c for c in self.clauses if not isinstance(c, AFTER_PLACEMENT))
+        return asked != self.request.clauses
+
+    @property
+    def counts(self) -> tuple[ClauseCount, ...]:
+        """Hosts that meet each clause; empty if not judged."""
+        return self.verdict.counts if self.verdict else ()
+
+    @property
+    def conflicts(self) -> tuple[ClauseSet, ...]:
+        """Minimal sets of clauses that no host meets together, smallest first."""
+        return self.verdict.conflicts if self.verdict else ()
+
+    @property
+    def rejections(self) -> Mapping[str, Rejection]:
+        """Rejections by root UUID."""
+        return self.verdict.rejections if self.verdict else {}
+
+    @property
+    def grouped_rejections(self) -> Sequence[tuple[Rejection, Sequence[Provider]]]:
+        """Rejections with their hosts by name, nearest first."""
+        return grouped_rejections(self.verdict, self.hosts) if self.verdict else ()
+
+    def rejection_by_clauses(self, host: Provider) -> Rejection | None:
+        """Why a host fails the clauses, whatever the fallback query allows."""
+        if self.verdict is None:
+            return None
+        otherwise = self.verdict.admitted_otherwise.get(host.uuid)
+        return self.verdict.rejections.get(host.uuid, otherwise)
+
+    @functools.cached_property
+    def hosts(self) -> tuple[Provider, ...]:
+        """All hosts with a provider, by name."""
+        return self.facts.snapshot.hosts if self.facts else ()
+
+    @functools.cached_property
+    def placement_hosts(self) -> tuple[Provider, ...]:
+        """Hosts that Placement returned, with those that its limit cut off, by name."""
+        if self.facts is None:
+            return ()
+        return tuple(h for h in self.hosts if h.uuid in self.facts.candidates)
+
+    @functools.cached_property
+    def candidates(self) -> tuple[Provider, ...]:
+        """Hosts from Placement that no host filter rejects, by name."""
+        return tuple(host for host in self.placement_hosts if self.is_candidate(host))
+
+    def is_candidate(self, host: Provider) -> bool:
+        """Whether Placement returned the host, and no filter certainly rejects it."""
+        returned = self.facts is not None and host.uuid in self.facts.candidates
+        return returned and host.uuid not in self.filtering.all_kept_out
+
+    @functools.cached_property
+    def may_fail(self) -> tuple[FilterFailure, ...]:
+        """Where a host filter might raise, which would fail the whole request."""
+        found = self.filtering.failures({host.uuid for host in self.placement_hosts})
+        return tuple(each for each in found if not each.is_sure)
+
+    def deciding(self, roots: Iterable[str]) -> tuple[str, ...]:
+        """Filters that decide about these hosts with unknown results."""
+        names = (*self.filtering.deciding(roots), *(e.name for e in self.may_fail))
+        return tuple(dict.fromkeys(names))
+
+    @functools.cached_property
+    def uncertain(self) -> tuple[Provider, ...]:
+        """Candidates that filters or a limit of results may reject.
+
+        All if one host may fail the request.
+        """
+        if self.may_fail or self.is_limited:
+            return self.candidates
+        unknown = frozenset[str]().union(*self.filtering.unknown_hosts.values())
+        return tuple(host for host in self.candidates if host.uuid in unknown)
+
+    @property
+    def is_uncertain(self) -> bool:
+        """Whether candidates exist, and filters may reject any of them."""
+        return bool(self.candidates) and self.uncertain == self.candidates
+
+    @functools.cached_property
+    def dependences(self) -> tuple[Dependence, ...]:
+        """Unknown options, each with another value, that change the candidates."""
+        if self.refusal is not None:
+            return ()
+        placed = frozenset(host.uuid for host in self.placement_hosts)
+        return self.doubts.dependences(
+            self.question, self.candidate_uuids, placed, self.filtering
+        )
+
+    @functools.cached_property
+    def turning(self) -> tuple[Dependence, ...]:
+        """Dependences that decide whether all requested servers find a host."""
+        return tuple(each for each in self.dependences if self._turns(each))
+
+    def _turns(self, each: Dependence) -> bool:
+        if not self.has_room:
+            return bool(each.gained)
+        left = [host for host in self.candidates if host.uuid not in each.lost]
+        number = self.question.spec.count
+        if number == 1 or self._lacks_figures:
+            return bool(each.lost) and not each.otherwise
+        return bool(each.lost) and self._room_of(left).most < number
+
+    @functools.cached_property
+    def sure_candidates(self) -> tuple[Provider, ...]:
+        """Candidates that no filter and no single unknown option rejects."""
+        return tuple(host for host in self.candidates if host.uuid in self._sure_uuids)
+
+    @functools.cached_property
+    def _sure_uuids(self) -> frozenset[str]:
+        if self.may_be_rejected:
+            return frozenset()
+        lost = frozenset[str]().union(*(each.lost for each in self.dependences))
+        return self.candidate_uuids - self._uncertain_uuids - lost
+
+    @functools.cached_property
+    def candidate_uuids(self) -> frozenset[str]:
+        """UUIDs of the candidates."""
+        return frozenset(host.uuid for host in self.candidates)
+
+    @functools.cached_property
+    def depends(self) -> bool:
+        """Whether unknown options decide, alone or together."""
+        if self.turning or not self.has_room:
+            return bool(self.turning)
+        losing = (each.lost for each in self.dependences if not each.gained)
+        sure = self.candidate_uuids - self._uncertain_uuids
+        return bool(sure) and sure <= frozenset[str]().union(*losing)
+
+    def options_of(self, root: str) -> tuple[str, ...]:
+        """Unknown options with which a candidate would drop out, each alone."""
+        names = [each.name for each in self.dependences if root in each.lost]
+        return (*names, options.TENANT_REQUIRED) if self.may_be_rejected else (*names,)
+
+    @functools.cached_property
+    def unsure_roots(self) -> frozenset[str]:
+        """UUIDs of the candidates that filters or unknown options may reject."""
+        return self.candidate_uuids - self._sure_uuids
+
+    @property
+    def may_be_rejected(self) -> bool:
+        """Whether hosts have room, and an unknown option may reject the request."""
+        if self.request is None or self.refusal is not None or not self.has_room:
+            return False
+        return self.question.may_need_aggregate(self.request)
+
+    @property
+    def filter_failure(self) -> errors.Refusal | None:
+        """The exception of a host filter that fails the request, as a refusal."""
+        return self.filtering.refusal({host.uuid for host in self.placement_hosts})
+
+    @property
+    def fallback_candidates(self) -> tuple[Provider, ...]:
+        """Candidates that only Nova's fallback query returns."""
+        if self.request is None or self.request.fallback is None:
+            return ()
+        return tuple(h for h in self.candidates if self.rejection_by_clauses(h))
+
+    def pins_shared_cpus(self, host: Provider) -> bool:
+        """Whether the server's pinned CPUs would be of a host without dedicated ones.
+
+        A host with dedicated CPUs has them as PCPU in Placement.
+        """
+        is_pinned = self.request is not None and self.request.fallback is not None
+        return is_pinned and not any(self.stock(host, "PCPU"))
+
+    @property
+    def cut_off_candidates(self) -> tuple[Provider, ...]:
+        """Candidates beyond Placement's limit of results, by name."""
+        return self.named_by(self.facts.cut_off if self.facts else ())
+
+    @property
+    def computes_without_provider(self) -> tuple[Compute, ...]:
+        """Nova's compute nodes without a provider; empty if Nova was not read."""
+        if self.facts is None:
+            return ()
+        known = self.facts.snapshot.by_uuid
+        return tuple(c for uuid, c in self.computes.items() if uuid not in known)
+
+    @property
+    def unmanaged_roots(self) -> tuple[Provider, ...]:
+        """Root providers that are not compute nodes, by name.
+
+        Those of a nova-compute are in :attr:`unlisted_computes`.
+        """
+        if self.facts is None:
+            return ()
+        snapshot = self.facts.snapshot
+        return self.named_by(snapshot.unmanaged_roots - snapshot.unlisted)
+
+    @property
+    def unlisted_computes(self) -> tuple[Provider, ...]:
+        """Placement's compute nodes that Nova does not list, by name."""
+        return self.named_by(self.facts.snapshot.unlisted if self.facts else ())
+
+    @property
+    def unjudged_roots(self) -> tuple[Provider, ...]:
+        """Roots that Placement returned and Nova does not list, by name."""
+        if self.facts is None:
+            return ()
+        facts = self.facts
+        return self.named_by(facts.candidates & facts.snapshot.unmanaged_roots)
+
+    @property
+    def agrees(self) -> bool:
+        """Whether matcher and Placement agree on every root."""
+        if self.verdict is None:
+            return True
+        return self.verdict.agrees and not self.unjudged_roots
+
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether matcher and Placement disagree on the verdict.
+
+        Single hosts change while a busy cloud is read. The verdict stands if both find
+        a host, or neither does.
+        """
+        if self.verdict is None:
+            return False
+        admitted = any(h.uuid not in self.verdict.kept_from for h in self.hosts)
+        if admitted is not bool(self.placement_hosts):
+            return True
+        return not self.placement_hosts and bool(self.unjudged_roots)
+
+    @property
+    def wrongly_admitted(self) -> tuple[Provider, ...]:
+        """Hosts that match, but that Placement did not return."""
+        return self.named_by(self.verdict.wrongly_admitted if self.verdict else ())
+
+    @property
+    def wrongly_rejected(self) -> tuple[Provider, ...]:
+        """Hosts that Placement returned, but that do not match."""
+        return self.named_by(self.verdict.wrongly_rejected if self.verdict else ())
+
+    def named_by(self, uuids: Iterable[str]) -> tuple[Provider, ...]:
+        """Providers by UUID, sorted by name."""
+        providers = self.facts.snapshot.by_uuid if self.facts else {}
+        return tuple(sorted((providers[u] for u in uuids), key=lambda each: each.name))
+
+    def stock(
+        self, host: Provider, resource_class: str
+    ) -> Iterator[tuple[Provider, Stock]]:
+        """Inventories of a resource class that a host can use."""
+        if self.facts is None:
+            return
+        for uuid in self.facts.reachable(host.uuid):
+            found = self.facts.stock.get(uuid, {})
+            if resource_class in found:
+                yield self.facts.snapshot.by_uuid[uuid], found[resource_class]
+
+    @functools.cached_property
+    def requested_aggregates(self) -> tuple[Body, ...]:
+        """Nova's aggregates that required clauses name."""
+        asked = {c.aggregates for c in self.clauses if isinstance(c, MemberOf)}
+        every = self.question.aggregates
+        return tuple(each for each in every if frozenset({each["uuid"]}) in asked)
+
+    @functools.cached_property
+    def room(self) -> Room:
+        """Number of such servers that the candidates have room for.
+
+        At most one is sure if Nova may not see all candidates.
+        """
+        found = self._room_of(self.candidates)
+        return Room(min(found.least, 1), found.most) if self.is_cut else found
+
+    @property
+    def room_by_host(self) -> Mapping[str, int]:
+        """Number of such servers that each candidate has room for by itself, by name.
+
+        Hosts may share resources, so that all together have room for fewer.
+        """
+        return {host.name: self._room_of([host]).most for host in self.candidates}
+
+    def _room_of(self, candidates: Iterable[Provider]) -> Room:
+        question = self.question
+        if self.requested_nodes is not None:
+            # nova-scheduler skips its filters for a host that is named.
+            question = dataclasses.replace(question, group=None)
+        states = self._states_of_candidates
+        return room.room_of_hosts(
+            question,
+            self.request,
+            self.facts,
+            {host.uuid: states.get(host.uuid) for host in candidates},
+            self._uncertain_uuids,
+            self.ranking.first if self.ranking and not self.is_cut else (),
+        )
+
+    @functools.cached_property
+    def _states_of_candidates(self) -> Mapping[str, HostState]:
+        """What host filters look at, by UUID; none for a host that is named."""
+        if self.requested_nodes is not None:
+            return {}
+        nodes = [self.computes.get(host.uuid) for host in self.candidates]
+        states = host_states(
+            filter(None, nodes), self.question.aggregates, self.question.servers
+        )
+        return {each.compute.uuid: each for each in states}
+
+    @functools.cached_property
+    def _uncertain_uuids(self) -> frozenset[str]:
+        return frozenset(host.uuid for host in self.uncertain)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether Nova may not see all candidates, due to a limit of results."""
+        limit = self.request.limit if self.request else None
+        return bool(self.cut_off_candidates) or (
+            limit is not None and any(n > limit for n in self.allocation_request_counts)
+        )
+
+    @property
+    def allocation_request_counts(self) -> tuple[int, ...]:
+        """Allocation requests in Placement's answer to each of Nova's queries."""
+        return self.placement.counts if self.placement else ()
+
+    @property
+    def max_servers(self) -> int:
+        """Upper bound of such servers on the candidates."""
+        return self.room.most
+
+    @functools.cached_property
+    def has_room(self) -> bool:
+        """Whether all requested servers may find hosts."""
+        if self.question.spec.count == 1:
+            return bool(self.candidates)
+        return self._lacks_figures or self.max_servers >= self.question.spec.count
+
+    @property
+    def is_room_sure(self) -> bool:
+        """Whether all requested servers find hosts, in any order."""
+        count = self.question.spec.count
+        return count == 1 or self.room.least >= count
+
+    @property
+    def _lacks_figures(self) -> bool:
+        facts = self.facts
+        return facts is not None and not facts.cut_off <= facts.stock.keys()
+
+    @property
+    def total_hosts(self) -> int:
+        """Number of all hosts in Nova or Placement."""
+        if self.facts is None:
+            return len(self.computes)
+        unmanaged = len(self.facts.snapshot.unmanaged_roots)
+        return len(self.hosts) + len(self.computes_without_provider) + unmanaged

@@ -1,0 +1,146 @@
+"""What keeps other hosts out, each host counted once."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import enum
+from collections.abc import Mapping
+
+from osc_traitsched.core.explain.judgement import Judgement
+from osc_traitsched.core.explain.verdict import Rejection
+from osc_traitsched.core.inventory.snapshot import Provider
+from osc_traitsched.core.nova.clause import Condition, MoveRule, RootTrait, Trait
+
+
+class RejectionCause(enum.Enum):
+    """Reason for a share of the rejected hosts."""
+
+    #: They fail a clause.
+    CLAUSE = "clause"
+    #: They meet each clause, and not all of them together.
+    TOGETHER = "together"
+    #: They meet all clauses by what was read, and Placement does not give them.
+    PLACEMENT = "placement"
+    #: Nova has them, and Placement has no provider for them.
+    NO_PROVIDER = "no provider"
+    #: Placement has them, and Nova does not list them as compute nodes.
+    NOT_LISTED = "not listed"
+
+
+@dataclasses.dataclass(frozen=True)
+class Share:
+    """Rejected hosts with one cause that no earlier share counts.
+
+    :ivar hosts: names
+    :ivar clause: that all of them fail, if that is the cause
+    """
+
+    cause: RejectionCause
+    hosts: tuple[str, ...]
+    clause: Condition | None = None
+
+
+def breakdown(judgement: Judgement) -> tuple[Share, ...]:
+    """Shares of all hosts that are not candidates; empty if not judged.
+
+    With the candidates they add up to :attr:`Judgement.total_hosts`. The clause that
+    most hosts fail comes first, then the clause that most of the others fail, and so
+    on. In a tie a rule of a move comes first, and a trait of a prefilter last.
+    """
+    if not judgement.is_judged:
+        return ()
+    candidates = set(judgement.candidates)
+    groups = [
+        (rejection, [host for host in hosts if host not in candidates])
+        for rejection, hosts in judgement.grouped_rejections
+    ]
+    computes = judgement.computes_without_provider
+    unlisted = {*judgement.unmanaged_roots, *judgement.unlisted_computes}
+    out = judgement.rejections.keys()
+    missing = (h for h in judgement.wrongly_admitted if h.uuid not in out)
+    others = (
+        (RejectionCause.PLACEMENT, (host.name for host in missing)),
+        (RejectionCause.NO_PROVIDER, (compute.node for compute in computes)),
+        (RejectionCause.NOT_LISTED, (provider.name for provider in unlisted)),
+    )
+    named = (Share(cause, tuple(sorted(names))) for cause, names in others)
+    return (*_by_clause(groups), *(share for share in named if share.hosts))
+
+
+def blamed(rejection: Rejection) -> tuple[Condition, ...]:
+    """Rules of the move, or clauses that a host fails alone, or forbidden traits.
+
+    A nested provider may lack such a trait where another one has it.
+    """
+    if rules := tuple(c for c in rejection.failing if isinstance(c, MoveRule)):
+        return rules
+    singles = (tuple(each) for each in rejection.correction_sets if len(each) == 1)
+    return tuple(rejection.failing) or tuple(
+        clause
+        for (clause,) in singles
+        if isinstance(clause, Trait) and clause.forbidden
+    )
+
+
+def _by_clause(groups: list[tuple[Rejection, list[Provider]]]) -> list[Share]:
+    shares = []
+    while groups:
+        failing: collections.Counter[Condition] = collections.Counter()
+        for rejection, hosts in groups:
+            failing.update({clause: len(hosts) for clause in blamed(rejection)})
+        clause = max(failing, key=lambda each: _rank(each, failing), default=None)
+        counted = [g for g in groups if clause is None or clause in blamed(g[0])]
+        groups = [
+            g for g in groups if clause is not None and clause not in blamed(g[0])
+        ]
+        names = tuple(sorted(host.name for _, hosts in counted for host in hosts))
+        if names:
+            cause = RejectionCause.TOGETHER if clause is None else RejectionCause.CLAUSE
+            shares.append(Share(cause, names, clause))
+    return shares
+
+
+#: Traits of a TPM's model, which Nova requires beside that of its version.
+_MODELS = ("_TPM_CRB", "_TPM_TIS")
+
+
+def _rank(
+    clause: Condition, failing: Mapping[Condition, int]
+) -> tuple[int, bool, bool]:
+    """Most hosts first; what prefilters require comes last."""
+    is_direct = not isinstance(clause, RootTrait) or clause.forbidden
+    is_named = not getattr(clause, "name", "").endswith(_MODELS)
+    return failing[clause], is_direct, is_named
+
+
+# Where Nova and Placement differ on the aggregates of a host.
+
+
+@dataclasses.dataclass(frozen=True)
+class OutOfSync:
+    """A host that only one of Nova and Placement has in an aggregate.
+
+    :ivar aggregate: name
+    :ivar in_nova: True if Nova has it
+    """
+
+    aggregate: str
+    in_nova: bool
+
+
+def out_of_sync(found: Judgement, host: Provider) -> tuple[OutOfSync, ...]:
+    """Aggregates of the request that differ between Nova and Placement.
+
+    Nova syncs an aggregate when a host joins, and only logs failures.
+    """
+    compute, facts = found.computes.get(host.uuid), found.facts
+    if facts is None or compute is None:
+        return ()
+    differing = []
+    for aggregate in found.requested_aggregates:
+        in_nova = compute.service_host in aggregate["hosts"]
+        members = facts.members[frozenset({aggregate["uuid"]})]
+        if in_nova is not (host.uuid in members):
+            differing.append(OutOfSync(aggregate["name"], in_nova))
+    return tuple(differing)
