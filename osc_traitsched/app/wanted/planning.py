@@ -34,7 +34,7 @@ from osc_traitsched.core.wanted.planner import (
     not_reviewed,
     rows_of,
 )
-from osc_traitsched.core.wanted.refusals import NotReviewed, OtherCloud
+from osc_traitsched.text import visible
 
 # A plan of a wanted state: what is to be written, and what that does to others.
 
@@ -217,14 +217,17 @@ def _read(
 
 def unreviewed(
     todo: WantedPlan, path: str, rows: Sequence[Mapping[str, Any]], here: str
-) -> NotReviewed | OtherCloud | None:
+) -> errors.AnswerIsNo | None:
     """What a plan would do that the reviewed plan does not have.
 
     :param here: the name of this cloud in the rows of its plans
     """
     others = {row["cloud"] for row in rows} - {here}
     if others:
-        return OtherCloud(path, min(others), here)
+        return errors.AnswerIsNo(
+            f"nothing written: {visible(path)} is a plan of {visible(min(others))}, "
+            f"and this is {visible(here)}; review a plan of this cloud"
+        )
     planned = todo.rows(dry_run(todo.plan).outcomes)
     return not_reviewed(path, rows, planned)
 

@@ -166,39 +166,24 @@ class Change:
         changed = {**keys, **self.after}
         return {key: value for key, value in changed.items() if value is not None}
 
-    def refusal(self, now: State) -> ChangedMeanwhile | None:
+    def refusal(self, now: State) -> AnswerIsNo | None:
         """Why the object must not be written now; None if it may.
 
         A key with neither the old nor the new value was set by somebody else.
         """
-        others = {
-            key: now.keys.get(key)
-            for key, value in self.after.items()
-            if now.keys.get(key) not in (value, self.found.keys.get(key))
-        }
-        return ChangedMeanwhile(self.object, others) if others else None
+        values = {key: now.keys.get(key) for key in self.after}
+        others = listed(
+            f"{quoted(key)} is {'gone' if value is None else quoted(str(value))}"
+            for key, value in values.items()
+            if value not in (self.after[key], self.found.keys.get(key))
+        )
+        if not others:
+            return None
+        return AnswerIsNo(f"changed meanwhile: {others} now; run the command again")
 
 
 def _differing(keys: Keys, after: Keys) -> frozenset[str]:
     return frozenset(key for key, value in after.items() if keys.get(key) != value)
-
-
-@dataclasses.dataclass(eq=False)
-class ChangedMeanwhile(AnswerIsNo):
-    """Somebody changed keys after the change was planned.
-
-    :ivar keys: with their current values
-    """
-
-    object: Object
-    keys: Keys
-
-    def __str__(self) -> str:
-        changed = listed(
-            f"{quoted(key)} is {'gone' if value is None else quoted(str(value))}"
-            for key, value in self.keys.items()
-        )
-        return f"changed meanwhile: {changed} now; run the command again"
 
 
 @dataclasses.dataclass(frozen=True)

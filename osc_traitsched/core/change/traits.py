@@ -171,22 +171,8 @@ def reverted_by_nova(changes: Iterable[Change]) -> tuple[RevertedByNova, ...]:
     return tuple(owned)
 
 
-@dataclasses.dataclass(eq=False)
-class RoleChanged(errors.AnswerIsNo):
-    """Roles that hosts would gain or lose; names of hosts by trait."""
-
-    traits: Mapping[str, tuple[str, ...]]
-
-    def __str__(self) -> str:
-        reasons = "; ".join(
-            f"{name} says what a provider is, here {listed(hosts)}: {_ROLES[name]}"
-            for name, hosts in self.traits.items()
-        )
-        return f"nothing written: {reasons}; --force overrides this"
-
-
-def role_changed(changes: Iterable[Change], hosts: Set[str]) -> RoleChanged | None:
-    """The roles that hosts would gain or lose; None without any.
+def role_changed(changes: Iterable[Change], hosts: Set[str]) -> list[errors.AnswerIsNo]:
+    """The error about roles that hosts would gain or lose, if any.
 
     :param hosts: root UUIDs of hosts
     """
@@ -195,8 +181,12 @@ def role_changed(changes: Iterable[Change], hosts: Set[str]) -> RoleChanged | No
         if change.object.id in hosts:
             for name in sorted(_touched([change]) & trait.ROLES):
                 found.setdefault(name, []).append(change.object.name)
-    named = {name: tuple(found[name]) for name in sorted(found)}
-    return RoleChanged(named) if named else None
+    reasons = "; ".join(
+        f"{name} says what a provider is, here {listed(found[name])}: {_ROLES[name]}"
+        for name in sorted(found)
+    )
+    refusal = f"nothing written: {reasons}; --force overrides this"
+    return [errors.AnswerIsNo(refusal)] if found else []
 
 
 def _touched(changes: Iterable[Change]) -> set[str]:
@@ -292,32 +282,6 @@ class LastHolder(errors.AnswerIsNo):
         hides = any(is_abridged(found) for found in self.requirers.values())
         where = "; --dry-run -f json lists them all" if hides else ""
         return f"nothing removed: {reasons}{where}; --force overrides this"
-
-
-@dataclasses.dataclass(eq=False)
-class RequirersUnknown(errors.AnswerIsNo):
-    """A trait would be on no provider, and whether it is required can't be read."""
-
-    traits: tuple[str, ...]
-    why: errors.CloudBroke
-
-    def __str__(self) -> str:
-        return (
-            f"nothing removed: no host would have {listed(self.traits)} any more, and "
-            "whether a flavor, image or aggregate still requires it can't be read "
-            f"({self.why!s}); --force overrides this"
-        )
-
-
-@dataclasses.dataclass(eq=False)
-class OwnedByNova(errors.AnswerIsNo):
-    """Traits that nova-compute restores, but that scheduling needs until then."""
-
-    reverted: tuple[RevertedByNova, ...]
-
-    def __str__(self) -> str:
-        reasons = "; ".join(reverted(each, removing=True) for each in self.reverted)
-        return f"nothing removed: {reasons}; --force overrides this"
 
 
 def of_providers(changes: Iterable[Change]) -> tuple[Change, ...]:

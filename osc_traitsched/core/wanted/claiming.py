@@ -30,7 +30,6 @@ from osc_traitsched.core.wanted.model import (
     Text,
     Wanted,
 )
-from osc_traitsched.core.wanted.refusals import NovaOwnedTrait, RoleTrait
 from osc_traitsched.core.wanted.units import leaving_nobody
 
 #: Namespace for the names of new aggregates, until Nova assigns an ID.
@@ -116,9 +115,19 @@ class _Claiming:
 
     def _check_trait(self, name: Text, absent: bool) -> None:
         if name.text in trait.ROLES:
-            self.mistakes.append(EntryError(name.place, RoleTrait(name.text)))
+            reason = (
+                "says what a provider is, so no file gives or takes it; trait-sched "
+                "add and remove do, with --force"
+            )
         elif absent and trait.ownership(name.text) is not trait.Ownership.OPERATOR:
-            self.mistakes.append(EntryError(name.place, NovaOwnedTrait(name.text)))
+            reason = (
+                "is nova-compute's own, which puts it back: it is never taken away; "
+                "trait-sched remove --force does, if it must be"
+            )
+        else:
+            return
+        error = errors.BadQuestion(f"{name.text} {reason}")
+        self.mistakes.append(EntryError(name.place, error))
 
     def _trait(self, provider: Provider, name: str, claim: Claim) -> None:
         unit = provider_object(self.found, provider), name

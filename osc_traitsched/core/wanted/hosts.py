@@ -24,7 +24,7 @@ from osc_traitsched.core.wanted.model import (
     Text,
     is_name,
 )
-from osc_traitsched.core.wanted.refusals import NoCompute, NoInventory, NoNewName
+from osc_traitsched.text import listed, quoted
 
 # The cloud that files are compared with.
 
@@ -58,7 +58,7 @@ class FoundCloud(CloudModel):
                     found.setdefault(name, set()).add(uuid)
         return {name: frozenset(uuids) for name, uuids in found.items()}
 
-    def no_new_aggregate(self, name: str) -> NoNewName | None:
+    def no_new_aggregate(self, name: str) -> BadQuestion | None:
         """Why no aggregate with this name is created, if so.
 
         The name may be meant as a UUID or a pattern.
@@ -68,8 +68,18 @@ class FoundCloud(CloudModel):
             for body in self.aggregates
             if body["uuid"] == name or fnmatch.fnmatchcase(body["name"], name)
         )
-        is_wrong = meant or is_pattern(name) or not is_name(name)
-        return NoNewName(name, tuple(meant)) if is_wrong else None
+        if meant:
+            aggregates = listed(map(quoted, meant), "aggregate")
+            are = "it is" if len(meant) == 1 else "they are"
+            return BadQuestion(
+                f"{quoted(name)} is no name; name {aggregates} exactly as {are} called"
+            )
+        if is_name(name) and not is_pattern(name):
+            return None
+        return BadQuestion(
+            f"{quoted(name)} looks like a pattern, or Nova takes no such name; "
+            "aggregates go by their names; make it first: openstack aggregate create"
+        )
 
     def lacking(self, aggregate: Body, trait: str) -> tuple[str, ...]:
         """Hosts of an aggregate without a trait, or not in it in Placement."""
@@ -139,7 +149,8 @@ class Hosts:
             self._services[text.text] = self._of_nova(self.providers(text))
         found, without = self._services[text.text]
         for name in without:
-            self._wrong(text, NoCompute(name))
+            reason = f"{quoted(name)} is no compute node of Nova's: no aggregate has it"
+            self._wrong(text, BadQuestion(reason))
         return found if there <= found else found | there
 
     def named(self, text: Text, among: Set[str]) -> frozenset[str]:
@@ -228,7 +239,7 @@ class Hosts:
 
     def _in_inventory(self, group: Group) -> tuple[str, ...]:
         if self._inventory is None:
-            raise NoInventory()
+            raise BadQuestion("a group of an inventory needs --inventory FILE")
         variable = group.variable.text if group.variable else None
         return self._inventory.of_group(group.values[0].text, variable)
 

@@ -17,7 +17,12 @@ from osc_traitsched.core.change.model import (
     Value,
 )
 from osc_traitsched.core.change.traits import present, traits_found
-from osc_traitsched.core.errors import CloudBroke, NoProvider, TraitSchedError
+from osc_traitsched.core.errors import (
+    AnswerIsNo,
+    CloudBroke,
+    NoProvider,
+    TraitSchedError,
+)
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.metadata import ZONE_KEY, isolated_by
 from osc_traitsched.core.nova.question import Body
@@ -25,15 +30,8 @@ from osc_traitsched.core.nova.required import required_traits
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.wanted.hosts import FoundCloud
 from osc_traitsched.core.wanted.model import Claim, Claims, Unit
-from osc_traitsched.core.wanted.refusals import (
-    HeldHosts,
-    IronicNode,
-    NotReviewed,
-    OthersProvider,
-    ServersUncounted,
-    ServersWouldMove,
-    TwoZones,
-)
+from osc_traitsched.paste import line, openstack
+from osc_traitsched.text import count, listed, quoted, visible
 
 # Trait changes that can't be made, or that others would revert.
 
@@ -53,9 +51,15 @@ def _problem(change: Change, found: FoundCloud) -> TraitSchedError | None:
     root = found.snapshot.by_uuid[change.object.id].root
     if root in ironic:
         name = min(change.after)
-        return IronicNode(ironic[root], name, change.after[name] is not None)
+        verb = "remove" if change.after[name] is None else "add"
+        command = line(openstack(f"baremetal node {verb} trait", ironic[root], name))
+        return AnswerIsNo(
+            f"an Ironic node has the traits that it has in Ironic: {command}"
+        )
     owner = trait.made_by_others(change.found.keys) if change.removed else None
-    return OthersProvider(change.object.name, owner) if owner else None
+    if owner is None:
+        return None
+    return AnswerIsNo(f"{owner} makes this provider and its traits: none is taken away")
 
 
 # Changes: the units that differ from their claims.
@@ -235,7 +239,7 @@ _OF_AGGREGATES = ("aggregate", "member")
 
 def not_reviewed(
     path: str, reviewed: Sequence[ReviewedRow], rows: Iterable[Row]
-) -> NotReviewed | None:
+) -> AnswerIsNo | None:
     """The rows that a reviewed plan lacks; None if it has all.
 
     Rows that are never written need no review. A new aggregate is identified by its
@@ -253,7 +257,13 @@ def not_reviewed(
         and row.identity not in agreed
         and not (row.step in _OF_AGGREGATES and _without_id(row) in agreed)
     ]
-    return NotReviewed(path, missing) if missing else None
+    if not missing:
+        return None
+    steps = listed(map(visible, missing))
+    return AnswerIsNo(
+        f"nothing written: not in the reviewed {visible(path)}: {steps}; review a new "
+        "plan"
+    )
 
 
 def _identity(row: ReviewedRow) -> tuple[Value, ...]:
@@ -313,19 +323,41 @@ class ZoneRules:
 
     def _problem(self, zones: Zones, change: Change) -> TraitSchedError | None:
         if conflicts := zones.conflicts(change):
-            others = frozenset().union(*conflicts.values())
-            return TwoZones(sorted(conflicts), sorted(others))
+            others = listed(
+                f"{quoted(name)} of zone {quoted(zone)}"
+                for name, zone in sorted(frozenset().union(*conflicts.values()))
+            )
+            hosts = listed(map(visible, sorted(conflicts)))
+            return AnswerIsNo(f"{hosts} would be in two zones: aggregate {others}")
         moves = sorted(zones.moves(change))
         if not moves:
             return None
-        hosts = [host for host, *_ in moves]
-        _, before, after = moves[0]
-        if held := self._held.intersection(hosts):
-            return HeldHosts(sorted(held), before, after)
+        moving = [host for host, *_ in moves]
+        _, *both = moves[0]
+        before, after = map(_zone, both)
+        if held := self._held.intersection(moving):
+            hosts = listed(map(visible, sorted(held)))
+            return AnswerIsNo(f"{hosts} on hold would get from {before} to {after}")
         if isinstance(self._servers, CloudBroke):
-            return ServersUncounted(self._servers)
-        there = {h: n for h in hosts if (n := self._servers.get(h, 0))}
-        return ServersWouldMove(before, after, there) if there else None
+            return AnswerIsNo(
+                "whether the host has servers, which can't get into another zone, "
+                f"can't be read ({self._servers!s})"
+            )
+        occupied = listed(
+            f"{visible(host)} has {count(number, 'server')}"
+            for host in moving
+            if (number := self._servers.get(host, 0))
+        )
+        if not occupied:
+            return None
+        return AnswerIsNo(
+            f"{occupied}, and Nova rejects the change from {before} to {after}; move "
+            "all servers to other hosts first"
+        )
+
+
+def _zone(name: Value) -> str:
+    return "the default zone" if name is None else f"zone {quoted(name)}"
 
 
 class Zones:

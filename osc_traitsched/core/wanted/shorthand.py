@@ -50,33 +50,6 @@ _RELEASED = {
 }
 
 
-@dataclasses.dataclass(eq=False)
-class Contradiction(errors.BadQuestion):
-    """A flavor forbids traits that it must require."""
-
-    flavor: str
-    traits: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return (
-            f"flavor {quoted(self.flavor)} forbids {listed(self.traits)}; unset that "
-            "first, or leave the flavor out"
-        )
-
-
-@dataclasses.dataclass(eq=False)
-class NotIsolated(errors.BadQuestion):
-    """No trait isolates the aggregate, so the traits to remove are unknown."""
-
-    name: str
-
-    def __str__(self) -> str:
-        return (
-            f"no trait isolates aggregate {quoted(self.name)}: name the traits to "
-            "remove"
-        )
-
-
 @dataclasses.dataclass(frozen=True)
 class Shorthand:
     """The wanted state of a command.
@@ -132,14 +105,17 @@ def isolate(
 ) -> Shorthand:
     """Isolate an aggregate by traits, and let flavors and images require them.
 
-    :raises Contradiction: if a flavor forbids one of the traits
+    :raises BadQuestion: if a flavor forbids one of the traits
     """
     entries = [entry(Part.ISOLATION, aggregate, name) for name in traits]
     for body in flavors:
         specs = body.get("extra_specs") or {}
-        forbidden = tuple(n for n in traits if specs.get(key_of(n)) == FORBIDDEN)
+        forbidden = listed(n for n in traits if specs.get(key_of(n)) == FORBIDDEN)
         if forbidden:
-            raise Contradiction(body["name"], forbidden)
+            raise errors.BadQuestion(
+                f"flavor {quoted(body['name'])} forbids {forbidden}; unset that first, "
+                "or leave the flavor out"
+            )
         entries += (entry(Part.FLAVOR_REQUIRES, body["id"], name) for name in traits)
     for body in images:
         entries += (entry(Part.IMAGE_REQUIRES, body["id"], name) for name in traits)
@@ -224,11 +200,14 @@ class Holders:
     def to_remove(self) -> tuple[str, ...]:
         """The traits that isolate the aggregate, to remove them everywhere.
 
-        :raises NotIsolated: if no trait does, and the hosts have custom traits
+        :raises BadQuestion: if no trait does, and the hosts have custom traits
         """
         held = (name for root, _ in self._roots for name in self.traits_of(root))
         if not self.isolating and any(map(trait.is_custom, held)):
-            raise NotIsolated(self.aggregate["name"])
+            raise errors.BadQuestion(
+                f"no trait isolates aggregate {quoted(self.aggregate['name'])}: name "
+                "the traits to remove"
+            )
         return self.isolating
 
     def traits_of(self, target: Object) -> Collection[str]:

@@ -34,7 +34,7 @@ from osc_traitsched.core.wanted.model import (
     Unit,
     Wanted,
 )
-from osc_traitsched.core.wanted.refusals import EmptyExclusive, GoneProject, TakesMost
+from osc_traitsched.text import count, quoted, visible
 
 # Removals by ``only``, and their limit.
 
@@ -49,10 +49,16 @@ _TAKEN = (ObjectKind.PROVIDER_TRAITS, ObjectKind.AGGREGATE_HOSTS)
 def leaving_nobody(only: Only, names_any: bool, hosts: Hosts) -> Iterator[EntryError]:
     """Yield an ``only`` that removes all holders because a group is empty."""
     if not names_any and not hosts.mistakes:
-        yield EntryError(only.of.place, EmptyExclusive(only.of.text))
+        reason = (
+            f"only of {visible(only.of.text)}: what is named has no host; to take it "
+            "from all hosts, name them as absent"
+        )
+        yield EntryError(only.of.place, errors.BadQuestion(reason))
 
 
-def takes_most(claims: Mapping[Unit, Claim], found: FoundCloud) -> Iterator[TakesMost]:
+def takes_most(
+    claims: Mapping[Unit, Claim], found: FoundCloud
+) -> Iterator[errors.AnswerIsNo]:
     """Yield each ``only`` that would remove more than half of the holders."""
     rest: dict[tuple[_What, Place], set[str]] = {}
     for (target, key), claim in claims.items():
@@ -64,7 +70,19 @@ def takes_most(claims: Mapping[Unit, Claim], found: FoundCloud) -> Iterator[Take
     for (what, place), losers in rest.items():
         having = _having(what, found)
         if 2 * len(losers) > len(having):
-            yield TakesMost(place, *what, len(losers), len(having))
+            taken = _taken(what, len(losers), len(having))
+            yield errors.AnswerIsNo(
+                f"nothing written: {visible(str(place))}: only would remove {taken}; "
+                "--force overrides this"
+            )
+
+
+def _taken(what: _What, losers: int, having: int) -> str:
+    kind, name = what
+    if kind is ObjectKind.PROVIDER_TRAITS:
+        return f"{visible(name)} from {losers} of {having} that have it"
+    noun = "host" if kind is ObjectKind.AGGREGATE_HOSTS else "project"
+    return f"{losers} of {count(having, noun)} from aggregate {quoted(name)}"
 
 
 def _losing(
@@ -250,13 +268,15 @@ def claim_projects(
         claims.add((target, key), Claim(value, rest[0] if is_rest else place, is_rest))
 
 
-def gone(claims: Mapping[Unit, Claim], found: FoundCloud) -> Iterator[GoneProject]:
+def gone(
+    claims: Mapping[Unit, Claim], found: FoundCloud
+) -> Iterator[errors.AnswerIsNo]:
     """Yield projects that an aggregate would name but Keystone does not have.
 
     An undo file may name a deleted project by ID: without it the aggregate could be
     open to all projects.
     """
-    said: dict[tuple[Object, str], GoneProject] = {}
+    said: dict[tuple[Object, str], errors.AnswerIsNo] = {}
     for (target, key), claim in claims.items():
         if (
             target.kind is ObjectKind.AGGREGATE
@@ -266,7 +286,11 @@ def gone(claims: Mapping[Unit, Claim], found: FoundCloud) -> Iterator[GoneProjec
             for project in projects_of(claim.value):
                 # Several keys can name it.
                 if isinstance(found.projects.get(project), NothingMatches):
-                    error = GoneProject(claim.place, target.name, project)
+                    error = errors.AnswerIsNo(
+                        f"nothing written: {visible(str(claim.place))}: Keystone has "
+                        f"no project {project}, which aggregate {quoted(target.name)} "
+                        "would name; --force overrides this"
+                    )
                     said.setdefault((target, project), error)
     yield from said.values()
 
