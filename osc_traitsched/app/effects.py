@@ -14,8 +14,7 @@ from osc_traitsched.core.change.cloud_model import ANY_IMAGE, CloudModel
 from osc_traitsched.core.change.contexts import Fold
 from osc_traitsched.core.change.effects import LeavesNoHost
 from osc_traitsched.core.change.impact import Effect, Hosts, ImpactAnalysis, Row
-from osc_traitsched.core.change.model import Plan
-from osc_traitsched.core.change.phases import Phase
+from osc_traitsched.core.change.model import Phase, Plan
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.metadata import projects_in, required_by_image
 from osc_traitsched.core.nova import options

@@ -223,7 +223,7 @@ class Access(Protocol):
 
 def access(cloud: Cloud, target: Object) -> Access:
     """Return what reads and writes an object."""
-    return _ACCESS[target.kind](cloud, target)
+    return ACCESS[target.kind](cloud, target)
 
 
 class _Trait:
@@ -418,7 +418,8 @@ def _quoted(part: str) -> str:
     return parse.quote(part, safe="")
 
 
-_ACCESS: Mapping[ObjectKind, Callable[[Cloud, Object], Access]] = {
+#: What reads and writes each kind of object.
+ACCESS: Mapping[ObjectKind, Callable[[Cloud, Object], Access]] = {
     ObjectKind.TRAIT: _Trait,
     ObjectKind.PROVIDER_TRAITS: _ProviderTraits,
     ObjectKind.PROVIDER_AGGREGATES: _ProviderAggregates,

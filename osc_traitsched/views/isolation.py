@@ -23,18 +23,6 @@ from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.text import count, listed, option, quoted, visible
 from osc_traitsched.views.listing import Table
 
-#: What each kind of change is called in a row.
-_STEPS = {
-    ObjectKind.TRAIT: "trait",
-    ObjectKind.PROVIDER_TRAITS: "host",
-    ObjectKind.PROVIDER_AGGREGATES: "mirror",
-    ObjectKind.AGGREGATE_HOSTS: "aggregate",
-    ObjectKind.FLAVOR: "flavor",
-    ObjectKind.IMAGE: "image",
-    ObjectKind.AGGREGATE: "aggregate",
-}
-
-
 #: The last one is for programs.
 COLUMNS = ("step", "object", "status", "detail", "lets_in")
 
@@ -55,7 +43,9 @@ def rows(outcomes: Iterable[Outcome], lets_in: Mapping[str, str]) -> Table:
         name = _name(changed, times[changed.name] > 1)
         status = found.status.value
         opens = lines_on(found.change, lets_in)
-        table.append((_STEPS[changed.kind], name, status, _detail(found), opens))
+        kind = changed.kind
+        step = kind.subject if kind.is_of_aggregate else kind.step
+        table.append((step, name, status, _detail(found), opens))
     return COLUMNS, table
 
 
@@ -88,17 +78,14 @@ def _detail(found: Outcome) -> str:
 
 def _what(change: Change) -> str:
     kind = change.object.kind
-    if kind is ObjectKind.PROVIDER_AGGREGATES:
-        return "joins the aggregate in Placement"
-    if kind is ObjectKind.TRAIT:
-        return "created"
-    is_list = kind in (ObjectKind.PROVIDER_TRAITS, ObjectKind.AGGREGATE_HOSTS)
+    if kind.made:
+        return kind.made
     added = [
-        key if is_list else f"{key}={value}"
+        key if kind.has_names else f"{key}={value}"
         for key, value in change.after.items()
         if key in change.added
     ]
-    required = "" if is_list else f"={REQUIRED}"
+    required = "" if kind.has_names else f"={REQUIRED}"
     removed = [f"{key}{required}" for key in change.after if key in change.removed]
     parts = [("with", added), ("without", removed)]
     return ", ".join(f"{word} {listed(keys)}" for word, keys in parts if keys)

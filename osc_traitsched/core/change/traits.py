@@ -16,16 +16,12 @@ from osc_traitsched.core.change.model import (
     Outcome,
     Plan,
     State,
-    Value,
 )
 from osc_traitsched.core.change.phases import plan_of
 from osc_traitsched.core.errors import NoProvider
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.metadata import (
-    REQUIRED,
     Collation,
-    isolated_by,
-    requires,
 )
 from osc_traitsched.core.inventory.selection import Targets
 from osc_traitsched.core.inventory.snapshot import Holding, Members, Provider, Snapshot
@@ -109,9 +105,6 @@ def repair_plan(snapshot: Snapshot, members: Members) -> Plan:
 
 # Adding and removing traits: the plans, and what speaks against them.
 
-
-#: What can require a trait.
-_REQUIRING = (ObjectKind.FLAVOR, ObjectKind.IMAGE, ObjectKind.AGGREGATE)
 
 #: By some database, values of aggregates mean the same.
 _LOOSE = Collation.CASE_INSENSITIVE
@@ -229,10 +222,10 @@ def blocking(requirers: Requirers) -> dict[str, tuple[Requirer, ...]]:
 def not_released(requirers: Requirers, outcomes: Iterable[Outcome]) -> Requirers:
     """Return, trait by trait, what continues to require it."""
     released = {
-        (each.change.object.kind.value, each.change.object.id, key)
+        (each.change.object.kind.noun, each.change.object.id, key)
         for each in outcomes
         for key in each.added | each.removed
-        if not _is_required(each.change.object.kind, each.change.after[key])
+        if _required_trait(each, key) is None
     }
     left = {
         name: tuple(r for r in each if (r.kind, r.id, r.key) not in released)
@@ -250,21 +243,17 @@ def coming_to_require(outcomes: Iterable[Outcome], names: Iterable[str]) -> Requ
 
 def _required_anew(outcome: Outcome) -> Iterator[tuple[str, Requirer]]:
     """Yield the traits that an object now requires, each with its key."""
-    owner, after = outcome.change.object, outcome.change.after
-    pairs = [(key, value) for key in outcome.added if (value := after[key])]
-    for key, value in pairs if owner.kind in _REQUIRING else ():
-        if owner.kind is ObjectKind.AGGREGATE:
-            name = next(iter(isolated_by({key: value}, _LOOSE)), None)
-        else:
-            name = requires(key, value)
+    owner = outcome.change.object
+    for key in outcome.added if not owner.kind.has_names else ():
+        name = _required_trait(outcome, key)
         if name is not None:
-            yield name, Requirer(owner.kind.value, owner.name, key, owner.id)
+            yield name, Requirer(owner.kind.noun, owner.name, key, owner.id)
 
 
-def _is_required(kind: ObjectKind, value: Value) -> bool:
-    if kind is ObjectKind.AGGREGATE and value is not None:
-        return _LOOSE.equal(value, REQUIRED)
-    return value == REQUIRED
+def _required_trait(outcome: Outcome, key: str) -> str | None:
+    """The trait that a key requires after a change."""
+    value = outcome.change.after[key]
+    return value and outcome.change.object.kind.trait_in(key, value, _LOOSE)
 
 
 @dataclasses.dataclass(eq=False)

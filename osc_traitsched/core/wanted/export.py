@@ -35,7 +35,6 @@ from osc_traitsched.core.wanted.model import (
     is_trait,
     is_zone,
 )
-from osc_traitsched.core.wanted.planner import States
 from osc_traitsched.core.wanted.units import FORBIDDEN
 from osc_traitsched.text import listed, quoted, visible
 
@@ -55,7 +54,7 @@ class Undo:
 
 def undo_of(claims: Mapping[Unit, Claim], found: FoundCloud) -> Undo:
     """Entries that restore the current state of the units that a plan changes."""
-    going_back = _GoingBack(claims, States(found))
+    going_back = _GoingBack(claims, found)
     entries = tuple(entry for unit in claims for entry in going_back.entries(unit))
     # Several keys of an aggregate can name the same project.
     each = {(w.part, w.of.text, w.value.text, w.absent): w for w in entries}
@@ -72,14 +71,14 @@ def _stays(name: str) -> bool:
 
 
 class _GoingBack:
-    def __init__(self, claims: Mapping[Unit, Claim], states: States) -> None:
+    def __init__(self, claims: Mapping[Unit, Claim], found: FoundCloud) -> None:
         self._claims = claims
-        self._states = states
+        self._found = found
         #: Zones of aggregates that had none. Nova can't unset them.
         self._first_zones = {
             unit[0].id: claim.value
             for unit, claim in claims.items()
-            if unit[1] == ZONE_KEY and states.value(unit) is None
+            if unit[1] == ZONE_KEY and found.value(unit) is None
         }
         self._moving = {
             (target.id, key)
@@ -91,13 +90,13 @@ class _GoingBack:
     def entries(self, unit: Unit) -> Iterator[Entry]:
         """Yield entries for a unit's current state."""
         target, key = unit
-        before = self._states.value(unit)
+        before = self._found.value(unit)
         is_gone = before is None
         if not target.id:
             # A host without a provider: nothing was written.
             return
         if target.kind is ObjectKind.PROVIDER_TRAITS and target.id and not _stays(key):
-            snapshot = self._states.found.snapshot
+            snapshot = self._found.snapshot
             is_host = snapshot.is_host(snapshot.by_uuid[target.id])
             part = Part.TRAIT_HOSTS if is_host else Part.TRAIT_PROVIDERS
             yield entry(part, key, target.name, is_gone)
@@ -121,7 +120,7 @@ class _GoingBack:
         """
         zones = {
             identity: body["metadata"].get(ZONE_KEY, self._first_zones.get(identity))
-            for identity, body in self._states.aggregates.items()
+            for identity, body in self._found.aggregate_of_id.items()
             if host in body["hosts"]
             and (
                 aggregate in (identity, *self._first_zones)
@@ -132,7 +131,7 @@ class _GoingBack:
         return here is not None and not {*zones.values()} <= {here, None}
 
     def _is_listed(self, host: str) -> bool:
-        return host in self._states.found.snapshot.nova.by_service_host
+        return host in self._found.snapshot.nova.by_service_host
 
     def _requirement(self, unit: Unit, before: Value) -> Iterator[Entry]:
         target, key = unit
@@ -149,13 +148,13 @@ class _GoingBack:
 
     def _flavor(self, target: Object) -> str:
         """A unique name of a flavor: its ID if the name is another flavor's ID."""
-        ids = {body["id"] for body in self._states.found.flavors}
+        ids = {body["id"] for body in self._found.flavors}
         return target.id if target.name in ids else target.name
 
     def _metadata(self, unit: Unit, before: Value) -> Iterator[Entry]:
         target, key = unit
-        collation = self._states.found.collation
-        hosts = self._states.of(target).hosts
+        collation = self._found.collation
+        hosts = self._found.state(target).hosts
         if any(key == ZONE_KEY and self._is_kept_out(target.id, h) for h in hosts):
             self.left.append(unit)
         elif key == ZONE_KEY and before is not None and is_zone(before):
@@ -172,10 +171,10 @@ class _GoingBack:
     def _isolation(self, unit: Unit, before: Value) -> Iterator[Entry]:
         """An aggregate's isolation; a partial one can't be restored."""
         target, key = unit
-        found = self._states.found
+        found = self._found
         name = trait_in(key, found.collation)
         if before is not None:
-            body = self._states.aggregates[target.id]
+            body = self._found.aggregate_of_id[target.id]
             is_isolated = name in isolated_by(body["metadata"], found.collation)
             if not is_isolated or found.lacking(body, name):
                 self.left.append(unit)
@@ -184,7 +183,7 @@ class _GoingBack:
 
     def _projects(self, target: Object) -> Iterator[Entry]:
         """An aggregate's projects; a value may look like a name."""
-        now = self._states.of(target).keys
+        now = self._found.state(target).keys
         every = projects_in({k: str(v) for k, v in now.items()})
         changed = {
             **now,

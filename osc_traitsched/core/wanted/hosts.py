@@ -5,10 +5,12 @@ from __future__ import annotations
 import dataclasses
 import fnmatch
 import functools
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.cloud_model import CloudModel
+from osc_traitsched.core.change.model import Object, ObjectKind, State, Value
+from osc_traitsched.core.change.traits import present, traits_found
 from osc_traitsched.core.errors import BadQuestion, TraitSchedError
 from osc_traitsched.core.inventory.metadata import Collation
 from osc_traitsched.core.inventory.selection import Selected, Selectors, select
@@ -22,6 +24,7 @@ from osc_traitsched.core.wanted.model import (
     Group,
     Source,
     Text,
+    Unit,
     is_name,
 )
 from osc_traitsched.text import listed, quoted
@@ -93,9 +96,66 @@ class FoundCloud(CloudModel):
         )
 
     @functools.cached_property
+    def flavor_of_id(self) -> Mapping[str, Body]:
+        """Flavors by ID."""
+        return {body["id"]: body for body in self.flavors}
+
+    @functools.cached_property
+    def image_of_id(self) -> Mapping[str, Body]:
+        """Images that lines may name, by ID."""
+        return {body["id"]: body for body in self.images}
+
+    @functools.cached_property
+    def _states(self) -> dict[Object, State]:
+        return {}
+
+    def state(self, target: Object) -> State:
+        """An object's state; empty if it does not exist yet."""
+        if target not in self._states:
+            self._states[target] = STATES[target.kind](self, target.id)
+        return self._states[target]
+
+    def value(self, unit: Unit) -> Value:
+        """The current value of a unit; None if missing."""
+        target, key = unit
+        return self.state(target).keys.get(key)
+
+    @functools.cached_property
     def find_aggregate(self) -> Mapping[str, Body]:
         """Nova's aggregates by name; names are unique."""
         return {body["name"]: body for body in self.aggregates}
+
+
+def _provider_traits(cloud: FoundCloud, uuid: str) -> State:
+    holding = cloud.holdings.get(uuid)
+    return traits_found(holding) if holding else State({})
+
+
+def _metadata(cloud: FoundCloud, identity: str) -> State:
+    body = cloud.aggregate_of_id.get(identity, {"metadata": {}, "hosts": ()})
+    return State(body["metadata"], hosts=frozenset(body["hosts"]))
+
+
+def _hosts(cloud: FoundCloud, identity: str) -> State:
+    hosts = _metadata(cloud, identity).hosts
+    return State(present(hosts), hosts=hosts)
+
+
+#: How the current state of each kind of object is read, by its ID.
+STATES: Mapping[ObjectKind, Callable[[FoundCloud, str], State]] = {
+    ObjectKind.TRAIT: lambda cloud, name: State(present({name} & cloud.traits)),
+    ObjectKind.PROVIDER_TRAITS: _provider_traits,
+    ObjectKind.PROVIDER_AGGREGATES: lambda cloud, uuid: State(
+        present(each for each, members in cloud.inside.items() if uuid in members)
+    ),
+    ObjectKind.FLAVOR: lambda cloud, identity: State(
+        cloud.flavor_of_id[identity].get("extra_specs") or {}
+    ),
+    ObjectKind.IMAGE: lambda cloud, identity: State(cloud.image_of_id[identity]),
+    ObjectKind.AGGREGATE: _metadata,
+    ObjectKind.NEW_AGGREGATE: _metadata,
+    ObjectKind.AGGREGATE_HOSTS: _hosts,
+}
 
 
 # The hosts and providers that lines name.

@@ -12,11 +12,9 @@ from osc_traitsched.core.change.model import (
     ObjectKind,
     Outcome,
     Plan,
-    State,
     Status,
     Value,
 )
-from osc_traitsched.core.change.traits import present, traits_found
 from osc_traitsched.core.errors import (
     AnswerIsNo,
     CloudBroke,
@@ -82,80 +80,24 @@ class Draft:
 
 def draft(claims: Claims, found: FoundCloud) -> Draft:
     """Changes that give all units their claimed values."""
-    states = States(found)
     differing = {
         unit: claim
         for unit, claim in claims.units.items()
-        if states.value(unit) != claim.value
+        if found.value(unit) != claim.value
     }
     changes: dict[tuple[Object, str], dict[str, Value]] = {}
     for (target, key), claim in differing.items():
-        # Nova adds and removes hosts one at a time.
-        part = key if target.kind is ObjectKind.AGGREGATE_HOSTS else ""
+        part = key if target.kind.is_by_key else ""
         changes.setdefault((target, part), {})[key] = claim.value
     by_name = sorted(changes, key=lambda each: (each[0].name, each[1]))
-    every = (Change(each[0], states.of(each[0]), changes[each]) for each in by_name)
+    every = (Change(each[0], found.state(each[0]), changes[each]) for each in by_name)
     checked = (with_problem(each, found) for each in every)
-    held = sum(states.value(unit) != claim.value for unit, claim in claims.held.items())
+    held = sum(found.value(unit) != claim.value for unit, claim in claims.held.items())
     as_wanted = len(claims.units) - len(differing)
     return Draft(tuple(checked), differing, as_wanted, held)
 
 
-class States:
-    """The current state of each object."""
-
-    def __init__(self, found: FoundCloud) -> None:
-        self.found = found
-        self._flavors = {body["id"]: body for body in found.flavors}
-        self._images = {body["id"]: body for body in found.images}
-        self.aggregates = {str(body["id"]): body for body in found.aggregates}
-        self._known: dict[Object, State] = {}
-
-    def value(self, unit: Unit) -> Value:
-        """The current value of a unit; None if missing."""
-        target, key = unit
-        return self.of(target).keys.get(key)
-
-    def of(self, target: Object) -> State:
-        """An object's state; empty if it does not exist yet."""
-        if target not in self._known:
-            self._known[target] = self._state(target)
-        return self._known[target]
-
-    def _state(self, target: Object) -> State:
-        kind, identity = target.kind, target.id
-        if kind is ObjectKind.TRAIT:
-            return State(present({identity} & self.found.traits))
-        if kind is ObjectKind.PROVIDER_TRAITS:
-            holding = self.found.holdings.get(identity)
-            return traits_found(holding) if holding else State({})
-        if kind is ObjectKind.PROVIDER_AGGREGATES:
-            inside = (u for u, m in self.found.inside.items() if identity in m)
-            return State(present(inside))
-        if kind is ObjectKind.FLAVOR:
-            return State(self._flavors[identity].get("extra_specs") or {})
-        if kind is ObjectKind.IMAGE:
-            return State(self._images[identity])
-        body = self.aggregates.get(identity)
-        if body is None:
-            return State({})
-        hosts = frozenset(body["hosts"])
-        is_hosts = kind is ObjectKind.AGGREGATE_HOSTS
-        return State(present(hosts) if is_hosts else body["metadata"], hosts=hosts)
-
-
 # The rows of a plan, one for each unit.
-
-
-_STEPS = {
-    ObjectKind.TRAIT: "trait",
-    ObjectKind.NEW_AGGREGATE: "aggregate",
-    ObjectKind.PROVIDER_AGGREGATES: "mirror",
-    ObjectKind.AGGREGATE_HOSTS: "member",
-    ObjectKind.FLAVOR: "flavor",
-    ObjectKind.IMAGE: "image",
-    ObjectKind.AGGREGATE: "aggregate",
-}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -220,7 +162,7 @@ def _what(before: Value, after: Value) -> str:
 def _step(change: Change, found: FoundCloud) -> str:
     target = change.object
     if target.kind is not ObjectKind.PROVIDER_TRAITS:
-        return _STEPS[target.kind]
+        return target.kind.step
     provider = found.snapshot.by_uuid.get(target.id)
     # A host without a provider counts as a host; a sharing root does not.
     is_host = provider is None or found.snapshot.is_host(provider)

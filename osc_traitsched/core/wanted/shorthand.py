@@ -27,22 +27,6 @@ from osc_traitsched.core.wanted.model import Part, Unit, Wanted
 from osc_traitsched.core.wanted.units import FORBIDDEN, pairs_of
 from osc_traitsched.text import listed, quoted
 
-#: The order of rows.
-CLOSING = (
-    ObjectKind.TRAIT,
-    ObjectKind.PROVIDER_TRAITS,
-    ObjectKind.PROVIDER_AGGREGATES,
-    ObjectKind.FLAVOR,
-    ObjectKind.IMAGE,
-    ObjectKind.AGGREGATE,
-)
-OPENING = (
-    ObjectKind.AGGREGATE,
-    ObjectKind.FLAVOR,
-    ObjectKind.IMAGE,
-    ObjectKind.PROVIDER_TRAITS,
-)
-
 _RELEASED = {
     ObjectKind.FLAVOR: Part.FLAVOR_REQUIRES,
     ObjectKind.IMAGE: Part.IMAGE_REQUIRES,
@@ -54,13 +38,13 @@ _RELEASED = {
 class Shorthand:
     """The wanted state of a command.
 
-    :ivar order: kinds of objects in the order of the rows
     :ivar named: objects that always get a row, with the traits that they keep
+    :ivar is_opening: rows are in the order of removals
     """
 
     wanted: Wanted
-    order: tuple[ObjectKind, ...]
     named: tuple[Change, ...] = ()
+    is_opening: bool = False
 
     def rows(
         self, outcomes: Iterable[Outcome], units: Iterable[Unit]
@@ -82,9 +66,10 @@ class Shorthand:
                 for outcome in found.get(_mark(named.object), [_unchanged(named)])
             ]
 
-        def place(outcome: Outcome) -> tuple[int, str]:
-            target = outcome.change.object
-            return self.order.index(target.kind), target.name
+        def place(outcome: Outcome) -> tuple[int, str, str]:
+            kind = outcome.change.object.kind
+            phase = kind.removing if self.is_opening else kind.adding
+            return phase, kind.step, outcome.change.object.name
 
         return tuple(sorted(itertools.chain(*found.values()), key=place))
 
@@ -119,7 +104,7 @@ def isolate(
         entries += (entry(Part.FLAVOR_REQUIRES, body["id"], name) for name in traits)
     for body in images:
         entries += (entry(Part.IMAGE_REQUIRES, body["id"], name) for name in traits)
-    return Shorthand(Wanted(tuple(entries)), CLOSING)
+    return Shorthand(Wanted(tuple(entries)))
 
 
 def unisolate(aggregate: Body, traits: Iterable[str]) -> Shorthand:
@@ -128,7 +113,8 @@ def unisolate(aggregate: Body, traits: Iterable[str]) -> Shorthand:
     entries = (
         entry(Part.ISOLATION, aggregate["name"], name, absent=True) for name in traits
     )
-    return Shorthand(Wanted(tuple(entries)), OPENING, (Change(target, State({}), {}),))
+    named = (Change(target, State({}), {}),)
+    return Shorthand(Wanted(tuple(entries)), named, is_opening=True)
 
 
 def with_removal(
@@ -265,18 +251,6 @@ def _others(aggregate: Body, aggregates: Iterable[Body]) -> Iterator[Body]:
 # A trait everywhere, and a host like another one.
 
 
-#: The order of rows.
-EVERYWHERE = (
-    ObjectKind.TRAIT,
-    ObjectKind.PROVIDER_TRAITS,
-    ObjectKind.PROVIDER_AGGREGATES,
-    ObjectKind.AGGREGATE_HOSTS,
-    ObjectKind.FLAVOR,
-    ObjectKind.IMAGE,
-    ObjectKind.AGGREGATE,
-)
-
-
 def replaced(
     old: str, new: str | None, found: FoundCloud, images: Iterable[Body]
 ) -> Shorthand:
@@ -311,7 +285,7 @@ def replaced(
         entries.append(entry(part, of, old, absent=True))
         if new is not None:
             entries.append(entry(part, of, new))
-    return Shorthand(Wanted(tuple(entries)), EVERYWHERE)
+    return Shorthand(Wanted(tuple(entries)))
 
 
 _OF_FLAVORS = {REQUIRED: Part.FLAVOR_REQUIRES, FORBIDDEN: Part.FLAVOR_FORBIDS}
@@ -329,4 +303,4 @@ def like(
         entry(Part.TRAIT_PROVIDERS, name, uuid) for name in traits for uuid in providers
     )
     joined = (entry(Part.MEMBERS, aggregate, host) for aggregate, host in members)
-    return Shorthand(Wanted((*given, *joined)), EVERYWHERE)
+    return Shorthand(Wanted((*given, *joined)))

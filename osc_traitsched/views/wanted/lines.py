@@ -205,7 +205,9 @@ def _runs(plan_rows: Iterable[Row], found: FoundCloud) -> list[_Run]:
 
 
 def _line(row: Row, found: FoundCloud) -> tuple[_Line, str]:
-    start = f"{SIGNS[row.change]} {_object(row)} "
+    kind = row.outcome.change.object.kind
+    subject = row.step if row.step == "provider" else kind.subject
+    start = f"{SIGNS[row.change]} {subject} "
     path = row.claim.place.path
     is_fine = row.outcome.status in _FINE
     note = detail(row, found)
@@ -221,10 +223,6 @@ def _line(row: Row, found: FoundCloud) -> tuple[_Line, str]:
         return _Line(phase, before, "", path, note, status), row.key
     after = f"  {visible(_what(row))}"
     return _Line(phase, start, after, path, note, status), row.object
-
-
-def _object(row: Row) -> str:
-    return {"member": "aggregate", "mirror": "host"}.get(row.step, row.step)
 
 
 def _what(row: Row) -> str:

@@ -162,7 +162,7 @@ def test_what_ends_a_requirement_is_another_value_as_nova_compares_it(
 ):
     changed = Object(kind, "i", "as the file calls it")
     change = Change(changed, State({"trait:X": "required"}), {"trait:X": after})
-    requirers = {"X": (traits.Requirer(kind.value, "a name", "trait:X", "i"),)}
+    requirers = {"X": (traits.Requirer(kind.noun, "a name", "trait:X", "i"),)}
     left = {} if is_released else requirers
     assert traits.not_released(requirers, [foreseen(change)]) == left
     assert traits.not_released(requirers, [not_done(change)]) == requirers
