@@ -11,7 +11,7 @@ from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.commands.isolation import ShorthandWriter
 from osc_traitsched.core.change import effects, traits
 from osc_traitsched.core.errors import BadUsage
-from osc_traitsched.views import isolation, problems, results
+from osc_traitsched.views import problems, results
 from osc_traitsched.views.listing import Table
 
 # openstack trait-sched add.
@@ -84,13 +84,14 @@ class AddTraits(ShorthandWriter):
             args,
             lambda: results.left(*trait_changes.left_of_traits(cloud, todo.plan)),
         )
-        return results.added(self.conclude(found, args, self.then(found)))
+        outcomes = self.conclude(found, args, self.then(found))
+        return results.rows(results.ADDED, outcomes)
 
     def _like(self, args: argparse.Namespace) -> Table:
         """Give hosts what a peer has."""
         if args.create:
             raise BadUsage("--create goes without --like")
-        arguments.check_columns(args, isolation.COLUMNS)
+        arguments.check_columns(args, results.STEPS)
         # Every word is a host.
         args.hosts = [*args.hosts, *args.traits]
         args.undo = None
@@ -162,7 +163,7 @@ class RemoveTraits(write_args.Writer):
             {key for each in outcomes for key in each.removed}
         ):
             base.LOG.warning("%s", line)
-        return results.removed(outcomes, todo.lets_in)
+        return results.rows(results.REMOVED, outcomes, todo.lets_in)
 
 
 def _warn(

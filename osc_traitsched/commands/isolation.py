@@ -97,7 +97,7 @@ class ShorthandWriter(write_args.Writer):
             return results.left(len(units), len(todo.units))
 
         self.look_again(todo.plan, args, left)
-        return words.rows(outcomes, todo.lets_in)
+        return results.rows(results.STEPS, outcomes, todo.lets_in)
 
 
 # openstack trait-sched isolate.
@@ -133,7 +133,7 @@ class IsolateAggregate(ShorthandWriter):
         """Plan, look ahead, and write or show."""
         names = trait.parse(args.traits)
         write_args.check(args)
-        arguments.check_columns(args, words.COLUMNS)
+        arguments.check_columns(args, results.STEPS)
         cloud = self.cloud()
         sources = scheduler_args.sources(args, self.app)
         assumed = settings.of_cloud(cloud, sources)
@@ -189,7 +189,7 @@ class UnisolateAggregate(ShorthandWriter):
         """Plan, look ahead, and write or show."""
         given = trait.parse(args.traits)
         write_args.check(args)
-        arguments.check_columns(args, words.COLUMNS)
+        arguments.check_columns(args, results.STEPS)
         if args.all_images and not args.remove_traits:
             raise BadUsage("--all-images goes with --remove-traits")
         cloud = self.cloud()

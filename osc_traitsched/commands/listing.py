@@ -148,7 +148,7 @@ class RepairMirror(write_args.Writer):
     def take_action(self, args: argparse.Namespace) -> Table:
         """Plan, and write or show."""
         write_args.check(args)
-        arguments.check_columns(args, results.COLUMNS)
+        arguments.check_columns(args, results.REPAIRED)
         cloud = self.cloud()
         todo = app.plan_repair(cloud)
         if todo.snapshot.unlisted:
@@ -158,7 +158,8 @@ class RepairMirror(write_args.Writer):
         self.look_again(
             todo.plan, args, lambda: results.left(*app.left_to_repair(cloud))
         )
-        return results.rows(self.conclude(found, args), todo.snapshot)
+        names = {each.uuid: each.name for each in todo.snapshot.nova.aggregates}
+        return results.rows(results.REPAIRED, self.conclude(found, args), names=names)
 
     def produce_output(
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any

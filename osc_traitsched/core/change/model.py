@@ -214,28 +214,6 @@ class State:
     hosts: frozenset[str] = frozenset()
 
 
-class Reason(enum.Enum):
-    """Why a trait stays where it could have been removed."""
-
-    #: It says what the host is, whatever aggregate the host is in.
-    STANDARD = "standard"
-    #: Another aggregate is isolated by it.
-    OTHER_AGGREGATE = "other aggregate"
-    #: Hosts outside the aggregate have it, too.
-    OTHER_HOSTS = "other hosts"
-    #: The image is another project's.
-    OTHER_PROJECT = "other project"
-
-
-@dataclasses.dataclass(frozen=True)
-class Kept:
-    """A trait that stays, and why; with the aggregates or providers that need it."""
-
-    trait: str
-    reason: Reason
-    names: tuple[str, ...] = ()
-
-
 @dataclasses.dataclass(frozen=True)
 class Change:
     """New values for some keys of one object.
@@ -243,7 +221,7 @@ class Change:
     :ivar found: the object as it was read
     :ivar after: keys with new values; unchanged keys are in it, so that a change by
         others is noticed
-    :ivar kept: what could have been removed and stays
+    :ivar kept: sentences on traits that could have been removed and stay
     :ivar problem: why it can't be made
     :ivar blocked: an earlier one of the same aggregate or trait is known to fail
     :ivar phase: the number of its phase
@@ -254,7 +232,7 @@ class Change:
     object: Object
     found: State
     after: Keys
-    kept: tuple[Kept, ...] = ()
+    kept: tuple[str, ...] = ()
     problem: TraitSchedError | None = None
     blocked: bool = False
     phase: int = 0

@@ -9,7 +9,6 @@ from osc_traitsched.core import errors
 from osc_traitsched.core.change.model import (
     PRESENT,
     Change,
-    Kept,
     Keys,
     Object,
     ObjectKind,
@@ -48,13 +47,15 @@ def new_trait(name: str, exists: bool) -> Change:
     return Change(Object(ObjectKind.TRAIT, name, name), found, present([name]))
 
 
-def trait_change(
-    host: str, held: Holding, after: Keys, kept: tuple[Kept, ...] = ()
-) -> Change:
-    """A change of a provider's traits; ``host`` is its host's name."""
-    provider = held.provider
-    named = Object(ObjectKind.PROVIDER_TRAITS, provider.uuid, provider.name, host)
-    return Change(named, traits_found(held), after, kept=kept)
+def provider_object(snapshot: Snapshot, provider: Provider) -> Object:
+    """A provider's traits as an object to change."""
+    host = snapshot.host_name(provider)
+    return Object(ObjectKind.PROVIDER_TRAITS, provider.uuid, provider.name, host)
+
+
+def unprovided_object(host: str) -> Object:
+    """The traits of a host without a provider: they can't be changed."""
+    return Object(ObjectKind.PROVIDER_TRAITS, "", host, host)
 
 
 def traits_found(held: Holding) -> State:
@@ -72,8 +73,8 @@ def aggregate_change(
 
 def without_provider(host: str, after: Mapping[str, str | None]) -> Change:
     """Return what can't be changed: Placement has no provider for the host."""
-    named = Object(ObjectKind.PROVIDER_TRAITS, "", host, host)
-    return Change(named, State({}), after, problem=NoProvider(host))
+    problem = NoProvider(host)
+    return Change(unprovided_object(host), State({}), after, problem=problem)
 
 
 # Placement's aggregates, synced to Nova's host aggregates.
@@ -127,9 +128,9 @@ def remove_plan(names: Iterable[str], targets: Targets) -> Plan:
 
 
 def _changes(targets: Targets, after: Keys) -> Iterable[Change]:
-    snapshot = targets.snapshot
     for held in targets.held:
-        yield trait_change(snapshot.host_name(held.provider), held, after)
+        target = provider_object(targets.snapshot, held.provider)
+        yield Change(target, traits_found(held), after)
     for host in targets.without_provider:
         yield without_provider(host, after)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.model import PRESENT, Object, ObjectKind
+from osc_traitsched.core.change.traits import provider_object, unprovided_object
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.metadata import (
     REQUIRED,
@@ -57,12 +58,6 @@ def claims_of(wanted: Wanted, found: FoundCloud, hosts: Hosts) -> Claims:
 def _sorted(mistakes: Iterable[EntryError]) -> list[EntryError]:
     found = {(each.place, str(each.error)): each for each in mistakes}
     return sorted(found.values(), key=lambda w: (w.place.path, w.place.line))
-
-
-def provider_object(found: FoundCloud, provider: Provider) -> Object:
-    """A provider's traits as an object to change."""
-    host = found.snapshot.host_name(provider)
-    return Object(ObjectKind.PROVIDER_TRAITS, provider.uuid, provider.name, host)
 
 
 @dataclasses.dataclass
@@ -130,12 +125,12 @@ class _Claiming:
         self.mistakes.append(EntryError(name.place, error))
 
     def _trait(self, provider: Provider, name: str, claim: Claim) -> None:
-        unit = provider_object(self.found, provider), name
+        unit = provider_object(self.found.snapshot, provider), name
         self.claims.add(unit, claim, provider.root in self._held_roots)
 
     def _without(self, host: str, name: str, text: Text) -> None:
         """Claim a trait for a host without a provider; its row gets a problem."""
-        unit = Object(ObjectKind.PROVIDER_TRAITS, "", host, host), name
+        unit = unprovided_object(host), name
         self.claims.add(unit, Claim(PRESENT, text.place), host in self._held_hosts)
 
     def rest_of_traits(self) -> None:
@@ -151,7 +146,7 @@ class _Claiming:
                 self.mistakes += leaving_nobody(only, name in given, self.hosts)
                 for holder in sorted(self.found.holders.get(name, ())):
                     provider = self.found.holdings[holder].provider
-                    unit = provider_object(self.found, provider), name
+                    unit = provider_object(self.found.snapshot, provider), name
                     is_left = provider.root in left
                     self.claims.add_rest([unit], only.of.place, is_left)
 

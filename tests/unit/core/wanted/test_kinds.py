@@ -21,7 +21,7 @@ from osc_traitsched.core.wanted.export import undo_of
 from osc_traitsched.core.wanted.hosts import FoundCloud
 from osc_traitsched.core.wanted.model import Claim, Claims, Place
 from osc_traitsched.core.wanted.planner import draft, rows_of
-from osc_traitsched.views import isolation
+from osc_traitsched.views import results
 from osc_traitsched.views.wanted import lines, prose
 
 RATIO = ObjectKind(
@@ -72,7 +72,7 @@ def test_a_made_up_kind_is_planned_in_its_phase_and_said_in_its_words(sketch):
     (row,) = rows_of(outcomes, claims, CLOUD)
     assert (row.change, row.step, row.before, row.after) == ("set", "ratio", "4", "8")
     assert list(lines.lines([row], CLOUD)) == ["~ ratio cmp01  VCPU 4 -> 8  (w.yaml:3)"]
-    _, (cells,) = isolation.rows(outcomes, {})
+    _, (cells,) = results.rows(results.STEPS, outcomes)
     assert cells == ("ratio", "cmp01", "would change", "with VCPU=8", "")
     assert "ratio VCPU of 'cmp01' (w.yaml:3)" in prose.differs_again(claims)
 
