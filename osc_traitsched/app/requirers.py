@@ -18,10 +18,8 @@ from osc_traitsched.core.change.model import Plan, foreseen_outcomes
 from osc_traitsched.core.change.traits import (
     LastHolder,
     Requirer,
-    blocking,
-    coming_to_require,
-    not_released,
     orphaned_traits,
+    requiring_after,
 )
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.snapshot import Snapshot
@@ -61,22 +59,21 @@ def check_requirers(
         )
 
     try:
-        known = not_released(topology.requirers(cloud, orphaned), outcomes)
+        before = topology.requirers(cloud, orphaned)
         is_whole = lookup.lists_private_flavors(cloud)
     except errors.CloudBroke as exc:
         refuse(exc)
         return ()
-    coming = coming_to_require(outcomes, orphaned)
-    found = {
-        name: (*known.get(name, ()), *coming.get(name, ()))
-        for name in orphaned
-        if name in known or name in coming
+    after = requiring_after(before, outcomes, orphaned)
+    blocking = {
+        name: tuple(each for each in requirers if not each.is_any_users)
+        for name, requirers in after.items()
     }
-    if left := blocking(found):
-        against.append(LastHolder(left))
+    if any(blocking.values()):
+        against.append(LastHolder({n: each for n, each in blocking.items() if each}))
     elif not is_whole:
         refuse(errors.Hidden("compute", "hides private flavors of other projects"))
-    return tuple(r for each in found.values() for r in each if r.is_any_users)
+    return tuple(r for each in after.values() for r in each if r.is_any_users)
 
 
 # Effects of a plan on existing servers.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 
 from osc_traitsched.app import settings, trait_changes
 from osc_traitsched.app.wanted import shorthand
@@ -78,13 +79,8 @@ class AddTraits(ShorthandWriter):
         write_args.refuse(todo.refusals, args.force)
         if args.dry_run and todo.creates:
             base.LOG.warning("%s", problems.would_create(todo.creates))
-        found = self.execute(cloud, todo.plan, args)
-        self.look_again(
-            todo.plan,
-            args,
-            lambda: results.left(*trait_changes.left_of_traits(cloud, todo.plan)),
-        )
-        outcomes = self.conclude(found, args, self.then(found))
+        left = functools.partial(trait_changes.left_of_traits, cloud, todo.plan)
+        outcomes = self.carry_out(cloud, todo.plan, args, left)
         return results.rows(results.ADDED, outcomes)
 
     def _like(self, args: argparse.Namespace) -> Table:
@@ -152,13 +148,8 @@ class RemoveTraits(write_args.Writer):
             self.exit_code = ExitCode.REFUSED
             return columns, requirers
         write_args.refuse(todo.refusals, args.force)
-        found = self.execute(cloud, todo.plan, args)
-        self.look_again(
-            todo.plan,
-            args,
-            lambda: results.left(*trait_changes.left_of_traits(cloud, todo.plan)),
-        )
-        outcomes = self.conclude(found, args, self.then(found))
+        left = functools.partial(trait_changes.left_of_traits, cloud, todo.plan)
+        outcomes = self.carry_out(cloud, todo.plan, args, left)
         if line := traits.may_return(
             {key for each in outcomes for key in each.removed}
         ):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -154,12 +155,10 @@ class RepairMirror(write_args.Writer):
         if todo.snapshot.unlisted:
             base.LOG.warning("%s", terminal.unlisted(todo.snapshot))
         self.nothing = results.nothing(todo.snapshot)
-        found = self.execute(cloud, todo.plan, args)
-        self.look_again(
-            todo.plan, args, lambda: results.left(*app.left_to_repair(cloud))
-        )
+        left = functools.partial(app.left_to_repair, cloud)
+        outcomes = self.carry_out(cloud, todo.plan, args, left)
         names = {each.uuid: each.name for each in todo.snapshot.nova.aggregates}
-        return results.rows(results.REPAIRED, self.conclude(found, args), names=names)
+        return results.rows(results.REPAIRED, outcomes, names=names)
 
     def produce_output(
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any

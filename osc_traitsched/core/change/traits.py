@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.model import (
@@ -211,44 +211,29 @@ class Requirer:
 Requirers = Mapping[str, tuple[Requirer, ...]]
 
 
-def blocking(requirers: Requirers) -> dict[str, tuple[Requirer, ...]]:
-    """Return, trait by trait, what the trait has to stay for."""
-    found = {
-        name: tuple(each for each in requiring if not each.is_any_users)
-        for name, requiring in requirers.items()
+def requiring_after(
+    before: Requirers, outcomes: Iterable[Outcome], names: Iterable[str]
+) -> Requirers:
+    """What requires each trait after a plan; traits that nothing requires are left out.
+
+    :param before: what requires the traits now
+    """
+    after = {
+        name: {(each.kind, each.id, each.key): each for each in before.get(name, ())}
+        for name in names
     }
-    return {name: requiring for name, requiring in found.items() if requiring}
-
-
-def not_released(requirers: Requirers, outcomes: Iterable[Outcome]) -> Requirers:
-    """Return, trait by trait, what continues to require it."""
-    released = {
-        (each.change.object.kind.noun, each.change.object.id, key)
-        for each in outcomes
-        for key in each.added | each.removed
-        if _required_trait(each, key) is None
-    }
-    left = {
-        name: tuple(r for r in each if (r.kind, r.id, r.key) not in released)
-        for name, each in requirers.items()
-    }
-    return {name: each for name, each in left.items() if each}
-
-
-def coming_to_require(outcomes: Iterable[Outcome], names: Iterable[str]) -> Requirers:
-    """The objects that require each trait only after a plan."""
-    coming = [pair for outcome in outcomes for pair in _required_anew(outcome)]
-    found = {name: tuple(r for which, r in coming if which == name) for name in names}
-    return {name: each for name, each in found.items() if each}
-
-
-def _required_anew(outcome: Outcome) -> Iterator[tuple[str, Requirer]]:
-    """Yield the traits that an object now requires, each with its key."""
-    owner = outcome.change.object
-    for key in outcome.added if not owner.kind.has_names else ():
-        name = _required_trait(outcome, key)
-        if name is not None:
-            yield name, Requirer(owner.kind.noun, owner.name, key, owner.id)
+    for outcome in outcomes:
+        owner = outcome.change.object
+        for key in outcome.added | outcome.removed if not owner.kind.has_names else ():
+            required = _required_trait(outcome, key)
+            unit = owner.kind.noun, owner.id, key
+            for name, requiring in after.items():
+                if name == required:
+                    anew = Requirer(owner.kind.noun, owner.name, key, owner.id)
+                    requiring.setdefault(unit, anew)
+                else:
+                    requiring.pop(unit, None)
+    return {name: tuple(each.values()) for name, each in after.items() if each}
 
 
 def _required_trait(outcome: Outcome, key: str) -> str | None:

@@ -38,6 +38,14 @@ from osc_traitsched.core.wanted.model import (
 from osc_traitsched.core.wanted.units import FORBIDDEN
 from osc_traitsched.text import listed, quoted, visible
 
+#: What the value of a key of a flavor or an image says, as a file has it.
+OF_FLAVORS: Mapping[Value, Part] = {
+    REQUIRED: Part.FLAVOR_REQUIRES,
+    FORBIDDEN: Part.FLAVOR_FORBIDS,
+}
+OF_IMAGES: Mapping[Value, Part] = {REQUIRED: Part.IMAGE_REQUIRES}
+
+
 # Undo: entries for the units of a plan.
 
 
@@ -137,19 +145,13 @@ class _GoingBack:
         target, key = unit
         name = key.partition(":")[2]
         says = self._claims[unit].value if before is None else before
-        if target.kind is ObjectKind.IMAGE and says == REQUIRED:
-            yield entry(Part.IMAGE_REQUIRES, target.id, name, before is None)
-        elif target.kind is ObjectKind.FLAVOR and says in (REQUIRED, FORBIDDEN):
-            is_required = says == REQUIRED
-            part = Part.FLAVOR_REQUIRES if is_required else Part.FLAVOR_FORBIDS
-            yield entry(part, self._flavor(target), name, before is None)
-        else:
+        part = (OF_IMAGES if target.kind is ObjectKind.IMAGE else OF_FLAVORS).get(says)
+        if part is None:
             self.left.append(unit)
-
-    def _flavor(self, target: Object) -> str:
-        """A unique name of a flavor: its ID if the name is another flavor's ID."""
-        ids = {body["id"] for body in self._found.flavors}
-        return target.id if target.name in ids else target.name
+        elif part is Part.IMAGE_REQUIRES or target.name in self._found.flavor_of_id:
+            yield entry(part, target.id, name, before is None)
+        else:
+            yield entry(part, target.name, name, before is None)
 
     def _metadata(self, unit: Unit, before: Value) -> Iterator[Entry]:
         target, key = unit
@@ -284,14 +286,13 @@ class _Exporting:
 
     def flavors(self) -> Iterator[Entry]:
         """Yield the traits that flavors require and forbid."""
-        parts = {REQUIRED: Part.FLAVOR_REQUIRES, FORBIDDEN: Part.FLAVOR_FORBIDS}
-        ids = {body["id"] for body in self._found.flavors}
+        ids = self._found.flavor_of_id
         for body in self._found.flavors:
             name = body["id"] if body["name"] in ids else body["name"]
             specs = body.get("extra_specs") or {}
-            yield from self._keys("flavor", name, specs, parts)
+            yield from self._keys("flavor", name, specs, OF_FLAVORS)
             grouped = {key: v for key, v in sorted(specs.items()) if in_group(key)}
-            if pairs := [f"{k}={v}" for k, v in grouped.items() if v in parts]:
+            if pairs := [f"{k}={v}" for k, v in grouped.items() if v in OF_FLAVORS]:
                 self.unsaid.append(
                     f"flavor {quoted(name)} has {listed(map(visible, pairs))}, for a "
                     "numbered or named group, of which no file says anything"
@@ -303,16 +304,16 @@ class _Exporting:
         for body in self._found.images:
             is_only = body["name"] and names[body["name"]] == 1
             name = body["name"] if is_only else body["id"]
-            yield from self._keys("image", name, body, {REQUIRED: Part.IMAGE_REQUIRES})
+            yield from self._keys("image", name, body, OF_IMAGES)
 
     def _keys(
-        self, kind: str, name: str, pairs: Body, parts: Mapping[str, Part]
+        self, kind: str, name: str, pairs: Body, parts: Mapping[Value, Part]
     ) -> Iterator[Entry]:
         for key, value in sorted(pairs.items()):
             named = key.partition(":")[2]
             if key != key_of(named):
                 continue
-            part: Part | None = parts.get(_text(value))
+            part = parts.get(_text(value))
             if part is None:
                 pair = visible(f"{key}={value}")
                 ignored = f"has {pair}, a value that Nova ignores"

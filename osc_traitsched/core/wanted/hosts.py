@@ -178,25 +178,24 @@ class Hosts:
         self._snapshot = snapshot
         self._groups = {group.name.text: group for group in groups}
         self._inventory = inventory
-        self._found: dict[tuple[str, bool], Selected] = {}
-        self._services: dict[str, tuple[frozenset[str], list[str]]] = {}
-        self._patterns: dict[str, tuple[frozenset[str], list[str]]] = {}
-        self._known: dict[str, bool] = {}
+        # Each text is looked up once, wherever it stands.
+        self._find = functools.cache(self._selected)
+        self._service_hosts = functools.cache(self._of_nova)
+        self._patterns = functools.cache(self._written)
+        self._is_known = functools.cache(self._exists)
         self._by_label: dict[str, list[Provider]] = {}
         for host in snapshot.hosts:
             self._by_label.setdefault(host.name.partition(".")[0], []).append(host)
-        nova = snapshot.nova
-        self._service_hosts = (
-            {c.uuid: c.service_host for c in nova.computes} if nova else {}
-        )
+        computes = snapshot.nova.computes
+        self._service_of = {node.uuid: node.service_host for node in computes}
 
     def providers(self, text: Text) -> Selected:
         """Providers of hosts: by name, UUID, glob, or group."""
-        return self._once(text, is_host=True)
+        return self._find(text, is_host=True)
 
     def nested(self, text: Text) -> Selected:
         """Providers anywhere in a tree: by name, UUID, or glob over names."""
-        return self._once(text, is_host=False)
+        return self._find(text, is_host=False)
 
     def service_hosts(
         self, text: Text, among: Set[str] = frozenset()
@@ -205,9 +204,7 @@ class Hosts:
         there = self.named(text, among)
         if there and not self._is_known(text):
             return there
-        if text.text not in self._services:
-            self._services[text.text] = self._of_nova(self.providers(text))
-        found, without = self._services[text.text]
+        found, without = self._service_hosts(text)
         for name in without:
             reason = f"{quoted(name)} is no compute node of Nova's: no aggregate has it"
             self._wrong(text, BadQuestion(reason))
@@ -215,20 +212,15 @@ class Hosts:
 
     def named(self, text: Text, among: Set[str]) -> frozenset[str]:
         """The hosts of ``among`` that a text names exactly or by a glob."""
-        names, globs = self._once_written(text.text)
+        names, globs = self._patterns(text.text)
         matching = (h for glob in globs for h in among if fnmatch.fnmatchcase(h, glob))
         return names.intersection(among).union(matching)
 
-    def _of_nova(self, selected: Selected) -> tuple[frozenset[str], list[str]]:
-        hosts, known = set(selected.without_provider), self._service_hosts
-        hosts.update(known[p.uuid] for p in selected.providers if p.uuid in known)
-        without = [p.name for p in selected.providers if p.uuid not in known]
-        return frozenset(hosts), without
-
-    def _once_written(self, text: str) -> tuple[frozenset[str], list[str]]:
-        if text not in self._patterns:
-            self._patterns[text] = self._written(text)
-        return self._patterns[text]
+    def _of_nova(self, text: Text) -> tuple[frozenset[str], list[str]]:
+        selected, services = self.providers(text), self._service_of
+        hosts = {services[p.uuid] for p in selected.providers if p.uuid in services}
+        without = [p.name for p in selected.providers if p.uuid not in services]
+        return frozenset(hosts.union(selected.without_provider)), without
 
     def _written(self, text: str) -> tuple[frozenset[str], list[str]]:
         names = [text]
@@ -239,19 +231,14 @@ class Hosts:
         globs = [name for name in names if is_pattern(name)]
         return frozenset(names), globs
 
-    def _once(self, text: Text, is_host: bool) -> Selected:
-        key = (text.text, is_host)
-        if key not in self._found:
-            try:
-                found = self._host(text) if is_host else self._nested(text.text)
-                self._found[key] = found
-            except EntryError as exc:
-                self.mistakes.append(exc)
-                self._found[key] = _NONE
-            except TraitSchedError as exc:
-                self._wrong(text, exc)
-                self._found[key] = _NONE
-        return self._found[key]
+    def _selected(self, text: Text, is_host: bool) -> Selected:
+        try:
+            return self._host(text) if is_host else self._nested(text.text)
+        except EntryError as exc:
+            self.mistakes.append(exc)
+        except TraitSchedError as exc:
+            self._wrong(text, exc)
+        return _NONE
 
     def _wrong(self, text: Text, error: TraitSchedError) -> None:
         self.mistakes.append(EntryError(text.place, error))
@@ -270,15 +257,12 @@ class Hosts:
             raise errors.NothingMatches("host", pattern, near)
         return Selected(tuple(labelled))
 
-    def _is_known(self, text: Text) -> bool:
-        if text.text not in self._known:
-            try:
-                self._host(text)
-            except TraitSchedError:
-                self._known[text.text] = False
-            else:
-                self._known[text.text] = True
-        return self._known[text.text]
+    def _exists(self, text: Text) -> bool:
+        try:
+            self._host(text)
+        except TraitSchedError:
+            return False
+        return True
 
     def _is_whole(self, name: str) -> bool:
         snapshot = self._snapshot

@@ -19,7 +19,7 @@ from osc_traitsched.core.change.traits import provider_object
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.metadata import REQUIRED, isolated_by, key_of
 from osc_traitsched.core.nova.question import Body
-from osc_traitsched.core.wanted.export import entry
+from osc_traitsched.core.wanted.export import OF_FLAVORS, entry
 from osc_traitsched.core.wanted.hosts import FoundCloud
 from osc_traitsched.core.wanted.model import Part, Unit, Wanted
 from osc_traitsched.core.wanted.units import FORBIDDEN, pairs_of
@@ -253,14 +253,14 @@ def replaced(
     for body in found.flavors:
         specs = body.get("extra_specs") or {}
         value, other = specs.get(key_of(old)), specs.get(key_of(new or old))
-        if value not in _OF_FLAVORS:
+        if value not in OF_FLAVORS:
             continue
-        if other in _OF_FLAVORS and other != value:
+        if other in OF_FLAVORS and other != value:
             raise errors.BadUsage(
                 f"flavor {quoted(body['name'])} requires one of {old} and {new}, and "
                 "forbids the other: unset one first"
             )
-        places.append((_OF_FLAVORS[value], body["id"]))
+        places.append((OF_FLAVORS[value], body["id"]))
     places += ((Part.IMAGE_REQUIRES, body["id"]) for body in images)
     for body in found.aggregates:
         if old in isolated_by(body["metadata"], found.collation):
@@ -275,9 +275,6 @@ def replaced(
         if new is not None:
             entries.append(entry(part, of, new))
     return Shorthand(Wanted(tuple(entries)))
-
-
-_OF_FLAVORS = {REQUIRED: Part.FLAVOR_REQUIRES, FORBIDDEN: Part.FLAVOR_FORBIDS}
 
 
 def like(

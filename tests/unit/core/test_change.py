@@ -164,8 +164,8 @@ def test_what_ends_a_requirement_is_another_value_as_nova_compares_it(
     change = Change(changed, State({"trait:X": "required"}), {"trait:X": after})
     requirers = {"X": (traits.Requirer(kind.noun, "a name", "trait:X", "i"),)}
     left = {} if is_released else requirers
-    assert traits.not_released(requirers, [foreseen(change)]) == left
-    assert traits.not_released(requirers, [not_done(change)]) == requirers
+    assert traits.requiring_after(requirers, [foreseen(change)], "X") == left
+    assert traits.requiring_after(requirers, [not_done(change)], "X") == requirers
 
 
 def test_only_changes_are_reverted_and_not_what_stays():
