@@ -86,7 +86,7 @@ class ShorthandWriter(write_args.Writer):
         more = wanted.write_undo(args, todo)
         cloud, assumed = self.cloud(), todo.assumptions
         found = self.execute(cloud, todo.plan, args)
-        outcomes = shorthand.rows(found.outcomes, todo.units)
+        outcomes = shorthand.rows(found.outcomes, todo.claims.units)
         counted = dataclasses.replace(found, outcomes=outcomes)
         self.conclude(counted, args, f"{self.then(counted, again)}{more}")
         if args.formatter in base.FOR_PEOPLE:
@@ -94,7 +94,7 @@ class ShorthandWriter(write_args.Writer):
 
         def left() -> str:
             units = differing(cloud, shorthand.wanted, assumed)
-            return results.left(len(units), len(todo.units))
+            return results.left(len(units), len(todo.claims.units))
 
         self.look_again(todo.plan, args, left)
         return results.rows(results.STEPS, outcomes, todo.lets_in)

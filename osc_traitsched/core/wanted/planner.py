@@ -120,10 +120,9 @@ class Row:
     claim: Claim
     outcome: Outcome
 
-    @property
-    def identity(self) -> tuple[Value, ...]:
+    def identity(self, **changed: Value) -> tuple[Value, ...]:
         """Equal for the same row in another plan."""
-        return tuple(getattr(self, name) for name in IDENTITY)
+        return tuple(changed.get(name, getattr(self, name)) for name in IDENTITY)
 
 
 #: Columns that identify a row in another plan.
@@ -190,14 +189,16 @@ def not_reviewed(
     :param path: of the reviewed plan
     """
     agreed = {
-        _identity(each) for each in reviewed if each.get("status") not in _NOT_AGREED
+        tuple(row.get(name) for name in IDENTITY)
+        for row in reviewed
+        if row.get("status") not in _NOT_AGREED
     }
     missing = [
         f"{row.change} {row.step} {row.object} {row.key}"
         for row in rows
         if not row.outcome.is_off
-        and row.identity not in agreed
-        and not (row.step in _OF_AGGREGATES and _without_id(row) in agreed)
+        and row.identity() not in agreed
+        and not (row.step in _OF_AGGREGATES and row.identity(id=None) in agreed)
     ]
     if not missing:
         return None
@@ -206,14 +207,6 @@ def not_reviewed(
         f"nothing written: not in the reviewed {visible(path)}: {steps}; review a new "
         "plan"
     )
-
-
-def _identity(row: ReviewedRow) -> tuple[Value, ...]:
-    return tuple(row.get(name) for name in IDENTITY)
-
-
-def _without_id(row: Row) -> tuple[Value, ...]:
-    return tuple(None if name == "id" else getattr(row, name) for name in IDENTITY)
 
 
 # Zone changes that Nova rejects, found before they are tried.

@@ -39,13 +39,6 @@ from osc_traitsched.text import count, quoted, visible
 # Removals by ``only``, and their limit.
 
 
-#: A kind of objects, and the trait or the aggregate.
-_What = tuple[ObjectKind, str]
-
-#: Kinds whose units name the provider or the host that loses something.
-_TAKEN = (ObjectKind.PROVIDER_TRAITS, ObjectKind.AGGREGATE_HOSTS)
-
-
 def leaving_nobody(only: Only, names_any: bool, hosts: Hosts) -> Iterator[EntryError]:
     """Yield an ``only`` that removes all holders because a group is empty."""
     if not names_any and not hosts.mistakes:
@@ -60,50 +53,31 @@ def takes_most(
     claims: Mapping[Unit, Claim], found: FoundCloud
 ) -> Iterator[errors.AnswerIsNo]:
     """Yield each ``only`` that would remove more than half of the holders."""
-    rest: dict[tuple[_What, Place], set[str]] = {}
+    rest: dict[tuple[str, str, Place], tuple[set[str], Collection[str]]] = {}
     for (target, key), claim in claims.items():
-        is_trait = target.kind is ObjectKind.PROVIDER_TRAITS
-        what = target.kind, key if is_trait else target.name
-        losing = _losing(target, key, claim, found)
-        if claim.is_rest:
-            rest.setdefault((what, claim.place), set()).update(losing)
-    for (what, place), losers in rest.items():
-        having = _having(what, found)
-        if 2 * len(losers) > len(having):
-            taken = _taken(what, len(losers), len(having))
+        if not claim.is_rest:
+            continue
+        if target.kind is ObjectKind.PROVIDER_TRAITS:
+            noun, name, losing = "", key, {target.id}
+            having: Collection[str] = found.holders[key]
+        else:
+            body, name = found.find_aggregate[target.name], target.name
+            noun, losing, having = "host", {key}, body["hosts"]
+            if target.kind is ObjectKind.AGGREGATE:
+                # Several keys can name the same project.
+                noun, having = "project", projects_in(body["metadata"])
+                losing = {*without(body["metadata"].get(key), claim.value)}
+        rest.setdefault((noun, name, claim.place), (set(), having))[0].update(losing)
+    for (noun, name, place), (losers, having) in rest.items():
+        number, total = len(losers), len(having)
+        taken = f"{visible(name)} from {number} of {total} that have it"
+        if noun:
+            taken = f"{number} of {count(total, noun)} from aggregate {quoted(name)}"
+        if 2 * number > total:
             yield errors.AnswerIsNo(
                 f"nothing written: {visible(str(place))}: only would remove {taken}; "
                 "--force overrides this"
             )
-
-
-def _taken(what: _What, losers: int, having: int) -> str:
-    kind, name = what
-    if kind is ObjectKind.PROVIDER_TRAITS:
-        return f"{visible(name)} from {losers} of {having} that have it"
-    noun = "host" if kind is ObjectKind.AGGREGATE_HOSTS else "project"
-    return f"{losers} of {count(having, noun)} from aggregate {quoted(name)}"
-
-
-def _losing(
-    target: Object, key: str, claim: Claim, found: FoundCloud
-) -> frozenset[str]:
-    if target.kind is ObjectKind.AGGREGATE and key.startswith(TENANT_KEY):
-        # Several keys can name the same project.
-        body = found.find_aggregate.get(target.name, {})
-        return without(body.get("metadata", {}).get(key), claim.value)
-    if claim.value is not None or target.kind not in _TAKEN:
-        return frozenset()
-    return frozenset({target.id if target.kind is ObjectKind.PROVIDER_TRAITS else key})
-
-
-def _having(what: _What, found: FoundCloud) -> frozenset[str]:
-    kind, name = what
-    if kind is ObjectKind.PROVIDER_TRAITS:
-        return found.holders[name]
-    body = found.find_aggregate[name]
-    inside = kind is ObjectKind.AGGREGATE_HOSTS
-    return frozenset(body["hosts"] if inside else projects_in(body["metadata"]))
 
 
 # Hosts that lines add to an aggregate, and remove from it.

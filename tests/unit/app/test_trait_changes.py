@@ -260,7 +260,7 @@ def unisolate(image, **options):
     servers = {"/servers/detail?all_tenants=1&limit=1000": {"servers": []}}
     found = cloud(images=[image], **servers)
     todo, wanted = shorthands.opened(found, "gold", remove_traits=True, **options)
-    rows = wanted.rows(foreseen_outcomes(todo.plan), todo.units)
+    rows = wanted.rows(foreseen_outcomes(todo.plan), todo.claims.units)
     (row,) = (each for each in rows if each.change.object.id == image["id"])
     return row.change, todo.refusals
 
