@@ -115,6 +115,9 @@ class ObjectKind:
     NEW_AGGREGATE: ClassVar[ObjectKind]
     AGGREGATE_HOSTS: ClassVar[ObjectKind]
 
+    def __repr__(self) -> str:
+        return self.noun
+
 
 #: The key is the trait's own name.
 ObjectKind.TRAIT = ObjectKind(
