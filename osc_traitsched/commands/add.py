@@ -97,7 +97,7 @@ class AddTraits(ShorthandWriter):
         wanted = shorthand.like(
             cloud, args.like, selectors, assumed, args.like_aggregates
         )
-        return self.write(args, wanted, self.plan(args, wanted, assumed))
+        return self.write(args, wanted, self.plan(wanted, assumed))
 
     def subject(self, args: argparse.Namespace) -> str:
         """What the summary is about."""

@@ -53,12 +53,7 @@ class ShorthandWriter(write_args.Writer):
         """What the summary is about."""
         return str(args.aggregate)
 
-    def plan(
-        self,
-        args: argparse.Namespace,
-        shorthand: Shorthand,
-        assumed: SchedulerSettings,
-    ) -> WantedPlan:
+    def plan(self, shorthand: Shorthand, assumed: SchedulerSettings) -> WantedPlan:
         """Plan, and warn about effects on others.
 
         :raises Mistakes: for an impossible wanted state
@@ -139,7 +134,7 @@ class IsolateAggregate(ShorthandWriter):
         assumed = settings.of_cloud(cloud, sources)
         chosen = args.flavors, args.images, args.create
         aggregate, wanted = shorthand.isolate(cloud, args.aggregate, names, *chosen)
-        todo = self.plan(args, wanted, assumed)
+        todo = self.plan(wanted, assumed)
         if not aggregate["hosts"]:
             base.LOG.warning("%s", words.no_hosts(aggregate["name"]))
         return self.write(args, wanted, todo)
@@ -195,17 +190,11 @@ class UnisolateAggregate(ShorthandWriter):
         cloud = self.cloud()
         sources = scheduler_args.sources(args, self.app)
         assumed = settings.of_cloud(cloud, sources)
-        opening = shorthand.unisolate(
-            cloud,
-            args.aggregate,
-            given,
-            assumed,
-            args.remove_traits,
-            args.all_images,
-        )
+        also = args.remove_traits, args.all_images
+        opening = shorthand.unisolate(cloud, args.aggregate, given, assumed, *also)
         for unknown in opening.unknown:
             base.LOG.warning("%s", str(unknown))
-        todo = self.plan(args, opening.shorthand, assumed)
+        todo = self.plan(opening.shorthand, assumed)
         again = paste.line(self._again(args, opening), self.repeated_options)
         return self.write(args, opening.shorthand, todo, again or problems.AGAIN)
 

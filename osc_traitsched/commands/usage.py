@@ -125,7 +125,7 @@ class _TraitWriter(ShorthandWriter):
             base.LOG.warning(
                 "%s is on %s already: the two become one", new, listed(merged)
             )
-        return self.write(args, wanted, self.plan(args, wanted, assumed))
+        return self.write(args, wanted, self.plan(wanted, assumed))
 
 
 class RenameTrait(_TraitWriter):
