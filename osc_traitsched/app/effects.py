@@ -11,11 +11,10 @@ from osc_traitsched.cloud import allocation_candidates, lookup
 from osc_traitsched.cloud.allocation_candidates import NOTHING
 from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core.change.cloud_model import ANY_IMAGE, CloudModel
-from osc_traitsched.core.change.contexts import Fold
+from osc_traitsched.core.change.contexts import folding
 from osc_traitsched.core.change.effects import LeavesNoHost
 from osc_traitsched.core.change.impact import Effect, Hosts, ImpactAnalysis, Row
-from osc_traitsched.core.change.model import Plan
-from osc_traitsched.core.change.phases import Phase
+from osc_traitsched.core.change.model import Phase, Plan
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.metadata import projects_in, required_by_image
 from osc_traitsched.core.nova import options
@@ -107,7 +106,7 @@ def _usable(
     Nova is asked only about flavors that would have no host. A flavor without any
     project counts: it can be given to any.
     """
-    fold = Fold(settings)
+    fold = folding(settings)
     metadata = (body["metadata"] for body in model.aggregates)
     named = {fold(project) for each in metadata for project in projects_in(each)}
     private = {

@@ -8,10 +8,8 @@ from osc_traitsched.cloud import lookup, servers, topology
 from osc_traitsched.cloud.service import SERVERS_OF_OTHERS, Cloud, note_unread
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.effects import (
-    ComputesUnlisted,
     MisplacedServers,
     Server,
-    ServersUnknown,
     misplaced,
     without_image,
     without_place,
@@ -20,14 +18,12 @@ from osc_traitsched.core.change.model import Plan, foreseen_outcomes
 from osc_traitsched.core.change.traits import (
     LastHolder,
     Requirer,
-    RequirersUnknown,
-    blocking,
-    coming_to_require,
-    not_released,
     orphaned_traits,
+    requiring_after,
 )
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.snapshot import Snapshot
+from osc_traitsched.text import listed, visible
 
 # Flavors and images that require a trait without a provider.
 
@@ -46,30 +42,38 @@ def check_requirers(
         since any user could make one
     :param holders: by trait that the plan removes, the UUIDs of all its providers
     :param against: gets a LastHolder if flavors, images or aggregates require such a
-        trait, now or by the plan, or RequirersUnknown if they can't be read
+        trait, now or by the plan, or another refusal if they can't be read
     """
     outcomes = foreseen_outcomes(plan)
     orphaned = tuple(orphaned_traits(outcomes, holders))
     if not orphaned:
         return ()
+
+    def refuse(why: errors.CloudBroke) -> None:
+        against.append(
+            errors.AnswerIsNo(
+                f"nothing removed: no host would have {listed(orphaned)} any more, and "
+                "whether a flavor, image or aggregate still requires it can't be read "
+                f"({why!s}); --force overrides this"
+            )
+        )
+
     try:
-        known = not_released(topology.requirers(cloud, orphaned), outcomes)
+        before = topology.requirers(cloud, orphaned)
         is_whole = lookup.lists_private_flavors(cloud)
     except errors.CloudBroke as exc:
-        against.append(RequirersUnknown(orphaned, exc))
+        refuse(exc)
         return ()
-    coming = coming_to_require(outcomes, orphaned)
-    found = {
-        name: (*known.get(name, ()), *coming.get(name, ()))
-        for name in orphaned
-        if name in known or name in coming
+    after = requiring_after(before, outcomes, orphaned)
+    blocking = {
+        name: tuple(each for each in requirers if not each.is_any_users)
+        for name, requirers in after.items()
     }
-    if left := blocking(found):
-        against.append(LastHolder(left))
+    if any(blocking.values()):
+        against.append(LastHolder({n: each for n, each in blocking.items() if each}))
     elif not is_whole:
-        hidden = errors.Hidden("compute", "hides private flavors of other projects")
-        against.append(RequirersUnknown(orphaned, hidden))
-    return tuple(r for each in found.values() for r in each if r.is_any_users)
+        refuse(errors.Hidden("compute", "hides private flavors of other projects"))
+    return tuple(r for each in after.values() for r in each if r.is_any_users)
 
 
 # Effects of a plan on existing servers.
@@ -93,7 +97,7 @@ def check_servers(
     :param holders: UUIDs of all providers with a trait: with each that the plan
         removes, and with the one of disabled hosts
     :param against: gets ServersNeedTraits if servers require such a trait, or
-        ServersUnknown if they can't be read, or Nova does not list a host
+        another refusal if they can't be read, or Nova does not list a host
     """
     stopped = holders.get(trait.DISABLED, frozenset())
     disabled = {p.uuid for p in snapshot.providers if p.root in stopped}
@@ -102,17 +106,32 @@ def check_servers(
         return ()
     orphaned = tuple(losers)
     losing = {snapshot.by_uuid[u].root for uuids in losers.values() for u in uuids}
+
+    def refuse(why: object) -> None:
+        against.append(
+            errors.AnswerIsNo(
+                f"nothing written: no enabled host would have {listed(orphaned)} any "
+                "more, and whether a server still requires it can't be read "
+                f"({why!s}); --force overrides this"
+            )
+        )
+
     try:
         if unlisted := servers.unlisted(cloud, losing):
-            raise ComputesUnlisted(snapshot.names_of(unlisted))
-        found = servers.everywhere(cloud)
+            nodes = listed(map(visible, snapshot.names_of(unlisted)))
+            refuse(
+                f"Nova does not list the compute nodes of {nodes}, nor their servers: "
+                "a host may have no mapping, or its service was deleted"
+            )
+            return ()
+        existing = servers.everywhere(cloud)
         computes = lookup.computes(cloud)
     except errors.CloudBroke as exc:
-        against.append(ServersUnknown(orphaned, exc))
+        refuse(exc)
         return ()
-    against += filter(None, [without_place(orphaned, found)])
+    against += filter(None, [without_place(orphaned, existing)])
     hosts = {"", *(c.service_host for c in computes if c.uuid in losing)}
-    return without_image(server for server in found if server.host in hosts)
+    return without_image(server for server in existing if server.host in hosts)
 
 
 def read_misplaced(

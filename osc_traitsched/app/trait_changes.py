@@ -19,7 +19,7 @@ from osc_traitsched.core.change.effects import Server
 from osc_traitsched.core.change.impact import Effect
 from osc_traitsched.core.change.model import Change, ObjectKind, Plan
 from osc_traitsched.core.change.openings import lets_in
-from osc_traitsched.core.change.traits import Requirer, RevertedByNova, RoleChanged
+from osc_traitsched.core.change.traits import Requirer, RevertedByNova
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.metadata import FORBIDDEN, REQUIRED, requires
 from osc_traitsched.core.inventory.selection import Selectors
@@ -147,7 +147,7 @@ def plan_remove(
     :param sources: the scheduler's settings, for effects on flavors
     :raises UnknownTrait: for an unknown standard trait
     :raises NothingMatches: for a selector that matches nothing
-    :raises OwnedByNova: for traits that nova-compute restores
+    :raises AnswerIsNo: for traits that nova-compute restores
     :raises CloudBroke: if Placement can't be read
     """
     known = read.known_traits(cloud.placement)
@@ -158,7 +158,11 @@ def plan_remove(
         plan, trait.vanished(names, known), traits.reverted_by_nova(plan.changes)
     )
     if todo.reverted and not force:
-        raise traits.OwnedByNova(todo.reverted)
+        # nova-compute restores them, but scheduling needs them until then.
+        reasons = "; ".join(
+            traits.reverted(each, removing=True) for each in todo.reverted
+        )
+        raise errors.AnswerIsNo(f"nothing removed: {reasons}; --force overrides this")
     removed = _removed(plan)
     counted = {*removed, trait.DISABLED} & known if removed else ()
     holders = {name: read.holders(cloud.placement, name) for name in sorted(counted)}
@@ -240,10 +244,8 @@ def left_of_traits(cloud: Cloud, plan: Plan) -> tuple[int, int]:
     return sum(not is_as_planned(each) for each in changes), len(changes)
 
 
-def _role_changed(plan: Plan, snapshot: Snapshot) -> list[RoleChanged]:
-    hosts = {each.uuid for each in snapshot.hosts}
-    changed = traits.role_changed(plan.changes, hosts)
-    return [changed] if changed else []
+def _role_changed(plan: Plan, snapshot: Snapshot) -> list[errors.AnswerIsNo]:
+    return traits.role_changed(plan.changes, {each.uuid for each in snapshot.hosts})
 
 
 def _removed(plan: Plan) -> tuple[str, ...]:

@@ -223,46 +223,65 @@ class Access(Protocol):
 
 def access(cloud: Cloud, target: Object) -> Access:
     """Return what reads and writes an object."""
-    return _ACCESS[target.kind](cloud, target)
+    return ACCESS[target.kind](cloud, target)
 
 
-class _Trait:
-    """A trait's name; creating one that exists leaves it as it is."""
+class _Access:
+    """What all of them do: one path of one service."""
+
+    service = "compute"
+    path = ""
 
     def __init__(self, cloud: Cloud, target: Object) -> None:
-        self._placement = cloud.placement
-        self._path = f"/traits/{_quoted(target.id)}"
+        self._service: Service = getattr(cloud, self.service)
+        self._target = target
+
+    @property
+    def _path(self) -> str:
+        return self.path.format(_quoted(self._target.id))
+
+    def _get(self, shape: rest.Shape) -> Any:
+        return _get(self._service, self._path, shape)
+
+    def _send(
+        self, verb: Callable[..., object], *body: object, below: str = ""
+    ) -> Send:
+        return functools.partial(verb, self._path + below, *body, timeout=TIMEOUT)
+
+
+class _Trait(_Access):
+    """A trait's name; creating one that exists leaves it as it is."""
+
+    service, path = "placement", "/traits/{}"
 
     def read(self) -> State:
         return State({})
 
     def requests(self, change: Change, found: State) -> Sequence[Send]:
-        return [functools.partial(self._placement.put, self._path, timeout=TIMEOUT)]
+        return [self._send(self._service.put)]
 
 
-class _Provider:
+class _Provider(_Access):
     """A set of a provider's: Placement takes the whole of it, and the generation."""
 
+    service = "placement"
     part = ""
 
-    def __init__(self, cloud: Cloud, target: Object) -> None:
-        self._placement = cloud.placement
-        self._path = f"/resource_providers/{_quoted(target.id)}/{self.part}"
+    @property
+    def _path(self) -> str:
+        return f"/resource_providers/{_quoted(self._target.id)}/{self.part}"
 
     def read(self) -> State:
         # Placement reads the generation before the rest
         # (list_traits_for_resource_provider in placement/handlers/trait.py,
         # get_aggregates in placement/handlers/aggregate.py).
-        body = _get(self._placement, self._path, {self.part: [str], _GENERATION: int})
+        body = self._get({self.part: [str], _GENERATION: int})
         return State(present(body[self.part]), body[_GENERATION])
 
     def requests(self, change: Change, found: State) -> Sequence[Send]:
-        body = {
-            _GENERATION: found.generation,
-            self.part: sorted(change.applied_to(found.keys)),
-        }
-        put = self._placement.put
-        return [functools.partial(put, self._path, body, timeout=TIMEOUT)]
+        keys = sorted(change.applied_to(found.keys))
+        body = {_GENERATION: found.generation, self.part: keys}
+        return [self._send(self._service.put, body)]
 
 
 class _ProviderTraits(_Provider):
@@ -273,74 +292,53 @@ class _ProviderAggregates(_Provider):
     part = "aggregates"
 
 
-class _Flavor:
+class _Flavor(_Access):
     """A flavor's extra specs: those to set at once, those to remove one at a time."""
 
-    def __init__(self, cloud: Cloud, target: Object) -> None:
-        self._compute = cloud.compute
-        self._path = f"/flavors/{_quoted(target.id)}/os-extra_specs"
+    path = "/flavors/{}/os-extra_specs"
 
     def read(self) -> State:
-        body = _get(self._compute, self._path, {"extra_specs": {str: str}})
-        return State(body["extra_specs"])
+        return State(self._get({"extra_specs": {str: str}})["extra_specs"])
 
     def requests(self, change: Change, found: State) -> Sequence[Send]:
         wanted = _differing(change, found)
         specs = {key: value for key, value in wanted.items() if value is not None}
-        post, delete = self._compute.post, self._compute.delete
-        body = {"extra_specs": specs}
-        setting = functools.partial(post, self._path, body, timeout=TIMEOUT)
+        setting = self._send(self._service.post, {"extra_specs": specs})
         removing = [
-            functools.partial(delete, self._path_of(key), timeout=TIMEOUT)
+            self._send(self._service.delete, below=f"/{parse.quote(key, safe=':')}")
             for key in wanted
             if key not in specs
         ]
         return [setting, *removing] if specs else removing
 
-    def _path_of(self, key: str) -> str:
-        return f"{self._path}/{parse.quote(key, safe=':')}"
 
-
-class _Image:
+class _Image(_Access):
     """An image's properties, changed by one patch."""
 
-    def __init__(self, cloud: Cloud, target: Object) -> None:
-        self._image = cloud.image
-        self._path = f"/images/{_quoted(target.id)}"
+    service, path = "image", "/images/{}"
 
     def read(self) -> State:
-        return State(_get(self._image, self._path, {"id": str}))
+        return State(self._get({"id": str}))
 
     def requests(self, change: Change, found: State) -> Sequence[Send]:
         changes = [_operation(key, v) for key, v in _differing(change, found).items()]
-        patch = self._image.patch
-        return [
-            functools.partial(patch, self._path, changes, _IMAGE_PATCH, timeout=TIMEOUT)
-        ]
+        return [self._send(self._service.patch, changes, _IMAGE_PATCH)]
 
 
-class _OfAggregate:
+class _OfAggregate(_Access):
     """Something of an aggregate; one that was just made is found by its name."""
-
-    def __init__(self, cloud: Cloud, target: Object) -> None:
-        self._compute = cloud.compute
-        self._target = target
 
     @property
     def _path(self) -> str:
         target = self._target
-        identity = _made(self._compute, target.name) if target.is_new else target.id
+        identity = _made(self._service, target.name) if target.is_new else target.id
         if identity is None:
             reason = f"no aggregate {target.name}"
-            raise CloudBroke(self._compute.service_type, reason, 404)
+            raise CloudBroke(self._service.service_type, reason, 404)
         return f"/os-aggregates/{_quoted(identity)}"
 
     def _aggregate(self) -> Any:
-        return _get(self._compute, self._path, _AGGREGATE)["aggregate"]
-
-    def _action(self, path: str, name: str, body: Mapping[str, Any]) -> Send:
-        post = self._compute.post
-        return functools.partial(post, f"{path}/action", {name: body}, timeout=TIMEOUT)
+        return self._get(_AGGREGATE)["aggregate"]
 
 
 class _Aggregate(_OfAggregate):
@@ -351,8 +349,8 @@ class _Aggregate(_OfAggregate):
         return State(body["metadata"], hosts=frozenset(body["hosts"]))
 
     def requests(self, change: Change, found: State) -> Sequence[Send]:
-        metadata = {"metadata": _differing(change, found)}
-        return [self._action(self._path, "set_metadata", metadata)]
+        metadata = {"set_metadata": {"metadata": _differing(change, found)}}
+        return [self._send(self._service.post, metadata, below="/action")]
 
 
 class _AggregateHosts(_OfAggregate):
@@ -363,33 +361,31 @@ class _AggregateHosts(_OfAggregate):
         return State(present(hosts), hosts=hosts)
 
     def requests(self, change: Change, found: State) -> Sequence[Send]:
-        path = self._path
-        return [
-            self._action(path, "add_host" if value else "remove_host", {"host": host})
+        actions = (
+            {"add_host" if value else "remove_host": {"host": host}}
             for host, value in _differing(change, found).items()
-        ]
+        )
+        return [self._send(self._service.post, a, below="/action") for a in actions]
 
 
-class _NewAggregate:
+class _NewAggregate(_Access):
     """An aggregate that is made; Nova lets no two have one name."""
 
-    def __init__(self, cloud: Cloud, target: Object) -> None:
-        self._compute = cloud.compute
-        self._name = target.name
+    path = "/os-aggregates"
 
     def read(self) -> State:
-        identity = _made(self._compute, self._name)
+        name = self._target.name
+        identity = _made(self._service, name)
         if identity is None:
             return State({})
-        body = _get(self._compute, f"/os-aggregates/{identity}", _AGGREGATE)
-        return State({**body["aggregate"]["metadata"], "name": self._name})
+        body = _get(self._service, f"{self.path}/{identity}", _AGGREGATE)
+        return State({**body["aggregate"]["metadata"], "name": name})
 
     def requests(self, change: Change, found: State) -> Sequence[Send]:
         wanted = {
             key: value for key, value in change.after.items() if value is not None
         }
-        post, body = self._compute.post, {"aggregate": wanted}
-        return [functools.partial(post, "/os-aggregates", body, timeout=TIMEOUT)]
+        return [self._send(self._service.post, {"aggregate": wanted})]
 
 
 def _made(compute: Service, name: str) -> str | None:
@@ -418,7 +414,8 @@ def _quoted(part: str) -> str:
     return parse.quote(part, safe="")
 
 
-_ACCESS: Mapping[ObjectKind, Callable[[Cloud, Object], Access]] = {
+#: What reads and writes each kind of object.
+ACCESS: Mapping[ObjectKind, Callable[[Cloud, Object], Access]] = {
     ObjectKind.TRAIT: _Trait,
     ObjectKind.PROVIDER_TRAITS: _ProviderTraits,
     ObjectKind.PROVIDER_AGGREGATES: _ProviderAggregates,

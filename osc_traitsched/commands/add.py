@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 
 from osc_traitsched.app import settings, trait_changes
 from osc_traitsched.app.wanted import shorthand
@@ -11,7 +12,7 @@ from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.commands.isolation import ShorthandWriter
 from osc_traitsched.core.change import effects, traits
 from osc_traitsched.core.errors import BadUsage
-from osc_traitsched.views import isolation, problems, results
+from osc_traitsched.views import problems, results
 from osc_traitsched.views.listing import Table
 
 # openstack trait-sched add.
@@ -84,19 +85,15 @@ class AddTraits(ShorthandWriter):
         write_args.refuse(todo.refusals, args.force)
         if args.dry_run and todo.creates:
             base.LOG.warning("%s", problems.would_create(todo.creates))
-        found = self.execute(cloud, todo.plan, args)
-        self.look_again(
-            todo.plan,
-            args,
-            lambda: results.left(*trait_changes.left_of_traits(cloud, todo.plan)),
-        )
-        return results.added(self.conclude(found, args, self.then(found)))
+        left = functools.partial(trait_changes.left_of_traits, cloud, todo.plan)
+        outcomes = self.carry_out(cloud, todo.plan, args, left)
+        return results.rows(results.ADDED, outcomes)
 
     def _like(self, args: argparse.Namespace) -> Table:
         """Give hosts what a peer has."""
         if args.create:
             raise BadUsage("--create goes without --like")
-        arguments.check_columns(args, isolation.COLUMNS)
+        arguments.check_columns(args, results.STEPS)
         # Every word is a host.
         args.hosts = [*args.hosts, *args.traits]
         args.undo = None
@@ -106,7 +103,7 @@ class AddTraits(ShorthandWriter):
         wanted = shorthand.like(
             cloud, args.like, selectors, assumed, args.like_aggregates
         )
-        return self.write(args, wanted, self.plan(args, wanted, assumed))
+        return self.write(args, wanted, self.plan(wanted, assumed))
 
     def subject(self, args: argparse.Namespace) -> str:
         """What the summary is about."""
@@ -161,18 +158,13 @@ class RemoveTraits(write_args.Writer):
             self.exit_code = ExitCode.REFUSED
             return columns, requirers
         write_args.refuse(todo.refusals, args.force)
-        found = self.execute(cloud, todo.plan, args)
-        self.look_again(
-            todo.plan,
-            args,
-            lambda: results.left(*trait_changes.left_of_traits(cloud, todo.plan)),
-        )
-        outcomes = self.conclude(found, args, self.then(found))
+        left = functools.partial(trait_changes.left_of_traits, cloud, todo.plan)
+        outcomes = self.carry_out(cloud, todo.plan, args, left)
         if line := traits.may_return(
             {key for each in outcomes for key in each.removed}
         ):
             base.LOG.warning("%s", line)
-        return results.removed(outcomes, todo.lets_in)
+        return results.rows(results.REMOVED, outcomes, todo.lets_in)
 
 
 def _warn(

@@ -53,12 +53,7 @@ class ShorthandWriter(write_args.Writer):
         """What the summary is about."""
         return str(args.aggregate)
 
-    def plan(
-        self,
-        args: argparse.Namespace,
-        shorthand: Shorthand,
-        assumed: SchedulerSettings,
-    ) -> WantedPlan:
+    def plan(self, shorthand: Shorthand, assumed: SchedulerSettings) -> WantedPlan:
         """Plan, and warn about effects on others.
 
         :raises Mistakes: for an impossible wanted state
@@ -86,7 +81,7 @@ class ShorthandWriter(write_args.Writer):
         more = wanted.write_undo(args, todo)
         cloud, assumed = self.cloud(), todo.assumptions
         found = self.execute(cloud, todo.plan, args)
-        outcomes = shorthand.rows(found.outcomes, todo.units)
+        outcomes = shorthand.rows(found.outcomes, todo.claims.units)
         counted = dataclasses.replace(found, outcomes=outcomes)
         self.conclude(counted, args, f"{self.then(counted, again)}{more}")
         if args.formatter in base.FOR_PEOPLE:
@@ -94,10 +89,10 @@ class ShorthandWriter(write_args.Writer):
 
         def left() -> str:
             units = differing(cloud, shorthand.wanted, assumed)
-            return results.left(len(units), len(todo.units))
+            return results.left(len(units), len(todo.claims.units))
 
         self.look_again(todo.plan, args, left)
-        return words.rows(outcomes, todo.lets_in)
+        return results.rows(results.STEPS, outcomes, todo.lets_in)
 
 
 # openstack trait-sched isolate.
@@ -137,13 +132,13 @@ class IsolateAggregate(ShorthandWriter):
         """Plan, look ahead, and write or show."""
         names = trait.parse(args.traits)
         write_args.check(args)
-        arguments.check_columns(args, words.COLUMNS)
+        arguments.check_columns(args, results.STEPS)
         cloud = self.cloud()
         sources = self.sources = scheduler_args.sources(args, self.app)
         assumed = settings.of_cloud(cloud, sources)
         chosen = args.flavors, args.images, args.create
         aggregate, wanted = shorthand.isolate(cloud, args.aggregate, names, *chosen)
-        todo = self.plan(args, wanted, assumed)
+        todo = self.plan(wanted, assumed)
         if not aggregate["hosts"]:
             base.LOG.warning("%s", words.no_hosts(aggregate["name"]))
         return self.write(args, wanted, todo)
@@ -197,23 +192,17 @@ class UnisolateAggregate(ShorthandWriter):
         """Plan, look ahead, and write or show."""
         given = trait.parse(args.traits)
         write_args.check(args)
-        arguments.check_columns(args, words.COLUMNS)
+        arguments.check_columns(args, results.STEPS)
         if args.all_images and not args.remove_traits:
             raise BadUsage("--all-images goes with --remove-traits")
         cloud = self.cloud()
         sources = self.sources = scheduler_args.sources(args, self.app)
         assumed = settings.of_cloud(cloud, sources)
-        opening = shorthand.unisolate(
-            cloud,
-            args.aggregate,
-            given,
-            assumed,
-            args.remove_traits,
-            args.all_images,
-        )
+        also = args.remove_traits, args.all_images
+        opening = shorthand.unisolate(cloud, args.aggregate, given, assumed, *also)
         for unknown in opening.unknown:
             base.LOG.warning("%s", str(unknown))
-        todo = self.plan(args, opening.shorthand, assumed)
+        todo = self.plan(opening.shorthand, assumed)
         again = paste.line(self._again(args, opening), self.repeated_options)
         return self.write(args, opening.shorthand, todo, again or problems.AGAIN)
 

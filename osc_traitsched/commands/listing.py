@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -165,17 +166,16 @@ class RepairMirror(write_args.Writer):
 
     def take_action(self, args: argparse.Namespace) -> Table:
         write_args.check(args)
-        arguments.check_columns(args, results.COLUMNS)
+        arguments.check_columns(args, results.REPAIRED)
         cloud = self.cloud()
         todo = app.plan_repair(cloud)
         if todo.snapshot.unlisted:
             base.LOG.warning("%s", terminal.unlisted(todo.snapshot))
         self.nothing = results.nothing(todo.snapshot)
-        found = self.execute(cloud, todo.plan, args)
-        self.look_again(
-            todo.plan, args, lambda: results.left(*app.left_to_repair(cloud))
-        )
-        return results.rows(self.conclude(found, args), todo.snapshot)
+        left = functools.partial(app.left_to_repair, cloud)
+        outcomes = self.carry_out(cloud, todo.plan, args, left)
+        names = {each.uuid: each.name for each in todo.snapshot.nova.aggregates}
+        return results.rows(results.REPAIRED, outcomes, names=names)
 
     def produce_output(
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any

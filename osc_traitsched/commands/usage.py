@@ -22,7 +22,7 @@ from osc_traitsched.commands.explain import add_format, printed
 from osc_traitsched.commands.isolation import ShorthandWriter
 from osc_traitsched.core.servers.usage import TraitUse
 from osc_traitsched.text import listed
-from osc_traitsched.views import isolation as isolation_views
+from osc_traitsched.views import results
 from osc_traitsched.views import usage as views
 from osc_traitsched.views.listing import Table
 
@@ -110,7 +110,7 @@ class _TraitWriter(ShorthandWriter):
 
     def take_action(self, args: argparse.Namespace) -> Table:
         write_args.check(args)
-        arguments.check_columns(args, isolation_views.COLUMNS)
+        arguments.check_columns(args, results.STEPS)
         cloud = self.cloud()
         self.sources = scheduler_args.sources(args, self.app)
         assumed = settings.of_cloud(cloud, self.sources)
@@ -120,7 +120,7 @@ class _TraitWriter(ShorthandWriter):
             base.LOG.warning(
                 "%s is on %s already: the two become one", new, listed(merged)
             )
-        return self.write(args, wanted, self.plan(args, wanted, assumed))
+        return self.write(args, wanted, self.plan(wanted, assumed))
 
 
 class RenameTrait(_TraitWriter):

@@ -76,7 +76,7 @@ def _when_there(args: argparse.Namespace, plan: Callable[[], WantedPlan]) -> Wan
 def tell(todo: WantedPlan) -> None:
     """Log the effects of a plan on others."""
     warn = base.LOG.warning
-    for wrong in todo.missing:
+    for wrong in todo.claims.missing:
         warn("%s", prose.nothing_there(wrong))
     if todo.misplaced and (idle := without_effect(todo.isolates)) is not None:
         warn("%s", idle)
@@ -106,11 +106,11 @@ def write_undo(args: argparse.Namespace, todo: WantedPlan) -> str:
     """
     if not args.undo or not todo.plan.has_changes:
         return ""
-    back = undo_of(todo.claims, todo.found)
+    back = undo_of(todo.draft.claims, todo.found)
     lines = prose.not_undone(back.left)
     bodies = todo.found.aggregate_of_id
     stay = {
-        todo.claims[target, key].value
+        todo.draft.claims[target, key].value
         for target, key in back.left
         if key == ZONE_KEY and target.id in bodies and bodies[target.id]["hosts"]
     }
@@ -205,12 +205,11 @@ class Summed(base.TextLister):
             must not cost the rows
         """
         if args.formatter in base.FOR_PEOPLE:
-            counts = (todo.as_wanted, todo.held)
+            counts = (todo.draft.as_wanted, todo.draft.held)
             self._sum = prose.summary(args.files, steps, *counts) + "\n"
             self._lines = lines.lines(steps, todo.found)
-        if args.formatter not in base.QUOTING_FORMATS:
-            return lines.rows(steps, todo.found)
-        return lines.rows_for_programs(steps, todo.found, here, todo.lets_in)
+        cloud = here if args.formatter in base.QUOTING_FORMATS else None
+        return lines.rows(steps, todo.found, cloud, todo.lets_in)
 
     def produce_output(
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any

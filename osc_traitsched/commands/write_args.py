@@ -129,6 +129,21 @@ class Writer(base.Lister):
         """Carry a plan out, or foresee it for a dry run; call :meth:`conclude` next."""
         return dry_run(plan) if args.dry_run else _execute(cloud, plan, args.jobs)
 
+    def carry_out(
+        self,
+        cloud: Cloud,
+        plan: Plan,
+        args: argparse.Namespace,
+        left: Callable[[], tuple[int, int]],
+    ) -> tuple[Outcome, ...]:
+        """Carry a plan out and report it; gives one outcome for each change.
+
+        :param left: reads how many changes are not as planned, and of how many
+        """
+        found = self.execute(cloud, plan, args)
+        self.look_again(plan, args, lambda: results.left(*left()))
+        return self.conclude(found, args, self.then(found))
+
     def conclude(
         self,
         found: Execution,

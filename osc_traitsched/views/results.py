@@ -1,53 +1,103 @@
-"""Rows of what commands changed, and of differences in the mirror."""
+"""Rows of what commands changed, and the lines around them."""
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from osc_traitsched.core.change.effects import ServersNeedTraits
-from osc_traitsched.core.change.model import ObjectKind, Outcome, Status
+from osc_traitsched.core.change.model import Change, ObjectKind, Outcome, Status
 from osc_traitsched.core.change.openings import lines_on
 from osc_traitsched.core.change.traits import LastHolder
 from osc_traitsched.core.errors import CloudBroke, TraitSchedError
+from osc_traitsched.core.inventory.metadata import REQUIRED
 from osc_traitsched.core.inventory.snapshot import Snapshot
-from osc_traitsched.text import count, ranges
+from osc_traitsched.text import count, listed, ranges
 from osc_traitsched.views.columns import Names
 from osc_traitsched.views.listing import Table
 
-# The rows of ``add`` and ``remove``, and the lines before and after them.
+# The rows of what is written, one an object. ``lets_in`` is for programs.
 
 
 ADDED = ("host", "provider", "added", "status", "detail")
 REMOVED = ("host", "provider", "removed", "status", "detail", "lets_in")
+REPAIRED = ("host", "provider", "added", "removed", "status", "detail")
+STEPS = ("step", "object", "status", "detail", "lets_in")
+
+_NO_LINES: Mapping[str, str] = {}
 
 
-def added(outcomes: Iterable[Outcome]) -> Table:
-    """One row a provider, with what was added."""
-    return ADDED, _rows((each, each.added) for each in outcomes)
+def rows(
+    columns: tuple[str, ...],
+    outcomes: Iterable[Outcome],
+    lets_in: Mapping[str, str] = _NO_LINES,
+    names: Mapping[str, str] = _NO_LINES,
+) -> Table:
+    """One row an object; columns with hosts have providers only.
+
+    :param lets_in: what may land where from then on, by aggregate or trait
+    :param names: of aggregates, by UUID
+    """
+    outcomes = tuple(outcomes)
+    of_providers = "host" in columns
+    images = (o.change.object for o in outcomes if o.change.object.kind is _IMAGE)
+    times = collections.Counter(image.name for image in images)
+
+    def cells(outcome: Outcome) -> dict[str, object]:
+        written = outcome.change.object
+        kind, name = written.kind, written.name
+        if kind is _IMAGE and (times[name] > 1 or written.owner):
+            owner = f", owner {written.owner}" if written.owner else ""
+            name = f"{name} ({written.id}{owner})"
+        return {
+            "host": written.host,
+            "provider": written.id,
+            "step": kind.subject if kind.is_of_aggregate else kind.step,
+            "object": name,
+            "added": Names(sorted(names.get(key, key) for key in outcome.added)),
+            "removed": Names(sorted(names.get(key, key) for key in outcome.removed)),
+            "status": outcome.status.value,
+            "detail": _detail(outcome, of_providers),
+            "lets_in": lines_on(outcome.change, lets_in),
+        }
+
+    shown = (
+        cells(outcome)
+        for outcome in outcomes
+        if outcome.change.object.host or not of_providers
+    )
+    return columns, [tuple(row[column] for column in columns) for row in shown]
 
 
-def removed(outcomes: Sequence[Outcome], lets_in: Mapping[str, str]) -> Table:
-    """One row a provider, with what was removed, and what may land there then."""
-    table = _rows((each, each.removed) for each in outcomes)
-    opens = (lines_on(each.change, lets_in) for each in outcomes)
-    return REMOVED, [(*row, line) for row, line in zip(table, opens)]
+_IMAGE = ObjectKind.IMAGE
 
 
-def _rows(
-    pairs: Iterable[tuple[Outcome, frozenset[str]]],
-) -> list[tuple[Any, ...]]:
-    return [
-        (
-            found.change.object.host,
-            found.change.object.id,
-            Names(sorted(traits)),
-            found.status.value,
-            _detail(found),
-        )
-        for found, traits in pairs
-        if found.change.object.kind is ObjectKind.PROVIDER_TRAITS
+def _detail(outcome: Outcome, of_providers: bool) -> str:
+    change = outcome.change
+    if outcome.problem is not None:
+        return str(outcome.problem)
+    if of_providers:
+        # A nested provider is not known by its host's name.
+        provider = change.object
+        return provider.name if provider.name != provider.host else ""
+    needed = change.is_needed and outcome.status is not Status.UNCHANGED
+    return "; ".join([*([_what(change)] if needed else []), *change.kept])
+
+
+def _what(change: Change) -> str:
+    kind = change.object.kind
+    if kind.made:
+        return kind.made
+    added = [
+        key if kind.has_names else f"{key}={value}"
+        for key, value in change.after.items()
+        if key in change.added
     ]
+    required = "" if kind.has_names else f"={REQUIRED}"
+    removed = [f"{key}{required}" for key in change.after if key in change.removed]
+    parts = [("with", added), ("without", removed)]
+    return ", ".join(f"{word} {listed(keys)}" for word, keys in parts if keys)
 
 
 def for_people(
@@ -68,14 +118,6 @@ def for_people(
             changed.append(row)
     names = ranges(filter(None, dict.fromkeys(same)))
     return changed, f"Unchanged: {names}" if names else ""
-
-
-def _detail(found: Outcome) -> str:
-    if found.problem is not None:
-        return str(found.problem)
-    # A nested provider is not known by its host's name.
-    provider = found.change.object
-    return provider.name if provider.name != provider.host else ""
 
 
 def left(number: int, total: int) -> str:
@@ -112,30 +154,6 @@ def requirer_rows(refusals: Iterable[TraitSchedError]) -> Table:
                 for name in sorted(each.required.intersection(refusal.traits))
             )
     return ("trait", "kind", "name", "key", "id", "owner"), table
-
-
-# The rows of ``mirror repair``.
-
-
-COLUMNS = ("host", "provider", "added", "removed", "status", "detail")
-
-
-def rows(outcomes: Iterable[Outcome], snapshot: Snapshot) -> Table:
-    """One row a provider: the aggregates that it joined and left."""
-    nova = snapshot.nova
-    names = {aggregate.uuid: aggregate.name for aggregate in nova.aggregates}
-    found = [
-        (
-            outcome.change.object.host,
-            outcome.change.object.id,
-            Names(sorted(names[uuid] for uuid in outcome.added)),
-            Names(sorted(names[uuid] for uuid in outcome.removed)),
-            outcome.status.value,
-            str(outcome.problem) if outcome.problem else "",
-        )
-        for outcome in outcomes
-    ]
-    return COLUMNS, found
 
 
 def nothing(snapshot: Snapshot) -> str:

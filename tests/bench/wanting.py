@@ -69,7 +69,7 @@ def _nothing_to_do(cloud: clouds.BenchCloud) -> Iterator[tuple[str, float, str]]
     )
     rounds = [[_cost(cloud, work) for work in works] for _ in range(_ROUNDS)]
     nova, ours, check = (min(costs) for costs in zip(*rounds))
-    assert not _plan(cloud, text).claims
+    assert not _plan(cloud, text).draft.claims
     yield "as wanted: requests", ours[1], f"check: {check[1]}"
     yield "as wanted: seconds", ours[0], f"check: {check[0]:.2f}"
     yield "as wanted / Nova's own query", ours[0] / nova[0], "at most 3"
@@ -97,7 +97,7 @@ def _apply(cloud: clouds.BenchCloud, text: str) -> None:
     todo = _plan(cloud, text)
     done = execute(cloud, todo.plan)  # type: ignore[arg-type]
     assert {each.status for each in done.outcomes} <= {Status.CHANGED, Status.UNCHANGED}
-    assert not _plan(cloud, text).claims
+    assert not _plan(cloud, text).draft.claims
 
 
 def _plan_large(url: str) -> None:
@@ -117,7 +117,7 @@ def _plan_large(url: str) -> None:
         more = f"{reading:.2f} for the file; {cloud.requests - before} requests"
         print(f"  {name + ': CPU seconds':36}{cpu - inside:10.2f}  at most 3; {more}")
         print(f"  {name + ': seconds':36}{wall:10.2f}")
-        assert bool(todo.claims) is (document == _CHANGES)
+        assert bool(todo.draft.claims) is (document == _CHANGES)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"  {'peak memory: MB':36}{peak:10.2f}  at most 500")
 

@@ -23,7 +23,7 @@ from osc_traitsched.cloud.write import Patience
 from osc_traitsched.core.change.cloud_model import ANY_IMAGE
 from osc_traitsched.core.change.impact import Asked, ImpactAnalysis
 from osc_traitsched.core.change.model import ObjectKind, Status
-from osc_traitsched.core.errors import PlacementRefuses, Refusal
+from osc_traitsched.core.errors import BadQuestion, PlacementRefuses, Refusal
 from osc_traitsched.core.nova.question import Question, ServerSpec
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.wanted import shorthand
@@ -382,8 +382,8 @@ def isolate(real, case):
     named = [list(real.flavors.values())[number] for number in sorted(case.named)]
     try:
         wanted = shorthand.isolate(name, case.names, named, real.images.values()).wanted
-    except shorthand.Contradiction as exc:
-        (flavor,) = (body for body in named if body["name"] == exc.flavor)
+    except BadQuestion as exc:
+        (flavor,) = (f for f in named if str(exc).startswith(f"flavor '{f['name']}' "))
         assert FORBIDDEN in flavor["extra_specs"].values()
     else:
         check(real, wanted)

@@ -249,20 +249,20 @@ def test_what_is_applied_holds_and_what_is_not_named_stays():
             return
         assert not cloud.written
         before = whole(cloud)
-        undo = writer.text(undo_of(todo.claims, todo.found).wanted)
+        undo = writer.text(undo_of(todo.draft.claims, todo.found).wanted)
         closings = watched(cloud, release)
         done = execute(cloud, todo.plan)
         always = closings[0] & closings[-1]
         assert all(always <= each for each in closings), text
         assert {o.status for o in done.outcomes} <= {Status.CHANGED, Status.UNCHANGED}
         again = planned(cloud, text, release)
-        assert not again.claims, (text, again.claims)
+        assert not again.draft.claims, (text, again.draft.claims)
         after = whole(cloud)
-        units = {key for _, key in todo.claims}
+        units = {key for _, key in todo.draft.claims}
         for unit in before.keys() | after.keys():
             if before.get(unit) != after.get(unit):
                 assert _is_named(unit, units, todo), (unit, text)
-        for host in HOSTS.keys() - {target.name for target, _ in todo.claims}:
+        for host in HOSTS.keys() - {target.name for target, _ in todo.draft.claims}:
             assert cloud.generations[host] == start.generations[host], text
 
         # Killed after any number of writes, and applied again, it is the same.
@@ -286,7 +286,7 @@ def test_what_is_applied_holds_and_what_is_not_named_stays():
             if before.get(unit) != left.get(unit)
         }
         assert not differing - made, (text, undo, differing)
-        seen.append(bool(todo.claims))
+        seen.append(bool(todo.draft.claims))
 
     check()
     assert sum(seen) > 40
@@ -418,7 +418,7 @@ def test_whatever_fails_closed_hosts_are_open_only_on_their_way_to_another_zone(
 
 
 def _is_named(unit, keys, todo):
-    names = {target.name for target, _ in todo.claims}
+    names = {target.name for target, _ in todo.draft.claims}
     kind, name = unit[:2]
     if kind == "known":
         return name in keys

@@ -17,7 +17,7 @@ from osc_traitsched.core.errors import Mistakes
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.wanted import grouping
 from osc_traitsched.views.columns import Cell
-from osc_traitsched.views.wanted.lines import rows_for_programs
+from osc_traitsched.views.wanted.lines import rows
 from tests.property.test_wanted import (
     RELEASES,
     SURE,
@@ -155,7 +155,7 @@ def planned(cloud, wanted, release):
 
 def reviewed(todo):
     """Return the rows of a plan as plan -f json prints them."""
-    columns, table = rows_for_programs(
+    columns, table = rows(
         todo.rows(dry_run(todo.plan).outcomes), todo.found, HERE, todo.lets_in
     )
     plain = [

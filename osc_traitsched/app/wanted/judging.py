@@ -85,8 +85,8 @@ def judged(cloud: Cloud, todo: WantedPlan) -> WantedPlan:
     model = with_mirror(cloud, found) if moves else found
     effects = check_effects(cloud, model, plan, todo.assumptions, images)
     against: list[errors.AnswerIsNo] = [
-        *takes_most(todo.claims, found),
-        *gone(todo.claims, found),
+        *takes_most(todo.draft.claims, found),
+        *gone(todo.draft.claims, found),
         *refusal(effects),
     ]
     lookup.need_all(cloud)

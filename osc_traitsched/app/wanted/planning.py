@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from osc_traitsched.app.execute import dry_run
@@ -26,6 +26,7 @@ from osc_traitsched.core.wanted.grouping import Inventory
 from osc_traitsched.core.wanted.hosts import FoundCloud, Hosts
 from osc_traitsched.core.wanted.model import Claim, Claims, EntryError, Unit, Wanted
 from osc_traitsched.core.wanted.planner import (
+    Draft,
     Row,
     ZoneRules,
     changing_zone,
@@ -34,7 +35,7 @@ from osc_traitsched.core.wanted.planner import (
     not_reviewed,
     rows_of,
 )
-from osc_traitsched.core.wanted.refusals import NotReviewed, OtherCloud
+from osc_traitsched.text import visible
 
 # A plan of a wanted state: what is to be written, and what that does to others.
 
@@ -43,11 +44,8 @@ from osc_traitsched.core.wanted.refusals import NotReviewed, OtherCloud
 class WantedPlan:
     """The plan of a wanted state, and its effects.
 
-    :ivar units: all that entries claim
-    :ivar claims: those that differ
-    :ivar as_wanted: number of units that need no change
-    :ivar held: number of units that differ, on hosts on hold
-    :ivar missing: entries that remove from an aggregate or project that does not exist
+    :ivar draft: the units that differ
+    :ivar claims: all that entries claim
     :ivar refusals: what speaks against carrying it out
     :ivar misplaced: servers on the wrong side, or why they can't be read, by aggregate
     :ivar passed_over: images of other projects that require a trait without a holder
@@ -58,13 +56,9 @@ class WantedPlan:
 
     found: FoundCloud
     plan: Plan
-    units: Collection[Unit]
-    claims: Mapping[Unit, Claim]
-    as_wanted: int
-    held: int
-    held_hosts: frozenset[str]
+    draft: Draft
+    claims: Claims
     assumptions: SchedulerSettings
-    missing: tuple[EntryError, ...]
     effects: tuple[Effect, ...] = ()
     refusals: tuple[errors.AnswerIsNo, ...] = ()
     misplaced: Mapping[str, MisplacedServers | errors.CloudBroke] = dataclasses.field(
@@ -77,7 +71,7 @@ class WantedPlan:
 
     def rows(self, outcomes: Iterable[Outcome]) -> tuple[Row, ...]:
         """Return the rows of what became of the plan, or will."""
-        return tuple(rows_of(outcomes, self.claims, self.found))
+        return tuple(rows_of(outcomes, self.draft.claims, self.found))
 
     @property
     def isolates(self) -> Setting:
@@ -88,7 +82,7 @@ class WantedPlan:
     def held_inside(self) -> dict[str, list[str]]:
         """Of each aggregate the hosts in it that are left as they are, if any."""
         inside = {
-            body["name"]: sorted(self.held_hosts.intersection(body["hosts"]))
+            body["name"]: sorted(self.claims.held_hosts.intersection(body["hosts"]))
             for body in self.found.aggregates
         }
         return {name: hosts for name, hosts in inside.items() if hosts}
@@ -182,13 +176,9 @@ def plan_wanted(
     return WantedPlan(
         found=found,
         plan=checked(plan, problem, found.collation),
-        units=claims.units,
-        claims=sketch.claims,
-        as_wanted=sketch.as_wanted,
-        held=sketch.held,
-        held_hosts=claims.held_hosts,
+        draft=sketch,
+        claims=claims,
         assumptions=assumptions,
-        missing=tuple(claims.missing),
     )
 
 
@@ -217,14 +207,17 @@ def _read(
 
 def unreviewed(
     todo: WantedPlan, path: str, rows: Sequence[Mapping[str, Any]], here: str
-) -> NotReviewed | OtherCloud | None:
+) -> errors.AnswerIsNo | None:
     """What a plan would do that the reviewed plan does not have.
 
     :param here: the name of this cloud in the rows of its plans
     """
     others = {row["cloud"] for row in rows} - {here}
     if others:
-        return OtherCloud(path, min(others), here)
+        return errors.AnswerIsNo(
+            f"nothing written: {visible(path)} is a plan of {visible(min(others))}, "
+            f"and this is {visible(here)}; review a plan of this cloud"
+        )
     planned = todo.rows(dry_run(todo.plan).outcomes)
     return not_reviewed(path, rows, planned)
 

@@ -67,8 +67,8 @@ def unisolate(
     :param traits: if empty, all that isolate the aggregate
     :param remove_traits: hosts, flavors and images lose the traits, too
     :param all_images: with ``remove_traits``, also other projects' images
-    :raises NotIsolated: with ``remove_traits``, if no trait isolates the aggregate
-    :raises BadQuestion: if the aggregate does not exist
+    :raises BadQuestion: if the aggregate does not exist, or with ``remove_traits`` no
+        trait isolates it
     :raises CloudBroke: if a service can't be read
     """
     found = read_cloud(cloud, ())
@@ -94,8 +94,8 @@ def replaced(
 
     :param new: a custom trait may be created; None to remove the old one only
     :returns: also the providers that have the new one and not the old one, by name
-    :raises NovaOwnsTrait: if nova-compute or Neutron would set the old one again
-    :raises BadQuestion: for a trait that does not exist
+    :raises BadQuestion: for a trait that does not exist, or that nova-compute or
+        Neutron would set again
     :raises CloudBroke: if a service can't be read
     """
     if old == new:
@@ -109,7 +109,10 @@ def replaced(
         trait.to_create([new], found.traits, create=True)
     for name in names:
         if not _is_yours(name):
-            raise errors.NovaOwnsTrait(name)
+            raise errors.BadQuestion(
+                f"{name} is set by nova-compute or Neutron, which would set it again: "
+                "it can't be renamed or retired"
+            )
     having, none = found.holders, frozenset[str]()
     merged = having.get(new or "", none) - having.get(old, none)
     wanted = shorthand.replaced(old, new, found, topology.images(cloud, [old]))

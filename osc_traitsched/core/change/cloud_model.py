@@ -6,6 +6,7 @@ a plan compares two such models.
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import functools
 from collections.abc import Iterable, Mapping, Sequence
@@ -53,11 +54,10 @@ class CloudModel:
 
     def after(self: _Model, changes: Iterable[Change]) -> _Model:
         """Model of the cloud when those of some changes are made that will be."""
-        by_kind: dict[ObjectKind, list[Change]] = {}
+        made: dict[ObjectKind, list[Change]] = collections.defaultdict(list)
         for change in changes:
             if change.is_sent:
-                by_kind.setdefault(change.object.kind, []).append(change)
-        made = {kind: by_kind.get(kind, []) for kind in ObjectKind}
+                made[change.object.kind].append(change)
         traits = self.traits.union(*(c.added for c in made[ObjectKind.TRAIT]))
         changed = dict(self.changed)
         for change in made[ObjectKind.PROVIDER_TRAITS]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core.change.cloud_model import CloudModel
 from osc_traitsched.core.errors import Refusal
@@ -108,23 +108,18 @@ class Limits:
         return tuple(found)
 
 
-class Fold:
-    """Names as Nova's database compares them, each folded once."""
+#: A name as Nova's database compares it.
+Fold = Callable[[str], str]
 
-    def __init__(self, settings: SchedulerSettings) -> None:
-        self._folded = settings.collation.folded
-        self._known: dict[str, str] = {}
 
-    def __call__(self, name: str) -> str:
-        """Name as the database compares it."""
-        if name not in self._known:
-            self._known[name] = self._folded(name)
-        return self._known[name]
+def folding(settings: SchedulerSettings) -> Fold:
+    """How Nova's database compares names; each is folded once."""
+    return functools.cache(settings.collation.folded)
 
 
 def limits_of(cloud: CloudModel, settings: SchedulerSettings) -> Limits:
     """Limits of zones and projects in a cloud."""
-    fold, tenant = Fold(settings), bool(settings.value(options.TENANT))
+    fold, tenant = folding(settings), bool(settings.value(options.TENANT))
     equal = settings.collation.equal
     zones: dict[str, set[str]] = {}
     projects: dict[str, set[str]] = {}
@@ -262,7 +257,7 @@ def _hosts_of_projects(cloud: CloudModel) -> dict[str, frozenset[str]]:
 def _zone_names(
     clouds: Sequence[CloudModel], settings: SchedulerSettings
 ) -> dict[str, frozenset[str]]:
-    equal, fold = settings.collation.equal, Fold(settings)
+    equal, fold = settings.collation.equal, folding(settings)
     spelled: dict[str, str] = {}
     found: dict[str, set[str]] = {}
     for cloud in clouds:

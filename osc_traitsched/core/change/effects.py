@@ -187,36 +187,6 @@ class ServersNeedTraits(errors.AnswerIsNo):
         )
 
 
-class ComputesUnlisted(errors.CloudBroke):
-    """Placement has compute nodes that Nova does not list."""
-
-    def __init__(self, hosts: tuple[str, ...]) -> None:
-        super().__init__("compute", f"does not list {', '.join(hosts)}")
-        self.hosts = hosts
-
-    def __str__(self) -> str:
-        return (
-            f"Nova does not list the compute nodes of "
-            f"{listed(map(visible, self.hosts))}, nor their servers: a host may have "
-            "no mapping, or its service was deleted"
-        )
-
-
-@dataclasses.dataclass(eq=False)
-class ServersUnknown(errors.AnswerIsNo):
-    """No enabled host would have traits any more, and servers can't be read."""
-
-    traits: tuple[str, ...]
-    why: errors.CloudBroke
-
-    def __str__(self) -> str:
-        return (
-            f"nothing written: no enabled host would have {listed(self.traits)} any "
-            "more, and whether a server still requires it can't be read "
-            f"({self.why!s}); --force overrides this"
-        )
-
-
 def without_place(
     orphaned: Iterable[str], servers: Iterable[Server]
 ) -> ServersNeedTraits | None:

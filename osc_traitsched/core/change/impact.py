@@ -21,8 +21,8 @@ from osc_traitsched.core.change.contexts import (
     ANYWHERE,
     AggregateFilters,
     Context,
-    Fold,
     contexts,
+    folding,
     limits_of,
 )
 from osc_traitsched.core.inventory.metadata import REQUIRED, names_trait, requires
@@ -223,12 +223,13 @@ class ImpactAnalysis:
     ) -> None:
         self.clouds = clouds
         self.settings = settings
-        self.fold = Fold(settings)
+        self.fold = folding(settings)
         self.limits = [limits_of(cloud, settings) for cloud in clouds]
         self.filters = [AggregateFilters(cloud, settings) for cloud in clouds]
         self.hosts = clouds[0].snapshot.hosts
         self._bit = {host.uuid: 1 << n for n, host in enumerate(self.hosts)}
-        self._bits_of: dict[frozenset[str], Bits] = {}
+        #: Set of hosts as bits; each set is looked at once.
+        self.bits = functools.cache(self._bits)
         self._requests: dict[tuple[object, ...], Request | None] = {}
         self.rows = tuple(filter(self._may_change, self._all_rows()))
 
@@ -311,14 +312,8 @@ class ImpactAnalysis:
         flavor, image = cloud.flavors[row.flavor], cloud.images[row.image]
         return self.filters[number].kept_out(flavor, image)
 
-    def bits(self, roots: frozenset[str]) -> Bits:
-        """Set of hosts as bits; each set is looked at once."""
-        if roots not in self._bits_of:
-            found = 0
-            for root in roots:
-                found |= self._bit.get(root, 0)
-            self._bits_of[roots] = found
-        return self._bits_of[roots]
+    def _bits(self, roots: frozenset[str]) -> Bits:
+        return functools.reduce(operator.or_, (self._bit.get(r, 0) for r in roots), 0)
 
     def roots(self, bits: Bits) -> frozenset[str]:
         """Roots of the hosts of a set."""
@@ -443,8 +438,8 @@ class Hosts:
         self._facts: list[Facts] = []
         self._matching: list[dict[Text, frozenset[str]]] = []
         self._of_row: dict[tuple[int, int], tuple[Bits, ...]] = {}
-        self._members: dict[tuple[int, frozenset[str]], Bits] = {}
-        self._masks: dict[Context, tuple[Bits, ...]] = {}
+        self._mask = functools.cache(self._mask_of)
+        self._inside = functools.cache(self._inside_of)
         self._common: dict[object, Bits] = {}
         for number, cloud in enumerate(impact.clouds):
             before = impact.clouds[number - 1] if number else None
@@ -515,11 +510,9 @@ class Hosts:
             )
         return self._of_row[key]
 
-    def _mask(self, context: Context) -> tuple[Bits, ...]:
-        if context not in self._masks:
-            numbers = range(len(self._impact.clouds))
-            self._masks[context] = tuple(self._limit(context, n) for n in numbers)
-        return self._masks[context]
+    def _mask_of(self, context: Context) -> tuple[Bits, ...]:
+        numbers = range(len(self._impact.clouds))
+        return tuple(self._limit(context, number) for number in numbers)
 
     def _limit(self, context: Context, number: int) -> Bits:
         impact = self._impact
@@ -536,16 +529,14 @@ class Hosts:
         passed = limits.passed[context.answer]
         return found & ~impact.bits(passed.kept_out(context.project))
 
-    def _inside(self, number: int, aggregates: frozenset[str]) -> Bits:
-        key = (number, aggregates)
-        if key not in self._members:
-            facts, found = self._facts[number], set[str]()
-            for aggregate in aggregates:
-                for uuid in facts.members.get(frozenset({aggregate}), ()):
-                    provider = facts.snapshot.by_uuid.get(uuid)
-                    found.update([provider.root] if provider else [])
-            self._members[key] = self._impact.bits(frozenset(found))
-        return self._members[key]
+    def _inside_of(self, number: int, aggregates: frozenset[str]) -> Bits:
+        facts = self._facts[number]
+        members = _NONE.union(
+            *(facts.members.get(frozenset({each}), ()) for each in aggregates)
+        )
+        by_uuid = facts.snapshot.by_uuid
+        inside = members & by_uuid.keys()
+        return self._impact.bits(frozenset(by_uuid[uuid].root for uuid in inside))
 
 
 def _is_taken(request: Request, cloud: CloudModel) -> bool:

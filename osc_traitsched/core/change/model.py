@@ -4,32 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import Iterable, Mapping
-from typing import Union
+from collections.abc import Callable, Iterable, Mapping
+from typing import ClassVar, Optional, Union
 
 from osc_traitsched.core.errors import AnswerIsNo, TraitSchedError
+from osc_traitsched.core.inventory.metadata import Collation, isolated_by, requires
 from osc_traitsched.text import listed, quoted
 
-# The one model of everything that is written.
-#
 # A :class:`Change` names one object, some of its keys, and what each of them was and
 # shall be; whatever else the object has stays. A :class:`Plan` is changes in stages;
-# an :class:`Outcome` is what became of one. What the keys are depends on the kind:
-#
-# ======================= ====================================== =======================
-# Kind                    Keys                                   Values
-# ======================= ====================================== =======================
-# ``TRAIT``               its own name                           :data:`PRESENT`
-# ``PROVIDER_TRAITS``     traits                                 :data:`PRESENT`
-# ``PROVIDER_AGGREGATES`` UUIDs of aggregates                    :data:`PRESENT`
-# ``FLAVOR``              extra specs                            text
-# ``IMAGE``               properties                             text
-# ``AGGREGATE``           metadata                               text
-# ``NEW_AGGREGATE``       ``name`` and ``availability_zone``     text
-# ``AGGREGATE_HOSTS``     service hosts                          :data:`PRESENT`
-# ======================= ====================================== =======================
-#
-# A key that is not there has the value None.
+# an :class:`Outcome` is what became of one. A key that is not there has the value None.
 
 
 Value = Union[str, None]
@@ -40,17 +24,165 @@ PRESENT = "present"
 Keys = Mapping[str, Value]
 
 
-class ObjectKind(enum.Enum):
-    """What one write writes."""
+class Phase(enum.IntEnum):
+    """The phases, in order of writes."""
 
-    TRAIT = "trait"
-    PROVIDER_TRAITS = "provider traits"
-    PROVIDER_AGGREGATES = "provider aggregates"
-    FLAVOR = "flavor"
-    IMAGE = "image"
-    AGGREGATE = "aggregate"
-    NEW_AGGREGATE = "new aggregate"
-    AGGREGATE_HOSTS = "aggregate hosts"
+    #: Traits and aggregates are made.
+    CREATE = enum.auto()
+    #: Hosts get traits; Placement's aggregates get the hosts that Nova's have.
+    GRANT = enum.auto()
+    #: An aggregate closes that gets hosts of a closed one from another zone.
+    CLOSE_FIRST = enum.auto()
+    #: Aggregates get their zones, then hosts.
+    PLACE = enum.auto()
+    #: Hosts change their zone, one at a time: each leaves one aggregate, joins another.
+    MOVE = enum.auto()
+    #: Aggregates open: they require fewer traits, or name more projects.
+    OPEN = enum.auto()
+    #: Flavors and images require traits.
+    REQUIRE = enum.auto()
+    #: Aggregates close: they require more traits, or name fewer projects.
+    CLOSE = enum.auto()
+    #: Flavors and images no longer require traits.
+    RELEASE = enum.auto()
+    #: Hosts leave aggregates.
+    LEAVE = enum.auto()
+    #: Hosts lose traits.
+    REVOKE = enum.auto()
+
+
+#: The trait that a key with a value stands for, or None.
+TraitInKey = Callable[[str, str, Collation], Optional[str]]
+
+
+def _no_trait(key: str, value: str, collation: Collation) -> None:
+    return None
+
+
+def _key_itself(key: str, value: str, collation: Collation) -> str:
+    return key
+
+
+def _required(key: str, value: str, collation: Collation) -> str | None:
+    return requires(key, value)
+
+
+def _isolating(key: str, value: str, collation: Collation) -> str | None:
+    return next(iter(isolated_by({key: value}, collation)), None)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ObjectKind:
+    """A kind of write: all that is true of it, but for its requests (cloud/write.py).
+
+    Words are templates for the name of an object, and one of its keys.
+
+    :ivar noun: in sentences, and in JSON for what requires a trait
+    :ivar step: in rows of a plan
+    :ivar subject: in lines of a plan: what the object's name names
+    :ivar adding: phase of a key that gets a value; phases.py has exceptions
+    :ivar removing: phase of a key that is removed
+    :ivar unit: one key of an object
+    :ivar trait_in: the trait that a key stands for
+    :ivar not_undone: why no undo file brings a key back
+    :ivar made: the change, in rows of short commands; empty to name the keys
+    :ivar has_names: keys are names without values; a key that is there is PRESENT
+    :ivar is_of_aggregate: a failure blocks other changes of the same aggregate
+    :ivar is_by_key: each key is a change of its own
+    """
+
+    noun: str
+    step: str
+    subject: str
+    adding: Phase
+    removing: Phase
+    unit: str = "{key} of {name}"
+    trait_in: TraitInKey = _no_trait
+    not_undone: str = (
+        "{key} of {name}: Nova can't unset it, or no file can have the old value"
+    )
+    made: str = ""
+    has_names: bool = False
+    is_of_aggregate: bool = False
+    is_by_key: bool = False
+
+    TRAIT: ClassVar[ObjectKind]
+    PROVIDER_TRAITS: ClassVar[ObjectKind]
+    PROVIDER_AGGREGATES: ClassVar[ObjectKind]
+    FLAVOR: ClassVar[ObjectKind]
+    IMAGE: ClassVar[ObjectKind]
+    AGGREGATE: ClassVar[ObjectKind]
+    NEW_AGGREGATE: ClassVar[ObjectKind]
+    AGGREGATE_HOSTS: ClassVar[ObjectKind]
+
+    def __repr__(self) -> str:
+        return self.noun
+
+
+#: The key is the trait's own name.
+ObjectKind.TRAIT = ObjectKind(
+    *("trait", "trait", "trait"),
+    *(Phase.CREATE, Phase.CREATE),
+    unit="trait {name}",
+    trait_in=_key_itself,
+    not_undone="trait {key} was created: openstack trait delete {key}",
+    made="created",
+    has_names=True,
+)
+ObjectKind.PROVIDER_TRAITS = ObjectKind(
+    *("provider traits", "host", "host"),
+    *(Phase.GRANT, Phase.REVOKE),
+    trait_in=_key_itself,
+    not_undone="{key} of {name}, which no file removes; trait-sched remove does",
+    has_names=True,
+)
+#: Keys are the UUIDs of aggregates.
+ObjectKind.PROVIDER_AGGREGATES = ObjectKind(
+    *("provider aggregates", "mirror", "host"),
+    *(Phase.GRANT, Phase.GRANT),
+    unit="aggregate {key} of {name}",
+    not_undone="{name} was put into an aggregate of its host in Placement",
+    made="joins the aggregate in Placement",
+    has_names=True,
+)
+#: Keys are extra specs.
+ObjectKind.FLAVOR = ObjectKind(
+    *("flavor", "flavor", "flavor"),
+    *(Phase.REQUIRE, Phase.RELEASE),
+    trait_in=_required,
+)
+#: Keys are properties.
+ObjectKind.IMAGE = ObjectKind(
+    *("image", "image", "image"),
+    *(Phase.REQUIRE, Phase.RELEASE),
+    trait_in=_required,
+)
+#: Keys are metadata.
+ObjectKind.AGGREGATE = ObjectKind(
+    *("aggregate", "aggregate", "aggregate"),
+    *(Phase.CLOSE, Phase.OPEN),
+    trait_in=_isolating,
+    is_of_aggregate=True,
+)
+#: Keys are ``name`` and ``availability_zone``.
+ObjectKind.NEW_AGGREGATE = ObjectKind(
+    *("new aggregate", "aggregate", "aggregate"),
+    *(Phase.CREATE, Phase.CREATE),
+    unit="new aggregate {name}",
+    not_undone="aggregate {name} was created; once empty: openstack aggregate delete",
+    is_of_aggregate=True,
+)
+#: Keys are service hosts; Nova adds and removes them one at a time.
+ObjectKind.AGGREGATE_HOSTS = ObjectKind(
+    *("aggregate hosts", "member", "aggregate"),
+    *(Phase.PLACE, Phase.LEAVE),
+    unit="host {key} of {name}",
+    not_undone="{key} in {name}: Nova does not list the host, or a zone that Nova "
+    "can't unset keeps it out",
+    has_names=True,
+    is_of_aggregate=True,
+    is_by_key=True,
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,28 +217,6 @@ class State:
     hosts: frozenset[str] = frozenset()
 
 
-class Reason(enum.Enum):
-    """Why a trait stays where it could have been removed."""
-
-    #: It says what the host is, whatever aggregate the host is in.
-    STANDARD = "standard"
-    #: Another aggregate is isolated by it.
-    OTHER_AGGREGATE = "other aggregate"
-    #: Hosts outside the aggregate have it, too.
-    OTHER_HOSTS = "other hosts"
-    #: The image is another project's.
-    OTHER_PROJECT = "other project"
-
-
-@dataclasses.dataclass(frozen=True)
-class Kept:
-    """A trait that stays, and why; with the aggregates or providers that need it."""
-
-    trait: str
-    reason: Reason
-    names: tuple[str, ...] = ()
-
-
 @dataclasses.dataclass(frozen=True)
 class Change:
     """New values for some keys of one object.
@@ -114,7 +224,7 @@ class Change:
     :ivar found: the object as it was read
     :ivar after: keys with new values; unchanged keys are in it, so that a change by
         others is noticed
-    :ivar kept: what could have been removed and stays
+    :ivar kept: sentences on traits that could have been removed and stay
     :ivar problem: why it can't be made
     :ivar blocked: an earlier one of the same aggregate or trait is known to fail
     :ivar phase: the number of its phase
@@ -125,7 +235,7 @@ class Change:
     object: Object
     found: State
     after: Keys
-    kept: tuple[Kept, ...] = ()
+    kept: tuple[str, ...] = ()
     problem: TraitSchedError | None = None
     blocked: bool = False
     phase: int = 0
@@ -166,39 +276,24 @@ class Change:
         changed = {**keys, **self.after}
         return {key: value for key, value in changed.items() if value is not None}
 
-    def refusal(self, now: State) -> ChangedMeanwhile | None:
+    def refusal(self, now: State) -> AnswerIsNo | None:
         """Why the object must not be written now; None if it may.
 
         A key with neither the old nor the new value was set by somebody else.
         """
-        others = {
-            key: now.keys.get(key)
-            for key, value in self.after.items()
-            if now.keys.get(key) not in (value, self.found.keys.get(key))
-        }
-        return ChangedMeanwhile(self.object, others) if others else None
+        values = {key: now.keys.get(key) for key in self.after}
+        others = listed(
+            f"{quoted(key)} is {'gone' if value is None else quoted(str(value))}"
+            for key, value in values.items()
+            if value not in (self.after[key], self.found.keys.get(key))
+        )
+        if not others:
+            return None
+        return AnswerIsNo(f"changed meanwhile: {others} now; run the command again")
 
 
 def _differing(keys: Keys, after: Keys) -> frozenset[str]:
     return frozenset(key for key, value in after.items() if keys.get(key) != value)
-
-
-@dataclasses.dataclass(eq=False)
-class ChangedMeanwhile(AnswerIsNo):
-    """Somebody changed keys after the change was planned.
-
-    :ivar keys: with their current values
-    """
-
-    object: Object
-    keys: Keys
-
-    def __str__(self) -> str:
-        changed = listed(
-            f"{quoted(key)} is {'gone' if value is None else quoted(str(value))}"
-            for key, value in self.keys.items()
-        )
-        return f"changed meanwhile: {changed} now; run the command again"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -8,12 +8,11 @@ not open in between. Where that can't be, the impact has a warning (``impact``).
 from __future__ import annotations
 
 import dataclasses
-import enum
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Optional
 
-from osc_traitsched.core.change.model import Change, Keys, ObjectKind, Plan
+from osc_traitsched.core.change.model import Change, Keys, ObjectKind, Phase, Plan
 from osc_traitsched.core.errors import TraitSchedError
 from osc_traitsched.core.inventory.metadata import (
     REQUIRED,
@@ -21,50 +20,8 @@ from osc_traitsched.core.inventory.metadata import (
     ZONE_KEY,
     AggregatePolicy,
     Collation,
-    isolated_by,
-    requires,
 )
 from osc_traitsched.core.nova.question import Body
-
-
-class Phase(enum.IntEnum):
-    """The phases, in order of writes."""
-
-    #: Traits and aggregates are made.
-    CREATE = enum.auto()
-    #: Hosts get traits; Placement's aggregates get the hosts that Nova's have.
-    GRANT = enum.auto()
-    #: An aggregate closes that gets hosts of a closed one from another zone.
-    CLOSE_FIRST = enum.auto()
-    #: Aggregates get their zones, then hosts.
-    PLACE = enum.auto()
-    #: Hosts change their zone, one at a time: each leaves one aggregate, joins another.
-    MOVE = enum.auto()
-    #: Aggregates open: they require fewer traits, or name more projects.
-    OPEN = enum.auto()
-    #: Flavors and images require traits.
-    REQUIRE = enum.auto()
-    #: Aggregates close: they require more traits, or name fewer projects.
-    CLOSE = enum.auto()
-    #: Flavors and images no longer require traits.
-    RELEASE = enum.auto()
-    #: Hosts leave aggregates.
-    LEAVE = enum.auto()
-    #: Hosts lose traits.
-    REVOKE = enum.auto()
-
-
-#: The phase of a key that gets a value, and that of a key that is removed. The metadata
-#: of aggregates and hosts that change their zone are not in this table.
-_PHASES = {
-    ObjectKind.TRAIT: (Phase.CREATE, Phase.CREATE),
-    ObjectKind.NEW_AGGREGATE: (Phase.CREATE, Phase.CREATE),
-    ObjectKind.PROVIDER_TRAITS: (Phase.GRANT, Phase.REVOKE),
-    ObjectKind.PROVIDER_AGGREGATES: (Phase.GRANT, Phase.GRANT),
-    ObjectKind.AGGREGATE_HOSTS: (Phase.PLACE, Phase.LEAVE),
-    ObjectKind.FLAVOR: (Phase.REQUIRE, Phase.RELEASE),
-    ObjectKind.IMAGE: (Phase.REQUIRE, Phase.RELEASE),
-}
 
 _LOOSE = Collation.CASE_INSENSITIVE
 
@@ -137,18 +94,10 @@ def plan_of(changes: Iterable[Change], collation: Collation = _LOOSE) -> Plan:
 
 def _subjects(change: Change, collation: Collation) -> Iterator[str]:
     kind, differing = change.object.kind, change.added | change.removed
-    if kind in (
-        ObjectKind.AGGREGATE,
-        ObjectKind.NEW_AGGREGATE,
-        ObjectKind.AGGREGATE_HOSTS,
-    ):
+    if kind.is_of_aggregate:
         yield f"aggregate {change.object.id}"
-    if kind in (ObjectKind.TRAIT, ObjectKind.PROVIDER_TRAITS):
-        yield from differing
-    if kind in (ObjectKind.FLAVOR, ObjectKind.IMAGE):
-        yield from filter(None, (requires(key, REQUIRED) for key in differing))
-    if kind is ObjectKind.AGGREGATE:
-        yield from isolated_by(dict.fromkeys(differing, REQUIRED), collation)
+    traits = (kind.trait_in(key, REQUIRED, collation) for key in differing)
+    yield from filter(None, traits)
 
 
 def _units(step: _Step, changes: Sequence[Change]) -> Sequence[Change]:
@@ -288,7 +237,7 @@ class _Order:
             return self._step_of_metadata(change, key)
         if (identity, key) in self._moving:
             return Phase.MOVE, 0
-        phase = _PHASES[kind][is_removed]
+        phase = kind.removing if is_removed else kind.adding
         if phase is Phase.PLACE:
             now = self._now.get(identity)
             return phase, 2 - bool(now and now.traits)

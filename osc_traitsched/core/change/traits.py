@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.model import (
     PRESENT,
     Change,
-    Kept,
     Keys,
     Object,
     ObjectKind,
     Outcome,
     Plan,
     State,
-    Value,
 )
 from osc_traitsched.core.change.phases import plan_of
 from osc_traitsched.core.errors import NoProvider
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.metadata import (
-    REQUIRED,
     Collation,
-    isolated_by,
-    requires,
 )
 from osc_traitsched.core.inventory.selection import Targets
 from osc_traitsched.core.inventory.snapshot import Holding, Members, Provider, Snapshot
@@ -52,13 +47,15 @@ def new_trait(name: str, exists: bool) -> Change:
     return Change(Object(ObjectKind.TRAIT, name, name), found, present([name]))
 
 
-def trait_change(
-    host: str, held: Holding, after: Keys, kept: tuple[Kept, ...] = ()
-) -> Change:
-    """A change of a provider's traits; ``host`` is its host's name."""
-    provider = held.provider
-    named = Object(ObjectKind.PROVIDER_TRAITS, provider.uuid, provider.name, host)
-    return Change(named, traits_found(held), after, kept=kept)
+def provider_object(snapshot: Snapshot, provider: Provider) -> Object:
+    """A provider's traits as an object to change."""
+    host = snapshot.host_name(provider)
+    return Object(ObjectKind.PROVIDER_TRAITS, provider.uuid, provider.name, host)
+
+
+def unprovided_object(host: str) -> Object:
+    """The traits of a host without a provider: they can't be changed."""
+    return Object(ObjectKind.PROVIDER_TRAITS, "", host, host)
 
 
 def traits_found(held: Holding) -> State:
@@ -76,8 +73,8 @@ def aggregate_change(
 
 def without_provider(host: str, after: Mapping[str, str | None]) -> Change:
     """Return what can't be changed: Placement has no provider for the host."""
-    named = Object(ObjectKind.PROVIDER_TRAITS, "", host, host)
-    return Change(named, State({}), after, problem=NoProvider(host))
+    problem = NoProvider(host)
+    return Change(unprovided_object(host), State({}), after, problem=problem)
 
 
 # Placement's aggregates, synced to Nova's host aggregates.
@@ -110,9 +107,6 @@ def repair_plan(snapshot: Snapshot, members: Members) -> Plan:
 # Adding and removing traits: the plans, and what speaks against them.
 
 
-#: What can require a trait.
-_REQUIRING = (ObjectKind.FLAVOR, ObjectKind.IMAGE, ObjectKind.AGGREGATE)
-
 #: By some database, values of aggregates mean the same.
 _LOOSE = Collation.CASE_INSENSITIVE
 
@@ -134,9 +128,9 @@ def remove_plan(names: Iterable[str], targets: Targets) -> Plan:
 
 
 def _changes(targets: Targets, after: Keys) -> Iterable[Change]:
-    snapshot = targets.snapshot
     for held in targets.held:
-        yield trait_change(snapshot.host_name(held.provider), held, after)
+        target = provider_object(targets.snapshot, held.provider)
+        yield Change(target, traits_found(held), after)
     for host in targets.without_provider:
         yield without_provider(host, after)
 
@@ -171,22 +165,8 @@ def reverted_by_nova(changes: Iterable[Change]) -> tuple[RevertedByNova, ...]:
     return tuple(owned)
 
 
-@dataclasses.dataclass(eq=False)
-class RoleChanged(errors.AnswerIsNo):
-    """Roles that hosts would gain or lose; names of hosts by trait."""
-
-    traits: Mapping[str, tuple[str, ...]]
-
-    def __str__(self) -> str:
-        reasons = "; ".join(
-            f"{name} says what a provider is, here {listed(hosts)}: {_ROLES[name]}"
-            for name, hosts in self.traits.items()
-        )
-        return f"nothing written: {reasons}; --force overrides this"
-
-
-def role_changed(changes: Iterable[Change], hosts: Set[str]) -> RoleChanged | None:
-    """The roles that hosts would gain or lose; None without any.
+def role_changed(changes: Iterable[Change], hosts: Set[str]) -> list[errors.AnswerIsNo]:
+    """The error about roles that hosts would gain or lose, if any.
 
     :param hosts: root UUIDs of hosts
     """
@@ -195,8 +175,12 @@ def role_changed(changes: Iterable[Change], hosts: Set[str]) -> RoleChanged | No
         if change.object.id in hosts:
             for name in sorted(_touched([change]) & trait.ROLES):
                 found.setdefault(name, []).append(change.object.name)
-    named = {name: tuple(found[name]) for name in sorted(found)}
-    return RoleChanged(named) if named else None
+    reasons = "; ".join(
+        f"{name} says what a provider is, here {listed(found[name])}: {_ROLES[name]}"
+        for name in sorted(found)
+    )
+    refusal = f"nothing written: {reasons}; --force overrides this"
+    return [errors.AnswerIsNo(refusal)] if found else []
 
 
 def _touched(changes: Iterable[Change]) -> set[str]:
@@ -227,54 +211,35 @@ class Requirer:
 Requirers = Mapping[str, tuple[Requirer, ...]]
 
 
-def blocking(requirers: Requirers) -> dict[str, tuple[Requirer, ...]]:
-    """Return, trait by trait, what the trait has to stay for."""
-    found = {
-        name: tuple(each for each in requiring if not each.is_any_users)
-        for name, requiring in requirers.items()
+def requiring_after(
+    before: Requirers, outcomes: Iterable[Outcome], names: Iterable[str]
+) -> Requirers:
+    """What requires each trait after a plan; traits that nothing requires are left out.
+
+    :param before: what requires the traits now
+    """
+    after = {
+        name: {(each.kind, each.id, each.key): each for each in before.get(name, ())}
+        for name in names
     }
-    return {name: requiring for name, requiring in found.items() if requiring}
+    for outcome in outcomes:
+        owner = outcome.change.object
+        for key in outcome.added | outcome.removed if not owner.kind.has_names else ():
+            required = _required_trait(outcome, key)
+            unit = owner.kind.noun, owner.id, key
+            for name, requiring in after.items():
+                if name == required:
+                    anew = Requirer(owner.kind.noun, owner.name, key, owner.id)
+                    requiring.setdefault(unit, anew)
+                else:
+                    requiring.pop(unit, None)
+    return {name: tuple(each.values()) for name, each in after.items() if each}
 
 
-def not_released(requirers: Requirers, outcomes: Iterable[Outcome]) -> Requirers:
-    """Return, trait by trait, what continues to require it."""
-    released = {
-        (each.change.object.kind.value, each.change.object.id, key)
-        for each in outcomes
-        for key in each.added | each.removed
-        if not _is_required(each.change.object.kind, each.change.after[key])
-    }
-    left = {
-        name: tuple(r for r in each if (r.kind, r.id, r.key) not in released)
-        for name, each in requirers.items()
-    }
-    return {name: each for name, each in left.items() if each}
-
-
-def coming_to_require(outcomes: Iterable[Outcome], names: Iterable[str]) -> Requirers:
-    """The objects that require each trait only after a plan."""
-    coming = [pair for outcome in outcomes for pair in _required_anew(outcome)]
-    found = {name: tuple(r for which, r in coming if which == name) for name in names}
-    return {name: each for name, each in found.items() if each}
-
-
-def _required_anew(outcome: Outcome) -> Iterator[tuple[str, Requirer]]:
-    """Yield the traits that an object now requires, each with its key."""
-    owner, after = outcome.change.object, outcome.change.after
-    pairs = [(key, value) for key in outcome.added if (value := after[key])]
-    for key, value in pairs if owner.kind in _REQUIRING else ():
-        if owner.kind is ObjectKind.AGGREGATE:
-            name = next(iter(isolated_by({key: value}, _LOOSE)), None)
-        else:
-            name = requires(key, value)
-        if name is not None:
-            yield name, Requirer(owner.kind.value, owner.name, key, owner.id)
-
-
-def _is_required(kind: ObjectKind, value: Value) -> bool:
-    if kind is ObjectKind.AGGREGATE and value is not None:
-        return _LOOSE.equal(value, REQUIRED)
-    return value == REQUIRED
+def _required_trait(outcome: Outcome, key: str) -> str | None:
+    """The trait that a key requires after a change."""
+    value = outcome.change.after[key]
+    return value and outcome.change.object.kind.trait_in(key, value, _LOOSE)
 
 
 @dataclasses.dataclass(eq=False)
@@ -292,32 +257,6 @@ class LastHolder(errors.AnswerIsNo):
         hides = any(is_abridged(found) for found in self.requirers.values())
         where = "; --dry-run -f json lists them all" if hides else ""
         return f"nothing removed: {reasons}{where}; --force overrides this"
-
-
-@dataclasses.dataclass(eq=False)
-class RequirersUnknown(errors.AnswerIsNo):
-    """A trait would be on no provider, and whether it is required can't be read."""
-
-    traits: tuple[str, ...]
-    why: errors.CloudBroke
-
-    def __str__(self) -> str:
-        return (
-            f"nothing removed: no host would have {listed(self.traits)} any more, and "
-            "whether a flavor, image or aggregate still requires it can't be read "
-            f"({self.why!s}); --force overrides this"
-        )
-
-
-@dataclasses.dataclass(eq=False)
-class OwnedByNova(errors.AnswerIsNo):
-    """Traits that nova-compute restores, but that scheduling needs until then."""
-
-    reverted: tuple[RevertedByNova, ...]
-
-    def __str__(self) -> str:
-        reasons = "; ".join(reverted(each, removing=True) for each in self.reverted)
-        return f"nothing removed: {reasons}; --force overrides this"
 
 
 def of_providers(changes: Iterable[Change]) -> tuple[Change, ...]:

@@ -97,19 +97,6 @@ class NoServer(NothingMatches):
 
 
 @dataclasses.dataclass(eq=False)
-class NovaOwnsTrait(BadQuestion):
-    """A trait that nova-compute or Neutron sets, so that no command can rename it."""
-
-    name: str
-
-    def __str__(self) -> str:
-        return (
-            f"{self.name} is set by nova-compute or Neutron, which would set it again: "
-            "it can't be renamed or retired"
-        )
-
-
-@dataclasses.dataclass(eq=False)
 class NoProvider(BadQuestion):
     """A host of Nova's without a provider in Placement."""
 

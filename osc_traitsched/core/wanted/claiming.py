@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.model import PRESENT, Object, ObjectKind
+from osc_traitsched.core.change.traits import provider_object, unprovided_object
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.metadata import (
     REQUIRED,
@@ -30,7 +31,6 @@ from osc_traitsched.core.wanted.model import (
     Text,
     Wanted,
 )
-from osc_traitsched.core.wanted.refusals import NovaOwnedTrait, RoleTrait
 from osc_traitsched.core.wanted.units import leaving_nobody
 
 #: Namespace for the names of new aggregates, until Nova assigns an ID.
@@ -58,12 +58,6 @@ def claims_of(wanted: Wanted, found: FoundCloud, hosts: Hosts) -> Claims:
 def _sorted(mistakes: Iterable[EntryError]) -> list[EntryError]:
     found = {(each.place, str(each.error)): each for each in mistakes}
     return sorted(found.values(), key=lambda w: (w.place.path, w.place.line))
-
-
-def provider_object(found: FoundCloud, provider: Provider) -> Object:
-    """A provider's traits as an object to change."""
-    host = found.snapshot.host_name(provider)
-    return Object(ObjectKind.PROVIDER_TRAITS, provider.uuid, provider.name, host)
 
 
 @dataclasses.dataclass
@@ -116,17 +110,27 @@ class _Claiming:
 
     def _check_trait(self, name: Text, absent: bool) -> None:
         if name.text in trait.ROLES:
-            self.mistakes.append(EntryError(name.place, RoleTrait(name.text)))
+            reason = (
+                "says what a provider is, so no file gives or takes it; trait-sched "
+                "add and remove do, with --force"
+            )
         elif absent and trait.ownership(name.text) is not trait.Ownership.OPERATOR:
-            self.mistakes.append(EntryError(name.place, NovaOwnedTrait(name.text)))
+            reason = (
+                "is nova-compute's own, which puts it back: it is never taken away; "
+                "trait-sched remove --force does, if it must be"
+            )
+        else:
+            return
+        error = errors.BadQuestion(f"{name.text} {reason}")
+        self.mistakes.append(EntryError(name.place, error))
 
     def _trait(self, provider: Provider, name: str, claim: Claim) -> None:
-        unit = provider_object(self.found, provider), name
+        unit = provider_object(self.found.snapshot, provider), name
         self.claims.add(unit, claim, provider.root in self._held_roots)
 
     def _without(self, host: str, name: str, text: Text) -> None:
         """Claim a trait for a host without a provider; its row gets a problem."""
-        unit = Object(ObjectKind.PROVIDER_TRAITS, "", host, host), name
+        unit = unprovided_object(host), name
         self.claims.add(unit, Claim(PRESENT, text.place), host in self._held_hosts)
 
     def rest_of_traits(self) -> None:
@@ -142,7 +146,7 @@ class _Claiming:
                 self.mistakes += leaving_nobody(only, name in given, self.hosts)
                 for holder in sorted(self.found.holders.get(name, ())):
                     provider = self.found.holdings[holder].provider
-                    unit = provider_object(self.found, provider), name
+                    unit = provider_object(self.found.snapshot, provider), name
                     is_left = provider.root in left
                     self.claims.add_rest([unit], only.of.place, is_left)
 

@@ -35,9 +35,16 @@ from osc_traitsched.core.wanted.model import (
     is_trait,
     is_zone,
 )
-from osc_traitsched.core.wanted.planner import States
 from osc_traitsched.core.wanted.units import FORBIDDEN
 from osc_traitsched.text import listed, quoted, visible
+
+#: What the value of a key of a flavor or an image says, as a file has it.
+OF_FLAVORS: Mapping[Value, Part] = {
+    REQUIRED: Part.FLAVOR_REQUIRES,
+    FORBIDDEN: Part.FLAVOR_FORBIDS,
+}
+OF_IMAGES: Mapping[Value, Part] = {REQUIRED: Part.IMAGE_REQUIRES}
+
 
 # Undo: entries for the units of a plan.
 
@@ -55,7 +62,7 @@ class Undo:
 
 def undo_of(claims: Mapping[Unit, Claim], found: FoundCloud) -> Undo:
     """Entries that restore the current state of the units that a plan changes."""
-    going_back = _GoingBack(claims, States(found))
+    going_back = _GoingBack(claims, found)
     entries = tuple(entry for unit in claims for entry in going_back.entries(unit))
     # Several keys of an aggregate can name the same project.
     each = {(w.part, w.of.text, w.value.text, w.absent): w for w in entries}
@@ -72,14 +79,14 @@ def _stays(name: str) -> bool:
 
 
 class _GoingBack:
-    def __init__(self, claims: Mapping[Unit, Claim], states: States) -> None:
+    def __init__(self, claims: Mapping[Unit, Claim], found: FoundCloud) -> None:
         self._claims = claims
-        self._states = states
+        self._found = found
         #: Zones of aggregates that had none. Nova can't unset them.
         self._first_zones = {
             unit[0].id: claim.value
             for unit, claim in claims.items()
-            if unit[1] == ZONE_KEY and states.value(unit) is None
+            if unit[1] == ZONE_KEY and found.value(unit) is None
         }
         self._moving = {
             (target.id, key)
@@ -91,13 +98,13 @@ class _GoingBack:
     def entries(self, unit: Unit) -> Iterator[Entry]:
         """Yield entries for a unit's current state."""
         target, key = unit
-        before = self._states.value(unit)
+        before = self._found.value(unit)
         is_gone = before is None
         if not target.id:
             # A host without a provider: nothing was written.
             return
         if target.kind is ObjectKind.PROVIDER_TRAITS and target.id and not _stays(key):
-            snapshot = self._states.found.snapshot
+            snapshot = self._found.snapshot
             is_host = snapshot.is_host(snapshot.by_uuid[target.id])
             part = Part.TRAIT_HOSTS if is_host else Part.TRAIT_PROVIDERS
             yield entry(part, key, target.name, is_gone)
@@ -121,7 +128,7 @@ class _GoingBack:
         """
         zones = {
             identity: body["metadata"].get(ZONE_KEY, self._first_zones.get(identity))
-            for identity, body in self._states.aggregates.items()
+            for identity, body in self._found.aggregate_of_id.items()
             if host in body["hosts"]
             and (
                 aggregate in (identity, *self._first_zones)
@@ -132,30 +139,24 @@ class _GoingBack:
         return here is not None and not {*zones.values()} <= {here, None}
 
     def _is_listed(self, host: str) -> bool:
-        return host in self._states.found.snapshot.nova.by_service_host
+        return host in self._found.snapshot.nova.by_service_host
 
     def _requirement(self, unit: Unit, before: Value) -> Iterator[Entry]:
         target, key = unit
         name = key.partition(":")[2]
         says = self._claims[unit].value if before is None else before
-        if target.kind is ObjectKind.IMAGE and says == REQUIRED:
-            yield entry(Part.IMAGE_REQUIRES, target.id, name, before is None)
-        elif target.kind is ObjectKind.FLAVOR and says in (REQUIRED, FORBIDDEN):
-            is_required = says == REQUIRED
-            part = Part.FLAVOR_REQUIRES if is_required else Part.FLAVOR_FORBIDS
-            yield entry(part, self._flavor(target), name, before is None)
-        else:
+        part = (OF_IMAGES if target.kind is ObjectKind.IMAGE else OF_FLAVORS).get(says)
+        if part is None:
             self.left.append(unit)
-
-    def _flavor(self, target: Object) -> str:
-        """A unique name of a flavor: its ID if the name is another flavor's ID."""
-        ids = {body["id"] for body in self._states.found.flavors}
-        return target.id if target.name in ids else target.name
+        elif part is Part.IMAGE_REQUIRES or target.name in self._found.flavor_of_id:
+            yield entry(part, target.id, name, before is None)
+        else:
+            yield entry(part, target.name, name, before is None)
 
     def _metadata(self, unit: Unit, before: Value) -> Iterator[Entry]:
         target, key = unit
-        collation = self._states.found.collation
-        hosts = self._states.of(target).hosts
+        collation = self._found.collation
+        hosts = self._found.state(target).hosts
         if any(key == ZONE_KEY and self._is_kept_out(target.id, h) for h in hosts):
             self.left.append(unit)
         elif key == ZONE_KEY and before is not None and is_zone(before):
@@ -172,10 +173,10 @@ class _GoingBack:
     def _isolation(self, unit: Unit, before: Value) -> Iterator[Entry]:
         """An aggregate's isolation; a partial one can't be restored."""
         target, key = unit
-        found = self._states.found
+        found = self._found
         name = trait_in(key, found.collation)
         if before is not None:
-            body = self._states.aggregates[target.id]
+            body = self._found.aggregate_of_id[target.id]
             is_isolated = name in isolated_by(body["metadata"], found.collation)
             if not is_isolated or found.lacking(body, name):
                 self.left.append(unit)
@@ -184,7 +185,7 @@ class _GoingBack:
 
     def _projects(self, target: Object) -> Iterator[Entry]:
         """An aggregate's projects; a value may look like a name."""
-        now = self._states.of(target).keys
+        now = self._found.state(target).keys
         every = projects_in({k: str(v) for k, v in now.items()})
         changed = {
             **now,
@@ -285,14 +286,13 @@ class _Exporting:
 
     def flavors(self) -> Iterator[Entry]:
         """Yield the traits that flavors require and forbid."""
-        parts = {REQUIRED: Part.FLAVOR_REQUIRES, FORBIDDEN: Part.FLAVOR_FORBIDS}
-        ids = {body["id"] for body in self._found.flavors}
+        ids = self._found.flavor_of_id
         for body in self._found.flavors:
             name = body["id"] if body["name"] in ids else body["name"]
             specs = body.get("extra_specs") or {}
-            yield from self._keys("flavor", name, specs, parts)
+            yield from self._keys("flavor", name, specs, OF_FLAVORS)
             grouped = {key: v for key, v in sorted(specs.items()) if in_group(key)}
-            if pairs := [f"{k}={v}" for k, v in grouped.items() if v in parts]:
+            if pairs := [f"{k}={v}" for k, v in grouped.items() if v in OF_FLAVORS]:
                 self.unsaid.append(
                     f"flavor {quoted(name)} has {listed(map(visible, pairs))}, for a "
                     "numbered or named group, of which no file says anything"
@@ -304,16 +304,16 @@ class _Exporting:
         for body in self._found.images:
             is_only = body["name"] and names[body["name"]] == 1
             name = body["name"] if is_only else body["id"]
-            yield from self._keys("image", name, body, {REQUIRED: Part.IMAGE_REQUIRES})
+            yield from self._keys("image", name, body, OF_IMAGES)
 
     def _keys(
-        self, kind: str, name: str, pairs: Body, parts: Mapping[str, Part]
+        self, kind: str, name: str, pairs: Body, parts: Mapping[Value, Part]
     ) -> Iterator[Entry]:
         for key, value in sorted(pairs.items()):
             named = key.partition(":")[2]
             if key != key_of(named):
                 continue
-            part: Part | None = parts.get(_text(value))
+            part = parts.get(_text(value))
             if part is None:
                 pair = visible(f"{key}={value}")
                 ignored = f"has {pair}, a value that Nova ignores"

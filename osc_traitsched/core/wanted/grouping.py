@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from osc_traitsched.core.errors import BadConfiguration, NothingMatches
+from osc_traitsched.core.errors import BadConfiguration, BadQuestion, NothingMatches
 from osc_traitsched.core.names import near_names
 from osc_traitsched.core.wanted.model import (
     GROUP,
@@ -18,7 +18,7 @@ from osc_traitsched.core.wanted.model import (
     Text,
     Wanted,
 )
-from osc_traitsched.core.wanted.refusals import NoVariable
+from osc_traitsched.text import quoted, visible
 
 # Ansible inventories.
 
@@ -36,7 +36,7 @@ class Inventory:
 
         :param variable: has the names; None for the hosts' own
         :raises NothingMatches: if the group does not exist
-        :raises NoVariable: if a host does not have the variable
+        :raises BadQuestion: if a host does not have the variable
         """
         known = self.hosts.keys() | self.children.keys()
         if group not in known:
@@ -56,7 +56,10 @@ class Inventory:
     def _named(self, host: str, variable: str) -> str:
         value = self.variables.get(host, {}).get(variable)
         if value is None:
-            raise NoVariable(host, variable)
+            raise BadQuestion(
+                f"{visible(host)} has no variable {quoted(variable)} in the inventory "
+                "that is a name"
+            )
         return value
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import dataclasses
 import fnmatch
 import functools
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.cloud_model import CloudModel
+from osc_traitsched.core.change.model import Object, ObjectKind, State, Value
+from osc_traitsched.core.change.traits import present, traits_found
 from osc_traitsched.core.errors import BadQuestion, TraitSchedError
 from osc_traitsched.core.inventory.metadata import Collation
 from osc_traitsched.core.inventory.selection import Selected, Selectors, select
@@ -22,9 +24,10 @@ from osc_traitsched.core.wanted.model import (
     Group,
     Source,
     Text,
+    Unit,
     is_name,
 )
-from osc_traitsched.core.wanted.refusals import NoCompute, NoInventory, NoNewName
+from osc_traitsched.text import listed, quoted
 
 # The cloud that files are compared with.
 
@@ -58,7 +61,7 @@ class FoundCloud(CloudModel):
                     found.setdefault(name, set()).add(uuid)
         return {name: frozenset(uuids) for name, uuids in found.items()}
 
-    def no_new_aggregate(self, name: str) -> NoNewName | None:
+    def no_new_aggregate(self, name: str) -> BadQuestion | None:
         """Why no aggregate with this name is created, if so.
 
         The name may be meant as a UUID or a pattern.
@@ -68,8 +71,18 @@ class FoundCloud(CloudModel):
             for body in self.aggregates
             if body["uuid"] == name or fnmatch.fnmatchcase(body["name"], name)
         )
-        is_wrong = meant or is_pattern(name) or not is_name(name)
-        return NoNewName(name, tuple(meant)) if is_wrong else None
+        if meant:
+            aggregates = listed(map(quoted, meant), "aggregate")
+            are = "it is" if len(meant) == 1 else "they are"
+            return BadQuestion(
+                f"{quoted(name)} is no name; name {aggregates} exactly as {are} called"
+            )
+        if is_name(name) and not is_pattern(name):
+            return None
+        return BadQuestion(
+            f"{quoted(name)} looks like a pattern, or Nova takes no such name; "
+            "aggregates go by their names; make it first: openstack aggregate create"
+        )
 
     def lacking(self, aggregate: Body, trait: str) -> tuple[str, ...]:
         """Hosts of an aggregate without a trait, or not in it in Placement."""
@@ -83,9 +96,66 @@ class FoundCloud(CloudModel):
         )
 
     @functools.cached_property
+    def flavor_of_id(self) -> Mapping[str, Body]:
+        """Flavors by ID."""
+        return {body["id"]: body for body in self.flavors}
+
+    @functools.cached_property
+    def image_of_id(self) -> Mapping[str, Body]:
+        """Images that lines may name, by ID."""
+        return {body["id"]: body for body in self.images}
+
+    @functools.cached_property
+    def _states(self) -> dict[Object, State]:
+        return {}
+
+    def state(self, target: Object) -> State:
+        """An object's state; empty if it does not exist yet."""
+        if target not in self._states:
+            self._states[target] = STATES[target.kind](self, target.id)
+        return self._states[target]
+
+    def value(self, unit: Unit) -> Value:
+        """The current value of a unit; None if missing."""
+        target, key = unit
+        return self.state(target).keys.get(key)
+
+    @functools.cached_property
     def find_aggregate(self) -> Mapping[str, Body]:
         """Nova's aggregates by name; names are unique."""
         return {body["name"]: body for body in self.aggregates}
+
+
+def _provider_traits(cloud: FoundCloud, uuid: str) -> State:
+    holding = cloud.holdings.get(uuid)
+    return traits_found(holding) if holding else State({})
+
+
+def _metadata(cloud: FoundCloud, identity: str) -> State:
+    body = cloud.aggregate_of_id.get(identity, {"metadata": {}, "hosts": ()})
+    return State(body["metadata"], hosts=frozenset(body["hosts"]))
+
+
+def _hosts(cloud: FoundCloud, identity: str) -> State:
+    hosts = _metadata(cloud, identity).hosts
+    return State(present(hosts), hosts=hosts)
+
+
+#: How the current state of each kind of object is read, by its ID.
+STATES: Mapping[ObjectKind, Callable[[FoundCloud, str], State]] = {
+    ObjectKind.TRAIT: lambda cloud, name: State(present({name} & cloud.traits)),
+    ObjectKind.PROVIDER_TRAITS: _provider_traits,
+    ObjectKind.PROVIDER_AGGREGATES: lambda cloud, uuid: State(
+        present(each for each, members in cloud.inside.items() if uuid in members)
+    ),
+    ObjectKind.FLAVOR: lambda cloud, identity: State(
+        cloud.flavor_of_id[identity].get("extra_specs") or {}
+    ),
+    ObjectKind.IMAGE: lambda cloud, identity: State(cloud.image_of_id[identity]),
+    ObjectKind.AGGREGATE: _metadata,
+    ObjectKind.NEW_AGGREGATE: _metadata,
+    ObjectKind.AGGREGATE_HOSTS: _hosts,
+}
 
 
 # The hosts and providers that lines name.
@@ -108,25 +178,24 @@ class Hosts:
         self._snapshot = snapshot
         self._groups = {group.name.text: group for group in groups}
         self._inventory = inventory
-        self._found: dict[tuple[str, bool], Selected] = {}
-        self._services: dict[str, tuple[frozenset[str], list[str]]] = {}
-        self._patterns: dict[str, tuple[frozenset[str], list[str]]] = {}
-        self._known: dict[str, bool] = {}
+        # Each text is looked up once, wherever it stands.
+        self._find = functools.cache(self._selected)
+        self._service_hosts = functools.cache(self._of_nova)
+        self._patterns = functools.cache(self._written)
+        self._is_known = functools.cache(self._exists)
         self._by_label: dict[str, list[Provider]] = {}
         for host in snapshot.hosts:
             self._by_label.setdefault(host.name.partition(".")[0], []).append(host)
-        nova = snapshot.nova
-        self._service_hosts = (
-            {c.uuid: c.service_host for c in nova.computes} if nova else {}
-        )
+        computes = snapshot.nova.computes
+        self._service_of = {node.uuid: node.service_host for node in computes}
 
     def providers(self, text: Text) -> Selected:
         """Providers of hosts: by name, UUID, glob, or group."""
-        return self._once(text, is_host=True)
+        return self._find(text, is_host=True)
 
     def nested(self, text: Text) -> Selected:
         """Providers anywhere in a tree: by name, UUID, or glob over names."""
-        return self._once(text, is_host=False)
+        return self._find(text, is_host=False)
 
     def service_hosts(
         self, text: Text, among: Set[str] = frozenset()
@@ -135,29 +204,23 @@ class Hosts:
         there = self.named(text, among)
         if there and not self._is_known(text):
             return there
-        if text.text not in self._services:
-            self._services[text.text] = self._of_nova(self.providers(text))
-        found, without = self._services[text.text]
+        found, without = self._service_hosts(text)
         for name in without:
-            self._wrong(text, NoCompute(name))
+            reason = f"{quoted(name)} is no compute node of Nova's: no aggregate has it"
+            self._wrong(text, BadQuestion(reason))
         return found if there <= found else found | there
 
     def named(self, text: Text, among: Set[str]) -> frozenset[str]:
         """The hosts of ``among`` that a text names exactly or by a glob."""
-        names, globs = self._once_written(text.text)
+        names, globs = self._patterns(text.text)
         matching = (h for glob in globs for h in among if fnmatch.fnmatchcase(h, glob))
         return names.intersection(among).union(matching)
 
-    def _of_nova(self, selected: Selected) -> tuple[frozenset[str], list[str]]:
-        hosts, known = set(selected.without_provider), self._service_hosts
-        hosts.update(known[p.uuid] for p in selected.providers if p.uuid in known)
-        without = [p.name for p in selected.providers if p.uuid not in known]
-        return frozenset(hosts), without
-
-    def _once_written(self, text: str) -> tuple[frozenset[str], list[str]]:
-        if text not in self._patterns:
-            self._patterns[text] = self._written(text)
-        return self._patterns[text]
+    def _of_nova(self, text: Text) -> tuple[frozenset[str], list[str]]:
+        selected, services = self.providers(text), self._service_of
+        hosts = {services[p.uuid] for p in selected.providers if p.uuid in services}
+        without = [p.name for p in selected.providers if p.uuid not in services]
+        return frozenset(hosts.union(selected.without_provider)), without
 
     def _written(self, text: str) -> tuple[frozenset[str], list[str]]:
         names = [text]
@@ -168,19 +231,14 @@ class Hosts:
         globs = [name for name in names if is_pattern(name)]
         return frozenset(names), globs
 
-    def _once(self, text: Text, is_host: bool) -> Selected:
-        key = (text.text, is_host)
-        if key not in self._found:
-            try:
-                found = self._host(text) if is_host else self._nested(text.text)
-                self._found[key] = found
-            except EntryError as exc:
-                self.mistakes.append(exc)
-                self._found[key] = _NONE
-            except TraitSchedError as exc:
-                self._wrong(text, exc)
-                self._found[key] = _NONE
-        return self._found[key]
+    def _selected(self, text: Text, is_host: bool) -> Selected:
+        try:
+            return self._host(text) if is_host else self._nested(text.text)
+        except EntryError as exc:
+            self.mistakes.append(exc)
+        except TraitSchedError as exc:
+            self._wrong(text, exc)
+        return _NONE
 
     def _wrong(self, text: Text, error: TraitSchedError) -> None:
         self.mistakes.append(EntryError(text.place, error))
@@ -199,15 +257,12 @@ class Hosts:
             raise errors.NothingMatches("host", pattern, near)
         return Selected(tuple(labelled))
 
-    def _is_known(self, text: Text) -> bool:
-        if text.text not in self._known:
-            try:
-                self._host(text)
-            except TraitSchedError:
-                self._known[text.text] = False
-            else:
-                self._known[text.text] = True
-        return self._known[text.text]
+    def _exists(self, text: Text) -> bool:
+        try:
+            self._host(text)
+        except TraitSchedError:
+            return False
+        return True
 
     def _is_whole(self, name: str) -> bool:
         snapshot = self._snapshot
@@ -228,7 +283,7 @@ class Hosts:
 
     def _in_inventory(self, group: Group) -> tuple[str, ...]:
         if self._inventory is None:
-            raise NoInventory()
+            raise BadQuestion("a group of an inventory needs --inventory FILE")
         variable = group.variable.text if group.variable else None
         return self._inventory.of_group(group.values[0].text, variable)
 

@@ -216,25 +216,6 @@ class Claim:
         return cls(None if entry.absent else PRESENT, entry.value.place)
 
 
-@dataclasses.dataclass(eq=False)
-class ConflictingEntries(BadQuestion):
-    """Two lines want different values, or one contradicts itself.
-
-    :ivar name: of the unit's object
-    :ivar other: the other line; None if it is the same
-    """
-
-    name: str
-    key: str
-    other: Place | None
-
-    def __str__(self) -> str:
-        key, name = visible(self.key), quoted(self.name)
-        if self.other is None:
-            return f"this line contradicts itself about {key} of {name}"
-        return f"{visible(str(self.other))} wants {key} of {name} otherwise"
-
-
 class Claims:
     """The claims of all lines.
 
@@ -261,9 +242,11 @@ class Claims:
         if not is_held:
             self._by_object.setdefault(target, {})[key] = other
         if other.value != claim.value:
-            elsewhere = None if other.place == claim.place else other.place
-            error = ConflictingEntries(target.name, key, elsewhere)
-            self.mistakes.append(EntryError(claim.place, error))
+            what = f"{visible(key)} of {quoted(target.name)}"
+            reason = f"{visible(str(other.place))} wants {what} otherwise"
+            if other.place == claim.place:
+                reason = f"this line contradicts itself about {what}"
+            self.mistakes.append(EntryError(claim.place, BadQuestion(reason)))
 
     def add_rest(self, units: Iterable[Unit], place: Place, held: bool = False) -> None:
         """Claim the absence of units that no line names."""

@@ -12,12 +12,15 @@ from osc_traitsched.core.change.model import (
     ObjectKind,
     Outcome,
     Plan,
-    State,
     Status,
     Value,
 )
-from osc_traitsched.core.change.traits import present, traits_found
-from osc_traitsched.core.errors import CloudBroke, NoProvider, TraitSchedError
+from osc_traitsched.core.errors import (
+    AnswerIsNo,
+    CloudBroke,
+    NoProvider,
+    TraitSchedError,
+)
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.metadata import ZONE_KEY, isolated_by
 from osc_traitsched.core.nova.question import Body
@@ -25,15 +28,8 @@ from osc_traitsched.core.nova.required import required_traits
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.wanted.hosts import FoundCloud
 from osc_traitsched.core.wanted.model import Claim, Claims, Unit
-from osc_traitsched.core.wanted.refusals import (
-    HeldHosts,
-    IronicNode,
-    NotReviewed,
-    OthersProvider,
-    ServersUncounted,
-    ServersWouldMove,
-    TwoZones,
-)
+from osc_traitsched.paste import line, openstack
+from osc_traitsched.text import count, listed, quoted, visible
 
 # Trait changes that can't be made, or that others would revert.
 
@@ -53,9 +49,15 @@ def _problem(change: Change, found: FoundCloud) -> TraitSchedError | None:
     root = found.snapshot.by_uuid[change.object.id].root
     if root in ironic:
         name = min(change.after)
-        return IronicNode(ironic[root], name, change.after[name] is not None)
+        verb = "remove" if change.after[name] is None else "add"
+        command = line(openstack(f"baremetal node {verb} trait", ironic[root], name))
+        return AnswerIsNo(
+            f"an Ironic node has the traits that it has in Ironic: {command}"
+        )
     owner = trait.made_by_others(change.found.keys) if change.removed else None
-    return OthersProvider(change.object.name, owner) if owner else None
+    if owner is None:
+        return None
+    return AnswerIsNo(f"{owner} makes this provider and its traits: none is taken away")
 
 
 # Changes: the units that differ from their claims.
@@ -78,80 +80,24 @@ class Draft:
 
 def draft(claims: Claims, found: FoundCloud) -> Draft:
     """Changes that give all units their claimed values."""
-    states = States(found)
     differing = {
         unit: claim
         for unit, claim in claims.units.items()
-        if states.value(unit) != claim.value
+        if found.value(unit) != claim.value
     }
     changes: dict[tuple[Object, str], dict[str, Value]] = {}
     for (target, key), claim in differing.items():
-        # Nova adds and removes hosts one at a time.
-        part = key if target.kind is ObjectKind.AGGREGATE_HOSTS else ""
+        part = key if target.kind.is_by_key else ""
         changes.setdefault((target, part), {})[key] = claim.value
     by_name = sorted(changes, key=lambda each: (each[0].name, each[1]))
-    every = (Change(each[0], states.of(each[0]), changes[each]) for each in by_name)
+    every = (Change(each[0], found.state(each[0]), changes[each]) for each in by_name)
     checked = (with_problem(each, found) for each in every)
-    held = sum(states.value(unit) != claim.value for unit, claim in claims.held.items())
+    held = sum(found.value(unit) != claim.value for unit, claim in claims.held.items())
     as_wanted = len(claims.units) - len(differing)
     return Draft(tuple(checked), differing, as_wanted, held)
 
 
-class States:
-    """The current state of each object."""
-
-    def __init__(self, found: FoundCloud) -> None:
-        self.found = found
-        self._flavors = {body["id"]: body for body in found.flavors}
-        self._images = {body["id"]: body for body in found.images}
-        self.aggregates = {str(body["id"]): body for body in found.aggregates}
-        self._known: dict[Object, State] = {}
-
-    def value(self, unit: Unit) -> Value:
-        """The current value of a unit; None if missing."""
-        target, key = unit
-        return self.of(target).keys.get(key)
-
-    def of(self, target: Object) -> State:
-        """An object's state; empty if it does not exist yet."""
-        if target not in self._known:
-            self._known[target] = self._state(target)
-        return self._known[target]
-
-    def _state(self, target: Object) -> State:
-        kind, identity = target.kind, target.id
-        if kind is ObjectKind.TRAIT:
-            return State(present({identity} & self.found.traits))
-        if kind is ObjectKind.PROVIDER_TRAITS:
-            holding = self.found.holdings.get(identity)
-            return traits_found(holding) if holding else State({})
-        if kind is ObjectKind.PROVIDER_AGGREGATES:
-            inside = (u for u, m in self.found.inside.items() if identity in m)
-            return State(present(inside))
-        if kind is ObjectKind.FLAVOR:
-            return State(self._flavors[identity].get("extra_specs") or {})
-        if kind is ObjectKind.IMAGE:
-            return State(self._images[identity])
-        body = self.aggregates.get(identity)
-        if body is None:
-            return State({})
-        hosts = frozenset(body["hosts"])
-        is_hosts = kind is ObjectKind.AGGREGATE_HOSTS
-        return State(present(hosts) if is_hosts else body["metadata"], hosts=hosts)
-
-
 # The rows of a plan, one for each unit.
-
-
-_STEPS = {
-    ObjectKind.TRAIT: "trait",
-    ObjectKind.NEW_AGGREGATE: "aggregate",
-    ObjectKind.PROVIDER_AGGREGATES: "mirror",
-    ObjectKind.AGGREGATE_HOSTS: "member",
-    ObjectKind.FLAVOR: "flavor",
-    ObjectKind.IMAGE: "image",
-    ObjectKind.AGGREGATE: "aggregate",
-}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -174,10 +120,9 @@ class Row:
     claim: Claim
     outcome: Outcome
 
-    @property
-    def identity(self) -> tuple[Value, ...]:
+    def identity(self, **changed: Value) -> tuple[Value, ...]:
         """Equal for the same row in another plan."""
-        return tuple(getattr(self, name) for name in IDENTITY)
+        return tuple(changed.get(name, getattr(self, name)) for name in IDENTITY)
 
 
 #: Columns that identify a row in another plan.
@@ -216,7 +161,7 @@ def _what(before: Value, after: Value) -> str:
 def _step(change: Change, found: FoundCloud) -> str:
     target = change.object
     if target.kind is not ObjectKind.PROVIDER_TRAITS:
-        return _STEPS[target.kind]
+        return target.kind.step
     provider = found.snapshot.by_uuid.get(target.id)
     # A host without a provider counts as a host; a sharing root does not.
     is_host = provider is None or found.snapshot.is_host(provider)
@@ -235,7 +180,7 @@ _OF_AGGREGATES = ("aggregate", "member")
 
 def not_reviewed(
     path: str, reviewed: Sequence[ReviewedRow], rows: Iterable[Row]
-) -> NotReviewed | None:
+) -> AnswerIsNo | None:
     """The rows that a reviewed plan lacks; None if it has all.
 
     Rows that are never written need no review. A new aggregate is identified by its
@@ -244,24 +189,24 @@ def not_reviewed(
     :param path: of the reviewed plan
     """
     agreed = {
-        _identity(each) for each in reviewed if each.get("status") not in _NOT_AGREED
+        tuple(row.get(name) for name in IDENTITY)
+        for row in reviewed
+        if row.get("status") not in _NOT_AGREED
     }
     missing = [
         f"{row.change} {row.step} {row.object} {row.key}"
         for row in rows
         if not row.outcome.is_off
-        and row.identity not in agreed
-        and not (row.step in _OF_AGGREGATES and _without_id(row) in agreed)
+        and row.identity() not in agreed
+        and not (row.step in _OF_AGGREGATES and row.identity(id=None) in agreed)
     ]
-    return NotReviewed(path, missing) if missing else None
-
-
-def _identity(row: ReviewedRow) -> tuple[Value, ...]:
-    return tuple(row.get(name) for name in IDENTITY)
-
-
-def _without_id(row: Row) -> tuple[Value, ...]:
-    return tuple(None if name == "id" else getattr(row, name) for name in IDENTITY)
+    if not missing:
+        return None
+    steps = listed(map(visible, missing))
+    return AnswerIsNo(
+        f"nothing written: not in the reviewed {visible(path)}: {steps}; review a new "
+        "plan"
+    )
 
 
 # Zone changes that Nova rejects, found before they are tried.
@@ -313,19 +258,41 @@ class ZoneRules:
 
     def _problem(self, zones: Zones, change: Change) -> TraitSchedError | None:
         if conflicts := zones.conflicts(change):
-            others = frozenset().union(*conflicts.values())
-            return TwoZones(sorted(conflicts), sorted(others))
+            others = listed(
+                f"{quoted(name)} of zone {quoted(zone)}"
+                for name, zone in sorted(frozenset().union(*conflicts.values()))
+            )
+            hosts = listed(map(visible, sorted(conflicts)))
+            return AnswerIsNo(f"{hosts} would be in two zones: aggregate {others}")
         moves = sorted(zones.moves(change))
         if not moves:
             return None
-        hosts = [host for host, *_ in moves]
-        _, before, after = moves[0]
-        if held := self._held.intersection(hosts):
-            return HeldHosts(sorted(held), before, after)
+        moving = [host for host, *_ in moves]
+        _, *both = moves[0]
+        before, after = map(_zone, both)
+        if held := self._held.intersection(moving):
+            hosts = listed(map(visible, sorted(held)))
+            return AnswerIsNo(f"{hosts} on hold would get from {before} to {after}")
         if isinstance(self._servers, CloudBroke):
-            return ServersUncounted(self._servers)
-        there = {h: n for h in hosts if (n := self._servers.get(h, 0))}
-        return ServersWouldMove(before, after, there) if there else None
+            return AnswerIsNo(
+                "whether the host has servers, which can't get into another zone, "
+                f"can't be read ({self._servers!s})"
+            )
+        occupied = listed(
+            f"{visible(host)} has {count(number, 'server')}"
+            for host in moving
+            if (number := self._servers.get(host, 0))
+        )
+        if not occupied:
+            return None
+        return AnswerIsNo(
+            f"{occupied}, and Nova rejects the change from {before} to {after}; move "
+            "all servers to other hosts first"
+        )
+
+
+def _zone(name: Value) -> str:
+    return "the default zone" if name is None else f"zone {quoted(name)}"
 
 
 class Zones:

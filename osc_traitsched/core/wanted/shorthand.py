@@ -4,124 +4,71 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.model import (
     Change,
-    Kept,
     Object,
     ObjectKind,
     Outcome,
-    Reason,
     State,
     Status,
 )
+from osc_traitsched.core.change.traits import provider_object
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.metadata import REQUIRED, isolated_by, key_of
 from osc_traitsched.core.nova.question import Body
-from osc_traitsched.core.wanted.claiming import provider_object
-from osc_traitsched.core.wanted.export import entry
+from osc_traitsched.core.wanted.export import OF_FLAVORS, entry
 from osc_traitsched.core.wanted.hosts import FoundCloud
 from osc_traitsched.core.wanted.model import Part, Unit, Wanted
 from osc_traitsched.core.wanted.units import FORBIDDEN, pairs_of
 from osc_traitsched.text import listed, quoted
-
-#: The order of rows.
-CLOSING = (
-    ObjectKind.TRAIT,
-    ObjectKind.PROVIDER_TRAITS,
-    ObjectKind.PROVIDER_AGGREGATES,
-    ObjectKind.FLAVOR,
-    ObjectKind.IMAGE,
-    ObjectKind.AGGREGATE,
-)
-OPENING = (
-    ObjectKind.AGGREGATE,
-    ObjectKind.FLAVOR,
-    ObjectKind.IMAGE,
-    ObjectKind.PROVIDER_TRAITS,
-)
-
-_RELEASED = {
-    ObjectKind.FLAVOR: Part.FLAVOR_REQUIRES,
-    ObjectKind.IMAGE: Part.IMAGE_REQUIRES,
-    ObjectKind.PROVIDER_TRAITS: Part.TRAIT_PROVIDERS,
-}
-
-
-@dataclasses.dataclass(eq=False)
-class Contradiction(errors.BadQuestion):
-    """A flavor forbids traits that it must require."""
-
-    flavor: str
-    traits: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return (
-            f"flavor {quoted(self.flavor)} forbids {listed(self.traits)}; unset that "
-            "first, or leave the flavor out"
-        )
-
-
-@dataclasses.dataclass(eq=False)
-class NotIsolated(errors.BadQuestion):
-    """No trait isolates the aggregate, so the traits to remove are unknown."""
-
-    name: str
-
-    def __str__(self) -> str:
-        return (
-            f"no trait isolates aggregate {quoted(self.name)}: name the traits to "
-            "remove"
-        )
 
 
 @dataclasses.dataclass(frozen=True)
 class Shorthand:
     """The wanted state of a command.
 
-    :ivar order: kinds of objects in the order of the rows
-    :ivar named: objects that always get a row, with the traits that they keep
+    :ivar named: objects that always get a row, with sentences on the traits they keep
+    :ivar is_opening: rows are in the order of removals
     """
 
     wanted: Wanted
-    order: tuple[ObjectKind, ...]
-    named: tuple[Change, ...] = ()
+    named: Mapping[Object, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    is_opening: bool = False
 
     def rows(
         self, outcomes: Iterable[Outcome], units: Iterable[Unit]
     ) -> tuple[Outcome, ...]:
         """One outcome for each write, and for each object that needs none."""
-        found: dict[tuple[ObjectKind, str], list[Outcome]] = {}
+        by_object: dict[tuple[ObjectKind, str], list[Outcome]] = {}
         for outcome in outcomes:
-            found.setdefault(_mark(outcome.change.object), []).append(outcome)
-        for target, _ in units:
-            found.setdefault(_mark(target), [_unchanged(Change(target, State({}), {}))])
-        for named in self.named:
-            found[_mark(named.object)] = [
+            by_object.setdefault(_mark(outcome.change.object), []).append(outcome)
+        for target in (*(target for target, _ in units), *self.named):
+            unchanged = Outcome(Change(target, State({}), {}), Status.UNCHANGED)
+            by_object.setdefault(_mark(target), [unchanged])
+        for target, kept in self.named.items():
+            by_object[_mark(target)] = [
                 dataclasses.replace(
                     outcome,
                     change=dataclasses.replace(
-                        outcome.change, object=named.object, kept=named.kept
+                        outcome.change, object=target, kept=kept
                     ),
                 )
-                for outcome in found.get(_mark(named.object), [_unchanged(named)])
+                for outcome in by_object[_mark(target)]
             ]
 
-        def place(outcome: Outcome) -> tuple[int, str]:
-            target = outcome.change.object
-            return self.order.index(target.kind), target.name
+        def place(outcome: Outcome) -> tuple[int, str, str]:
+            kind = outcome.change.object.kind
+            phase = kind.removing if self.is_opening else kind.adding
+            return phase, kind.step, outcome.change.object.name
 
-        return tuple(sorted(itertools.chain(*found.values()), key=place))
+        return tuple(sorted(itertools.chain(*by_object.values()), key=place))
 
 
 def _mark(target: Object) -> tuple[ObjectKind, str]:
     return target.kind, target.id or target.name
-
-
-def _unchanged(change: Change) -> Outcome:
-    return Outcome(change, Status.UNCHANGED)
 
 
 def isolate(
@@ -132,18 +79,21 @@ def isolate(
 ) -> Shorthand:
     """Isolate an aggregate by traits, and let flavors and images require them.
 
-    :raises Contradiction: if a flavor forbids one of the traits
+    :raises BadQuestion: if a flavor forbids one of the traits
     """
     entries = [entry(Part.ISOLATION, aggregate, name) for name in traits]
     for body in flavors:
         specs = body.get("extra_specs") or {}
-        forbidden = tuple(n for n in traits if specs.get(key_of(n)) == FORBIDDEN)
+        forbidden = listed(n for n in traits if specs.get(key_of(n)) == FORBIDDEN)
         if forbidden:
-            raise Contradiction(body["name"], forbidden)
+            raise errors.BadQuestion(
+                f"flavor {quoted(body['name'])} forbids {forbidden}; unset that first, "
+                "or leave the flavor out"
+            )
         entries += (entry(Part.FLAVOR_REQUIRES, body["id"], name) for name in traits)
     for body in images:
         entries += (entry(Part.IMAGE_REQUIRES, body["id"], name) for name in traits)
-    return Shorthand(Wanted(tuple(entries)), CLOSING)
+    return Shorthand(Wanted(tuple(entries)))
 
 
 def unisolate(aggregate: Body, traits: Iterable[str]) -> Shorthand:
@@ -152,7 +102,7 @@ def unisolate(aggregate: Body, traits: Iterable[str]) -> Shorthand:
     entries = (
         entry(Part.ISOLATION, aggregate["name"], name, absent=True) for name in traits
     )
-    return Shorthand(Wanted(tuple(entries)), OPENING, (Change(target, State({}), {}),))
+    return Shorthand(Wanted(tuple(entries)), {target: ()}, is_opening=True)
 
 
 def with_removal(
@@ -169,43 +119,46 @@ def with_removal(
     :param owners: projects of other projects' images, by image ID
     :param all_images: remove the traits from these, too
     """
-    kept: Mapping[str, Kept] = held.needed_elsewhere(traits)
-    others = {name: Kept(name, Reason.OTHER_PROJECT) for name in traits}
-    losing: list[_Losing] = list(held.members(traits))
-    for body in held.found.flavors:
-        target = Object(ObjectKind.FLAVOR, body["id"], body["name"])
-        losing.append((target, _required(body.get("extra_specs") or {}, traits), kept))
+    kept = held.needed_elsewhere(traits)
+    others = {
+        name: f"{name} stays without --all-images: another project's image"
+        for name in traits
+    }
+    entries, named = list(opening.wanted.entries), dict(opening.named)
+    for target, staying in held.members(traits):
+        entries += (
+            entry(Part.TRAIT_PROVIDERS, name, target.id, absent=True)
+            for name in traits
+            if name not in staying
+        )
+        # Hosts get a row even if they have none of the traits.
+        having = held.found.holdings[target.id].traits
+        named[target] = tuple(why for name, why in staying.items() if name in having)
+    requiring = [
+        (
+            Part.FLAVOR_REQUIRES,
+            Object(ObjectKind.FLAVOR, body["id"], body["name"]),
+            body.get("extra_specs") or {},
+        )
+        for body in held.found.flavors
+    ]
     for body in images:
         owner = owners.get(body["id"], "")
         name = body["name"] or body["id"]
         target = Object(ObjectKind.IMAGE, body["id"], name, owner=owner)
-        stay = {**others, **kept} if owner and not all_images else kept
-        losing.append((target, _required(pairs_of(body), traits), stay))
-    entries = list(opening.wanted.entries)
-    named = list(opening.named)
-    for target, names, staying in losing:
-        part = _RELEASED[target.kind]
-        is_provider = part is Part.TRAIT_PROVIDERS
-        for name in names:
-            pair = (name, target.id) if is_provider else (target.id, name)
-            if name not in staying:
-                entries.append(entry(part, *pair, absent=True))
-        # Hosts get a row even if they have none of the traits.
-        if names or is_provider:
-            there = held.traits_of(target) if is_provider else names
-            keeping = tuple(staying[n] for n in names if n in staying and n in there)
-            named.append(Change(target, State({}), {}, kept=keeping))
-    return dataclasses.replace(
-        opening, wanted=Wanted(tuple(entries)), named=tuple(named)
-    )
-
-
-def _required(pairs: Mapping[str, str], traits: Iterable[str]) -> list[str]:
-    return [name for name in traits if pairs.get(key_of(name)) == REQUIRED]
-
-
-#: An object, some of its traits, and why some of them stay.
-_Losing = tuple[Object, Sequence[str], Mapping[str, Kept]]
+        requiring.append((Part.IMAGE_REQUIRES, target, pairs_of(body)))
+    for part, target, pairs in requiring:
+        is_theirs = target.owner and not all_images
+        staying = {**others, **kept} if is_theirs else kept
+        names = [name for name in traits if pairs.get(key_of(name)) == REQUIRED]
+        entries += (
+            entry(part, target.id, name, absent=True)
+            for name in names
+            if name not in staying
+        )
+        if names:
+            named[target] = tuple(staying[name] for name in names if name in staying)
+    return dataclasses.replace(opening, wanted=Wanted(tuple(entries)), named=named)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -224,47 +177,52 @@ class Holders:
     def to_remove(self) -> tuple[str, ...]:
         """The traits that isolate the aggregate, to remove them everywhere.
 
-        :raises NotIsolated: if no trait does, and the hosts have custom traits
+        :raises BadQuestion: if no trait does, and the hosts have custom traits
         """
-        held = (name for root, _ in self._roots for name in self.traits_of(root))
+        held = (
+            name
+            for root, _ in self._roots
+            for name in self.found.holdings[root.id].traits
+        )
         if not self.isolating and any(map(trait.is_custom, held)):
-            raise NotIsolated(self.aggregate["name"])
+            raise errors.BadQuestion(
+                f"no trait isolates aggregate {quoted(self.aggregate['name'])}: name "
+                "the traits to remove"
+            )
         return self.isolating
 
-    def traits_of(self, target: Object) -> Collection[str]:
-        """The traits of a provider."""
-        return self.found.holdings[target.id].traits
-
-    def members(self, traits: Sequence[str]) -> Iterator[_Losing]:
-        """Yield the hosts; a trait stays if another aggregate of theirs needs it."""
+    def members(self, traits: Sequence[str]) -> Iterator[tuple[Object, dict[str, str]]]:
+        """Yield the hosts, each with the traits that it keeps and why."""
         for target, host in self._roots:
-            kept = {name: self._kept(name, host) for name in traits}
-            yield target, traits, {name: why for name, why in kept.items() if why}
+            kept = ((name, self._kept(name, host)) for name in traits)
+            yield target, {name: why for name, why in kept if why}
 
-    def needed_elsewhere(self, traits: Iterable[str]) -> dict[str, Kept]:
-        """The traits that flavors and images keep, with the reasons."""
+    def needed_elsewhere(self, traits: Iterable[str]) -> dict[str, str]:
+        """The traits that flavors and images keep, and why."""
         roots = {target.id for target, _ in self._roots}
-        by_uuid = self.found.snapshot.by_uuid
         kept = {}
         for name in traits:
             outside = self.found.holders.get(name, frozenset()) - roots
             if why := self._kept(name):
                 kept[name] = why
             elif outside:
-                names = sorted(by_uuid[uuid].name for uuid in outside)
-                kept[name] = Kept(name, Reason.OTHER_HOSTS, tuple(names))
+                have = "have" if len(outside) > 1 else "has"
+                hosts = listed(self.found.snapshot.names_of(outside))
+                kept[name] = f"{name} stays: {hosts} {have} it, too"
         return kept
 
-    def _kept(self, name: str, host: str = "") -> Kept | None:
+    def _kept(self, name: str, host: str = "") -> str:
         if not trait.is_custom(name):
-            return Kept(name, Reason.STANDARD)
+            return f"{name} stays: a standard trait says what a host is"
         others = sorted(
             body["name"]
-            for body in _others(self.aggregate, self.found.aggregates)
+            for body in self.found.aggregates
+            if body["id"] != self.aggregate["id"]
             if name in isolated_by(body["metadata"], self.found.collation)
             and (not host or host in body["hosts"])
         )
-        return Kept(name, Reason.OTHER_AGGREGATE, tuple(others)) if others else None
+        isolates = f"{name} stays: it isolates {listed(map(quoted, others))}, too"
+        return isolates if others else ""
 
     @property
     def _roots(self) -> list[tuple[Object, str]]:
@@ -272,30 +230,14 @@ class Holders:
         found, snapshot = self.found, self.found.snapshot
         nodes = snapshot.nova.by_service_host
         return [
-            (provider_object(found, snapshot.by_uuid[node.uuid]), host)
+            (provider_object(snapshot, snapshot.by_uuid[node.uuid]), host)
             for host in sorted(self.aggregate["hosts"])
             for node in nodes.get(host, ())
             if node.uuid in found.holdings
         ]
 
 
-def _others(aggregate: Body, aggregates: Iterable[Body]) -> Iterator[Body]:
-    return (each for each in aggregates if each["id"] != aggregate["id"])
-
-
 # A trait everywhere, and a host like another one.
-
-
-#: The order of rows.
-EVERYWHERE = (
-    ObjectKind.TRAIT,
-    ObjectKind.PROVIDER_TRAITS,
-    ObjectKind.PROVIDER_AGGREGATES,
-    ObjectKind.AGGREGATE_HOSTS,
-    ObjectKind.FLAVOR,
-    ObjectKind.IMAGE,
-    ObjectKind.AGGREGATE,
-)
 
 
 def replaced(
@@ -311,14 +253,14 @@ def replaced(
     for body in found.flavors:
         specs = body.get("extra_specs") or {}
         value, other = specs.get(key_of(old)), specs.get(key_of(new or old))
-        if value not in _OF_FLAVORS:
+        if value not in OF_FLAVORS:
             continue
-        if other in _OF_FLAVORS and other != value:
+        if other in OF_FLAVORS and other != value:
             raise errors.BadUsage(
                 f"flavor {quoted(body['name'])} requires one of {old} and {new}, and "
                 "forbids the other: unset one first"
             )
-        places.append((_OF_FLAVORS[value], body["id"]))
+        places.append((OF_FLAVORS[value], body["id"]))
     places += ((Part.IMAGE_REQUIRES, body["id"]) for body in images)
     for body in found.aggregates:
         if old in isolated_by(body["metadata"], found.collation):
@@ -332,10 +274,7 @@ def replaced(
         entries.append(entry(part, of, old, absent=True))
         if new is not None:
             entries.append(entry(part, of, new))
-    return Shorthand(Wanted(tuple(entries)), EVERYWHERE)
-
-
-_OF_FLAVORS = {REQUIRED: Part.FLAVOR_REQUIRES, FORBIDDEN: Part.FLAVOR_FORBIDS}
+    return Shorthand(Wanted(tuple(entries)))
 
 
 def like(
@@ -350,4 +289,4 @@ def like(
         entry(Part.TRAIT_PROVIDERS, name, uuid) for name in traits for uuid in providers
     )
     joined = (entry(Part.MEMBERS, aggregate, host) for aggregate, host in members)
-    return Shorthand(Wanted((*given, *joined)), EVERYWHERE)
+    return Shorthand(Wanted((*given, *joined)))

@@ -34,58 +34,50 @@ from osc_traitsched.core.wanted.model import (
     Unit,
     Wanted,
 )
-from osc_traitsched.core.wanted.refusals import EmptyExclusive, GoneProject, TakesMost
+from osc_traitsched.text import count, quoted, visible
 
 # Removals by ``only``, and their limit.
-
-
-#: A kind of objects, and the trait or the aggregate.
-_What = tuple[ObjectKind, str]
-
-#: Kinds whose units name the provider or the host that loses something.
-_TAKEN = (ObjectKind.PROVIDER_TRAITS, ObjectKind.AGGREGATE_HOSTS)
 
 
 def leaving_nobody(only: Only, names_any: bool, hosts: Hosts) -> Iterator[EntryError]:
     """Yield an ``only`` that removes all holders because a group is empty."""
     if not names_any and not hosts.mistakes:
-        yield EntryError(only.of.place, EmptyExclusive(only.of.text))
+        reason = (
+            f"only of {visible(only.of.text)}: what is named has no host; to take it "
+            "from all hosts, name them as absent"
+        )
+        yield EntryError(only.of.place, errors.BadQuestion(reason))
 
 
-def takes_most(claims: Mapping[Unit, Claim], found: FoundCloud) -> Iterator[TakesMost]:
+def takes_most(
+    claims: Mapping[Unit, Claim], found: FoundCloud
+) -> Iterator[errors.AnswerIsNo]:
     """Yield each ``only`` that would remove more than half of the holders."""
-    rest: dict[tuple[_What, Place], set[str]] = {}
+    rest: dict[tuple[str, str, Place], tuple[set[str], Collection[str]]] = {}
     for (target, key), claim in claims.items():
-        is_trait = target.kind is ObjectKind.PROVIDER_TRAITS
-        what = target.kind, key if is_trait else target.name
-        losing = _losing(target, key, claim, found)
-        if claim.is_rest:
-            rest.setdefault((what, claim.place), set()).update(losing)
-    for (what, place), losers in rest.items():
-        having = _having(what, found)
-        if 2 * len(losers) > len(having):
-            yield TakesMost(place, *what, len(losers), len(having))
-
-
-def _losing(
-    target: Object, key: str, claim: Claim, found: FoundCloud
-) -> frozenset[str]:
-    if target.kind is ObjectKind.AGGREGATE and key.startswith(TENANT_KEY):
-        # Several keys can name the same project.
-        body = found.find_aggregate.get(target.name, {})
-        return without(body.get("metadata", {}).get(key), claim.value)
-    if claim.value is not None or target.kind not in _TAKEN:
-        return frozenset()
-    return frozenset({target.id if target.kind is ObjectKind.PROVIDER_TRAITS else key})
-
-
-def _having(what: _What, found: FoundCloud) -> frozenset[str]:
-    kind, name = what
-    if kind is ObjectKind.PROVIDER_TRAITS:
-        return found.holders[name]
-    body = found.find_aggregate[name]
-    inside = kind is ObjectKind.AGGREGATE_HOSTS
-    return frozenset(body["hosts"] if inside else projects_in(body["metadata"]))
+        if not claim.is_rest:
+            continue
+        if target.kind is ObjectKind.PROVIDER_TRAITS:
+            noun, name, losing = "", key, {target.id}
+            having: Collection[str] = found.holders[key]
+        else:
+            body, name = found.find_aggregate[target.name], target.name
+            noun, losing, having = "host", {key}, body["hosts"]
+            if target.kind is ObjectKind.AGGREGATE:
+                # Several keys can name the same project.
+                noun, having = "project", projects_in(body["metadata"])
+                losing = {*without(body["metadata"].get(key), claim.value)}
+        rest.setdefault((noun, name, claim.place), (set(), having))[0].update(losing)
+    for (noun, name, place), (losers, having) in rest.items():
+        number, total = len(losers), len(having)
+        taken = f"{visible(name)} from {number} of {total} that have it"
+        if noun:
+            taken = f"{number} of {count(total, noun)} from aggregate {quoted(name)}"
+        if 2 * number > total:
+            yield errors.AnswerIsNo(
+                f"nothing written: {visible(str(place))}: only would remove {taken}; "
+                "--force overrides this"
+            )
 
 
 # Hosts that lines add to an aggregate, and remove from it.
@@ -250,13 +242,15 @@ def claim_projects(
         claims.add((target, key), Claim(value, rest[0] if is_rest else place, is_rest))
 
 
-def gone(claims: Mapping[Unit, Claim], found: FoundCloud) -> Iterator[GoneProject]:
+def gone(
+    claims: Mapping[Unit, Claim], found: FoundCloud
+) -> Iterator[errors.AnswerIsNo]:
     """Yield projects that an aggregate would name but Keystone does not have.
 
     An undo file may name a deleted project by ID: without it the aggregate could be
     open to all projects.
     """
-    said: dict[tuple[Object, str], GoneProject] = {}
+    said: dict[tuple[Object, str], errors.AnswerIsNo] = {}
     for (target, key), claim in claims.items():
         if (
             target.kind is ObjectKind.AGGREGATE
@@ -266,7 +260,11 @@ def gone(claims: Mapping[Unit, Claim], found: FoundCloud) -> Iterator[GoneProjec
             for project in projects_of(claim.value):
                 # Several keys can name it.
                 if isinstance(found.projects.get(project), NothingMatches):
-                    error = GoneProject(claim.place, target.name, project)
+                    error = errors.AnswerIsNo(
+                        f"nothing written: {visible(str(claim.place))}: Keystone has "
+                        f"no project {project}, which aggregate {quoted(target.name)} "
+                        "would name; --force overrides this"
+                    )
                     said.setdefault((target, project), error)
     yield from said.values()
 

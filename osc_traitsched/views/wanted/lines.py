@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from osc_traitsched.core.change.model import PRESENT, Status
 from osc_traitsched.core.change.openings import lines_on
@@ -57,38 +57,36 @@ class Shown(Cell):
         return [] if self._value in (None, PRESENT) else [str(self._value)]
 
 
-def rows(plan_rows: Sequence[Row], found: FoundCloud) -> Table:
-    """One row a unit that differs, in the order of the plan, for a person."""
-    table: list[tuple[Any, ...]] = [
-        (
-            Sign(row.change),
-            row.step,
-            row.object,
-            row.key,
-            Shown(row.before),
-            Shown(row.after),
-            str(row.claim.place),
-            row.outcome.status.value,
-            detail(row, found),
-        )
-        for row in plan_rows
-    ]
-    return COLUMNS, table
-
-
-def rows_for_programs(
-    plan_rows: Sequence[Row],
+def rows(
+    plan_rows: Iterable[Row],
     found: FoundCloud,
-    cloud: str,
+    cloud: str | None,
     lets_in: Mapping[str, str],
 ) -> Table:
-    """The same rows for programs, with the IDs of the object and of the cloud.
+    """One row a unit that differs, in the order of the plan.
 
+    :param cloud: for programs, which get more columns: this cloud's name
     :param lets_in: lines on what may land where from then on, by aggregate or trait
     """
-    columns, table = rows(plan_rows, found)
-    more = ((row.id, cloud, lines_on(row.outcome.change, lets_in)) for row in plan_rows)
-    return (*columns, *MORE_COLUMNS), [(*a, *b) for a, b in zip(table, more)]
+    columns = COLUMNS if cloud is None else (*COLUMNS, *MORE_COLUMNS)
+    table = []
+    for row in plan_rows:
+        cells = {
+            "change": Sign(row.change),
+            "step": row.step,
+            "object": row.object,
+            "key": row.key,
+            "before": Shown(row.before),
+            "after": Shown(row.after),
+            "wanted": str(row.claim.place),
+            "status": row.outcome.status.value,
+            "detail": detail(row, found),
+            "id": row.id,
+            "cloud": cloud,
+            "lets_in": lines_on(row.outcome.change, lets_in),
+        }
+        table.append(tuple(cells[column] for column in columns))
+    return columns, table
 
 
 def detail(row: Row, found: FoundCloud) -> str:
@@ -205,7 +203,9 @@ def _runs(plan_rows: Iterable[Row], found: FoundCloud) -> list[_Run]:
 
 
 def _line(row: Row, found: FoundCloud) -> tuple[_Line, str]:
-    start = f"{SIGNS[row.change]} {_object(row)} "
+    kind = row.outcome.change.object.kind
+    subject = row.step if row.step == "provider" else kind.subject
+    start = f"{SIGNS[row.change]} {subject} "
     path = row.claim.place.path
     is_fine = row.outcome.status in _FINE
     note = detail(row, found)
@@ -221,10 +221,6 @@ def _line(row: Row, found: FoundCloud) -> tuple[_Line, str]:
         return _Line(phase, before, "", path, note, status), row.key
     after = f"  {visible(_what(row))}"
     return _Line(phase, start, after, path, note, status), row.object
-
-
-def _object(row: Row) -> str:
-    return {"member": "aggregate", "mirror": "host"}.get(row.step, row.step)
 
 
 def _what(row: Row) -> str:

@@ -10,6 +10,7 @@ from osc_traitsched.core.change.effects import LeavesNoHost, MisplacedServers
 from osc_traitsched.core.change.impact import Effect
 from osc_traitsched.core.change.model import Object, ObjectKind, Outcome, Status
 from osc_traitsched.core.errors import CloudBroke, NoProvider, TraitSchedError
+from osc_traitsched.core.inventory.metadata import ZONE_KEY
 from osc_traitsched.core.wanted.model import Claim, Unit
 from osc_traitsched.core.wanted.planner import Row
 from osc_traitsched.text import listed, quoted, visible
@@ -20,28 +21,17 @@ from osc_traitsched.views import isolation
 
 def not_undone(units: Iterable[Unit]) -> list[str]:
     """The lines at the top of an undo file: what it does not revert."""
-    return [f"Not brought back: {_left(*unit)}" for unit in units]
+    lines = []
+    for target, key in units:
+        kind = target.kind
+        if kind is ObjectKind.NEW_AGGREGATE and key == ZONE_KEY:
+            kind = ObjectKind.AGGREGATE
+        lines.append(f"Not brought back: {_of_unit(kind.not_undone, target, key)}")
+    return lines
 
 
-def _left(target: Object, key: str) -> str:
-    name = quoted(target.name)
-    if target.kind is ObjectKind.TRAIT:
-        return f"trait {key} was created: openstack trait delete {key}"
-    if target.kind is ObjectKind.NEW_AGGREGATE and key == "name":
-        return f"aggregate {name} was created; once empty: openstack aggregate delete"
-    if target.kind is ObjectKind.PROVIDER_TRAITS:
-        return f"{key} of {name}, which no file removes; trait-sched remove does"
-    if target.kind is ObjectKind.AGGREGATE_HOSTS:
-        return (
-            f"{visible(key)} in {name}: Nova does not list the host, or a zone that "
-            "Nova can't unset keeps it out"
-        )
-    if target.kind is ObjectKind.PROVIDER_AGGREGATES:
-        return f"{name} was put into an aggregate of its host in Placement"
-    return (
-        f"{visible(key)} of {name}: Nova can't unset it, or no file can have the old "
-        "value"
-    )
+def _of_unit(template: str, target: Object, key: str) -> str:
+    return template.format(key=visible(key), name=quoted(target.name))
 
 
 def undo_refused(path: str, refusal: LeavesNoHost) -> str:
@@ -92,23 +82,16 @@ def _coming(missing: TraitSchedError) -> str:
 
 def differs_again(claims: Mapping[Unit, Claim]) -> str:
     """The line on rows that are left after a plan was carried out."""
-    named = (f"{_unit(*u)} ({visible(str(c.place))})" for u, c in claims.items())
+    named = (
+        f"{_of_unit(unit[0].kind.unit, *unit)} ({visible(str(claim.place))})"
+        for unit, claim in claims.items()
+    )
     are, them = ("is", "it") if len(claims) == 1 else ("are", "them")
     return (
         f"{listed(named)} {are} not as wanted by now: others changed {them}, or what "
         "is written has put more hosts into a group; trait-sched plan shows "
         f"{them}, and the same command again writes {them}"
     )
-
-
-def _unit(target: Object, key: str) -> str:
-    if target.kind in (ObjectKind.TRAIT, ObjectKind.NEW_AGGREGATE):
-        return f"{target.kind.value} {quoted(target.name)}"
-    noun = {
-        ObjectKind.AGGREGATE_HOSTS: "host ",
-        ObjectKind.PROVIDER_AGGREGATES: "aggregate ",
-    }
-    return f"{noun.get(target.kind, '')}{visible(key)} of {quoted(target.name)}"
 
 
 def closed_to_all(aggregate: str, traits: Iterable[str]) -> str:

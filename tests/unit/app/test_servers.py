@@ -6,7 +6,7 @@ import pytest
 
 from osc_traitsched.app import trait_changes
 from osc_traitsched.cloud import servers
-from osc_traitsched.core.change.effects import ServersNeedTraits, ServersUnknown
+from osc_traitsched.core.change.effects import ServersNeedTraits
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.selection import Selectors
 from tests.unit.app import shorthands
@@ -24,6 +24,7 @@ from tests.unit.app.recorded import (
 
 A100 = {"trait1:CUSTOM_A100": "required"}
 GOLDEN = {"trait:CUSTOM_GOLD": "required"}
+UNREAD = "whether a server still requires it can't be read"
 THE_GPU = Selectors(providers=("cmp01_gpu",))
 HOSTS = (CMP01, CMP02, CMP03)
 
@@ -168,7 +169,7 @@ def test_a_server_whose_extra_specs_are_hidden_is_in_the_way_too():
 
 def test_where_servers_can_t_be_read_a_trait_does_not_go_from_its_last_host():
     found = cloud({EVERY: CloudBroke("compute", "no", 403)})
-    assert ServersUnknown in map(type, remove(found).refusals)
+    assert UNREAD in str(remove(found).refusals[-1])
 
 
 def test_a_trait_that_a_server_s_image_requires_does_not_go_from_its_last_host():
@@ -195,8 +196,7 @@ def test_a_server_without_an_image_to_look_at_is_said_and_not_in_the_way(image, 
 def test_where_images_can_t_be_read_a_trait_does_not_go_from_its_last_host():
     broken = dict.fromkeys(images_of_ids(), CloudBroke("image", "no", 403))
     compute = {EVERY: listed(body("a", "cmp01", {}))}
-    refusals = remove(cloud(compute, image=broken)).refusals
-    assert ServersUnknown in map(type, refusals)
+    assert UNREAD in str(remove(cloud(compute, image=broken)).refusals[-1])
 
 
 def test_the_images_of_many_servers_are_asked_for_by_the_hundred():
@@ -230,7 +230,7 @@ MARKED = "/resource_providers?required=COMPUTE_NODE"
 def test_a_host_that_nova_does_not_list_keeps_a_trait_that_no_other_has():
     found = cloud(without_node(CMP01), {MARKED: providers(CMP01, CMP02, CMP03)})
     (refusal,) = remove(found).refusals
-    assert refusal.why.hosts == ("cmp01",)
+    assert "Nova does not list the compute nodes of cmp01, nor" in str(refusal)
     assert remove(found, force=True).plan.has_changes
 
 

@@ -33,11 +33,6 @@ def subclasses(of):
         (errors.PlacementRefuses("No such trait(s)"), ExitCode.NO_HOST),
         (effects.LeavesNoHost(()), ExitCode.REFUSED),
         (traits.LastHolder({}), ExitCode.REFUSED),
-        (traits.OwnedByNova(()), ExitCode.REFUSED),
-        (
-            traits.RequirersUnknown((), errors.CloudBroke("compute", "down")),
-            ExitCode.REFUSED,
-        ),
     ],
 )
 def test_the_class_of_an_error_decides(error, code):

@@ -118,6 +118,6 @@ def test_the_plan_of_an_export_is_empty(data):
     assert reader.read("export.yaml", escaped) == (wanted, mistakes)
     assert escaped.isascii()
     todo = plan_wanted(cloud, wanted, SchedulerSettings.of(data.draw(RELEASES)))
-    assert not todo.claims, (text, todo.claims)
+    assert not todo.draft.claims, (text, todo.draft.claims)
     assert not todo.plan.changes
     assert not cloud.written

@@ -1,4 +1,7 @@
-"""isolate and the hosts that flavors have to keep: by project, by zone, for good."""
+"""The hosts that flavors have to keep, as isolate, remove and plan say it.
+
+``tests/unit/core/test_kept_hosts.py`` has the cases.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import pytest
 
 from osc_traitsched.cloud import allocation_candidates
 from tests.unit.commands.rivals import GOLD, run
-from tests.unit.commands.wanted import stranded
+from tests.unit.commands.wanted import keystone, second, stranded, with_servers
 
 OTHER = "a0000002-0000-4000-8000-000000000000"
 PROJECTS = ("--set", "scheduler.limit_tenants_to_placement_aggregate=true")
@@ -194,12 +197,50 @@ def test_a_flavor_keeps_a_host_in_the_zone_of_hosts_that_no_aggregate_puts_in_on
     assert isolate().code == 0
 
 
-def test_one_host_that_is_in_no_zones_aggregate_and_stays_is_enough(cloud):
-    aggregate(cloud, ("cmp03",), availability_zone="az1")
-    assert isolate("--nova-release", "wallaby").code == 0
+DEMO, THEIRS = "1" * 32, "2" * 32
+ON = ("--set", "filter_scheduler.enabled_filters=AggregateMultiTenancyIsolation")
 
 
-def test_a_host_of_another_zone_is_none_of_the_default_zone(cloud):
-    aggregate(cloud, ("cmp01", "cmp02", "cmp03"), availability_zone="az1")
-    found = isolate("--nova-release", "wallaby")
-    assert stranded(found) == "flavors 'golden', 'small' in the default zone"
+@pytest.fixture
+def plan(trait_sched, cloud, monkeypatch):
+    """Plans a file about projects that Keystone has."""
+    keystone(cloud, monkeypatch, DEMO, THEIRS)
+
+    def run(text, *options):
+        return trait_sched("plan", "w.yaml", "-f", "json", *options, w=text)
+
+    return run
+
+
+def test_all_projects_are_told_that_an_aggregate_leaves_no_host(plan, cloud, golden):
+    text = f"aggregates: {{new: {{tenants: ['{DEMO}', '{THEIRS}']}}}}"
+    told = f"flavors 'golden', 'small' for projects '{DEMO}', '{THEIRS}'"
+    found = plan(text, "--nova-release", "34", *PROJECTS)
+    assert found.code == 5
+    assert stranded(found) == told
+    golden("plan/projects-without-hosts", found.err)
+    private(cloud, THEIRS)
+    found = plan(text, "--nova-release", "34", *PROJECTS)
+    assert stranded(found) == f"flavor 'golden' for project '{THEIRS}'"
+
+
+@pytest.mark.parametrize("options", [ON, ()])
+def test_that_other_projects_keep_no_host_is_refused(plan, options, golden):
+    text = f"aggregates: {{new: {{hosts: ['*'], tenants: ['{DEMO}']}}}}"
+    found = plan(text, *options)
+    assert found.code == 5
+    golden("plan/other-projects-without-hosts", found.err.splitlines()[-1])
+
+
+def test_what_will_not_be_begun_takes_no_host_and_misplaces_no_server(
+    plan, cloud, monkeypatch
+):
+    with_servers(cloud, monkeypatch, cmp00={"plain": {}})
+    cloud.aggregates["1"]["hosts"] = ["cmp00"]
+    cloud.aggregates["1"]["metadata"] = {"availability_zone": "az1"}
+    second(cloud, "cmp01", availability_zone="az2")
+    text = f"hosts: [cmp01], tenants: ['{DEMO}'], isolated_for: [CUSTOM_GOLD]"
+    found = plan(f"aggregates: {{gold: {{{text}}}}}", *ON)
+    assert [row["status"] for row in found.json][-3:] == ["failed", *["not done"] * 2]
+    assert "keep" not in found.err
+    assert "left there" not in found.err

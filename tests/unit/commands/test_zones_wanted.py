@@ -6,7 +6,7 @@ import pytest
 
 from osc_traitsched.commands import base
 from tests.unit.app.zoned import ZonedCloud
-from tests.unit.commands.wanted import second, statuses, stranded
+from tests.unit.commands.wanted import second, statuses
 
 
 @pytest.fixture
@@ -46,14 +46,3 @@ def test_two_aggregates_of_one_host_change_their_zone_neither_before_the_other(
     done = apply(text, "-f", "text")
     assert (done.code, cloud.written) == (1, [])
     golden("apply/two-aggregates-change-zone", done.out + done.err)
-
-
-def test_zones_that_change_their_places_lose_what_they_had(apply, cloud):
-    cloud.flavors = {}
-    cloud.flavor("f", CUSTOM_SILVER="required")
-    cloud.gives("CUSTOM_SILVER", "cmp02")
-    cloud.metadata["availability_zone"] = "az1"
-    second(cloud, "cmp02", availability_zone="az2")
-    done = apply("aggregates: {gold: {zone: az2}, rack: {zone: az1}}")
-    assert (done.code, cloud.written) == (5, [])
-    assert stranded(done) == "flavor 'f' in zone 'az2'"

@@ -9,10 +9,13 @@ import stat
 import pytest
 
 from osc_traitsched.config.wanted import files, writer
-from osc_traitsched.core.errors import BadConfiguration, NothingMatches
+from osc_traitsched.core.errors import (
+    BadConfiguration,
+    BadQuestion,
+    NothingMatches,
+)
 from osc_traitsched.core.wanted.model import Wanted
 from osc_traitsched.core.wanted.planner import IDENTITY
-from osc_traitsched.core.wanted.refusals import NoVariable
 
 ROW = {**dict.fromkeys(IDENTITY, "x"), "cloud": "http://here"}
 
@@ -54,7 +57,7 @@ def test_groups_have_the_hosts_of_the_groups_below_them_even_in_a_circle(write):
         ("x", "a has no variable 'x' in the inventory that is a name"),
         ("ipv6", "a has no variable 'ipv6' in the inventory that is a name"),
     ):
-        with pytest.raises(NoVariable) as caught:
+        with pytest.raises(BadQuestion) as caught:
             found.of_group("row", variable)
         assert str(caught.value) == said
 

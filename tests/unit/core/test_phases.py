@@ -7,8 +7,15 @@ import random
 
 import pytest
 
-from osc_traitsched.core.change.model import PRESENT, Change, Object, ObjectKind, State
-from osc_traitsched.core.change.phases import Phase, ordered, plan_of
+from osc_traitsched.core.change.model import (
+    PRESENT,
+    Change,
+    Object,
+    ObjectKind,
+    Phase,
+    State,
+)
+from osc_traitsched.core.change.phases import ordered, plan_of
 from osc_traitsched.core.change.traits import gone, present
 from osc_traitsched.core.errors import NoProvider
 from osc_traitsched.core.inventory.metadata import key_of

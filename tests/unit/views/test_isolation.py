@@ -11,17 +11,16 @@ from osc_traitsched.core.change.impact import Asked, Effect, HostSets
 from osc_traitsched.core.change.model import (
     PRESENT,
     Change,
-    Kept,
     Object,
     ObjectKind,
     Outcome,
-    Reason,
     State,
     Status,
 )
 from osc_traitsched.core.change.traits import Requirer
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.views import isolation as words
+from osc_traitsched.views import results
 
 GOLD, SILVER = "CUSTOM_GOLD", "CUSTOM_SILVER"
 
@@ -93,7 +92,7 @@ def image_change(identity, name, owner="", kept=()):
     return Change(named, State({}), {}, kept=kept)
 
 
-STAYS_HERE = (Kept(GOLD, Reason.STANDARD),)
+STAYS_HERE = (f"{GOLD} stays: a standard trait says what a host is",)
 CHANGES = [
     change(ObjectKind.TRAIT, GOLD),
     host_change(GOLD, SILVER),
@@ -101,13 +100,18 @@ CHANGES = [
     change(ObjectKind.PROVIDER_AGGREGATES, "uuid"),
     change(ObjectKind.FLAVOR, KEY),
     change(ObjectKind.FLAVOR),
-    change(ObjectKind.FLAVOR, kept=(Kept(GOLD, Reason.OTHER_HOSTS, ("h1", "h2")),)),
+    change(ObjectKind.FLAVOR, kept=(f"{GOLD} stays: h1, h2 have it, too",)),
     change(ObjectKind.AGGREGATE, KEY, removes=True),
     # Of two with one name each has its ID, one of another project its owner.
     image_change("i1", "rocky"),
     image_change("i2", "rocky"),
     image_change("i3", "own"),
-    image_change("i4", "theirs", "p1", (Kept(GOLD, Reason.OTHER_PROJECT),)),
+    image_change(
+        "i4",
+        "theirs",
+        "p1",
+        (f"{GOLD} stays without --all-images: another project's image",),
+    ),
 ]
 
 
@@ -122,7 +126,8 @@ def test_a_row_says_what_changes_and_what_stays(golden):
         # Somebody else was faster.
         Outcome(host_change(GOLD), Status.UNCHANGED),
     ]
-    columns, table = words.rows([*outcomes, *not_changed], {"gold": "gold opens"})
+    opens = {"gold": "gold opens"}
+    columns, table = results.rows(results.STEPS, [*outcomes, *not_changed], opens)
     golden("isolate/rows", [" | ".join(row).rstrip() for row in (columns, *table)])
 
 

@@ -30,6 +30,14 @@ CLOUD = FoundCloud(
 )
 
 
+KINDS = {
+    kind.step: kind
+    for kind in vars(ObjectKind).values()
+    if isinstance(kind, ObjectKind)
+}
+KINDS["provider"] = ObjectKind.PROVIDER_TRAITS
+
+
 def step(
     kind,
     name,
@@ -44,7 +52,7 @@ def step(
     known=None,
 ):
     what = "remove" if after is None else "add" if before is None else "set"
-    owner = Object(ObjectKind.FLAVOR, "id", name)
+    owner = Object(KINDS[kind], "id", name)
     change = Change(owner, State({}), {}, phase=phase, problem=known)
     claim = Claim(after, Place("w.yaml", line), rest)
     outcome = Outcome(change, status, problem)

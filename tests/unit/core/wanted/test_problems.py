@@ -8,6 +8,8 @@ import pytest
 
 from osc_traitsched.core.change.model import Change, Object, ObjectKind, State
 from osc_traitsched.core.change.traits import gone, present
+from osc_traitsched.core.errors import CloudBroke
+from osc_traitsched.core.inventory.metadata import ZONE_KEY
 from osc_traitsched.core.inventory.snapshot import (
     Compute,
     Holding,
@@ -18,7 +20,7 @@ from osc_traitsched.core.inventory.snapshot import (
 )
 from osc_traitsched.core.wanted.export import export_of
 from osc_traitsched.core.wanted.hosts import FoundCloud
-from osc_traitsched.core.wanted.planner import with_problem
+from osc_traitsched.core.wanted.planner import ZoneRules, with_problem
 
 GOLD = "CUSTOM_GOLD"
 ROOT = Provider("r", "node-1", 1, "r")
@@ -101,3 +103,18 @@ def test_a_host_without_a_provider_can_not_have_a_trait():
     target = Object(ObjectKind.PROVIDER_TRAITS, "", "node-2", "node-2")
     there = dataclasses.replace(change(ROOT, present([GOLD])), object=target)
     assert said(there, found()).startswith("Placement has no provider for it")
+
+
+def test_a_host_whose_servers_can_not_be_counted_does_not_change_its_zone():
+    zoned = {"id": 1, "name": "east\x1b", "hosts": ["h\n"], "metadata": {}}
+    target = Object(ObjectKind.AGGREGATE, "1", "east\x1b")
+    moving = Change(target, State({}), {ZONE_KEY: "z\n"})
+    why = CloudBroke("compute", "no rights", 403)
+    rules = ZoneRules([zoned], why, frozenset())
+    assert str(rules.problem([moving])) == (
+        "whether the host has servers, which can't get into another zone, can't be "
+        "read (compute: no rights (HTTP 403))"
+    )
+    full = str(ZoneRules([zoned], {"h\n": 2}, frozenset()).problem([moving]))
+    assert full.isprintable()
+    assert "has 2 servers, and Nova rejects the change from the default zone" in full
