@@ -12,6 +12,7 @@ from osc_traitsched.cloud import allocation_candidates, existing_servers, read
 from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core.errors import PlacementRefuses, Refusal
 from osc_traitsched.core.explain.doubts import Alternatives
+from osc_traitsched.core.explain.filtering import KnownAnswers
 from osc_traitsched.core.explain.judge import judge, queries_of
 from osc_traitsched.core.explain.judgement import Judgement
 from osc_traitsched.core.inventory.snapshot import Compute, Snapshot
@@ -209,14 +210,14 @@ def judge_all(
         figures=True,
         known=later.values,
     )
-    judgements = []
+    judgements, answers = [], KnownAnswers(computes.values(), facts.traits)
     for question, request, alternatives in several:
         wrong = (rejected.get(each) for each in _amounts(queries_of(request)))
         refusal = next(filter(None, wrong), None)
         if refusal is None:
             try:
                 judgement = judge(
-                    question, request, facts, computes, None, alternatives
+                    question, request, facts, computes, None, alternatives, answers
                 )
             except Refusal as of_filters:
                 judgement = Judgement(question, request, of_filters)

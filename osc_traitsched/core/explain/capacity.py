@@ -292,8 +292,7 @@ class FlavorFit:
     def deciding(self) -> tuple[str, ...]:
         """Filters and unknown options that may reject a host with room."""
         filters = self.judgement.deciding(self.hosts)
-        options = (n for root in self.hosts for n in self.judgement.options_of(root))
-        return tuple(dict.fromkeys((*filters, *options)))
+        return (*filters, *self.judgement.options_of(self.hosts))
 
     @property
     def limit(self) -> str:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.explain.filtering import Filtering, filtering
-from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.explain.filtering import Filtering, KnownAnswers
 from osc_traitsched.core.nova import evidence, options
 from osc_traitsched.core.nova.options import Consumer, Option, Value, options_in
 from osc_traitsched.core.nova.question import Question, skips_version
@@ -248,14 +247,14 @@ def not_refusing(question: Question) -> tuple[ReleaseImpact, ...]:
 class Matched:
     """Matching hosts now, and everything needed to match a variation.
 
-    :ivar computes: all compute nodes, for host filters
+    :ivar answers: of host filters, for variations that they tell apart
     """
 
     question: Question
     facts: Facts
     matching: frozenset[str]
     filtering: Filtering
-    computes: Mapping[str, Compute]
+    answers: KnownAnswers
 
     def doubts(self, alternatives: Alternatives) -> Doubts:
         """Variations that change the matching hosts."""
@@ -282,7 +281,7 @@ class Matched:
         if variation.request is None:
             return None
         try:
-            filtered = self._filtering(variation)
+            filtered = self._filtering(variation, variation.request)
         except Refusal:
             return None
         matching = frozenset(matching_hosts(variation.request, self.facts))
@@ -302,7 +301,7 @@ class Matched:
         )
         return frozenset(matching_hosts(variation.request, self.facts)) - kept
 
-    def _filtering(self, variation: Variation) -> Filtering:
+    def _filtering(self, variation: Variation, request: Request) -> Filtering:
         """Filter answers for the variation: its zone, move or release may change them.
 
         :raises Refusal: as :func:`filtering`
@@ -311,7 +310,7 @@ class Matched:
         is_alike = _is_judged_alike(asked, self.question)
         if variation.release == release and is_alike:
             return self.filtering
-        return filtering(asked, self.computes.values())
+        return self.answers.of(asked, request)
 
 
 # What the answer depends on.

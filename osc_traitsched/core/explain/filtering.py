@@ -6,7 +6,14 @@ import collections
 import dataclasses
 import functools
 import operator
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Collection,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.metadata import zone_in
@@ -23,6 +30,7 @@ from osc_traitsched.core.nova.clause import (
 )
 from osc_traitsched.core.nova.filter import groups, limits, special
 from osc_traitsched.core.nova.filter.groups import unsupported_policy
+from osc_traitsched.core.nova.filter.row import Reads
 from osc_traitsched.core.nova.filter.state import (
     SERVICE_DISABLED,
     Answer,
@@ -160,8 +168,7 @@ class Filtering:
         :param clauses: of the request
         :param traits: by provider UUID
         """
-        asked = (c for c in clauses if isinstance(c, (Trait, RootTrait)))
-        if not any(each.name == DISABLED and each.forbidden for each in asked):
+        if not asks_enabled(clauses):
             return self
         disabled = frozenset(uuid for uuid, has in traits.items() if DISABLED in has)
         return dataclasses.replace(self, disabled=disabled)
@@ -264,7 +271,9 @@ class Filtering:
         left = set(hosts)
         for number, name in enumerate(self.judgment.names):
             before = self.judgment.names[:number]
-            for uuid, answer in self._raising(name, left):
+            for uuid, answer in self._raising[name]:
+                if uuid not in left:
+                    continue
                 unknown = (
                     n for n in before if isinstance(self.answer(n, uuid), Unknown)
                 )
@@ -274,18 +283,21 @@ class Filtering:
                     return
             left -= self.kept_out[name]
 
-    def _raising(
-        self, name: str, uuids: Collection[str]
-    ) -> list[tuple[str, Raises | Unknown]]:
-        """Hosts on which a filter may raise, in a fixed order."""
-        found = [
-            (uuid, answer)
-            for uuid, answer in self.judgment.answers[name].items()
-            if isinstance(answer, Raises)
-            or (isinstance(answer, Unknown) and answer.may_raise)
-            if uuid in uuids
-        ]
-        return sorted(found, key=operator.itemgetter(0))
+    @functools.cached_property
+    def _raising(self) -> Mapping[str, Sequence[tuple[str, Raises | Unknown]]]:
+        """Hosts on which each filter may raise, in a fixed order."""
+        return {
+            name: sorted(
+                (
+                    (uuid, answer)
+                    for uuid, answer in self.judgment.answers[name].items()
+                    if isinstance(answer, Raises)
+                    or (isinstance(answer, Unknown) and answer.may_raise)
+                ),
+                key=operator.itemgetter(0),
+            )
+            for name in self.judgment.names
+        }
 
     def failure(self, hosts: Collection[str]) -> FilterFailure | None:
         """The certain failure of the request, if any.
@@ -311,6 +323,63 @@ class Filtering:
         for answer in self.judgment.answers[name].values():
             if isinstance(answer, (Fails, Raises)) and answer.origin is not None:
                 yield answer.origin
+
+
+def asks_enabled(clauses: Iterable[Clause]) -> bool:
+    """Whether Placement rejects hosts whose service is disabled."""
+    traits = (each for each in clauses if isinstance(each, (Trait, RootTrait)))
+    return any(each.name == DISABLED and each.forbidden for each in traits)
+
+
+#: The first release without filters of amounts.
+_WITHOUT_SIZES = 22
+#: Extra specs that no host filter reads.
+_OF_PLACEMENT = ("trait", "resources")
+
+
+class KnownAnswers:
+    """Answers of host filters, given once for flavors that filters do not tell apart.
+
+    Filters read the sizes of a flavor until 21, and later for NUMA nodes.
+
+    :param computes: Nova's compute nodes
+    :param traits: by provider UUID
+    """
+
+    def __init__(
+        self, computes: Iterable[Compute], traits: Mapping[str, frozenset[str]]
+    ) -> None:
+        self._computes, self._traits = tuple(computes), traits
+        self._known: list[tuple[Hashable, Question, Filtering]] = []
+
+    def of(self, question: Question, request: Request) -> Filtering:
+        """The answers for a request.
+
+        :raises Refusal: as :func:`filtering`
+        """
+        key = _read_of_flavor(question), asks_enabled(request.clauses)
+        other = dataclasses.replace(question, flavor={})
+        for known, of, answers in self._known:
+            if known == key and of == other:
+                return answers
+        answers = filtering(question, self._computes)
+        answers = answers.beside(request.clauses, self._traits)
+        self._known.append((key, other, answers))
+        return answers
+
+
+def _read_of_flavor(question: Question) -> Hashable:
+    server = question.server()
+    specs, settings = server.flavor.specs, question.assumptions
+    readers = (row for row in FILTERS.values() if Reads.FLAVOR_NAME in row.reads)
+    keys = {key for row in readers for key in row.aggregate_keys}
+    is_named = any(keys & each["metadata"].keys() for each in question.aggregates)
+    of_placement = all(key.startswith(_OF_PLACEMENT) for key in specs)
+    is_sized = settings.release < _WITHOUT_SIZES or not of_placement
+    return (
+        server.flavor.key if is_sized else tuple(specs.items()),
+        is_named and question.flavor["name"],
+    )
 
 
 def filtering(question: Question, computes: Iterable[Compute]) -> Filtering:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.explain.doubts import Alternatives, Matched
-from osc_traitsched.core.explain.filtering import Filtering, filtering
+from osc_traitsched.core.explain.filtering import Filtering, KnownAnswers, filtering
 from osc_traitsched.core.explain.judgement import Judgement
 from osc_traitsched.core.explain.verdict import Verdict, evaluate
 from osc_traitsched.core.inventory.snapshot import Compute
@@ -29,6 +29,7 @@ def judge(
     computes: Mapping[str, Compute],
     placement: PlacementAnswer | None = None,
     alternatives: Alternatives | None = None,
+    answers: KnownAnswers | None = None,
 ) -> Judgement:
     """Which hosts could take a request, why others can't, and what that depends on.
 
@@ -37,11 +38,12 @@ def judge(
     :param computes: Nova's compute nodes by provider UUID
     :param placement: its answer; None to match hosts by the facts instead
     :param alternatives: variations of the question to try
+    :param answers: of host filters, shared by several questions
     :raises Refusal: if Nova rejects the question, or nova-scheduler does not start with
         these filters and weighers
     """
-    filtered = filtering(question, computes.values())
-    filtered = filtered.beside(request.clauses, facts.traits)
+    answers = answers or KnownAnswers(computes.values(), facts.traits)
+    filtered = answers.of(question, request)
     facts = dataclasses.replace(facts, filtered=filtered.kept_out)
     first, second = by_weight(request, facts)
     matcher = Matcher.of(first, facts, filtered.conditions)
@@ -64,10 +66,16 @@ def judge(
         _is_limited(request, facts, filtered, placement),
         matcher=matcher,
     )
-    return with_doubts(judgement, alternatives) if alternatives else judgement
+    if alternatives is None:
+        return judgement
+    return with_doubts(judgement, alternatives, answers)
 
 
-def with_doubts(judgement: Judgement, alternatives: Alternatives) -> Judgement:
+def with_doubts(
+    judgement: Judgement,
+    alternatives: Alternatives,
+    answers: KnownAnswers | None = None,
+) -> Judgement:
     """The judgement with the alternatives that change its hosts."""
     facts, verdict = judgement.facts, judgement.verdict
     if facts is None or verdict is None:
@@ -78,7 +86,7 @@ def with_doubts(judgement: Judgement, alternatives: Alternatives) -> Judgement:
         facts,
         every - verdict.rejections.keys(),
         judgement.filtering,
-        judgement.computes,
+        answers or KnownAnswers(judgement.computes.values(), facts.traits),
     )
     return dataclasses.replace(judgement, doubts=now.doubts(alternatives))
 

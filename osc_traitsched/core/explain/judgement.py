@@ -248,9 +248,10 @@ class Judgement:
         sure = self.candidate_uuids - self._uncertain_uuids
         return bool(sure) and sure <= frozenset[str]().union(*losing)
 
-    def options_of(self, root: str) -> tuple[str, ...]:
-        """Unknown options with which a candidate would drop out, each alone."""
-        names = [each.name for each in self.dependences if root in each.lost]
+    def options_of(self, roots: Iterable[str]) -> tuple[str, ...]:
+        """Unknown options with which one of these candidates would drop out."""
+        hosts = frozenset(roots)
+        names = [each.name for each in self.dependences if each.lost & hosts]
         return (*names, options.TENANT_REQUIRED) if self.may_be_rejected else (*names,)
 
     @functools.cached_property
@@ -258,7 +259,7 @@ class Judgement:
         """UUIDs of the candidates that filters or unknown options may reject."""
         return self.candidate_uuids - self._sure_uuids
 
-    @property
+    @functools.cached_property
     def may_be_rejected(self) -> bool:
         """Whether hosts have room, and an unknown option may reject the request."""
         if self.request is None or self.refusal is not None or not self.has_room:

@@ -81,7 +81,7 @@ class MoveRequest:
         }
         if self.judgement is not None:
             for uuid in uuids:
-                found[uuid] = (*(found[uuid] or ()), *self.judgement.options_of(uuid))
+                found[uuid] = (*(found[uuid] or ()), *self.judgement.options_of([uuid]))
         for name in judgment.names:
             for uuid, answer in judgment.answers[name].items():
                 before = found[uuid]

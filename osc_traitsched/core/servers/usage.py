@@ -128,7 +128,7 @@ class HostView:
         """Filters and unknown options that may reject the host for flavors that fit."""
         uuid, flavors = self.host.uuid, self.capacity.flavors
         fits = [each.judgement for each in flavors if uuid in each.hosts]
-        names = ((*e.deciding([uuid]), *e.options_of(uuid)) for e in fits)
+        names = ((*e.deciding([uuid]), *e.options_of([uuid])) for e in fits)
         return tuple(dict.fromkeys(itertools.chain.from_iterable(names)))
 
     @property
