@@ -1,25 +1,26 @@
-"""Documents for programs: a dataclass gives the JSON, its schema and its reference.
+"""Documents for programs: a class gives the JSON, its schema and its reference.
 
 The annotation of a field is its type, and the docstring below it says what it means.
-Annotations must be types, not text: a module of such dataclasses does not import
+Its value is the attribute of that name, unless :func:`field` has a getter.
+Annotations must be types, not text: a module of such classes does not import
 ``annotations`` from ``__future__``. A type is one of these:
 
-* ``str``, ``int``, ``float``, ``bool``, ``None``, an enum, or such a dataclass
-* ``Literal[1]``, or ``Annotated[str, ("a", "b")]`` for the words that a text can be
+* ``str``, ``int``, ``float``, ``bool``, ``None``, an enum, or a :class:`JsonObject`
+* ``Literal[1]``, which is its own value, or ``Annotated[str, ("a", "b")]`` for the
+  words that a text can be
 * ``Iterable[...]`` for a list, ``dict[..., ...]``, ``Optional``, ``Union``
 
-Every field is always in the document, but for one with ``metadata=OMIT_NONE``: it is
-left out if it is None. ``from_`` is ``from`` in the document.
+``from_`` is ``from`` in the document.
 """
 
 from __future__ import annotations
 
 import ast
-import dataclasses
 import enum
 import functools
 import inspect
-from collections.abc import Iterable, Iterator, Mapping
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import (
     Annotated,
     Any,
@@ -31,8 +32,6 @@ from typing import (
     get_origin,
 )
 
-OMIT_NONE = {"omit": True}
-
 #: The names of simple types in a schema and in the reference.
 _TYPES = {
     str: ("string", "text"),
@@ -43,43 +42,105 @@ _TYPES = {
 }
 
 
+class JsonObject:
+    """An object in a document; a whole document has a field ``schema``."""
+
+
+class Whole(NamedTuple):
+    """What a getter with a second argument gets.
+
+    :ivar value: what the whole document is made of
+    :ivar options: the global options of printed commands
+    """
+
+    value: Any
+    options: Sequence[Any]
+
+
+class _Source(NamedTuple):
+    get: Callable[[Any, Whole], Any]
+    can_be_omitted: bool = False
+
+
+def field(getter: str | Callable[..., Any], *, can_be_omitted: bool = False) -> Any:
+    """A field whose value the getter takes from the value of its object.
+
+    :param getter: an attribute, as ``room.most``, or a function; this may take a
+        :class:`Whole` as well
+    :param can_be_omitted: the field is left out if it is None
+    """
+    if isinstance(getter, str):
+        attribute = operator.attrgetter(getter)
+        return _Source(lambda value, whole: attribute(value), can_be_omitted)
+    parameters = inspect.signature(getter).parameters.values()
+    if sum(one.default is one.empty for one in parameters) > 1:
+        return _Source(getter, can_be_omitted)
+    return _Source(lambda value, whole: getter(value), can_be_omitted)
+
+
 class _Field(NamedTuple):
     name: str
     key: str
     type: Any
-    can_be_omitted: bool
+    source: _Source
 
 
 @functools.cache
 def _fields(document: type) -> tuple[_Field, ...]:
     return tuple(
-        _Field(
-            each.name,
-            each.name.rstrip("_"),
-            get_args(each.type)[0] if each.metadata else each.type,
-            bool(each.metadata),
-        )
-        for each in dataclasses.fields(document)
+        _field(document, name, kind) for name, kind in document.__annotations__.items()
     )
 
 
-def plain(value: Any) -> Any:
-    """A document as mappings, lists, text and numbers; sets are sorted."""
+def _field(document: type, name: str, kind: Any) -> _Field:
+    source = document.__dict__.get(name) or field(name)
+    if get_origin(kind) is Literal:
+        (constant,) = get_args(kind)
+        source = field(lambda value: constant)
+    kind = get_args(kind)[0] if source.can_be_omitted else kind
+    return _Field(name, name.rstrip("_"), kind, source)
+
+
+def serialized(
+    document: type, value: Any, options: Sequence[Any] = ()
+) -> dict[str, Any]:
+    """A document as mappings, lists, text and numbers; sets are sorted.
+
+    :param value: what the document is made of
+    :param options: the global options of printed commands
+    """
+    return dict(_serialized(document, value, Whole(value, options)))
+
+
+def _serialized(kind: Any, value: Any, whole: Whole) -> Any:
+    if value is None or not _objects(kind):
+        return _plain(value)
+    args = get_args(kind)
+    if _is_object(kind):
+        if "schema" in kind.__annotations__:
+            whole = Whole(value, whole.options)
+        return {
+            one.key: _serialized(one.type, own, whole)
+            for one in _fields(kind)
+            for own in [one.source.get(value, whole)]
+            if own is not None or not one.source.can_be_omitted
+        }
+    if get_origin(kind) is Union:
+        return _serialized(args[0], value, whole)
+    if get_origin(kind) is dict:
+        return {key: _serialized(args[1], own, whole) for key, own in value.items()}
+    return [_serialized(args[0], own, whole) for own in value]
+
+
+def _plain(value: Any) -> Any:
     kind: Any = type(value)
     if kind in _TYPES:
         return value
     if issubclass(kind, enum.Enum):
         return value.value
-    if _is_document(kind):
-        return {
-            key: plain(each)
-            for name, key, _, can_be_omitted in _fields(kind)
-            for each in [getattr(value, name)]
-            if each is not None or not can_be_omitted
-        }
     if issubclass(kind, Mapping):
-        return {key: plain(each) for key, each in value.items()}
-    return [plain(each) for each in (sorted(value) if kind is frozenset else value)]
+        return {key: _plain(own) for key, own in value.items()}
+    return [_plain(own) for own in (sorted(value) if kind is frozenset else value)]
 
 
 def schema(document: type, title: str) -> dict[str, Any]:
@@ -97,7 +158,7 @@ def _object(document: type) -> dict[str, Any]:
     fields = _fields(document)
     return {
         "type": "object",
-        "required": [each.key for each in fields if not each.can_be_omitted],
+        "required": [each.key for each in fields if not each.source.can_be_omitted],
         "properties": {
             each.key: {
                 "description": meanings[each.name].replace("``", ""),
@@ -112,7 +173,7 @@ def _schema(kind: Any) -> dict[str, Any]:
     args = get_args(kind)
     if kind in _TYPES:
         return {"type": _TYPES[kind][0]}
-    if _is_document(kind):
+    if _is_object(kind):
         return {"$ref": f"#/$defs/{kind.__name__}"}
     if get_origin(kind) is Union:
         return {"anyOf": [_schema(each) for each in args]}
@@ -168,7 +229,7 @@ def _type_name(kind: Any) -> str:
     args = get_args(kind)
     if kind in _TYPES:
         return _TYPES[kind][1]
-    if _is_document(kind):
+    if _is_object(kind):
         return str(kind.__name__)
     if get_origin(kind) is Union:
         return " or ".join(map(_type_name, args))
@@ -191,14 +252,19 @@ def _classes(document: type, with_documents: bool = True) -> list[type]:
 
 
 def _parts(kind: Any) -> Iterator[type]:
-    if _is_document(kind):
+    if _is_object(kind):
         yield kind
     for each in get_args(kind):
         yield from _parts(each)
 
 
-def _is_document(kind: Any) -> bool:
-    return isinstance(kind, type) and dataclasses.is_dataclass(kind)
+@functools.cache
+def _objects(kind: Any) -> tuple[type, ...]:
+    return tuple(_parts(kind))
+
+
+def _is_object(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, JsonObject)
 
 
 def _meanings(document: type) -> dict[str, str]:

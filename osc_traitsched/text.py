@@ -17,16 +17,17 @@ _SHORTEST_RANGE = 3
 _UNPRINTABLE = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 
 
-def listed(names: Iterable[str], noun: str = "") -> str:
+def listed(names: Iterable[str], noun: str = "", most: int = _MOST_NAMES) -> str:
     """Join names, and count those beyond the first ten; nothing without names.
 
     :param noun: what each is, in the singular: ``flavor a``, ``flavors a, b``
+    :param most: how many are named
     """
     names = list(names)
-    rest = len(names) - _MOST_NAMES
-    joined = ", ".join(names[:_MOST_NAMES])
+    rest = len(names) - most
+    joined = ", ".join(names[:most])
     shown = f"{joined} and {rest} more" if rest > 0 else joined
-    return f"{noun}{'s' * (len(names) > 1)} {shown}" if noun and names else shown
+    return f"{plural(noun, len(names))} {shown}" if noun and names else shown
 
 
 def ranges(names: Iterable[str], noun: str = "") -> str:
@@ -40,8 +41,8 @@ def ranges(names: Iterable[str], noun: str = "") -> str:
     joined = ", ".join(text for text, _ in found[:_MOST_NAMES])
     rest = sum(size for _, size in found[_MOST_NAMES:])
     shown = f"{joined} and {rest} more" if rest else joined
-    several = sum(size for _, size in found) > 1
-    return f"{noun}{'s' * several} {shown}" if noun and found else shown
+    number = sum(size for _, size in found)
+    return f"{plural(noun, number)} {shown}" if noun and found else shown
 
 
 def folded(names: Iterable[str]) -> list[str]:
@@ -88,7 +89,41 @@ def count(number: int, noun: str) -> str:
 
     :param noun: in the singular
     """
-    return f"{number} {noun}{'s' * (number != 1)}"
+    return f"{number} {plural(noun, number)}"
+
+
+def and_more(number: int, noun: str, shown_by: str = "--long") -> str:
+    """The end of a list that is cut: ``and 3 more hosts (--long)``.
+
+    :param shown_by: the option that shows them
+    """
+    return f"and {count(number, f'more {noun}')} ({shown_by})"
+
+
+def between(least: int, most: int) -> str:
+    """A number that is known within limits: ``12``, ``at most 12``, ``3 to 12``."""
+    if least == most:
+        return f"{most}"
+    return f"{least} to {most}" if least else f"at most {most}"
+
+
+def plural(noun: str, number: int) -> str:
+    """A noun for so many things."""
+    if number == 1:
+        return noun
+    return f"{noun}es" if noun.endswith(("ss", "x")) else f"{noun.removesuffix('s')}s"
+
+
+_SEVERAL = {"is": "are", "has": "have", "does": "do", "passes": "pass"}
+
+
+def agreed(clause: str, number: int) -> str:
+    """A clause about one thing, such as ``lacks trait X``, for so many things."""
+    if number == 1:
+        return clause
+    verb, space, rest = clause.removeprefix("already ").partition(" ")
+    already = "already " * clause.startswith("already ")
+    return f"{already}{_SEVERAL.get(verb, verb.removesuffix('s'))}{space}{rest}"
 
 
 def visible(text: str) -> str:

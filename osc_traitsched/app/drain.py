@@ -54,10 +54,10 @@ from osc_traitsched.core.servers.drain import (
     pack,
     request_key,
 )
-from osc_traitsched.core.servers.failure import read_state
 from osc_traitsched.core.servers.moves import due
 from osc_traitsched.core.servers.parts import Name
 from osc_traitsched.core.servers.refusals import Planned, refusals
+from osc_traitsched.core.servers.state import read_state
 
 # The servers of a host, each with the move that takes it away.
 

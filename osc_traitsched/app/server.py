@@ -31,15 +31,11 @@ from osc_traitsched.core.nova.server.parts import Port
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.servers import parts
 from osc_traitsched.core.servers.failure import (
-    Action,
     Changes,
     Failure,
-    Migration,
     ServerAnswer,
-    ServerState,
     confirmed_by_failure,
     failure,
-    read_state,
 )
 from osc_traitsched.core.servers.moves import (
     OFFLOADED,
@@ -51,7 +47,14 @@ from osc_traitsched.core.servers.moves import (
     rebuild,
 )
 from osc_traitsched.core.servers.parts import Name, Part, Source
-from osc_traitsched.core.servers.refusals import MoveRefusal, Planned, refusals
+from osc_traitsched.core.servers.refusals import Planned, refusals
+from osc_traitsched.core.servers.state import (
+    Action,
+    Migration,
+    MoveRefusal,
+    ServerState,
+    read_state,
+)
 
 # The request of an existing server, reconstructed.
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from osc_traitsched.cloud import read, rest, topology
+from osc_traitsched.cloud.read import SHAPE, Bulk
 from osc_traitsched.cloud.service import Service
-from osc_traitsched.cloud.topology import SHAPE, Bulk
 from osc_traitsched.core import errors
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.snapshot import Provider, Snapshot

@@ -15,17 +15,17 @@ from osc_traitsched.cloud.service import SERVERS_OF_OTHERS, Cloud, Service, note
 from osc_traitsched.core import errors
 from osc_traitsched.core.names import Namesake, near_names
 from osc_traitsched.core.servers import failure
-from osc_traitsched.core.servers.failure import (
+from osc_traitsched.core.servers.failure import Changes
+from osc_traitsched.core.servers.fleet import HOST
+from osc_traitsched.core.servers.state import (
     ERROR,
     Action,
-    Changes,
     Migration,
     ServerState,
     failed_action,
     moment,
     read_action,
 )
-from osc_traitsched.core.servers.fleet import HOST
 
 # Reads on which hosts servers are being built, or were until a moment ago.
 
@@ -86,7 +86,7 @@ def _since(compute: Service) -> str | None:
 def _servers(compute: Service, query: Mapping[str, str]) -> Iterator[Any]:
     """Yield servers of all projects, no more than one too many."""
     query = {"all_tenants": "1", "limit": _PAGE, **query}
-    found = lookup.pages(compute, "/servers/detail", "servers", {}, query)
+    found = rest.pages(compute, "/servers/detail", "servers", {}, query)
     return itertools.islice(found, _MOST + 1)
 
 
@@ -242,7 +242,7 @@ def _nearest(cloud: Cloud, name: str, own_only: bool) -> tuple[str, ...]:
 
 def _listed(cloud: Cloud, query: Mapping[str, str]) -> tuple[Any, ...]:
     path = "/servers/detail"
-    return tuple(lookup.pages(cloud.compute, path, "servers", _LISTED, query))
+    return tuple(rest.pages(cloud.compute, path, "servers", _LISTED, query))
 
 
 def in_error(cloud: Cloud, query: Mapping[str, str]) -> Iterator[Any]:
@@ -254,7 +254,7 @@ def in_error(cloud: Cloud, query: Mapping[str, str]) -> Iterator[Any]:
     query = {**query, "status": ERROR, "limit": _PAGE}
     path, version = "/servers/detail", _version(cloud)
     read = functools.partial(
-        lookup.pages, cloud.compute, path, "servers", _IN_ERROR, microversion=version
+        rest.pages, cloud.compute, path, "servers", _IN_ERROR, microversion=version
     )
     try:
         yield from read(params={**query, "all_tenants": "1"})

@@ -20,42 +20,6 @@ from osc_traitsched.core.nova.server import image as image_of_name
 _NO_PARAMS: Mapping[str, str] = {}
 
 
-def pages(
-    service: Service,
-    path: str,
-    key: str,
-    shape: Mapping[str, rest.Shape],
-    params: Mapping[str, str] = _NO_PARAMS,
-    microversion: str | None = None,
-) -> Iterator[Any]:
-    """Yield the items of a list of Nova or Glance; it ends with an empty page.
-
-    A page without a link to the next one may not be the last. Nova drops hypervisors
-    after it has cut a page, and gives a link only with a full page
-    (nova/api/openstack/compute/hypervisors.py, ``_get_hypervisors``; common.py,
-    ``_get_collection_links``). If Nova drops a whole page, the list ends early;
-    ``Snapshot.unlisted`` shows that.
-
-    :param key: what the answer has the items under
-    :param shape: of an item; its ``id`` is the marker
-    :param microversion: as for ``Service.get``
-    :raises CloudBroke: when the list can't be read, or the service does not go on
-    """
-    seen: set[str] = set()
-    marker: dict[str, str] = {}
-    whole = {key: [{"id": str, **shape}]}
-    while found := rest.get(service, path, whole, {**params, **marker}, microversion)[
-        key
-    ]:
-        fresh = [each for each in found if each["id"] not in seen]
-        if not fresh:
-            reason = f"gives the same page of {path} again and again"
-            raise errors.CloudBroke(service.service_type, reason)
-        yield from fresh
-        seen.update(each["id"] for each in fresh)
-        marker = {"marker": found[-1]["id"]}
-
-
 # Keystone's projects: all of them, or one by name or ID.
 
 
@@ -242,7 +206,7 @@ def need_all(cloud: Cloud, what: str = "private flavors of other projects") -> b
 
 def _flavors(cloud: Cloud, is_public: str) -> Iterator[Body]:
     query = {"is_public": is_public}
-    return pages(cloud.compute, "/flavors/detail", "flavors", _NAMED, query)
+    return rest.pages(cloud.compute, "/flavors/detail", "flavors", _NAMED, query)
 
 
 def flavor_among(cloud: Cloud, listed: Iterable[Body], name: str) -> Body:
@@ -268,7 +232,7 @@ def images(cloud: Cloud, query: Mapping[str, str]) -> tuple[Body, ...]:
     return tuple(
         found
         for hidden in ("false", "true")
-        for found in pages(
+        for found in rest.pages(
             cloud.image, "/images", "images", _IMAGE, {**query, "os_hidden": hidden}
         )
     )

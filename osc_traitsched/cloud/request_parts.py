@@ -118,7 +118,7 @@ def root_images(cloud: Cloud, roots: Mapping[str, str]) -> dict[str, Mapping[str
     known: dict[str, Mapping[str, Any]] = {}
     query = {"all_tenants": "1", "bootable": "true", "limit": _PAGE}
     service = cloud.block_storage
-    for body in lookup.pages(service, "/volumes/detail", "volumes", _ATTACHED, query):
+    for body in rest.pages(service, "/volumes/detail", "volumes", _ATTACHED, query):
         image = body.get("volume_image_metadata") or {}
         image = known.setdefault(json.dumps(image, sort_keys=True), image)
         for each in body["attachments"]:

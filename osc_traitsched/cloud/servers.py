@@ -138,7 +138,7 @@ def _on_hosts(cloud: Cloud, hosts: Collection[str]) -> Iterator[Any]:
 
 def _all(cloud: Cloud, **params: str) -> Iterator[Any]:
     query = {"all_tenants": "1", **params, "limit": _PAGE}
-    return lookup.pages(cloud.compute, "/servers/detail", "servers", _SERVER, query)
+    return rest.pages(cloud.compute, "/servers/detail", "servers", _SERVER, query)
 
 
 def _image_id(body: Any) -> str | None:
@@ -209,7 +209,7 @@ def residents(cloud: Cloud, host: str) -> Residents:
     query = {"all_tenants": "1", "host": host, "limit": _RESIDENTS_PAGE}
     path, version = "/servers/detail", f"2.{minor}"
     listed = tuple(
-        lookup.pages(cloud.compute, path, "servers", _RESIDENTS_SERVER, query, version)
+        rest.pages(cloud.compute, path, "servers", _RESIDENTS_SERVER, query, version)
     )
     of_server = group_ids(cloud) if listed else {}
     bodies = tuple(
@@ -338,7 +338,7 @@ def fleet(
 def _pages(cloud: Cloud, query: Mapping[str, str]) -> Iterator[list[Any]]:
     """Yield so many servers at once that their bodies take little memory."""
     version = f"2.{minor_version(cloud)}"
-    left = lookup.pages(cloud.compute, _PATH, "servers", {}, query, version)
+    left = rest.pages(cloud.compute, _PATH, "servers", {}, query, version)
     while page := list(itertools.islice(left, _FLEET_PAGE)):
         rest.check(cloud.compute, _PATH, {"servers": page}, _SERVERS)
         yield page

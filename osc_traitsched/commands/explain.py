@@ -252,7 +252,7 @@ class Explain(base.Command):
             base.LOG.warning("%s", line)
         text = self.answer(by_flavor.lines(found))
         if args.format != "text":
-            text = printed(by_flavor.document(found), args.format)
+            text = printed(document.flavors(found), args.format)
         self.app.stdout.write(f"{text}\n")
         return ExitCode.of(Answer.best(each.answer for each in found))
 
@@ -261,9 +261,7 @@ class Explain(base.Command):
         if args.format == "text":
             text = prose.lines(explanation, shown, args.long, options, self.width)
             return self.answer(text)
-        shown = shown or explanation.judgement.hosts
-        whole = document.document(explanation, shown, options)
-        return printed(whole, args.format)
+        return printed(document.document(explanation, options), args.format)
 
 
 def add_showing(parser: argparse.ArgumentParser) -> None:

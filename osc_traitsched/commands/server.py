@@ -197,7 +197,7 @@ class ExplainServer(base.Command):
         if args.format == "text":
             text = self.answer(failed_views.lines(found, self.repeated_options))
         else:
-            text = explain.printed(failed_views.document(found), args.format)
+            text = explain.printed(document.all_failed(found), args.format)
         self.app.stdout.write(f"{text}\n")
         if found.hidden is not None:
             return ExitCode.UNKNOWN
@@ -327,7 +327,7 @@ class ServerDestinations(base.Command):
         options = self.repeated_options
         if args.format == "text":
             return self.answer(views.lines(found, args.long, options, self.width))
-        return explain.printed(views.document(found, options), args.format)
+        return explain.printed(document.destinations(found, options), args.format)
 
 
 def _exit_code(found: Destinations) -> ExitCode:

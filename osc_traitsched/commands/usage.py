@@ -22,7 +22,7 @@ from osc_traitsched.commands.explain import add_format, printed
 from osc_traitsched.commands.isolation import ShorthandWriter
 from osc_traitsched.core.servers.usage import TraitUse
 from osc_traitsched.text import listed
-from osc_traitsched.views import results
+from osc_traitsched.views import results, usage_schema
 from osc_traitsched.views import usage as views
 from osc_traitsched.views.listing import Table
 
@@ -52,7 +52,7 @@ class ShowTrait(base.Command):
         if args.format == "text":
             text = self.answer(views.show(use, self.repeated_options))
         else:
-            text = printed(views.document(use), args.format)
+            text = printed(usage_schema.of_trait(use), args.format)
         self.app.stdout.write(f"{text}\n")
 
 
@@ -203,6 +203,6 @@ class ShowHost(base.Command):
         if args.format == "text":
             text = self.answer(views.host(found, args.long))
         else:
-            text = printed(views.host_document(found), args.format)
+            text = printed(usage_schema.of_host(found), args.format)
         self.app.stdout.write(f"{text}\n")
         return ExitCode.of(found.answer)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from osc_traitsched.core.explain.filtering import Filtering
 from osc_traitsched.core.nova.request import Request
@@ -10,7 +10,7 @@ from osc_traitsched.core.nova.weigher.ranking import Ranking
 from osc_traitsched.core.placement.facts import Candidate
 from osc_traitsched.text import count, ranges
 from osc_traitsched.views.columns import Names
-from osc_traitsched.views.listing import Table
+from osc_traitsched.views.listing import Table, table
 
 
 def queries(*sent: Request) -> Table:
@@ -30,44 +30,37 @@ def rows(
     :param ranking: adds columns with the weights; a weigher that adds nothing to a
         host's weight is left out
     """
-    columns, found = _rows(tuple(candidates), filtering)
-    if ranking is None:
-        return columns, found
-    weights = [
-        (
-            round(ranking.total(row[1]), 4),
-            Names(
-                f"{term.weigher}={round(term.value, 4)}"
-                for term in ranking.terms(row[1])
-                if term.value
-            ),
+    columns: dict[str, Callable[[Candidate], object]] = {
+        "host": lambda candidate: candidate.host.name,
+        "provider": lambda candidate: candidate.host.uuid,
+        "allocates": lambda candidate: Names(
+            f"{a.resource_class}={a.amount} from {a.provider.name}"
+            for a in candidate.allocations
+        ),
+        "free": lambda candidate: Names(
+            f"{a.resource_class}={a.free} of {a.capacity}"
+            for a in candidate.allocations
+        ),
+        "aggregates": lambda candidate: Names(
+            sorted(aggregate.name for aggregate in candidate.aggregates)
+        ),
+        "zone": lambda candidate: ",".join(
+            sorted({a.zone for a in candidate.aggregates if a.zone})
+        ),
+        "unknown": lambda candidate: Names(
+            name for name, _ in filtering.unknown(candidate.host.uuid)
+        ),
+    }
+    if ranking is not None:
+        columns["weight"] = lambda candidate: round(
+            ranking.total(candidate.host.uuid), 4
         )
-        for row in found
-    ]
-    return (*columns, "weight", "weighers"), [
-        (*row, *more) for row, more in zip(found, weights)
-    ]
-
-
-def _rows(candidates: Iterable[Candidate], filtering: Filtering) -> Table:
-    columns = ("host", "provider", "allocates", "free", "aggregates", "zone", "unknown")
-    return columns, [
-        (
-            each.host.name,
-            each.host.uuid,
-            Names(
-                f"{a.resource_class}={a.amount} from {a.provider.name}"
-                for a in each.allocations
-            ),
-            Names(
-                f"{a.resource_class}={a.free} of {a.capacity}" for a in each.allocations
-            ),
-            Names(sorted(aggregate.name for aggregate in each.aggregates)),
-            ",".join(sorted({a.zone for a in each.aggregates if a.zone})),
-            Names(name for name, _ in filtering.unknown(each.host.uuid)),
+        columns["weighers"] = lambda candidate: Names(
+            f"{term.weigher}={round(term.value, 4)}"
+            for term in ranking.terms(candidate.host.uuid)
+            if term.value
         )
-        for each in candidates
-    ]
+    return table(columns, candidates)
 
 
 def none(kept_out: Sequence[Candidate]) -> str:

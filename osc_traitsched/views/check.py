@@ -11,7 +11,7 @@ from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.survey import Survey
 from osc_traitsched.core.nova.options import options_in
 from osc_traitsched.paste import Option
-from osc_traitsched.text import count, option
+from osc_traitsched.text import and_more, count, listed, option
 from osc_traitsched.views.columns import Names
 from osc_traitsched.views.listing import Table
 from osc_traitsched.views.terminal import Line, Tone
@@ -23,10 +23,6 @@ _NOT_CHECKED = "not-checked"
 
 _MOST_NAMES = 5
 _MOST_PARTS = 3
-_PLURALS = {
-    SubjectKind.RESOURCE_CLASS: "resource classes",
-    SubjectKind.SERVERS: "servers",
-}
 _TONES = {
     Severity.ERROR: Tone.NO,
     Severity.WARNING: Tone.DOUBT,
@@ -91,10 +87,8 @@ def _cut(parts: Iterable[Sequence[str]], noun: str, everything: bool) -> Iterato
     most = len(parts) if everything else _MOST_PARTS
     for lines in parts[:most]:
         yield from (Line(f"  {text}") for text in lines)
-    rest = len(parts) - most
-    if rest > 0:
-        plural = f"{noun}es" if noun == "fix" else f"{noun}s"
-        yield Line(f"  and {rest} more {noun if rest == 1 else plural} (--long)")
+    if len(parts) > most:
+        yield Line(f"  {and_more(len(parts) - most, noun)}")
 
 
 def _subjects(findings: Sequence[Finding], everything: bool) -> str:
@@ -102,16 +96,10 @@ def _subjects(findings: Sequence[Finding], everything: bool) -> str:
     names: dict[SubjectKind, list[str]] = {}
     for finding in findings:
         names.setdefault(finding.kind, []).append(_name(finding))
-    return "; ".join(_named(kind, found, everything) for kind, found in names.items())
-
-
-def _named(kind: SubjectKind, names: Sequence[str], everything: bool) -> str:
-    names = list(dict.fromkeys(names))
-    most = len(names) if everything else _MOST_NAMES
-    noun = _PLURALS.get(kind, f"{kind.value}s") if len(names) > 1 else kind.value
-    rest = len(names) - most
-    more = f" and {rest} more" if rest > 0 else ""
-    return f"{noun} {', '.join(names[:most])}{more}"
+    most = len(findings) if everything else _MOST_NAMES
+    return "; ".join(
+        listed(dict.fromkeys(those), kind.value, most) for kind, those in names.items()
+    )
 
 
 def _summary(findings: Iterable[Finding], least: Severity) -> str:

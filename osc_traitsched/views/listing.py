@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.metadata import Collation, isolated_by
-from osc_traitsched.core.inventory.snapshot import Compute, Holding, Provider, Snapshot
+from osc_traitsched.core.inventory.snapshot import (
+    Aggregate,
+    Compute,
+    Holding,
+    Provider,
+    Snapshot,
+)
 from osc_traitsched.core.inventory.snapshot import MembershipDifference as Difference
 from osc_traitsched.views.columns import Cell, Indented, Names
 
@@ -18,6 +24,15 @@ from osc_traitsched.views.columns import Cell, Indented, Names
 Table = tuple[tuple[str, ...], list[tuple[Any, ...]]]
 
 _MOST_HOSTS = 10
+
+
+def table(
+    columns: Mapping[str, Callable[[Any], object]], things: Iterable[Any]
+) -> Table:
+    """One row a thing, with the getter of each column."""
+    return tuple(columns), [
+        tuple(get(thing) for get in columns.values()) for thing in things
+    ]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,30 +59,26 @@ class Detail:
 
 def by_host(snapshot: Snapshot, held: Iterable[Holding], detail: Detail) -> Table:
     """One row a provider: its host, its UUID and its traits."""
-    rows = [
-        (
-            snapshot.host_name(holding.provider),
-            holding.provider.uuid,
-            detail.cell(holding.traits),
-        )
-        for holding in held
-    ]
-    return ("host", "provider", "traits"), rows
+    columns = {
+        "host": lambda holding: snapshot.host_name(holding.provider),
+        "provider": lambda holding: holding.provider.uuid,
+        "traits": lambda holding: detail.cell(holding.traits),
+    }
+    return table(columns, held)
 
 
 def by_tree(snapshot: Snapshot, held: Iterable[Holding], detail: Detail) -> Table:
     """One row a provider of a tree, children below their parents."""
-    rows = [
-        (
-            snapshot.host_name(holding.provider),
-            Indented(holding.provider.name, snapshot.depth(holding.provider)),
-            holding.provider.uuid,
-            holding.provider.parent or "",
-            detail.cell(holding.traits),
-        )
-        for holding in held
-    ]
-    return ("host", "name", "provider", "parent", "traits"), rows
+    columns = {
+        "host": lambda holding: snapshot.host_name(holding.provider),
+        "name": lambda holding: Indented(
+            holding.provider.name, snapshot.depth(holding.provider)
+        ),
+        "provider": lambda holding: holding.provider.uuid,
+        "parent": lambda holding: holding.provider.parent or "",
+        "traits": lambda holding: detail.cell(holding.traits),
+    }
+    return table(columns, held)
 
 
 def by_trait(providers: Mapping[str, Iterable[Provider]], detail: Detail) -> Table:
@@ -80,11 +91,13 @@ def by_trait(providers: Mapping[str, Iterable[Provider]], detail: Detail) -> Tab
         for name, each in providers.items()
         if trait.is_custom(name) or not detail.custom
     }
-    rows = [
-        (name, _hosts(having[name], detail), len(having[name]))
-        for name in sorted(having, key=lambda name: (not trait.is_custom(name), name))
-    ]
-    return ("trait", "hosts", "count"), rows
+    columns = {
+        "trait": lambda name: name,
+        "hosts": lambda name: _hosts(having[name], detail),
+        "count": lambda name: len(having[name]),
+    }
+    names = sorted(having, key=lambda name: (not trait.is_custom(name), name))
+    return table(columns, names)
 
 
 def _hosts(names: list[str], detail: Detail) -> Names:
@@ -150,21 +163,19 @@ def rows(
     :param whole: show hosts by name to a person, too
     :param is_known: Placement's aggregates were read
     """
-    found = []
-    for difference in differences:
-        aggregate = difference.aggregate
-        isolating = isolated_by(aggregate.metadata, Collation.CASE_INSENSITIVE)
-        found.append(
-            (
-                aggregate.name,
-                aggregate.zone or "",
-                Names(sorted(isolating)),
-                Names(sorted(set(aggregate.projects.values()))),
-                Hosts(aggregate.hosts, whole),
-                Mirror(difference, whole) if is_known else UnknownMirror(),
-            )
-        )
-    return ("name", "zone", "traits", "projects", "hosts", "mirror"), found
+    columns = {
+        "name": lambda row: row.aggregate.name,
+        "zone": lambda row: row.aggregate.zone or "",
+        "traits": lambda row: Names(sorted(_isolating(row.aggregate))),
+        "projects": lambda row: Names(sorted({*row.aggregate.projects.values()})),
+        "hosts": lambda row: Hosts(row.aggregate.hosts, whole),
+        "mirror": lambda row: Mirror(row, whole) if is_known else UnknownMirror(),
+    }
+    return table(columns, differences)
+
+
+def _isolating(aggregate: Aggregate) -> Iterable[str]:
+    return isolated_by(aggregate.metadata, Collation.CASE_INSENSITIVE)
 
 
 def _names(nodes: Iterable[Compute]) -> list[str]:

@@ -10,10 +10,10 @@ import sys
 from typing import Any
 
 from osc_traitsched import documents
-from osc_traitsched.views.capacity.schema import CapacityDocument
-from osc_traitsched.views.drain.schema import DrainDocument
-from osc_traitsched.views.explain.schema import ExplainDocument, FlavorsDocument
-from osc_traitsched.views.server.schema import (
+from osc_traitsched.views.capacity.document import CapacityDocument
+from osc_traitsched.views.drain.document import DrainDocument
+from osc_traitsched.views.explain.document import ExplainDocument, FlavorsDocument
+from osc_traitsched.views.server.document import (
     DestinationsDocument,
     FailedDocument,
     ServerExplainDocument,

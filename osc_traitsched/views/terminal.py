@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import termcolor
 
@@ -39,6 +39,13 @@ class Line:
 
     text: str
     tone: Tone | None = None
+
+
+def section(title: str, texts: Iterable[str], indent: str = "  ") -> Iterator[Line]:
+    """A title and the lines under it; nothing without lines."""
+    lines = [Line(f"{indent}{text}") for text in texts]
+    if lines:
+        yield from (Line(""), Line(title, Tone.TITLE), *lines)
 
 
 def painted(line: Line, width: int) -> str:

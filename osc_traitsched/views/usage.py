@@ -1,10 +1,8 @@
-"""Who has a trait and who needs it, as text and as documents."""
+"""Who has a trait and who needs it, as text."""
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.change.traits import Requirer
@@ -17,15 +15,12 @@ from osc_traitsched.core.inventory.snapshot import Aggregate, Provider
 from osc_traitsched.core.inventory.trait import Ownership
 from osc_traitsched.core.placement.facts import Room, Stock
 from osc_traitsched.core.servers.usage import HostView, TraitUse
-from osc_traitsched.documents import plain
 from osc_traitsched.paste import Option, line, openstack
-from osc_traitsched.text import count, folded, listed, ranges
-from osc_traitsched.views import usage_schema as schema
+from osc_traitsched.text import and_more, between, count, folded, listed, ranges
 from osc_traitsched.views.capacity import prose
-from osc_traitsched.views.capacity.schema import ServerRange
 from osc_traitsched.views.columns import Names
-from osc_traitsched.views.explain import by_flavor, depends, headline
-from osc_traitsched.views.listing import Table
+from osc_traitsched.views.explain import by_flavor, depends, headline, words
+from osc_traitsched.views.listing import Table, table
 from osc_traitsched.views.terminal import Line, Tone
 
 #: Who sets a trait with libvirt; provider.yaml of a host is on no API.
@@ -137,13 +132,15 @@ def lines(uses: Sequence[TraitUse], everything: bool) -> Iterator[Line]:
 
 def rows(uses: Iterable[TraitUse], everything: bool) -> Table:
     """One row a trait: who has it, and who requires or forbids it."""
-    columns = ("trait", "hosts", "flavors", "images", "aggregates", "forbidden_by")
-    found: list[tuple[Any, ...]] = []
-    for use in _chosen(uses, everything):
-        kinds = (Names(_names(use.of_kind(kind))) for kind in _KINDS)
-        hosts = Names(use.hosts, folded(use.hosts))
-        found.append((use.name, hosts, *kinds, Names(_names(use.forbidding))))
-    return columns, found
+    columns = {
+        "trait": lambda use: use.name,
+        "hosts": lambda use: Names(use.hosts, folded(use.hosts)),
+        "flavors": lambda use: Names(_names(use.of_kind("flavor"))),
+        "images": lambda use: Names(_names(use.of_kind("image"))),
+        "aggregates": lambda use: Names(_names(use.of_kind("aggregate"))),
+        "forbidden_by": lambda use: Names(_names(use.forbidding)),
+    }
+    return table(columns, _chosen(uses, everything))
 
 
 def _chosen(uses: Iterable[TraitUse], everything: bool) -> Iterator[TraitUse]:
@@ -151,41 +148,6 @@ def _chosen(uses: Iterable[TraitUse], everything: bool) -> Iterator[TraitUse]:
     for use in uses:
         if everything or trait.is_custom(use.name) or use.requiring or use.forbidding:
             yield use
-
-
-# One trait for programs.
-
-
-def document(use: TraitUse) -> dict[str, Any]:
-    """A trait, as plain lists, mappings, numbers and text."""
-    by_kind = {kind: _requirers(use.of_kind(kind)) for kind in _KINDS}
-    is_unknown = isinstance(use.servers, CloudBroke)
-    whole = schema.TraitDocument(
-        schema=1,
-        trait=use.name,
-        ownership=trait.ownership(use.name).value,
-        hosts=use.hosts,
-        total_hosts=len(use.snapshot.hosts),
-        other_providers=use.others,
-        flavors=by_kind["flavor"],
-        images=by_kind["image"],
-        aggregates=by_kind["aggregate"],
-        forbidden_by=_requirers(use.forbidding),
-        servers=None if is_unknown else _servers(use),
-    )
-    return dict(plain(whole))
-
-
-def _requirers(found: Iterable[Requirer]) -> list[schema.Requirer]:
-    return [schema.Requirer(each.id, each.name, each.key) for each in found]
-
-
-def _servers(use: TraitUse) -> list[schema.NeedingServer]:
-    misplaced = {each.id for each in use.misplaced}
-    return [
-        schema.NeedingServer(s.id, s.name, s.project, s.host, s.id in misplaced)
-        for s in (() if isinstance(use.servers, CloudBroke) else use.servers)
-    ]
 
 
 # One host.
@@ -203,7 +165,7 @@ UNSEEN = (
 def host(view: HostView, everything: bool = False) -> Iterator[Line]:
     """One host: the first line says what it could take now."""
     fits, total = view.fits, len(view.capacity.flavors) + len(view.capacity.rejected)
-    state = _state(view)
+    state = state_of(view)
     sure, unsure = view.sure, len(fits) - len(view.sure) + len(view.open)
     verdict = f"{view.host.name} can take {len(sure)} of {count(total, 'flavor')} now"
     may = f", {unsure} more may" if unsure else ""
@@ -216,18 +178,17 @@ def host(view: HostView, everything: bool = False) -> Iterator[Line]:
     if view.deciding:
         deciding = listed(map(depends.name, view.deciding))
         yield Line(f"  {'at most':<{_LABEL}}{deciding} may reject it")
-    reasons = _reasons(view)
+    reasons = reasons_of(view)
     for why, names in list(reasons.items())[:_MOST_REASONS]:
         label = "may" if why.startswith(_DEPENDS) else "not"
         yield Line(f"  {label:<{_LABEL}}{listed(names)}: {why}")
     if len(reasons) > _MOST_REASONS:
-        yield Line(
-            f"  and {count(len(reasons) - _MOST_REASONS, 'more reason')}: -f json"
-        )
+        yield Line(f"  {and_more(len(reasons) - _MOST_REASONS, 'reason', '-f json')}")
     yield Line(UNSEEN)
 
 
-def _state(view: HostView) -> str:
+def state_of(view: HostView) -> str:
+    """Whether its nova-compute is up and enabled."""
     compute = view.compute
     if compute is None:
         return "Nova does not list it"
@@ -240,18 +201,18 @@ def _state(view: HostView) -> str:
 
 
 def _about(view: HostView, everything: bool) -> Iterator[tuple[str, str]]:
-    yield "zone", ", ".join(_zones(view)) or "the default"
+    yield "zone", ", ".join(zones_of(view)) or "the default"
     if view.aggregates:
         yield "aggregates", listed(map(_aggregate, view.aggregates))
     for provider in view.tree:
         where = "" if provider.uuid == view.host.uuid else f" on {provider.name}"
         for resource_class, stock in view.stock.get(provider.uuid, {}).items():
-            yield headline.noun(resource_class), f"{_inventory(stock)}{where}"
+            yield words.noun(resource_class), f"{_inventory(stock)}{where}"
     if view.leaked:
         text = f"{view.leaked} MB RAM in use of no server: nova-manage placement audit"
         yield "leaked", text
     for odd in view.oddities:
-        noun = headline.noun(odd.resource_class)
+        noun = words.noun(odd.resource_class)
         peers = count(odd.peers, "equal host")
         yield "unusual", f"{noun} {odd.figure} {odd.value:g}, {odd.usual:g} on {peers}"
     yield from _traits(view, everything)
@@ -269,7 +230,8 @@ def _about(view: HostView, everything: bool) -> Iterator[tuple[str, str]]:
         )
 
 
-def _zones(view: HostView) -> list[str]:
+def zones_of(view: HostView) -> list[str]:
+    """The availability zones of its aggregates."""
     return sorted({each.zone for each in view.aggregates if each.zone})
 
 
@@ -308,10 +270,10 @@ def _traits(view: HostView, everything: bool) -> Iterator[tuple[str, str]]:
 
 
 def _numbers(fits: Mapping[str, Room]) -> list[str]:
-    return [f"{name} {prose.number(room)}" for name, room in fits.items()]
+    return [f"{name} {between(room.least, room.most)}" for name, room in fits.items()]
 
 
-def _reasons(view: HostView) -> dict[str, list[str]]:
+def reasons_of(view: HostView) -> dict[str, list[str]]:
     """Why flavors do not fit on the host, with their names, the most first."""
     found: dict[str, list[str]] = {}
     for each in view.unfit:
@@ -332,42 +294,4 @@ def _reason(found: Judgement, host: Provider) -> str:
     clauses = blamed(rejection) if rejection else ()
     if not clauses:
         return "it meets each condition, but not all of them together"
-    return f"{start}{headline.said(clauses[0], found).partition(' (need ')[0]}"
-
-
-def host_document(view: HostView) -> dict[str, Any]:
-    """A host, as plain lists, mappings, numbers and text."""
-    servers = None if isinstance(view.servers, CloudBroke) else view.servers
-    whole = schema.HostDocument(
-        schema=1,
-        host=view.host.name,
-        state=_state(view),
-        zones=_zones(view),
-        aggregates=[each.name for each in view.aggregates],
-        inventories=[
-            schema.HostInventory(
-                provider.name,
-                name,
-                stock.used,
-                stock.capacity,
-                stock.total,
-                stock.reserved,
-                stock.ratio,
-            )
-            for provider in view.tree
-            for name, stock in view.stock.get(provider.uuid, {}).items()
-        ],
-        unusual=[
-            schema.UnusualFigure(**dataclasses.asdict(odd)) for odd in view.oddities
-        ],
-        traits={each.name: sorted(view.traits[each.uuid]) for each in view.tree},
-        servers=servers,
-        fits=[
-            schema.FittingFlavor(name, ServerRange(room.least, room.most))
-            for name, room in view.fits.items()
-        ],
-        does_not_fit=[
-            schema.UnfitFlavors(why, names) for why, names in _reasons(view).items()
-        ],
-    )
-    return dict(plain(whole))
+    return f"{start}{words.unmet(clauses[0], found).partition(' (need ')[0]}"

@@ -1,17 +1,29 @@
-"""The documents of trait show and host show, field by field."""
+"""The documents of ``trait show`` and ``host show``."""
 
-# No "annotations" from __future__: documents.py reads the types.
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Any, Literal, Optional
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Annotated, Literal, Optional
-
+from osc_traitsched.core.errors import CloudBroke
+from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.trait import Ownership
-from osc_traitsched.views.capacity.schema import ServerRange
+from osc_traitsched.core.placement.facts import Stock
+from osc_traitsched.core.servers.usage import HostView, TraitUse
+from osc_traitsched.documents import JsonObject, field, serialized
+from osc_traitsched.views import usage
+from osc_traitsched.views.capacity.document import ServerRange
 
 
-@dataclass
-class Requirer:
+def _if_read(servers: Any) -> Any:
+    return None if isinstance(servers, CloudBroke) else servers
+
+
+def _inventories(view: HostView) -> Iterator[tuple[str, str, Stock]]:
+    for provider in view.tree:
+        for resource_class, stock in view.stock.get(provider.uuid, {}).items():
+            yield provider.name, resource_class, stock
+
+
+class Requirer(JsonObject):
     """A flavor, an image or an aggregate that names a trait."""
 
     id: str
@@ -22,8 +34,7 @@ class Requirer:
     """The key of its extra specs, properties or metadata."""
 
 
-@dataclass
-class NeedingServer:
+class NeedingServer(JsonObject):
     """A server that requires a trait."""
 
     id: str
@@ -34,60 +45,61 @@ class NeedingServer:
     """The ID of its project."""
     host: str
     """The service host that it is on."""
-    misplaced: bool
+    misplaced: bool = field(lambda server, whole: server in whole.value.misplaced)
     """Whether that host lacks the trait."""
 
 
-@dataclass
-class TraitDocument:
+class TraitDocument(JsonObject):
     """A trait: who has it, and who needs it."""
 
     schema: Literal[1]
     """The version of the document."""
-    trait: str
+    trait: str = field("name")
     """Its name."""
-    ownership: Annotated[str, tuple(each.value for each in Ownership)]
+    ownership: Annotated[str, tuple(each.value for each in Ownership)] = field(
+        lambda use: trait.ownership(use.name)
+    )
     """Who sets it on compute nodes, with libvirt."""
     hosts: Iterable[str]
     """The hosts that have it, on their root provider or a nested one."""
-    total_hosts: int
+    total_hosts: int = field(lambda use: len(use.snapshot.hosts))
     """How many hosts there are."""
-    other_providers: Iterable[str]
+    other_providers: Iterable[str] = field("others")
     """Providers that have it and belong to no host."""
-    flavors: Iterable[Requirer]
+    flavors: Iterable[Requirer] = field(lambda use: use.of_kind("flavor"))
     """Flavors that require it."""
-    images: Iterable[Requirer]
+    images: Iterable[Requirer] = field(lambda use: use.of_kind("image"))
     """Images that require it."""
-    aggregates: Iterable[Requirer]
+    aggregates: Iterable[Requirer] = field(lambda use: use.of_kind("aggregate"))
     """Aggregates that it isolates, if Nova's isolation is on."""
-    forbidden_by: Iterable[Requirer]
+    forbidden_by: Iterable[Requirer] = field("forbidding")
     """Flavors that forbid it."""
-    servers: Optional[Iterable[NeedingServer]]
+    servers: Optional[Iterable[NeedingServer]] = field(
+        lambda use: _if_read(use.servers)
+    )
     """Servers that require it; null if this user may not list them."""
 
 
-@dataclass
-class HostInventory:
+class HostInventory(JsonObject):
     """An inventory of a provider of the host, in the class's own unit."""
 
-    provider: str
+    provider: str = field(lambda row: row[0])
     """The provider's name."""
-    resource_class: str
+    resource_class: str = field(lambda row: row[1])
     """The resource class."""
-    used: int
+    used: int = field(lambda row: row[2].used)
     """In use."""
-    capacity: int
+    capacity: int = field(lambda row: row[2].capacity)
     """(total - reserved) x allocation ratio, rounded down."""
-    total: Optional[int]
+    total: Optional[int] = field(lambda row: row[2].total)
     """The total; null, like the next two, if it was not read."""
-    reserved: Optional[int]
+    reserved: Optional[int] = field(lambda row: row[2].reserved)
     """Not for servers."""
-    allocation_ratio: Optional[float]
+    allocation_ratio: Optional[float] = field(lambda row: row[2].ratio)
     """The factor of overcommitment."""
 
 
-@dataclass
-class UnusualFigure:
+class UnusualFigure(JsonObject):
     """A figure of the host that differs from most hosts with as much hardware."""
 
     resource_class: str
@@ -102,49 +114,62 @@ class UnusualFigure:
     """How many peers have the usual capacity."""
 
 
-@dataclass
-class FittingFlavor:
+class FittingFlavor(JsonObject):
     """A flavor that fits on the host."""
 
-    flavor: str
+    flavor: str = field(lambda item: item[0])
     """Its name."""
-    servers: ServerRange
+    servers: ServerRange = field(lambda item: item[1])
     """How many more servers of it fit on the host."""
 
 
-@dataclass
-class UnfitFlavors:
+class UnfitFlavors(JsonObject):
     """Flavors that do not fit on the host, for one reason."""
 
-    reason: str
+    reason: str = field(lambda item: item[0])
     """The first thing in the way."""
-    flavors: Iterable[str]
+    flavors: Iterable[str] = field(lambda item: item[1])
     """Their names."""
 
 
-@dataclass
-class HostDocument:
+class HostDocument(JsonObject):
     """A host: what it has, and what it could take."""
 
     schema: Literal[1]
     """The version of the document."""
-    host: str
+    host: str = field("host.name")
     """Its name in Placement."""
-    state: str
+    state: str = field(usage.state_of)
     """Whether its nova-compute is up and enabled, in words."""
-    zones: Iterable[str]
+    zones: Iterable[str] = field(usage.zones_of)
     """The availability zones of its aggregates; none for the default one."""
-    aggregates: Iterable[str]
+    aggregates: Iterable[str] = field(
+        lambda view: [aggregate.name for aggregate in view.aggregates]
+    )
     """Its aggregates, by name."""
-    inventories: Iterable[HostInventory]
+    inventories: Iterable[HostInventory] = field(_inventories)
     """The inventories of its providers."""
-    unusual: Iterable[UnusualFigure]
+    unusual: Iterable[UnusualFigure] = field("oddities")
     """Figures that differ from those of its peers."""
-    traits: dict[str, Iterable[str]]
+    traits: dict[str, Iterable[str]] = field(
+        lambda view: {one.name: sorted(view.traits[one.uuid]) for one in view.tree}
+    )
     """Traits by the name of the provider."""
-    servers: Optional[Iterable[str]]
+    servers: Optional[Iterable[str]] = field(lambda view: _if_read(view.servers))
     """Names of its servers; null if this user may not list them."""
-    fits: Iterable[FittingFlavor]
+    fits: Iterable[FittingFlavor] = field(lambda view: view.fits.items())
     """Flavors that fit, the most servers first."""
-    does_not_fit: Iterable[UnfitFlavors]
+    does_not_fit: Iterable[UnfitFlavors] = field(
+        lambda view: usage.reasons_of(view).items()
+    )
     """Flavors that do not."""
+
+
+def of_trait(use: TraitUse) -> dict[str, Any]:
+    """A trait, as plain lists, mappings, numbers and text."""
+    return serialized(TraitDocument, use)
+
+
+def of_host(view: HostView) -> dict[str, Any]:
+    """A host, as plain lists, mappings, numbers and text."""
+    return serialized(HostDocument, view)

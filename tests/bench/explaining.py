@@ -120,7 +120,7 @@ def _explain(cloud: HalfCloud, question: Question, form: str) -> None:
     if form == "text":
         "\n".join(painted(line, 0) for line in prose.lines(found, (), False))
     else:
-        json.dumps(document.document(found, found.judgement.hosts))
+        json.dumps(document.document(found))
 
 
 def _thinking(found: Judgement) -> tuple[float, str]:

@@ -36,7 +36,7 @@ from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.matcher import Matcher
-from osc_traitsched.views.explain import words
+from osc_traitsched.views.explain import schema
 from tests.property.building import identity
 from tests.property.clouds import Inventory, Node
 
@@ -116,7 +116,7 @@ class Case:
         return said
 
     def _worded(self, verdict: Verdict, found: Facts) -> dict[str, Any]:
-        ids = words.clause_ids(verdict.clauses)
+        ids = schema.clause_ids(verdict.clauses)
         for aggregate in self.question.aggregates:
             uuid, name = str(aggregate["uuid"]), str(aggregate["name"])
             ids = tuple(each.replace(uuid, name) for each in ids)

@@ -24,7 +24,7 @@ from osc_traitsched.cloud.connection import HttpCloud
 from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.nova.question import AFTER_FILTERS, MoveKind, ServerSpec
 from osc_traitsched.core.servers.moves import Destinations, Rebuild
-from osc_traitsched.views.server import destinations as views
+from osc_traitsched.views.server import document as documents
 from tests.cloud import logs
 from tests.cloud.cloud import ISOLATION, REMEMBERS_NO_SERVERS, Cloud
 from tests.cloud.factory import COMPUTE, Boot, Maker, factory
@@ -391,10 +391,10 @@ def test_servers_go_where_it_was_said_that_they_could(scene, record_property):
             found = scene.destinations(case, boot.server)
             moved = scene.move(case, boot.server)
             scene.cloud.forget_evacuations()
-        closed("server destinations").validate(views.document(found))
+        closed("server destinations").validate(documents.destinations(found))
         filtered = logs.filtered(scene.cloud, moved.request)
         scene.maker.delete(boot)
-        said = views.document(found)["summary"]
+        said = documents.destinations(found)["summary"]
         told = wrong(found, moved, filtered)
         if told:
             differing.append((case, said, told, filtered, moved.status))
@@ -410,7 +410,7 @@ def test_servers_go_where_it_was_said_that_they_could(scene, record_property):
 
 
 def outcome(found):
-    return views.document(found)["verdict"]
+    return documents.destinations(found)["verdict"]
 
 
 def sorted_by(seen):

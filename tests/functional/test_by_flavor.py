@@ -108,7 +108,7 @@ def test_flavors_with_the_same_answer_are_one_line(nova, openstack):
     groups, rejected = groups[:8], groups[8:]
     assert verdict == "4 of 16 flavors can boot image windows now, 1 more may."
     assert groups == [
-        "  Hosts: 0 to 4 of 4 for pinned",
+        "  Hosts: at most 4 of 4 for pinned",
         "  Hosts: 4 of 4 for small, small2",
         "  Hosts: 3 of 4 for half",
         "  Hosts: 1 of 4 for gold",

@@ -74,7 +74,7 @@ def all_answers(cloud, nova):
     found = explain.explain(cloud, question, want_figures=True)
     everything = Selectors(everything=True)
     return (
-        document(found, found.judgement.hosts),
+        document(found),
         traits.by_host(cloud, everything),
         traits.by_trait(cloud, everything),
         aggregates.compare(cloud),

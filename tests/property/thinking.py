@@ -39,7 +39,7 @@ def say(asked: Iterable[Asked]) -> Iterator[str]:
     for request, found in asked:
         explanation = think(request, found)
         hosts = explanation.judgement.hosts
-        yield json.dumps(document(explanation, hosts))
+        yield json.dumps(document(explanation))
         shown = prose.lines(explanation, hosts, everything=True)
         yield from (line.text for line in shown)
 

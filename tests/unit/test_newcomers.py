@@ -282,8 +282,7 @@ def test_a_new_prefilter_asks_placement_if_its_option_is_on(add_option, add_pref
 
 def test_a_new_prefilter_has_its_words(add_prefilter, reference):
     clause = add_prefilter(place="the made-up {names}", objection="is not in {names}")
-    text = words.place(clause, filtered())
-    assert text == "the made-up x"
+    assert words.clause(clause, filtered()) == "in the made-up x"
     assert placements.text(Unmet(clause), {"x": "nice"}) == "is not in nice"
     assert "``made_up_filter``" in reference("prefilters")
 

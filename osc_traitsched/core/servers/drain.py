@@ -24,9 +24,8 @@ from osc_traitsched.core.nova.question import Body, MoveKind, Question, with_rul
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.nova.weigher.ranking import ranking
 from osc_traitsched.core.placement.facts import ProviderUse
-from osc_traitsched.core.servers.failure import ServerState
 from osc_traitsched.core.servers.parts import Part
-from osc_traitsched.core.servers.refusals import MoveRefusal
+from osc_traitsched.core.servers.state import MoveRefusal, ServerState
 
 # Servers, their requests, and the resulting plan.
 

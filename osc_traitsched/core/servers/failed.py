@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from osc_traitsched.core.errors import Hidden, TraitSchedError
-from osc_traitsched.core.servers.failure import ERROR, ServerAnswer, read_state
+from osc_traitsched.core.servers.failure import ServerAnswer
+from osc_traitsched.core.servers.state import ERROR, read_state
 
 #: So many different failures are judged; of more, those with the most servers.
 MOST_JUDGED = 25

@@ -18,9 +18,8 @@ from osc_traitsched.core.nova.clause import Condition, Resource
 from osc_traitsched.core.nova.filter.state import Fails, Raises, Unknown
 from osc_traitsched.core.nova.question import MoveKind, Question
 from osc_traitsched.core.servers.demand import is_by_evidence
-from osc_traitsched.core.servers.failure import ServerState
 from osc_traitsched.core.servers.parts import Part, is_image_gone
-from osc_traitsched.core.servers.refusals import MoveRefusal
+from osc_traitsched.core.servers.state import MoveRefusal, ServerState
 
 # The move that a server's state suggests.
 

@@ -12,7 +12,7 @@ from osc_traitsched.core.nova.question import Body, MoveKind, Question
 from osc_traitsched.core.nova.server import cpu, extra_specs
 from osc_traitsched.core.nova.server.server import Server
 from osc_traitsched.core.releases import NEWEST, OLDEST
-from osc_traitsched.core.servers.failure import ServerState
+from osc_traitsched.core.servers.state import MoveRefusal, ServerState
 
 # A planned move, with the server before and after it.
 
@@ -64,21 +64,6 @@ class Planned:
 
 #: The move does not start from the server's state.
 STATE = "state"
-
-
-@dataclasses.dataclass(frozen=True)
-class MoveRefusal:
-    """Why Nova does not start a move.
-
-    :ivar reason: a word for programs
-    :ivar exception: the class of Nova's exception
-    :ivar text: a clause
-    """
-
-    reason: str
-    exception: str
-    text: str
-    by: str = "nova-api"
 
 
 # Checks before nova-scheduler is asked, as far as an API shows them.

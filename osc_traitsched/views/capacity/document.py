@@ -1,93 +1,152 @@
-"""How many more servers fit, as a document and as Prometheus metrics."""
+"""The document of ``capacity``, and its numbers as Prometheus metrics."""
 
-from __future__ import annotations
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Annotated, Any, Literal, Optional
 
-from collections.abc import Iterator, Mapping
-from typing import Any
-
-from osc_traitsched.core.explain.capacity import FlavorFit
-from osc_traitsched.core.explain.judgement import Judgement
 from osc_traitsched.core.placement.facts import Room
 from osc_traitsched.core.servers.capacity import Capacity
-from osc_traitsched.documents import plain
-from osc_traitsched.views.capacity import prose, schema
+from osc_traitsched.documents import JsonObject, field, serialized
+from osc_traitsched.views.capacity import prose
 from osc_traitsched.views.drain import prose as drain_prose
 from osc_traitsched.views.explain import by_flavor
 from osc_traitsched.views.explain.schema import Flavor, Image
 
 
-def document(found: Capacity) -> dict[str, Any]:
+def _image(capacity: Capacity) -> Optional[Mapping[str, Any]]:
+    judgements = (*(fit.judgement for fit in capacity.flavors), *capacity.rejected)
+    return next((one.question.image or None for one in judgements), None)
+
+
+class ServerRange(JsonObject):
+    """A number of servers; exact if both are equal."""
+
+    min: int = field("least")
+    """So many are sure."""
+    max: int = field("most")
+    """More are impossible."""
+
+
+class GroupFit(JsonObject):
+    """Room in a zone, in an aggregate, or on a host."""
+
+    hosts: int = field(lambda group: group[0])
+    """The hosts with room."""
+    servers: ServerRange = field(lambda group: group[1])
+    """The servers that fit on them."""
+
+
+class KeptAwayFit(JsonObject):
+    """Hosts with room that fail one condition of the flavor."""
+
+    condition: str = field(lambda pair: prose.condition(*pair))
+    """What is wrong with them, in words."""
+    hosts: Iterable[str] = field(lambda pair: pair[0].hosts)
+    """Their names."""
+    servers: int = field(lambda pair: pair[0].servers)
+    """The most servers that would fit on them."""
+
+
+class FlavorCapacity(JsonObject):
+    """How many more servers of a flavor fit. Never add the numbers of several flavors:
+    they compete for the same hosts.
+    """
+
+    flavor: Flavor = field("judgement.question.flavor")
+    """The flavor."""
+    servers: ServerRange = field("room")
+    """The servers that fit now."""
+    hosts: int = field(lambda fit: len(fit.hosts))
+    """The hosts with room."""
+    most_on_one_host: int = field("largest")
+    """The most servers on one host."""
+    total_hosts: int = field("judgement.total_hosts")
+    """How many hosts were judged."""
+    first_short: Optional[str] = field(lambda fit: fit.limit or None)
+    """The resource class that runs out first on most of these hosts; null without
+    hosts."""
+    may_reject: Iterable[str] = field("deciding")
+    """Host filters that may reject more than is known, since they read what no API
+    shows."""
+    if_empty: ServerRange = field("empty")
+    """The servers that all suitable hosts would hold if nothing were in use."""
+    after: Optional[ServerRange]
+    """The servers that fit after the change; null without ``--without`` and
+    ``--with``."""
+    groups: dict[str, GroupFit]
+    """Room by zone, by aggregate, or by host with room, as ``--by`` asks; empty without
+    it. Never add them: a host can be in several aggregates, and hosts can share a pool.
+    """
+    kept_away: Iterable[KeptAwayFit] = field(
+        lambda fit: [(kept, fit.judgement) for kept in fit.kept_away]
+    )
+    """Room on hosts that fail one condition only, the most servers first."""
+    reasons: Iterable[str] = field(lambda fit: by_flavor.reasons(fit.judgement))
+    """Why the other hosts are out, each counted once."""
+
+
+class RejectedFlavor(JsonObject):
+    """A flavor that Nova or Placement rejects."""
+
+    flavor: Flavor = field("question.flavor")
+    """The flavor."""
+    reason: str = field(by_flavor.rejected)
+    """Why."""
+
+
+class StrandedAmounts(JsonObject):
+    """Free amounts of hosts that no flavor of the answer fits."""
+
+    short: Iterable[str]
+    """The resource classes that run short there."""
+    hosts: Iterable[str]
+    """The hosts, by name."""
+    free: dict[str, int]
+    """What is free there of the other classes."""
+
+
+class LostHosts(JsonObject):
+    """The hosts of ``--without``, and what runs there."""
+
+    hosts: Iterable[str] = field("removed")
+    """Their compute nodes, by name."""
+    summary: str = field(lambda capacity: drain_prose.summary(capacity.drain))
+    """Whether their servers fit elsewhere, in words."""
+    servers: int = field("drain.total")
+    """The servers on them."""
+    fit_elsewhere: int = field(lambda capacity: len(capacity.drain.steps))
+    """Those of them that have a new host."""
+
+
+class CapacityDocument(JsonObject):
+    """What ``capacity`` prints."""
+
+    schema: Literal[1]
+    """The version of the document."""
+    summary: str = field(prose.summary)
+    """The answer in one line."""
+    image: Optional[Image] = field(_image)
+    """The image; null without one."""
+    by: Optional[Annotated[str, ("zone", "aggregate", "host")]] = field("query.by")
+    """How ``groups`` are divided; null without ``--by``."""
+    flavors: Iterable[FlavorCapacity]
+    """The flavors, by name."""
+    rejected: Iterable[RejectedFlavor]
+    """Flavors that no host is tried for, by name."""
+    stranded: Iterable[StrandedAmounts]
+    """Free amounts that none of these flavors can use, the most hosts first."""
+    lost: Optional[LostHosts] = field(
+        lambda capacity: capacity if capacity.drain else None
+    )
+    """The hosts that are taken away; null without ``--without``."""
+    added: dict[str, int] = field(lambda capacity: dict(capacity.query.added))
+    """How many more hosts like a host, by its name."""
+    unread_hosts: int = field("empty_unread")
+    """Full hosts whose capacity was not read: ``if_empty`` lacks them."""
+
+
+def document(capacity: Capacity) -> dict[str, Any]:
     """All numbers as plain lists, mappings, numbers and text."""
-    image = _image(found)
-    whole = schema.CapacityDocument(
-        schema=1,
-        summary=prose.summary(found),
-        image=Image(image.get("id"), image.get("name")) if image else None,
-        by=found.query.by,
-        flavors=[_flavor(each) for each in found.flavors],
-        rejected=[
-            schema.RejectedFlavor(_name(each), by_flavor.rejected(each))
-            for each in found.rejected
-        ],
-        stranded=[
-            schema.StrandedAmounts(each.short, each.hosts, dict(each.free))
-            for each in found.stranded
-        ],
-        lost=_lost(found),
-        added=dict(found.query.added),
-        unread_hosts=found.empty_unread,
-    )
-    return dict(plain(whole))
-
-
-def _image(found: Capacity) -> Mapping[str, Any]:
-    every = (*(each.judgement for each in found.flavors), *found.rejected)
-    return next((each.question.image or {} for each in every), {})
-
-
-def _name(found: Judgement) -> Flavor:
-    flavor = found.question.flavor
-    return Flavor(flavor.get("id"), flavor["name"])
-
-
-def _range(room: Room) -> schema.ServerRange:
-    return schema.ServerRange(room.least, room.most)
-
-
-def _flavor(fit: FlavorFit) -> schema.FlavorCapacity:
-    return schema.FlavorCapacity(
-        flavor=_name(fit.judgement),
-        servers=_range(fit.room),
-        hosts=len(fit.hosts),
-        most_on_one_host=fit.largest,
-        total_hosts=fit.judgement.total_hosts,
-        first_short=fit.limit or None,
-        may_reject=fit.deciding,
-        if_empty=_range(fit.empty),
-        after=None if fit.after is None else _range(fit.after),
-        groups={
-            name: schema.GroupFit(hosts, _range(room))
-            for name, (hosts, room) in fit.groups.items()
-        },
-        kept_away=[
-            schema.KeptAwayFit(
-                prose.condition(each, fit.judgement), each.hosts, each.servers
-            )
-            for each in fit.kept_away
-        ],
-        reasons=by_flavor.reasons(fit.judgement),
-    )
-
-
-def _lost(found: Capacity) -> schema.LostHosts | None:
-    if found.drain is None:
-        return None
-    return schema.LostHosts(
-        found.removed,
-        drain_prose.summary(found.drain),
-        found.drain.total,
-        len(found.drain.steps),
-    )
+    return serialized(CapacityDocument, capacity)
 
 
 # Prometheus' text format, for the textfile collector of the node exporter.
@@ -125,7 +184,7 @@ def _samples(found: Capacity) -> Iterator[tuple[str, Mapping[str, int]]]:
         for name, (hosts, inside) in fit.groups.items():
             yield f"{flavor},{_label(by or '', name)}", _values(hosts, inside, none)
     for each in found.rejected if by is None else ():
-        yield _label("flavor", _name(each).name), _values(0, none, none)
+        yield _label("flavor", each.question.flavor["name"]), _values(0, none, none)
 
 
 def _values(hosts: int, room: Room, empty: Room) -> Mapping[str, int]:

@@ -10,10 +10,9 @@ from osc_traitsched.core.explain.judgement import Judgement
 from osc_traitsched.core.explain.reasons import RejectionCause, Share
 from osc_traitsched.core.placement.facts import Room
 from osc_traitsched.core.servers.capacity import Capacity
-from osc_traitsched.text import count, listed, ranges
+from osc_traitsched.text import and_more, between, count, listed, ranges
 from osc_traitsched.views.drain import prose as drain_prose
-from osc_traitsched.views.explain import by_flavor, depends, headline
-from osc_traitsched.views.explain.words import unit
+from osc_traitsched.views.explain import by_flavor, depends, headline, words
 from osc_traitsched.views.terminal import Line, Tone
 
 _WIDTH = 80
@@ -102,21 +101,18 @@ def _change(found: Capacity) -> str:
 def _of_one(fit: FlavorFit, change: str) -> str:
     room = fit.after or fit.room
     if change:
-        return f"{change}{number(room)} more {fit.name} fit ({number(fit.room)} now)."
+        return f"{change}{_number(room)} more {fit.name} fit ({_number(fit.room)} now)."
     hosts = f"{len(fit.hosts)} of {count(fit.judgement.total_hosts, 'host')}"
     if not room.most and fit.answer.is_open:
         return depends.headline(fit.judgement)
     if not room.most:
         return f"No more {fit.name} fit: {hosts}."
-    text = number(room)
+    text = _number(room)
     return f"{text[0].upper()}{text[1:]} more {fit.name} fit, on {hosts}."
 
 
-def number(room: Room) -> str:
-    """A number of servers in words: ``12``, ``at most 12``, ``3 to 12``."""
-    if room.least == room.most:
-        return f"{room.most}"
-    return f"{room.least} to {room.most}" if room.least else f"at most {room.most}"
+def _number(room: Room) -> str:
+    return between(room.least, room.most)
 
 
 def _size(fit: FlavorFit) -> tuple[int, int, int]:
@@ -173,7 +169,7 @@ def _table(flavors: Sequence[FlavorFit], is_unicode: bool) -> Iterator[str]:
             f"{fit.largest}",
             f"{fit.empty.most}",
             bar(fit.room.most, fit.empty.most, is_unicode),
-            _cut(headline.noun(fit.limit), _LONGEST_CLASS) if fit.limit else "-",
+            _cut(words.noun(fit.limit), _LONGEST_CLASS) if fit.limit else "-",
         )
         for fit in _ordered(flavors)[:_MOST_ROWS]
     ]
@@ -228,12 +224,12 @@ def _matrix(found: Capacity) -> Iterator[str]:
     ]
     yield from _aligned([(corner, *map(_cut, shown)), *table], {0})
     left = [
-        count(len(columns) - len(shown), "more column"),
-        count(max(0, len(rows) - _MOST_ROWS), "more row"),
+        (len(columns) - len(shown), "column"),
+        (len(rows) - _MOST_ROWS, "row"),
     ]
-    more = [each for each in left if not each.startswith("0 ")]
-    if more:
-        yield f"  {' and '.join(more)}: see -f json"
+    for number, noun in left:
+        if number > 0:
+            yield f"  {and_more(number, noun, '-f json')}"
 
 
 def _ordered(flavors: Iterable[FlavorFit]) -> list[FlavorFit]:
@@ -256,7 +252,7 @@ def _aligned(rows: Sequence[Sequence[str]], to_left: set[int]) -> Iterator[str]:
 
 def _rest(flavors: Sequence[FlavorFit]) -> Iterator[str]:
     if len(flavors) > _MOST_ROWS:
-        yield f"  {count(len(flavors) - _MOST_ROWS, 'more flavor')}: see -f json"
+        yield f"  {and_more(len(flavors) - _MOST_ROWS, 'flavor', '-f json')}"
 
 
 def _cut(name: str, most: int = _LONGEST_NAME) -> str:
@@ -285,23 +281,16 @@ def _kept_away(flavors: Sequence[FlavorFit]) -> Iterator[str]:
 
 def _stranded(found: Capacity) -> Iterator[str]:
     for each in found.stranded[:_MOST_LINES]:
-        free = listed(_free(name, amount) for name, amount in each.free.items())
-        noun = " and ".join(map(headline.noun, each.short))
+        free = listed(words.amount(number, name) for name, number in each.free.items())
+        noun = " and ".join(map(words.noun, each.short))
         yield f"Stranded: {free} on {count(len(each.hosts), 'host')} short of {noun}."
-
-
-def _free(resource_class: str, amount: int) -> str:
-    measure = unit(resource_class)
-    noun = headline.noun(resource_class)
-    return f"{amount}{measure} of {noun}" if measure else f"{amount} {noun}"
 
 
 def never(found: Never) -> str:
     """Why no host could ever take a flavor: ``needs 16 VCPU, the largest ...``."""
-    measure, noun = unit(found.resource_class), headline.noun(found.resource_class)
-    largest = f"the largest host has {found.largest}{measure}"
+    largest = f"the largest host has {found.largest}{words.unit(found.resource_class)}"
     most = largest if found.largest else "no host has any"
-    return f"needs {found.amount}{measure} {noun}, {most}"
+    return f"needs {words.amount(found.amount, found.resource_class)}, {most}"
 
 
 def _few(start: str, texts: Sequence[str]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from osc_traitsched.core.explain.judgement import Judgement
 from osc_traitsched.core.nova.filter.groups import AFFINITY, SAME_HOST
@@ -27,11 +27,11 @@ from osc_traitsched.core.servers.drain import (
 from osc_traitsched.core.servers.parts import Name
 from osc_traitsched.core.servers.refusals import STATE
 from osc_traitsched.paste import Command, Option, line, openstack
-from osc_traitsched.text import count, listed, ranges, visible
+from osc_traitsched.text import and_more, count, listed, ranges, visible
 from osc_traitsched.views.explain import depends, headline
 from osc_traitsched.views.explain import words as refused
 from osc_traitsched.views.server import moves, words
-from osc_traitsched.views.terminal import Line, Tone, settings_from
+from osc_traitsched.views.terminal import Line, Tone, section, settings_from
 
 # The answer in one line, and why servers stay.
 
@@ -316,16 +316,15 @@ def lines(
     for text in hidden(found, only_unread=True):
         yield Line(f"Not read for {text}", Tone.DOUBT)
     title = f"{_cant(found).capitalize()} move:"
-    yield from _section(title, _stuck(found, options, everything))
+    yield from section(title, _stuck(found, options, everything))
     is_short = len(found.steps) > _MOST_COMMANDS and not everything
     if found.steps and not is_short:
         title = "Run these in order; each move takes room from the next:"
-        yield from _section(title, _commands(found, options))
+        yield from section(title, _commands(found, options))
     if everything:
-        yield from _section("Remarks:", (f"  {text}" for text in _remarks(found)))
-        yield from _section("Assumed:", (f"  {text}" for text in _assumed(found)))
-        unseen = [f"  {text}" for text in not_visible(found)]
-        yield from _section("Not checked:", unseen)
+        yield from section("Remarks:", _remarks(found))
+        yield from section("Assumed:", _assumed(found))
+        yield from section("Not checked:", not_visible(found))
     elif found.steps:
         more = "each move with its command, and " if is_short else ""
         yield Line("")
@@ -338,14 +337,6 @@ def _tone(found: Drain) -> Tone:
     return Tone.DOUBT if found.stuck or found.uncertain else Tone.YES
 
 
-def _section(title: str, found: Iterable[str]) -> Iterator[Line]:
-    text = list(found)
-    if text:
-        yield Line("")
-        yield Line(title, Tone.TITLE)
-        yield from map(Line, text)
-
-
 def _stuck(found: Drain, options: Sequence[Option], everything: bool) -> Iterator[str]:
     """The servers that stay, those of one reason together."""
     groups: dict[tuple[str, ...], list[Stuck]] = {}
@@ -353,17 +344,14 @@ def _stuck(found: Drain, options: Sequence[Option], everything: bool) -> Iterato
         groups.setdefault(tuple(why(each, found)), []).append(each)
     most = len(groups) if everything else _MOST_STUCK
     for reasons, several in list(groups.items())[:most]:
-        text = " ".join(reasons)
-        if not text.startswith("Nova"):
-            text = f"{text[0].lower()}{text[1:]}"
-        yield f"  {listed(each.server_move.state.name for each in several)}: {text}"
+        text = words.lower(" ".join(reasons))
+        yield f"{listed(each.server_move.state.name for each in several)}: {text}"
         for each in several:
             command = ending(each)
             if command is not None and has_way_out(each, found):
-                yield f"    First: {line(command, options)}"
-    rest = sum(map(len, list(groups.values())[most:]))
-    if rest:
-        yield f"  and {count(rest, 'more server')} (--long)"
+                yield f"  First: {line(command, options)}"
+    if hidden := sum(map(len, list(groups.values())[most:])):
+        yield and_more(hidden, "server")
 
 
 def move(step: Step, found: Drain) -> str:
@@ -377,14 +365,14 @@ def move(step: Step, found: Drain) -> str:
 
 def _commands(found: Drain, options: Sequence[Option]) -> Iterator[str]:
     if found.enabled:
-        yield f"  # {_disable(found)}"
+        yield f"# {_disable(found)}"
     for command in disabling(found):
-        yield f"  {line(command, options)}"
+        yield line(command, options)
     for step in found.steps:
         host = step.server_move.state.host
         fence = f", only if {host} is powered off" if host in found.down else ""
-        yield f"  # {visible(move(step, found))}{fence}"
-        yield from (f"  {text}" for text in of_step(step, options))
+        yield f"# {visible(move(step, found))}{fence}"
+        yield from of_step(step, options)
 
 
 def _disable(found: Drain) -> str:

@@ -1,17 +1,15 @@
-"""Which flavors find a host with one image, on one screen and as a document."""
+"""Which flavors find a host with one image, on one screen."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.errors import PlacementRefuses, Refusal, TraitMissing, nova
 from osc_traitsched.core.explain.judgement import Judgement
 from osc_traitsched.core.explain.reasons import breakdown
-from osc_traitsched.documents import plain
-from osc_traitsched.text import count, visible
-from osc_traitsched.views.explain import depends, filters, headline, schema, words
+from osc_traitsched.text import and_more, between, count, listed, visible
+from osc_traitsched.views.explain import depends, filters, headline, words
 from osc_traitsched.views.terminal import Line, Tone
 
 _MOST_LINES = 15
@@ -39,9 +37,9 @@ def lines(found: Sequence[Judgement]) -> Iterator[Line]:
     ordered = sorted(groups.items(), key=lambda group: -group[0][0])
     for (_, hosts, why), flavors in ordered[:_MOST_LINES]:
         yield Line(_line(hosts, why, flavors))
-    rest = sum(len(flavors) for _, flavors in ordered[_MOST_LINES:])
-    if rest:
-        yield Line(f"  {count(rest, 'more flavor')} with other reasons: see -f json")
+    hidden = sum(len(flavors) for _, flavors in ordered[_MOST_LINES:])
+    if hidden:
+        yield Line(f"  {and_more(hidden, 'flavor', '-f json')}")
     yield Line("explain FLAVOR IMAGE shows hosts, fixes and what depends on nova.conf.")
 
 
@@ -52,9 +50,7 @@ def _line(hosts: str, why: Sequence[str], flavors: Sequence[str]) -> str:
     """
     start = ""
     for number in range(len(flavors), 0, -1):
-        rest = len(flavors) - number
-        more = f" and {rest} more" if rest else ""
-        start = f"  {hosts} for {', '.join(flavors[:number])}{more}"
+        start = f"  {hosts} for {listed(flavors, most=number)}"
         text = headline.fitted(f"{start}: ", why) if why else start
         if len(text) <= _WIDTH and (text != start or not why):
             return text
@@ -92,7 +88,7 @@ def _group(found: Judgement) -> _Group:
     number, may = len(found.candidates), len(found.unsure_roots)
     if why_not := rejected(found):
         return -1, "Rejected", (why_not,)
-    sure = f"{number - may} to {number}" if may else f"{number}"
+    sure = between(number - may, number)
     why = () if number else tuple(reasons(found))
     return number, f"Hosts: {sure} of {found.total_hosts}", why
 
@@ -103,26 +99,3 @@ def reasons(found: Judgement) -> list[str]:
     depends = ["depends on nova.conf"] if found.depends else []
     texts = (headline.share_text(share, found, is_of_many=True) for share in shares)
     return [*depends, *texts]
-
-
-def document(found: Sequence[Judgement]) -> dict[str, Any]:
-    """All flavors with their hosts, as plain lists, mappings, numbers and text."""
-    image = found[0].question.image or {} if found else {}
-    whole = schema.FlavorsDocument(
-        schema=1,
-        image=schema.Image(image.get("id"), image.get("name")),
-        flavors=[_flavor(each) for each in found],
-    )
-    return dict(plain(whole))
-
-
-def _flavor(found: Judgement) -> schema.FlavorHosts:
-    flavor = found.question.flavor
-    return schema.FlavorHosts(
-        flavor=schema.Flavor(flavor.get("id"), flavor["name"]),
-        candidates=[host.name for host in found.candidates],
-        uncertain=[host.name for host in found.uncertain],
-        total_hosts=found.total_hosts,
-        refusal=None if found.refusal is None else str(found.refusal),
-        reasons=reasons(found),
-    )

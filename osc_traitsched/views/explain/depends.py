@@ -9,7 +9,7 @@ from osc_traitsched.core.explain.judgement import Judgement
 from osc_traitsched.core.nova.evidence import assumed_by_evidence
 from osc_traitsched.core.nova.options import OPTIONS, Value
 from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.text import count, listed, option
+from osc_traitsched.text import and_more, count, listed, option
 from osc_traitsched.views.terminal import Line, Tone
 
 _START = "Depends on nova.conf:"
@@ -55,7 +55,7 @@ def lines(judgement: Judgement) -> Iterator[Line]:
             for each in others[:_MOST]
         ]
         if len(others) > _MOST:
-            parts.append(f"{count(len(others) - _MOST, 'more option')} (--long)")
+            parts.append(and_more(len(others) - _MOST, "option"))
         start = "Also:" if first else _START
         yield Line(f"{start} {'; '.join(parts)}.", Tone.DOUBT)
     for key, setting in assumed_by_evidence(judgement.question.assumptions):

@@ -20,7 +20,7 @@ from osc_traitsched.core.nova.filter.table import (
 )
 from osc_traitsched.core.nova.own import TOGETHER
 from osc_traitsched.core.nova.question import Question
-from osc_traitsched.text import listed, ranges
+from osc_traitsched.text import agreed, listed, ranges
 from osc_traitsched.views import own_filters
 
 #: What the rules of moves want.
@@ -69,10 +69,9 @@ def failing(condition: HostFilter | MoveRule, number: int = 1) -> str:
 
     :param number: of hosts, for the verb
     """
-    singular = number == 1
     if isinstance(condition, MoveRule):
-        return f"{'does' if singular else 'do'} not have {wanted(condition)}"
-    return f"{'fails' if singular else 'fail'} {condition.name}"
+        return agreed(f"does not have {wanted(condition)}", number)
+    return agreed(f"fails {condition.name}", number)
 
 
 def answer(found: Answer, name: str, number: int = 1) -> str:
@@ -80,35 +79,27 @@ def answer(found: Answer, name: str, number: int = 1) -> str:
 
     :param number: of hosts, for the verb
     """
-    singular = number == 1
+    return agreed(_answer(found, name), number)
+
+
+def _answer(found: Answer, name: str) -> str:
     if isinstance(found, Fails) and found.reason == state.OWN:
-        be = "is" if singular else "are"
         why = f" ({'; '.join(found.found)})" if found.found else ""
-        return f"{be} kept out by {name}{why}"
+        return f"is kept out by {name}{why}"
     if isinstance(found, Fails):
-        template = state.SAID[found.reason]
-        return template.format(
-            be="is" if singular else "are",
-            have="has" if singular else "have",
-            do="does" if singular else "do",
-            run="runs" if singular else "run",
-            lack="lacks" if singular else "lack",
+        return state.SAID[found.reason].format(
             group=found.origin.name if found.origin else "",
             key=found.key,
             wanted=found.wanted,
             found=listed(found.found),
         )
     if isinstance(found, Raises):
-        value = _value(found)
-        return (
-            f"{'makes' if singular else 'make'} {name} fail: {found.exception}, {value}"
-        )
+        return f"makes {name} fail: {found.exception}, {_value(found)}"
     if isinstance(found, Unknown):
         if found in _OF_ONES_OWN:
-            verb = "is not known to pass" if singular else "are not known to pass"
-            return f"{verb} {name}: {_OF_ONES_OWN[found]}"
-        return f"{'depends' if singular else 'depend'} on {unknown(found)} ({name})"
-    return f"{'passes' if singular else 'pass'} {name}"
+            return f"is not known to pass {name}: {_OF_ONES_OWN[found]}"
+        return f"depends on {unknown(found)} ({name})"
+    return f"passes {name}"
 
 
 def _value(found: Raises) -> str:
@@ -134,7 +125,7 @@ def uncertain(judgement: Judgement) -> Iterator[str]:
             elif name not in judgement.filtering.unsettled:
                 found.setdefault((name, each), []).append(host.name)
     if pinned:
-        has = "has" if len(pinned) == 1 else "have"
+        has = agreed("has", len(pinned))
         yield (
             f"{ranges(pinned)} {has} no dedicated CPUs ([compute]cpu_dedicated_set is "
             "not set). Nova pins servers there only if [compute]cpu_shared_set is not "
@@ -157,7 +148,7 @@ def unsettled(
     for name in found.unsettled:
         out = sorted(hosts[u] for u in found.unknown_hosts[name] & hosts.keys())
         if out and name not in without_filter():
-            drop = "drops" if len(out) == 1 else "drop"
+            drop = agreed("drops", len(out))
             yield (
                 f"Depends on nova.conf: if {name} is enabled, {ranges(out)} {drop} out."
             )
@@ -208,7 +199,7 @@ def may_fail(found: Iterable[FilterFailure], names: Mapping[str, str]) -> Iterat
             why = f"{answer.exception}, {_value(answer)}"
         else:
             why = f"it reads {unknown(answer)}"
-        keep = "keeps" if len(behind) == 1 else "keep"
+        keep = agreed("keeps", len(behind))
         out = "it" if len(on) == 1 else "them"
         unless = f", unless {' or '.join(behind)} {keep} {out} out first"
         yield (

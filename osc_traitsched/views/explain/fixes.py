@@ -30,7 +30,7 @@ from osc_traitsched.paste import (
     openstack,
     printable,
 )
-from osc_traitsched.text import count, listed, ranges
+from osc_traitsched.text import agreed, between, count, listed, plural, ranges
 from osc_traitsched.views.explain import words
 
 #: So many hosts are named in a command, so that it stays a line that can be read.
@@ -72,16 +72,20 @@ def caution(fix: Fix) -> str | None:
         wide = [c.what for c in _single(fix.changes) if c.scope is _WIDE]
         return f"changing the {wide[0]} affects all its users" if wide else None
     kinds = [change.action for change in fix.changes]
-    has, lacks = ("has", "does not have") if len(fix.hosts) == 1 else ("have", "lack")
-    who = "the host" if len(fix.hosts) == 1 else "the hosts"
+    number = len(fix.hosts)
+    who, has, lacks = (
+        plural("host", number),
+        agreed("has", number),
+        agreed("lacks", number),
+    )
     if HostAction.ADD_TRAIT in kinds:
-        return f"if {who} really {has} it"
-    return f"if {who} {lacks} it" if HostAction.REMOVE_TRAIT in kinds else None
+        return f"if the {who} really {has} it"
+    return f"if the {who} {lacks} it" if HostAction.REMOVE_TRAIT in kinds else None
 
 
 def _host_change(change: HostChange, fix: HostFix, judgement: Judgement) -> str:
     where = ranges(hosts(fix, judgement))
-    be = "is" if len(fix.hosts) == 1 else "are"
+    be = agreed("is", len(fix.hosts))
     if change.scope is Scope.SERVICE:
         return f"enable nova-compute on {where}"
     if change.action is HostAction.ENABLE_SERVICE:
@@ -315,21 +319,17 @@ def _would(fix: Fix, judgement: Judgement) -> str:
     room, now = fix.room, judgement.room
     if room is None:
         return f"would add {count(len(fix.hosts), 'host')}"
-    total = _range(room.least, room.most)
+    total = between(room.least, room.most)
     wanted = judgement.question.spec.count
     if room.least >= wanted:
         return f"would make room for {total}"
-    more = _range(*sorted((room.least - now.least, room.most - now.most)))
+    more = between(*sorted((room.least - now.least, room.most - now.most)))
     return f"would add {more} ({total} of {wanted})"
-
-
-def _range(least: int, most: int) -> str:
-    return f"{least}" if least == most else f"{least} to {most}"
 
 
 def decided(fix: Fix) -> str:
     """Which filters decide whether a fix helps; empty if it surely does."""
     if not fix.deciding:
         return ""
-    decide = "decides" if len(fix.deciding) == 1 else "decide"
+    decide = agreed("decides", len(fix.deciding))
     return f"then {listed(fix.deciding)} {decide}, which can't be seen from here"

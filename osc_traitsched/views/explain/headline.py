@@ -27,48 +27,15 @@ from osc_traitsched.core.nova.filter.special import COMPUTE, IMAGE_PROPERTIES
 from osc_traitsched.core.nova.filter.state import Fails
 from osc_traitsched.core.placement.facts import Stock
 from osc_traitsched.core.releases import release
-from osc_traitsched.text import listed, ranges
+from osc_traitsched.text import agreed, and_more, listed, ranges
 from osc_traitsched.views.explain import depends, filters, weights, words
 from osc_traitsched.views.terminal import Line, Tone
 
 # Why hosts are out, in words.
 
 
-_NOUNS = {"MEMORY_MB": "RAM", "DISK_GB": "disk"}
 #: Classes of a flavor's sizes, which bare metal does not have.
 _SIZES = ("VCPU", "MEMORY_MB", "DISK_GB")
-
-
-def said(clause: Condition, judgement: Judgement, number: int = 1) -> str:
-    """Why hosts fail a clause: ``lacks trait X``.
-
-    :param number: of hosts, for the verb
-    """
-    be, lack, have = ("is", "lacks", "has") if number == 1 else ("are", "lack", "have")
-    if isinstance(clause, Resource):
-        group = words.group(clause).strip(" ()")
-        needed = f"{clause.amount}{words.unit(clause.resource_class)}"
-        where = f", {group}" if group else ""
-        return f"{be} short of {noun(clause.resource_class)} (need {needed}{where})"
-    if isinstance(clause, AFTER_PLACEMENT):
-        return filters.failing(clause, number)
-    if isinstance(clause, MemberOf):
-        where = "in" if clause.forbidden else "outside"
-        return f"{be} {where} {words.place(clause, judgement)}"
-    if clause.forbidden and clause.name == DISABLED:
-        return f"{be} disabled"
-    group = words.group(clause) if isinstance(clause, Trait) else ""
-    if clause.forbidden:
-        return f"{have} trait {clause.name}{group}"
-    images = words.image_type(clause)
-    return (
-        f"{lack} {f'support for {images}' if images else f'trait {clause.name}{group}'}"
-    )
-
-
-def noun(resource_class: str) -> str:
-    """Short name of a resource class: ``RAM``."""
-    return _NOUNS.get(resource_class, resource_class)
 
 
 def of_hosts(
@@ -82,7 +49,7 @@ def of_hosts(
         yield filters.said(clause, judgement, hosts)
         return
     first, *others = hosts
-    plain = said(clause, judgement, len(hosts))
+    plain = words.unmet(clause, judgement, len(hosts))
     short = _short(clause, judgement, first)
     if is_disabling(clause):
         why = disabled_for(judgement, hosts)
@@ -115,12 +82,11 @@ def shortage(asked: Resource, found: Stock) -> str:
 
     A host may have enough, but in units that do not fit the amount.
     """
-    unit, wrong = words.unit(asked.resource_class), _unit(asked, found)
-    if wrong:
+    if wrong := _unit(asked, found):
         return (
-            f"cannot give {asked.amount}{unit} of {noun(asked.resource_class)}: {wrong}"
+            f"cannot give {words.amount(asked.amount, asked.resource_class)}: {wrong}"
         )
-    return f"is short of {noun(asked.resource_class)}: {_figures(asked, found)}"
+    return f"is short of {words.noun(asked.resource_class)}: {_figures(asked, found)}"
 
 
 def _figures(asked: Resource, found: Stock) -> str:
@@ -152,13 +118,9 @@ def is_disabling(clause: Condition) -> bool:
 
 def disabled_for(judgement: Judgement, hosts: Sequence[Provider]) -> str:
     """The reason why all these hosts are disabled; empty if reasons differ."""
-    found = _disabled_reasons(judgement, hosts)
-    return found.pop() if len(found) == 1 else ""
-
-
-def _disabled_reasons(judgement: Judgement, hosts: Sequence[Provider]) -> set[str]:
-    computes = [judgement.computes.get(host.uuid) for host in hosts]
-    return {compute.disabled_reason if compute else "" for compute in computes}
+    computes = (judgement.computes.get(host.uuid) for host in hosts)
+    reasons = {compute.disabled_reason if compute else "" for compute in computes}
+    return reasons.pop() if len(reasons) == 1 else ""
 
 
 def remarks(
@@ -207,8 +169,8 @@ def lines(
         yield Line(words.text(judgement.refusal, is_moved))
     if judgement.candidates:
         picked = weights.pick(judgement, everything)
-        names = _names(judgement.candidates)
-        yield Line(f"Candidates: {names}{f'; {picked}' if picked else ''}")
+        hosts = names(judgement.candidates)
+        yield Line(f"Candidates: {hosts}{f'; {picked}' if picked else ''}")
     yield from (Line(text, Tone.DOUBT) for text in _depends(judgement))
     if everything or not judgement.has_room:
         yield from map(Line, reasons(judgement, everything))
@@ -218,7 +180,8 @@ def lines(
     yield from map(Line, _remarks(judgement, everything, fixes))
 
 
-def _names(hosts: Sequence[Provider]) -> str:
+def names(hosts: Sequence[Provider]) -> str:
+    """The names of hosts, as ranges."""
     return ranges(host.name for host in hosts)
 
 
@@ -257,9 +220,9 @@ def reasons(judgement: Judgement, everything: bool) -> Iterator[str]:
     for share in shares[:most]:
         start = f"  {share_text(share, judgement)}: "
         yield fitted(start, _details(share, judgement))
-    rest = sum(len(share.hosts) for share in shares[most:])
-    if rest:
-        yield f"  {rest} more for other reasons (--long)"
+    hidden = sum(len(share.hosts) for share in shares[most:])
+    if hidden:
+        yield f"  {and_more(hidden, 'host')}"
 
 
 def sentence(judgement: Judgement) -> str:
@@ -283,7 +246,6 @@ def share_text(share: Share, judgement: Judgement, is_of_many: bool = False) -> 
     :param is_of_many: for several flavors: without an amount and a flavor's name
     """
     number = len(share.hosts)
-    singular = number == 1
     if share.clause is not None:
         said = _said(share.clause, judgement, _hosts(share, judgement))
         source = ""
@@ -292,15 +254,16 @@ def share_text(share: Share, judgement: Judgement, is_of_many: bool = False) -> 
         if not isinstance(share.clause, Resource):
             source = words.short_origin(share.clause, judgement)
         return f"{number} {said}{f' ({source})' if source else ''}"
-    if share.cause is RejectionCause.TOGETHER:
-        meet = "meets" if singular else "meet"
-        return f"{number} {meet} each condition, but not all of them together"
-    if share.cause is RejectionCause.PLACEMENT:
-        fit, them = ("seems to fit", "it") if singular else ("seem to fit", "them")
-        return f"{number} {fit}, but Placement does not return {them}"
-    if share.cause is RejectionCause.NO_PROVIDER:
-        return f"{number} {'has' if singular else 'have'} no provider in Placement"
-    return f"{number} {'is' if singular else 'are'} not listed by Nova"
+    text = _CAUSES[share.cause].format(them="it" if number == 1 else "them")
+    return f"{number} {agreed(text, number)}"
+
+
+_CAUSES = {
+    RejectionCause.TOGETHER: "meets each condition, but not all of them together",
+    RejectionCause.PLACEMENT: "seems to fit, but Placement does not return {them}",
+    RejectionCause.NO_PROVIDER: "has no provider in Placement",
+    RejectionCause.NOT_LISTED: "is not listed by Nova",
+}
 
 
 def _hosts(share: Share, judgement: Judgement) -> list[Provider]:
@@ -311,7 +274,7 @@ def _hosts(share: Share, judgement: Judgement) -> list[Provider]:
 def _said(clause: Condition, judgement: Judgement, hosts: Sequence[Provider]) -> str:
     if isinstance(clause, AFTER_PLACEMENT):
         return filters.said(clause, judgement, hosts)
-    return said(clause, judgement, len(hosts))
+    return words.unmet(clause, judgement, len(hosts))
 
 
 def _details(share: Share, judgement: Judgement) -> list[str]:
@@ -350,12 +313,12 @@ def _doubts(judgement: Judgement) -> Iterator[str]:
     ):
         if hosts:
             yield (
-                f"Placement {returns} {_names(hosts)}, against the data read. "
+                f"Placement {returns} {names(hosts)}, against the data read. "
                 "Placement is believed."
             )
     if judgement.unjudged_roots:
         yield (
-            f"Placement returns {_names(judgement.unjudged_roots)}, which Nova does "
+            f"Placement returns {names(judgement.unjudged_roots)}, which Nova does "
             "not list as a host. If its cell mapping is missing, nova-scheduler may "
             "pick it, and the server fails (run nova-manage cell_v2 discover_hosts "
             "--by-service)."
@@ -402,9 +365,10 @@ def _bare_metal(judgement: Judgement) -> Iterator[str]:
     nodes = [c.node for c in computes if c.report and c.report.is_of_ironic]
     if nodes and sizes and len(sizes) < len(asked):
         zeros = ", ".join(f"resources:{size}=0" for size in sizes)
+        nouns = ", ".join(map(words.noun, sizes))
         yield (
-            f"{ranges(nodes)}: bare metal has no {', '.join(map(noun, sizes))} at all; "
-            f"set {zeros} on the flavor."
+            f"{ranges(nodes)}: bare metal has no {nouns} at all; set {zeros} on the "
+            "flavor."
         )
 
 
@@ -426,10 +390,10 @@ def _remarks(
     if judgement.requested_nodes:
         only = listed(each.node for each in judgement.requested_nodes)
         is_forced = judgement.question.is_forced
-        rest = "; nova-scheduler skips its host filters" if is_forced else ""
+        skips = "; nova-scheduler skips its host filters" if is_forced else ""
         if is_forced and judgement.filtering.judgment.names:
-            rest += ", but nova-compute checks the server group"
-        yield f"Only {only} was considered{rest}."
+            skips += ", but nova-compute checks the server group"
+        yield f"Only {only} was considered{skips}."
     if judgement.is_judged:
         if not judgement.has_room:
             yield from _lost_members(judgement, fixes)
@@ -457,5 +421,5 @@ def _remarks(
     if fallback and everything:
         yield (
             f"{len(fallback)} only by one of Nova's two queries, with VCPU for PCPU: "
-            f"{_names(fallback)}"
+            f"{names(fallback)}"
         )

@@ -15,19 +15,20 @@ from osc_traitsched.core.explain.order import picks
 from osc_traitsched.core.explain.reasons import blamed
 from osc_traitsched.core.explain.verdict import Rejection
 from osc_traitsched.core.inventory.snapshot import Provider
+from osc_traitsched.core.nova.clause import AFTER_PLACEMENT, Resource
 from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.placement.facts import Stock
 from osc_traitsched.core.releases import release
 from osc_traitsched.paste import Option, line
-from osc_traitsched.text import count, listed, option, ranges, visible
+from osc_traitsched.text import and_more, count, listed, option, ranges, visible
 from osc_traitsched.views.explain import (
-    details,
     filters,
     fixes,
     headline,
     weights,
     words,
 )
-from osc_traitsched.views.terminal import Line, Tone, settings_from
+from osc_traitsched.views.terminal import Line, Tone, section, settings_from
 
 # What ``--set`` changes, compared with the cloud's own settings.
 
@@ -68,10 +69,11 @@ def _option(name: str, now: SchedulerSettings, own: SchedulerSettings) -> str:
 def _hosts(judgement: Judgement, before: Judgement) -> Iterator[str]:
     gained, lost = differing(judgement, before)
     for names, hosts in kept_out_by(judgement, lost).items():
-        yield f"  --set keeps out {_names(hosts)} ({listed(names) or 'Placement'})"
+        by = listed(names) or "Placement"
+        yield f"  --set keeps out {headline.names(hosts)} ({by})"
     for names, hosts in kept_out_by(before, gained).items():
         by = listed(names) or "Placement"
-        yield f"  --set lets in {_names(hosts)} (else out by {by})"
+        yield f"  --set lets in {headline.names(hosts)} (else out by {by})"
     if not gained and not lost and judgement.candidates:
         yield "  The candidates are the same."
 
@@ -90,11 +92,7 @@ def _picks(judgement: Judgement, before: Judgement) -> Iterator[str]:
 
 
 def _one_of(hosts: Sequence[Provider]) -> str:
-    return f"{'one of ' if len(hosts) > 1 else ''}{_names(hosts)}"
-
-
-def _names(hosts: Sequence[Provider]) -> str:
-    return ranges(host.name for host in hosts)
+    return f"{'one of ' if len(hosts) > 1 else ''}{headline.names(hosts)}"
 
 
 # An explanation for a person: the answer on one screen, and details on demand.
@@ -133,13 +131,12 @@ def lines(
     if judgement.is_judged:
         if shown:
             yield Line("")
-            yield from details.lines(judgement, shown)
-        yield from _nearest(judgement)
+            yield from of_named(judgement, shown)
+        yield from section("Nearest hosts:", _nearest(judgement), "")
         yield from _conditions(judgement, width)
-    yield from _section("Assumed:", _assumed(judgement))
-    found = [f"  {each.text}" for each in words.not_evaluated(judgement)]
-    if found:
-        yield from _section("Not looked at:", found)
+    yield from section("Assumed:", _assumed(judgement))
+    unseen = (each.text for each in words.not_evaluated(judgement))
+    yield from section("Not looked at:", unseen)
 
 
 def _short(
@@ -149,7 +146,7 @@ def _short(
     verdict, *found = headline.lines(judgement, fixes=explanation.fixes)
     yield verdict
     if shown and judgement.is_judged:
-        yield from details.lines(judgement, shown, everything=False)
+        yield from of_named(judgement, shown, everything=False)
     found += comparison_lines(judgement, explanation.without_set)
     found += _fixes(explanation, False, options)
     yield from found
@@ -170,37 +167,30 @@ def _more(judgement: Judgement) -> Iterator[Line]:
         yield Line(f"--long shows why {count(out, 'other host')} cannot.")
 
 
-def _section(title: str, found: Iterable[str]) -> Iterator[Line]:
-    yield Line("")
-    yield Line(title, Tone.TITLE)
-    yield from map(Line, found)
-
-
 def _assumed(judgement: Judgement) -> Iterator[str]:
     assumptions = judgement.question.assumptions
     name = releases.RELEASES[assumptions.release]
     known = release(assumptions.release)
-    yield f"  Nova {known}: {assumptions.release_source}"
-    yield f"  settings: {settings_from(assumptions)}"
+    yield f"Nova {known}: {assumptions.release_source}"
+    yield f"settings: {settings_from(assumptions)}"
     if assumptions.all_computes_new is not None:
         how_many = "all" if assumptions.all_computes_new else "not all"
-        yield f"  {how_many} computes run 2026.2 or later (OWNER_NOVA)"
+        yield f"{how_many} computes run 2026.2 or later (OWNER_NOVA)"
     for impact in judgement.doubts.options:
         setting = impact.setting
         sure = "" if setting.given else ", assumed"
         yield (
-            f"  {option(impact.name)} = {words.value(setting.value)} "
+            f"{option(impact.name)} = {words.value(setting.value)} "
             f"({setting.source}{sure}); otherwise: {words.effect(impact)}"
         )
-    for text in weights.assumed(judgement):
-        yield f"  {text}"
+    yield from weights.assumed(judgement)
     for ignored, source in assumptions.ignored:
-        yield f"  {option(ignored)} ({source}): ignored, not in {name}"
+        yield f"{option(ignored)} ({source}): ignored, not in {name}"
 
 
 def _conditions(judgement: Judgement, width: int) -> Iterator[Line]:
     table = _table(judgement, width).get_string().splitlines()
-    yield from _section("Where hosts drop out:", table)
+    yield from section("Where hosts drop out:", table, "")
     passing = filters.without_effect(judgement.filtering.without_effect)
     if passing:
         yield Line(passing)
@@ -211,9 +201,9 @@ def _conditions(judgement: Judgement, width: int) -> Iterator[Line]:
     for conflict in judgement.conflicts[:_MOST_CONFLICTS]:
         of = {1: "", 2: "both "}.get(len(conflict), "all of ")
         yield Line(f"  No host meets {of}{words.clauses(conflict, judgement)}.")
-    rest = len(judgement.conflicts) - _MOST_CONFLICTS
-    if rest > 0:
-        yield Line(f"  {rest} more combinations that no host has (-f json)")
+    hidden = len(judgement.conflicts) - _MOST_CONFLICTS
+    if hidden > 0:
+        yield Line(f"  {and_more(hidden, 'combination', '-f json')}")
 
 
 #: Hosts that meet a condition, that fail nothing else, and that meet all so far.
@@ -275,16 +265,14 @@ def _nearest_in_short(judgement: Judgement, most: int) -> Iterator[Line]:
         yield from map(Line, found[: min(most, _MOST_NEAREST)])
 
 
-def _nearest(judgement: Judgement) -> Iterator[Line]:
-    if judgement.grouped_rejections:
-        yield from _section("Nearest hosts:", ())
+def _nearest(judgement: Judgement) -> Iterator[str]:
     for rejection, hosts in judgement.grouped_rejections:
         start, parts = _kind(judgement, rejection, hosts)
-        yield Line(f"{start}:" if parts else start)
-        yield from (Line(f"    {part}") for part in parts)
+        yield f"{start}:" if parts else start
+        yield from (f"    {part}" for part in parts)
         for remark, names in _remarks(judgement, rejection, hosts).items():
             of = f"{ranges(names)}: " if len(names) < len(hosts) else ""
-            yield Line(f"    {of}{remark}")
+            yield f"    {of}{remark}"
 
 
 def _kind(
@@ -345,9 +333,8 @@ def _fixes(
             if command.comment:
                 yield Line(f"    # {command.comment}")
             yield Line(f"    {line(command, options)}")
-    rest = len(explanation.fixes) - len(shown)
-    if rest:
-        yield Line(f"  and {rest} more (--long)")
+    if hidden := len(explanation.fixes) - len(shown):
+        yield Line(f"  {and_more(hidden, 'fix')}")
 
 
 def _simplest(found: Sequence[Fix]) -> list[Fix]:
@@ -362,3 +349,77 @@ def _simplest(found: Sequence[Fix]) -> list[Fix]:
             for other in found
         )
     ]
+
+
+# All that is known of the hosts that the user named.
+
+
+def of_named(
+    judgement: Judgement, shown: Sequence[Provider], everything: bool = True
+) -> Iterator[Line]:
+    """What is known of the hosts that the user named.
+
+    :param everything: conditions that they meet, too, and where each comes from
+    """
+    for host in shown:
+        takes = judgement.is_candidate(host)
+        yield _can(judgement, host)
+        found = judgement.rejection_by_clauses(host)
+        for name, answer in judgement.filtering.answers(host.uuid):
+            yield Line(f"  {filters.answer(answer, name)}")
+        if takes and found is not None:
+            by_second = host in judgement.fallback_candidates
+            who = (
+                "Nova's second query, with VCPU for PCPU," if by_second else "Placement"
+            )
+            yield Line(f"  {who} returns it all the same")
+        elif found is not None and len(found.correction_sets) > 1:
+            yield Line("  would fit without any one of:")
+            for clauses in found.correction_sets[:_MOST_ALTERNATIVES]:
+                yield Line(f"    {words.clauses(clauses, judgement)}")
+        yield from (Line(f"  {each}") for each in headline.remarks(judgement, host))
+        failing = found.failing if found is not None else ()
+        # Those that fail come first.
+        for clause in sorted(judgement.clauses, key=lambda each: each not in failing):
+            fails = clause in failing
+            is_filter = isinstance(clause, AFTER_PLACEMENT)
+            is_told = not fails or is_filter or headline.is_disabling(clause)
+            if is_told and not everything:
+                continue
+            origins = words.origins(clause) if everything else ""
+            source = f"  ({origins})" if origins else ""
+            yield Line(
+                f"  {'no ' if fails else 'yes'}  {words.clause(clause, judgement)}"
+                f"{source}",
+                Tone.NO if fails else None,
+            )
+            if isinstance(clause, Resource):
+                yield from _stock(judgement, host, clause)
+
+
+def _can(judgement: Judgement, host: Provider) -> Line:
+    if not judgement.is_candidate(host):
+        return Line(f"{host.name}: cannot take it", Tone.NO)
+    if host in judgement.uncertain:
+        return Line(f"{host.name}: may take it; it is not known", Tone.DOUBT)
+    return Line(f"{host.name}: can take it", Tone.YES)
+
+
+def _stock(judgement: Judgement, host: Provider, clause: Resource) -> Iterator[Line]:
+    name = clause.resource_class
+    for provider, stock in judgement.stock(host, name):
+        yield Line(f"     {name} of {provider.name}: {_inventory(stock, name)}")
+
+
+def _inventory(found: Stock, resource_class: str) -> str:
+    """All that is known of an inventory."""
+    parts = [f"{found.free}{words.unit(resource_class)} free of {found.capacity}"]
+    if found.total is not None:
+        parts.append(
+            f"total {found.total}, reserved {found.reserved}, ratio {found.ratio}"
+        )
+        parts.append(
+            f"min_unit {found.min_unit}, max_unit {found.max_unit}, "
+            f"step_size {found.step_size}"
+        )
+    return "; ".join(parts)

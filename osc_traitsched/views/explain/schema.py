@@ -1,17 +1,186 @@
-"""The document of ``explain``: the hosts that could take a server, and the others."""
+"""Parts of the document of ``explain``: the request, its conditions, and hosts."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Annotated, Literal, Optional, Union
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Annotated, Any, NamedTuple, Optional, Union
 
-from osc_traitsched.core.explain.reasons import RejectionCause
-from osc_traitsched.documents import OMIT_NONE
+from osc_traitsched.core.explain.doubts import OptionImpact, ReleaseImpact
+from osc_traitsched.core.explain.judgement import Judgement
+from osc_traitsched.core.explain.reasons import RejectionCause, out_of_sync
+from osc_traitsched.core.explain.verdict import ClauseCount
+from osc_traitsched.core.inventory.snapshot import Provider
+from osc_traitsched.core.nova.clause import (
+    AFTER_PLACEMENT,
+    Condition,
+    HostFilter,
+    MemberOf,
+    MoveRule,
+    Resource,
+    RootTrait,
+    Trait,
+)
+from osc_traitsched.core.nova.filter.state import Answer
+from osc_traitsched.core.nova.filter.table import FILTERS
+from osc_traitsched.core.nova.options import Option as NovaOption
+from osc_traitsched.core.nova.question import MOVE_CHECKS
+from osc_traitsched.core.placement.facts import Stock
+from osc_traitsched.core.releases import RELEASES
+from osc_traitsched.documents import JsonObject, Whole, field
+from osc_traitsched.views.explain import filters, words
+from osc_traitsched.views.own_filters import ANSWERS
 
-SureAnswer = Annotated[str, ("yes", "no", "exception")]
+_ORIGINS = "flavor image prefilter aggregate option hint group port network volume move"
+
+_KINDS: dict[type, str] = {
+    Resource: "resource",
+    Trait: "trait",
+    RootTrait: "root trait",
+    MemberOf: "member of",
+    HostFilter: "host filter",
+    MoveRule: "move",
+}
 
 
-@dataclass
-class Share:
+class _Row(NamedTuple):
+    clause: Condition
+    id: str
+    numbers: Optional[ClauseCount]
+
+
+class _Amount(NamedTuple):
+    clause: Resource
+    provider: Provider
+    stock: Stock
+
+
+def clause_ids(clauses: Sequence[Condition]) -> tuple[str, ...]:
+    """A name for each condition, as in Placement's query."""
+    ids: list[str] = []
+    for each in clauses:
+        name = _clause_id(each)
+        ids.append(name if name not in ids else f"{name}#{ids.count(name) + 1}")
+    return tuple(ids)
+
+
+def _clause_id(each: Condition) -> str:
+    if isinstance(each, Resource):
+        return f"resources{each.group}:{each.resource_class}"
+    if isinstance(each, MemberOf):
+        uuids = ",".join(sorted(each.aggregates))
+        return f"member_of:{'!' if each.forbidden else ''}in:{uuids}"
+    if isinstance(each, AFTER_PLACEMENT):
+        return each.name
+    prefix = "root_required" if isinstance(each, RootTrait) else f"required{each.group}"
+    return f"{prefix}:{'!' if each.forbidden else ''}{each.name}"
+
+
+def rows(judgement: Judgement) -> Iterator[_Row]:
+    """The conditions, each with its ID and numbers of hosts."""
+    clauses = judgement.clauses
+    ids = clause_ids(clauses)
+    yield from map(_Row._make, itertools.zip_longest(clauses, ids, judgement.counts))
+
+
+def conflicts(judgement: Judgement) -> list[list[str]]:
+    """The IDs of conditions that no host meets together."""
+    ids = _ids(judgement)
+    return [[ids[clause] for clause in clauses] for clauses in judgement.conflicts]
+
+
+def _ids(judgement: Judgement) -> dict[Condition, str]:
+    return dict(zip(judgement.clauses, clause_ids(judgement.clauses)))
+
+
+def _own(attribute: str) -> Any:
+    return field(lambda row: getattr(row.clause, attribute, None), can_be_omitted=True)
+
+
+def _name(*kinds: type) -> Any:
+    return field(
+        lambda row: row.clause.name if type(row.clause) in kinds else None,
+        can_be_omitted=True,
+    )
+
+
+def _number(attribute: str) -> Any:
+    return field(lambda row: row.numbers and getattr(row.numbers, attribute))
+
+
+def _impact(release: int, whole: Whole) -> Optional[ReleaseImpact]:
+    impacts = {
+        impact.release: impact for impact in whole.value.judgement.doubts.releases
+    }
+    return impacts.get(release)
+
+
+def _option_impact(option: NovaOption, whole: Whole) -> Optional[OptionImpact]:
+    impacts = {impact.name: impact for impact in whole.value.judgement.doubts.options}
+    return impacts.get(option.name)
+
+
+def _setting(attribute: str) -> Any:
+    def get(option: NovaOption, whole: Whole) -> Any:
+        setting = whole.value.judgement.question.assumptions.setting(option.name)
+        return getattr(setting, attribute)
+
+    return field(get)
+
+
+def _is_own(name: str, whole: Whole) -> bool:
+    own = whole.value.judgement.question.own
+    return name not in FILTERS or (own is not None and name in own.filters)
+
+
+def _answered(word: str) -> Any:
+    def get(name: str, whole: Whole) -> int:
+        answers = whole.value.judgement.filtering.judgment.answers[name].values()
+        return sum(ANSWERS[type(answer)] == word for answer in answers)
+
+    return field(get)
+
+
+def _is_given(host: Provider, whole: Whole) -> bool:
+    facts = whole.value.judgement.facts
+    return bool(facts and host.uuid in facts.candidates)
+
+
+def _failing(host: Provider, whole: Whole) -> list[str]:
+    rejection, ids = (
+        whole.value.judgement.rejections.get(host.uuid),
+        _ids(whole.value.judgement),
+    )
+    return [ids[clause] for clause in rejection.failing] if rejection else []
+
+
+def _correction_sets(host: Provider, whole: Whole) -> list[list[str]]:
+    rejection, ids = (
+        whole.value.judgement.rejections.get(host.uuid),
+        _ids(whole.value.judgement),
+    )
+    sets = rejection.correction_sets if rejection else ()
+    return [[ids[clause] for clause in clauses] for clauses in sets]
+
+
+def _answers(host: Provider, whole: Whole) -> list[tuple[str, Answer]]:
+    answers = whole.value.judgement.filtering.answers(host.uuid)
+    return [(name, answer) for name, answer in answers if name not in MOVE_CHECKS]
+
+
+def _weighed(host: Provider, whole: Whole) -> Optional[Provider]:
+    ranking = whole.value.judgement.ranking
+    return host if ranking and host.uuid in ranking.place_of else None
+
+
+def _amounts(host: Provider, whole: Whole) -> Iterator[_Amount]:
+    for clause in whole.value.judgement.clauses:
+        if isinstance(clause, Resource):
+            for provider, stock in whole.value.judgement.stock(
+                host, clause.resource_class
+            ):
+                yield _Amount(clause, provider, stock)
+
+
+class Share(JsonObject):
     """Hosts that are out for one cause."""
 
     cause: RejectionCause
@@ -19,44 +188,42 @@ class Share:
     not all of them together. ``placement``: they match by what was read, and Placement
     leaves them out. ``no provider``: Placement has no provider for them. ``not
     listed``: Nova does not list them."""
-    clause: Optional[str]
+    clause: Optional[str] = field(
+        lambda share, whole: _ids(whole.value.judgement).get(share.clause)
+    )
     """The id of the condition that all of them fail; null for any other cause."""
     hosts: Iterable[str]
     """Their names."""
 
 
-@dataclass
-class Flavor:
+class Flavor(JsonObject):
     """A flavor."""
 
-    id: Optional[str]
+    id: Optional[str] = field(lambda body: body.get("id"))
     """The flavor's ID."""
-    name: str
+    name: str = field(lambda body: body["name"])
     """The flavor's name."""
 
 
-@dataclass
-class Image:
+class Image(JsonObject):
     """An image."""
 
-    id: Optional[str]
+    id: Optional[str] = field(lambda body: body.get("id"))
     """The image's ID."""
-    name: Optional[str]
+    name: Optional[str] = field(lambda body: body.get("name"))
     """The image's name; null if it has none."""
 
 
-@dataclass
-class Hint:
+class Hint(JsonObject):
     """A scheduler hint."""
 
-    hint: str
+    hint: str = field(lambda item: item[0])
     """Its name."""
-    values: Iterable[str]
+    values: Iterable[str] = field(lambda item: item[1])
     """Its values, in the order given."""
 
 
-@dataclass
-class Named:
+class Named(JsonObject):
     """A port, a network or a volume."""
 
     id: str
@@ -65,40 +232,40 @@ class Named:
     """Its name; empty if it has none."""
 
 
-@dataclass
-class Request:
+class Request(JsonObject):
     """The server that is requested."""
 
     flavor: Flavor
     """The flavor."""
-    image: Optional[Image]
+    image: Optional[Image] = field(lambda question: question.image or None)
     """The image; null for none."""
-    availability_zone: Optional[str]
+    availability_zone: Optional[str] = field("spec.zone")
     """The requested availability zone; null for none."""
-    host: Optional[str]
+    host: Optional[str] = field("spec.on_host")
     """The requested service host; null for none."""
-    hypervisor_hostname: Optional[str]
+    hypervisor_hostname: Optional[str] = field("spec.on_node")
     """The requested compute node; null for none."""
-    project_id: Optional[str]
+    project_id: Optional[str] = field("project")
     """The ID of the project that the server is for."""
-    boot_from_volume: bool
+    boot_from_volume: bool = field("spec.boot_from_volume")
     """The root disk is a volume."""
-    count: int
+    count: int = field("spec.count")
     """How many such servers."""
-    hints: Iterable[Hint]
+    hints: Iterable[Hint] = field(lambda question: sorted(question.spec.hints.items()))
     """The scheduler hints, by name."""
-    server_group: Optional[str]
+    server_group: Optional[str] = field(
+        lambda question: question.group.name if question.group else None
+    )
     """The name of the server group; null for none."""
-    ports: Iterable[Named]
+    ports: Iterable[Named] = field("parts.ports")
     """The ports of the request that exist already."""
-    networks: Iterable[Named]
+    networks: Iterable[Named] = field("parts.networks")
     """The networks on which Nova would create ports."""
-    volumes: Iterable[Named]
+    volumes: Iterable[Named] = field("parts.volumes")
     """The volumes of the request."""
 
 
-@dataclass
-class Impact:
+class Impact(JsonObject):
     """What would change with another value of an option, or in another release."""
 
     gained: int
@@ -109,256 +276,149 @@ class Impact:
     """Nova would refuse the request."""
 
 
-@dataclass
-class OtherRelease:
+class OtherRelease(JsonObject):
     """Another release that the cloud may run: it has the same compute API."""
 
-    major: int
+    major: int = field(lambda release: release)
     """Nova's major version."""
-    name: str
+    name: str = field(lambda release: RELEASES[release])
     """OpenStack's name for the release."""
-    impact: Optional[Impact]
+    impact: Optional[Impact] = field(_impact)
     """What that release would change; null if nothing. If Nova refuses the request
     before any host is judged, it is not null for a release that would not refuse it."""
 
 
-@dataclass
-class Release:
+class Release(JsonObject):
     """The release of Nova whose rules apply."""
 
-    major: int
+    major: int = field("release")
     """Nova's major version."""
-    name: str
+    name: str = field(lambda settings: RELEASES[settings.release])
     """OpenStack's name for the release."""
-    source: str
+    source: str = field("release_source")
     """How the release is known."""
-    others: Iterable[OtherRelease]
+    others: Iterable[OtherRelease] = field(
+        lambda settings: [other.release for other in settings.others]
+    )
     """The other releases that the cloud may run; empty if the release was named."""
 
 
-@dataclass
-class Assumption:
+class Assumption(JsonObject):
     """An option of nova.conf that the release has, or the database's collation."""
 
-    option: str
+    option: str = field("name")
     """``section.option``; ``database_collation`` has no section."""
-    value: Union[bool, int, float, str, Iterable[str], None]
+    value: Union[bool, int, float, str, Iterable[str], None] = _setting("value")
     """Its value; a list if the option has several."""
-    source: str
+    source: str = _setting("source")
     """Where the value comes from: a file and line, a parameter, ``--set``, or the
     default of a release or a distribution."""
-    given: bool
+    given: bool = _setting("given")
     """It was given; false for a default that is only assumed."""
-    impact: Optional[Impact]
+    impact: Optional[Impact] = field(_option_impact)
     """What switching the option would change; null if nothing, if there is nothing to
     switch, or if filters or weighers read it."""
 
 
-@dataclass
-class Dependence:
-    """An unknown option or host filter whose other value changes the candidates."""
-
-    option: str
-    """``section.option``, or the name of a host filter."""
-    assumed: Union[bool, int, float, str, Iterable[str], None]
-    """The value that the answer assumes."""
-    source: str
-    """Why it is assumed: a default, or what the cloud shows."""
-    hosts: int
-    """How many candidates there are with that value."""
-    otherwise: int
-    """How many there would be with the other value."""
-    more: Iterable[str]
-    """Options and filters that have to have their other value, too."""
-    decides: bool
-    """Whether the other value turns the verdict."""
-
-
-@dataclass
-class RefusedRequest:
-    """Why the request as a whole is refused."""
-
-    by: Annotated[str, ("nova", "placement")]
-    """Who refuses it."""
-    exception: Optional[str]
-    """Nova's exception; null for Placement, and for a flavor or an image that the
-    project may not use."""
-    keys: Iterable[str]
-    """The keys of the flavor and the image that it concerns, or the availability
-    zone."""
-    stage: Optional[Annotated[str, ("api", "scheduler", "no valid host")]]
-    """``api``: Nova refuses it at once. ``scheduler``: the server goes to ERROR with
-    that exception. ``no valid host``: it goes to ERROR as if no host matched. Null for
-    Placement."""
-    text: str
-    """The refusal in one line, for a person."""
-
-
-@dataclass
-class WeightAssumption:
-    """An assumption behind weights and ``picks``, since no API shows it."""
-
-    weigher: Optional[str]
-    """The weigher that reads it; null for all of them."""
-    missing: Optional[str]
-    """What is not shown, under Nova's name; null for an unknown weigher."""
-    hosts: Iterable[str]
-    """The hosts that it concerns, sorted; empty for all candidates."""
-    text: str
-    """What is assumed, in words."""
-
-
-@dataclass
-class Origin:
+class Origin(JsonObject):
     """Where a condition of the request comes from."""
 
-    kind: Annotated[
-        str,
-        (
-            "flavor",
-            "image",
-            "prefilter",
-            "aggregate",
-            "option",
-            "hint",
-            "group",
-            "port",
-            "network",
-            "volume",
-            "move",
-        ),
-    ]
+    kind: Annotated[str, tuple(_ORIGINS.split())]
     """What it comes from."""
     key: str
     """The key of the flavor, the image or the aggregate's metadata; of a prefilter,
     Nova's name for it."""
-    aggregate: Optional[str]
+    aggregate: Optional[str] = field(
+        lambda origin: origin.name if origin.kind == "aggregate" else None
+    )
     """The aggregate's name; null for other origins."""
-    name: Optional[str]
+    name: Optional[str] = field(lambda origin: origin.name or None)
     """The name of the aggregate, port, network, volume or server group; else null."""
-    option: Optional[str]
+    option: Optional[str] = field(lambda origin: origin.option or None)
     """The option of nova.conf that enables the prefilter, as ``section.option``; or
     null."""
 
 
-@dataclass
-class Clause:
+class Clause(JsonObject):
     """A condition of the request. Which fields it has depends on its ``kind``."""
 
-    id: str
+    id: str = field("id")
     """The condition's name in this document."""
     kind: Annotated[
         str, ("resource", "trait", "root trait", "member of", "host filter", "move")
-    ]
+    ] = field(lambda row: _KINDS[type(row.clause)])
     """``root trait``: a trait of the root provider. ``member of``: the aggregates of a
     host. ``move``: what a move requires of hosts, only in ``server destinations``. A
     host filter that passes all hosts is left out."""
-    group: Optional[str] = field(metadata=OMIT_NONE)
+    group: Optional[str] = _own("group")
     """Of a resource and a trait: the suffix of its group; empty for the unsuffixed
     one."""
-    resource_class: Optional[str] = field(metadata=OMIT_NONE)
+    resource_class: Optional[str] = _own("resource_class")
     """Of a resource: the resource class."""
-    amount: Optional[int] = field(metadata=OMIT_NONE)
+    amount: Optional[int] = _own("amount")
     """Of a resource: how much is required, in the unit of the class."""
-    aggregates: Optional[Iterable[str]] = field(metadata=OMIT_NONE)
+    aggregates: Optional[Iterable[str]] = _own("aggregates")
     """Of a member of: the UUIDs of aggregates. A host must be in one of them, or in
     none."""
-    trait: Optional[str] = field(metadata=OMIT_NONE)
+    trait: Optional[str] = _name(Trait, RootTrait)
     """Of a trait and a root trait: the trait."""
-    forbidden: Optional[bool] = field(metadata=OMIT_NONE)
+    forbidden: Optional[bool] = _own("forbidden")
     """Of a trait, a root trait and a member of: a host must not have the trait, or must
     be in none of the aggregates."""
-    filter: Optional[str] = field(metadata=OMIT_NONE)
+    filter: Optional[str] = _name(HostFilter)
     """Of a host filter: its name."""
-    rule: Optional[Annotated[str, ("move:source", "move:hypervisor")]] = field(
-        metadata=OMIT_NONE
-    )
+    rule: Optional[Annotated[str, ("move:source", "move:hypervisor")]] = _name(MoveRule)
     """Of a move: ``move:source`` is the host that the server is on, which most moves
     leave out. ``move:hypervisor`` is the type and version of the hypervisor, which
     nova-conductor compares for a live migration."""
-    text: str
+    text: str = field(
+        lambda row, whole: words.clause(row.clause, whole.value.judgement)
+    )
     """The condition in words."""
-    origins: Iterable[Origin]
+    origins: Iterable[Origin] = field("clause.origins")
     """Where it comes from, one or more."""
-    alone: Optional[int]
+    alone: Optional[int] = _number("alone")
     """How many hosts meet the condition by itself; null if no host was judged."""
-    only: Optional[int]
+    only: Optional[int] = _number("only")
     """How many hosts fail nothing but this condition; null if no host was judged."""
-    left: Optional[int]
+    left: Optional[int] = _number("left")
     """How many hosts meet it and all conditions above it; null if no host was
     judged."""
 
 
-@dataclass
-class FilterCounts:
+class FilterCounts(JsonObject):
     """A host filter of nova-scheduler, run on all compute nodes."""
 
-    filter: str
+    filter: str = field(lambda name: name)
     """Its name."""
-    own: bool
+    own: bool = field(_is_own)
     """It is not one of Nova's. Without ``--nova-python`` all its answers are
     unknown."""
-    yes: int
+    yes: int = _answered("yes")
     """How many hosts it passes."""
-    no: int
+    no: int = _answered("no")
     """How many hosts it keeps out."""
-    unknown: int
+    unknown: int = _answered("unknown")
     """For how many hosts it reads what no API shows."""
-    exception: int
+    exception: int = _answered("exception")
     """On how many hosts it fails, which ends the whole request if it comes to them."""
 
 
-@dataclass
-class FilterAssumedOff:
-    """A host filter that may be on, and that could keep candidates out."""
-
-    filter: str
-    """Its name."""
-    hosts: Iterable[str]
-    """The candidates that it could keep out, by name."""
-
-
-@dataclass
-class Difference:
-    """A host on which a filter of Nova and its copy here disagree. Nova is believed."""
-
-    filter: str
-    """The filter's name."""
-    host: str
-    """The host's name."""
-    here: SureAnswer
-    """The answer of the copy here."""
-    nova: SureAnswer
-    """The answer of Nova's filter."""
-
-
-@dataclass
-class InNova:
-    """What ran in the Nova of ``--nova-python``."""
-
-    nova: str
-    """Its version."""
-    compared: Iterable[str]
-    """Nova's own filters that ran there too, with ``--with-nova``."""
-    differences: Iterable[Difference]
-    """The hosts on which they disagree with the filters here, if both are sure."""
-
-
-@dataclass
-class FilterAnswer:
+class FilterAnswer(JsonObject):
     """A host filter that does not surely pass a host."""
 
-    filter: str
+    filter: str = field(lambda row: row[0])
     """Its name."""
-    answer: Annotated[str, ("no", "unknown", "exception")]
+    answer: Annotated[str, ("no", "unknown", "exception")] = field(
+        lambda row: ANSWERS[type(row[1])]
+    )
     """``no``: it keeps the host out. ``unknown``: it reads what no API shows.
     ``exception``: it fails."""
-    text: str
+    text: str = field(lambda row: filters.answer(row[1], row[0]))
     """Why, in words."""
 
 
-@dataclass
-class WeightTerm:
+class WeightTerm(JsonObject):
     """What a weigher adds to a host's weight: multiplier times normalized."""
 
     weigher: str
@@ -371,360 +431,110 @@ class WeightTerm:
     """The multiplier of the option, or of the host's aggregates."""
 
 
-@dataclass
-class Weight:
+class Weight(JsonObject):
     """What nova-scheduler's weighers give a candidate."""
 
-    total: float
+    total: float = field(
+        lambda host, whole: whole.value.judgement.ranking.total(host.uuid)
+    )
     """The sum of the terms."""
-    place: int
+    place: int = field(
+        lambda host, whole: whole.value.judgement.ranking.place_of[host.uuid]
+    )
     """Its place in the order of hosts, from 1; hosts of equal weight share a place."""
-    terms: Iterable[WeightTerm]
+    terms: Iterable[WeightTerm] = field(
+        lambda host, whole: whole.value.judgement.ranking.terms(host.uuid)
+    )
     """What each weigher adds; empty for a single candidate."""
 
 
-@dataclass
-class Inventory:
+class Inventory(JsonObject):
     """What a provider of a host has of a requested resource class."""
 
-    provider_name: str
+    provider_name: str = field("provider.name")
     """The name of the provider."""
-    resource_class: str
+    resource_class: str = field("clause.resource_class")
     """The resource class."""
-    asked: int
+    asked: int = field("clause.amount")
     """How much is requested."""
-    free: int
+    free: int = field("stock.free")
     """How much is left: capacity - used, and not below zero."""
-    capacity: int
+    capacity: int = field("stock.capacity")
     """How much can be allocated: (total - reserved) * allocation_ratio."""
-    used: int
+    used: int = field("stock.used")
     """How much is allocated."""
-    total: Optional[int]
+    total: Optional[int] = field("stock.total")
     """The inventory's total; this and all below are null if it was not read."""
-    reserved: Optional[int]
+    reserved: Optional[int] = field("stock.reserved")
     """How much of the total is reserved."""
-    allocation_ratio: Optional[float]
+    allocation_ratio: Optional[float] = field("stock.ratio")
     """The overcommit ratio."""
-    min_unit: Optional[int]
+    min_unit: Optional[int] = field("stock.min_unit")
     """The least that one request can ask for."""
-    max_unit: Optional[int]
+    max_unit: Optional[int] = field("stock.max_unit")
     """The most that one request can ask for."""
-    step_size: Optional[int]
+    step_size: Optional[int] = field("stock.step_size")
     """An amount must be a multiple of it."""
 
 
-@dataclass
-class Service:
+class Service(JsonObject):
     """The nova-compute of a host."""
 
-    host: str
+    host: str = field("service_host")
     """The name of the service host."""
-    up: bool
+    up: bool = field("is_up")
     """It reports to Nova."""
-    enabled: bool
+    enabled: bool = field("is_enabled")
     """It is enabled."""
-    disabled_reason: Optional[str]
+    disabled_reason: Optional[str] = field(
+        lambda compute: compute.disabled_reason or None
+    )
     """Why it is disabled, in the words of whoever did it; null for no reason."""
 
 
-@dataclass
-class OutOfSyncAggregate:
+class OutOfSyncAggregate(JsonObject):
     """An aggregate that only Nova, or only Placement, has the host in."""
 
     aggregate: str
     """Its name."""
     in_nova: bool
     """Nova has the host in it."""
-    in_placement: bool
+    in_placement: bool = field(lambda aggregate: not aggregate.in_nova)
     """Placement has the host in it."""
 
 
-@dataclass
-class Host:
+class Host(JsonObject):
     """A host, and why it can take the server or not."""
 
-    host: str
+    host: str = field("name")
     """The name of its root provider."""
-    provider_uuid: str
+    provider_uuid: str = field("uuid")
     """The UUID of its root provider."""
-    candidate: bool
+    candidate: bool = field(
+        lambda host, whole: whole.value.judgement.is_candidate(host)
+    )
     """Placement returns it, and no host filter keeps it out."""
-    given_by_placement: bool
+    given_by_placement: bool = field(_is_given)
     """Placement returns it."""
-    failing: Iterable[str]
+    failing: Iterable[str] = field(_failing)
     """The ids of the conditions that it fails, each by itself."""
-    correction_sets: Iterable[Iterable[str]]
+    correction_sets: Iterable[Iterable[str]] = field(_correction_sets)
     """The minimal sets of conditions, by id, without which it could take the server.
     One set is ``failing``, with more conditions if the rest can't be met together."""
-    filters: Iterable[FilterAnswer]
+    filters: Iterable[FilterAnswer] = field(_answers)
     """The host filters that do not surely pass it."""
-    weight: Optional[Weight]
+    weight: Optional[Weight] = field(_weighed)
     """Its weight; null for a host that can't take the server."""
-    inventories: Iterable[Inventory]
+    inventories: Iterable[Inventory] = field(_amounts)
     """What its providers have of the requested resource classes. It is read for the
     hosts of ``--host``, for a few that represent others, and for all that lack room if
     they are at most 25. With ``--long``: for all that lack room. Other hosts may have
     none."""
-    service: Optional[Service]
+    service: Optional[Service] = field(
+        lambda host, whole: whole.value.judgement.computes.get(host.uuid)
+    )
     """Its nova-compute; null if Nova has none for this provider."""
-    out_of_sync_aggregates: Iterable[OutOfSyncAggregate]
+    out_of_sync_aggregates: Iterable[OutOfSyncAggregate] = field(
+        lambda host, whole: out_of_sync(whole.value.judgement, host)
+    )
     """The request's aggregates that are not in sync for this host."""
-
-
-@dataclass
-class OtherSetting:
-    """An option that ``--set`` changes."""
-
-    option: str
-    """``section.option``"""
-    value: Union[bool, int, float, str, Iterable[str], None]
-    """Its value without ``--set``."""
-    source: str
-    """Where that value comes from, for a person."""
-
-
-@dataclass
-class ChangedHost:
-    """A candidate only with ``--set``, or only without."""
-
-    host: str
-    """Its name."""
-    filters: Iterable[str]
-    """The host filters that keep it out otherwise; empty if Placement does."""
-
-
-@dataclass
-class WithoutSet:
-    """The answer without ``--set``."""
-
-    settings_from: Optional[str]
-    """Where those settings are from, for a person."""
-    options: Iterable[OtherSetting]
-    """The options that ``--set`` changes."""
-    summary: str
-    """The verdict without ``--set``, in one line."""
-    refusal: Optional[RefusedRequest]
-    """Why the request would be refused without ``--set``; null if it would not."""
-    candidates: Iterable[str]
-    """The names of the candidates without ``--set``."""
-    uncertain_candidates: Iterable[str]
-    """Those of them that a host filter may keep out."""
-    picks: Iterable[str]
-    """nova-scheduler would pick one of these; empty if that is not known, or if Nova's
-    query would differ."""
-    let_in: Iterable[ChangedHost]
-    """The candidates only with ``--set``."""
-    kept_out: Iterable[ChangedHost]
-    """The candidates only without ``--set``."""
-
-
-@dataclass
-class Advice:
-    """Where to look, or a name to correct. It was not tried."""
-
-    text: str
-    """What is wrong, and what to do."""
-    commands: Iterable[str]
-    """The commands that correct a name, to paste into a shell; else empty."""
-
-
-@dataclass
-class Fix:
-    """A change that would help. It was tried."""
-
-    target: Annotated[str, ("hosts", "request")]
-    """What to change."""
-    text: str
-    """The change in words."""
-    caution: Optional[str]
-    """What to consider first; null if nothing is at risk."""
-    deciding_filters: Iterable[str]
-    """The host filters that decide on the gained hosts, since their answers can't be
-    known; empty if the gain is certain."""
-    gained_hosts: Iterable[str]
-    """The names of hosts that can't take the server now and could then; or might, if
-    filters decide."""
-    is_cut: bool
-    """There may be more such hosts: Placement was asked for a limited number."""
-    lost_hosts: Iterable[str]
-    """The names of the hosts that can take the server now, and could not then."""
-    min_servers: Optional[int]
-    """How many of the requested servers surely find a host then; null for one server.
-    If no fix reaches all of them, the fixes are those that come nearest."""
-    max_servers: Optional[int]
-    """How many find a host then, at most; null for one server."""
-    commands: Iterable[str]
-    """Commands to run, with the global options that chose this cloud; empty if no
-    command does all of it, if somebody has to decide first, or if a name in one can't
-    be printed."""
-
-
-@dataclass
-class Disagreement:
-    """Hosts on which the matcher here and Placement disagree. Placement is believed.
-
-    All three lists are usually empty. On a busy cloud they may have single hosts: the
-    verdict stands while both find a host, or both find none.
-    """
-
-    unjudged_roots: Iterable[str]
-    """The names of root providers that Placement returns, and that neither Nova lists
-    as hosts nor others share. They are not judged."""
-    wrongly_admitted: Iterable[str]
-    """The names of hosts that match by what was read, and that Placement leaves out."""
-    wrongly_rejected: Iterable[str]
-    """The names of hosts that do not match by what was read, and that Placement
-    returns."""
-
-
-@dataclass
-class NotEvaluated:
-    """Something that the answer does not cover."""
-
-    kind: str
-    """What it is, for a program."""
-    text: str
-    """What it is, in one line for a person."""
-
-
-@dataclass
-class ExplainDocument:
-    """What ``explain`` prints."""
-
-    schema: Literal[1]
-    """The number of this schema."""
-    verdict: Annotated[
-        str,
-        ("candidates", "no host", "no room", "unknown", "refused", "disagreement"),
-    ]
-    """The answer in a word or two."""
-    summary: str
-    """The verdict in one line, for a person."""
-    why: str
-    """Why the other hosts are out, in one sentence; empty if none is, or if they were
-    not judged."""
-    shares: Iterable[Share]
-    """Why the other hosts are out. Each host is counted once: with the candidates they
-    add up to ``total_hosts``."""
-    request: Request
-    """The request."""
-    release: Release
-    """The release of Nova whose rules apply."""
-    settings_from: Optional[str]
-    """Where the scheduler's settings are from, in words; null if none were named or
-    found."""
-    assumptions: Iterable[Assumption]
-    """The options of nova.conf that the request depends on, and the collation of Nova's
-    database. No API shows them."""
-    refusal: Optional[RefusedRequest]
-    """Why the request as a whole is refused; null if it is not."""
-    query: Optional[str]
-    """The query of ``GET /allocation_candidates``, byte for byte as Nova sends it; null
-    if Nova refuses the request before."""
-    fallback_query: Optional[str]
-    """The second query that Nova sends for a server with dedicated CPUs: it requests
-    VCPU in place of PCPU. Null for none."""
-    total_hosts: int
-    """How many hosts Nova or Placement have."""
-    candidates: Iterable[str]
-    """The names of the hosts that Placement returns and that no host filter keeps out,
-    sorted."""
-    depends: bool
-    """Whether options that nobody gave decide the verdict."""
-    dependences: Iterable[Dependence]
-    """Options and host filters that nobody gave, and whose other value changes the
-    candidates."""
-    sure_candidates: Iterable[str]
-    """The candidates that stay candidates with the other value of each of these options
-    alone, and that no host filter may keep out; sorted."""
-    uncertain_candidates: Iterable[str]
-    """The candidates that a host filter may keep out, since it reads what no API shows,
-    sorted; all of them, if one host may end the request."""
-    picks: Iterable[str]
-    """The candidates that nova-scheduler may try first, sorted; several if their
-    weights are equal or ``host_subset_size`` leaves it to chance. It is assumed that
-    all filters pass all candidates. Empty if Nova may not see all candidates, or if it
-    depends on earlier requests."""
-    weight_assumptions: Iterable[WeightAssumption]
-    """What weights and ``picks`` assume. Empty if fewer than two candidates are
-    weighed."""
-    fallback_candidates: Iterable[str]
-    """The candidates that only the fallback query returns."""
-    cut_off_candidates: Iterable[str]
-    """The candidates that Placement returns only if asked for them alone, since it
-    truncates its answers at its own maximum."""
-    min_servers: int
-    """How many such servers surely find a host, in whatever order hosts are tried."""
-    max_servers: int
-    """How many such servers find a host, at most."""
-    allocation_request_count: int
-    """How many allocation requests Placement's answers have. Nova takes at most
-    ``scheduler.max_placement_results`` of each answer."""
-    clauses: Iterable[Clause]
-    """The conditions of the request, in Nova's order. Host filters come last."""
-    filters: Iterable[FilterCounts]
-    """The host filters that are on, in Nova's order; none if a host is forced."""
-    filters_assumed_off: Iterable[FilterAssumedOff]
-    """Filters of the release that are off, and that might keep candidates out if they
-    were on. Empty if it is known which filters are on."""
-    in_nova: Optional[InNova]
-    """What ran in the Nova of ``--nova-python``; null if nothing did."""
-    hosts: Iterable[Host]
-    """The hosts, by name: all of them, or those of ``--host``. Empty if the request is
-    refused, except for an availability zone that has hosts."""
-    computes_without_provider: Iterable[str]
-    """The names of Nova's compute nodes without a provider in Placement: no server can
-    go there."""
-    unmanaged_roots: Iterable[str]
-    """The names of Placement's root providers that Nova does not use as compute nodes.
-    They are not judged."""
-    unlisted_computes: Iterable[str]
-    """The names of root providers that a nova-compute created, but whose compute nodes
-    Nova does not list: its list may be incomplete. They are not judged."""
-    conflicts: Iterable[Iterable[str]]
-    """The minimal sets of conditions, by id, that no host meets together; empty if
-    there are candidates."""
-    without_set: Optional[WithoutSet]
-    """The answer without ``--set``; null if it changes no known setting, or if Nova
-    refuses the request before any host is considered."""
-    advice: Iterable[Advice]
-    """Where to look if no change can be tried: what no host reports, a trait that does
-    not exist and its near name, a full server group."""
-    fixes: Iterable[Fix]
-    """What would help, safest first: sync an aggregate, change hosts, use another zone,
-    image or size, change an image, enable a host. What somebody has to decide is last.
-    Empty with ``--no-fixes``, and if there is room unless ``--fixes`` is given."""
-    disagreement: Disagreement
-    """The hosts on which the matcher here and Placement disagree."""
-    not_evaluated: Iterable[NotEvaluated]
-    """What the answer does not cover."""
-
-
-@dataclass
-class FlavorHosts:
-    """A flavor with the image."""
-
-    flavor: Flavor
-    """The flavor."""
-    candidates: Iterable[str]
-    """The hosts that could take a server now, by name."""
-    uncertain: Iterable[str]
-    """Those of them that a host filter may reject, since it reads what no API shows."""
-    total_hosts: int
-    """How many hosts were judged; 0 if the request is refused."""
-    refusal: Optional[str]
-    """Why Nova or Placement refuses the flavor with the image; null if neither does."""
-    reasons: Iterable[str]
-    """Why the other hosts are out, each counted once."""
-
-
-@dataclass
-class FlavorsDocument:
-    """The flavors that can boot an image."""
-
-    schema: Literal[1]
-    """The version of the document."""
-    image: Image
-    """The image."""
-    flavors: Iterable[FlavorHosts]
-    """All flavors that are enabled and that the project may use, by name."""

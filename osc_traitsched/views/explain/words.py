@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from osc_traitsched.core.errors import (
     Refusal,
@@ -49,16 +50,15 @@ from osc_traitsched.core.nova.server.server import (
     ZERO_DISK,
     ZONE,
 )
-from osc_traitsched.core.placement.facts import Room, Stock
 from osc_traitsched.core.releases import release
-from osc_traitsched.text import count, listed, ranges
+from osc_traitsched.text import agreed, between, count, listed, plural, ranges
 from osc_traitsched.views.explain import depends, filters
-from osc_traitsched.views.explain.schema import NotEvaluated
 
 # The words for clauses, their origins, figures and assumptions.
 
 
-_MEASURED = {"MEMORY_MB": ("MB", "memory"), "DISK_GB": ("GB", "disk")}
+#: Units of resource classes, and short names.
+_MEASURED = {"MEMORY_MB": ("MB", "RAM"), "DISK_GB": ("GB", "disk")}
 
 #: What traits that Nova's own prefilters ask for mean.
 _MEANS = {
@@ -73,10 +73,10 @@ def clause(each: Condition, judgement: Judgement) -> str:
     if isinstance(each, Resource):
         name = each.resource_class
         beside = f" ({name})" if name in _MEASURED else ""
-        return f"{amount(each)}{beside}"
+        return f"{amount(each.amount, name)}{group(each)}{beside}"
     if isinstance(each, MemberOf):
         where = "outside" if each.forbidden else "in"
-        return f"{where} {place(each, judgement)}"
+        return f"{where} {_place(each, *_named(judgement.question))}"
     if isinstance(each, AFTER_PLACEMENT):
         return filters.wanted(each)
     suffix = "" if isinstance(each, RootTrait) else group(each)
@@ -84,6 +84,46 @@ def clause(each: Condition, judgement: Judgement) -> str:
     means = _MEANS.get((each.name, each.forbidden))
     means = means or image_type(each)
     return f"{means} ({named})" if means else f"trait {named}{suffix}"
+
+
+def unmet(clause: Condition, judgement: Judgement, number: int = 1) -> str:
+    """Why hosts fail a condition: ``lacks trait X``.
+
+    :param number: of hosts, for the verb
+    """
+    if isinstance(clause, AFTER_PLACEMENT):
+        return filters.failing(clause, number)
+    if isinstance(clause, Resource):
+        needed = f"{clause.amount}{unit(clause.resource_class)}"
+        where = f", {group(clause).strip(' ()')}" if group(clause) else ""
+        what = f"is short of {noun(clause.resource_class)} (need {needed}{where})"
+    else:
+        what = lacked(clause, *_named(judgement.question))
+    return agreed(what, number)
+
+
+def lacked(
+    clause: Trait | RootTrait | MemberOf,
+    aggregates: Mapping[str, str],
+    zone: str | None = None,
+) -> str:
+    """Why a host fails a condition on traits or aggregates.
+
+    :param aggregates: names by UUID
+    :param zone: of the request, if known
+    """
+    if isinstance(clause, MemberOf):
+        where = "in" if clause.forbidden else "outside"
+        return f"is {where} {_place(clause, aggregates, zone)}"
+    if clause.forbidden and clause.name == DISABLED:
+        return "is disabled"
+    suffix = group(clause) if isinstance(clause, Trait) else ""
+    if clause.forbidden:
+        return f"has trait {clause.name}{suffix}"
+    images = image_type(clause)
+    return (
+        f"lacks {f'support for {images}' if images else f'trait {clause.name}{suffix}'}"
+    )
 
 
 def image_type(each: Trait | RootTrait) -> str:
@@ -98,11 +138,10 @@ def clauses(found: Iterable[Condition], judgement: Judgement) -> str:
     return " and ".join(clause(each, judgement) for each in found)
 
 
-def amount(asked: Resource) -> str:
-    """An amount in words: ``4096 MB of memory``, ``2 VGPU (group 1)``."""
-    unit, what = _MEASURED.get(asked.resource_class, ("", ""))
-    measured = f"{unit} of {what}" if what else asked.resource_class
-    return f"{asked.amount} {measured}{group(asked)}"
+def amount(number: int, resource_class: str) -> str:
+    """An amount in words: ``4096 MB of RAM``, ``2 VGPU``."""
+    of = " of" if unit(resource_class) else ""
+    return f"{number}{unit(resource_class)}{of} {noun(resource_class)}"
 
 
 def unit(resource_class: str) -> str:
@@ -111,17 +150,28 @@ def unit(resource_class: str) -> str:
     return f" {name}" if name else ""
 
 
+def noun(resource_class: str) -> str:
+    """Short name of a resource class: ``RAM``."""
+    return _MEASURED.get(resource_class, ("", resource_class))[1]
+
+
 def is_of_zone(asked: MemberOf) -> bool:
     """Whether the aggregates are those of the availability zone."""
     return prefilter.name_of(asked) == prefilter.ZONES
 
 
-def place(asked: MemberOf, judgement: Judgement) -> str:
+def _named(question: Question) -> tuple[Mapping[str, str], str | None]:
+    """The names of aggregates by UUID, and the zone of the request."""
+    names = {body["uuid"]: body["name"] for body in question.aggregates}
+    return names, question.needed_zone
+
+
+def _place(asked: MemberOf, aggregates: Mapping[str, str], zone: str | None) -> str:
     """The aggregates of a condition, and what Nova uses them for."""
-    names = " or ".join(aggregates(asked.aggregates, judgement.question))
+    names = " or ".join(sorted(aggregates.get(uuid, uuid) for uuid in asked.aggregates))
     row = prefilter.row_of(asked)
-    words = row.place if row else "aggregate {names}"
-    return words.format(names=names, zone=judgement.question.needed_zone)
+    place = row.place if row else "aggregate {names}"
+    return place.format(names=names, zone=zone)
 
 
 def group(each: Resource | Trait) -> str:
@@ -172,27 +222,6 @@ def cut_off(judgement: Judgement) -> Iterator[str]:
             f"Nova may not see {names}: Placement cuts its answers "
             "([placement]max_allocation_candidates)."
         )
-
-
-def clause_ids(clauses: Sequence[Condition]) -> tuple[str, ...]:
-    """A name for each condition, as in Placement's query."""
-    ids: list[str] = []
-    for each in clauses:
-        name = _clause_id(each)
-        ids.append(name if name not in ids else f"{name}#{ids.count(name) + 1}")
-    return tuple(ids)
-
-
-def _clause_id(each: Condition) -> str:
-    if isinstance(each, Resource):
-        return f"resources{each.group}:{each.resource_class}"
-    if isinstance(each, MemberOf):
-        uuids = ",".join(sorted(each.aggregates))
-        return f"member_of:{'!' if each.forbidden else ''}in:{uuids}"
-    if isinstance(each, AFTER_PLACEMENT):
-        return each.name
-    prefix = "root_required" if isinstance(each, RootTrait) else f"required{each.group}"
-    return f"{prefix}:{'!' if each.forbidden else ''}{each.name}"
 
 
 def aggregates(uuids: Iterable[str], question: Question) -> list[str]:
@@ -295,7 +324,9 @@ def verdict(judgement: Judgement) -> str:
         return f"{hosts} can take it{remark}."
     if not judgement.has_room:
         return _no_room(judgement)
-    room = f"there is room for {_room(judgement.room)}"
+    least, most = judgement.room.least, judgement.room.most
+    number = f"{between(least, most)} {plural('such server', most)}"
+    room = f"there is room for {number}"
     if judgement.is_room_sure:
         return f"All {wanted} find a host: {hosts} can take one{remark}; {room}."
     return f"Maybe all {wanted} find a host: {hosts} can take one{remark}; {room}."
@@ -304,22 +335,13 @@ def verdict(judgement: Judgement) -> str:
 def _no_room(judgement: Judgement) -> str:
     wanted, room = judgement.question.spec.count, judgement.room
     hosts = judgement.room_by_host
-    least = "" if room.least == room.most else f"{room.least} to "
     most = sorted(hosts, key=lambda name: -hosts[name])
     by_host = listed(f"{name} {hosts[name]}" for name in most)
     where = f" ({by_host})" if room.least == sum(hosts.values()) else ""
     return (
-        f"Room for {least}{room.most} of {wanted}{where}; Nova would fail all {wanted}."
+        f"Room for {between(room.least, room.most)} of {wanted}{where}; Nova would "
+        f"fail all {wanted}."
     )
-
-
-def _room(room: Room) -> str:
-    """How many servers have room, in words."""
-    if room.least == room.most:
-        return f"{count(room.most, 'such server')}"
-    if not room.least:
-        return f"{room.most} such servers at most"
-    return f"{room.least} to {room.most} such servers"
 
 
 def _down(judgement: Judgement) -> int:
@@ -343,21 +365,14 @@ def value(found: Value) -> str:
     return "" if found is None else str(found)
 
 
-def figures(found: Stock, resource_class: str) -> str:
-    """All that is known of an inventory."""
-    parts = [f"{found.free}{unit(resource_class)} free of {found.capacity}"]
-    if found.total is not None:
-        parts.append(
-            f"total {found.total}, reserved {found.reserved}, ratio {found.ratio}"
-        )
-        parts.append(
-            f"min_unit {found.min_unit}, max_unit {found.max_unit}, "
-            f"step_size {found.step_size}"
-        )
-    return "; ".join(parts)
+# What an judgement does not cover, named.
 
 
-# What an explanation does not cover, named.
+class NotEvaluated(NamedTuple):
+    """Something that an answer does not cover: a word for programs, and a line."""
+
+    kind: str
+    text: str
 
 
 def not_evaluated(judgement: Judgement) -> Iterator[NotEvaluated]:

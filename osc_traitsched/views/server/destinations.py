@@ -1,26 +1,18 @@
-"""Where a server could go: for a person, and as a document for programs."""
+"""Where a server could go."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.explain.judgement import Judgement
 from osc_traitsched.core.nova.options import RESIZE_TO_SAME_HOST
 from osc_traitsched.core.nova.question import MoveKind
 from osc_traitsched.core.servers.moves import Destinations
-from osc_traitsched.documents import plain
 from osc_traitsched.paste import Option
-from osc_traitsched.views.explain import details, headline, prose
-from osc_traitsched.views.explain.document import explained, verdict
-from osc_traitsched.views.server import moves, schema, words
-from osc_traitsched.views.server.document import of_server, request_part
-from osc_traitsched.views.server.prose import section
-from osc_traitsched.views.terminal import Line, Tone
-
-_REBUILT = {Answer.YES: "candidates", Answer.NO: "no host", Answer.UNKNOWN: "unknown"}
-
+from osc_traitsched.text import listed
+from osc_traitsched.views.explain import headline, prose
+from osc_traitsched.views.server import moves, words
+from osc_traitsched.views.terminal import Line, Tone, section
 
 _SAME_HOST = (
     "where it runs, has room for its old and new size together: set "
@@ -62,15 +54,14 @@ def lines(
         yield from section("Not checked:", unseen)
         known = words.known(found.parts)
         yield from section("Reconstructed request:", known)
-        hidden = tuple(words.hidden(found.parts, found.minor))
-        if hidden:
-            yield from section("Not recorded by Nova:", hidden)
+        hidden = words.hidden(found.parts, found.minor)
+        yield from section("Not recorded by Nova:", hidden)
         return
     if judgement is not None and not found.refusals:
         yield from _hosts(judgement) if judgement.has_room else rest
         if judgement.has_room and found.explanation and found.explanation.named:
             named = found.explanation.named
-            yield from details.lines(judgement, named, everything=False)
+            yield from prose.of_named(judgement, named, everything=False)
         gaining = {each.name for each in judgement.doubts.options if each.gained}
         if RESIZE_TO_SAME_HOST in gaining:
             yield Line(f"{found.state.host}, {_SAME_HOST}")
@@ -88,58 +79,10 @@ def _hosts(judgement: Judgement) -> Iterator[Line]:
         key=lambda each: (each.uuid in unsure, order.get(each.uuid, 0), each.name),
     )
     names = [
-        f"{each.name}{' (perhaps)' if each.uuid in unsure else ''}"
-        for each in hosts[:_MOST_HOSTS]
+        f"{each.name}{' (perhaps)' if each.uuid in unsure else ''}" for each in hosts
     ]
-    rest = len(hosts) - len(names)
-    more = f" and {rest} more" if rest else ""
-    yield Line(f"Best first: {', '.join(names)}{more}")
+    yield Line(f"Best first: {listed(names, most=_MOST_HOSTS)}")
     yield from map(Line, headline.reasons(judgement, False))
     for each in list(headline.lines(judgement))[1:]:
         if each.tone is Tone.DOUBT:
             yield each
-
-
-def document(found: Destinations, options: Sequence[Option] = ()) -> dict[str, Any]:
-    """All of it as plain lists, mappings, numbers and text.
-
-    :param options: the global options of printed commands
-    """
-    reasons = moves.reasons(found)
-    explanation = found.explanation
-    shown = (explanation.named or explanation.judgement.hosts) if explanation else ()
-    whole = schema.DestinationsDocument(
-        schema=1,
-        summary=moves.summary(found),
-        verdict="refused" if found.refusals else _verdict(found),
-        server=of_server(found.state),
-        compute_api=f"2.{found.minor}",
-        move=schema.ServerMove(found.kind, found.because),
-        refusals=[
-            schema.RefusedMove(each.reason, each.by, each.exception, each.text)
-            for each in found.refusals
-        ],
-        ignored_host=found.ignored or None,
-        hosts=[
-            schema.Destination(host, can, reasons[host]) for host, can in found.hosts
-        ],
-        destinations=[host for host, can in found.hosts if can is Answer.YES],
-        uncertain_destinations=[host for host, can in found.hosts if can.is_open],
-        found_out_later=[
-            schema.FoundOutLater(what, text) for what, text in moves.UNSEEN[found.kind]
-        ],
-        request=map(request_part, found.parts),
-        explanation=explained(explanation, shown, options) if explanation else None,
-    )
-    return dict(plain(whole))
-
-
-def _verdict(found: Destinations) -> str:
-    if found.judgement is not None:
-        answer = verdict(found.judgement)
-        is_unsure = found.is_image_gone and answer == "candidates"
-        return "unknown" if is_unsure else answer
-    rebuild = found.rebuild
-    if rebuild is not None and rebuild.refusal is not None:
-        return "refused"
-    return _REBUILT[found.can_be_rebuilt]

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-import datetime
 import textwrap
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from osc_traitsched.core.servers.failed import FailedKind, FailedServer, FailedServers
 from osc_traitsched.core.servers.failure import Stage
-from osc_traitsched.documents import plain
 from osc_traitsched.paste import Option, line, openstack, printable
-from osc_traitsched.text import count
+from osc_traitsched.text import and_more, count
 from osc_traitsched.views.explain import by_flavor, headline
-from osc_traitsched.views.server import schema, words
+from osc_traitsched.views.server import words
 from osc_traitsched.views.terminal import Line, Tone
 
 #: So many causes of four lines fit a screen.
@@ -97,9 +94,9 @@ def lines(found: FailedServers, options: Sequence[Option] = ()) -> Iterator[Line
         shown = openstack("trait-sched server explain", printable(first.name, first.id))
         yield Line(f"   {line(shown, options)}")
     if len(every) > _MOST_CAUSES:
-        yield Line(f"{count(len(every) - _MOST_CAUSES, 'more reason')}: see -f json")
+        yield Line(and_more(len(every) - _MOST_CAUSES, "reason", "-f json"))
     if found.unjudged:
-        yield Line(f"{count(len(found.unjudged), 'server')} not judged: see -f json")
+        yield Line(f"{count(len(found.unjudged), 'server')} not judged (-f json)")
 
 
 def _headline(found: FailedServers, every: Sequence[Cause]) -> Line:
@@ -122,30 +119,4 @@ def _wrapped(text: str) -> list[str]:
     """A text in at most two lines."""
     return textwrap.wrap(
         text, _WIDTH - 3, max_lines=2, placeholder=" ...", break_on_hyphens=False
-    )
-
-
-def document(found: FailedServers) -> dict[str, Any]:
-    """All servers that failed, as plain lists, mappings, numbers and text."""
-    whole = schema.FailedDocument(
-        schema=1,
-        total=found.total,
-        causes=[
-            schema.FailedCause(
-                cause.failed, cause.now, cause.has_room, list(map(_one, cause.servers))
-            )
-            for cause in causes(found)
-        ],
-        unjudged=list(map(_one, found.unjudged)),
-    )
-    return dict(plain(whole))
-
-
-def _one(server: FailedServer) -> schema.OneFailed:
-    when: datetime.datetime | None = server.when
-    return schema.OneFailed(
-        server.id,
-        server.name,
-        server.project or None,
-        None if when is None else when.isoformat(),
     )

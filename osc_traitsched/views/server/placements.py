@@ -18,7 +18,7 @@ from osc_traitsched.core.servers.demand import (
 )
 from osc_traitsched.core.servers.judging import JudgedServer, Placements
 from osc_traitsched.paste import Option, Placeholder, line, openstack
-from osc_traitsched.text import count, listed, ranges
+from osc_traitsched.text import agreed, and_more, count, listed, plural, ranges
 from osc_traitsched.views.columns import Names
 from osc_traitsched.views.explain import depends, filters, words
 from osc_traitsched.views.listing import Table
@@ -50,31 +50,23 @@ def text(objection: Objection, aggregates: Mapping[str, str]) -> str:
 
 
 def _unmet(clause: Clause, aggregates: Mapping[str, str]) -> str:
-    if isinstance(clause, MemberOf):
-        return _place(clause, aggregates)
-    asked = _origins(clause.origins)
+    row = row_of(clause)
     if isinstance(clause, Resource):
-        return f"has no {clause.resource_class}{asked}"
-    if clause.forbidden:
-        return f"has trait {clause.name}{asked}"
-    images = words.image_type(clause)
-    what = f"support for {images}" if images else f"trait {clause.name}"
-    return f"lacks {what}{asked}"
+        # The server has the amount already.
+        what = f"has no {clause.resource_class}"
+    elif isinstance(clause, MemberOf) and row is not None and row.objection:
+        names = sorted(aggregates.get(uuid, uuid) for uuid in clause.aggregates)
+        keys = (one.key for one in clause.origins if one.kind == "aggregate")
+        traits = listed(key.partition(":")[2] for key in keys)
+        what = row.objection.format(names=listed(names), traits=traits)
+    else:
+        what = words.lacked(clause, aggregates)
+    return f"{what}{_origins(clause.origins)}"
 
 
 def _origins(origins: Iterable[Origin]) -> str:
     kinds = dict.fromkeys(o.kind for o in origins if o.kind in ("flavor", "image"))
     return f" ({' and '.join(kinds)})" if kinds else ""
-
-
-def _place(clause: MemberOf, aggregates: Mapping[str, str]) -> str:
-    names = listed(sorted(aggregates.get(each, each) for each in clause.aggregates))
-    row = row_of(clause)
-    if row is None or not row.objection:
-        return f"is {'in' if clause.forbidden else 'outside'} aggregate {names}"
-    keys = (each.key for each in clause.origins if each.kind == "aggregate")
-    traits = listed(key.partition(":")[2] for key in keys)
-    return row.objection.format(names=names, traits=traits)
 
 
 # Where servers are, as rows for programs and as one screen for a person.
@@ -113,7 +105,7 @@ def grouped(found: Placements) -> Table:
     groups = _groups(found.misplaced, found)
     return _GROUPED, [
         (
-            _some([each.server.name for each in servers]),
+            listed((each.server.name for each in servers), most=_MOST_NAMES),
             "\n".join(said),
             ranges(dict.fromkeys(each.server.host for each in servers)),
             _destinations(servers),
@@ -128,17 +120,15 @@ def headline(found: Placements) -> str:
     known = " known" if found.silent_hosts else ""
     if not total:
         return f"No{known} server is on these hosts."
-    unjudged = f"; {unknown:,} can't be judged" if unknown else ""
+    unjudged = f"; {unknown} can't be judged" if unknown else ""
     if number or unknown:
         still, many = ("no longer", number) if number else ("still", found.fine)
         on = "is on a host" if many == 1 else "are on hosts"
-        of = f"{many:,} of {total:,}{known} server{'s' * (total != 1)}"
+        of = f"{many} of {total}{known} {plural('server', total)}"
         return f"{of} {on} the scheduler would {still} choose{unjudged}."
     if total == 1:
         return f"The only{known} server is on a host the scheduler would still choose."
-    return (
-        f"All {total:,}{known} servers are on hosts the scheduler would still choose."
-    )
+    return f"All {total}{known} servers are on hosts the scheduler would still choose."
 
 
 def below(found: Placements, options: Sequence[Option] = ()) -> Iterator[str]:
@@ -149,23 +139,18 @@ def below(found: Placements, options: Sequence[Option] = ()) -> Iterator[str]:
     yield from depends.assumed(found.settings)
     left = _groups(found.misplaced, found)[_MOST_REASONS:]
     if left:
-        more = sum(len(servers) for _, servers in left)
-        yield f"{count(len(left), 'more reason')} of {_servers(more)}: see -f json"
+        yield and_more(len(left), "reason", "-f json")
     if any(each.destination is not Answer.NO for each in found.misplaced):
         asked = openstack("trait-sched server destinations", Placeholder("SERVER"))
         yield f"Where one could go: {line(asked, options)}"
     for said, servers in _groups(found.unknown, found)[:_MOST_REASONS]:
-        yield f"Can't judge {_servers(len(servers))}: {'; '.join(said)}"
+        yield f"Can't judge {count(len(servers), 'server')}: {'; '.join(said)}"
     if found.silent_hosts:
         hosts = ranges(found.silent_hosts, "host")
         yield f"Not read: the servers of {hosts}; the cell does not answer."
     if found.homeless:
-        be = "server is" if found.homeless == 1 else "servers are"
-        yield f"{found.homeless:,} more {be} on no host."
-
-
-def _servers(number: int) -> str:
-    return f"{number:,} server{'s' * (number != 1)}"
+        be = agreed("is", found.homeless)
+        yield f"{count(found.homeless, 'more server')} {be} on no host."
 
 
 def _groups(
@@ -183,17 +168,11 @@ def _said(placed: JudgedServer, found: Placements) -> tuple[str, ...]:
     return tuple(dict.fromkeys(said))
 
 
-def _some(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:_MOST_NAMES])
-    rest = len(names) - _MOST_NAMES
-    return f"{shown} and {rest:,} more" if rest > 0 else shown
-
-
 def _destinations(servers: Iterable[JudgedServer]) -> str:
     numbers = collections.Counter(each.destination for each in servers)
     if len(numbers) == 1:
         (only,) = numbers
         return only.value if only else ""
     return ", ".join(
-        f"{each.value}: {numbers[each]:,}" for each in Answer if numbers[each]
+        f"{each.value}: {numbers[each]}" for each in Answer if numbers[each]
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.explain.judgement import Judgement
@@ -14,7 +14,7 @@ from osc_traitsched.text import count, listed, ranges
 from osc_traitsched.views.explain import headline, prose
 from osc_traitsched.views.explain import words as explain_words
 from osc_traitsched.views.server import words
-from osc_traitsched.views.terminal import Line, Tone
+from osc_traitsched.views.terminal import Line, Tone, section
 
 # Why a server failed, in lines: Nova's words, what they leave open, what changed.
 
@@ -168,7 +168,7 @@ def lines(
         hidden = words.hidden(answer.parts, answer.minor, answer.kind is not None)
         yield from section("Not recorded by Nova:", hidden)
         if judgement is not None:
-            yield from section("That request now:", ())
+            yield from (Line(""), Line("That request now:", Tone.TITLE))
             yield from explained
         return
     for part in answer.parts:
@@ -236,10 +236,3 @@ def _essentials(answer: ServerAnswer, options: Sequence[Option]) -> Iterator[str
     freed = answer.freed
     if not freed.is_empty or (answer.is_unexplained and (freed.is_cut or freed.unread)):
         yield _changed(freed)
-
-
-def section(title: str, found: Iterable[str]) -> Iterator[Line]:
-    """A title and the lines under it."""
-    yield Line("")
-    yield Line(title, Tone.TITLE)
-    yield from (Line(f"  {text}") for text in found)

@@ -40,7 +40,7 @@ def compared(own, now, specs=None, nodes=FREE):
     now = dataclasses.replace(settings(question, now), without_set=own)
     question = dataclasses.replace(question, assumptions=now)
     found = explain.explain(recorded_cloud, question, want_fixes=False)
-    whole = document.document(found, found.judgement.hosts)
+    whole = document.document(found)
     closed("explain").validate(whole)
     said = comparison.comparison_lines(found.judgement, found.without_set)
     return found, [line.text for line in said][1:], whole

@@ -13,6 +13,7 @@ from osc_traitsched.core.nova.question import MoveKind, ServerSpec
 from osc_traitsched.core.servers.moves import Because
 from osc_traitsched.core.servers.parts import Name
 from osc_traitsched.views.server import destinations as views
+from osc_traitsched.views.server import document as documents
 from tests.schemas import closed
 from tests.unit.app.recorded import CMP01, IMAGE, KNOWN_OFF, ROCKY, TRAITS
 from tests.unit.app.test_server import (
@@ -145,7 +146,7 @@ def test_what_nova_refuses_comes_first_and_hosts_follow():
     ]
     everything = [each.text for each in views.lines(answer, everything=True)]
     assert any("rejects it (ComputeServiceInUse): " in each for each in everything)
-    document = views.document(answer)
+    document = documents.destinations(answer)
     closed("server destinations").validate(document)
     assert document["verdict"] == "refused"
     assert document["destinations"] == ["cmp01"]
@@ -236,7 +237,7 @@ def rebuilt(server, given=NOTHING, **properties):
     has.placement.now_has(f"/resource_providers/{CMP01}/traits", holding)
     asked = Asked(MoveKind.REBUILD, image=OTHER)
     answer = destinations.destinations(has, ID, asked, given, SOURCES)
-    closed("server destinations").validate(views.document(answer))
+    closed("server destinations").validate(documents.destinations(answer))
     return answer, has
 
 
@@ -257,7 +258,7 @@ def test_a_rebuild_is_kept_from_by_traits_that_the_server_does_not_use():
     first, second, *_ = text(answer)
     assert first == "Rebuild of web-3 on cmp01: its host can't take it."
     assert second == "cmp01 lacks what the image requires: CUSTOM_SILVER."
-    document = views.document(answer)
+    document = documents.destinations(answer)
     assert (document["verdict"], document["explanation"]) == ("no host", None)
     assert document["hosts"][0]["reasons"] == [
         "lacks what the image requires: CUSTOM_SILVER"
@@ -266,7 +267,7 @@ def test_a_rebuild_is_kept_from_by_traits_that_the_server_does_not_use():
 
 def test_an_image_that_the_flavor_is_too_small_for_is_refused():
     answer, _ = rebuilt(running("cmp01"), min_ram=99999)
-    document = views.document(answer)
+    document = documents.destinations(answer)
     assert document["verdict"] == "refused"
     assert document["hosts"][0]["reasons"] == [
         "nova-api refuses it (HTTP 400): the flavor has less than the image needs, by "
@@ -285,7 +286,7 @@ def test_a_server_that_is_on_no_host_is_rebuilt_nowhere():
 
 def test_a_host_that_nova_does_not_list_may_take_a_rebuild():
     answer, _ = rebuilt(running("gone"))
-    assert views.document(answer)["verdict"] == "unknown"
+    assert documents.destinations(answer)["verdict"] == "unknown"
     assert text(answer)[0] == (
         "Rebuild of web-3 on gone: can't tell if its host can take it."
     )
@@ -333,9 +334,9 @@ def test_what_a_deleted_image_requires_is_not_known():
         "Live migration of web-3 from cmp02: 1 of 3 hosts can take it unless its "
         "deleted image requires a trait."
     )
-    document = views.document(answer)
+    document = documents.destinations(answer)
     assert (document["verdict"], document["destinations"]) == ("unknown", [])
     assert document["uncertain_destinations"] == ["cmp01"]
     given = ServerSpec(image_properties={"disk_format": "qcow2"})
     answer = destinations.destinations(has, ID, Asked(), given, SOURCES)
-    assert views.document(answer)["destinations"] == ["cmp01"]
+    assert documents.destinations(answer)["destinations"] == ["cmp01"]

@@ -109,7 +109,7 @@ def test_a_scheduler_that_does_not_start_is_the_explanation():
     explanation = explain.explain(recorded_cloud, gone)
     found = explanation.judgement
     assert found.refusal.reason == "weigher-not-in-release"
-    assert document.document(explanation, found.hosts)["verdict"] == "refused"
+    assert document.document(explanation)["verdict"] == "refused"
     with pytest.raises(Refusal):
         candidates.candidates(recorded_cloud, gone)
 
@@ -123,7 +123,7 @@ def test_a_host_that_a_filter_keeps_out_is_explained_with_what_helps():
     assert [host.name for host in found.candidates] == ["cmp01"]
     (rejection,) = {found.rejections[CMP02]}
     assert [each.name for each in rejection.failing] == [SPECS]
-    whole = document.document(explanation, found.hosts)
+    whole = document.document(explanation)
     joined = [each for each in whole["fixes"] if each["target"] == "hosts"]
     assert not any(each["commands"] for each in joined)
     assert [(each["text"], each["gained_hosts"]) for each in joined] == [
@@ -203,13 +203,12 @@ def test_a_change_of_the_request_that_a_filter_decides_about_is_no_certain_help(
     recorded_cloud = cloud()
     question = gold(recorded_cloud, OWN)
     explanation = explain.explain(recorded_cloud, question, want_fixes=True)
-    found = explanation.judgement
     of_request = [each for each in explanation.fixes if hasattr(each, "lost")]
     assert {each.deciding for each in of_request} == {(OWN,)}
     assert {host for each in of_request for host in each.hosts} == {CMP03}
     assert all(each.lost == () for each in of_request)
     golden("explain/fixes-that-filters-decide", words(explanation, everything=True))
-    whole = document.document(explanation, found.hosts)
+    whole = document.document(explanation)
     assert {tuple(each["deciding_filters"]) for each in whole["fixes"]} == {(OWN,)}
 
 
@@ -288,7 +287,7 @@ def test_host_filters_run_on_the_host_that_is_asked_for_beside_the_zone(golden, 
     assert [*found.filtering.judgment.answers[COMPUTE]] == [CMP02]
     assert (names(listed.hosts), names(listed.kept_out)) == ([], ["cmp02"])
     golden(f"explain/{option}", words(explanation))
-    whole = document.document(explanation, found.hosts)
+    whole = document.document(explanation)
     assert closed("explain").is_valid(whole)
     key = "host" if option == "on_host" else "hypervisor_hostname"
     assert whole["request"][key] == "cmp02"
@@ -327,12 +326,10 @@ def test_a_filter_that_is_only_assumed_to_be_off_is_in_the_document():
     explanation = explain.explain(
         two, request.question(two, asked, SettingsSources(options=KNOWN_OFF))
     )
-    found = explanation.judgement
-    off = document.document(explanation, found.hosts)["filters_assumed_off"]
+    off = document.document(explanation)["filters_assumed_off"]
     assert {"filter": SPECS, "hosts": ["cmp01", "cmp02"]} in off
     explanation = explain.explain(two, ask(two, COMPUTE, specs=specs))
-    given = explanation.judgement
-    assert document.document(explanation, given.hosts)["filters_assumed_off"] == []
+    assert document.document(explanation)["filters_assumed_off"] == []
 
 
 def test_no_host_is_sure_where_novas_limit_may_leave_only_hosts_that_a_filter_rejects(
@@ -347,7 +344,7 @@ def test_no_host_is_sure_where_novas_limit_may_leave_only_hosts_that_a_filter_re
     explanation = explain.explain(down, question)
     found = explanation.judgement
     assert exit_code(found) == 8
-    whole = document.document(explanation, found.hosts)
+    whole = document.document(explanation)
     assert closed("explain").is_valid(whole)
     assert whole["uncertain_candidates"] == whole["candidates"] == ["cmp01"]
     assert explanation.fixes == ()

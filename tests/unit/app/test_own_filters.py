@@ -226,7 +226,7 @@ def test_a_no_of_ones_own_filter_keeps_a_host_out_with_its_own_reason(two, nova)
     found = explanation.judgement
     assert [host.name for host in found.candidates] == ["cmp02"]
     assert "cmp01 is kept out by Mine (not this one)" in text(explanation)
-    whole = document.document(explanation, found.hosts)
+    whole = document.document(explanation)
     (row,) = [each for each in whole["filters"] if each["own"]]
     counts = {"yes": 2, "no": 1, "unknown": 0, "exception": 0}
     assert row == {"filter": "Mine", "own": True, **counts}
@@ -291,7 +291,7 @@ def test_a_weigher_of_ones_own_decides_or_ends_the_request(two, nova):
     line = "Mine: it reads metrics, and is taken to weigh all hosts alike"
     assert line in text(explanation)
     assumed = {"weigher": "Mine", "missing": "metrics", "hosts": [], "text": line}
-    assert assumed in document.document(explanation, found.hosts)["weight_assumptions"]
+    assert assumed in document.document(explanation)["weight_assumptions"]
 
 
 def test_where_nova_scheduler_does_not_start_nothing_runs_and_that_is_the_answer(two):
@@ -322,7 +322,7 @@ def test_where_nova_says_otherwise_that_is_said_and_nova_believed(two, nova):
         "Of cmp01 the ComputeFilter of Nova 33.1.0 says 'fails', and the one here "
         "'passes'. Nova is believed."
     ) in text(explanation)
-    whole = document.document(explanation, found.hosts)
+    whole = document.document(explanation)
     assert closed("explain").is_valid(whole)
     assert whole["in_nova"]["differences"] == [
         {"filter": "ComputeFilter", "host": "cmp01", "here": "yes", "nova": "no"}

@@ -219,8 +219,7 @@ def test_the_hosts_that_are_asked_for_are_in_the_explanation(cloud):
 
 def test_what_would_help_is_told_with_its_caution_and_the_safest_first(cloud, golden):
     explanation = explain.explain(cloud, ask(cloud), want_fixes=True)
-    found = explanation.judgement
-    helping = document.document(explanation, found.hosts)["fixes"]
+    helping = document.document(explanation)["fixes"]
     assert [(each["text"], each["caution"]) for each in helping] == [
         ("add CUSTOM_GOLD to cmp02", "if the host really has it"),
         ("a flavor with 512 MB", None),
@@ -351,7 +350,7 @@ def test_hosts_that_changed_meanwhile_are_a_warning_unless_the_verdict_hangs_on_
     explanation = explain.explain(cloud, ask(cloud), want_fixes=False)
     found = explanation.judgement
     assert exit_code(found) == code
-    whole = document.document(explanation, found.hosts)
+    whole = document.document(explanation)
     assert whole["verdict"] == verdict
     assert sorted(itertools.chain(*whole["disagreement"].values())) == named
     golden(f"explain/{state}", text(explanation))
@@ -366,7 +365,7 @@ def test_hosts_that_placement_gives_only_when_asked_for_them_alone_are_candidate
     explanation = explain.explain(cloud, ask(cloud), want_fixes=False)
     found = explanation.judgement
     assert exit_code(found) == 0
-    whole = document.document(explanation, found.hosts)
+    whole = document.document(explanation)
     assert whole["candidates"] == ["cmp01", "cmp03"]
     assert whole["cut_off_candidates"] == ["cmp03"]
     assert not any(whole["disagreement"].values())
@@ -409,8 +408,7 @@ def test_a_host_that_comes_between_two_reads_is_a_candidate_that_nothing_cut_off
 
     monkeypatch.setattr(placement, "get", answer)
     explanation = explain.explain(cloud, ask(cloud), want_fixes=False)
-    found = explanation.judgement
-    whole = document.document(explanation, found.hosts)
+    whole = document.document(explanation)
     assert whole["candidates"] == ["cmp01", "cmp03"]
     assert whole["cut_off_candidates"] == []
     assert not any(whole["disagreement"].values())
@@ -423,7 +421,7 @@ def test_another_release_that_would_not_refuse_is_said_beside_the_verdict(golden
     question = dataclasses.replace(ask(cloud).with_flavor(specs), assumptions=assumed)
     explanation = explain.explain(cloud, question)
     golden("explain/other-release", text(explanation))
-    (other,) = document.document(explanation, ())["release"]["others"]
+    (other,) = document.document(explanation)["release"]["others"]
     assert (other["name"], other["impact"]["refused"]) == ("victoria", False)
 
 
@@ -479,7 +477,7 @@ def test_a_zone_with_too_many_colons_is_explained_as_refused(cloud, golden):
     explanation = explain.explain(cloud, question)
     found = explanation.judgement
     assert found.refusal.exception == "InvalidInput"
-    assert document.document(explanation, found.hosts)["verdict"] == "refused"
+    assert document.document(explanation)["verdict"] == "refused"
     golden("explain/zone-with-colons", text(explanation))
 
 
@@ -516,7 +514,7 @@ def test_a_root_that_placement_gives_and_nova_does_not_list_is_said(golden):
     found = explanation.judgement
     assert [each.name for each in found.unjudged_roots] == ["cmp01"]
     assert (found.candidates, found.agrees, exit_code(found)) == ((), False, 4)
-    whole = document.document(explanation, found.hosts)
+    whole = document.document(explanation)
     assert whole["disagreement"]["unjudged_roots"] == ["cmp01"]
     golden("explain/roots-that-nova-does-not-list", text(explanation))
 

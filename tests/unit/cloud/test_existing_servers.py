@@ -11,7 +11,7 @@ from osc_traitsched.core.errors import (
     Forbidden,
     NoServer,
 )
-from osc_traitsched.core.servers.failure import moment, read_state
+from osc_traitsched.core.servers.state import moment, read_state
 from tests.unit.app.recorded import OTHER, OWN, RecordedCloud
 
 ID, OTHER_ID = (f"5e000000-0000-4000-8000-00000000000{n}" for n in "12")

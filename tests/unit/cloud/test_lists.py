@@ -2,7 +2,7 @@
 
 import pytest
 
-from osc_traitsched.cloud import lookup
+from osc_traitsched.cloud import rest
 from osc_traitsched.core import errors
 from tests.unit.cloud.services import Answering
 
@@ -22,7 +22,7 @@ def nova(hidden="", page=2, key="things"):
 
 def ids(service, **params):
     return "".join(
-        each["id"] for each in lookup.pages(service, "/t", "things", {}, params)
+        each["id"] for each in rest.pages(service, "/t", "things", {}, params)
     )
 
 

@@ -34,11 +34,11 @@ from osc_traitsched.core.servers.failure import (
     Changes,
     Failure,
     ServerAnswer,
-    ServerState,
     Stage,
     confirmed_by_failure,
 )
 from osc_traitsched.core.servers.moves import of_own_host
+from osc_traitsched.core.servers.state import ServerState
 from osc_traitsched.views.drain import prose as drain
 from osc_traitsched.views.explain import depends, document, words
 from osc_traitsched.views.server import prose
@@ -93,7 +93,7 @@ def test_the_answer_depends_if_another_value_turns_it(name):
     arguments, is_unsure, code = CASES[name]
     answer = found(*arguments)
     assert (answer.depends, exit_code(answer)) == (is_unsure, code)
-    whole = document.document(Explanation(answer), answer.hosts)
+    whole = document.document(Explanation(answer))
     closed("explain").validate(whole)
     assert (whole["depends"], whole["verdict"] == "unknown") == (is_unsure, is_unsure)
 
@@ -158,7 +158,7 @@ def test_a_yes_with_other_numbers_has_one_line():
     assert words.verdict(answer) == "3 of 3 hosts can take it."
     assert [line.text for line in depends.lines(answer)] == [
         "Depends on nova.conf: 2 of 3 hosts if isolation is on; "
-        "2 of 3 hosts if the image type check is on; 1 more option (--long)."
+        "2 of 3 hosts if the image type check is on; and 1 more option (--long)."
     ]
 
 

@@ -70,7 +70,7 @@ def test_a_trait_has_to_be_where_the_amount_is_given():
     servers = [server("s1", "a", specs), server("s2", "b", specs)]
     found = said(cloud(a=node, b=other), servers)
     assert found["s1"] == FINE
-    why = "lacks trait CUSTOM_RED (flavor) together with the rest"
+    why = "lacks trait CUSTOM_RED (group 1) (flavor) together with the rest"
     assert found["s2"] == Said("misplaced", (why,), "yes")
 
 

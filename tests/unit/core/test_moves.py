@@ -16,9 +16,9 @@ from osc_traitsched.core.nova.question import Move, MoveKind, hypervisor, source
 from osc_traitsched.core.nova.server.parts import Network, Parts, Port, Volume
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.releases import RELEASES
-from osc_traitsched.core.servers.failure import ServerState, read_state
 from osc_traitsched.core.servers.moves import Because, due, rebuild
 from osc_traitsched.core.servers.refusals import Planned, refusals
+from osc_traitsched.core.servers.state import ServerState, read_state
 from tests.property.building import identity
 from tests.unit.core.asking import asking
 from tests.unit.core.filter.asked import REPORT

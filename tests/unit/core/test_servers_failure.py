@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.core.servers.failure import (
-    Stage,
+from osc_traitsched.core.servers.failure import Stage, failure
+from osc_traitsched.core.servers.state import (
     failed_action,
-    failure,
     moment,
     read_action,
     read_state,

@@ -6,8 +6,8 @@ import pytest
 
 from osc_traitsched.core.nova.question import ServerSpec
 from osc_traitsched.core.servers import failure, parts
-from osc_traitsched.core.servers.failure import moment
 from osc_traitsched.core.servers.parts import Name, Source
+from osc_traitsched.core.servers.state import moment
 
 NOW = {
     "id": "i1",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import subprocess
 
 import pytest
@@ -20,9 +19,8 @@ from osc_traitsched.core.servers.drain import (
     Stuck,
     StuckReason,
 )
-from osc_traitsched.core.servers.failure import ServerState
 from osc_traitsched.core.servers.parts import Name, Part, Source
-from osc_traitsched.core.servers.refusals import MoveRefusal
+from osc_traitsched.core.servers.state import MoveRefusal, ServerState
 from osc_traitsched.paste import Option
 from osc_traitsched.views.drain import document, prose, script
 from tests.schemas import closed
@@ -172,11 +170,6 @@ def test_a_host_that_is_down_must_be_fenced_first():
 @pytest.mark.parametrize("state", ["down", "some-stuck", "not-known-of-servers"])
 def test_everything_that_is_known_is_shown_on_demand(golden, state):
     golden(f"drain/long/{state}", text(STATES[state], OPTIONS, everything=True))
-
-
-def test_a_program_gets_the_commands_of_each_server(golden):
-    found = document.document(STATES["some-stuck"], OPTIONS)
-    golden("drain/document", json.dumps(found, indent=1))
 
 
 @pytest.mark.parametrize("state", ["one-moves-disabled", "one-stuck"])

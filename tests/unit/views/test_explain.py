@@ -324,7 +324,7 @@ def test_what_somebody_has_to_decide_is_a_sentence_without_a_command(change, sai
     shown = text(found)
     assert shown[2:4] == ["Only by undoing somebody's decision:", f"  {said}"]
     assert "openstack" not in "".join(shown)
-    (listed,) = document.document(found, found.judgement.hosts)["fixes"]
+    (listed,) = document.document(found)["fixes"]
     assert listed["commands"] == []
 
 
@@ -334,7 +334,7 @@ def test_a_fix_for_several_servers_says_how_many_it_adds():
     enabled = decision(HostAction.ENABLE_SERVICE, "x", room=less.room)
     assert text(helping(less, zone, enabled, count=20))[2:] == [
         "No single fix makes room for 20. Nearest:",
-        "  remove X from a (if the host does not have it): would add 5 (5 of 20)",
+        "  remove X from a (if the host lacks it): would add 5 (5 of 20)",
         "    openstack trait-sched remove X --host a",
         "  ask for availability zone a: would add 3 to 6 (3 to 6 of 20)",
         "  a is disabled: x; it would add 5 (5 of 20)",
@@ -342,7 +342,7 @@ def test_a_fix_for_several_servers_says_how_many_it_adds():
     ]
     assert text(helping(less, zone, enabled, count=2))[2:4] == [
         "Fixes that would work, safest first:",
-        "  remove X from a (if the host does not have it): would make room for 5",
+        "  remove X from a (if the host lacks it): would make room for 5",
     ]
 
 
@@ -442,7 +442,7 @@ def test_a_program_gets_where_the_settings_are_from(place):
     settings = dataclasses.replace(SchedulerSettings(), place=place)
     question = Question({**flavor, "extra_specs": {}}, None, (), settings)
     found = Judgement(question)
-    assert document.document(Explanation(found), ())["settings_from"] == place
+    assert document.document(Explanation(found))["settings_from"] == place
     shown = text(found, everything=True)
     assert place is None or f"  settings: {place}" in shown
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from osc_traitsched.core.errors import CloudBroke, Forbidden
 from osc_traitsched.core.servers.failed import FailedKind, FailedServer, FailedServers
-from osc_traitsched.views.server import failed
+from osc_traitsched.views.server import document, failed
 from osc_traitsched.views.terminal import Tone
 
 WEB = (FailedServer("1", "web"),)
@@ -35,5 +35,5 @@ def test_no_server_failed_of_those_that_are_listed():
 
 
 def test_programs_get_no_answer_where_there_is_none():
-    (cause,) = failed.document(FailedServers((DENIED,)))["causes"]
+    (cause,) = document.all_failed(FailedServers((DENIED,)))["causes"]
     assert cause["has_room"] is None

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from osc_traitsched.core.answer import Answer
-from osc_traitsched.core.nova.clause import Origin, RootTrait
+from osc_traitsched.core.nova.clause import MemberOf, Origin, RootTrait
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.servers.demand import NotKnown, Unmet
 from osc_traitsched.core.servers.fleet import Resident
@@ -74,3 +76,25 @@ def test_programs_get_a_row_for_each_server_and_those_not_known_on_demand():
     _, rows = views.rows(of, with_unknown=True)
     assert [row[4] for row in rows] == ["misplaced", "unknown"]
     assert rows[1][-1] == ""
+
+
+@pytest.mark.parametrize(
+    ("prefilter", "forbidden", "reason"),
+    [
+        ("isolate_aggregates", True, "is in aggregate gold, isolated for CUSTOM_RED"),
+        (
+            "map_az_to_placement_aggregate",
+            False,
+            "is outside the availability zone of aggregate gold",
+        ),
+        ("require_tenant_aggregate", False, "is outside the project's aggregate gold"),
+        ("", False, "is outside aggregate gold"),
+    ],
+)
+def test_an_aggregate_has_the_words_of_what_nova_uses_it_for(
+    prefilter, forbidden, reason
+):
+    trait = Origin("aggregate", "trait:CUSTOM_RED", "gold")
+    origins = (Origin("prefilter", prefilter), trait)
+    clause = MemberOf(frozenset({"a1"}), forbidden, origins)
+    assert views.text(Unmet(clause), {"a1": "gold"}) == reason

@@ -7,16 +7,9 @@ import datetime
 import pytest
 
 from osc_traitsched.core.errors import Forbidden
-from osc_traitsched.core.servers.failure import (
-    Changes,
-    Event,
-    Failure,
-    Migration,
-    ServerAnswer,
-    ServerState,
-    Stage,
-)
+from osc_traitsched.core.servers.failure import Changes, Failure, ServerAnswer, Stage
 from osc_traitsched.core.servers.parts import Name, Part, Source
+from osc_traitsched.core.servers.state import Event, Migration, ServerState
 from osc_traitsched.views.server import document, prose, words
 from tests.golden import screens
 from tests.schemas import closed

@@ -105,3 +105,33 @@ def test_a_quote_in_a_name_does_not_end_it():
     assert text.quoted("it's") == '"it\'s"'
     assert text.quoted('the "best"') == "'the \"best\"'"
     assert text.quoted("'\"") == r"""'\'"'"""
+
+
+@pytest.mark.parametrize(
+    ("of_one", "of_two"),
+    [
+        ("lacks trait X", "lack trait X"),
+        ("is disabled", "are disabled"),
+        ("has trait X", "have trait X"),
+        ("does not support X", "do not support X"),
+        ("passes X", "pass X"),
+        ("already runs a member", "already run a member"),
+    ],
+)
+def test_the_verb_of_a_clause_agrees_with_a_number(of_one, of_two):
+    assert text.agreed(of_one, 1) == of_one
+    assert text.agreed(of_one, 2) == of_two
+
+
+@pytest.mark.parametrize(
+    ("noun", "counted"),
+    [
+        ("host", "2 hosts"),
+        ("fix", "2 fixes"),
+        ("resource class", "2 resource classes"),
+        ("servers", "2 servers"),
+    ],
+)
+def test_things_are_counted_in_the_plural(noun, counted):
+    assert text.count(2, noun) == counted
+    assert text.count(1, noun) == f"1 {noun}"

@@ -99,7 +99,7 @@ def in_turn(answers: Iterable[Answer]) -> Answer:
 # In the words are ``key``, ``wanted`` and ``found``.
 
 
-#: The words by reason; {be}, {have}, {do}, {run}, {lack} are verbs, for any number.
+#: The words by reason, of one host; ``agreed`` makes them those of several.
 SAID: dict[str, str] = {}
 
 
@@ -109,57 +109,53 @@ def _reason(reason: str, words: str) -> str:
 
 
 #: The service is disabled; found: the reason that was given, if any.
-SERVICE_DISABLED = _reason("service-disabled", "{be} disabled")
-SERVICE_DOWN = _reason("service-down", "{have} nova-compute down")
-NO_METADATA = _reason("no-metadata", "{be} in no aggregate with {key} (need {wanted})")
+SERVICE_DISABLED = _reason("service-disabled", "is disabled")
+SERVICE_DOWN = _reason("service-down", "has nova-compute down")
+NO_METADATA = _reason("no-metadata", "is in no aggregate with {key} (need {wanted})")
 METADATA_DIFFERS = _reason(
-    "metadata-differs", "{be} in aggregates with {key}={found}, not {wanted}"
+    "metadata-differs", "is in aggregates with {key}={found}, not {wanted}"
 )
 IMAGE_DIFFERS = _reason(
-    "image-differs", "{be} for images with {key}={found}, not {wanted}"
+    "image-differs", "is for images with {key}={found}, not {wanted}"
 )
-OTHER_PROJECTS = _reason("other-projects", "{be} reserved for other projects by {key}")
-OTHER_FLAVORS = _reason("other-flavors", "{be} reserved for flavors {found} by {key}")
-OTHER_ZONE = _reason("other-zone", "{be} in zone {found}, not {wanted}")
-NO_CAPABILITY = _reason("no-capability", "{lack} capability {key} (need {wanted})")
-CAPABILITY_DIFFERS = _reason("capability-differs", "{have} {key}={found}, not {wanted}")
-UNSUPPORTED_IMAGE = _reason("unsupported-image", "{do} not support {key}={wanted}")
+OTHER_PROJECTS = _reason("other-projects", "is reserved for other projects by {key}")
+OTHER_FLAVORS = _reason("other-flavors", "is reserved for flavors {found} by {key}")
+OTHER_ZONE = _reason("other-zone", "is in zone {found}, not {wanted}")
+NO_CAPABILITY = _reason("no-capability", "lacks capability {key} (need {wanted})")
+CAPABILITY_DIFFERS = _reason("capability-differs", "has {key}={found}, not {wanted}")
+UNSUPPORTED_IMAGE = _reason("unsupported-image", "does not support {key}={wanted}")
 HYPERVISOR_VERSION = _reason(
-    "hypervisor-version", "{have} hypervisor version {found}, not {wanted}"
+    "hypervisor-version", "has hypervisor version {found}, not {wanted}"
 )
-ISOLATED_HOST = _reason("isolated-host", "{be} reserved for isolated images by {key}")
+ISOLATED_HOST = _reason("isolated-host", "is reserved for isolated images by {key}")
 ISOLATED_IMAGE = _reason(
-    "isolated-image", "{be} not reserved for isolated images by {key}"
+    "isolated-image", "is not reserved for isolated images by {key}"
 )
 GROUP_ELSEWHERE = _reason(
-    "group-elsewhere", "{run} no member of group {group}, which is on {found}"
+    "group-elsewhere", "runs no member of group {group}, which is on {found}"
 )
 GROUP_HERE = _reason(
-    "group-here", "already {run} a member of group {group} (max {wanted})"
+    "group-here", "already runs a member of group {group} (max {wanted})"
 )
-NOT_WITH_SERVERS = _reason("not-with-servers", "{run} no server of hint {key}")
-WITH_SERVERS = _reason("with-servers", "{run} a server of hint {key}")
-OUTSIDE_NETWORK = _reason("outside-network", "{be} outside {wanted}: {found}")
-QUERY_IS_FALSE = _reason("query-is-false", "{do} not match hint {key}")
-AT_LIMIT = _reason("at-limit", "{be} at the limit: {found} of {wanted} ({key})")
+NOT_WITH_SERVERS = _reason("not-with-servers", "runs no server of hint {key}")
+WITH_SERVERS = _reason("with-servers", "runs a server of hint {key}")
+OUTSIDE_NETWORK = _reason("outside-network", "is outside {wanted}: {found}")
+QUERY_IS_FALSE = _reason("query-is-false", "does not match hint {key}")
+AT_LIMIT = _reason("at-limit", "is at the limit: {found} of {wanted} ({key})")
 LARGER_THAN_HOST = _reason(
-    "larger-than-host", "{have} only {found} {key} in all (need {wanted})"
+    "larger-than-host", "has only {found} {key} in all (need {wanted})"
 )
-TOO_LITTLE_FREE = _reason(
-    "too-little-free", "{have} {found} {key} free (need {wanted})"
-)
+TOO_LITTLE_FREE = _reason("too-little-free", "has {found} {key} free (need {wanted})")
 NO_NUMA_TOPOLOGY = _reason(
-    "no-numa-topology", "{have} no NUMA nodes ({found}; {key} needs some)"
+    "no-numa-topology", "has no NUMA nodes ({found}; {key} needs some)"
 )
 TOO_FEW_NUMA_NODES = _reason(
-    "too-few-numa-nodes", "{have} only {found} NUMA nodes ({key} needs {wanted})"
+    "too-few-numa-nodes", "has only {found} NUMA nodes ({key} needs {wanted})"
 )
-SERVER_IS_HERE = _reason("server-is-here", "{be} where the server already runs")
-HYPERVISOR_TYPE = _reason(
-    "hypervisor-type", "{have} the hypervisor {found}, not {wanted}"
-)
+SERVER_IS_HERE = _reason("server-is-here", "is where the server already runs")
+HYPERVISOR_TYPE = _reason("hypervisor-type", "has the hypervisor {found}, not {wanted}")
 HYPERVISOR_OLDER = _reason(
-    "hypervisor-older", "{have} hypervisor version {found}, older than {wanted}"
+    "hypervisor-older", "has hypervisor version {found}, older than {wanted}"
 )
 #: A filter of one's own, or one that was run in Nova; found: what it logged.
 OWN = "own-filter"
