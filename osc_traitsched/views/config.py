@@ -91,11 +91,11 @@ def lines(assumptions: SchedulerSettings, is_all: bool = False) -> Iterator[str]
             yield from _wrapped(text, setting.source)
     for name, source in assumptions.ignored:
         yield from _filled(f"{source}: {option(name)} is not in this release")
-    for line in assumptions.no_effect:
-        state = "is seen, not read" if line.is_unread else "has no effect"
-        reason = f" ({line.reason})" if line.reason else ""
-        what = f"{option(line.name)} {state}{reason}; {line.fix}"
-        yield from _filled(f"{line.source}: {what}")
+    for useless in assumptions.no_effect:
+        state = "is seen, not read" if useless.is_unread else "has no effect"
+        reason = f" ({useless.reason})" if useless.reason else ""
+        what = f"{option(useless.name)} {state}{reason}; {useless.fix}"
+        yield from _filled(f"{useless.source}: {what}")
     if at_default:
         yield f"{count(at_default, 'option')} at their default (--all)"
 

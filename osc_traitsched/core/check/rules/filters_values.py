@@ -335,17 +335,17 @@ def isolated(analysis: Analysis) -> Iterator[Fault]:
     # nova/scheduler/filters/isolated_hosts_filter.py
     if not analysis.filtering.is_on(ISOLATED_HOSTS):
         return
-    for option, judged in (
+    for name, judged in (
         (options.ISOLATED_HOSTS, _host),
         (options.ISOLATED_IMAGES, _image),
     ):
-        setting = analysis.setting(option)
+        setting = analysis.setting(name)
         for value in dict.fromkeys(setting.items):
             stray = judged(analysis, value)
             if stray is not None:
                 what, meant = stray
                 yield WARNING(
-                    option,
+                    name,
                     f"{quoted(value)} isolates nothing ({setting.source}): {what}",
                     f"write {listed(meant)} instead"
                     if meant
