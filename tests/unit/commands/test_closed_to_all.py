@@ -69,17 +69,6 @@ def test_what_nova_makes_of_a_flavor_lets_it_in(said, cloud, trait, flavor):
     assert "no listed flavor" not in said(text, *newest)
 
 
-def test_what_nova_makes_of_a_flavor_lets_it_into_what_isolate_isolates(
-    trait_sched, cloud
-):
-    cloud.known.add(TPM_2)
-    isolate = ("isolate", "gold", TPM_2, "--dry-run", "--force", *ISOLATES)
-    specs(cloud, other={})
-    assert f"no listed flavor requires {TPM_2}" in trait_sched(*isolate).err
-    specs(cloud, other={}, vip=TPM)
-    assert "no listed flavor" not in trait_sched(*isolate).err
-
-
 @pytest.mark.parametrize(("release", "is_told"), [("29", True), ("30", False)])
 def test_what_nova_makes_of_a_flavor_is_of_its_release(said, cloud, release, is_told):
     cloud.known.add("COMPUTE_SECURITY_TPM_CRB")

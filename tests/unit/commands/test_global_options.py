@@ -45,47 +45,32 @@ def made(monkeypatch):
     return make
 
 
-def test_the_options_that_choose_a_cloud_are_repeated(made):
-    every = (*PROD, "--os-interface", "internal", "--os-system-scope", "all")
-    assert made(*every).repeated_options == (
-        Option("--os-cloud", "prod"),
-        Option("--os-interface", "internal"),
-        Option("--os-region-name", "west"),
-        Option("--os-system-scope", "all"),
-    )
-
-
-def test_so_are_those_of_the_login(made):
-    login = ("--os-auth-url", "http://here/v3", "--os-username", "ops")
-    scope = ("--os-project-name", "admin", "--os-project-domain-name", "Default")
-    assert [(o.name, o.value) for o in made(*login, *scope).repeated_options] == [
-        ("--os-auth-url", "http://here/v3"),
-        ("--os-project-domain-name", "Default"),
-        ("--os-project-name", "admin"),
-        ("--os-username", "ops"),
-    ]
-
-
-def test_no_secret_is_repeated(made):
-    command = made(*PROD, "--os-password", "hunter2", "--os-token", "t0ken")
-    assert {each.name for each in command.repeated_options} == {
-        "--os-cloud",
-        "--os-region-name",
-    }
-
-
-@pytest.mark.parametrize(
-    "flag",
-    [
-        *("cacert", "cert", "key", "default-domain", "user-id", "user-domain-name"),
-        *("trust-id", "identity-provider", "protocol", "client-id", "domain-id"),
-        *("access-token-endpoint", "application-credential-id", "endpoint"),
-        *("application-credential-name", "remote-project-id"),
-    ],
+#: Parts of the names of global options, by whether a pasted command repeats them.
+REPEATED = (
+    *("cloud", "interface", "region-name", "system-scope", "auth-url", "username"),
+    *("project-name", "project-domain-name", "cacert", "cert", "key", "user-id"),
+    *("default-domain", "user-domain-name", "trust-id", "identity-provider"),
+    *("protocol", "client-id", "domain-id", "access-token-endpoint", "endpoint"),
+    *("application-credential-id", "application-credential-name"),
+    "remote-project-id",
 )
-def test_every_option_of_a_login_is_repeated(made, flag):
-    found = made(f"--os-{flag}", "some thing").repeated_options
-    assert found == (Option(f"--os-{flag}", "some thing"),)
+SECRET_OR_VERSION = (
+    *("password", "token", "passcode", "code", "client-secret", "access-token"),
+    *("application-credential-secret", "oauth2-client-secret", "idp-otp-key"),
+    "compute-api-version",
+)
+
+
+def test_options_of_the_cloud_and_the_login_are_repeated_and_no_secret_or_version(made):
+    for flag in (*REPEATED, *SECRET_OR_VERSION):
+        value = "internal" if flag == "interface" else "2"
+        option = Option(f"--os-{flag}", value)
+        expected = (option,) if flag in REPEATED else ()
+        assert made(option.name, value).repeated_options == expected
+    assert made(*PROD, "--os-token", "t0ken").repeated_options == (
+        Option("--os-cloud", "prod"),
+        Option("--os-region-name", "west"),
+    )
 
 
 def test_an_option_without_a_value_is_repeated(made):
@@ -94,18 +79,6 @@ def test_an_option_without_a_value_is_repeated(made):
     assert line(show, command.repeated_options) == (
         "openstack --insecure --os-cloud prod --os-region-name west trait-sched list"
     )
-
-
-@pytest.mark.parametrize(
-    "option",
-    [
-        *("password", "token", "passcode", "code", "client-secret", "access-token"),
-        *("application-credential-secret", "oauth2-client-secret", "idp-otp-key"),
-        "compute-api-version",
-    ],
-)
-def test_a_secret_and_a_version_are_never_repeated(made, option):
-    assert made(f"--os-{option}", "2").repeated_options == ()
 
 
 def test_no_address_with_a_password_in_it_is_repeated(made):

@@ -46,22 +46,6 @@ def private(cloud, *projects):
     cloud.compute_get = get
 
 
-@pytest.mark.parametrize("keys", [("p1", "p2"), ("p2", "p1")])
-def test_a_private_flavor_keeps_a_host_for_whichever_project_may_use_it(cloud, keys):
-    named = {f"filter_tenant_id{n}": project for n, project in enumerate(keys)}
-    aggregate(cloud, BOTH, **named)
-    private(cloud, "p2")
-    found = isolate(*PROJECTS)
-    assert found.code == 5
-    assert stranded(found) == "flavor 'golden' for project 'p2'"
-
-
-def test_a_private_flavor_that_none_of_the_projects_may_use_is_not_in_the_way(cloud):
-    aggregate(cloud, BOTH, filter_tenant_id1="p1", filter_tenant_id2="p2")
-    private(cloud, "p3")
-    assert isolate(*PROJECTS).code == 0
-
-
 def test_a_private_flavor_keeps_a_host_in_a_zone_that_is_also_a_projects(cloud):
     aggregate(cloud, BOTH, filter_tenant_id="p1", availability_zone="az1")
     private(cloud, "p9")
@@ -124,31 +108,6 @@ def full(cloud, **totals):
     cloud.flavors["golden-id"]["vcpus"] = 4
 
 
-@pytest.mark.parametrize(
-    ("totals", "code"),
-    [
-        # The hosts that would be left are read first.
-        ({}, 0),
-        ({"cmp00": 2, "cmp01": 2}, 0),
-        ({"cmp02": 2}, 5),
-        ({"cmp02": 2, "cmp03": 2}, 5),
-    ],
-)
-def test_a_full_host_that_was_not_read_is_not_relied_on(
-    cloud, monkeypatch, totals, code
-):
-    monkeypatch.setattr(allocation_candidates, "MOST_READ_ONE_BY_ONE", 1)
-    cloud.flavors = {"golden-id": cloud.flavors["golden-id"]}
-    full(cloud, **totals)
-    found = isolate()
-    assert found.code == code
-    forced = isolate("--force")
-    assert forced.code == 0
-    if code:
-        assert stranded(found) == stranded(forced)
-        assert stranded(found).startswith("flavor 'golden'")
-
-
 def test_removing_relies_on_no_host_that_was_not_read_either(cloud, monkeypatch):
     monkeypatch.setattr(allocation_candidates, "MOST_READ_ONE_BY_ONE", 1)
     cloud.gives(GOLD, "cmp00", "cmp02", "cmp03")
@@ -180,21 +139,6 @@ def test_a_disabled_host_elsewhere_is_left_to_a_flavor(cloud, golden):
     found = isolate()
     assert found.code == 5
     golden("isolate/only-a-disabled-host-left", found.err)
-
-
-def test_a_flavor_keeps_a_host_in_the_zone_of_hosts_that_no_aggregate_puts_in_one(
-    cloud,
-):
-    aggregate(cloud, ("cmp02", "cmp03"), availability_zone="az1")
-    old = ("--nova-release", "wallaby")
-    found = isolate(*old)
-    assert found.code == 5
-    assert stranded(found) == "flavors 'golden', 'small' in the default zone"
-    # Without the filter Placement gives the hosts of all zones for it.
-    query = ("--set", "scheduler.query_placement_for_availability_zone=true")
-    without = ("--set", "filter_scheduler.enabled_filters=ComputeFilter")
-    assert isolate(*old, *query, *without).code == 0
-    assert isolate().code == 0
 
 
 DEMO, THEIRS = "1" * 32, "2" * 32

@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 from tests.functional import shell
-from tests.unit.commands.wanted import keystone, requirers, second, stranded
+from tests.unit.commands.wanted import keystone, requirers, second
 
 GOLD = "CUSTOM_GOLD"
 
@@ -122,12 +122,6 @@ def test_an_isolated_aggregate_covers_hosts_that_it_has_already(plan, cloud):
         ("member", "gold", "cmp02"),
         ("aggregate", "gold", f"trait:{GOLD}"),
     ]
-
-
-def test_a_flavor_that_would_have_no_host_is_a_refusal_and_the_rows_are_there(plan):
-    found = plan("flavors: {small: {requires: [CUSTOM_GOLD]}}")
-    assert (found.code, len(found.json)) == (5, 1)
-    assert stranded(found) == "flavor 'small'"
 
 
 def test_only_takes_from_those_that_no_line_names(plan, cloud):

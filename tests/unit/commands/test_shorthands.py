@@ -57,15 +57,6 @@ def test_a_second_run_finds_all_as_wanted_and_writes_nothing(cloud):
     assert rows == [(row["step"], row["object"]) for row in found.json]
 
 
-def test_what_is_opened_is_opened_once(cloud):
-    assert run(*ISOLATE).code == 0
-    assert run(*UNISOLATE).code == 0
-    assert (cloud.metadata, cloud.having(GOLD)) == ({}, set())
-    cloud.written.clear()
-    again = run("unisolate", "gold", GOLD, "--remove-traits", "-f", "json")
-    assert (again.code, statuses(again), cloud.written) == (0, [], [])
-
-
 @pytest.mark.parametrize(
     "meanwhile",
     [
