@@ -187,18 +187,6 @@ def gold(cloud, *filters):
     return question.with_flavor({"trait:CUSTOM_GOLD": "required"})
 
 
-def test_a_change_of_the_request_is_no_help_where_a_filter_keeps_its_hosts_out():
-    free, down = cloud(), cloud(cmp03={"state": "down"})
-    helping = [
-        {hosts for each in fixes for hosts in each.hosts if hasattr(each, "lost")}
-        for fixes in (
-            explain.explain(each, gold(each, COMPUTE), want_fixes=True).fixes
-            for each in (free, down)
-        )
-    ]
-    assert helping == [{CMP03}, set()]
-
-
 def test_a_change_of_the_request_that_a_filter_decides_about_is_no_certain_help(golden):
     recorded_cloud = cloud()
     question = gold(recorded_cloud, OWN)
@@ -211,22 +199,6 @@ def test_a_change_of_the_request_that_a_filter_decides_about_is_no_certain_help(
     golden("explain/fixes-that-filters-decide", words(explanation, everything=True))
     whole = document.document(explanation, found.hosts)
     assert {tuple(each["deciding_filters"]) for each in whole["fixes"]} == {(OWN,)}
-
-
-def test_no_candidate_is_sure_where_a_filter_may_end_the_request_for_another_host():
-    """Behind a filter that may have kept it out, Nova may not get to that host."""
-    recorded_cloud = cloud()
-    wanted = {"availability_zone": ">= many"}
-    question = ask(recorded_cloud, OWN, SPECS, specs=wanted)
-    found = candidates.candidates(recorded_cloud, question)
-    may_fail = found.judgement.may_fail
-    assert may_fail
-    assert not any(each.is_sure for each in may_fail)
-    assert {each.behind for each in may_fail} == {(OWN,)}
-    assert set(found.names.values()) == {"cmp01", "cmp02"}
-    explained = explain.explain(recorded_cloud, question, want_fixes=False).judgement
-    assert explained.refusal is None
-    assert explained.may_fail == may_fail
 
 
 def test_a_candidate_that_a_filter_may_keep_out_is_not_lost_by_a_change():
@@ -296,13 +268,6 @@ def test_host_filters_run_on_the_host_that_is_asked_for_beside_the_zone(golden, 
         "ports",
         "asked host needs a policy",
     ]
-
-
-def test_no_host_filter_runs_on_the_host_that_is_named_with_the_zone():
-    explanation, listed = on_second(zone="nova:cmp02")
-    found = explanation.judgement
-    assert [host.name for host in found.candidates] == names(listed.hosts) == ["cmp02"]
-    assert found.filtering.judgment.names == ()
 
 
 def test_a_host_that_is_named_twice_or_not_there_is_refused(golden):

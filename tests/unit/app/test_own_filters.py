@@ -83,12 +83,6 @@ def test_a_file_without_a_class_is_no_plugin(cloud, question, python):
         own_filters.try_plugin(cloud, question, "no-such.py", python)
 
 
-def test_a_python_without_nova_is_an_error(cloud, question):
-    with pytest.raises(NovaPythonFails) as raised:
-        own_filters.try_plugin(cloud, question, "ComputeFilter", sys.executable)
-    assert raised.value.kind == "no-nova"
-
-
 def test_what_nova_refuses_is_not_tried(cloud, question):
     refused = question.with_flavor({"hw:cpu_policy": "nonsense"})
     with pytest.raises(Refusal):

@@ -5,17 +5,10 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
-import os
-import pathlib
-import pkgutil
-import subprocess
-import sys
 import threading
 
 import pytest
 
-import osc_traitsched
-from osc_traitsched import app
 from osc_traitsched.app import (
     aggregates,
     candidates,
@@ -39,7 +32,6 @@ from osc_traitsched.core.errors import (
     NotInCatalog,
     Refusal,
     TraitMissing,
-    UnknownTrait,
 )
 from osc_traitsched.core.inventory.selection import Selectors
 from osc_traitsched.core.nova.filter.state import ServerGroup
@@ -107,49 +99,12 @@ def on_behalf(flavor=None, image=None):
     return cloud, ask(cloud, asked)
 
 
-def test_hosts_are_listed_with_their_traits(cloud):
-    found = traits.by_host(cloud, ALL)
-    assert [(each.provider.name, each.traits) for each in found.held] == [
-        ("cmp01", {"COMPUTE_NODE", "CUSTOM_GOLD", "HW_CPU_X86_AVX512F"}),
-        ("cmp02", {"COMPUTE_NODE", "HW_CPU_X86_AVX512F"}),
-        ("cmp03", {"COMPUTE_NODE", "CUSTOM_GOLD"}),
-    ]
-    assert found.without_provider == ()
-
-
-def test_nested_providers_are_listed_below_their_hosts(cloud):
-    found = traits.by_host(cloud, Selectors(hosts=("cmp01",)), tree=True)
-    assert [each.provider.name for each in found.held] == ["cmp01", "cmp01_gpu"]
-    assert found.held[1].traits == {"CUSTOM_A100"}
-
-
 def test_hosts_are_chosen_by_aggregate_and_by_trait(cloud):
     selectors = Selectors(
         aggregates=("gold",), lacking=frozenset({"HW_CPU_X86_AVX512F"})
     )
     found = traits.by_host(cloud, selectors)
     assert [each.provider.name for each in found.held] == ["cmp03"]
-
-
-def test_a_trait_that_the_cloud_does_not_know_is_told_before_hosts_are_read(cloud):
-    selectors = Selectors(everything=True, having=frozenset({"CUSTOM_GOLDEN"}))
-    with pytest.raises(UnknownTrait):
-        traits.by_host(cloud, selectors)
-    assert [path for path, _ in cloud.placement.asked] == ["/traits"]
-
-
-def test_traits_are_listed_with_their_hosts_and_unused_custom_ones_with_none(cloud):
-    found = traits.by_trait(cloud, ALL)
-    assert {
-        name: [provider.name for provider in each]
-        for name, each in found.providers.items()
-    } == {
-        "COMPUTE_NODE": ["cmp01", "cmp02", "cmp03"],
-        "CUSTOM_A100": [],
-        "CUSTOM_GOLD": ["cmp01", "cmp03"],
-        "CUSTOM_SILVER": [],
-        "HW_CPU_X86_AVX512F": ["cmp01", "cmp02"],
-    }
 
 
 def test_aggregates_are_compared_with_placements(cloud):
@@ -820,25 +775,3 @@ def test_a_placement_that_fails_is_no_answer_to_whether_they_are_new():
 def test_an_older_release_does_not_ask(cloud):
     assert settings.of_cloud(cloud, SettingsSources()).release == 33
     assert cloud.placement.asked == []
-
-
-def test_no_use_case_imports_http_or_the_sdk():
-    names = [each.name for each in pkgutil.iter_modules(app.__path__)]
-    assert {"aggregates", "candidates", "check", "explain", "traits"} <= set(names)
-    program = (
-        "import importlib, sys\n"
-        f"for name in {names}:\n"
-        "    importlib.import_module('osc_traitsched.app.' + name)\n"
-        "print(*sorted({name.partition('.')[0] for name in sys.modules}))"
-    )
-    root = pathlib.Path(osc_traitsched.__path__[0]).parent
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env={**os.environ, "PYTHONPATH": str(root)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    loaded = set(done.stdout.split())
-    assert "osc_traitsched" in loaded
-    assert not loaded & {"keystoneauth1", "openstack", "osc_lib", "requests", "urllib3"}

@@ -157,14 +157,6 @@ def test_what_can_not_be_set_is_a_mistake_of_use(text, words, capsys):
     assert words in capsys.readouterr().err
 
 
-def test_a_value_of_the_wrong_type_is_told_in_one_line():
-    with pytest.raises(BadConfiguration) as caught:
-        assume("--set", "scheduler.image_metadata_prefilter=perhaps")
-    assert str(caught.value) == (
-        "--set: [scheduler] image_metadata_prefilter is not true or false: 'perhaps'"
-    )
-
-
 def test_one_cloud_is_not_of_two_deployments():
     with pytest.raises(BadUsage):
         assume("--environment", "env.yaml", "--control-plane", "cp.yaml")

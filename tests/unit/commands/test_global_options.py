@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import io
-import json
 import types
 
 import pytest
 from openstackclient import shell
 
 from osc_traitsched.commands.explain import Explain
-from osc_traitsched.core.explain.explanation import Explanation
-from osc_traitsched.core.explain.fix import HostAction, HostChange, HostFix
-from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.paste import Option, line, openstack, repeating
 from tests.cases.reading import Case
 from tests.unit.views.test_schema import explained
@@ -160,28 +155,3 @@ def test_a_host_whose_name_can_not_be_printed_is_chosen_by_its_uuid(made):
         if "trait-sched add" in text
     )
     assert command == f"openstack trait-sched add CUSTOM_A --host {uuid} --host cmp00"
-
-
-@pytest.mark.parametrize("long", [True, False])
-def test_a_host_that_is_disabled_with_a_reason_has_no_command(made, long):
-    disabled = {"traits": ["COMPUTE_STATUS_DISABLED"]}
-    found = explained(Case({"name": "a", "cloud": {"cmp00": disabled}}))
-    (host,) = found.judgement.hosts
-    computes = {
-        host.uuid: Compute(
-            host.uuid, "cmp00", "cmp00", is_enabled=False, disabled_reason="$(id)\nx"
-        )
-    }
-    helping = HostFix(
-        (HostChange(HostAction.ENABLE_SERVICE, "$(id)\nx"),), (host.uuid,)
-    )
-    judgement = dataclasses.replace(found.judgement, computes=computes)
-    found = Explanation(judgement, fixes=(helping,))
-    text = made()._text(found, argparse.Namespace(format="text", long=long))
-    assert (
-        "Only by undoing somebody's decision:\n"
-        "  cmp00 is disabled: $(id)\\nx; it would add 1 host\n"
-    ) in text
-    assert "--enable" not in text
-    whole = made()._text(found, argparse.Namespace(format="json", long=long))
-    assert json.loads(whole)["fixes"][0]["commands"] == []

@@ -11,24 +11,12 @@ from osc_traitsched.cloud import allocation_candidates
 from tests.unit.commands.rivals import GOLD, run
 from tests.unit.commands.wanted import keystone, second, stranded, with_servers
 
-OTHER = "a0000002-0000-4000-8000-000000000000"
 PROJECTS = ("--set", "scheduler.limit_tenants_to_placement_aggregate=true")
 BOTH = ("cmp00", "cmp01")
 
 
 def isolate(*options):
     return run("isolate", "gold", GOLD, "--dry-run", *options)
-
-
-def aggregate(cloud, hosts, **metadata):
-    cloud.aggregates["2"] = {
-        "id": 2,
-        "uuid": OTHER,
-        "name": "other",
-        "metadata": metadata,
-        "hosts": list(hosts),
-    }
-    cloud.mirror[OTHER] = set(hosts)
 
 
 def private(cloud, *projects):
@@ -47,7 +35,7 @@ def private(cloud, *projects):
 
 
 def test_a_private_flavor_keeps_a_host_in_a_zone_that_is_also_a_projects(cloud):
-    aggregate(cloud, BOTH, filter_tenant_id="p1", availability_zone="az1")
+    second(cloud, *BOTH, filter_tenant_id="p1", availability_zone="az1")
     private(cloud, "p9")
     found = isolate(*PROJECTS)
     assert found.code == 5
@@ -62,14 +50,14 @@ def test_a_private_flavor_is_for_other_projects_only_if_one_of_them_may_use_it(
 ):
     # The aggregate is closed to p1 as it is: that has the hosts of the other one.
     cloud.metadata["availability_zone"] = "az1"
-    aggregate(cloud, ("cmp02", "cmp03"), filter_tenant_id="P1")
+    second(cloud, "cmp02", "cmp03", filter_tenant_id="P1")
     private(cloud, *projects)
     assert isolate(*PROJECTS).code == code
 
 
 @pytest.mark.parametrize("spelled", ["p2", "P2", "p2 "])
 def test_who_may_use_a_flavor_is_compared_as_by_novas_database(cloud, spelled):
-    aggregate(cloud, BOTH, filter_tenant_id=spelled)
+    second(cloud, *BOTH, filter_tenant_id=spelled)
     private(cloud, "p2")
     assert isolate(*PROJECTS).code == 5
     strict = ("--set", "database_collation=case-sensitive")
@@ -145,15 +133,9 @@ DEMO, THEIRS = "1" * 32, "2" * 32
 ON = ("--set", "filter_scheduler.enabled_filters=AggregateMultiTenancyIsolation")
 
 
-@pytest.fixture
-def plan(trait_sched, cloud, monkeypatch):
-    """Plans a file about projects that Keystone has."""
+@pytest.fixture(autouse=True)
+def projects(cloud, monkeypatch):
     keystone(cloud, monkeypatch, DEMO, THEIRS)
-
-    def run(text, *options):
-        return trait_sched("plan", "w.yaml", "-f", "json", *options, w=text)
-
-    return run
 
 
 def test_all_projects_are_told_that_an_aggregate_leaves_no_host(plan, cloud, golden):

@@ -2,30 +2,11 @@
 
 from __future__ import annotations
 
-import textwrap
-
 import pytest
 
-from tests.functional import shell
 from tests.unit.commands.wanted import keystone, requirers, second
 
 GOLD = "CUSTOM_GOLD"
-
-
-@pytest.fixture
-def plan(cloud, tmp_path, monkeypatch):
-    """Runs plan on the text of a file; the cloud has gold of cmp00 and cmp01."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(text, *more, form="json"):
-        body = "version: 1\n" + textwrap.dedent(text).lstrip("\n")
-        (tmp_path / "w.yaml").write_text(body, encoding="utf-8")
-        login = shell.login("http://nowhere")
-        found = shell.run(login, "trait-sched", "plan", "w.yaml", "-f", form, *more)
-        assert not cloud.written
-        return found
-
-    return run
 
 
 def rows(found):

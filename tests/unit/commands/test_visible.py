@@ -116,14 +116,6 @@ def test_an_explanation_says_what_others_named_visibly(app, format_):
     assert f"its nova-compute is disabled: {SHOWN}" in text
 
 
-def test_a_quiet_explanation_is_the_verdict(app):
-    app.options.verbose_level = 0
-    found = explained(Case({"name": "none", "cloud": {"a": {}}}))
-    command = explain.Explain(app, argparse.Namespace())
-    args = argparse.Namespace(format="text", long=False)
-    assert command._text(found, args) == "No host can take it: 0 of 1."
-
-
 def test_a_name_does_not_end_the_comment_that_it_is_in():
     turned = types.SimpleNamespace(
         wanted=(), assumptions=types.SimpleNamespace(release=33)
