@@ -24,7 +24,6 @@ from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.commands.explain import exit_code
 from osc_traitsched.core.errors import (
     AmbiguousName,
-    BadUsage,
     CloudBroke,
     Forbidden,
     NotForProject,
@@ -105,13 +104,6 @@ def test_hosts_are_chosen_by_aggregate_and_by_trait(cloud):
     )
     found = traits.by_host(cloud, selectors)
     assert [each.provider.name for each in found.held] == ["cmp03"]
-
-
-def test_aggregates_are_compared_with_placements(cloud):
-    gold, zone1 = aggregates.compare(cloud).differences
-    assert (zone1.aggregate.name, zone1.missing, zone1.extra) == ("zone1", (), ())
-    assert (gold.aggregate.name, gold.extra) == ("gold", ())
-    assert [node.node for node in gold.missing] == ["cmp03"]
 
 
 @pytest.mark.parametrize(
@@ -223,20 +215,6 @@ def test_a_check_can_be_of_some_rules_and_some_flavors(cloud):
         check.check(cloud, SettingsSources(), wanted, ["silver"])
     with pytest.raises(NothingMatches):
         check.check(cloud, SettingsSources(), ["mirrors"])
-
-
-def test_ignored_rules_are_not_run(cloud):
-    ignored = ("mirror-missing", "traits-unused")
-    found = check.check(cloud, SettingsSources(), ["mirror"], ignored=ignored)
-    ids = {rule.id for rule in found.rules}
-    assert "mirror-extra" in ids
-    assert ids.isdisjoint(ignored)
-    assert ids.issuperset(each.rule for each in found.findings)
-    with pytest.raises(BadUsage, match="ignored"):
-        check.check(cloud, SettingsSources(), ignored[:1], ignored=ignored)
-    for name in ("mirror-mising", "mirror"):
-        with pytest.raises(NothingMatches):
-            check.check(cloud, SettingsSources(), ignored=[name])
 
 
 def test_server_groups_are_read_where_a_filter_of_theirs_is_off_and_else_not():
@@ -744,25 +722,24 @@ def test_amounts_are_asked_for_while_the_list_of_providers_is_read():
 SIZE = "resources=DISK_GB:20,MEMORY_MB:4096,VCPU:4"
 
 
+NO_NODES = {"/os-hypervisors/detail": {"hypervisors": []}}
+
+
 @pytest.mark.parametrize(
-    ("unmarked", "are_new"),
+    ("unmarked", "nodes", "are_new"),
     [
-        (recorded.providers(recorded.GPU), True),
-        (recorded.providers(CMP02, recorded.GPU), None),
-        (CloudBroke("placement", "No such trait(s): OWNER_NOVA.", 400), False),
+        (recorded.providers(recorded.GPU), {}, True),
+        (recorded.providers(CMP02, recorded.GPU), {}, None),
+        (CloudBroke("placement", "No such trait(s): OWNER_NOVA.", 400), {}, False),
+        (recorded.providers(), NO_NODES, None),
     ],
 )
-def test_nova_computes_are_new_when_all_their_providers_are_marked(unmarked, are_new):
-    cloud = RecordedCloud(placement={UNMARKED: unmarked})
+def test_nova_computes_are_new_when_all_their_providers_are_marked(
+    unmarked, nodes, are_new
+):
+    cloud = RecordedCloud(placement={UNMARKED: unmarked}, compute=nodes)
     found = settings.of_cloud(cloud, SettingsSources(nova_release=34))
     assert found.all_computes_new is are_new
-
-
-def test_a_cloud_without_compute_nodes_does_not_tell_whether_they_are_new():
-    nobody = {"/os-hypervisors/detail": {"hypervisors": []}}
-    cloud = RecordedCloud(placement={UNMARKED: recorded.providers()}, compute=nobody)
-    found = settings.of_cloud(cloud, SettingsSources(nova_release=34))
-    assert found.all_computes_new is None
 
 
 def test_a_placement_that_fails_is_no_answer_to_whether_they_are_new():

@@ -234,12 +234,6 @@ def test_projects_open_where_some_are_named_and_close_where_none_is(plan, cloud)
         ("set", "aggregate", "gold", "filter_tenant_id2", two, "w.yaml:3"),
         ("add", "aggregate", "gold", f"trait:{GOLD}", "required", "w.yaml:3"),
     ]
-    everybody = f"['{one}', '{two}', '{three}']"
-    found = plan(f"aggregates: {{gold: {{absent: {{tenants: {everybody}}}}}}}")
-    assert [row[3:5] for row in rows(found)] == [
-        ("filter_tenant_id", None),
-        ("filter_tenant_id2", None),
-    ]
 
 
 def test_hosts_of_an_inventory_by_a_variable(plan, tmp_path):

@@ -168,17 +168,6 @@ def test_what_can_not_be_isolated_or_opened_is_said(cloud, golden):
 
 
 @pytest.mark.parametrize("verb", ["add", "remove"])
-def test_a_provider_that_is_gone_is_said(cloud, verb):
-    cloud.gives(GOLD, *(["cmp00", "cmp01"] if verb == "remove" else []))
-    rival(cloud, CMP01, (cloud.deletes_provider, "cmp01"))
-    found = run(verb, GOLD, "--host", "cmp01", "-f", "json")
-    assert (found.code, found.json[0]["status"]) == (1, "failed")
-    assert found.err.startswith(
-        "1 of 1 failed; to continue, run the same command again"
-    )
-
-
-@pytest.mark.parametrize("verb", ["add", "remove"])
 def test_what_others_turn_round_after_the_write_is_seen(cloud, verb):
     cloud.gives(GOLD, *(["cmp00", "cmp02", "cmp03"] if verb == "remove" else []))
     turn = cloud.gives if verb == "remove" else cloud.takes
