@@ -110,14 +110,6 @@ def test_removing_relies_on_no_host_that_was_not_read_either(cloud, monkeypatch)
     assert run(*remove).code == 0
 
 
-def test_hosts_that_are_disabled_now_are_not_closed_to_a_flavor_for_good(cloud, golden):
-    silver(cloud, *BOTH)
-    cloud.gives("COMPUTE_STATUS_DISABLED", *BOTH)
-    found = isolate()
-    assert found.code == 5
-    golden("isolate/hosts-disabled", found.err)
-
-
 def test_a_disabled_host_elsewhere_is_left_to_a_flavor(cloud, golden):
     silver(cloud, *BOTH, "cmp02")
     cloud.gives("COMPUTE_STATUS_DISABLED", *BOTH, "cmp02")
@@ -148,14 +140,6 @@ def test_all_projects_are_told_that_an_aggregate_leaves_no_host(plan, cloud, gol
     private(cloud, THEIRS)
     found = plan(text, "--nova-release", "34", *PROJECTS)
     assert stranded(found) == f"flavor 'golden' for project '{THEIRS}'"
-
-
-@pytest.mark.parametrize("options", [ON, ()])
-def test_that_other_projects_keep_no_host_is_refused(plan, options, golden):
-    text = f"aggregates: {{new: {{hosts: ['*'], tenants: ['{DEMO}']}}}}"
-    found = plan(text, *options)
-    assert found.code == 5
-    golden("plan/other-projects-without-hosts", found.err.splitlines()[-1])
 
 
 def test_what_will_not_be_begun_takes_no_host_and_misplaces_no_server(
