@@ -180,11 +180,13 @@ def test_a_host_that_was_named_at_its_creation_does_not_bind_a_move():
 
 
 @pytest.mark.parametrize(
-    ("kind", "flavor"), [(MoveKind.RESIZE, None), (None, "gold"), (LIVE, "gold")]
+    ("option", "own", "other"),
+    [("flavor", MoveKind.RESIZE, "gold"), ("image", MoveKind.REBUILD, "other")],
 )
-def test_a_flavor_goes_with_a_resize(kind, flavor):
-    with pytest.raises(BadUsage, match="--flavor and --for resize"):
-        found(running("cmp02"), kind, flavor=flavor)
+def test_a_flavor_goes_with_a_resize_and_an_image_with_a_rebuild(option, own, other):
+    for kind, given in ((own, None), (None, other), (LIVE, other)):
+        with pytest.raises(BadUsage, match=f"--{option} and --for {own.value}"):
+            found(running("cmp02"), kind, **{option: given})
 
 
 def test_an_image_that_is_not_ready_any_more_does_not_refuse_a_resize():
@@ -293,14 +295,6 @@ def test_what_the_user_says_of_a_new_flavor_or_image_counts():
     given = ServerSpec(image_properties={"trait:CUSTOM_SILVER": "required"})
     answer, _ = rebuilt(running("cmp01"), given=given)
     assert answer.rebuild.missing == ("CUSTOM_SILVER",)
-
-
-@pytest.mark.parametrize(
-    ("kind", "image"), [(MoveKind.REBUILD, None), (None, "other"), (LIVE, "other")]
-)
-def test_an_image_goes_with_a_rebuild(kind, image):
-    with pytest.raises(BadUsage, match="--image and --for rebuild"):
-        found(running("cmp02"), kind, image=image)
 
 
 def test_a_rebuild_goes_to_no_other_host():

@@ -369,8 +369,7 @@ def test_a_new_aggregate_may_be_meant_as_another_one(apply, cloud, name, detail)
 @pytest.mark.parametrize("name", ["silv*d?", "gpu[a100]"])
 def test_an_aggregate_that_is_called_as_a_pattern_is_found(apply, cloud, name):
     text = f"aggregates: {{'{name}': {{zone: az1, hosts: [cmp03]}}}}"
-    second(cloud)
-    cloud.aggregates["2"]["name"] = name
+    second(cloud, called=name)
     assert apply(text).code == 0
     assert cloud.aggregates["2"]["hosts"] == ["cmp03"]
     assert cloud.aggregates["2"]["metadata"] == {"availability_zone": "az1"}

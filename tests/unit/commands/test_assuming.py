@@ -104,15 +104,6 @@ def test_every_release_has_a_microversion_and_none_goes_back():
     assert numbers == sorted(numbers)
 
 
-def test_files_and_options_are_taken_in_the_order_given(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for n, name in enumerate(["a.conf", "b.conf"]):
-        text = f"[scheduler]\nmax_placement_results = {n + 1}\n"
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    found = assume("--nova-conf", "b.conf", "--nova-conf", "a.conf")
-    assert found.setting(options.MAX_RESULTS).source == "a.conf:2"
-
-
 def test_options_are_set_by_hand():
     found = assume(
         *("--set", "Scheduler.max_placement_results = 7"),

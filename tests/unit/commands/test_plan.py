@@ -181,8 +181,7 @@ MISTAKES = [
 
 def test_a_mistake_ends_it_even_if_forced(apply, cloud, golden):
     cloud.gives(GOLD, "cmp00", "cmp03")
-    second(cloud)
-    cloud.aggregates["2"]["name"] = "gold2"
+    second(cloud, called="gold2")
     said = []
     for text in MISTAKES:
         done = apply(text, "--force")
