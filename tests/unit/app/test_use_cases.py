@@ -71,6 +71,12 @@ def ask(cloud, asked=GOLD, **sources):
     return request.question(cloud, asked, SettingsSources(**sources, options=known))
 
 
+def explained(cloud, question, **options):
+    """An explanation, and the judgement in it."""
+    explanation = explain.explain(cloud, question, **options)
+    return explanation, explanation.judgement
+
+
 def text(explanation):
     """Return what a person reads."""
     return "\n".join(line.text for line in prose.lines(explanation, (), False))
@@ -145,8 +151,7 @@ def test_a_candidate_says_what_it_would_give_and_where_it_is(cloud):
 
 
 def test_every_host_that_can_not_take_a_server_is_explained(cloud):
-    explanation = explain.explain(cloud, ask(cloud), want_fixes=True)
-    found = explanation.judgement
+    explanation, found = explained(cloud, ask(cloud), want_fixes=True)
     assert [host.name for host in found.candidates] == ["cmp01"]
     assert found.agrees
     assert set(found.verdict.rejections) == {CMP02, CMP03}
@@ -155,8 +160,7 @@ def test_every_host_that_can_not_take_a_server_is_explained(cloud):
 
 
 def test_the_hosts_that_are_asked_for_are_in_the_explanation(cloud):
-    explanation = explain.explain(cloud, ask(cloud), named=["cmp03"], want_fixes=False)
-    found = explanation.judgement
+    explanation, found = explained(cloud, ask(cloud), named=["cmp03"], want_fixes=False)
     assert [host.name for host in explanation.named] == ["cmp03"]
     assert explanation.fixes == ()
     assert found.facts.stock[CMP03]["MEMORY_MB"].reserved == 512
@@ -165,8 +169,7 @@ def test_the_hosts_that_are_asked_for_are_in_the_explanation(cloud):
 
 
 def test_what_would_help_is_told_with_its_caution_and_the_safest_first(cloud, golden):
-    explanation = explain.explain(cloud, ask(cloud), want_fixes=True)
-    found = explanation.judgement
+    explanation, found = explained(cloud, ask(cloud), want_fixes=True)
     helping = document.document(explanation, found.hosts)["fixes"]
     assert [(each["text"], each["caution"]) for each in helping] == [
         ("add CUSTOM_GOLD to cmp02", "if the host really has it"),
@@ -281,8 +284,7 @@ def test_hosts_that_changed_meanwhile_are_a_warning_unless_the_verdict_hangs_on_
     own = {f"/resource_providers/{u}/inventories": stock for u in (CMP01, GPU)}
     alone = {IN_TREE.format(CMP03): recorded.candidates(recorded.NEEDED)}
     cloud = RecordedCloud(placement={MEMORY: providers(*having), **own, **alone})
-    explanation = explain.explain(cloud, ask(cloud), want_fixes=False)
-    found = explanation.judgement
+    explanation, found = explained(cloud, ask(cloud), want_fixes=False)
     assert exit_code(found) == code
     whole = document.document(explanation, found.hosts)
     assert whole["verdict"] == verdict
@@ -296,8 +298,7 @@ def test_hosts_that_placement_gives_only_when_asked_for_them_alone_are_candidate
     alone = {IN_TREE.format(CMP03): recorded.candidates(recorded.NEEDED, CMP03)}
     having = providers(CMP01, CMP02, CMP03)
     cloud = RecordedCloud(placement={MEMORY: having, **alone})
-    explanation = explain.explain(cloud, ask(cloud), want_fixes=False)
-    found = explanation.judgement
+    explanation, found = explained(cloud, ask(cloud), want_fixes=False)
     assert exit_code(found) == 0
     whole = document.document(explanation, found.hosts)
     assert whole["candidates"] == ["cmp01", "cmp03"]
@@ -341,8 +342,7 @@ def test_a_host_that_comes_between_two_reads_is_a_candidate_that_nothing_cut_off
         return body
 
     monkeypatch.setattr(placement, "get", answer)
-    explanation = explain.explain(cloud, ask(cloud), want_fixes=False)
-    found = explanation.judgement
+    explanation, found = explained(cloud, ask(cloud), want_fixes=False)
     whole = document.document(explanation, found.hosts)
     assert whole["candidates"] == ["cmp01", "cmp03"]
     assert whole["cut_off_candidates"] == []
@@ -386,8 +386,7 @@ def test_the_verdict_is_of_the_host_that_is_named_with_the_zone(
     bodies["/allocation_candidates?limit=100000&resources=VCPU:1"] = figures
     cloud = RecordedCloud(placement=bodies)
     question = ask(cloud, ServerSpec("gold", "rocky", zone=f"nowhere:{host}"))
-    explanation = explain.explain(cloud, question, want_fixes=False)
-    found = explanation.judgement
+    explanation, found = explained(cloud, question, want_fixes=False)
     assert ([each.uuid for each in found.candidates], found.agrees) == (given, True)
     assert found.total_hosts == 1
     of = found.rejections.get(uuid)
@@ -409,8 +408,7 @@ def test_a_host_that_is_not_there_is_refused_with_names_like_it(cloud, golden):
 
 def test_a_zone_with_too_many_colons_is_explained_as_refused(cloud, golden):
     question = ask(cloud, ServerSpec("gold", "rocky", zone="a:b:c:d"))
-    explanation = explain.explain(cloud, question)
-    found = explanation.judgement
+    explanation, found = explained(cloud, question)
     assert found.refusal.exception == "InvalidInput"
     assert document.document(explanation, found.hosts)["verdict"] == "refused"
     golden("explain/zone-with-colons", text(explanation))
@@ -445,8 +443,7 @@ def test_a_root_that_placement_gives_and_nova_does_not_list_is_said(golden):
         compute={"/os-hypervisors/detail": {"hypervisors": nodes[1:]}},
         placement={marked: providers()},
     )
-    explanation = explain.explain(cloud, ask(cloud), want_fixes=False)
-    found = explanation.judgement
+    explanation, found = explained(cloud, ask(cloud), want_fixes=False)
     assert [each.name for each in found.unjudged_roots] == ["cmp01"]
     assert (found.candidates, found.agrees, exit_code(found)) == ((), False, 4)
     whole = document.document(explanation, found.hosts)
@@ -696,8 +693,7 @@ def test_placement_may_refuse_the_request():
     cloud = RecordedCloud(placement=bodies)
     with pytest.raises(TraitMissing, match="Did you mean CUSTOM_GOLDEN"):
         candidates.candidates(cloud, ask(cloud))
-    explanation = explain.explain(cloud, ask(cloud))
-    found = explanation.judgement
+    explanation, found = explained(cloud, ask(cloud))
     assert isinstance(found.refusal, TraitMissing)
     assert [each.subject for each in explanation.advice] == ["CUSTOM_GOLDEN"]
 

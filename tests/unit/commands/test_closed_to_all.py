@@ -41,20 +41,13 @@ def test_an_aggregate_that_no_flavor_will_get_into_is_told(said, cloud, golden):
 
 TPM_2 = "COMPUTE_SECURITY_TPM_2_0"
 TPM = {"hw:tpm_version": "2.0", "hw:tpm_model": "tpm-crb"}
-ENCRYPTED = {"hw:mem_encryption": "true"}
 
 
 @pytest.mark.parametrize(
     ("trait", "flavor"),
     [
         (TPM_2, TPM),
-        ("COMPUTE_SECURITY_TPM_CRB", TPM),
         ("COMPUTE_SECURITY_UEFI_SECURE_BOOT", {"os:secure_boot": "required"}),
-        ("HW_CPU_X86_AMD_SEV", ENCRYPTED),
-        (
-            "HW_CPU_X86_INTEL_TDX",
-            {**ENCRYPTED, "hw:mem_encryption_model": "intel-tdx"},
-        ),
         # Nova takes no server of it, and so asks for nothing.
         ("CUSTOM_GOLD", {"trait:CUSTOM_GOLD": "required", "hw:tpm_version": "3"}),
     ],
