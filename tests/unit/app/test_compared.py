@@ -6,12 +6,11 @@ import dataclasses
 
 from osc_traitsched.app import explain
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.views.explain import document, prose
 from osc_traitsched.views.explain import prose as comparison
 from tests.schemas import closed
 from tests.services.nova import FIGURES
-from tests.unit.app.test_filtered import ask, cloud
+from tests.unit.app.test_filtered import ask, cloud, with_settings
 from tests.unit.core.scheduled import COMPUTE, OWN, SPECS
 
 GOLD = {"aggregate_instance_extra_specs:trait:CUSTOM_GOLD": "required"}
@@ -25,19 +24,12 @@ FREE = {
 }
 
 
-def settings(question, found):
-    """Return the settings of a question with others on top of its own."""
-    known = question.assumptions
-    given = {name: Setting(value, "a test", True) for name, value in found.items()}
-    return dataclasses.replace(known, settings={**known.settings, **given})
-
-
 def compared(own, now, specs=None, nodes=FREE):
     """Return the explanation with the settings as they are now, beside one's own."""
     recorded_cloud = cloud(**nodes)
     question = ask(recorded_cloud, COMPUTE, specs=specs)
-    own = dataclasses.replace(settings(question, own), place="nova.conf")
-    now = dataclasses.replace(settings(question, now), without_set=own)
+    own = dataclasses.replace(with_settings(question, own), place="nova.conf")
+    now = dataclasses.replace(with_settings(question, now), without_set=own)
     question = dataclasses.replace(question, assumptions=now)
     found = explain.explain(recorded_cloud, question, want_fixes=False)
     whole = document.document(found)

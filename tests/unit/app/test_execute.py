@@ -58,26 +58,34 @@ def statuses(found):
     return [each.status.value for each in found.outcomes]
 
 
-def test_without_a_failure_every_stage_is_done_in_order():
-    apply = Applying()
-    found = execute.run(plan("ab", "c", "de"), apply)
-    assert apply.asked == list("abcde")
-    assert statuses(found) == ["changed"] * 5
-    assert (found.done, found.interrupted) == (5, False)
+UNNEEDED = Plan.of(
+    [change("a"), change("b")], [change("c", needed=False)], [change("d")]
+)
+C, F, N = "changed", "failed", "not done"
 
 
-def test_after_a_failure_its_stage_is_finished_and_no_later_one_begun():
-    todo = Plan.of(
-        [change("a"), change("b")], [change("c", needed=False)], [change("d")]
-    )
-    apply = Applying(failing="a")
-    assert statuses(execute.run(todo, apply)) == [
-        "failed",
-        "changed",
-        "unchanged",
-        "not done",
-    ]
-    assert apply.asked == ["a", "b"]
+@pytest.mark.parametrize(
+    ("todo", "failing", "status", "asked", "became"),
+    [
+        pytest.param(plan("ab", "c", "de"), "", 403, "abcde", [C] * 5, id="none"),
+        # Its stage is finished and no later one begun.
+        pytest.param(UNNEEDED, "a", 403, "ab", [F, C, "unchanged", N], id="a stage"),
+        # Three in a row without any answer end it; answers that are errors do not.
+        pytest.param(
+            plan("abcdefgh", "i"),
+            *("bdefgh", None, "abcdef", [C, F, C, F, F, F, N, N, N]),
+            id="silent",
+        ),
+        pytest.param(
+            plan("abcdefgh"), "abcdefgh", 503, "abcdefgh", [F] * 8, id="errors"
+        ),
+    ],
+)
+def test_what_a_failure_ends(todo, failing, status, asked, became):
+    apply = Applying(failing=failing, problem=broken(status))
+    found = execute.run(todo, apply)
+    assert ("".join(apply.asked), statuses(found)) == (asked, became)
+    assert not found.interrupted
 
 
 @pytest.mark.parametrize("jobs", [1, 4])
@@ -102,27 +110,12 @@ def test_so_many_changes_are_under_way_at_once_as_there_are_jobs():
     assert execute.run(plan("abcdefgh"), apply, 4).done == 8
 
 
-def test_three_changes_in_a_row_without_any_answer_end_it():
-    apply = Applying(failing="bdefgh", problem=broken())
-    found = execute.run(plan("abcdefgh", "i"), apply)
-    assert apply.asked == list("abcdef")
-    assert statuses(found) == [
-        *("changed", "failed", "changed", "failed", "failed", "failed"),
-        *("not done", "not done", "not done"),
-    ]
-
-
 def test_hosts_that_nobody_asks_do_not_count_as_an_answer():
     apply = Applying(failing="abcdef", problem=broken())
     changes = plan("abcdef").changes
     unasked = dataclasses.replace(change("x"), problem=NoProvider("x"))
     todo = Plan.of([*changes[:2], unasked, *changes[2:]])
     assert execute.run(todo, apply).count(Status.NOT_DONE) == 3
-
-
-def test_answers_that_are_errors_do_not_end_it():
-    apply = Applying(failing="abcdefgh", problem=broken(503))
-    assert execute.run(plan("abcdefgh"), apply).count(Status.FAILED) == 8
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -257,25 +250,12 @@ def test_changes_that_need_each_other_are_made_one_right_after_the_other(jobs):
         assert apply.asked == ["a", "b", "c", "x", "y"]
 
 
-def test_once_changes_are_half_done_no_others_of_their_stage_are_begun():
+@pytest.mark.parametrize(
+    ("failing", "became"), [("b", [C, F, N, N, N]), ("a", [F, N, N, C, C])]
+)
+def test_others_of_a_stage_are_begun_unless_changes_are_half_done(failing, became):
     todo = Plan.of([*chained("a", "b", "c"), *chained("x", "y")])
-    assert statuses(execute.run(todo, Applying(failing="b"))) == [
-        "changed",
-        "failed",
-        "not done",
-        "not done",
-        "not done",
-    ]
-
-
-def test_changes_of_which_the_first_fails_keep_no_others_from_theirs():
-    todo = Plan.of([*chained("a", "b"), *chained("x", "y")])
-    assert statuses(execute.run(todo, Applying(failing="a"))) == [
-        "failed",
-        "not done",
-        "changed",
-        "changed",
-    ]
+    assert statuses(execute.run(todo, Applying(failing))) == became
 
 
 def test_interrupted_it_makes_the_changes_that_those_under_way_are_needed_for():

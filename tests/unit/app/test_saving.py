@@ -60,15 +60,6 @@ def test_only_its_user_can_read_it_and_nothing_else_is_left(prod):
     assert stat.S_IMODE(os.stat(folder).st_mode) == 0o700
 
 
-def test_the_same_once_more_changes_nothing(prod):
-    save(CONF, prod)
-    before = os.stat(prod.own_document)
-    _, is_done = save(CONF, prod)
-    assert is_done
-    after = os.stat(prod.own_document)
-    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
-
-
 def test_what_a_link_points_to_is_written_and_the_link_stays(tmp_path, prod):
     kept = tmp_path / "dotfiles.yaml"
     kept.write_text("", encoding="utf-8")

@@ -349,14 +349,6 @@ def test_a_server_without_a_failure_is_not_asked_for_what_changed_since():
     assert "/os-migrations" not in paths(has.compute)
 
 
-def test_rights_that_are_missing_leave_the_failure_said():
-    denied = Forbidden("compute", "no rights")
-    has = cloud(body(), **{"/os-aggregates": denied})
-    found = server.answer(has, ID, NOTHING, SOURCES)
-    assert (found.judgement, found.problem) == (None, denied)
-    assert found.failure.stage is Stage.NO_CANDIDATES
-
-
 @pytest.mark.parametrize(
     "problem",
     [
@@ -375,14 +367,16 @@ def test_ports_that_can_t_be_read_are_said_to_be_unknown(problem):
     assert found.judgement is not None
 
 
-def test_a_volume_that_can_t_be_read_leaves_the_failure_said():
-    problem = CloudBroke("block-storage", "no answer from it")
-    has = cloud(body(image=""))
-    has.block_storage = RecordedService(
-        "block-storage", {f"/volumes/{VOLUME}": problem}
-    )
+@pytest.mark.parametrize("what", ["aggregates", "root volume"])
+def test_what_can_t_be_read_leaves_the_failure_said(what):
+    problem = Forbidden("compute", "no rights")
+    if what == "aggregates":
+        has = cloud(body(), **{"/os-aggregates": problem})
+    else:
+        has = cloud(body(image=""))
+        has.block_storage.now_has(f"/volumes/{VOLUME}", problem)
     found = server.answer(has, ID, NOTHING, SOURCES)
-    assert (found.problem, found.judgement) == (problem, None)
+    assert (found.judgement, found.problem) == (None, problem)
     assert found.failure.stage is Stage.NO_CANDIDATES
 
 

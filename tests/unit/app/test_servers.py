@@ -116,12 +116,6 @@ def test_of_a_host_with_several_nodes_the_servers_on_the_others_do_not_count():
     assert [each.name for each in servers.on_nodes(found, [CMP01])] == ["a"]
 
 
-def test_without_hosts_nothing_is_asked():
-    found = cloud({})
-    assert servers.on_nodes(found, ()) == ()
-    assert not found.compute.asked
-
-
 def remove(found, force=False, name="CUSTOM_A100"):
     return trait_changes.plan_remove(found, [name], THE_GPU, force)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-
 import pytest
 
 from osc_traitsched.app import trait_changes
@@ -16,7 +14,6 @@ from osc_traitsched.core.change.traits import LastHolder, Requirer
 from osc_traitsched.core.errors import (
     BadConfiguration,
     CloudBroke,
-    Mistakes,
     NotInCatalog,
 )
 from osc_traitsched.core.inventory.selection import Selectors
@@ -180,28 +177,6 @@ def test_an_add_names_the_flavors_that_it_lets_in():
     assert todo.refusals == ()
     assert todo.lets_in.keys() == {GOLD}
     assert "flavor 'gold' may land on" in todo.lets_in[GOLD]
-
-
-def test_without_a_host_to_give_it_to_a_trait_is_not_created():
-    nobody = Selectors(
-        everything=True, having=frozenset({GOLD}), lacking=frozenset({GOLD})
-    )
-    todo = trait_changes.plan_add(cloud(), ["CUSTOM_NEW"], nobody, create=True)
-    assert (todo.creates, todo.plan.has_changes) == ((), False)
-
-
-@pytest.mark.parametrize("name", [SHARING, DISABLED])
-def test_a_trait_that_makes_something_else_of_hosts_is_refused(name):
-    found = cloud(known=(name,), flavors=())
-    hosts = Selectors(hosts=("cmp01", "cmp03"))
-    add = functools.partial(trait_changes.plan_add, found, [name], hosts)
-    todo = add()
-    (refusal,) = todo.refusals
-    assert f"{name} says what a provider is, here cmp01, cmp03" in str(refusal)
-    with pytest.raises(Mistakes) as mistakes:
-        shorthands.isolated(found, "gold", [name])
-    assert "so no file gives or takes it" in str(mistakes.value)
-    assert todo.plan.has_changes
 
 
 def test_a_host_that_has_such_a_trait_already_is_left_as_it_is():

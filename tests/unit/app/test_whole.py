@@ -7,7 +7,6 @@ import pytest
 from osc_traitsched.app import aggregates, check, explain, request, trait_changes
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud.service import unread
-from osc_traitsched.core.errors import ExtraSpecsHidden
 from osc_traitsched.core.inventory.selection import Selectors
 from osc_traitsched.core.nova.question import ServerSpec
 from tests.unit.app.recorded import (
@@ -54,18 +53,6 @@ def test_a_check_says_whether_private_flavors_were_looked_at(private, whole):
     # The findings say it.
     assert unread(cloud) == []
     assert ("the server groups of all projects" in found.unread) is not whole
-
-
-def test_flavors_whose_extra_specs_are_hidden_are_no_flavors_without_any():
-    hidden = {k: v for k, v in flavor("gold").items() if k != "extra_specs"}
-    bodies = {"/flavors/detail?is_public=None": {"flavors": [hidden]}}
-    cloud = RecordedCloud(compute=bodies)
-    with pytest.raises(ExtraSpecsHidden) as every:
-        check.check(cloud, SettingsSources(nova_release=33))
-    assert (every.value.hidden, every.value.flavor) == (1, None)
-    with pytest.raises(ExtraSpecsHidden) as one:
-        ask(cloud)
-    assert one.value.flavor == "gold"
 
 
 def test_a_compute_node_that_nova_leaves_out_is_said_by_all_who_list_hosts():

@@ -50,8 +50,14 @@ def apply(trait_sched):
 
 
 @pytest.fixture
-def plan(trait_sched):
-    def run(*more):
-        return trait_sched("plan", "w.yaml", "-f", "json", *more)
+def plan(trait_sched, cloud):
+    """Plans a text, or the file that was applied last."""
+
+    def run(text=None, *more, form="json"):
+        texts = {} if text is None else {"w": text}
+        writes = len(cloud.written)
+        done = trait_sched("plan", "w.yaml", "-f", form, *more, **texts)
+        assert len(cloud.written) == writes
+        return done
 
     return run

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tests.functional import shell
+from tests.unit.commands.wanted import GOLD, second
 
-GOLD, SILVER = "CUSTOM_GOLD", "CUSTOM_SILVER"
-KEY, OTHER_KEY = f"trait:{GOLD}", f"trait:{SILVER}"
+KEY = f"trait:{GOLD}"
 ISOLATE = ("isolate", "gold", GOLD, "--flavor", "golden", "-f", "json")
 UNISOLATE = ("unisolate", "gold", "--remove-traits", "-f", "json")
 
@@ -18,12 +18,9 @@ def statuses(found):
     return [row["status"] for row in found.json if row["status"] != "unchanged"]
 
 
-def another(cloud, *hosts, name="gold2"):
+def another(cloud, *hosts):
     """Let there be another aggregate that is isolated by the same trait."""
-    uuid = "a0000002-0000-4000-8000-000000000000"
-    body = {"id": 2, "uuid": uuid, "name": name, "metadata": {KEY: "required"}}
-    cloud.aggregates["2"] = {**body, "hosts": list(hosts)}
-    cloud.mirror[uuid] = {*hosts}
+    second(cloud, *hosts, called="gold2", **{GOLD: "required"})
     cloud.gives(GOLD, *hosts)
 
 

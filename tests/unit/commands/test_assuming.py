@@ -104,15 +104,6 @@ def test_every_release_has_a_microversion_and_none_goes_back():
     assert numbers == sorted(numbers)
 
 
-def test_files_and_options_are_taken_in_the_order_given(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for n, name in enumerate(["a.conf", "b.conf"]):
-        text = f"[scheduler]\nmax_placement_results = {n + 1}\n"
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    found = assume("--nova-conf", "b.conf", "--nova-conf", "a.conf")
-    assert found.setting(options.MAX_RESULTS).source == "a.conf:2"
-
-
 def test_options_are_set_by_hand():
     found = assume(
         *("--set", "Scheduler.max_placement_results = 7"),
@@ -155,14 +146,6 @@ def test_what_can_not_be_set_is_a_mistake_of_use(text, words, capsys):
         parse("--set", text)
     assert caught.value.code == 2
     assert words in capsys.readouterr().err
-
-
-def test_a_value_of_the_wrong_type_is_told_in_one_line():
-    with pytest.raises(BadConfiguration) as caught:
-        assume("--set", "scheduler.image_metadata_prefilter=perhaps")
-    assert str(caught.value) == (
-        "--set: [scheduler] image_metadata_prefilter is not true or false: 'perhaps'"
-    )
 
 
 def test_one_cloud_is_not_of_two_deployments():

@@ -41,20 +41,13 @@ def test_an_aggregate_that_no_flavor_will_get_into_is_told(said, cloud, golden):
 
 TPM_2 = "COMPUTE_SECURITY_TPM_2_0"
 TPM = {"hw:tpm_version": "2.0", "hw:tpm_model": "tpm-crb"}
-ENCRYPTED = {"hw:mem_encryption": "true"}
 
 
 @pytest.mark.parametrize(
     ("trait", "flavor"),
     [
         (TPM_2, TPM),
-        ("COMPUTE_SECURITY_TPM_CRB", TPM),
         ("COMPUTE_SECURITY_UEFI_SECURE_BOOT", {"os:secure_boot": "required"}),
-        ("HW_CPU_X86_AMD_SEV", ENCRYPTED),
-        (
-            "HW_CPU_X86_INTEL_TDX",
-            {**ENCRYPTED, "hw:mem_encryption_model": "intel-tdx"},
-        ),
         # Nova takes no server of it, and so asks for nothing.
         ("CUSTOM_GOLD", {"trait:CUSTOM_GOLD": "required", "hw:tpm_version": "3"}),
     ],
@@ -67,17 +60,6 @@ def test_what_nova_makes_of_a_flavor_lets_it_in(said, cloud, trait, flavor):
     assert f"no listed flavor requires {trait}" in said(text, *newest)
     specs(cloud, other={}, vip=flavor)
     assert "no listed flavor" not in said(text, *newest)
-
-
-def test_what_nova_makes_of_a_flavor_lets_it_into_what_isolate_isolates(
-    trait_sched, cloud
-):
-    cloud.known.add(TPM_2)
-    isolate = ("isolate", "gold", TPM_2, "--dry-run", "--force", *ISOLATES)
-    specs(cloud, other={})
-    assert f"no listed flavor requires {TPM_2}" in trait_sched(*isolate).err
-    specs(cloud, other={}, vip=TPM)
-    assert "no listed flavor" not in trait_sched(*isolate).err
 
 
 @pytest.mark.parametrize(("release", "is_told"), [("29", True), ("30", False)])

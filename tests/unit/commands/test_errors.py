@@ -11,7 +11,6 @@ import pytest
 from osc_lib import exceptions
 
 from osc_traitsched.commands import base
-from osc_traitsched.core import errors
 from osc_traitsched.core.errors import BadUsage, NothingMatches
 from tests.functional import shell
 
@@ -39,10 +38,6 @@ def said(error):
     with pytest.raises(exceptions.CommandError) as caught:
         command.run(ARGUMENTS)
     return str(caught.value)
-
-
-def recursion():
-    return recursion()
 
 
 @pytest.mark.parametrize(
@@ -74,12 +69,6 @@ def test_a_usage_error_exits_2():
     command = Failing(App, None, None)
     command.error = BadUsage("no")
     assert command.run(ARGUMENTS) == 2
-
-
-def test_a_recursion_without_an_end_is_worded_like_any_other_error():
-    with pytest.raises(RecursionError) as caught:
-        recursion()
-    assert errors.internal(caught.value).startswith("internal error: RecursionError")
 
 
 @pytest.mark.parametrize(
@@ -132,9 +121,3 @@ def test_an_empty_zone_or_project_is_a_usage_error(verb, option, value):
     found = run(verb, "small", "raw", f"{option}={value}")
     assert (found.code, found.out) == (shell.USAGE, "")
     assert f"error: argument {option}: " in last_line(found.err)
-
-
-def test_a_column_that_is_not_there_is_named():
-    found = run("config", "show", "--nova-release", "34", "-c", "nope")
-    assert (found.code, found.out) == (2, "")
-    assert found.err == "no column 'nope'; there are option, value, source, status\n"

@@ -16,12 +16,6 @@ REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 TABLE = re.compile(r"^(\d+) {1,4}\w", re.MULTILINE)
 
 
-def subclasses(of):
-    for each in of.__subclasses__():
-        yield each
-        yield from subclasses(each)
-
-
 @pytest.mark.parametrize(
     ("error", "code"),
     [
@@ -37,21 +31,6 @@ def subclasses(of):
 )
 def test_the_class_of_an_error_decides(error, code):
     assert base.of_error(error) is code
-
-
-def test_every_refusal_of_a_command_that_writes_has_one_code():
-    answers = {
-        errors.NotForProject,
-        errors.PlacementRefuses,
-        errors.Refusal,
-        errors.TraitMissing,
-    }
-    found = {
-        base.of_error(each.__new__(each))
-        for each in subclasses(errors.AnswerIsNo)
-        if each not in answers
-    }
-    assert found == {ExitCode.REFUSED}
 
 
 def test_the_codes_are_those_that_scripts_know():
@@ -74,13 +53,3 @@ def test_the_documented_table_has_them_all_and_no_other():
     text = page.read_text(encoding="utf-8")
     table = text.partition("Exit codes\n")[2].partition("A code means")[0]
     assert [int(n) for n in TABLE.findall(table)] == sorted(ExitCode)
-
-
-def test_no_command_has_a_number_of_its_own():
-    number = re.compile(r"exit_code = \d|return [1-9]$", re.M)
-    commands = (PACKAGE / "commands").glob("*.py")
-    assert not [
-        path.name
-        for path in commands
-        if number.search(path.read_text(encoding="utf-8"))
-    ]

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import io
-import json
 import types
 
 import pytest
 from openstackclient import shell
 
 from osc_traitsched.commands.explain import Explain
-from osc_traitsched.core.explain.explanation import Explanation
-from osc_traitsched.core.explain.fix import HostAction, HostChange, HostFix
-from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.paste import Option, line, openstack, repeating
 from tests.cases.reading import Case
 from tests.unit.views.test_schema import explained
@@ -45,47 +40,32 @@ def made(monkeypatch):
     return make
 
 
-def test_the_options_that_choose_a_cloud_are_repeated(made):
-    every = (*PROD, "--os-interface", "internal", "--os-system-scope", "all")
-    assert made(*every).repeated_options == (
-        Option("--os-cloud", "prod"),
-        Option("--os-interface", "internal"),
-        Option("--os-region-name", "west"),
-        Option("--os-system-scope", "all"),
-    )
-
-
-def test_so_are_those_of_the_login(made):
-    login = ("--os-auth-url", "http://here/v3", "--os-username", "ops")
-    scope = ("--os-project-name", "admin", "--os-project-domain-name", "Default")
-    assert [(o.name, o.value) for o in made(*login, *scope).repeated_options] == [
-        ("--os-auth-url", "http://here/v3"),
-        ("--os-project-domain-name", "Default"),
-        ("--os-project-name", "admin"),
-        ("--os-username", "ops"),
-    ]
-
-
-def test_no_secret_is_repeated(made):
-    command = made(*PROD, "--os-password", "hunter2", "--os-token", "t0ken")
-    assert {each.name for each in command.repeated_options} == {
-        "--os-cloud",
-        "--os-region-name",
-    }
-
-
-@pytest.mark.parametrize(
-    "flag",
-    [
-        *("cacert", "cert", "key", "default-domain", "user-id", "user-domain-name"),
-        *("trust-id", "identity-provider", "protocol", "client-id", "domain-id"),
-        *("access-token-endpoint", "application-credential-id", "endpoint"),
-        *("application-credential-name", "remote-project-id"),
-    ],
+#: Parts of the names of global options, by whether a pasted command repeats them.
+REPEATED = (
+    *("cloud", "interface", "region-name", "system-scope", "auth-url", "username"),
+    *("project-name", "project-domain-name", "cacert", "cert", "key", "user-id"),
+    *("default-domain", "user-domain-name", "trust-id", "identity-provider"),
+    *("protocol", "client-id", "domain-id", "access-token-endpoint", "endpoint"),
+    *("application-credential-id", "application-credential-name"),
+    "remote-project-id",
 )
-def test_every_option_of_a_login_is_repeated(made, flag):
-    found = made(f"--os-{flag}", "some thing").repeated_options
-    assert found == (Option(f"--os-{flag}", "some thing"),)
+SECRET_OR_VERSION = (
+    *("password", "token", "passcode", "code", "client-secret", "access-token"),
+    *("application-credential-secret", "oauth2-client-secret", "idp-otp-key"),
+    "compute-api-version",
+)
+
+
+def test_options_of_the_cloud_and_the_login_are_repeated_and_no_secret_or_version(made):
+    for flag in (*REPEATED, *SECRET_OR_VERSION):
+        value = "internal" if flag == "interface" else "2"
+        option = Option(f"--os-{flag}", value)
+        expected = (option,) if flag in REPEATED else ()
+        assert made(option.name, value).repeated_options == expected
+    assert made(*PROD, "--os-token", "t0ken").repeated_options == (
+        Option("--os-cloud", "prod"),
+        Option("--os-region-name", "west"),
+    )
 
 
 def test_an_option_without_a_value_is_repeated(made):
@@ -94,18 +74,6 @@ def test_an_option_without_a_value_is_repeated(made):
     assert line(show, command.repeated_options) == (
         "openstack --insecure --os-cloud prod --os-region-name west trait-sched list"
     )
-
-
-@pytest.mark.parametrize(
-    "option",
-    [
-        *("password", "token", "passcode", "code", "client-secret", "access-token"),
-        *("application-credential-secret", "oauth2-client-secret", "idp-otp-key"),
-        "compute-api-version",
-    ],
-)
-def test_a_secret_and_a_version_are_never_repeated(made, option):
-    assert made(f"--os-{option}", "2").repeated_options == ()
 
 
 def test_no_address_with_a_password_in_it_is_repeated(made):
@@ -187,28 +155,3 @@ def test_a_host_whose_name_can_not_be_printed_is_chosen_by_its_uuid(made):
         if "trait-sched add" in text
     )
     assert command == f"openstack trait-sched add CUSTOM_A --host {uuid} --host cmp00"
-
-
-@pytest.mark.parametrize("long", [True, False])
-def test_a_host_that_is_disabled_with_a_reason_has_no_command(made, long):
-    disabled = {"traits": ["COMPUTE_STATUS_DISABLED"]}
-    found = explained(Case({"name": "a", "cloud": {"cmp00": disabled}}))
-    (host,) = found.judgement.hosts
-    computes = {
-        host.uuid: Compute(
-            host.uuid, "cmp00", "cmp00", is_enabled=False, disabled_reason="$(id)\nx"
-        )
-    }
-    helping = HostFix(
-        (HostChange(HostAction.ENABLE_SERVICE, "$(id)\nx"),), (host.uuid,)
-    )
-    judgement = dataclasses.replace(found.judgement, computes=computes)
-    found = Explanation(judgement, fixes=(helping,))
-    text = made()._text(found, argparse.Namespace(format="text", long=long))
-    assert (
-        "Only by undoing somebody's decision:\n"
-        "  cmp00 is disabled: $(id)\\nx; it would add 1 host\n"
-    ) in text
-    assert "--enable" not in text
-    whole = made()._text(found, argparse.Namespace(format="json", long=long))
-    assert json.loads(whole)["fixes"][0]["commands"] == []

@@ -11,24 +11,12 @@ from osc_traitsched.cloud import allocation_candidates
 from tests.unit.commands.rivals import GOLD, run
 from tests.unit.commands.wanted import keystone, second, stranded, with_servers
 
-OTHER = "a0000002-0000-4000-8000-000000000000"
 PROJECTS = ("--set", "scheduler.limit_tenants_to_placement_aggregate=true")
 BOTH = ("cmp00", "cmp01")
 
 
 def isolate(*options):
     return run("isolate", "gold", GOLD, "--dry-run", *options)
-
-
-def aggregate(cloud, hosts, **metadata):
-    cloud.aggregates["2"] = {
-        "id": 2,
-        "uuid": OTHER,
-        "name": "other",
-        "metadata": metadata,
-        "hosts": list(hosts),
-    }
-    cloud.mirror[OTHER] = set(hosts)
 
 
 def private(cloud, *projects):
@@ -46,24 +34,8 @@ def private(cloud, *projects):
     cloud.compute_get = get
 
 
-@pytest.mark.parametrize("keys", [("p1", "p2"), ("p2", "p1")])
-def test_a_private_flavor_keeps_a_host_for_whichever_project_may_use_it(cloud, keys):
-    named = {f"filter_tenant_id{n}": project for n, project in enumerate(keys)}
-    aggregate(cloud, BOTH, **named)
-    private(cloud, "p2")
-    found = isolate(*PROJECTS)
-    assert found.code == 5
-    assert stranded(found) == "flavor 'golden' for project 'p2'"
-
-
-def test_a_private_flavor_that_none_of_the_projects_may_use_is_not_in_the_way(cloud):
-    aggregate(cloud, BOTH, filter_tenant_id1="p1", filter_tenant_id2="p2")
-    private(cloud, "p3")
-    assert isolate(*PROJECTS).code == 0
-
-
 def test_a_private_flavor_keeps_a_host_in_a_zone_that_is_also_a_projects(cloud):
-    aggregate(cloud, BOTH, filter_tenant_id="p1", availability_zone="az1")
+    second(cloud, *BOTH, filter_tenant_id="p1", availability_zone="az1")
     private(cloud, "p9")
     found = isolate(*PROJECTS)
     assert found.code == 5
@@ -78,14 +50,14 @@ def test_a_private_flavor_is_for_other_projects_only_if_one_of_them_may_use_it(
 ):
     # The aggregate is closed to p1 as it is: that has the hosts of the other one.
     cloud.metadata["availability_zone"] = "az1"
-    aggregate(cloud, ("cmp02", "cmp03"), filter_tenant_id="P1")
+    second(cloud, "cmp02", "cmp03", filter_tenant_id="P1")
     private(cloud, *projects)
     assert isolate(*PROJECTS).code == code
 
 
 @pytest.mark.parametrize("spelled", ["p2", "P2", "p2 "])
 def test_who_may_use_a_flavor_is_compared_as_by_novas_database(cloud, spelled):
-    aggregate(cloud, BOTH, filter_tenant_id=spelled)
+    second(cloud, *BOTH, filter_tenant_id=spelled)
     private(cloud, "p2")
     assert isolate(*PROJECTS).code == 5
     strict = ("--set", "database_collation=case-sensitive")
@@ -124,31 +96,6 @@ def full(cloud, **totals):
     cloud.flavors["golden-id"]["vcpus"] = 4
 
 
-@pytest.mark.parametrize(
-    ("totals", "code"),
-    [
-        # The hosts that would be left are read first.
-        ({}, 0),
-        ({"cmp00": 2, "cmp01": 2}, 0),
-        ({"cmp02": 2}, 5),
-        ({"cmp02": 2, "cmp03": 2}, 5),
-    ],
-)
-def test_a_full_host_that_was_not_read_is_not_relied_on(
-    cloud, monkeypatch, totals, code
-):
-    monkeypatch.setattr(allocation_candidates, "MOST_READ_ONE_BY_ONE", 1)
-    cloud.flavors = {"golden-id": cloud.flavors["golden-id"]}
-    full(cloud, **totals)
-    found = isolate()
-    assert found.code == code
-    forced = isolate("--force")
-    assert forced.code == 0
-    if code:
-        assert stranded(found) == stranded(forced)
-        assert stranded(found).startswith("flavor 'golden'")
-
-
 def test_removing_relies_on_no_host_that_was_not_read_either(cloud, monkeypatch):
     monkeypatch.setattr(allocation_candidates, "MOST_READ_ONE_BY_ONE", 1)
     cloud.gives(GOLD, "cmp00", "cmp02", "cmp03")
@@ -163,14 +110,6 @@ def test_removing_relies_on_no_host_that_was_not_read_either(cloud, monkeypatch)
     assert run(*remove).code == 0
 
 
-def test_hosts_that_are_disabled_now_are_not_closed_to_a_flavor_for_good(cloud, golden):
-    silver(cloud, *BOTH)
-    cloud.gives("COMPUTE_STATUS_DISABLED", *BOTH)
-    found = isolate()
-    assert found.code == 5
-    golden("isolate/hosts-disabled", found.err)
-
-
 def test_a_disabled_host_elsewhere_is_left_to_a_flavor(cloud, golden):
     silver(cloud, *BOTH, "cmp02")
     cloud.gives("COMPUTE_STATUS_DISABLED", *BOTH, "cmp02")
@@ -182,34 +121,13 @@ def test_a_disabled_host_elsewhere_is_left_to_a_flavor(cloud, golden):
     golden("isolate/only-a-disabled-host-left", found.err)
 
 
-def test_a_flavor_keeps_a_host_in_the_zone_of_hosts_that_no_aggregate_puts_in_one(
-    cloud,
-):
-    aggregate(cloud, ("cmp02", "cmp03"), availability_zone="az1")
-    old = ("--nova-release", "wallaby")
-    found = isolate(*old)
-    assert found.code == 5
-    assert stranded(found) == "flavors 'golden', 'small' in the default zone"
-    # Without the filter Placement gives the hosts of all zones for it.
-    query = ("--set", "scheduler.query_placement_for_availability_zone=true")
-    without = ("--set", "filter_scheduler.enabled_filters=ComputeFilter")
-    assert isolate(*old, *query, *without).code == 0
-    assert isolate().code == 0
-
-
 DEMO, THEIRS = "1" * 32, "2" * 32
 ON = ("--set", "filter_scheduler.enabled_filters=AggregateMultiTenancyIsolation")
 
 
-@pytest.fixture
-def plan(trait_sched, cloud, monkeypatch):
-    """Plans a file about projects that Keystone has."""
+@pytest.fixture(autouse=True)
+def projects(cloud, monkeypatch):
     keystone(cloud, monkeypatch, DEMO, THEIRS)
-
-    def run(text, *options):
-        return trait_sched("plan", "w.yaml", "-f", "json", *options, w=text)
-
-    return run
 
 
 def test_all_projects_are_told_that_an_aggregate_leaves_no_host(plan, cloud, golden):
@@ -222,14 +140,6 @@ def test_all_projects_are_told_that_an_aggregate_leaves_no_host(plan, cloud, gol
     private(cloud, THEIRS)
     found = plan(text, "--nova-release", "34", *PROJECTS)
     assert stranded(found) == f"flavor 'golden' for project '{THEIRS}'"
-
-
-@pytest.mark.parametrize("options", [ON, ()])
-def test_that_other_projects_keep_no_host_is_refused(plan, options, golden):
-    text = f"aggregates: {{new: {{hosts: ['*'], tenants: ['{DEMO}']}}}}"
-    found = plan(text, *options)
-    assert found.code == 5
-    golden("plan/other-projects-without-hosts", found.err.splitlines()[-1])
 
 
 def test_what_will_not_be_begun_takes_no_host_and_misplaces_no_server(

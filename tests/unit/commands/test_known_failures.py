@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.unit.commands.wanted import GOLD, SILVER, keystone, statuses
+from tests.unit.commands.wanted import GOLD, SILVER, statuses
 
 
 def test_what_is_known_not_to_be_gained_keeps_no_aggregate_open(apply, cloud):
@@ -28,28 +28,4 @@ def test_no_flavor_comes_to_require_what_no_host_can_gain(apply, cloud):
         ("host", "cmp03", GOLD): "failed",
         ("host", "cmp02", SILVER): "changed",
         ("flavor", "small", f"trait:{GOLD}"): "not done",
-    }
-
-
-def test_what_is_known_not_to_be_gained_keeps_no_project_out(apply, cloud, monkeypatch):
-    one, two, key = "1" * 32, "2" * 32, "filter_tenant_id"
-    keystone(cloud, monkeypatch, one, two)
-    # From release 30 on each project has a key of its own.
-    cloud.compute_maximum = "2.100"
-    cloud.flavors = {}
-    cloud.flavor("f", **{SILVER: "required"})
-    cloud.gives(SILVER, "cmp00", "cmp02")
-    cloud.metadata[key] = one
-    cloud.deletes_provider("cmp01")
-    done = apply(
-        f"""
-        traits: {{CUSTOM_SILVER: {{hosts: [cmp01]}}}}
-        aggregates: {{gold: {{tenants: ['{one}', '{two}']}}}}
-        """,
-        "--set",
-        "scheduler.limit_tenants_to_placement_aggregate=true",
-    )
-    assert statuses(done) == {
-        ("host", "cmp01", SILVER): "failed",
-        ("aggregate", "gold", f"{key}_{two}"): "changed",
     }

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.commands.test_plan import plan
 from tests.unit.commands.wanted import GOLD, SILVER, requirers, statuses, with_servers
-
-__all__ = ["plan"]
 
 FORBIDDEN_INSTEAD = """
     traits: {CUSTOM_SILVER: {absent: {hosts: ["*"]}}}

@@ -35,11 +35,6 @@ def isolated_cloud():
     [
         (
             open_cloud,
-            f"add {GOLD} --host cmp02 --host cmp00",
-            "traits: {CUSTOM_GOLD: {hosts: [cmp00, cmp02]}}",
-        ),
-        (
-            open_cloud,
             f"add CUSTOM_NEW {SILVER} --all --create",
             "traits: {CUSTOM_NEW: {hosts: ['*']}, CUSTOM_SILVER: {hosts: ['*']}}",
         ),
@@ -56,11 +51,6 @@ def isolated_cloud():
             flavors: {golden: {requires: [CUSTOM_GOLD, CUSTOM_NEW]}}
             images: {fast: {requires: [CUSTOM_GOLD, CUSTOM_NEW]}}
             """,
-        ),
-        (
-            isolated_cloud,
-            "unisolate gold",
-            "aggregates: {gold: {absent: {isolated_for: [CUSTOM_GOLD]}}}",
         ),
         (
             isolated_cloud,

@@ -11,6 +11,10 @@ from tests.unit.app.living import HOSTS
 from tests.unit.commands.wanted import GOLD, second
 
 BOTH = "traits: {CUSTOM_GOLD: {hosts: [cmp00, cmp03]}}"
+WAITS = """
+    traits: {CUSTOM_GOLD: {hosts: [cmp03]}}
+    flavors: {golden: {requires: [CUSTOM_GOLD]}}
+"""
 
 
 @pytest.fixture
@@ -81,11 +85,22 @@ def test_what_is_no_plan_or_of_another_cloud_is_no_reviewed_one(
     assert apply_reviewed(BOTH).code == 0
 
 
-def test_what_a_reviewed_plan_said_to_fail_was_not_agreed_to(review, unreviewed, cloud):
+@pytest.mark.parametrize(
+    ("text", "reviewed", "step"),
+    [
+        (BOTH, ["would change", "failed"], "add host cmp03 CUSTOM_GOLD"),
+        (WAITS, ["failed", "not done"], "add flavor golden trait:CUSTOM_GOLD"),
+    ],
+)
+def test_what_failed_or_waited_in_the_reviewed_plan_was_not_agreed_to(
+    review, unreviewed, cloud, text, reviewed, step
+):
     traits = cloud.traits.pop("cmp03")
-    assert statuses(review(BOTH)) == ["would change", "failed"]
+    assert statuses(review(text)) == reviewed
     cloud.traits["cmp03"] = traits
-    assert unreviewed(BOTH) == ["add host cmp03 CUSTOM_GOLD"]
+    if text == WAITS:
+        cloud.gives(GOLD, "cmp03")
+    assert unreviewed(text) == [step]
 
 
 def test_a_plan_with_rows_that_fail_or_wait_is_carried_out_but_for_these(
@@ -106,18 +121,6 @@ def test_a_plan_with_rows_that_fail_or_wait_is_carried_out_but_for_these(
     # The same plan goes on as long as nothing else can be written.
     assert apply_reviewed(text).code == 1
     assert cloud.written == []
-
-
-def test_what_waited_in_the_reviewed_plan_was_not_agreed_to(review, unreviewed, cloud):
-    traits = cloud.traits.pop("cmp03")
-    text = """
-        traits: {CUSTOM_GOLD: {hosts: [cmp03]}}
-        flavors: {golden: {requires: [CUSTOM_GOLD]}}
-    """
-    review(text)
-    cloud.traits["cmp03"] = traits
-    cloud.gives(GOLD, "cmp03")
-    assert unreviewed(text) == ["add flavor golden trait:CUSTOM_GOLD"]
 
 
 def test_a_row_that_fails_by_now_takes_nothing_else_out_of_the_reviewed_plan(

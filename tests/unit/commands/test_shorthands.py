@@ -57,15 +57,6 @@ def test_a_second_run_finds_all_as_wanted_and_writes_nothing(cloud):
     assert rows == [(row["step"], row["object"]) for row in found.json]
 
 
-def test_what_is_opened_is_opened_once(cloud):
-    assert run(*ISOLATE).code == 0
-    assert run(*UNISOLATE).code == 0
-    assert (cloud.metadata, cloud.having(GOLD)) == ({}, set())
-    cloud.written.clear()
-    again = run("unisolate", "gold", GOLD, "--remove-traits", "-f", "json")
-    assert (again.code, statuses(again), cloud.written) == (0, [], [])
-
-
 @pytest.mark.parametrize(
     "meanwhile",
     [
@@ -91,7 +82,7 @@ def test_a_host_that_joins_right_before_the_last_write_is_seen(cloud):
     assert cloud.having(GOLD) == {"cmp00", "cmp01", "cmp02"}
 
 
-def test_that_the_cloud_can_t_be_compared_again_is_said(cloud, golden):
+def test_that_the_cloud_can_t_be_compared_again_is_said(cloud):
     def fail():
         raise CloudBroke("compute", "out of order", 500)
 
@@ -101,7 +92,10 @@ def test_that_the_cloud_can_t_be_compared_again_is_said(cloud, golden):
     rival(cloud, "os-aggregates", (breaks,))
     found = run(*ISOLATE)
     assert (found.code, set(statuses(found))) == (1, {"changed"})
-    golden("isolate/not-read-again", last(found))
+    assert last(found) == (
+        "all is written; whether others have changed it since is not known: compute: "
+        "out of order (HTTP 500)"
+    )
 
 
 def test_a_trait_that_another_aggregate_requires_keeps_its_last_host(cloud):
@@ -174,17 +168,6 @@ def test_what_can_not_be_isolated_or_opened_is_said(cloud, golden):
 
 
 # add and remove
-
-
-@pytest.mark.parametrize("verb", ["add", "remove"])
-def test_a_provider_that_is_gone_is_said(cloud, verb):
-    cloud.gives(GOLD, *(["cmp00", "cmp01"] if verb == "remove" else []))
-    rival(cloud, CMP01, (cloud.deletes_provider, "cmp01"))
-    found = run(verb, GOLD, "--host", "cmp01", "-f", "json")
-    assert (found.code, found.json[0]["status"]) == (1, "failed")
-    assert found.err.startswith(
-        "1 of 1 failed; to continue, run the same command again"
-    )
 
 
 @pytest.mark.parametrize("verb", ["add", "remove"])

@@ -8,11 +8,11 @@ import stat
 
 import pytest
 
-from osc_traitsched.core.errors import CloudBroke
 from tests.unit.commands.wanted import (
     GOLD,
     SILVER,
     WHOLE,
+    broken_for,
     keystone,
     second,
     statuses,
@@ -33,7 +33,7 @@ def test_what_is_applied_leaves_no_difference_and_the_undo_file_leads_back(
     assert cloud.having(SILVER) == {"cmp01", "cmp03"}
     assert cloud.aggregates["2"]["metadata"] == {"availability_zone": "az1"}
     assert cloud.specs("golden") == {f"trait:{GOLD}": "required"}
-    assert (plan("--exit-code").code, plan().json) == (0, [])
+    assert (plan(None, "--exit-code").code, plan().json) == (0, [])
 
     assert stat.S_IMODE((tmp_path / "undo.yaml").stat().st_mode) == 0o600
     back = trait_sched("apply", "undo.yaml", "-f", "json", "--force")
@@ -81,10 +81,7 @@ def test_an_undo_file_that_can_not_be_finished_is_not_there(
 def test_an_undo_file_that_is_there_is_kept_and_nothing_is_written(
     apply, cloud, tmp_path, golden
 ):
-    def broken():
-        raise CloudBroke("compute", "no", 403)
-
-    cloud.rivals["action"] = broken
+    broken_for(cloud, "action")
     done = apply("aggregates: {gold: {hosts: [cmp02]}}", "--undo", "first.yaml")
     golden("apply/failed-with-undo", done.err)
     cloud.written.clear()
@@ -129,11 +126,8 @@ def test_an_undo_file_can_be_applied_whatever_was_changed(
 def test_an_undo_file_leads_back_from_an_aggregate_that_was_not_made(
     apply, trait_sched, cloud
 ):
-    def broken():
-        raise CloudBroke("compute", "no", 403)
-
     before = whole(cloud)
-    cloud.rivals["os-aggregates"] = broken
+    broken_for(cloud, "os-aggregates")
     text = "aggregates: {new: {hosts: [cmp03], isolated_for: [CUSTOM_GOLD]}}"
     done = apply(text, "--undo", "undo.yaml")
     assert done.code == 1

@@ -12,14 +12,11 @@ import types
 
 import pytest
 import yaml
-from osc_lib.exceptions import CommandError
 
 from osc_traitsched.commands import base, explain
-from osc_traitsched.core.errors import BadUsage, NothingMatches
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.inventory.snapshot import Aggregate, Compute
 from osc_traitsched.core.inventory.snapshot import MembershipDifference as Difference
-from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.views import config, listing
 from osc_traitsched.views.columns import Indented, Names
 from tests.cases.reading import Case
@@ -39,13 +36,6 @@ class Rows(base.Lister):
         hosts = listing.Hosts([NAME], whole=True)
         cells = (NAME, Names([NAME]), Indented(NAME, 1), hosts, mirror)
         return ("text", "names", "indented", "hosts", "mirror"), [cells]
-
-
-class Fails(base.Command):
-    """Ends with an error."""
-
-    def take_action(self, args):
-        raise args.error
 
 
 @pytest.fixture
@@ -103,20 +93,6 @@ def test_what_is_logged_is_one_visible_line(logged):
     assert logged() == [f"host {SHOWN}", r"100% of\n them"]
 
 
-@pytest.mark.parametrize(
-    "error", [BadUsage(NAME), NothingMatches("zone", "a", (NAME,))]
-)
-def test_an_error_is_one_visible_line(app, logged, error):
-    command = Fails(app, argparse.Namespace())
-    try:
-        command.run(argparse.Namespace(error=error, timeout=None))
-        (line,) = logged()
-    except CommandError as exc:  # which cliff logs as it is
-        line = str(exc)
-    assert SHOWN in line
-    assert line.isprintable()
-
-
 @pytest.mark.parametrize("format_", ["text", "json"])
 def test_an_explanation_says_what_others_named_visibly(app, format_):
     full = {"cmp00": {"inventories": {"VCPU": 0}}}
@@ -140,33 +116,9 @@ def test_an_explanation_says_what_others_named_visibly(app, format_):
     assert f"its nova-compute is disabled: {SHOWN}" in text
 
 
-def test_a_quiet_explanation_is_the_verdict(app):
-    app.options.verbose_level = 0
-    found = explained(Case({"name": "none", "cloud": {"a": {}}}))
-    command = explain.Explain(app, argparse.Namespace())
-    args = argparse.Namespace(format="text", long=False)
-    assert command._text(found, args) == "No host can take it: 0 of 1."
-
-
 def test_a_name_does_not_end_the_comment_that_it_is_in():
     turned = types.SimpleNamespace(
         wanted=(), assumptions=types.SimpleNamespace(release=33)
     )
     top = config.comments("nova-conf", turned, [NAME], has_body=True)
     assert all(line.startswith("# ") for line in top.splitlines())
-
-
-@pytest.mark.parametrize("format_", ["table", "value", "csv"])
-def test_what_is_on_or_off_is_written_as_nova_conf_has_it(app, format_):
-    class Settings(base.Lister):
-        def take_action(self, args):
-            given = {"limit_tenants_to_placement_aggregate": True}
-            return config.rows(SchedulerSettings.of(33, **given), True)
-
-    command = Settings(app, argparse.Namespace())
-    assert command.run(command.get_parser("show").parse_args(["-f", format_])) == 0
-    text = app.stdout.getvalue()
-    assert "false" in text
-    assert "true" in text
-    assert "False" not in text
-    assert "True" not in text

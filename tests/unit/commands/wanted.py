@@ -108,12 +108,12 @@ def broken_for(cloud, part):
     cloud.rivals[part] = broken
 
 
-def second(cloud, *hosts, **metadata):
-    """Make a second aggregate, called rack."""
+def second(cloud, *hosts, called="rack", **metadata):
+    """Make a second aggregate."""
     cloud.aggregates["2"] = {
         "id": 2,
         "uuid": "a0000002-0000-4000-8000-000000000000",
-        "name": "rack",
+        "name": called,
         "hosts": [*hosts],
         "metadata": {
             f"trait:{k}" if k.isupper() else k: v for k, v in metadata.items()

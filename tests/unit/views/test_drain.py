@@ -23,6 +23,7 @@ from osc_traitsched.core.servers.parts import Name, Part, Source
 from osc_traitsched.core.servers.state import MoveRefusal, ServerState
 from osc_traitsched.paste import Option
 from osc_traitsched.views.drain import document, prose, script
+from tests.golden import screens
 from tests.schemas import closed
 from tests.unit.core.weigher import host
 
@@ -150,11 +151,15 @@ STATES = {
 }
 
 
-@pytest.mark.parametrize("state", STATES)
-def test_a_person_gets_the_answer_the_commands_and_what_keeps_servers(golden, state):
-    golden(f"drain/{state}", text(STATES[state], OPTIONS))
-    summary = document.document(STATES[state])["summary"]
-    assert summary in text(STATES[state])[:2]
+#: The states of which more is known than is shown.
+WITH_MORE = ("down", "some-stuck", "not-known-of-servers")
+
+
+def test_a_person_gets_the_answer_the_commands_and_what_keeps_servers(golden):
+    shown = {state: text(found, OPTIONS) for state, found in STATES.items()}
+    golden("drain/screens", screens(shown))
+    for state, found in STATES.items():
+        assert document.document(found)["summary"] in shown[state][:2]
 
 
 def test_a_host_that_is_down_must_be_fenced_first():
@@ -167,9 +172,9 @@ def test_a_host_that_is_down_must_be_fenced_first():
     assert not any("powered off" in each for each in text(STATES["all-move"]))
 
 
-@pytest.mark.parametrize("state", ["down", "some-stuck", "not-known-of-servers"])
-def test_everything_that_is_known_is_shown_on_demand(golden, state):
-    golden(f"drain/long/{state}", text(STATES[state], OPTIONS, everything=True))
+def test_everything_that_is_known_is_shown_on_demand(golden):
+    whole = {state: text(STATES[state], OPTIONS, True) for state in WITH_MORE}
+    golden("drain/long", screens(whole))
 
 
 @pytest.mark.parametrize("state", ["one-moves-disabled", "one-stuck"])

@@ -15,40 +15,20 @@ def test_long_lists_are_counted_and_not_printed():
     )
 
 
-@pytest.mark.parametrize(
-    ("names", "words"),
-    [([], ""), (["a"], "flavor a"), (["a", "b"], "flavors a, b")],
-)
-def test_a_noun_before_names_is_of_their_number(names, words):
-    assert text.listed(names, "flavor") == words
+def test_a_noun_is_of_the_number_of_what_it_stands_before():
+    listed = [text.listed(names, "flavor") for names in ([], ["a"], ["a", "b"])]
+    assert listed == ["", "flavor a", "flavors a, b"]
+    hosts = ([], ["cmp1"], ["cmp1", "cmp2"], ["cmp1", "cmp2", "cmp3"])
+    assert [text.ranges(names, "host") for names in hosts] == [
+        *("", "host cmp1", "hosts cmp1, cmp2", "hosts cmp[1-3]")
+    ]
+    counts = [text.count(number, "host") for number in range(3)]
+    assert counts == ["0 hosts", "1 host", "2 hosts"]
 
 
-@pytest.mark.parametrize(
-    ("names", "words"),
-    [
-        ([], ""),
-        (["cmp1"], "host cmp1"),
-        (["cmp1", "cmp2"], "hosts cmp1, cmp2"),
-        (["cmp1", "cmp2", "cmp3"], "hosts cmp[1-3]"),
-    ],
-)
-def test_a_noun_before_ranges_is_of_the_number_of_hosts(names, words):
-    assert text.ranges(names, "host") == words
-
-
-@pytest.mark.parametrize(
-    ("number", "words"), [(0, "0 hosts"), (1, "1 host"), (2, "2 hosts")]
-)
-def test_a_counted_noun_is_of_its_number(number, words):
-    assert text.count(number, "host") == words
-
-
-@pytest.mark.parametrize(
-    ("nearest", "words"),
-    [((), ""), (("a",), "; did you mean a?"), (("a", "b"), "; did you mean a or b?")],
-)
-def test_names_that_may_have_been_meant_are_asked_for(nearest, words):
-    assert text.did_you_mean(nearest) == words
+def test_names_that_may_have_been_meant_are_asked_for():
+    asked = [text.did_you_mean(names) for names in ("", "a", "ab")]
+    assert asked == ["", "; did you mean a?", "; did you mean a or b?"]
 
 
 @pytest.mark.parametrize(
@@ -73,14 +53,7 @@ def test_what_a_terminal_would_obey_or_hide_is_visible(hidden, shown):
 @pytest.mark.parametrize(
     "name",
     [
-        "黄金",
-        "золото",
-        "ذهب",
-        "सोना",
-        "e\u0301",
-        "größe",
-        "naïve 👍",
-        "a b\\c",
+        *("黄金", "золото", "ذهب", "सोना", "e\u0301", "größe", "naïve 👍", "a b\\c"),
         "全角\u3000空白",
     ],
 )
