@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 
-from osc_traitsched.core.check.finding import Severity
 from osc_traitsched.core.nova import options
 from tests.unit.core.check.surveys import (
     aggregate,
+    assert_told,
     assumed,
-    findings,
     flavor,
     host,
     identity,
-    ids,
     image,
     survey,
 )
@@ -37,163 +33,145 @@ def of(hosts, aggregates, flavors=(NEEDS_GOLD,), assumptions=ON, **more):
     )
 
 
-def test_an_aggregate_that_is_isolated_as_it_should_be_is_no_finding():
-    assert findings(of([host("a", GOLD), host("b")], [OF_GOLD])) == []
+def required(name, *hosts, traits=(GOLD,)):
+    return aggregate(name, *hosts, **{f"trait:{t}": "required" for t in traits})
 
 
-@pytest.mark.parametrize(
-    ("assumptions", "severity"), [(ON, Severity.ERROR), (OFF, Severity.WARNING)]
-)
-def test_a_member_without_the_trait_gets_no_server_at_all(assumptions, severity):
-    both = aggregate("both", "a", "b", trait__CUSTOM_GOLD="required")
-    found = of([host("a", GOLD), host("b")], [both], assumptions=assumptions)
-    (found,) = (f for f in findings(found) if f.rule != "isolation-off")
-    assert (found.rule, found.severity) == ("isolation-member-lacks-trait", severity)
-    assert (found.name, found.hosts) == ("both", ("b",))
-    assert found.problem.startswith("b lacks CUSTOM_GOLD, ")
-    assert found.problem.endswith(" (1 of 2 members)")
+def lacking(assumptions):
+    found = of(A_HAS, [required("both", "a", "b")], assumptions=assumptions)
+    return found, "isolation-member-lacks-trait"
 
 
-def test_a_member_that_placement_does_not_have_is_the_mirrors_matter():
-    both = aggregate("both", "a", "b", trait__CUSTOM_GOLD="required")
-    members = {both.uuid: frozenset({identity("a")})}
-    found = of([host("a", GOLD), host("b")], [both], members=members)
-    assert ids(found, "isolation") == []
-
-
-def test_a_trait_that_no_host_has_at_all_is_one_finding():
-    found = of([host("a"), host("b")], [OF_GOLD], known=[GOLD])
-    assert ids(found) == ["traits-no-host"]
-
-
-@pytest.mark.parametrize(
-    ("assumptions", "severity"), [(OFF, Severity.ERROR), (ASSUMED, Severity.WARNING)]
-)
-def test_isolation_that_is_off_is_said_once_for_all_aggregates(assumptions, severity):
-    aggregates = [OF_GOLD, OF_SILVER]
+def off(assumptions):
     hosts = [host("a", GOLD), host("b", SILVER)]
-    found = of(hosts, aggregates, [NEEDS_GOLD, NEEDS_SILVER], assumptions)
-    (found,) = findings(found)
-    assert (found.rule, found.severity) == ("isolation-off", severity)
-    assert found.aggregates == ("of-gold", "of-silver")
+    return of(hosts, [OF_GOLD, OF_SILVER], [NEEDS_GOLD, NEEDS_SILVER], assumptions)
 
 
-def test_isolation_that_is_off_and_not_wanted_is_no_finding():
-    plain = aggregate("zone", "a", availability_zone="east")
-    assert ids(of([host("a")], [plain], [], OFF), "isolation", "config") == []
+def in_other_letters(collation, **metadata):
+    """An aggregate that no flavor or image gets into, unless case does not count."""
+    golden = [flavor("f", trait__CUSTOM_GOLD="required")]
+    assumptions = ON.changed(options.COLLATION, collation)
+    return of(A_HAS, [aggregate("g", "a", **metadata)], golden, assumptions)
 
 
-def test_nobody_gets_in_where_no_flavor_or_image_requires_the_trait():
-    (found,) = findings(of([host("a", GOLD), host("b")], [OF_GOLD], [flavor("f")]))
-    assert (found.rule, found.severity) == ("isolation-not-required", Severity.WARNING)
-    assert found.problem == (
-        f"trait:{GOLD}=required, and no flavor or image requires {GOLD}: nobody gets in"
-    )
-
-
-def test_an_image_gets_in_as_a_flavor_does():
-    images = [image("i", trait__CUSTOM_GOLD="required")]
-    hosts = [host("a", GOLD), host("b")]
-    assert ids(of(hosts, [OF_GOLD], [flavor("f")], images=images)) == []
-
-
-def test_flavors_that_each_require_one_of_two_traits_do_not_get_in():
-    two = aggregate(
-        "two", "a", trait__CUSTOM_GOLD="required", trait__CUSTOM_SILVER="required"
-    )
-    flavors = [NEEDS_GOLD, NEEDS_SILVER]
+def by_two_traits(*images):
     hosts = [host("a", GOLD, SILVER), host("b")]
-    (found,) = findings(of(hosts, [two], flavors), "isolation-not-required")
-    assert f"no flavor and image require {GOLD} and {SILVER} together" in found.problem
-    images = [image("i", trait__CUSTOM_SILVER="required")]
-    assert ids(of(hosts, [two], flavors, images=images), "isolation-not-required") == []
+    two = required("two", "a", traits=(GOLD, SILVER))
+    found = of(hosts, [two], [NEEDS_GOLD, NEEDS_SILVER], images=images)
+    return found, "isolation-not-required"
 
 
-@pytest.mark.parametrize(
-    ("collation", "found"),
-    [("case-sensitive", ["isolation-not-required"]), ("case-insensitive", [])],
-)
-def test_a_key_in_other_letters_lets_nobody_in_where_case_counts(collation, found):
-    shouted = aggregate("g", "a", TRAIT__CUSTOM_GOLD="required")
-    golden = flavor("f", trait__CUSTOM_GOLD="required")
-    survey = of([host("a", GOLD), host("b")], [shouted], [golden])
-    assumptions = survey.assumptions.changed(options.COLLATION, collation)
-    survey = dataclasses.replace(survey, assumptions=assumptions)
-    assert ids(survey, "isolation-not-required") == found
-
-
-def test_nobody_is_told_by_the_name_of_the_trait_and_by_the_key():
-    odd = aggregate("g", "a", Trait__custom_gold="Required")
-    (found,) = findings(
-        of([host("a", GOLD)], [odd], [flavor("f")]), "isolation-not-required"
-    )
-    assert found.problem == (
-        "Trait:custom_gold=required, and no flavor or image requires CUSTOM_GOLD: "
-        "nobody gets in"
-    )
-
-
-def test_a_flavor_that_nova_refuses_alone_still_requires_its_trait():
-    refused = flavor("f", trait__CUSTOM_GOLD="required", hw__cpu_policy="often")
-    found = of([host("a", GOLD), host("b")], [OF_GOLD], [refused])
-    assert ids(found, "isolation") == []
-
-
-def test_a_host_outside_with_the_trait_may_get_the_isolated_servers():
-    (found,) = findings(of([host("a", GOLD), host("b", GOLD)], [OF_GOLD]))
-    assert (found.rule, found.severity) == (
-        "isolation-trait-outside",
-        Severity.WARNING,
-    )
-    assert (found.name, found.hosts) == (GOLD, ("b",))
-
-
-def test_a_host_of_another_aggregate_with_that_trait_is_not_outside():
-    other = aggregate("more", "b", trait__CUSTOM_GOLD="required")
-    assert ids(of([host("a", GOLD), host("b", GOLD)], [OF_GOLD, other])) == []
-
-
-def test_a_host_in_two_isolated_aggregates_needs_both_traits():
-    silver = aggregate("silver", "a", "b", trait__CUSTOM_SILVER="required")
-    hosts = [host("a", GOLD, SILVER), host("b", SILVER), host("c")]
-    flavors = [NEEDS_GOLD, NEEDS_SILVER]
-    gold = aggregate("gold", "a", trait__CUSTOM_GOLD="required")
-    (found,) = findings(of(hosts, [gold, silver], flavors), "isolation-overlap")
-    assert found.severity is Severity.WARNING
-    assert found.hosts == ("a",)
-    assert "; no flavor and image require all of them" in found.problem
-    both = flavor(
-        "both", trait__CUSTOM_GOLD="required", trait__CUSTOM_SILVER="required"
-    )
-    (found,) = findings(
-        of(hosts, [gold, silver], [*flavors, both]), "isolation-overlap"
-    )
-    assert found.severity is Severity.NOTE
-    assert found.problem.endswith("; some flavor and image require all of them")
-
-
-def test_only_the_overlap_is_said_where_both_traits_are_required_together():
-    gold = aggregate("gold", "a", "c", trait__CUSTOM_GOLD="required")
-    silver = aggregate("silver", "a", "b", trait__CUSTOM_SILVER="required")
+def overlapping(*flavors):
     hosts = [host("a", GOLD, SILVER), host("b", SILVER), host("c", GOLD), host("d")]
-    both = flavor(
-        "both", trait__CUSTOM_GOLD="required", trait__CUSTOM_SILVER="required"
-    )
-    assert ids(of(hosts, [gold, silver], [both])) == ["isolation-overlap"]
+    gold = required("gold", "a", "c")
+    return of(hosts, [gold, required("silver", "a", "b", traits=(SILVER,))], flavors)
 
 
-def test_a_flavor_all_whose_hosts_are_isolated_from_it_is_shut_out():
-    (found,) = findings(of([host("a", GOLD)], [OF_GOLD], [NEEDS_GOLD, flavor("f")]))
-    assert (found.rule, found.severity) == ("isolation-shuts-out", Severity.ERROR)
-    assert (found.name, found.aggregates) == ("f", ("of-gold",))
+A_HAS = [host("a", GOLD), host("b")]
+AB_HAVE = [host("a", GOLD), host("b", GOLD)]
+BOTH = flavor("both", trait__CUSTOM_GOLD="required", trait__CUSTOM_SILVER="required")
+PLAIN, GOLDEN = flavor("f"), image("i", trait__CUSTOM_GOLD="required")
+REFUSED = flavor("f", trait__CUSTOM_GOLD="required", hw__cpu_policy="often")
+PINNING = host("p", size={"PCPU": 8, "MEMORY_MB": 8192, "DISK_GB": 10})
+FAULTS = {
+    "error isolation-member-lacks-trait aggregate both (host b): b lacks CUSTOM_GOLD, "
+    "so no server can be scheduled on it (1 of 2 members) -> openstack trait-sched add "
+    "CUSTOM_GOLD --aggregate both": lacking(ON),
+    "warning isolation-member-lacks-trait aggregate both (host b): b lacks "
+    "CUSTOM_GOLD, so no server can be scheduled on it (1 of 2 members) ->...": lacking(
+        OFF
+    ),
+    "error traits-no-host trait CUSTOM_GOLD (flavor gold, aggregate...": of(
+        [host("a"), host("b")], [OF_GOLD], known=[GOLD]
+    ),
+    "error isolation-off option...": off(OFF),
+    "warning isolation-off option...": off(ASSUMED),
+    "warning isolation-not-required aggregate of-gold (host a): "
+    "trait:CUSTOM_GOLD=required, and no flavor or image requires CUSTOM_GOLD: nobody "
+    "gets in -> openstack trait-sched isolate of-gold CUSTOM_GOLD --flavor "
+    "<FLAVOR>": of(A_HAS, [OF_GOLD], [PLAIN]),
+    "warning isolation-not-required aggregate two (host a): trait:CUSTOM_GOLD=required "
+    "and trait:CUSTOM_SILVER=required, and no flavor and image...": by_two_traits(),
+    "warning isolation-not-required aggregate g (host a): TRAIT:CUSTOM_GOLD=required, "
+    "and no flavor and image require CUSTOM_GOLD together: nobody...": (
+        in_other_letters("case-sensitive", TRAIT__CUSTOM_GOLD="required"),
+        "isolation-not-required",
+    ),
+    "error isolation-shuts-out flavor f (aggregate g, host a): each host that could "
+    "take it is in the isolated aggregate g, and with no image does it...\n"
+    "warning traits-bad-value aggregate g: MariaDB and MySQL take "
+    "Trait:custom_gold=Required for required, other databases ignore it -> "
+    "openstack...\n"
+    "warning isolation-not-required aggregate g (host a): Trait:custom_gold=required, "
+    "and no flavor or image requires CUSTOM_GOLD: nobody gets in ->...": of(
+        [host("a", GOLD)], [aggregate("g", "a", Trait__custom_gold="Required")], [PLAIN]
+    ),
+    "warning isolation-trait-outside trait CUSTOM_GOLD (aggregate of-gold, host b): "
+    "host b has it and is outside the aggregate of-gold, which it...": of(
+        AB_HAVE, [OF_GOLD]
+    ),
+    "warning isolation-overlap aggregate gold (host a): host a is in the isolated "
+    "aggregate silver, too: there a request needs CUSTOM_GOLD and CUSTOM_SILVER; no "
+    "flavor and image require all of them, so that no server can be placed there -> "
+    "openstack aggregate remove host gold <HOST>": (
+        overlapping(NEEDS_GOLD, NEEDS_SILVER),
+        "isolation-overlap",
+    ),
+    # Nothing else is said of it.
+    "note isolation-overlap aggregate gold (host a): host a is in the isolated "
+    "aggregate silver, too: there a request needs CUSTOM_GOLD and CUSTOM_SILVER; some "
+    "flavor and image require all of them -> openstack aggregate remove host gold "
+    "<HOST>": overlapping(BOTH),
+    "error isolation-shuts-out flavor f (aggregate of-gold, host a): each...": of(
+        [host("a", GOLD)], [OF_GOLD], [NEEDS_GOLD, PLAIN]
+    ),
+}
 
 
-def test_a_flavor_that_gets_in_by_an_image_is_not_shut_out():
-    images = [image("i", trait__CUSTOM_GOLD="required")]
-    assert ids(of([host("a", GOLD)], [OF_GOLD], [flavor("f")], images=images)) == []
+@pytest.mark.parametrize(("text", "surveys"), FAULTS.items())
+def test_a_fault_is_one_finding(text, surveys):
+    assert_told(text, surveys)
 
 
-def test_a_flavor_that_an_image_lets_pin_cpus_elsewhere_is_not_shut_out():
-    pinning = host("p", size={"PCPU": 8, "MEMORY_MB": 8192, "DISK_GB": 10})
-    hosts = [host("a", GOLD), pinning]
-    assert ids(of(hosts, [OF_GOLD], [NEEDS_GOLD, flavor("f")])) == []
+HEALTHY = {
+    "isolated as it should be": of(A_HAS, [OF_GOLD]),
+    "a member that Placement does not have is the mirror's matter": (
+        of(
+            A_HAS,
+            [OF_TWO := required("both", "a", "b")],
+            members={OF_TWO.uuid: frozenset({identity("a")})},
+        ),
+        "isolation",
+    ),
+    "off and not wanted": (
+        of([host("a")], [aggregate("zone", "a", availability_zone="east")], [], OFF),
+        "isolation",
+        "config",
+    ),
+    "an image gets in as a flavor does": of(A_HAS, [OF_GOLD], [PLAIN], images=[GOLDEN]),
+    "an image gets in with a flavor": by_two_traits(
+        image("i", trait__CUSTOM_SILVER="required")
+    ),
+    "a key in other letters": (
+        in_other_letters("case-insensitive", TRAIT__CUSTOM_GOLD="required"),
+        "isolation-not-required",
+    ),
+    "a flavor that Nova refuses alone still requires its trait": (
+        of(A_HAS, [OF_GOLD], [REFUSED]),
+        "isolation",
+    ),
+    "outside, in another aggregate with the trait": of(
+        AB_HAVE, [OF_GOLD, required("more", "b")]
+    ),
+    "not shut out: an image gets the flavor in": of(
+        [host("a", GOLD)], [OF_GOLD], [PLAIN], images=[GOLDEN]
+    ),
+    "not shut out: an image lets it pin CPUs elsewhere": of(
+        [host("a", GOLD), PINNING], [OF_GOLD], [NEEDS_GOLD, PLAIN]
+    ),
+}
+
+
+@pytest.mark.parametrize("surveys", HEALTHY.values(), ids=HEALTHY)
+def test_what_is_as_it_should_be_is_no_finding(surveys):
+    assert_told("", surveys)
