@@ -92,7 +92,9 @@ def _flavor(name: str, _: list[str], pairs: dict[str, Any]) -> Any:
 
 
 def _image(name: str, words: list[str], pairs: dict[str, Any]) -> Any:
-    return {**image(name, *words), **pairs}
+    own = {key: pairs.pop(key) for key in ("min_ram", "min_disk") if key in pairs}
+    properties = {key: str(value) for key, value in pairs.items()}
+    return {**image(name, *words, **properties), **own}
 
 
 def _aggregate(name: str, hosts: list[str], pairs: dict[str, Any]) -> Aggregate:

@@ -13,7 +13,6 @@ from tests.unit.core.check.surveys import (
     aggregate,
     assert_told,
     flavor,
-    host,
     identity,
     ids,
     image,
@@ -41,9 +40,7 @@ def given(*names, release=34, **more):
 
 def cloud(settings, flavors=(), images=(), aggregates=(), **of_reports):
     """A survey of the hosts a and b; with reports where these say anything."""
-    found = survey(
-        [host("a"), host("b")], flavors, images, aggregates, assumptions=settings
-    )
+    found = survey("a; b", flavors, images, aggregates, assumptions=settings)
     if not of_reports:
         return found
     return with_computes(
@@ -83,7 +80,7 @@ def tenants(release, is_on=False, is_required=False, **suffixes):
 
 def isolated(option, value, name=ISOLATED):
     """A cloud whose nodes are not named like their hosts."""
-    found = cloud(given(name, **{option: (value,)}), [], [image("i")])
+    found = cloud(given(name, **{option: (value,)}), [], "i")
     return with_computes(found, lambda each: {"node": f"{each.node}.example"})
 
 
@@ -96,7 +93,7 @@ FAULTS = {
         given(EXTRA_SPECS),
         [flavor("f", **MEMORY)],
         [],
-        [aggregate("odd", "b", mem="lots"), aggregate("good", "a", mem="12")],
+        "odd b mem=lots; good a mem=12",
     ),
     "warning filters-raises flavor f (host a, host b): ComputeCapabilitiesFilter "
     "raises ValueError "
@@ -141,13 +138,13 @@ FAULTS = {
     "not know, and AggregateImagePropertiesIsolation does not compare it, whatever "
     "image i has -> isolate the aggregate by a trait that the images require: "
     "openstack trait-sched isolate": agg(
-        IMAGES, images=[image("i", licence="x")], licence="gold", rack="1"
+        IMAGES, images="i licence=x", licence="gold", rack="1"
     ),
     "warning filters-image-key aggregate agg (image i): vm_mode is the old name of "
     "hw_vm_mode, and AggregateImagePropertiesIsolation does not compare it, whatever "
     "image i has -> name the property by its name of today, and take vm_mode off: "
     "openstack aggregate set agg --property hw_vm_mode=hvm": agg(
-        IMAGES, images=[image("i", vm_mode="xen")], vm_mode="hvm"
+        IMAGES, images="i vm_mode=xen", vm_mode="hvm"
     ),
     "error filters-image-value aggregate agg: hw_architecture=ppc64, amd64: "
     "AggregateImagePropertiesIsolation compares x86_64, and amd64 equals no image's "
@@ -161,28 +158,28 @@ FAULTS = {
     "aggregate with hosts, or take aggregate_instance_extra_specs:gpu off the flavor: "
     "openstack aggregate set --property gpu=a100 <AGGREGATE>": cloud(
         given(EXTRA_SPECS),
-        [flavor("f", aggregate_instance_extra_specs__gpu="a100"), flavor("g")],
+        "f aggregate_instance_extra_specs:gpu=a100; g",
         [],
-        [aggregate("l4", "a", gpu="l4,t4"), aggregate("empty", gpu="a100")],
+        "l4 a gpu=l4,t4; empty gpu=a100",
     ),
     "error filters-no-aggregate flavor f: AggregateInstanceExtraSpecsFilter keeps "
     "it out of all hosts: none is in an aggregate whose sdd matches sdd=true; did you "
     "mean ssd=true? -> then take sdd off: openstack flavor set --property "
-    "ssd=true f": agg(EXTRA_SPECS, flavors=[flavor("f", sdd="true")], ssd="true"),
+    "ssd=true f": agg(EXTRA_SPECS, flavors="f sdd=true", ssd="true"),
     "error filters-no-aggregate flavor f: AggregateInstanceExtraSpecsFilter keeps "
     "it out of all hosts: none is in an aggregate whose disk matches "
     "aggregate_instance_extra_specs:disk=nmve; there is nvme; did you mean "
     "aggregate_instance_extra_specs:disk=nvme? -> openstack flavor set --property "
     "aggregate_instance_extra_specs:disk=nvme f": agg(
         EXTRA_SPECS,
-        flavors=[flavor("f", aggregate_instance_extra_specs__disk="nmve")],
+        flavors="f aggregate_instance_extra_specs:disk=nmve",
         disk="nvme",
     ),
     "error filters-no-aggregate flavor f: AggregateInstanceExtraSpecsFilter keeps "
     "it out of all hosts: none is in an aggregate whose gpu matches gpu=l4,t4; there "
     "is l4, t4; an aggregate's value is split at commas, so that none equals one with "
     "a comma -> to take any of them: openstack flavor set --property 'gpu=<or> l4 <or> "
-    "t4' f": agg(EXTRA_SPECS, flavors=[flavor("f", gpu="l4,t4")], gpu="l4,t4"),
+    "t4' f": agg(EXTRA_SPECS, flavors="f gpu=l4,t4", gpu="l4,t4"),
     "error filters-no-aggregate flavor f: AggregateInstanceExtraSpecsFilter keeps "
     "it out of all hosts: none is in an aggregate whose gpu matches gpu=  true; there "
     "is '', maybe, true; an aggregate's value is taken without the spaces around it, "
@@ -200,9 +197,9 @@ FAULTS = {
     "aggregate_instance_extra_specs:rack=1 -> give one aggregate with hosts all that "
     "they want": cloud(
         given(EXTRA_SPECS),
-        [flavor("f", gpu="l4", aggregate_instance_extra_specs__rack="1")],
+        "f gpu=l4 aggregate_instance_extra_specs:rack=1",
         [],
-        [aggregate("l4", "a", gpu="l4"), aggregate("rack", "b", rack="1")],
+        "l4 a gpu=l4; rack b rack=1",
     ),
     "warning filters-unscoped flavor f: vcpus_total=8 has no scope, and a host has "
     "to match it twice: by an aggregate (AggregateInstanceExtraSpecsFilter), and by "
@@ -211,14 +208,14 @@ FAULTS = {
     "aggregate_instance_extra_specs:vcpus_total=8 f": agg(
         EXTRA_SPECS,
         CAPS,
-        flavors=[flavor("f", vcpus_total="8", rack="1")],
+        flavors="f vcpus_total=8 rack=1",
         vcpus_total="8",
         rack="1",
     ),
     "warning filters-unscoped flavor f: ComputeCapabilitiesFilter compares "
     "service=gold with an object of the scheduler's own of this name, which equals no "
     "text: it keeps all hosts out -> openstack flavor unset --property service "
-    "f": cloud(DEFAULT, [flavor("f", service="gold")]),
+    "f": cloud(DEFAULT, "f service=gold"),
     "error filters-group-policy option [filter_scheduler]weight_classes (group of "
     "soft-affinity): "
     "ServerGroupSoftAffinityWeigher is not on (nova.conf:8): Nova refuses every server "
@@ -255,7 +252,7 @@ FAULTS = {
         "ComputeFilter", max_instances_per_host="3"
     ),
     "note filters-key-off ...is assumed not to be on...": cloud(
-        DEFAULT, [], [], [aggregate("agg", "a", max_io_ops_per_host="3")]
+        DEFAULT, [], [], "agg a max_io_ops_per_host=3"
     ),
     "warning filters-key-off ...AggregateCoreFilter is not on...": agg(
         "ComputeFilter", release=21, cpu_allocation_ratio="4.0"
@@ -270,7 +267,7 @@ FAULTS = {
     "error filters-image-value ...os_type=windows...": agg(IMAGES, os_type="Windows"),
     "error filters-image-value ...hw_cpu_cores=4...": agg(IMAGES, hw_cpu_cores="04"),
     "error filters-no-aggregate ...matches gpu=a100...": cloud(
-        given(EXTRA_SPECS), [flavor("f", gpu="a100")]
+        given(EXTRA_SPECS), "f gpu=a100"
     ),
     "error filters-group-policy ...ServerGroupAffinityFilter...": with_groups(
         given("ComputeFilter"), "affinity"
@@ -324,12 +321,12 @@ def test_a_fault_is_one_finding(text, of):
 
 
 HEALTHY = {
-    "the defaults": cloud(DEFAULT, [flavor("f")], [image("i")], running_vms=3),
+    "the defaults": cloud(DEFAULT, "f", "i", running_vms=3),
     "an earlier key keeps out the host that would raise": cloud(
         given(EXTRA_SPECS),
         [flavor("f", aggregate_instance_extra_specs__rack="1", **MEMORY)],
         [],
-        [aggregate("odd", "b", mem="lots"), aggregate("good", "a", mem="12", rack="1")],
+        "odd b mem=lots; good a mem=12 rack=1",
     ),
     "a number": cloud(
         DEFAULT, [flavor("f", capabilities__free_ram_mb=">= 1024")], running_vms=0
@@ -341,7 +338,7 @@ HEALTHY = {
         SchedulerSettings(28), [], [image("i", **BITS)], hypervisor_type="QEMU"
     ),
     "bits without an architecture": cloud(
-        DEFAULT, [], [image("i", hw_maxphysaddr_bits="42")], hypervisor_type="QEMU"
+        DEFAULT, [], "i hw_maxphysaddr_bits=42", hypervisor_type="QEMU"
     ),
     "a filter of one's own may read a key": agg("MyFilter", instance_type="3"),
     "a key whose filter is on": agg("AggregateTypeAffinityFilter", instance_type="3"),
@@ -350,15 +347,15 @@ HEALTHY = {
     "a ratio": agg("AggregateCoreFilter", release=21, cpu_allocation_ratio="4.0"),
     "a key that flavors are compared with": agg(
         EXTRA_SPECS,
-        flavors=[flavor("f", aggregate_instance_extra_specs__instance_type="big")],
+        flavors="f aggregate_instance_extra_specs:instance_type=big",
         instance_type="big",
     ),
     "image keys while the filter is off": agg(
-        "ComputeFilter", images=[image("i", licence="x")], licence="gold"
+        "ComputeFilter", images="i licence=x", licence="gold"
     ),
     "a trait, and a key of Glance's own": agg(
         IMAGES,
-        images=[image("i", trait__CUSTOM_GOLD="required")],
+        images="i trait:CUSTOM_GOLD=required",
         trait__CUSTOM_GOLD="required",
         status="active",
     ),
@@ -377,16 +374,12 @@ HEALTHY = {
     },
     "a host that matches, and a key of another scope": agg(
         EXTRA_SPECS,
-        flavors=[
-            flavor(
-                "f", aggregate_instance_extra_specs__gpu="l4", hw__cpu_policy="shared"
-            )
-        ],
+        flavors="f aggregate_instance_extra_specs:gpu=l4 hw:cpu_policy=shared",
         gpu="l4,t4",
     ),
     **{
         f"a key without a scope for {name} alone": agg(
-            name, flavors=[flavor("f", vcpus_total="8")], vcpus_total="8"
+            name, flavors="f vcpus_total=8", vcpus_total="8"
         )
         for name in (EXTRA_SPECS, CAPS)
     },

@@ -12,7 +12,6 @@ from tests.unit.core.check.surveys import (
     aggregate,
     assert_told,
     assumed,
-    flavor,
     host,
     identity,
     survey,
@@ -40,7 +39,7 @@ def isolated(*hosts, having="ab", assumptions=ISOLATION):
     """Return the same of an aggregate that is isolated."""
     return survey(
         [host(name, *([GOLD] if name in having else [])) for name in "abc"],
-        [flavor("gold", trait__CUSTOM_GOLD="required")],
+        "gold trait:CUSTOM_GOLD=required",
         aggregates=[ISOLATED],
         members=inside(ISOLATED, *hosts),
         assumptions=assumptions,

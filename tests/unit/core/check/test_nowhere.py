@@ -18,7 +18,6 @@ from tests.unit.core.check.surveys import (
     assert_told,
     findings,
     flavor,
-    host,
     identity,
     image,
     survey,
@@ -361,7 +360,7 @@ def test_traits_that_users_give_their_images_take_no_more_requests(monkeypatch):
             image(f"i{n}", **{f"trait:CUSTOM_{n}": "required"}, **PERSONAL)
             for n in range(number)
         ]
-        found = Analysis(survey([host("a")], flavors, images, known=[SECURE_BOOT]))
+        found = Analysis(survey("a", flavors, images, known=[SECURE_BOOT]))
         for demand in found.images:
             assert traits_requests.has_no_host(found, demand)
         return len(questions) - number

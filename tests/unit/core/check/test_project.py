@@ -13,7 +13,6 @@ from tests.unit.core.check.surveys import (
     aggregate,
     assert_told,
     assumed,
-    host,
     identity,
     survey,
 )
@@ -43,7 +42,7 @@ def of(assumptions=ON, projects=PROJECTS, members=None, **metadata):
     made = aggregate("reds", "a", **metadata)
     more = {} if members is None else {"members": {made.uuid: members}}
     return survey(
-        [host("a"), host("b")],
+        "a; b",
         aggregates=[made],
         assumptions=assumptions,
         projects=projects,
