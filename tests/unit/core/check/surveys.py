@@ -70,7 +70,7 @@ def aggregate(name: str, *hosts: str, **metadata: str) -> Aggregate:
     return Aggregate(len(name), identity(name), name, hosts, keys(metadata))
 
 
-def _described(text: str) -> Iterator[tuple[str, list[str], dict[str, Any]]]:
+def described(text: str) -> Iterator[tuple[str, list[str], dict[str, Any]]]:
     """Yield name, single words and pairs of things that are divided by semicolons."""
     for thing in text.split(";"):
         name, *words = thing.split()
@@ -104,7 +104,7 @@ def _aggregate(name: str, hosts: list[str], pairs: dict[str, Any]) -> Aggregate:
 def things(given: str | Iterable[Any], make: Callable[..., Any]) -> tuple[Any, ...]:
     """Return things, which may be given as text such as ``a CUSTOM_GOLD; b``."""
     if isinstance(given, str):
-        return tuple(make(*described) for described in _described(given))
+        return tuple(make(*described) for described in described(given))
     return tuple(given)
 
 
@@ -197,12 +197,16 @@ def assert_told(expected: str, surveys: Any) -> None:
     :param expected: after ``~`` findings of other rules may be there as well
     :param surveys: one or a list; each a survey, or a tuple of it and rules to run
     """
-    lines = expected.removeprefix("~").splitlines()
-    rules = [line.split()[1] for line in lines] if expected.startswith("~") else []
+    text = expected.removeprefix("~")
+    rules = [] if text == expected else [line.split()[1] for line in text.splitlines()]
     for of in surveys if isinstance(surveys, list) else [surveys]:
-        texts = told(*of) if isinstance(of, tuple) else told(of, *rules)
-        pairs = itertools.zip_longest(lines, texts, fillvalue="")
-        assert texts == [text if _agree(line, text) else line for line, text in pairs]
+        assert_agree(text, told(*of) if isinstance(of, tuple) else told(of, *rules))
+
+
+def assert_agree(expected: str, texts: list[str]) -> None:
+    """Assert these lines, in which ``...`` stands for any text."""
+    pairs = itertools.zip_longest(expected.splitlines(), texts, fillvalue="")
+    assert texts == [text if _agree(line, text) else line for line, text in pairs]
 
 
 def _agree(line: str, text: str) -> bool:
