@@ -194,7 +194,7 @@ def gold(cloud, *filters):
 def test_a_change_of_the_request_that_a_filter_decides_about_is_no_certain_help(golden):
     recorded_cloud = cloud()
     question = gold(recorded_cloud, OWN)
-    explanation, found = explained(recorded_cloud, question, want_fixes=True)
+    explanation, _ = explained(recorded_cloud, question, want_fixes=True)
     of_request = [each for each in explanation.fixes if hasattr(each, "lost")]
     assert {each.deciding for each in of_request} == {(OWN,)}
     assert {host for each in of_request for host in each.hosts} == {CMP03}

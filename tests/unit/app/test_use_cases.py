@@ -169,7 +169,7 @@ def test_the_hosts_that_are_asked_for_are_in_the_explanation(cloud):
 
 
 def test_what_would_help_is_told_with_its_caution_and_the_safest_first(cloud, golden):
-    explanation, found = explained(cloud, ask(cloud), want_fixes=True)
+    explanation, _ = explained(cloud, ask(cloud), want_fixes=True)
     helping = document.document(explanation)["fixes"]
     assert [(each["text"], each["caution"]) for each in helping] == [
         ("add CUSTOM_GOLD to cmp02", "if the host really has it"),
@@ -342,7 +342,7 @@ def test_a_host_that_comes_between_two_reads_is_a_candidate_that_nothing_cut_off
         return body
 
     monkeypatch.setattr(placement, "get", answer)
-    explanation, found = explained(cloud, ask(cloud), want_fixes=False)
+    explanation, _ = explained(cloud, ask(cloud), want_fixes=False)
     whole = document.document(explanation)
     assert whole["candidates"] == ["cmp01", "cmp03"]
     assert whole["cut_off_candidates"] == []

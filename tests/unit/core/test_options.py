@@ -33,17 +33,6 @@ def test_a_row_says_nothing_of_releases_that_do_not_have_the_option(option):
     assert all(until > option.since for _, until in option.deprecated_names)
 
 
-def test_options_of_one_section_stand_together():
-    sections = [option.section for option in OPTIONS.values()]
-    changes = [a for a, b in zip(sections, [*sections[1:], None]) if a != b]
-    assert len(changes) == len(set(sections))
-
-
-def test_a_section_and_a_key_make_the_name():
-    option = OPTIONS[options.DEFAULT_ZONE]
-    assert (option.section, option.key) == ("DEFAULT", "default_schedule_zone")
-
-
 @pytest.mark.parametrize(
     ("name", "first", "last"),
     [
@@ -94,8 +83,3 @@ def test_xena_does_not_read_the_old_name_of_the_filters():
     option = OPTIONS[options.ENABLED_FILTERS]
     assert option.names_in(23) == (option.name, "DEFAULT.scheduler_default_filters")
     assert option.names_in(24) == (option.name,)
-
-
-def test_an_option_that_is_not_in_the_table_has_no_value():
-    with pytest.raises(KeyError):
-        SchedulerSettings().value("scheduler.workers")

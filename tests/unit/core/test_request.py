@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from osc_traitsched.core.nova import request
 from osc_traitsched.core.nova.clause import (
     MemberOf,
     Origin,
@@ -314,14 +313,6 @@ def test_the_scheduler_refuses_what_the_api_lets_through():
     assert refusal.exception == "FlavorImageConflict"
     assert refusal.keys == ("os:secure_boot", "os_secure_boot")
     assert (refusal.stage, refusal.http) == ("scheduler", None)
-
-
-def test_all_the_names_that_others_use_are_in_the_room():
-    assert set(request.__all__) == {
-        "Refusal",
-        "Request",
-        "NotEvaluated",
-    }
 
 
 SNAPSHOT = "22222222-2222-3333-4444-555555555555"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
+import re
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from osc_traitsched.core import check
@@ -19,6 +21,7 @@ from osc_traitsched.core.inventory.snapshot import (
 )
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.placement.facts import Stock
+from osc_traitsched.views import check as words
 
 #: What nova-compute gives each host, as far as rules look at it.
 OWN = frozenset({"COMPUTE_NODE", "COMPUTE_IMAGE_TYPE_RAW", "COMPUTE_IMAGE_TYPE_QCOW2"})
@@ -67,6 +70,44 @@ def aggregate(name: str, *hosts: str, **metadata: str) -> Aggregate:
     return Aggregate(len(name), identity(name), name, hosts, keys(metadata))
 
 
+def described(text: str) -> Iterator[tuple[str, list[str], dict[str, Any]]]:
+    """Yield name, single words and pairs of things that are divided by semicolons."""
+    for thing in text.split(";"):
+        name, *words = thing.split()
+        pairs = dict(word.split("=", 1) for word in words if "=" in word)
+        numbers = {key: int(value) for key, value in pairs.items() if value.isdigit()}
+        yield name, [w for w in words if "=" not in w], {**pairs, **numbers}
+
+
+def _host(name: str, words: list[str], size: dict[str, int]) -> Host:
+    traits = {word for word in words if word[0] not in "-?"}
+    lacks = frozenset(word[1:] for word in words if word[0] == "-")
+    sizes = {"size": None} if "?" in words else {"size": size} if size else {}
+    return host(name, *traits, lacks=lacks, **sizes)
+
+
+def _flavor(name: str, _: list[str], pairs: dict[str, Any]) -> Any:
+    size = {key: pairs.pop(key) for key in ("vcpus", "ram", "disk") if key in pairs}
+    return flavor(name, size, **{key: str(value) for key, value in pairs.items()})
+
+
+def _image(name: str, words: list[str], pairs: dict[str, Any]) -> Any:
+    own = {key: pairs.pop(key) for key in ("min_ram", "min_disk") if key in pairs}
+    properties = {key: str(value) for key, value in pairs.items()}
+    return {**image(name, *words, **properties), **own}
+
+
+def _aggregate(name: str, hosts: list[str], pairs: dict[str, Any]) -> Aggregate:
+    return aggregate(name, *hosts, **{key: str(value) for key, value in pairs.items()})
+
+
+def things(given: str | Iterable[Any], make: Callable[..., Any]) -> tuple[Any, ...]:
+    """Return things, which may be given as text such as ``a CUSTOM_GOLD; b``."""
+    if isinstance(given, str):
+        return tuple(make(*described) for described in described(given))
+    return tuple(given)
+
+
 def keys(given: Mapping[str, str]) -> dict[str, str]:
     """Return keys with the colons that Python does not take."""
     return {key.replace("__", ":"): value for key, value in given.items()}
@@ -87,18 +128,22 @@ def assumed(release: int = 33, given: bool = True, **options: Any) -> SchedulerS
 
 
 def survey(
-    hosts: Iterable[Host],
-    flavors: Iterable[Any] = (),
-    images: Iterable[Any] = (),
-    aggregates: Iterable[Aggregate] = (),
+    hosts: str | Iterable[Host],
+    flavors: str | Iterable[Any] = (),
+    images: str | Iterable[Any] = (),
+    aggregates: str | Iterable[Aggregate] = (),
     known: Iterable[str] = (),
     **more: Any,
 ) -> Survey:
     """Return a survey; Placement has all in the aggregates that Nova has.
 
+    All may be text: hosts ``a CUSTOM_GOLD; b -COMPUTE_NODE VCPU=8; full ?`` (without a
+    trait, of a size, of no known size), flavors ``f ram=512 hw:cpu_policy=shared``,
+    images ``i qcow2 min_ram=512``, aggregates ``gold a b trait:CUSTOM_GOLD=required``.
+
     :param known: traits that Placement knows though nobody has them
     """
-    hosts, aggregates = tuple(hosts), tuple(aggregates)
+    hosts, aggregates = things(hosts, _host), things(aggregates, _aggregate)
     computes = tuple(Compute(identity(h.name), h.name, h.name) for h in hosts)
     nova = Nova(computes, aggregates)
     traits = {identity(h.name): (OWN | h.traits) - h.lacks for h in hosts}
@@ -113,8 +158,8 @@ def survey(
         "snapshot": Snapshot(tuple(providers)).with_nova(nova),
         "assumptions": assumed(),
         "aggregates": tuple(dataclasses.asdict(each) for each in aggregates),
-        "flavors": tuple(flavors),
-        "images": tuple(images),
+        "flavors": things(flavors, _flavor),
+        "images": things(images, _image),
         "traits": traits,
         "known_traits": OWN.union(known, *traits.values()),
         "known_classes": CLASSES.union(*(s for s in sizes.values())),
@@ -131,6 +176,41 @@ def survey(
 def findings(of: Survey, *rules: str) -> list[Finding]:
     """What the rules find; all of them, pedantic ones too, if none is named."""
     return list(check.run(check.select(rules, pedantic=True), of)[0])
+
+
+def told(of: Survey, *rules: str) -> list[str]:
+    """Return each finding as ``severity rule object (affected): problem -> fix``."""
+    found = findings(of, *rules)
+    return [
+        f"{severity} {rule} {subject}"
+        + (f" ({', '.join(finding.affected)})" if finding.affected else "")
+        + f": {problem}"
+        + (f" -> {fix}" if fix else "")
+        for finding, row in zip(found, words.rows(found)[1])
+        for rule, severity, subject, problem, fix in [row]
+    ]
+
+
+def assert_told(expected: str, surveys: Any) -> None:
+    """Assert findings, one a line, in which ``...`` stands for any text.
+
+    :param expected: after ``~`` findings of other rules may be there as well
+    :param surveys: one or a list; each a survey, or a tuple of it and rules to run
+    """
+    text = expected.removeprefix("~")
+    rules = [] if text == expected else [line.split()[1] for line in text.splitlines()]
+    for of in surveys if isinstance(surveys, list) else [surveys]:
+        assert_agree(text, told(*of) if isinstance(of, tuple) else told(of, *rules))
+
+
+def assert_agree(expected: str, texts: list[str]) -> None:
+    """Assert these lines, in which ``...`` stands for any text."""
+    pairs = itertools.zip_longest(expected.splitlines(), texts, fillvalue="")
+    assert texts == [text if _agree(line, text) else line for line, text in pairs]
+
+
+def _agree(line: str, text: str) -> bool:
+    return bool(re.fullmatch(".*".join(map(re.escape, line.split("..."))), text))
 
 
 def ids(of: Survey, *rules: str) -> list[str]:

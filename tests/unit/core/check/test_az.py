@@ -6,13 +6,12 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.core.check.finding import Severity, SubjectKind
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import Setting
 from tests.unit.core.check.surveys import (
     aggregate,
+    assert_told,
     assumed,
-    findings,
     host,
     identity,
     survey,
@@ -69,125 +68,87 @@ def mirrored(east="", west=""):
     return {uuid: frozenset(map(identity, names)) for uuid, names in pairs.items()}
 
 
-@pytest.mark.parametrize("assumptions", [NEW, QUERY, FILTER_ALONE])
-def test_zones_as_they_should_be_are_no_finding(assumptions):
-    assert findings(of(assumptions)) == []
+def zoned(name, *hosts, zone):
+    return aggregate(name, *hosts, availability_zone=zone)
 
 
-def test_a_host_in_two_zones():
-    both = aggregate("both", "a", "b", availability_zone="west")
-    (found,) = findings(of(aggregates=[EAST, both]))
-    assert (found.rule, found.severity) == ("az-several", Severity.ERROR)
-    assert (found.kind, found.name) == (SubjectKind.HOST, "a")
-    assert found.zones == ("east", "west")
-    assert found.aggregates == ("both", "in-east")
-
-
-def test_a_host_in_two_aggregates_of_one_zone_is_no_finding():
-    again = aggregate("again", "a", "b", availability_zone="east")
-    assert findings(of(aggregates=[EAST, again])) == []
-
-
-@pytest.mark.parametrize(
-    ("assumptions", "severity", "then"),
-    [
-        (NEW, Severity.WARNING, "a request for it can get any host"),
-        (QUERY, Severity.WARNING, "a request for it can get any host"),
-        (FILTER_ALONE, Severity.NOTE, "as long as AvailabilityZoneFilter is on"),
-    ],
-)
-def test_hosts_in_no_zone_are_in_the_default_one(assumptions, severity, then):
-    (found,) = findings(of(assumptions, hosts="abcd"))
-    assert (found.rule, found.severity) == ("az-default-zone", severity)
-    assert (found.kind, found.name) == (SubjectKind.ZONE, "nova")
-    assert found.hosts == ("c", "d")
-    assert then in found.problem
-
-
-def test_a_default_zone_that_an_aggregate_has_as_well_does_not_get_them():
-    named = aggregate("named", "b", availability_zone="nova")
-    (found,) = findings(of(aggregates=[EAST, named], hosts="abc"))
-    assert (found.rule, found.severity) == ("az-default-zone", Severity.WARNING)
-    assert "a request for it does not get them" in found.problem
-
-
-def test_without_any_zone_nobody_is_out_of_one():
-    assert findings(of(aggregates=[aggregate("plain", "a")])) == []
-
-
-@pytest.mark.parametrize(
-    ("assumptions", "severity", "problem"),
-    [
-        (NEW_WITH_FILTER, Severity.ERROR, "and nova-scheduler does not start"),
-        (BOTH, Severity.WARNING, "does again what Placement did"),
-        # Wallaby's own filters have it.
-        (
-            scheduler(23, query_placement_for_availability_zone=True),
-            Severity.WARNING,
-            "does again what Placement did",
-        ),
-    ],
-)
-def test_the_zones_filter_where_placement_looks(assumptions, severity, problem):
-    (found,) = findings(of(assumptions))
-    assert (found.rule, found.severity) == ("az-filter", severity)
-    assert (found.kind, found.name) == (SubjectKind.OPTION, options.ENABLED_FILTERS)
-    assert problem in found.problem
-
-
-def test_zones_that_nobody_looks_at():
-    (found,) = findings(of(NEITHER))
-    assert (found.rule, found.severity) == ("az-ignored", Severity.ERROR)
-    assert (found.kind, found.name) == (SubjectKind.OPTION, options.AZ_QUERY)
-    assert found.zones == ("east", "west")
-
-
-def test_nobody_has_to_look_at_zones_where_there_are_none():
-    assert findings(of(NEITHER, aggregates=[aggregate("plain", "a")])) == []
-
-
-BOTH_WAYS = [("mirror-missing", "a", "error"), ("mirror-extra", "b", "error")]
-
-
-@pytest.mark.parametrize(
-    ("assumptions", "members", "found"),
-    [
-        # One pair of rules for zones, whoever asks Placement for them.
-        (NEW, "b", BOTH_WAYS),
-        (
-            QUERY,
-            "b",
-            [("mirror-missing", "a", "error"), ("mirror-extra", "b", "error")],
-        ),
-        # AvailabilityZoneFilter still keeps requests away from an extra host.
-        (BOTH, "ab", [("mirror-extra", "b", "warning")]),
-        (BOTH, "", [("mirror-missing", "a", "error")]),
-        # Placement is not asked for zones.
-        (FILTER_ALONE, "", [("mirror-missing", "a", "warning")]),
-    ],
-)
-def test_a_zones_mirror_is_worse_if_placement_is_asked_for_zones(
-    assumptions, members, found
-):
-    cloud = of(assumptions, members=mirrored(east=members, west="b"))
-    assert [
-        (each.rule, *each.hosts, each.severity.value)
-        for each in findings(cloud, "mirror")
-    ] == found
-
-
-@pytest.mark.parametrize(
-    ("collation", "then"),
-    [
-        ("case-insensitive", ": no request for the zone gets there"),
-        ("case-sensitive", ": no active prefilter uses the aggregate now"),
-    ],
-)
-def test_a_zones_key_in_other_letters_makes_a_zone_where_case_does_not_count(
-    collation, then
-):
+def in_other_letters(collation):
+    """A zone's key that is the zones' key in some databases only."""
     east = dataclasses.replace(EAST, metadata={"Availability_Zone": "east"})
-    assumptions = NEW.changed(options.COLLATION, collation)
     members = {**mirrored(west="b"), east.uuid: frozenset()}
-    (found,) = findings(of(assumptions, [east, WEST], members=members), "mirror")
-    assert found.problem.endswith(then)
+    assumptions = NEW.changed(options.COLLATION, collation)
+    return of(assumptions, [east, WEST], members=members), "mirror"
+
+
+def mirror(assumptions, east):
+    return of(assumptions, members=mirrored(east, west="b")), "mirror"
+
+
+FAULTS = {
+    "error az-several host a (aggregate both, aggregate in-east, zone east, zone "
+    "west): in the zones 'east' and 'west' at once, by the aggregates...": of(
+        aggregates=[EAST, zoned("both", "a", "b", zone="west")]
+    ),
+    "warning az-default-zone zone nova (host c, host d): the hosts c, d are in no "
+    "zone's aggregate; a request for it can get any host: no aggregate...": [
+        of(hosts="abcd"),
+        of(QUERY, hosts="abcd"),
+    ],
+    "note az-default-zone zone nova (host c, host d): the hosts c, d are in no zone's "
+    "aggregate; a request for it gets them, as long as...": of(
+        FILTER_ALONE, hosts="abcd"
+    ),
+    "warning az-default-zone zone nova (host c): the host c is in no zone's aggregate; "
+    "a request for it does not get them: an aggregate has its name...": of(
+        aggregates=[EAST, zoned("named", "b", zone="nova")], hosts="abc"
+    ),
+    "error az-filter option [filter_scheduler]enabled_filters: Nova 33 (2026.1) has no "
+    "AvailabilityZoneFilter, and nova-scheduler does not start...": of(NEW_WITH_FILTER),
+    # Wallaby's own filters have that of zones.
+    "warning az-filter option [filter_scheduler]enabled_filters: "
+    "AvailabilityZoneFilter does again what Placement did, and Nova 28 (2023.2) does "
+    "not...": [of(BOTH), of(scheduler(23, query_placement_for_availability_zone=True))],
+    "error az-ignored option [scheduler]query_placement_for_availability_zone (zone "
+    "east, zone west): assumed to be off (the default of wallaby), and...": of(NEITHER),
+    # One pair of rules for zones, whoever asks Placement for them.
+    "error mirror-missing aggregate in-east (host a): Placement lacks the host a in "
+    "it: no request for the zone gets there -> openstack trait-sched...\n"
+    "error mirror-extra aggregate in-east (host b): Placement has in it the host b, "
+    "which Nova has not: requests for the zone can land there ->...": [
+        mirror(NEW, "b"),
+        mirror(QUERY, "b"),
+    ],
+    # AvailabilityZoneFilter still keeps requests away from an extra host.
+    "warning mirror-extra aggregate in-east (host b): Placement has in it the host b, "
+    "which Nova has not: only AvailabilityZoneFilter keeps requests...": mirror(
+        BOTH, "ab"
+    ),
+    "error mirror-missing aggregate in-east (host a): Placement lacks the host a in "
+    "it: no request for the zone gets there -> openstack trait-sched...": [
+        mirror(BOTH, ""),
+        in_other_letters("case-insensitive"),
+    ],
+    # Placement is not asked for zones.
+    "warning mirror-missing aggregate in-east (host a): Placement lacks the host a in "
+    "it: no active prefilter uses the aggregate now -> openstack...": [
+        mirror(FILTER_ALONE, ""),
+        in_other_letters("case-sensitive"),
+    ],
+}
+
+
+@pytest.mark.parametrize(("text", "surveys"), FAULTS.items())
+def test_a_fault_is_one_finding(text, surveys):
+    assert_told(text, surveys)
+
+
+HEALTHY = [
+    *(of(assumptions) for assumptions in (NEW, QUERY, FILTER_ALONE)),
+    of(aggregates=[EAST, zoned("again", "a", "b", zone="east")]),
+    of(aggregates=[aggregate("plain", "a")]),
+    of(NEITHER, aggregates=[aggregate("plain", "a")]),
+]
+
+
+def test_zones_as_they_should_be_are_no_finding():
+    assert_told("", HEALTHY)

@@ -6,127 +6,97 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.core.check.finding import Severity
-from osc_traitsched.views import check
 from tests.unit.core.check.surveys import (
-    findings,
-    flavor,
-    host,
-    identity,
-    ids,
+    assert_told,
     image,
     survey,
+    told,
 )
 
 OWN = "5a1e0000000000000000000000000001"
+SMALL = "small vcpus=1; large ram=2048 disk=20 vcpus=1"
+TOO_LARGE = [{**image("i"), "size": 21 * 1024**3}, image("j")]
+FITTING = [{**image("i"), "size": 20 * 1024**3}]
+REFUSING = "f hw:cpu_policy=shared hw:mem_page_size=small"
 
 
-def rows(of, rule):
-    return [row[1:4] for row in check.rows(findings(of, rule))[1]]
+def idle(status, **more):
+    of = {**image("i"), "status": status, "visibility": "public", "owner": "x", **more}
+    return survey("a", "f", idle_images=(of,), own_project=OWN)
 
 
-@pytest.mark.parametrize(
-    ("status", "fix"),
-    [
-        ("queued", "upload its data, or delete it"),
-        (
-            "deactivated",
-            f"if it may be used: openstack image set --activate {identity('i')}",
-        ),
-        ("killed", "upload its data, or delete it"),
+def without_cinder(images):
+    return survey("a", SMALL, images, has_volumes=False)
+
+
+PROFILE = survey("a", "f accel:device_profile=gpu; g")
+MISSING = {"gpu": "the cloud has no Cyborg"}
+FAULTS = {
+    "warning images-not-active image i: queued: Nova refuses every new server of it -> "
+    "upload its data, or delete it": idle("queued", owner=OWN),
+    "warning images-not-active image i: deactivated: Nova refuses every new server of "
+    "it -> if it may be used: openstack image set --activate "
+    "83c90a1b-b3c9-51d1-b278-7ccf7b97387e": idle("deactivated", owner=OWN),
+    "warning images-not-active image i: killed: Nova refuses every new server of it -> "
+    "upload its data, or delete it": idle("killed", owner=OWN),
+    "error images-no-flavor image i: Nova refuses every server of it, whatever the "
+    "flavor: the flavor has less than the image needs, by ram,...": [
+        survey("a", SMALL, "i min_ram=4096; j"),
+        without_cinder("i min_ram=4096; j"),
     ],
-)
-def test_an_image_that_nova_never_boots_by_its_status_is_a_warning(status, fix):
-    idle = {**image("i"), "status": status, "visibility": "public"}
-    of = survey([host("a")], [flavor("f")], idle_images=(idle,))
-    _, (row,) = check.rows(findings(of))
-    assert row[:3] == ("images-not-active", "warning", "image i")
-    assert row[3:] == (f"{status}: Nova refuses every new server of it", fix)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"status": "saving"},
-        {"status": "queued", "visibility": "private"},
-        # A shelved server may need it.
-        {"status": "queued", "image_type": "snapshot"},
-        {"status": "queued", "instance_uuid": "1"},
+    # A volume can be large enough.
+    "warning images-no-flavor image i: ...with its disk on the "
+    "host...min_disk...": survey("a", SMALL, "i min_disk=40; j"),
+    "warning images-no-flavor image i: ...with its disk on the host...by "
+    "disk, size...": survey("a", SMALL, TOO_LARGE),
+    "error images-no-flavor image i...": without_cinder("i min_disk=40; j"),
+    "error images-no-flavor image i: Nova refuses every server of it, whatever the "
+    "flavor: the flavor has less than the image needs, by disk, "
+    "size...": without_cinder(TOO_LARGE),
+    # Each flavor has too few VCPUs, or too little memory.
+    "error traits-refused image i...": [
+        survey("a", SMALL, "i hw_numa_nodes=2 min_ram=2048; j"),
+        survey("a", REFUSING, "i hw_mem_page_size=1GB"),
     ],
-)
-def test_an_upload_a_snapshot_and_an_image_of_others_are_no_finding(change):
-    idle = {**image("i"), "visibility": "public", "owner": "x", **change}
-    assert ids(survey([host("a")], idle_images=(idle,), own_project=OWN)) == []
+    "error images-no-flavor image i...\n"
+    "note traits-refused image i (flavor f)...": survey(
+        "a", REFUSING, "i hw_cpu_policy=dedicated"
+    ),
+    "~error resources-no-profile flavor f: accel:device_profile=gpu: the cloud has no "
+    "Cyborg, and Nova refuses every server -> create the profile in Cyborg, or correct "
+    "accel:device_profile": dataclasses.replace(PROFILE, missing_profiles=MISSING),
+}
 
 
-SMALL = flavor("small"), flavor("large", {"ram": 2048, "disk": 20, "vcpus": 2})
+@pytest.mark.parametrize(("text", "surveys"), FAULTS.items())
+def test_a_fault_is_told_once(text, surveys):
+    assert_told(text, surveys)
 
 
-@pytest.mark.parametrize(
-    ("properties", "severity", "part"),
-    [
-        ({"min_ram": 4096}, Severity.ERROR, "min_ram"),
-        ({"min_disk": 40}, Severity.WARNING, "min_disk"),
-        ({"size": 21 * 1024**3}, Severity.WARNING, "size"),
-        ({"hw_numa_nodes": "2", "min_ram": 2048}, Severity.ERROR, "hw_numa_nodes"),
-    ],
-)
-def test_an_image_that_every_flavor_is_too_small_for_is_found(
-    properties, severity, part
-):
-    images = [{**image("i"), **properties}, image("j")]
-    flavors = [{**each, "vcpus": 1} for each in SMALL]
-    of = survey([host("a")], flavors, images)
-    if part == "hw_numa_nodes":
-        assert ids(of) == ["traits-refused"]
-        return
-    (found,) = findings(of)
-    assert (found.rule, found.severity) == ("images-no-flavor", severity)
-    assert part in found.words().problem
-    without_cinder = dataclasses.replace(of, has_volumes=False)
-    assert findings(without_cinder)[0].severity is Severity.ERROR
-
-
-@pytest.mark.parametrize(
-    "properties",
-    [
-        {"hw_cpu_policy": "dedicated"},
-        {"hw_mem_page_size": "1GB"},
-    ],
-)
-def test_an_image_whose_properties_no_flavor_allows_is_found(properties):
-    refusing = [flavor("f", hw__cpu_policy="shared", hw__mem_page_size="small")]
-    of = survey([host("a")], refusing, [image("i", **properties)])
-    errors = [each for each in findings(of) if each.severity is Severity.ERROR]
-    assert [each.name for each in errors] == ["i"]
-    allowing = flavor("g", {"vcpus": 2}, hw__mem_page_size="any")
-    of = dataclasses.replace(of, flavors=(*refusing, allowing))
-    errors = [each for each in findings(of) if each.severity is Severity.ERROR]
-    assert "i" not in [each.name for each in errors]
-
-
-@pytest.mark.parametrize(
-    "properties",
-    [{"min_ram": 2048, "min_disk": 20}, {"size": 20 * 1024**3}, {"hw_numa_nodes": "2"}],
-)
-def test_an_image_that_one_flavor_is_large_enough_for_is_no_finding(properties):
-    images = [{**image("i"), **properties}]
-    assert ids(survey([host("a")], SMALL, images)) == []
+ALLOWING = f"{REFUSING}; g vcpus=2 hw:mem_page_size=any"
+HEALTHY = [
+    idle("saving"),
+    idle("queued", visibility="private"),
+    # A shelved server may need it.
+    idle("queued", image_type="snapshot"),
+    idle("queued", instance_uuid="1"),
+    survey("a", SMALL, "i min_ram=2048 min_disk=20"),
+    survey("a", SMALL, FITTING),
+    survey("a", "small; large ram=2048 disk=20 vcpus=2", "i hw_numa_nodes=2"),
     # A disk of 0 has the size of the image.
-    images = [{**image("i"), "min_disk": 40}]
-    assert ids(survey([host("a")], [flavor("z", {"disk": 0})], images)) == []
+    survey("a", "z disk=0", "i min_disk=40"),
+    (PROFILE, "resources-no-profile"),
+]
 
 
-def test_a_device_profile_that_cyborg_lacks_is_an_error():
-    flavors = [flavor("f", accel__device_profile="gpu"), flavor("g")]
-    of = survey([host("a")], flavors)
-    assert ids(of, "resources-no-profile") == []
-    of = dataclasses.replace(of, missing_profiles={"gpu": "the cloud has no Cyborg"})
-    assert rows(of, "resources-no-profile") == [
-        (
-            "error",
-            "flavor f",
-            "accel:device_profile=gpu: the cloud has no Cyborg, and Nova refuses every "
-            "server",
-        )
+@pytest.mark.parametrize("surveys", HEALTHY)
+def test_images_that_some_flavor_boots_are_no_finding(surveys):
+    assert_told("", surveys)
+
+
+@pytest.mark.parametrize("pair", ["hw_cpu_policy=dedicated", "hw_mem_page_size=1GB"])
+def test_an_image_that_one_flavor_allows_is_no_error(pair):
+    texts = told(survey("a", ALLOWING, f"i {pair}"))
+    assert not [
+        text for text in texts if text.startswith("error") and "image i" in text
     ]

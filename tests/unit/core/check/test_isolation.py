@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 
-from osc_traitsched.core.check.finding import Severity
 from osc_traitsched.core.nova import options
 from tests.unit.core.check.surveys import (
     aggregate,
+    assert_told,
     assumed,
-    findings,
     flavor,
-    host,
     identity,
-    ids,
-    image,
     survey,
 )
 
@@ -37,163 +31,111 @@ def of(hosts, aggregates, flavors=(NEEDS_GOLD,), assumptions=ON, **more):
     )
 
 
-def test_an_aggregate_that_is_isolated_as_it_should_be_is_no_finding():
-    assert findings(of([host("a", GOLD), host("b")], [OF_GOLD])) == []
+def collated(collation, key, flavors):
+    """An aggregate whose key is that of a trait in some databases only."""
+    assumptions = ON.changed(options.COLLATION, collation)
+    return of(A_HAS, f"g a {key}=required", flavors, assumptions)
 
 
-@pytest.mark.parametrize(
-    ("assumptions", "severity"), [(ON, Severity.ERROR), (OFF, Severity.WARNING)]
-)
-def test_a_member_without_the_trait_gets_no_server_at_all(assumptions, severity):
-    both = aggregate("both", "a", "b", trait__CUSTOM_GOLD="required")
-    found = of([host("a", GOLD), host("b")], [both], assumptions=assumptions)
-    (found,) = (f for f in findings(found) if f.rule != "isolation-off")
-    assert (found.rule, found.severity) == ("isolation-member-lacks-trait", severity)
-    assert (found.name, found.hosts) == ("both", ("b",))
-    assert found.problem.startswith("b lacks CUSTOM_GOLD, ")
-    assert found.problem.endswith(" (1 of 2 members)")
-
-
-def test_a_member_that_placement_does_not_have_is_the_mirrors_matter():
-    both = aggregate("both", "a", "b", trait__CUSTOM_GOLD="required")
-    members = {both.uuid: frozenset({identity("a")})}
-    found = of([host("a", GOLD), host("b")], [both], members=members)
-    assert ids(found, "isolation") == []
-
-
-def test_a_trait_that_no_host_has_at_all_is_one_finding():
-    found = of([host("a"), host("b")], [OF_GOLD], known=[GOLD])
-    assert ids(found) == ["traits-no-host"]
-
-
-@pytest.mark.parametrize(
-    ("assumptions", "severity"), [(OFF, Severity.ERROR), (ASSUMED, Severity.WARNING)]
-)
-def test_isolation_that_is_off_is_said_once_for_all_aggregates(assumptions, severity):
+def off(assumptions):
     aggregates = [OF_GOLD, OF_SILVER]
-    hosts = [host("a", GOLD), host("b", SILVER)]
-    found = of(hosts, aggregates, [NEEDS_GOLD, NEEDS_SILVER], assumptions)
-    (found,) = findings(found)
-    assert (found.rule, found.severity) == ("isolation-off", severity)
-    assert found.aggregates == ("of-gold", "of-silver")
-
-
-def test_isolation_that_is_off_and_not_wanted_is_no_finding():
-    plain = aggregate("zone", "a", availability_zone="east")
-    assert ids(of([host("a")], [plain], [], OFF), "isolation", "config") == []
-
-
-def test_nobody_gets_in_where_no_flavor_or_image_requires_the_trait():
-    (found,) = findings(of([host("a", GOLD), host("b")], [OF_GOLD], [flavor("f")]))
-    assert (found.rule, found.severity) == ("isolation-not-required", Severity.WARNING)
-    assert found.problem == (
-        f"trait:{GOLD}=required, and no flavor or image requires {GOLD}: nobody gets in"
-    )
-
-
-def test_an_image_gets_in_as_a_flavor_does():
-    images = [image("i", trait__CUSTOM_GOLD="required")]
-    hosts = [host("a", GOLD), host("b")]
-    assert ids(of(hosts, [OF_GOLD], [flavor("f")], images=images)) == []
-
-
-def test_flavors_that_each_require_one_of_two_traits_do_not_get_in():
-    two = aggregate(
-        "two", "a", trait__CUSTOM_GOLD="required", trait__CUSTOM_SILVER="required"
-    )
     flavors = [NEEDS_GOLD, NEEDS_SILVER]
-    hosts = [host("a", GOLD, SILVER), host("b")]
-    (found,) = findings(of(hosts, [two], flavors), "isolation-not-required")
-    assert f"no flavor and image require {GOLD} and {SILVER} together" in found.problem
-    images = [image("i", trait__CUSTOM_SILVER="required")]
-    assert ids(of(hosts, [two], flavors, images=images), "isolation-not-required") == []
+    return of(f"a {GOLD}; b {SILVER}", aggregates, flavors, assumptions)
 
 
-@pytest.mark.parametrize(
-    ("collation", "found"),
-    [("case-sensitive", ["isolation-not-required"]), ("case-insensitive", [])],
-)
-def test_a_key_in_other_letters_lets_nobody_in_where_case_counts(collation, found):
-    shouted = aggregate("g", "a", TRAIT__CUSTOM_GOLD="required")
-    golden = flavor("f", trait__CUSTOM_GOLD="required")
-    survey = of([host("a", GOLD), host("b")], [shouted], [golden])
-    assumptions = survey.assumptions.changed(options.COLLATION, collation)
-    survey = dataclasses.replace(survey, assumptions=assumptions)
-    assert ids(survey, "isolation-not-required") == found
-
-
-def test_nobody_is_told_by_the_name_of_the_trait_and_by_the_key():
-    odd = aggregate("g", "a", Trait__custom_gold="Required")
-    (found,) = findings(
-        of([host("a", GOLD)], [odd], [flavor("f")]), "isolation-not-required"
-    )
-    assert found.problem == (
-        "Trait:custom_gold=required, and no flavor or image requires CUSTOM_GOLD: "
-        "nobody gets in"
-    )
-
-
-def test_a_flavor_that_nova_refuses_alone_still_requires_its_trait():
-    refused = flavor("f", trait__CUSTOM_GOLD="required", hw__cpu_policy="often")
-    found = of([host("a", GOLD), host("b")], [OF_GOLD], [refused])
-    assert ids(found, "isolation") == []
-
-
-def test_a_host_outside_with_the_trait_may_get_the_isolated_servers():
-    (found,) = findings(of([host("a", GOLD), host("b", GOLD)], [OF_GOLD]))
-    assert (found.rule, found.severity) == (
-        "isolation-trait-outside",
-        Severity.WARNING,
-    )
-    assert (found.name, found.hosts) == (GOLD, ("b",))
-
-
-def test_a_host_of_another_aggregate_with_that_trait_is_not_outside():
-    other = aggregate("more", "b", trait__CUSTOM_GOLD="required")
-    assert ids(of([host("a", GOLD), host("b", GOLD)], [OF_GOLD, other])) == []
-
-
-def test_a_host_in_two_isolated_aggregates_needs_both_traits():
-    silver = aggregate("silver", "a", "b", trait__CUSTOM_SILVER="required")
-    hosts = [host("a", GOLD, SILVER), host("b", SILVER), host("c")]
+def by_two_traits(**more):
+    two = f"two a trait:{GOLD}=required trait:{SILVER}=required"
     flavors = [NEEDS_GOLD, NEEDS_SILVER]
-    gold = aggregate("gold", "a", trait__CUSTOM_GOLD="required")
-    (found,) = findings(of(hosts, [gold, silver], flavors), "isolation-overlap")
-    assert found.severity is Severity.WARNING
-    assert found.hosts == ("a",)
-    assert "; no flavor and image require all of them" in found.problem
-    both = flavor(
-        "both", trait__CUSTOM_GOLD="required", trait__CUSTOM_SILVER="required"
-    )
-    (found,) = findings(
-        of(hosts, [gold, silver], [*flavors, both]), "isolation-overlap"
-    )
-    assert found.severity is Severity.NOTE
-    assert found.problem.endswith("; some flavor and image require all of them")
+    return of(f"a {GOLD} {SILVER}; b", two, flavors, **more), "isolation-not-required"
 
 
-def test_only_the_overlap_is_said_where_both_traits_are_required_together():
-    gold = aggregate("gold", "a", "c", trait__CUSTOM_GOLD="required")
-    silver = aggregate("silver", "a", "b", trait__CUSTOM_SILVER="required")
-    hosts = [host("a", GOLD, SILVER), host("b", SILVER), host("c", GOLD), host("d")]
-    both = flavor(
-        "both", trait__CUSTOM_GOLD="required", trait__CUSTOM_SILVER="required"
-    )
-    assert ids(of(hosts, [gold, silver], [both])) == ["isolation-overlap"]
+def overlapping(flavors):
+    hosts = f"a {GOLD} {SILVER}; b {SILVER}; c {GOLD}; d"
+    pair = f"gold a c trait:{GOLD}=required; silver a b trait:{SILVER}=required"
+    return of(hosts, pair, flavors)
 
 
-def test_a_flavor_all_whose_hosts_are_isolated_from_it_is_shut_out():
-    (found,) = findings(of([host("a", GOLD)], [OF_GOLD], [NEEDS_GOLD, flavor("f")]))
-    assert (found.rule, found.severity) == ("isolation-shuts-out", Severity.ERROR)
-    assert (found.name, found.aggregates) == ("f", ("of-gold",))
+A_HAS, A_ALONE, AB_HAVE = f"a {GOLD}; b", f"a {GOLD}", f"a {GOLD}; b {GOLD}"
+BOTH = f"both a b trait:{GOLD}=required"
+NEEDS_BOTH = f"f trait:{GOLD}=required trait:{SILVER}=required"
+REFUSED = f"f trait:{GOLD}=required hw:cpu_policy=often"
+GOLDEN = {"images": f"i trait:{GOLD}=required"}
+SILVERY = {"images": f"i trait:{SILVER}=required"}
+PINNING = "p PCPU=8 MEMORY_MB=8192 DISK_GB=10"
+ZONE = "zone a availability_zone=east"
+WITHOUT_B = {"members": {identity("both"): frozenset({identity("a")})}}
+IN_CAPITALS = "TRAIT:CUSTOM_GOLD"
+RULE = "isolation-not-required"
+FAULTS = {
+    "error isolation-member-lacks-trait aggregate both (host b): b lacks CUSTOM_GOLD, "
+    "so no server can be scheduled on it (1 of 2 members) -> openstack trait-sched add "
+    "CUSTOM_GOLD --aggregate both": of(A_HAS, BOTH),
+    "~warning isolation-member-lacks-trait aggregate both (host b)...": of(
+        A_HAS, BOTH, assumptions=OFF
+    ),
+    "error traits-no-host trait CUSTOM_GOLD (flavor gold, aggregate of-gold)...": of(
+        "a; b", [OF_GOLD], known=[GOLD]
+    ),
+    "error isolation-off option [scheduler]enable_isolated_aggregate_filtering "
+    "(aggregate of-gold, aggregate of-silver)...": off(OFF),
+    "warning isolation-off option [scheduler]enable_isolated_aggregate_filtering "
+    "(aggregate of-gold, aggregate of-silver)...": off(ASSUMED),
+    "warning isolation-not-required aggregate of-gold (host a): "
+    "trait:CUSTOM_GOLD=required, and no flavor or image requires CUSTOM_GOLD: nobody "
+    "gets in -> openstack trait-sched isolate of-gold CUSTOM_GOLD --flavor "
+    "<FLAVOR>": of(A_HAS, [OF_GOLD], "f"),
+    "warning isolation-not-required aggregate two (host a): trait:CUSTOM_GOLD=required "
+    "and trait:CUSTOM_SILVER=required, and no flavor and image...": by_two_traits(),
+    "~warning isolation-not-required aggregate g (host a)...": collated(
+        "case-sensitive", IN_CAPITALS, f"f trait:{GOLD}=required"
+    ),
+    "~warning isolation-not-required aggregate g (host a): Trait:custom_gold=required, "
+    "and no flavor or image requires CUSTOM_GOLD: nobody gets in...": of(
+        A_ALONE, "g a Trait:custom_gold=Required", "f"
+    ),
+    "warning isolation-trait-outside trait CUSTOM_GOLD (aggregate of-gold, host "
+    "b)...": of(AB_HAVE, [OF_GOLD]),
+    "~warning isolation-overlap aggregate gold (host a): host a is in the isolated "
+    "aggregate silver, too: there a request needs CUSTOM_GOLD and CUSTOM_SILVER; no "
+    "flavor and image require all of them, so that no server can be placed there -> "
+    "openstack aggregate remove host gold <HOST>": overlapping(
+        [NEEDS_GOLD, NEEDS_SILVER]
+    ),
+    # Nothing else is said of it.
+    "note isolation-overlap aggregate gold (host a): host a is in the isolated "
+    "aggregate silver, too: there a request needs CUSTOM_GOLD and CUSTOM_SILVER; some "
+    "flavor and image require all of them -> openstack aggregate remove host gold "
+    "<HOST>": overlapping(NEEDS_BOTH),
+    "error isolation-shuts-out flavor f (aggregate of-gold, host a)...": of(
+        A_ALONE, [OF_GOLD], [NEEDS_GOLD, flavor("f")]
+    ),
+}
 
 
-def test_a_flavor_that_gets_in_by_an_image_is_not_shut_out():
-    images = [image("i", trait__CUSTOM_GOLD="required")]
-    assert ids(of([host("a", GOLD)], [OF_GOLD], [flavor("f")], images=images)) == []
+@pytest.mark.parametrize(("text", "surveys"), FAULTS.items())
+def test_a_fault_is_told_once(text, surveys):
+    assert_told(text, surveys)
 
 
-def test_a_flavor_that_an_image_lets_pin_cpus_elsewhere_is_not_shut_out():
-    pinning = host("p", size={"PCPU": 8, "MEMORY_MB": 8192, "DISK_GB": 10})
-    hosts = [host("a", GOLD), pinning]
-    assert ids(of(hosts, [OF_GOLD], [NEEDS_GOLD, flavor("f")])) == []
+HEALTHY = [
+    of(A_HAS, [OF_GOLD]),
+    # What Placement does not have is the mirror's matter.
+    (of(A_HAS, BOTH, **WITHOUT_B), "isolation"),
+    (of("a", ZONE, (), OFF), "isolation", "config"),
+    # An image gets in as a flavor does, or with one.
+    of(A_HAS, [OF_GOLD], "f", **GOLDEN),
+    by_two_traits(**SILVERY),
+    (collated("case-insensitive", IN_CAPITALS, f"f trait:{GOLD}=required"), RULE),
+    # A flavor that Nova refuses alone still requires its trait.
+    (of(A_HAS, [OF_GOLD], REFUSED), "isolation"),
+    # A host of another aggregate with the trait is not outside.
+    of(AB_HAVE, [OF_GOLD, aggregate("more", "b", trait__CUSTOM_GOLD="required")]),
+    # An image gets the flavor in, or lets it pin CPUs elsewhere: it is not shut out.
+    of(A_ALONE, [OF_GOLD], "f", **GOLDEN),
+    of(f"{A_ALONE}; {PINNING}", [OF_GOLD], [NEEDS_GOLD, flavor("f")]),
+]
+
+
+@pytest.mark.parametrize("surveys", HEALTHY)
+def test_what_is_as_it_should_be_is_no_finding(surveys):
+    assert_told("", surveys)

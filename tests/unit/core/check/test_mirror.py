@@ -7,16 +7,13 @@ import dataclasses
 import pytest
 
 from osc_traitsched.core.change import traits as mirror
-from osc_traitsched.core.check.finding import Severity, SubjectKind
 from osc_traitsched.core.inventory.snapshot import Compute, Provider
 from tests.unit.core.check.surveys import (
     aggregate,
+    assert_told,
     assumed,
-    findings,
-    flavor,
     host,
     identity,
-    ids,
     survey,
 )
 from tests.unit.core.check.test_filters import with_computes
@@ -42,7 +39,7 @@ def isolated(*hosts, having="ab", assumptions=ISOLATION):
     """Return the same of an aggregate that is isolated."""
     return survey(
         [host(name, *([GOLD] if name in having else [])) for name in "abc"],
-        [flavor("gold", trait__CUSTOM_GOLD="required")],
+        "gold trait:CUSTOM_GOLD=required",
         aggregates=[ISOLATED],
         members=inside(ISOLATED, *hosts),
         assumptions=assumptions,
@@ -58,60 +55,7 @@ def with_nova(found, computes=(), providers=None):
     return dataclasses.replace(found, snapshot=snapshot.with_nova(nova))
 
 
-def test_a_mirror_in_step_is_no_finding():
-    assert findings(of("a", "b")) == []
-    assert findings(isolated("a", "b")) == []
-
-
-def test_what_is_no_compute_node_may_be_in_an_aggregate():
-    pool = Provider(identity("pool"), "pool", 1, identity("pool"))
-    found = with_nova(of("a", "b"), providers=[*of().snapshot.providers, pool])
-    snapshot = dataclasses.replace(found.snapshot, sharing=frozenset([pool.uuid]))
-    found = dataclasses.replace(
-        found,
-        snapshot=snapshot.with_nova(found.nova),
-        members=inside(PLAIN, "a", "b", "pool"),
-    )
-    assert findings(found) == []
-
-
-def test_a_member_that_placement_lacks():
-    (found,) = findings(of("a"))
-    assert (found.rule, found.severity) == ("mirror-missing", Severity.WARNING)
-    assert (found.name, found.hosts) == ("plain", ("b",))
-
-
-def test_a_member_that_only_placement_has():
-    (found,) = findings(of("a", "b", "c"))
-    assert (found.rule, found.severity) == ("mirror-extra", Severity.WARNING)
-    assert (found.name, found.hosts) == ("plain", ("c",))
-
-
-def test_a_provider_that_was_made_again_lacks_the_aggregate_and_its_trait():
-    (found,) = findings(isolated("a", having="a"))
-    assert (found.rule, found.hosts) == ("mirror-missing", ("b",))
-    assert "; the host b also lacks CUSTOM_GOLD, so that " in found.problem
-    # Back in the aggregate it is isolation's matter.
-    (found,) = findings(isolated("a", "b", having="a"))
-    assert (found.rule, found.hosts) == ("isolation-member-lacks-trait", ("b",))
-    off = assumed(enable_isolated_aggregate_filtering=False)
-    for each in (isolated("a"), isolated("a", having="a", assumptions=off)):
-        found = findings(each, "mirror")
-        assert [f.rule for f in found] == ["mirror-missing"]
-        assert "lacks CUSTOM_GOLD" not in found[0].problem
-
-
-@pytest.mark.parametrize(
-    ("members", "rule", "then"),
-    [
-        ("a", "mirror-missing", ": not isolated by it"),
-        ("abc", "mirror-extra", ": closed to servers that do not require its traits"),
-    ],
-)
-def test_where_isolation_rests_on_it_it_is_an_error(members, rule, then):
-    (found,) = (f for f in findings(isolated(*members)) if f.rule.startswith("mirror"))
-    assert (found.rule, found.severity) == (rule, Severity.ERROR)
-    assert found.problem.endswith(then)
+MARK = "COMPUTE_STATUS_DISABLED"
 
 
 def several_nodes(*members):
@@ -125,33 +69,9 @@ def several_nodes(*members):
     return dataclasses.replace(found, traits={**found.traits, **own})
 
 
-def test_all_nodes_of_a_host_are_in_its_aggregate():
-    assert findings(several_nodes("a", "d1", "d2")) == []
-
-
-def test_nova_mirrors_one_node_of_a_host_with_several():
-    (found,) = findings(several_nodes("a", "d1"))
-    assert (found.rule, found.severity) == ("mirror-node-missing", Severity.WARNING)
-    assert (found.kind, found.name) == (SubjectKind.HOST, "d")
-    assert found.nodes == ("d2",)
-    assert found.aggregates == ("both",)
-
-
 def without(name):
     """Return the providers of all hosts but one."""
     return [p for p in of().snapshot.providers if p.name != name]
-
-
-def test_a_hypervisor_without_a_provider():
-    (found,) = findings(with_nova(of("a", "b"), providers=without("c")))
-    assert (found.rule, found.severity) == ("mirror-no-provider", Severity.ERROR)
-    assert (found.kind, found.name) == (SubjectKind.HOST, "c")
-    assert f"no provider {identity('c')} for this hypervisor" in found.problem
-    assert found.fix.startswith("nova-compute on c makes it by itself")
-
-
-def test_its_aggregates_are_not_the_mirrors_fault_then():
-    assert ids(with_nova(of("a"), providers=without("b"))) == ["mirror-no-provider"]
 
 
 def with_other_uuid(*traits):
@@ -173,101 +93,114 @@ def with_orphan(*traits):
     return dataclasses.replace(found, snapshot=snapshot, traits=traits)
 
 
-def test_a_hypervisor_whose_name_another_provider_has():
-    (found,) = findings(with_other_uuid())
-    assert (found.rule, found.severity) == ("mirror-other-uuid", Severity.ERROR)
-    assert f"with the UUID {identity('old c')}" in found.problem
-    assert f"the hypervisor's is {identity('c')}" in found.problem
+def with_pool():
+    """What is no compute node may be in an aggregate."""
+    pool = Provider(identity("pool"), "pool", 1, identity("pool"))
+    found = with_nova(of("a", "b"), providers=[*of().snapshot.providers, pool])
+    snapshot = dataclasses.replace(found.snapshot, sharing=frozenset([pool.uuid]))
+    snapshot = snapshot.with_nova(found.nova)
+    members = inside(PLAIN, "a", "b", "pool")
+    return dataclasses.replace(found, snapshot=snapshot, members=members)
 
 
-def test_a_hypervisor_whose_provider_has_another_name():
-    renamed = Provider(identity("c"), "c.old", 1, identity("c"))
-    found = with_nova(of("a", "b"), providers=[*without("c"), renamed])
-    (found,) = findings(found)
-    assert (found.rule, found.severity) == ("mirror-other-name", Severity.WARNING)
-    assert found.name == "c"
-    assert f"its provider {identity('c')} is named 'c.old': " in found.problem
+def renamed():
+    provider = Provider(identity("c"), "c.old", 1, identity("c"))
+    return with_nova(of("a", "b"), providers=[*without("c"), provider])
 
 
-ORPHANED = f"Nova has no hypervisor for the provider {identity('d')}: "
+def marked(*traits, known=(MARK,), **state):
+    of = survey([host("a", *traits), host("b")], known=known)
+    return with_computes(of, lambda c: state if c.node == "a" else {}), "mirror"
 
 
-@pytest.mark.parametrize(
-    ("traits", "severity", "problem", "when"),
-    [
-        ((), Severity.NOTE, ORPHANED, "note the aggregate plain, and delete it if "),
-        (
-            ("CUSTOM_OWN",),
-            Severity.NOTE,
-            ORPHANED,
-            "note the trait CUSTOM_OWN and the aggregate plain, and delete it if ",
-        ),
-        (
-            ("COMPUTE_STATUS_DISABLED",),
-            Severity.WARNING,
-            ORPHANED,
-            "note the aggregate plain, and delete it if ",
-        ),
-        (
-            ("COMPUTE_NODE",),
-            Severity.WARNING,
-            "Nova lists 3 of the 4 compute nodes that Placement has",
-            "see whether its host has a mapping ",
-        ),
+ISOLATION_OFF = assumed(enable_isolated_aggregate_filtering=False)
+GONE = aggregate("gone", "a", "z")
+NESTED = [host("a", children={"a_numa0": (frozenset(), {"VCPU": 8})}), host("b")]
+FAULTS = {
+    "warning mirror-missing aggregate plain (host b)...": of("a"),
+    "warning mirror-extra aggregate plain (host c)...": of("a", "b", "c"),
+    # A provider that was made again lacks its trait, too.
+    "error mirror-missing aggregate isolated (host b): Placement lacks the host b in "
+    "it: not isolated by it; the host b also lacks CUSTOM_GOLD, so...": isolated(
+        "a", having="a"
+    ),
+    "error isolation-member-lacks-trait aggregate isolated (host b)...": isolated(
+        "a", "b", having="a"
+    ),
+    "~error mirror-missing aggregate isolated (host b): Placement lacks the host b in "
+    "it: not isolated by it -> openstack trait-sched mirror repair": isolated("a"),
+    "~warning mirror-missing aggregate isolated (host b): Placement lacks the host b "
+    "in it: no active prefilter uses the aggregate now -> openstack...": isolated(
+        "a", having="a", assumptions=ISOLATION_OFF
+    ),
+    "~error mirror-extra aggregate isolated (host c): Placement has in it the host c, "
+    "which Nova has not: closed to servers that do not require its traits -> openstack "
+    "trait-sched mirror repair": isolated("a", "b", "c"),
+    "warning mirror-node-missing host d (aggregate both, node d2)...": several_nodes(
+        "a", "d1"
+    ),
+    # Its aggregates are not the mirror's fault then.
+    "error mirror-no-provider host b: Placement has no provider "
+    "8b58a5a7-5d36-58ee-8fa4-1bd2be8f0998 for this hypervisor: no server can be placed "
+    "on it -> nova-compute on b makes it by itself: its log says why it did not": [
+        with_nova(of("a", "b"), providers=without("b")),
+        with_nova(of("a"), providers=without("b")),
     ],
-)
-def test_a_provider_that_looks_like_a_host_and_is_none(traits, severity, problem, when):
-    (found,) = findings(with_orphan(*traits), "mirror")
-    assert (found.rule, found.severity) == ("mirror-no-hypervisor", severity)
-    assert (found.kind, found.name) == (SubjectKind.PROVIDER, "d")
-    assert found.problem.startswith(problem)
-    assert found.when.startswith(when)
+    "error mirror-other-uuid host c: Placement has a provider of this name with the "
+    "UUID ..., and the hypervisor's is ...: nova-compute can't "
+    "make...": with_other_uuid(),
+    "warning mirror-other-name host c: its provider ... is named 'c.old': nova-api "
+    "looks for it by name and mirrors no aggregate -> openstack...": renamed(),
+    "note mirror-no-hypervisor provider d: Nova has no hypervisor for the provider "
+    "...-> note the aggregate plain, and delete it if ...": (with_orphan(), "mirror"),
+    "note mirror-no-hypervisor provider d: Nova has no hypervisor for the provider "
+    "...-> note the trait CUSTOM_OWN and the aggregate plain, and delete it if ...": (
+        with_orphan("CUSTOM_OWN"),
+        "mirror",
+    ),
+    "warning mirror-no-hypervisor provider d: Nova has no hypervisor for the provider "
+    "...-> note the aggregate plain, and delete it if ...": (
+        with_orphan(MARK),
+        "mirror",
+    ),
+    "warning mirror-no-hypervisor provider d: Nova lists 3 of the 4 compute nodes that "
+    "Placement has,...-> see whether its host has a mapping...": (
+        with_orphan("COMPUTE_NODE"),
+        "mirror",
+    ),
+    "warning mirror-host-no-hypervisor host z (aggregate gone)...": survey(
+        HOSTS, aggregates=[GONE], members=inside(GONE, "a")
+    ),
+    "error mirror-status host a...": marked(MARK),
+    "warning mirror-status host a...": marked(is_enabled=False),
+}
 
 
-def test_nested_providers_have_no_hypervisor_of_their_own():
-    nested = {"a_numa0": (frozenset[str](), {"VCPU": 8})}
-    hosts = [host("a", children=nested), host("b")]
-    assert findings(survey(hosts, aggregates=[PLAIN])) == []
+@pytest.mark.parametrize(("text", "surveys"), FAULTS.items())
+def test_a_fault_is_told_once(text, surveys):
+    assert_told(text, surveys)
 
 
-def test_a_host_of_an_aggregate_that_has_no_hypervisor():
-    gone = aggregate("gone", "a", "z")
-    (found,) = findings(survey(HOSTS, aggregates=[gone], members=inside(gone, "a")))
-    assert (found.rule, found.severity) == (
-        "mirror-host-no-hypervisor",
-        Severity.WARNING,
-    )
-    assert (found.name, found.aggregates) == ("z", ("gone",))
+HEALTHY = [
+    of("a", "b"),
+    isolated("a", "b"),
+    with_pool(),
+    several_nodes("a", "d1", "d2"),
+    # Nested providers have no hypervisor of their own.
+    survey(NESTED, aggregates=[PLAIN]),
+    marked(MARK, is_enabled=False),
+    marked(),
+    # A nova-compute that is down can't change its provider.
+    marked(MARK, is_up=False),
+    marked(is_up=False, is_enabled=False),
+    # A Placement that does not know the mark can't have it wrong.
+    marked(known=(), is_enabled=False),
+]
 
 
-MARK = "COMPUTE_STATUS_DISABLED"
-
-
-@pytest.mark.parametrize(
-    ("traits", "state", "severity"),
-    [
-        ([MARK], {}, Severity.ERROR),
-        ([], {"is_enabled": False}, Severity.WARNING),
-        ([MARK], {"is_enabled": False}, None),
-        ([], {}, None),
-        # A nova-compute that is down can't change its provider.
-        ([MARK], {"is_up": False}, None),
-        ([], {"is_up": False, "is_enabled": False}, None),
-    ],
-)
-def test_placement_marks_the_hosts_that_are_disabled_and_no_others(
-    traits, state, severity
-):
-    of = survey([host("a", *traits), host("b")], known=[MARK])
-    of = with_computes(of, lambda node: state if node.node == "a" else {})
-    found = findings(of, "mirror")
-    expected = [("mirror-status", "a", severity)] if severity else []
-    assert [(f.rule, f.name, f.severity) for f in found] == expected
-
-
-def test_a_placement_that_does_not_know_the_mark_can_not_have_it_wrong():
-    of = with_computes(survey([host("a")]), lambda node: {"is_enabled": False})
-    assert findings(of, "mirror") == []
+@pytest.mark.parametrize("surveys", HEALTHY)
+def test_a_mirror_in_step_is_no_finding(surveys):
+    assert_told("", surveys)
 
 
 def planned(found):

@@ -7,7 +7,7 @@ import pytest
 from osc_traitsched.core import check
 from osc_traitsched.core.check.finding import NOTE, WARNING, SubjectKind
 from osc_traitsched.core.errors import NothingMatches
-from tests.unit.core.check.surveys import flavor, host, identity, image, survey
+from tests.unit.core.check.surveys import flavor, identity, image, survey
 
 GOLD, SILVER = "CUSTOM_GOLD", "CUSTOM_SILVER"
 
@@ -16,7 +16,7 @@ GOLD, SILVER = "CUSTOM_GOLD", "CUSTOM_SILVER"
 def cloud():
     flavors = [flavor("gold", trait__CUSTOM_GOLD="required"), flavor("plain")]
     images = [image("silver", trait__CUSTOM_SILVER="required")]
-    return survey([host("a")], flavors, images, known=[GOLD, SILVER])
+    return survey("a", flavors, images, known=[GOLD, SILVER])
 
 
 def objects(cloud, flavors=(), images=()):

@@ -29,7 +29,7 @@ NEEDS_GOLD = {"trait__CUSTOM_GOLD": "required"}
 
 def of(*images, **more):
     """Return a cloud with one host and these images, asked by a user of OWN."""
-    return survey([host("a")], images=images, own_project=OWN, **more)
+    return survey("a", images=images, own_project=OWN, **more)
 
 
 def owned(name, owner=OTHER, visibility="private", disk_format="raw", **properties):
@@ -65,7 +65,7 @@ def test_images_that_are_public_or_the_callers_own_count_as_flavors_do(
 
 def test_to_who_is_logged_in_to_no_project_only_public_images_count():
     private, public = owned("t", OWN, **NEEDS_GOLD), owned("p", OWN, "public")
-    cloud = survey([host("a")], images=[private, public], own_project=None)
+    cloud = survey("a", images=[private, public], own_project=None)
     (found,) = findings(cloud)
     assert found.severity is Severity.NOTE
 

@@ -8,14 +8,14 @@ import pytest
 
 from osc_traitsched.core import check
 from osc_traitsched.core.check.survey import ServerCounts
-from tests.unit.core.check.surveys import findings, host, survey
+from tests.unit.core.check.surveys import findings, survey
 
 RULE, AREA, UNKNOWN = "servers-misplaced", "servers", "servers-not-known"
 
 
 def counted(looked_at, misplaced, unknown=0, hosts=("a",), silent=()):
     counts = ServerCounts(looked_at, misplaced, unknown, hosts, silent)
-    return dataclasses.replace(survey([host("a")]), servers=counts)
+    return dataclasses.replace(survey("a"), servers=counts)
 
 
 @pytest.mark.parametrize(
@@ -72,4 +72,4 @@ def test_servers_of_which_it_is_not_known_are_a_note(unknown, silent, problem):
 
 def test_no_misplaced_server_is_no_finding():
     assert findings(counted(5, 0), AREA) == []
-    assert findings(survey([host("a")]), AREA) == []
+    assert findings(survey("a"), AREA) == []
