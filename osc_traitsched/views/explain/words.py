@@ -197,7 +197,7 @@ def _clause_id(each: Condition) -> str:
 
 def aggregates(uuids: Iterable[str], question: Question) -> list[str]:
     """The names of aggregates, sorted; a UUID if the name is unknown."""
-    names = {each["uuid"]: each["name"] for each in question.aggregates}
+    names = {each.uuid: each.name for each in question.aggregates}
     return sorted(names.get(uuid, uuid) for uuid in uuids)
 
 

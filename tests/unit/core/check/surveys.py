@@ -64,7 +64,8 @@ def image(name: str, disk_format: str = "raw", **properties: str) -> Any:
 
 def aggregate(name: str, *hosts: str, **metadata: str) -> Aggregate:
     """Return a host aggregate; ``trait__X`` is ``trait:X``."""
-    return Aggregate(len(name), identity(name), name, hosts, keys(metadata))
+    made = str(len(name)), identity(name), name, hosts, keys(metadata)
+    return Aggregate(*made)
 
 
 def keys(given: Mapping[str, str]) -> dict[str, str]:
@@ -112,7 +113,6 @@ def survey(
     fields = {
         "snapshot": Snapshot(tuple(providers)).with_nova(nova),
         "assumptions": assumed(),
-        "aggregates": tuple(dataclasses.asdict(each) for each in aggregates),
         "flavors": tuple(flavors),
         "images": tuple(images),
         "traits": traits,
