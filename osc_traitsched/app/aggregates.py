@@ -10,7 +10,7 @@ from osc_traitsched.cloud.topology import read_topology
 from osc_traitsched.core.errors import CloudBroke, Forbidden, NotInCatalog
 from osc_traitsched.core.inventory import snapshot as mirror
 from osc_traitsched.core.inventory.snapshot import MembershipDifference as Difference
-from osc_traitsched.core.inventory.snapshot import Snapshot
+from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,7 +36,7 @@ def compare(cloud: Cloud) -> Compared:
         found = read_topology(cloud)
     except (Forbidden, NotInCatalog) as exc:
         note_unread(cloud, "Placement's aggregates", exc)
-        nova = read.view((), read.aggregates(cloud.compute))
+        nova = Nova(aggregates=read.aggregates(cloud.compute))
         alone = Snapshot(()).with_nova(nova)
         return Compared(alone, mirror.membership_differences(alone, {}), exc)
     return Compared(

@@ -16,7 +16,7 @@ from osc_traitsched.core.explain.doubts import Doubts
 from osc_traitsched.core.explain.judge import given
 from osc_traitsched.core.explain.judgement import Judgement
 from osc_traitsched.core.explain.order import ranked
-from osc_traitsched.core.inventory.snapshot import Compute, Snapshot
+from osc_traitsched.core.inventory.snapshot import Compute, Nova, Snapshot
 from osc_traitsched.core.nova.evidence import assumed_by_evidence, without_evidence
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.placement import facts
@@ -67,7 +67,7 @@ def candidates(
         raise request.missing_trait(cloud, question, refusal)[0] from refusal
     nodes = with_builds(cloud, question, lookup.computes(cloud))
     computes = {node.uuid: node for node in nodes}
-    nova = read.view(nodes, question.aggregates)
+    nova = Nova(tuple(nodes), question.aggregates)
     snapshot = read.providers(cloud.placement).with_nova(nova)
     if question.nodes is not None:
         snapshot = snapshot.restricted_to(node.uuid for node in question.nodes)

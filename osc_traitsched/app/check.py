@@ -113,7 +113,6 @@ def survey(cloud: Cloud, assumed: SchedulerSettings) -> Survey:
     return Survey(
         snapshot,
         _with_compute_versions(assumed, snapshot, bulk.traits),
-        aggregates=topology.aggregates,
         flavors=flavors,
         images=tuple(each for each in images if each["status"] == "active"),
         idle_images=tuple(each for each in images if each["status"] != "active"),

@@ -31,7 +31,7 @@ def diagnose(cloud: Cloud, sources: SettingsSources, places: Places) -> Diagnosi
 
 
 def _unknown(cloud: Cloud, assumed: SchedulerSettings) -> Mapping[str, tuple[str, ...]]:
-    aggregates = read.host_aggregates(read.aggregates(cloud.compute))
+    aggregates = read.aggregates(cloud.compute)
     unknown = {}
     for row in options_in(assumed.release):
         if not any(row.effect) or assumed.is_known(row.name):

@@ -28,7 +28,7 @@ from osc_traitsched.core.errors import (
 from osc_traitsched.core.explain.filtering import check_policy
 from osc_traitsched.core.explain.order import with_ratio
 from osc_traitsched.core.inventory.selection import Selectors, find_aggregate, select
-from osc_traitsched.core.inventory.snapshot import Compute, Snapshot
+from osc_traitsched.core.inventory.snapshot import Compute, Nova, Snapshot
 from osc_traitsched.core.names import is_pattern
 from osc_traitsched.core.nova.evidence import with_evidence
 from osc_traitsched.core.nova.filter import table
@@ -296,8 +296,7 @@ def _nodes(
     there: dict[str, list[Compute]] = {}
     for each in computes:
         there.setdefault(each.service_host, []).append(each)
-    bodies = read.aggregates(cloud.compute) if aggregates else ()
-    nova = read.view(computes, bodies)
+    nova = Nova(computes, read.aggregates(cloud.compute) if aggregates else ())
     for name in aggregates:
         members = there.keys() & find_aggregate(name, nova).hosts
         if not members:
@@ -314,7 +313,7 @@ def _named(cloud: Cloud, name: str, computes: Sequence[Compute]) -> list[str]:
     if not found:
         snapshot = read.providers(cloud.placement)
         # It knows more names, and why Nova may not list a host.
-        select(Selectors(hosts=(name,)), snapshot.with_nova(read.view(computes, ())))
+        select(Selectors(hosts=(name,)), snapshot.with_nova(Nova(tuple(computes))))
         raise NothingMatches("host", name, ())
     return found
 

@@ -16,7 +16,7 @@ from osc_traitsched.core.change.effects import LeavesNoHost
 from osc_traitsched.core.change.impact import Effect, Hosts, ImpactAnalysis, Row
 from osc_traitsched.core.change.model import Phase, Plan
 from osc_traitsched.core.errors import CloudBroke
-from osc_traitsched.core.inventory.metadata import projects_in, required_by_image
+from osc_traitsched.core.inventory.metadata import required_by_image
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.nova.question import Body
@@ -107,8 +107,7 @@ def _usable(
     project counts: it can be given to any.
     """
     fold = folding(settings)
-    metadata = (body["metadata"] for body in model.aggregates)
-    named = {fold(project) for each in metadata for project in projects_in(each)}
+    named = {fold(id_) for each in model.aggregates for id_ in each.project_ids}
     private = {
         body["name"]: body
         for body in model.flavors

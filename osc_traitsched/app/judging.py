@@ -15,7 +15,7 @@ from osc_traitsched.core.explain.doubts import Alternatives
 from osc_traitsched.core.explain.filtering import KnownAnswers
 from osc_traitsched.core.explain.judge import judge, queries_of
 from osc_traitsched.core.explain.judgement import Judgement
-from osc_traitsched.core.inventory.snapshot import Compute, Snapshot
+from osc_traitsched.core.inventory.snapshot import Compute, Nova, Snapshot
 from osc_traitsched.core.nova.filter import limits
 from osc_traitsched.core.nova.filter.state import host_states
 from osc_traitsched.core.nova.question import Question
@@ -150,7 +150,7 @@ def with_nova(
 ) -> Snapshot:
     """The providers with Nova's view of them."""
     nodes = tuple(question.computes or computes.values())
-    snapshot = listed.with_nova(read.view(nodes, question.aggregates))
+    snapshot = listed.with_nova(Nova(nodes, question.aggregates))
     if question.nodes is None:
         return read.with_unlisted(placement, snapshot)
     return snapshot.restricted_to(computes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from osc_traitsched.app import settings, traits
 from osc_traitsched.app.gc_pause import gc_paused
@@ -16,12 +16,11 @@ from osc_traitsched.cloud.allocation_candidates import NOTHING
 from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core.errors import Forbidden, NotInCatalog
 from osc_traitsched.core.inventory.selection import Selectors
-from osc_traitsched.core.inventory.snapshot import Snapshot
+from osc_traitsched.core.inventory.snapshot import Aggregate, Nova, Snapshot
 from osc_traitsched.core.nova.clause import Resource
 from osc_traitsched.core.nova.evidence import with_evidence
 from osc_traitsched.core.nova.filter.state import host_states
 from osc_traitsched.core.nova.filter.table import enabled
-from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement import limits
 from osc_traitsched.core.placement.facts import Facts
@@ -89,7 +88,7 @@ def placements(cloud: Cloud, scope: Scope, sources: SettingsSources) -> Placemen
         homeless=fleet.homeless,
         misplaced=tuple(p for p in ordered if p.verdict.answer is Fit.MISPLACED),
         unknown=tuple(p for p in ordered if p.verdict.answer is Fit.UNKNOWN),
-        aggregates={body["uuid"]: body["name"] for body in aggregates},
+        aggregates={each.uuid: each.name for each in aggregates},
         silent_hosts=tuple(sorted(silent if hosts is None else silent & hosts)),
         residents=tuple(fleet.residents),
     )
@@ -106,11 +105,11 @@ def _judged(
     fleet: Fleet,
     demands: Demands,
     peer_index: PeerIndex,
-    aggregates: Sequence[Body],
+    aggregates: tuple[Aggregate, ...],
 ) -> tuple[JudgedServer, ...]:
     computes = lookup.computes(cloud)
     listed = read.providers(cloud.placement)
-    snapshot = listed.with_nova(read.view(computes, aggregates))
+    snapshot = listed.with_nova(Nova(computes, aggregates))
     known = [each for each in computes if each.uuid in snapshot.by_uuid]
     judging = FleetJudge(fleet, demands, peer_index, known)
     facts = _facts(cloud.placement, snapshot, judging.demands)

@@ -6,11 +6,10 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 
 from osc_traitsched.app import request
-from osc_traitsched.cloud import lookup, read
+from osc_traitsched.cloud import lookup
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.config import document as file
 from osc_traitsched.config.nova_conf import files_of
-from osc_traitsched.core.inventory import snapshot
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter import table
@@ -86,7 +85,6 @@ def answered(
         spec,
         [(n, None if n.file is None else file.read_text(n.file)) for n in plugins],
         _files(own.nova_conf) if own.nova_conf else None,
-        read.host_aggregates(question.aggregates),
         _options(settings),
         all_lines=False,
     )
@@ -140,7 +138,6 @@ def judge(
     nova_python: str,
     nova_conf: Sequence[str] = (),
     timeout: float = TIMEOUT,
-    aggregates: Iterable[snapshot.Aggregate] = (),
 ) -> PluginJudgment:
     """Run filters and weighers in a Python that has Nova.
 
@@ -151,7 +148,6 @@ def judge(
     :param nova_python: command, as ``process.ask`` takes it
     :param nova_conf: local paths; if empty, that Python reads its Nova's own nova.conf
     :param timeout: seconds
-    :param aggregates: with the IDs and hosts that filters can read
     :raises BadConfiguration: for a file that can't be read
     :raises PluginFails: for a plugin that Nova could not load either
     :raises NovaPythonFails: if that Python does not answer
@@ -162,7 +158,6 @@ def judge(
         spec,
         [(n, None if n.file is None else file.read_text(n.file)) for n in names],
         _files(nova_conf) if nova_conf else None,
-        aggregates,
     )
     return document.judgment(process.ask(nova_python, asked, timeout), nova_python)
 
@@ -190,6 +185,5 @@ def try_plugin(
     nodes = sorted(lookup.computes(cloud), key=lambda each: each.node)
     hosts = host_states(nodes, question.aggregates, question.servers)
     spec = question.request_spec()
-    aggregates = read.host_aggregates(question.aggregates)
-    found = judge(hosts, spec, [plugin], nova_python, nova_conf, timeout, aggregates)
+    found = judge(hosts, spec, [plugin], nova_python, nova_conf, timeout)
     return Trial(hosts, found)

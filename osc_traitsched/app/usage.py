@@ -127,7 +127,7 @@ def _facts(cloud: Cloud, found: Capacity) -> Facts:
         if fit.judgement.facts is not None:
             return fit.judgement.facts
     nothing = frozenset[str]()
-    aggregates = read.host_aggregates(read.aggregates(cloud.compute))
+    aggregates = read.aggregates(cloud.compute)
     hosts = _hosts(cloud).with_nova(Nova(lookup.computes(cloud), aggregates))
     return Facts(hosts, {}, {}, {}, {}, {}, nothing)
 

@@ -181,19 +181,19 @@ def _provider(body: Any) -> Provider:
 def _nova(cloud: Cloud) -> Nova:
     """Read hosts and aggregates; what can't be read is said, not raised."""
     try:
-        return nova(cloud.compute, aggregates(cloud.compute))
+        return nova(cloud.compute)
     except errors.CloudBroke as exc:
         note_unread(cloud, "Nova's hosts and aggregates", exc)
         return Nova(unasked=exc.reason)
 
 
-def nova(compute: Service, bodies: Iterable[Any]) -> Nova:
-    """Read the hosts, each with its availability zones.
+def nova(compute: Service) -> Nova:
+    """The aggregates, and the hosts with their availability zones.
 
-    :param bodies: of all host aggregates, as :func:`aggregates` returns them
-    :raises CloudBroke: when the user may not list hosts
+    :raises CloudBroke: when the user may not list them
     """
-    return view(computes(compute), bodies).with_zones(zones_shown(compute))
+    listed = aggregates(compute)
+    return Nova(tuple(computes(compute)), listed).with_zones(zones_shown(compute))
 
 
 def zones_shown(compute: Service) -> dict[str, str]:
@@ -206,17 +206,13 @@ def zones_shown(compute: Service) -> dict[str, str]:
     return {each["host"]: each["zone"] for each in found}
 
 
-def view(computes: Iterable[Compute], bodies: Iterable[Any]) -> Nova:
-    """Return Nova's view of hosts, from what was read of them before."""
-    return Nova(tuple(computes), host_aggregates(bodies))
-
-
-def aggregates(compute: Service) -> tuple[Any, ...]:
-    """Return the compute API's bodies of all host aggregates.
+def aggregates(compute: Service) -> tuple[Aggregate, ...]:
+    """All host aggregates.
 
     :raises CloudBroke: when the user may not list them
     """
-    return tuple(rest.get(compute, "/os-aggregates", _AGGREGATES)["aggregates"])
+    bodies = rest.get(compute, "/os-aggregates", _AGGREGATES)["aggregates"]
+    return tuple(map(Aggregate.read, bodies))
 
 
 def computes(compute: Service) -> Iterator[Compute]:
@@ -236,20 +232,6 @@ def computes(compute: Service) -> Iterator[Compute]:
             disabled_reason=body["service"].get("disabled_reason") or "",
             report=node_report.read_node_report(body),
         )
-
-
-def host_aggregates(bodies: Iterable[Any]) -> tuple[Aggregate, ...]:
-    """Return what :func:`aggregates` returned as values."""
-    return tuple(
-        Aggregate(
-            body["id"],
-            body["uuid"],
-            body["name"],
-            tuple(body["hosts"]),
-            body["metadata"],
-        )
-        for body in bodies
-    )
 
 
 def traits_of(placement: Service, uuid: str) -> frozenset[str]:

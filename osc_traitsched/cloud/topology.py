@@ -14,12 +14,16 @@ from osc_traitsched.core.inventory.metadata import (
     FORBIDDEN,
     REQUIRED,
     Collation,
-    isolated_by,
     key_of,
     required_by_image,
     requires,
 )
-from osc_traitsched.core.inventory.snapshot import Members, Snapshot
+from osc_traitsched.core.inventory.snapshot import (
+    Aggregate,
+    Members,
+    Nova,
+    Snapshot,
+)
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.server.image import images_of_others as of_others
 from osc_traitsched.core.placement import limits
@@ -84,13 +88,11 @@ class Topology:
     """Where Nova and Placement have the hosts.
 
     :ivar snapshot: all providers, with Nova's view
-    :ivar aggregates: the compute API's bodies
     :ivar members: for each aggregate's UUID those of the providers that Placement
         has in it
     """
 
     snapshot: Snapshot
-    aggregates: tuple[Body, ...]
     members: Members
 
 
@@ -99,12 +101,11 @@ def read_topology(cloud: Cloud) -> Topology:
 
     :raises CloudBroke: when Nova or Placement can't be read
     """
-    aggregates = read.aggregates(cloud.compute)
-    nova = read.nova(cloud.compute, aggregates)
+    nova = read.nova(cloud.compute)
     snapshot = read.providers(cloud.placement).with_nova(nova)
     snapshot = read.with_unlisted(cloud.placement, snapshot)
     members = _members(cloud.placement, snapshot)
-    return Topology(snapshot, aggregates, members)
+    return Topology(snapshot, members)
 
 
 def aggregates_now(cloud: Cloud, snapshot: Snapshot) -> Snapshot:
@@ -112,8 +113,8 @@ def aggregates_now(cloud: Cloud, snapshot: Snapshot) -> Snapshot:
 
     :raises CloudBroke: when they can't be read
     """
-    found = read.host_aggregates(read.aggregates(cloud.compute))
-    nova = dataclasses.replace(snapshot.nova, aggregates=found)
+    aggregates = read.aggregates(cloud.compute)
+    nova = dataclasses.replace(snapshot.nova, aggregates=aggregates)
     return dataclasses.replace(snapshot, nova=nova)
 
 
@@ -175,7 +176,7 @@ def _all(
             yield _flavor(flavor, key), requires(key, value)
     for aggregate in read.aggregates(cloud.compute):
         for name, key in _isolating(aggregate):
-            yield _aggregate(aggregate, key), name
+            yield Requirer("aggregate", aggregate.name, key, aggregate.id), name
     owners = of_others(images, cloud.own_project)
     for image in images:
         for name in sorted(required_by_image(image)):
@@ -192,18 +193,14 @@ def forbidding(flavors: Iterable[Body], name: str) -> tuple[Requirer, ...]:
     )
 
 
-def _isolating(aggregate: Body) -> Iterable[tuple[str, str]]:
+def _isolating(aggregate: Aggregate) -> Iterable[tuple[str, str]]:
     """Return traits that isolate an aggregate by one database or another."""
-    found = (isolated_by(aggregate["metadata"], each).items() for each in Collation)
+    found = (aggregate.isolated_by(each).items() for each in Collation)
     return dict.fromkeys(itertools.chain.from_iterable(found))
 
 
 def _flavor(flavor: Body, key: str) -> Requirer:
     return Requirer("flavor", flavor["name"], key, flavor["id"])
-
-
-def _aggregate(aggregate: Body, key: str) -> Requirer:
-    return Requirer("aggregate", aggregate["name"], key, str(aggregate["id"]))
 
 
 def _image(image: Body, key: str, owners: Mapping[str, str]) -> Requirer:
@@ -229,11 +226,11 @@ def cloud_state(
     :param traits: all names that Placement knows
     :raises CloudBroke: when Nova or Placement can't be read
     """
-    bodies = read.aggregates(cloud.compute)
-    nova = read.view(lookup.computes(cloud), bodies)
+    aggregates = read.aggregates(cloud.compute)
+    nova = Nova(lookup.computes(cloud), aggregates)
     return CloudModel(
         snapshot=snapshot.with_nova(nova),
-        aggregates=bodies,
+        aggregates=aggregates,
         flavors=tuple(flavors),
         traits=traits,
         classes=read.known_classes(cloud.placement),

@@ -139,8 +139,8 @@ class IsolateAggregate(ShorthandWriter):
         chosen = args.flavors, args.images, args.create
         aggregate, wanted = shorthand.isolate(cloud, args.aggregate, names, *chosen)
         todo = self.plan(wanted, assumed)
-        if not aggregate["hosts"]:
-            base.LOG.warning("%s", words.no_hosts(aggregate["name"]))
+        if not aggregate.hosts:
+            base.LOG.warning("%s", words.no_hosts(aggregate.name))
         return self.write(args, wanted, todo)
 
 
@@ -212,7 +212,7 @@ class UnisolateAggregate(ShorthandWriter):
         """The command to continue with; the aggregate may no longer have its traits."""
         flags = ("remove_traits", "all_images", "force")
         given = (f"--{name.replace('_', '-')}" for name in flags if getattr(args, name))
-        identity = str(opening.aggregate["id"])
+        identity = opening.aggregate.id
         return paste.openstack(
             "trait-sched unisolate",
             *map(paste.Option, given),

@@ -108,11 +108,10 @@ def write_undo(args: argparse.Namespace, todo: WantedPlan) -> str:
         return ""
     back = undo_of(todo.draft.claims, todo.found)
     lines = prose.not_undone(back.left)
-    bodies = todo.found.aggregate_of_id
     stay = {
         todo.draft.claims[target, key].value
         for target, key in back.left
-        if key == ZONE_KEY and target.id in bodies and bodies[target.id]["hosts"]
+        if key == ZONE_KEY and todo.found.aggregate(target.id).hosts
     }
     reverted = [
         effect.reverted

@@ -10,7 +10,6 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from osc_traitsched.core.inventory import snapshot
 from osc_traitsched.core.inventory.snapshot import NodeReport
 from osc_traitsched.core.nova.filter.state import (
     OWN,
@@ -50,7 +49,6 @@ def question(
     spec: RequestSpec,
     plugins: Iterable[tuple[PluginName, str | None]],
     nova_conf: Iterable[tuple[str, str]] | None = None,
-    aggregates: Iterable[snapshot.Aggregate] = (),
     options: Mapping[str, str] | None = None,
     all_lines: bool = True,
 ) -> Body:
@@ -58,8 +56,6 @@ def question(
 
     :param plugins: each with the text of its file, if it is in one
     :param nova_conf: name and text of each file; None for the other Python's own
-    :param aggregates: for the IDs and hosts of those that the hosts are in; without
-        them these are not visible
     :param options: what nova.conf is to say whatever it says, as ``section.option``
     :param all_lines: whether all that is logged is wanted, or only the last line of
         each answer that is a no
@@ -82,7 +78,7 @@ def question(
         ],
         "all_lines": all_lines,
         "nova_conf": None if nova_conf is None else _files(nova_conf),
-        "aggregates": _aggregates(hosts, aggregates),
+        "aggregates": _aggregates(hosts),
         "hosts": [_host(each) for each in hosts],
         "servers": sorted(_servers(hosts, spec)),
         "spec": _spec(spec),
@@ -93,23 +89,17 @@ def _files(files: Iterable[tuple[str, str]]) -> list[Body]:
     return [{"name": name, "text": text} for name, text in files]
 
 
-def _aggregates(
-    hosts: Iterable[HostState], listed: Iterable[snapshot.Aggregate]
-) -> Body:
-    whole = {each.uuid: each for each in listed}
-    found = {each.uuid: each for host in hosts for each in host.aggregates}
+def _aggregates(hosts: Iterable[HostState]) -> Body:
+    aggregates = {each.uuid: each for host in hosts for each in host.aggregates}
     return {
         uuid: {
+            "id": int(each.id),
             "name": each.name,
+            "hosts": list(each.hosts),
             "metadata": dict(each.metadata),
-            **_whole(whole.get(uuid)),
         }
-        for uuid, each in found.items()
+        for uuid, each in aggregates.items()
     }
-
-
-def _whole(known: snapshot.Aggregate | None) -> Body:
-    return {} if known is None else {"id": known.id, "hosts": list(known.hosts)}
 
 
 def _servers(hosts: Iterable[HostState], spec: RequestSpec) -> Iterable[str]:

@@ -209,7 +209,7 @@ def nothing(rules: Iterable[Rule], survey: Survey) -> str:
     counts = {
         SubjectKind.FLAVOR: len(survey.flavors),
         SubjectKind.IMAGE: len(survey.images),
-        SubjectKind.AGGREGATE: len(survey.aggregates),
+        SubjectKind.AGGREGATE: len(survey.nova.aggregates),
         SubjectKind.HOST: len(survey.snapshot.hosts),
         SubjectKind.TRAIT: len(survey.known_traits),
         SubjectKind.OPTION: len(options_in(release)),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import multiprocessing
 import resource
 import time
-from typing import Any
 
 from osc_traitsched.core.change.cloud_model import CloudModel
 from osc_traitsched.core.change.impact import Hosts, ImpactAnalysis
@@ -13,6 +12,7 @@ from osc_traitsched.core.change.model import Change, Object, ObjectKind, State
 from osc_traitsched.core.inventory.snapshot import Compute, Nova, Provider, Snapshot
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.facts import Facts
+from tests.aggregates import aggregate
 
 FLAVORS, PROJECTS, HOSTS = 300, 300, 1000
 _TRAIT = "CUSTOM_GOLD"
@@ -56,16 +56,10 @@ def cloud(
     """Return a cloud with an aggregate for each project, and changes of all hosts."""
     uuids = [f"uuid-{number}" for number in range(hosts)]
     names = [f"cmp{number}" for number in range(hosts)]
-    bodies: list[dict[str, Any]] = [
-        {
-            "id": number,
-            "uuid": f"aggregate-{number}",
-            "name": f"a{number}",
-            "hosts": names[number::projects],
-            "metadata": {"filter_tenant_id": f"{number:032x}"},
-        }
-        for number in range(projects)
-    ]
+    aggregates = tuple(
+        aggregate(f"a{n}", *names[n::projects], filter_tenant_id=f"{n:032x}")
+        for n in range(projects)
+    )
     computes = tuple(Compute(u, n, n) for u, n in zip(uuids, names))
     providers = tuple(Provider(u, n, 1, u) for u, n in zip(uuids, names))
     offers = {
@@ -73,12 +67,12 @@ def cloud(
         **{("MEMORY_MB", 512 + n): frozenset(uuids[n % 7 :]) for n in range(flavors)},
     }
     inside = {
-        body["uuid"]: frozenset(uuids[number::projects])
-        for number, body in enumerate(bodies)
+        each.uuid: frozenset(uuids[number::projects])
+        for number, each in enumerate(aggregates)
     }
     now = CloudModel(
         snapshot=Snapshot(providers).with_nova(Nova(computes)),
-        aggregates=tuple(bodies),
+        aggregates=aggregates,
         flavors=tuple(
             {
                 "id": f"f{number}",
@@ -103,8 +97,8 @@ def cloud(
         stock={},
         candidates=frozenset(uuids),
     )
-    found = State(bodies[0]["metadata"], hosts=frozenset(bodies[0]["hosts"]))
-    target = Object(ObjectKind.AGGREGATE, "0", "a0")
+    found = State(aggregates[0].metadata, hosts=frozenset(aggregates[0].hosts))
+    target = Object(ObjectKind.AGGREGATE, "a0", "a0")
     closed = Change(target, found, {f"trait:{_TRAIT}": "required"})
     given = (
         Change(Object(ObjectKind.PROVIDER_TRAITS, uuid, uuid), State({}), {_TRAIT: ""})

@@ -31,6 +31,7 @@ import yaml
 
 from osc_traitsched.core.explain import fix
 from osc_traitsched.core.explain.verdict import ClauseSet, Verdict, evaluate
+from osc_traitsched.core.inventory.snapshot import Aggregate
 from osc_traitsched.core.nova.question import Question, ServerSpec
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.settings import SchedulerSettings
@@ -80,15 +81,10 @@ class Case:
         options = self.body.get("options", {})
         return SchedulerSettings.of(self.body.get("release", 33), **options)
 
-    def _aggregates(self) -> Iterator[dict[str, Any]]:
+    def _aggregates(self) -> Iterator[Aggregate]:
         for number, (name, body) in enumerate(self.body.get("aggregates", {}).items()):
-            yield {
-                "id": number,
-                "uuid": identity(name),
-                "name": name,
-                "hosts": body.get("hosts", []),
-                "metadata": body.get("metadata", {}),
-            }
+            hosts, metadata = body.get("hosts", ()), body.get("metadata", {})
+            yield Aggregate(str(number), identity(name), name, tuple(hosts), metadata)
 
     @property
     def expected(self) -> dict[str, Any]:
@@ -118,8 +114,7 @@ class Case:
     def _worded(self, verdict: Verdict, found: Facts) -> dict[str, Any]:
         ids = schema.clause_ids(verdict.clauses)
         for aggregate in self.question.aggregates:
-            uuid, name = str(aggregate["uuid"]), str(aggregate["name"])
-            ids = tuple(each.replace(uuid, name) for each in ids)
+            ids = tuple(each.replace(aggregate.uuid, aggregate.name) for each in ids)
         by_clause = dict(zip(verdict.clauses, ids))
         hosts = found.snapshot.hosts
 

@@ -32,7 +32,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from osc_traitsched.core.inventory.metadata import Collation
-from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.inventory.snapshot import Aggregate, Compute
 from osc_traitsched.core.nova import options, request
 from osc_traitsched.core.nova.question import Question, ServerSpec
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
@@ -79,7 +79,7 @@ def build(case: Case, release: int, database: str = SQLITE) -> request.Request:
     question = Question(
         case["flavor"],
         None if case.get("volumes") else case["image"],
-        aggregates=tuple(case.get("aggregates", ())),
+        aggregates=tuple(map(Aggregate.read, case.get("aggregates", ()))),
         spec=ServerSpec(
             zone=case.get("availability_zone"),
             boot_from_volume=case.get("boot_from_volume", False),

@@ -18,6 +18,7 @@ from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.matcher import Matcher
+from tests.aggregates import aggregate
 from tests.property import clouds
 
 _MOST_CHANGES = 3
@@ -39,10 +40,7 @@ def computes(found: Facts) -> dict[str, Compute]:
 
 def question() -> Question:
     """Return a question of a cloud where no host is in any of Nova's aggregates."""
-    aggregates = tuple(
-        {"uuid": uuid, "id": number, "name": uuid[-1], "hosts": [], "metadata": {}}
-        for number, uuid in enumerate(clouds.AGGREGATES)
-    )
+    aggregates = tuple(aggregate(uuid[-1], uuid=uuid) for uuid in clouds.AGGREGATES)
     size = {"vcpus": 1, "ram": 1, "disk": 1}
     flavor = {"id": "1", "name": "flavor", **size, "extra_specs": {}}
     return Question(flavor, None, aggregates, SchedulerSettings(all_computes_new=True))

@@ -17,6 +17,7 @@ from osc_traitsched.core.explain.verdict import evaluate
 from osc_traitsched.core.nova.question import Question, ServerSpec
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.matcher import Matcher
+from tests.aggregates import aggregate
 from tests.functional.placement import Placement
 from tests.property import building, clouds
 from tests.property.test_matcher import CLOUDS, CLOUDS_EACH
@@ -59,13 +60,7 @@ def specs(draw):
 
 #: One aggregate is for those who require a trait.
 ISOLATED = (
-    {
-        "id": 1,
-        "uuid": clouds.AGGREGATES[0],
-        "name": "isolated",
-        "hosts": [],
-        "metadata": {"trait:CUSTOM_A": "required"},
-    },
+    aggregate("isolated", uuid=clouds.AGGREGATES[0], trait__CUSTOM_A="required"),
 )
 
 

@@ -28,7 +28,7 @@ from osc_traitsched.core.nova.own import (
     Weighed,
 )
 from osc_traitsched.core.nova.server import image, server
-from osc_traitsched.core.nova.server.server import Aggregate, Server
+from osc_traitsched.core.nova.server.server import Server
 from osc_traitsched.runner import document, process
 from tests.services import environment
 from tests.services.environment import REPOSITORY
@@ -52,7 +52,9 @@ REPORT = NodeReport(
     host_ip="192.0.2.1",
     cpu_info={"arch": "x86_64"},
 )
-SSD = Aggregate("a0000001-0000-4000-8000-000000000000", "ssd", {"ssd": "true"})
+SSD = snapshot.Aggregate(
+    "1", "a0000001-0000-4000-8000-000000000000", "ssd", (), {"ssd": "true"}
+)
 
 PLUGINS = '''
 """Filters and weighers, a case each."""

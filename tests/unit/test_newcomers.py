@@ -327,8 +327,8 @@ def test_a_new_option_can_be_assumed_by_evidence(add_option):
         keys=lambda metadata, _: [each for each in metadata if each == KEY],
         evidence="{key}={value}",
     )
-    bodies = [{"name": "x", "metadata": {KEY: "1"}}]
-    found = with_evidence(SchedulerSettings(), bodies).setting(name)
+    aggregates = [aggregate("x", **{KEY: "1"})]
+    found = with_evidence(SchedulerSettings(), aggregates).setting(name)
     assert (found.value, found.source) == (True, "aggregate x has made_up=1")
 
 

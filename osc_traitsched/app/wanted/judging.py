@@ -17,7 +17,6 @@ from osc_traitsched.core.change.effects import MisplacedServers
 from osc_traitsched.core.change.model import ObjectKind
 from osc_traitsched.core.change.openings import lets_in
 from osc_traitsched.core.errors import CloudBroke
-from osc_traitsched.core.inventory.metadata import hosts_isolated_by, isolated_by
 from osc_traitsched.core.wanted.hosts import FoundCloud
 from osc_traitsched.core.wanted.units import gone, takes_most
 
@@ -39,19 +38,23 @@ def misplaced_servers(
     """
     nodes = found.snapshot.nova.by_service_host
     told = {}
-    for identity, now in then.aggregate_of_id.items():
-        was = found.aggregate_of_id.get(identity, {"hosts": [], "metadata": {}})
-        if not (traits := isolated_by(now["metadata"], found.collation)):
+    for now in then.aggregates:
+        was = found.aggregate(now.id)
+        if not (traits := now.isolated_by(found.collation)):
             continue
-        is_closed = traits.keys() - isolated_by(was["metadata"], found.collation)
-        hosts = {*now["hosts"]} if is_closed else {*now["hosts"]} - {*was["hosts"]}
+        is_closed = traits.keys() - was.isolated_by(found.collation)
+        hosts = {*now.hosts} if is_closed else {*now.hosts} - {*was.hosts}
         if is_closed or hosts:
             roots = {node.uuid for host in hosts for node in nodes.get(host, ())}
             holders = found.holders if is_closed else _NOBODY
-            bodies = then.aggregate_of_id.items()
-            others = ((b["metadata"], b["hosts"]) for i, b in bodies if i != identity)
-            apart = hosts_isolated_by(traits.keys(), others, found.collation)
-            told[now["name"]] = read_misplaced(
+            apart = frozenset(
+                host
+                for other in then.aggregates
+                if other.id != now.id
+                and traits.keys() <= other.isolated_by(found.collation).keys()
+                for host in other.hosts
+            )
+            told[now.name] = read_misplaced(
                 cloud, tuple(traits), roots, found.snapshot, holders, apart
             )
     return told

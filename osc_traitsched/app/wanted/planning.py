@@ -82,8 +82,8 @@ class WantedPlan:
     def held_inside(self) -> dict[str, list[str]]:
         """Of each aggregate the hosts in it that are left as they are, if any."""
         inside = {
-            body["name"]: sorted(self.claims.held_hosts.intersection(body["hosts"]))
-            for body in self.found.aggregates
+            each.name: sorted(self.claims.held_hosts.intersection(each.hosts))
+            for each in self.found.aggregates
         }
         return {name: hosts for name, hosts in inside.items() if hosts}
 

@@ -8,9 +8,9 @@ from collections.abc import Container, Iterable
 from osc_traitsched.cloud import lookup, read, topology
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
-from osc_traitsched.core.inventory.metadata import Collation, projects_in
+from osc_traitsched.core.inventory.metadata import Collation
 from osc_traitsched.core.inventory.metadata import is_project_id as is_id
-from osc_traitsched.core.inventory.snapshot import Snapshot
+from osc_traitsched.core.inventory.snapshot import Aggregate, Nova, Snapshot
 from osc_traitsched.core.nova.filter.aggregates import before_suffixes
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.server.image import public_or_own_images as public_or_own
@@ -51,8 +51,8 @@ def read_cloud(
     :raises CloudBroke: if a service can't be read
     """
     placement = cloud.placement
-    bodies = read.aggregates(cloud.compute)
-    nova = read.view(lookup.computes(cloud), bodies)
+    aggregates = read.aggregates(cloud.compute)
+    nova = Nova(lookup.computes(cloud), aggregates)
     if with_zones:
         nova = nova.with_zones(read.zones_shown(cloud.compute))
     snapshot = read.providers(placement).with_nova(nova)
@@ -60,7 +60,7 @@ def read_cloud(
     held = read.still_there(placement, snapshot.providers)
     return FoundCloud(
         snapshot=snapshot,
-        aggregates=bodies,
+        aggregates=aggregates,
         flavors=tuple(sorted(lookup.flavors(cloud), key=lambda body: body["name"])),
         traits=read.known_traits(placement),
         classes=read.known_classes(placement),
@@ -99,14 +99,14 @@ def _images(cloud: Cloud, wanted: Wanted) -> tuple[Body, ...]:
 
 
 def _projects(
-    cloud: Cloud, wanted: Wanted, aggregates: Iterable[Body]
+    cloud: Cloud, wanted: Wanted, aggregates: Iterable[Aggregate]
 ) -> dict[str, str | errors.BadQuestion]:
     """IDs of projects by the names in entries, or why there is none.
 
     An ID that an aggregate has is not looked up; a name is, even if Nova takes it for
     an ID.
     """
-    named = {p for body in aggregates for p in projects_in(body["metadata"])}
+    named = {project for each in aggregates for project in each.project_ids}
     found: dict[str, str | errors.BadQuestion] = {}
     for entry in wanted.of_part(Part.TENANTS):
         name = entry.value.text

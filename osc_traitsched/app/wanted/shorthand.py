@@ -11,6 +11,7 @@ from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
 from osc_traitsched.core.inventory import selection, trait
 from osc_traitsched.core.inventory.selection import Selectors
+from osc_traitsched.core.inventory.snapshot import Aggregate, Nova
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.server.image import images_of_others as of_others
 from osc_traitsched.core.nova.settings import SchedulerSettings
@@ -26,7 +27,7 @@ def isolate(
     flavors: Iterable[str] = (),
     images: Iterable[str] = (),
     create: bool = False,
-) -> tuple[Body, Shorthand]:
+) -> tuple[Aggregate, Shorthand]:
     """Isolate an aggregate by traits; return the aggregate, too.
 
     Aggregate by name, ID or UUID; flavors and images by names or IDs.
@@ -35,19 +36,21 @@ def isolate(
     :raises BadQuestion: for what does not exist, is ambiguous, or forbids a trait
     :raises CloudBroke: if a service can't be read
     """
-    body = _aggregate(cloud, aggregate, read.aggregates(cloud.compute))
+    aggregates = read.aggregates(cloud.compute)
+    nova = Nova(lookup.computes(cloud), aggregates)
+    isolated = selection.find_aggregate(aggregate, nova)
     trait.to_create(traits, read.known_traits(cloud.placement), create)
     listed = lookup.flavors(cloud)
     chosen = _each_once(lookup.flavor_among(cloud, listed, name) for name in flavors)
     pictures = _each_once(lookup.image(cloud, name) for name in images)
-    return body, shorthand.isolate(body["name"], traits, chosen, pictures)
+    return isolated, shorthand.isolate(isolated.name, traits, chosen, pictures)
 
 
 @dataclasses.dataclass(frozen=True)
 class Opening:
     """What opens an aggregate; ``unknown`` are traits that the cloud does not know."""
 
-    aggregate: Body
+    aggregate: Aggregate
     traits: tuple[str, ...]
     shorthand: Shorthand
     unknown: tuple[errors.UnknownTrait, ...]
@@ -73,18 +76,18 @@ def unisolate(
     """
     found = read_cloud(cloud, ())
     found = dataclasses.replace(found, collation=assumptions.collation)
-    body = _aggregate(cloud, aggregate, found.aggregates)
-    held = Holders(found, body)
+    isolated = selection.find_aggregate(aggregate, found.snapshot.nova)
+    held = Holders(found, isolated)
     default = held.to_remove if remove_traits else lambda: held.isolating
     names = tuple(traits) or default()
-    opening = shorthand.unisolate(body, names)
+    opening = shorthand.unisolate(isolated, names)
     if remove_traits:
         images = topology.images(cloud, names)
         owners = of_others(images, cloud.own_project)
         opening = shorthand.with_removal(
             opening, names, held, images, owners, all_images
         )
-    return Opening(body, names, opening, trait.vanished(names, found.traits))
+    return Opening(isolated, names, opening, trait.vanished(names, found.traits))
 
 
 def replaced(
@@ -143,9 +146,9 @@ def like(
     nodes = {node.uuid: node for node in snapshot.nova.computes}
     model = nodes.get(same[0].uuid)
     members = [
-        (body["name"], nodes[provider.uuid].service_host)
-        for body in found.aggregates
-        if with_aggregates and model and model.service_host in body["hosts"]
+        (each.name, nodes[provider.uuid].service_host)
+        for each in found.aggregates
+        if with_aggregates and model and model.service_host in each.hosts
         for provider in chosen
         if provider.uuid in nodes
     ]
@@ -155,13 +158,6 @@ def like(
 def _is_yours(name: str) -> bool:
     is_set = trait.ownership(name) is not trait.Ownership.OPERATOR
     return not is_set and not trait.is_of_neutron(name)
-
-
-def _aggregate(cloud: Cloud, name: str, bodies: Iterable[Body]) -> Body:
-    bodies = tuple(bodies)
-    nova = read.view(lookup.computes(cloud), bodies)
-    found = selection.find_aggregate(name, nova)
-    return next(body for body in bodies if body["id"] == found.id)
 
 
 def _each_once(bodies: Iterable[Body]) -> tuple[Body, ...]:

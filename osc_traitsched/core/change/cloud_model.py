@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from osc_traitsched.core.change.model import Change, Keys, ObjectKind
 from osc_traitsched.core.inventory.metadata import ZONE_KEY
-from osc_traitsched.core.inventory.snapshot import Members, Snapshot
+from osc_traitsched.core.inventory.snapshot import Aggregate, Members, Snapshot
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.placement.facts import Facts
 
@@ -31,7 +31,6 @@ class CloudModel:
     """What decides which hosts flavors can use.
 
     :ivar snapshot: all providers, with Nova's view, as they were read
-    :ivar aggregates: the compute API's bodies, with hosts
     :ivar flavors: the compute API's bodies, private ones too
     :ivar images: :data:`ANY_IMAGE` first, then those that matter
     :ivar inside: providers that Placement had in aggregates, by the aggregates' UUIDs;
@@ -42,7 +41,7 @@ class CloudModel:
     """
 
     snapshot: Snapshot
-    aggregates: tuple[Body, ...]
+    aggregates: tuple[Aggregate, ...]
     flavors: tuple[Body, ...]
     traits: frozenset[str]
     classes: frozenset[str]
@@ -55,27 +54,33 @@ class CloudModel:
     def after(self: _Model, changes: Iterable[Change]) -> _Model:
         """Model of the cloud when those of some changes are made that will be."""
         made: dict[ObjectKind, list[Change]] = collections.defaultdict(list)
+        of_object = collections.defaultdict[tuple[ObjectKind, str], list[Change]](list)
         for change in changes:
             if change.is_sent:
                 made[change.object.kind].append(change)
+                of_object[change.object.kind, change.object.id].append(change)
         traits = self.traits.union(*(c.added for c in made[ObjectKind.TRAIT]))
         changed = dict(self.changed)
         for change in made[ObjectKind.PROVIDER_TRAITS]:
             identity = change.object.id
             changed[identity] = {**changed.get(identity, {}), **change.after}
         aggregates = (*self.aggregates, *map(_made, made[ObjectKind.NEW_AGGREGATE]))
-        aggregates = _with_keys(aggregates, made[ObjectKind.AGGREGATE], "metadata")
-        images = tuple(
-            body if "id" not in body else _merged(body, made[ObjectKind.IMAGE])
-            for body in self.images
-        )
         model = dataclasses.replace(
             self,
             traits=traits,
             changed=changed,
-            aggregates=aggregates,
-            flavors=_with_keys(self.flavors, made[ObjectKind.FLAVOR], "extra_specs"),
-            images=images,
+            aggregates=tuple(
+                _with_metadata(each, of_object[ObjectKind.AGGREGATE, each.id])
+                for each in aggregates
+            ),
+            flavors=tuple(
+                _with_specs(body, of_object[ObjectKind.FLAVOR, body["id"]])
+                for body in self.flavors
+            ),
+            images=tuple(
+                _applied(body, of_object[ObjectKind.IMAGE, body.get("id", "")])
+                for body in self.images
+            ),
         )
         moved = model._with_hosts(made[ObjectKind.AGGREGATE_HOSTS])
         return moved._moved(
@@ -93,12 +98,13 @@ class CloudModel:
         nodes = self.snapshot.nova.by_service_host
         aggregates = list(self.aggregates)
         moves: list[tuple[str, str, bool]] = []
-        for number, body in enumerate(aggregates):
-            if hosts := moving.get(str(body["id"]), {}):
-                there = {**dict.fromkeys(body["hosts"], True), **hosts}
-                aggregates[number] = {**body, "hosts": [h for h in there if there[h]]}
+        for number, aggregate in enumerate(aggregates):
+            if hosts := moving.get(aggregate.id, {}):
+                there = {**dict.fromkeys(aggregate.hosts, True), **hosts}
+                inside = tuple(host for host, is_member in there.items() if is_member)
+                aggregates[number] = dataclasses.replace(aggregate, hosts=inside)
                 moves += (
-                    (body["uuid"], node.uuid, joins)
+                    (aggregate.uuid, node.uuid, joins)
                     for host, joins in hosts.items()
                     for node in nodes.get(host, ())
                 )
@@ -154,46 +160,39 @@ class CloudModel:
         return self.changed, self.joined, self.left
 
     @functools.cached_property
-    def aggregate_of_id(self) -> Mapping[str, Body]:
-        """Aggregates by their IDs as text; a new one has a made-up ID."""
-        return {str(body["id"]): body for body in self.aggregates}
+    def aggregate_of_id(self) -> Mapping[str, Aggregate]:
+        """Aggregates by their IDs."""
+        return {aggregate.id: aggregate for aggregate in self.aggregates}
+
+    def aggregate(self, identity: str) -> Aggregate:
+        """The aggregate with this ID; an empty one if the cloud lacks it."""
+        return self.aggregate_of_id.get(identity) or Aggregate(identity, identity, "")
 
 
 def _any(members: Members, names: Iterable[str]) -> frozenset[str]:
     return _NONE.union(*(members.get(name, _NONE) for name in names))
 
 
-def _made(change: Change) -> Body:
+def _made(change: Change) -> Aggregate:
     identity, zone = change.object.id, change.after.get(ZONE_KEY)
-    return {
-        "id": identity,
-        "uuid": identity,
-        "name": change.object.name,
-        "hosts": [],
-        "metadata": {} if zone is None else {ZONE_KEY: zone},
-    }
+    metadata = {} if zone is None else {ZONE_KEY: zone}
+    return Aggregate(identity, identity, change.object.name, metadata=metadata)
 
 
-def _with_keys(
-    bodies: tuple[Body, ...], changes: Sequence[Change], part: str
-) -> tuple[Body, ...]:
-    by_id: dict[str, list[Change]] = {}
-    for change in changes:
-        by_id.setdefault(change.object.id, []).append(change)
-    return tuple(
-        {**body, part: _applied(body.get(part) or {}, by_id[str(body["id"])])}
-        if str(body["id"]) in by_id
-        else body
-        for body in bodies
-    )
+def _with_metadata(aggregate: Aggregate, changes: Sequence[Change]) -> Aggregate:
+    if not changes:
+        return aggregate
+    metadata = _applied(aggregate.metadata, changes)
+    return dataclasses.replace(aggregate, metadata=metadata)
 
 
-def _merged(body: Body, changes: Sequence[Change]) -> Body:
-    own = [change for change in changes if change.object.id == body["id"]]
-    return _applied(body, own) if own else body
+def _with_specs(flavor: Body, changes: Sequence[Change]) -> Body:
+    if not changes:
+        return flavor
+    return {**flavor, "extra_specs": _applied(flavor.get("extra_specs") or {}, changes)}
 
 
-def _applied(keys: Keys, changes: Iterable[Change]) -> Keys:
+def _applied(keys: Mapping[str, str], changes: Iterable[Change]) -> Mapping[str, str]:
     for change in changes:
         keys = change.applied_to(keys)
     return keys

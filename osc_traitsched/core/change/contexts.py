@@ -10,6 +10,7 @@ from osc_traitsched.core.change.cloud_model import CloudModel
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.metadata import ZONE_KEY, projects_in
 from osc_traitsched.core.inventory.metadata import single_project_values as alone_in
+from osc_traitsched.core.inventory.snapshot import Aggregate
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.nova.filter.aggregates import names_projects
@@ -123,12 +124,13 @@ def limits_of(cloud: CloudModel, settings: SchedulerSettings) -> Limits:
     equal = settings.collation.equal
     zones: dict[str, set[str]] = {}
     projects: dict[str, set[str]] = {}
-    for body in cloud.aggregates:
-        for key, value in body["metadata"].items() if az_is_on(settings) else ():
+    for aggregate in cloud.aggregates:
+        metadata = aggregate.metadata
+        for key, value in metadata.items() if az_is_on(settings) else ():
             if equal(key, ZONE_KEY):
-                zones.setdefault(fold(value), set()).add(body["uuid"])
-        for value in alone_in(body["metadata"]) if tenant else ():
-            projects.setdefault(fold(value), set()).add(body["uuid"])
+                zones.setdefault(fold(value), set()).add(aggregate.uuid)
+        for value in alone_in(metadata) if tenant else ():
+            projects.setdefault(fold(value), set()).add(aggregate.uuid)
     filters = settings.setting(options.ENABLED_FILTERS)
     # Overall a flavor has the hosts that anybody may use. Without settings, metadata
     # that names projects shows that somebody may rely on the filter.
@@ -151,7 +153,7 @@ def _roots(cloud: CloudModel) -> Mapping[str, frozenset[str]]:
 
 
 def _passed(
-    aggregates: Iterable[Body], release: int, roots: Mapping[str, frozenset[str]]
+    aggregates: Iterable[Aggregate], release: int, roots: Mapping[str, frozenset[str]]
 ) -> TenancyFilterResult:
     """A host takes all projects that any of its aggregates names.
 
@@ -159,12 +161,12 @@ def _passed(
     """
     closed: set[str] = set()
     named: dict[str, set[str]] = {}
-    for body in aggregates:
-        metadata = body["metadata"]
+    for aggregate in aggregates:
+        metadata = aggregate.metadata
         keys = {k: v for k, v in metadata.items() if names_projects(k, release)}
         projects = projects_in(keys)
         if projects:
-            inside = _NONE.union(*(roots.get(host, _NONE) for host in body["hosts"]))
+            inside = _NONE.union(*(roots.get(host, _NONE) for host in aggregate.hosts))
             closed |= inside
             for project in projects:
                 named.setdefault(project, set()).update(inside)
@@ -237,19 +239,19 @@ def _touched(clouds: Sequence[CloudModel]) -> frozenset[str]:
     by_uuid = now.snapshot.by_uuid
     found = {by_uuid[uuid].root for uuid in changed if uuid in by_uuid}
     for cloud in clouds[1:]:
-        for identity, body in cloud.aggregate_of_id.items():
-            was = now.aggregate_of_id.get(identity)
-            if was != body:
-                hosts = {*body["hosts"], *(was["hosts"] if was else ())}
+        for aggregate in cloud.aggregates:
+            before = now.aggregate(aggregate.id)
+            if before != aggregate:
+                hosts = {*aggregate.hosts, *before.hosts}
                 found.update(*(roots.get(host, _NONE) for host in hosts))
     return frozenset(found)
 
 
 def _hosts_of_projects(cloud: CloudModel) -> dict[str, frozenset[str]]:
     roots, found = _roots(cloud), dict[str, set[str]]()
-    for body in cloud.aggregates:
-        inside = _NONE.union(*(roots.get(host, _NONE) for host in body["hosts"]))
-        for project in projects_in(body["metadata"]):
+    for aggregate in cloud.aggregates:
+        inside = _NONE.union(*(roots.get(host, _NONE) for host in aggregate.hosts))
+        for project in aggregate.project_ids:
             found.setdefault(project, set()).update(inside)
     return {project: frozenset(hosts) for project, hosts in found.items()}
 
@@ -262,11 +264,11 @@ def _zone_names(
     found: dict[str, set[str]] = {}
     for cloud in clouds:
         roots = _roots(cloud)
-        for body in cloud.aggregates:
-            for key, value in body["metadata"].items():
+        for aggregate in cloud.aggregates:
+            for key, value in aggregate.metadata.items():
                 if value and equal(key, ZONE_KEY):
                     name = spelled.setdefault(fold(value), value)
-                    hosts = (roots.get(host, _NONE) for host in body["hosts"])
+                    hosts = (roots.get(host, _NONE) for host in aggregate.hosts)
                     found.setdefault(name, set()).update(*hosts)
     return {name: frozenset(hosts) for name, hosts in found.items()}
 

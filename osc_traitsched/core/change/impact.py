@@ -26,6 +26,7 @@ from osc_traitsched.core.change.contexts import (
     limits_of,
 )
 from osc_traitsched.core.inventory.metadata import REQUIRED, names_trait, requires
+from osc_traitsched.core.inventory.snapshot import Aggregate
 from osc_traitsched.core.inventory.trait import DISABLED
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import MemberOf, Resource, RootTrait, Trait
@@ -265,12 +266,12 @@ class ImpactAnalysis:
                 own = of_flavor | of_images[i]
                 yield Row(Asked(flavor["name"], name), f, i, requests, own)
 
-    def _isolating(self, cloud: CloudModel) -> tuple[Body, ...]:
+    def _isolating(self, cloud: CloudModel) -> tuple[Aggregate, ...]:
         collation = self.settings.collation
         return tuple(
-            {**body, "hosts": []}
-            for body in cloud.aggregates
-            if any(names_trait(key, collation) for key in body["metadata"])
+            dataclasses.replace(aggregate, hosts=())
+            for aggregate in cloud.aggregates
+            if any(names_trait(key, collation) for key in aggregate.metadata)
         )
 
     def _request(
@@ -278,7 +279,7 @@ class ImpactAnalysis:
         cloud: CloudModel,
         flavor: Body,
         image: Body,
-        aggregates: tuple[Body, ...],
+        aggregates: tuple[Aggregate, ...],
         alike: int,
     ) -> Request | None:
         key = (read(flavor).key, repr(image), alike, cloud.traits)

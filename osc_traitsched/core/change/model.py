@@ -271,7 +271,7 @@ class Change:
         """Tell whether an object in this state is as wanted."""
         return not _differing(state.keys, self.after)
 
-    def applied_to(self, keys: Keys) -> dict[str, Value]:
+    def applied_to(self, keys: Keys) -> dict[str, str]:
         """Return the keys with the change; those that are taken away are not there."""
         changed = {**keys, **self.after}
         return {key: value for key, value in changed.items() if value is not None}

@@ -15,12 +15,9 @@ from osc_traitsched.core.change.model import Change
 from osc_traitsched.core.inventory.metadata import (
     REQUIRED,
     Collation,
-    isolated_by,
-    projects_in,
     requires,
 )
 from osc_traitsched.core.nova.filter import special
-from osc_traitsched.core.nova.question import Body
 from osc_traitsched.text import listed, quoted, ranges, visible
 
 _NONE: frozenset[str] = frozenset()
@@ -69,27 +66,26 @@ class _View:
         self._any: dict[str, _Who] = {}
         nodes = now.snapshot.nova.by_service_host
         there = frozenset(now.snapshot.by_uuid)
-        new: Body = {"hosts": (), "metadata": {}}
-        for identity, body in then.aggregate_of_id.items():
-            both = (now.aggregate_of_id.get(identity, new), body)
+        for aggregate in then.aggregates:
+            both, name = (now.aggregate(aggregate.id), aggregate), aggregate.name
             before, after = (
                 there.intersection(
-                    n.uuid for host in b["hosts"] for n in nodes.get(host, ())
+                    n.uuid for host in a.hosts for n in nodes.get(host, ())
                 )
-                for b in both
+                for a in both
             )
-            traits, left = ({*isolated_by(b["metadata"], collation)} for b in both)
+            traits, left = ({*a.isolated_by(collation)} for a in both)
             if traits:
                 stay = _NONE if traits - left else after
-                self._opened[body["name"]] = before - stay
+                self._opened[name] = before - stay
             if left:
                 self._isolated |= after
-            named, names = (projects_in(b["metadata"]) for b in both)
-            self._any[body["name"]] = _OF_PROJECTS if names else _ANY_SERVER
+            named, names = (a.project_ids for a in both)
+            self._any[name] = _OF_PROJECTS if names else _ANY_SERVER
             if named and not names:
-                self._keep(body["name"], _ANY_PROJECT, after)
+                self._keep(name, _ANY_PROJECT, after)
             for project in sorted(names - named) if named else ():
-                self._keep(body["name"], ("servers of project", project), after)
+                self._keep(name, ("servers of project", project), after)
         self._named = {
             body["name"]: {requires(key, REQUIRED) for key in body["extra_specs"]}
             for body in then.flavors

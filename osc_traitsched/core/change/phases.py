@@ -21,7 +21,7 @@ from osc_traitsched.core.inventory.metadata import (
     AggregatePolicy,
     Collation,
 )
-from osc_traitsched.core.nova.question import Body
+from osc_traitsched.core.inventory.snapshot import Aggregate
 
 _LOOSE = Collation.CASE_INSENSITIVE
 
@@ -31,13 +31,13 @@ _Step = tuple[Phase, int]
 
 def ordered(
     changes: Iterable[Change],
-    aggregates: Iterable[Body] = (),
+    aggregates: Iterable[Aggregate] = (),
     collation: Collation = _LOOSE,
 ) -> Plan:
     """Plan of all changes, phase by phase.
 
     :param changes: at most one for each object, and for each host of an aggregate
-    :param aggregates: the compute API's bodies of all aggregates
+    :param aggregates: all host aggregates
     :param collation: how Nova's database compares metadata
     """
     order = _Order(tuple(changes), aggregates, collation)
@@ -113,11 +113,11 @@ class _Order:
     def __init__(
         self,
         changes: tuple[Change, ...],
-        aggregates: Iterable[Body],
+        aggregates: Iterable[Aggregate],
         collation: Collation,
     ) -> None:
         self._collation = collation
-        now = {str(body["id"]): self._policy(body["metadata"]) for body in aggregates}
+        now = {each.id: self._policy(each.metadata) for each in aggregates}
         then = dict(now)
         zones = {}
         for change in changes:

@@ -59,7 +59,7 @@ class Filtering:
     @functools.cached_property
     def states(self) -> tuple[HostState, ...]:
         """All compute nodes, by name."""
-        found = host_states(self.survey.nova.computes, self.survey.aggregates)
+        found = host_states(self.survey.nova.computes, self.survey.nova.aggregates)
         return tuple(sorted(found, key=lambda each: (each.host, each.node)))
 
     @functools.cached_property
@@ -175,7 +175,7 @@ class Analysis:
     @functools.cached_property
     def isolated(self) -> tuple[Isolated, ...]:
         """The aggregates that ``trait:…=required`` isolates if the option is on."""
-        return isolated(self.survey.aggregates, self.collation)
+        return isolated(self.survey.nova.aggregates, self.collation)
 
     @functools.cached_property
     def hosts(self) -> Hosts:

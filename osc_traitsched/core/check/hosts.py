@@ -14,9 +14,9 @@ from osc_traitsched.core.inventory.metadata import (
     key_of,
     trait_in,
 )
+from osc_traitsched.core.inventory.snapshot import Aggregate
 from osc_traitsched.core.inventory.trait import is_custom
 from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource, RootTrait, Trait
-from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement import capacity
 from osc_traitsched.core.placement.facts import Facts, Stock
@@ -172,7 +172,7 @@ class Isolated:
     """
 
     uuid: str
-    id: int
+    id: str
     name: str
     keys: tuple[str, ...]
     collation: Collation = Collation.CASE_INSENSITIVE
@@ -197,14 +197,16 @@ class Isolated:
         return asked.issuperset(self.folded)
 
 
-def isolated(aggregates: Iterable[Body], collation: Collation) -> tuple[Isolated, ...]:
+def isolated(
+    aggregates: Iterable[Aggregate], collation: Collation
+) -> tuple[Isolated, ...]:
     """Aggregates that are closed to requests without traits, by name.
 
     They are closed only if isolation is on.
     """
     found = (
-        Isolated(body["uuid"], body["id"], str(body["name"]), keys, collation)
-        for body in aggregates
-        if (keys := isolating_keys(body["metadata"], collation))
+        Isolated(each.uuid, each.id, each.name, keys, collation)
+        for each in aggregates
+        if (keys := isolating_keys(each.metadata, collation))
     )
     return tuple(sorted(found, key=lambda each: (each.name, each.uuid)))

@@ -59,7 +59,6 @@ class Survey:
     """One cloud as it was read, with its scheduler's assumed settings.
 
     :ivar snapshot: all providers, with Nova's compute nodes, zones and aggregates
-    :ivar aggregates: the compute API's bodies of all host aggregates
     :ivar flavors: the compute API's bodies with extra specs, private ones too
     :ivar images: the image API's bodies of active images, hidden ones too
     :ivar idle_images: bodies of images that are not active
@@ -83,7 +82,6 @@ class Survey:
 
     snapshot: Snapshot
     assumptions: SchedulerSettings
-    aggregates: tuple[Body, ...] = ()
     flavors: tuple[Body, ...] = ()
     images: tuple[Body, ...] = ()
     idle_images: tuple[Body, ...] = ()

@@ -16,7 +16,6 @@ from collections.abc import (
 )
 
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.inventory.metadata import zone_in
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.inventory.trait import DISABLED
 from osc_traitsched.core.nova.clause import (
@@ -106,7 +105,7 @@ def unread_zone(question: Question) -> str:
     if any(name == special.ZONE or name not in FILTERS for name in names):
         return ""
     collation = settings.collation
-    zones = (zone_in(each["metadata"], collation) for each in question.aggregates)
+    zones = (each.zone_in(collation) for each in question.aggregates)
     is_there = any(each is not None and collation.equal(each, zone) for each in zones)
     return "" if is_there else zone
 
@@ -373,7 +372,7 @@ def _read_of_flavor(question: Question) -> Hashable:
     specs, settings = server.flavor.specs, question.assumptions
     readers = (row for row in FILTERS.values() if Reads.FLAVOR_NAME in row.reads)
     keys = {key for row in readers for key in row.aggregate_keys}
-    is_named = any(keys & each["metadata"].keys() for each in question.aggregates)
+    is_named = any(keys & each.metadata.keys() for each in question.aggregates)
     of_placement = all(key.startswith(_OF_PLACEMENT) for key in specs)
     is_sized = settings.release < _WITHOUT_SIZES or not of_placement
     return (

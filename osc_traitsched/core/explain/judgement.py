@@ -18,7 +18,7 @@ from osc_traitsched.core.explain.verdict import (
     Verdict,
     grouped_rejections,
 )
-from osc_traitsched.core.inventory.snapshot import Compute, Provider
+from osc_traitsched.core.inventory.snapshot import Aggregate, Compute, Provider
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import (
     AFTER_PLACEMENT,
@@ -26,7 +26,7 @@ from osc_traitsched.core.nova.clause import (
     MemberOf,
 )
 from osc_traitsched.core.nova.filter.state import HostState, host_states
-from osc_traitsched.core.nova.question import Body, Question
+from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.weigher.ranking import Ranking
 from osc_traitsched.core.placement.facts import Facts, PlacementAnswer, Room, Stock
@@ -371,11 +371,11 @@ class Judgement:
                 yield self.facts.snapshot.by_uuid[uuid], found[resource_class]
 
     @functools.cached_property
-    def requested_aggregates(self) -> tuple[Body, ...]:
+    def requested_aggregates(self) -> tuple[Aggregate, ...]:
         """Nova's aggregates that required clauses name."""
         asked = {c.aggregates for c in self.clauses if isinstance(c, MemberOf)}
         every = self.question.aggregates
-        return tuple(each for each in every if frozenset({each["uuid"]}) in asked)
+        return tuple(each for each in every if frozenset({each.uuid}) in asked)
 
     @functools.cached_property
     def room(self) -> Room:

@@ -139,8 +139,8 @@ def out_of_sync(found: Judgement, host: Provider) -> tuple[OutOfSync, ...]:
         return ()
     differing = []
     for aggregate in found.requested_aggregates:
-        in_nova = compute.service_host in aggregate["hosts"]
-        members = facts.members[frozenset({aggregate["uuid"]})]
+        in_nova = compute.service_host in aggregate.hosts
+        members = facts.members[frozenset({aggregate.uuid})]
         if in_nova is not (host.uuid in members):
-            differing.append(OutOfSync(aggregate["name"], in_nova))
+            differing.append(OutOfSync(aggregate.name, in_nova))
     return tuple(differing)

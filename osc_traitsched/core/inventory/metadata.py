@@ -7,7 +7,7 @@ import enum
 import functools
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping
 
 # How Nova's database compares the metadata of aggregates.
 #
@@ -160,23 +160,6 @@ def isolated_by(metadata: Mapping[str, str], collation: Collation) -> dict[str, 
     """Metadata keys that isolate an aggregate, by trait."""
     keys = isolating_keys(metadata, collation)
     return {trait_in(key, collation): key for key in keys}
-
-
-def hosts_isolated_by(
-    names: Set[str],
-    aggregates: Iterable[tuple[Mapping[str, str], Iterable[str]]],
-    collation: Collation,
-) -> frozenset[str]:
-    """Service hosts of the aggregates that all of these traits isolate.
-
-    :param aggregates: metadata and service hosts of each
-    """
-    return frozenset(
-        host
-        for metadata, hosts in aggregates
-        if names <= isolated_by(metadata, collation).keys()
-        for host in hosts
-    )
 
 
 # The projects that the metadata of aggregates names.

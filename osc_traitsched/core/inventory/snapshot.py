@@ -8,7 +8,14 @@ import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from osc_traitsched.core.inventory.metadata import TENANT_KEY, ZONE_KEY
+from osc_traitsched.core.inventory.metadata import (
+    TENANT_KEY,
+    ZONE_KEY,
+    Collation,
+    isolated_by,
+    projects_in,
+    zone_in,
+)
 
 # What a nova-compute reports of its node, as the compute API shows it.
 
@@ -199,18 +206,41 @@ class Compute:
 
 @dataclasses.dataclass(frozen=True)
 class Aggregate:
-    """A Nova host aggregate; its hosts are service hosts."""
+    """A Nova host aggregate.
 
-    id: int
+    :ivar id: as text; made up for an aggregate that does not exist yet
+    :ivar hosts: service hosts
+    """
+
+    id: str
     uuid: str
     name: str
-    hosts: tuple[str, ...]
-    metadata: Mapping[str, str]
+    hosts: tuple[str, ...] = ()
+    metadata: Mapping[str, str] = dataclasses.field(default_factory=dict, hash=False)
+
+    @classmethod
+    def read(cls, body: Mapping[str, Any]) -> Aggregate:
+        """Parse an aggregate of the compute API, 2.41 or later."""
+        hosts, metadata = tuple(body["hosts"]), body["metadata"]
+        return cls(str(body["id"]), body["uuid"], body["name"], hosts, metadata)
 
     @property
     def zone(self) -> str | None:
         """Its availability zone as Nova shows it, or None."""
         return self.metadata.get(ZONE_KEY)
+
+    def zone_in(self, collation: Collation) -> str | None:
+        """Its availability zone as Nova's database finds it, or None."""
+        return zone_in(self.metadata, collation)
+
+    def isolated_by(self, collation: Collation) -> dict[str, str]:
+        """The metadata keys that isolate it, by trait."""
+        return isolated_by(self.metadata, collation)
+
+    @property
+    def project_ids(self) -> frozenset[str]:
+        """The projects that its metadata names."""
+        return projects_in(self.metadata)
 
     @property
     def projects(self) -> Mapping[str, str]:

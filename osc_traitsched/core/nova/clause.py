@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Union
 
+from osc_traitsched.core.inventory.snapshot import Aggregate
+
 
 @dataclasses.dataclass(frozen=True)
 class Origin:
@@ -22,6 +24,11 @@ class Origin:
     key: str
     name: str = ""
     option: str = ""
+
+    @classmethod
+    def of_aggregate(cls, aggregate: Aggregate, key: str) -> Origin:
+        """A metadata key of an aggregate."""
+        return cls("aggregate", key, name=aggregate.name)
 
 
 @dataclasses.dataclass(frozen=True)

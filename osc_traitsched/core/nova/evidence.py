@@ -13,11 +13,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 
+from osc_traitsched.core.inventory.snapshot import Aggregate
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.nova.filter.aggregates import SCOPE
 from osc_traitsched.core.nova.filter.table import is_list_known
-from osc_traitsched.core.nova.question import Body, Question
+from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.settings import (
     SchedulerSettings,
     Setting,
@@ -79,7 +80,7 @@ def of_question(question: Question) -> Question:
 
 def with_evidence(
     settings: SchedulerSettings,
-    aggregates: Iterable[Body],
+    aggregates: Iterable[Aggregate],
     flavor: str = "",
     extra_specs: Mapping[str, str] | None = None,
 ) -> SchedulerSettings:
@@ -133,12 +134,12 @@ def confirmed(
 
 
 def _options(
-    settings: SchedulerSettings, aggregates: Iterable[Body]
+    settings: SchedulerSettings, aggregates: Iterable[Aggregate]
 ) -> Iterator[tuple[str, str]]:
     """Options that metadata of aggregates shows; the first aggregate by name counts."""
     rows = [row for row in options.options_in(settings.release) if row.evidence]
-    for body in sorted(aggregates, key=lambda each: str(each["name"]), reverse=True):
-        name, metadata = body["name"], body["metadata"]
+    for aggregate in sorted(aggregates, key=lambda each: each.name, reverse=True):
+        name, metadata = aggregate.name, aggregate.metadata
         for row in rows:
             for key in row.keys(metadata, settings.collation)[:1] if row.keys else ():
                 shown = row.evidence.format(key=key, value=metadata[key])

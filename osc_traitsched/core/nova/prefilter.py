@@ -57,7 +57,7 @@ def require_tenant_aggregate(
     for aggregate in server.aggregates:
         for key, value in aggregate.metadata.items():
             if key.startswith(TENANT_KEY) and equal(value, server.project_id):
-                origins.append(aggregate.origin(key))
+                origins.append(Origin.of_aggregate(aggregate, key))
                 uuids.add(aggregate.uuid)
     if uuids:
         yield MemberOf(frozenset(uuids), False, tuple(origins))
@@ -83,7 +83,9 @@ def map_az_to_placement_aggregate(
     ]
     if found:
         uuids = frozenset(aggregate.uuid for aggregate, _ in found)
-        yield MemberOf(uuids, False, tuple(a.origin(key) for a, key in found))
+        yield MemberOf(
+            uuids, False, tuple(Origin.of_aggregate(a, key) for a, key in found)
+        )
     else:
         yield NotEvaluated(ZONE, zone)
 
@@ -104,7 +106,7 @@ def isolate_aggregates(
         keys = isolating_keys(aggregate.metadata, collation)
         missing = [key for key in keys if collation.folded(key) not in own]
         if missing:
-            origins = tuple(aggregate.origin(key) for key in missing)
+            origins = tuple(Origin.of_aggregate(aggregate, key) for key in missing)
             yield MemberOf(frozenset({aggregate.uuid}), True, origins)
 
 

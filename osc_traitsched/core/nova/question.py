@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.inventory.metadata import zone_in
-from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.inventory.snapshot import Aggregate, Compute
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import Origin
 from osc_traitsched.core.nova.filter import state
@@ -35,7 +34,7 @@ from osc_traitsched.core.nova.request.model import Destination
 from osc_traitsched.core.nova.server import attachments
 from osc_traitsched.core.nova.server.image import read as read_image
 from osc_traitsched.core.nova.server.parts import NO_PARTS, Parts
-from osc_traitsched.core.nova.server.server import TENANT, Aggregate, Server
+from osc_traitsched.core.nova.server.server import TENANT, Server
 from osc_traitsched.core.nova.server.server import read as read_flavor
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
@@ -270,7 +269,7 @@ class Question:
 
     :ivar flavor: the compute API's body, with assumed extra specs
     :ivar image: the image API's body, with assumed properties; None for none
-    :ivar aggregates: the compute API's bodies of all host aggregates
+    :ivar aggregates: all host aggregates
     :ivar project: the server's project, in the spelling of the aggregates
     :ivar computes: all compute nodes if the user names a host; without them the request
         is not limited to that host, and says so
@@ -286,7 +285,7 @@ class Question:
 
     flavor: Body
     image: Body | None
-    aggregates: tuple[Body, ...]
+    aggregates: tuple[Aggregate, ...]
     assumptions: SchedulerSettings
     spec: ServerSpec = ServerSpec()
     project: str | None = None
@@ -331,7 +330,7 @@ class Question:
             server = Server(
                 flavor=read_flavor(self.flavor),
                 image=read_image(self.image or root, release),
-                aggregates=tuple(map(Aggregate.read, self.aggregates)),
+                aggregates=self.aggregates,
                 zone=named.zone_of(self.aggregates, release),
                 project_id=self.project,
                 boot_from_volume=self.spec.boot_from_volume or root is not None,
@@ -460,9 +459,9 @@ class Question:
     @property
     def zones(self) -> frozenset[str]:
         """Zones of the host aggregates."""
-        metadata = (aggregate["metadata"] for aggregate in self.aggregates)
-        found = (zone_in(each, self.assumptions.collation) for each in metadata)
-        return frozenset(zone for zone in found if zone is not None)
+        collation = self.assumptions.collation
+        zones = (aggregate.zone_in(collation) for aggregate in self.aggregates)
+        return frozenset(zone for zone in zones if zone is not None)
 
     def with_spec(self, **changes: Any) -> Question:
         """The question with a changed spec."""

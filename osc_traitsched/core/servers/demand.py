@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Union
 
 from osc_traitsched.core.check.builder import decisive
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.inventory.metadata import TENANT_KEY, Collation, zone_in
+from osc_traitsched.core.inventory.metadata import TENANT_KEY, Collation
+from osc_traitsched.core.inventory.snapshot import Aggregate
 from osc_traitsched.core.nova import evidence, options
 from osc_traitsched.core.nova.clause import Clause, Condition, HostFilter
 from osc_traitsched.core.nova.filter import special
@@ -155,7 +156,7 @@ class Demands:
         self,
         minor: int,
         images: Mapping[str, Body],
-        aggregates: Sequence[Body],
+        aggregates: tuple[Aggregate, ...],
         assumptions: SchedulerSettings,
     ) -> None:
         self._minor, self._images = minor, images
@@ -267,11 +268,13 @@ def _parts(volume: Body | None) -> Parts:
     return Parts(volumes=(root,), boots_from=root.id)
 
 
-def _named_projects(aggregates: Iterable[Body], collation: Collation) -> frozenset[str]:
+def _named_projects(
+    aggregates: Iterable[Aggregate], collation: Collation
+) -> frozenset[str]:
     named = (
         value
-        for body in aggregates
-        for key, value in body["metadata"].items()
+        for aggregate in aggregates
+        for key, value in aggregate.metadata.items()
         if key.startswith(TENANT_KEY)
     )
     every = (each for value in named for each in (value, *value.split(",")))
@@ -279,7 +282,7 @@ def _named_projects(aggregates: Iterable[Body], collation: Collation) -> frozens
 
 
 def _hidden(
-    minor: int, aggregates: Iterable[Body], assumptions: SchedulerSettings
+    minor: int, aggregates: Iterable[Aggregate], assumptions: SchedulerSettings
 ) -> Iterator[NotKnown]:
     if minor < ZONE and _zones_matter(aggregates, assumptions):
         yield _not_shown("requested availability zone is", ZONE)
@@ -292,8 +295,10 @@ def _not_shown(part: str, since: int) -> NotKnown:
     return NotKnown(f"the {part} not shown before compute API 2.{since}")
 
 
-def _zones_matter(aggregates: Iterable[Body], assumptions: SchedulerSettings) -> bool:
+def _zones_matter(
+    aggregates: Iterable[Aggregate], assumptions: SchedulerSettings
+) -> bool:
     collation = assumptions.collation
     is_on = az_is_on(assumptions) or has_filter(assumptions, special.ZONE)
-    zones = (zone_in(body["metadata"], collation) for body in aggregates)
+    zones = (aggregate.zone_in(collation) for aggregate in aggregates)
     return is_on and any(zones)

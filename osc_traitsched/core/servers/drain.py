@@ -11,8 +11,7 @@ from typing import Any
 
 from osc_traitsched.core.errors import AnswerIsNo
 from osc_traitsched.core.explain.judgement import Judgement
-from osc_traitsched.core.inventory.metadata import ZONE_KEY
-from osc_traitsched.core.inventory.snapshot import Compute, Snapshot
+from osc_traitsched.core.inventory.snapshot import Aggregate, Compute, Snapshot
 from osc_traitsched.core.nova.filter import table
 from osc_traitsched.core.nova.filter.state import (
     HostState,
@@ -20,7 +19,7 @@ from osc_traitsched.core.nova.filter.state import (
     RequestSpec,
     Unknown,
 )
-from osc_traitsched.core.nova.question import Body, MoveKind, Question, with_rules
+from osc_traitsched.core.nova.question import MoveKind, Question, with_rules
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.nova.weigher.ranking import ranking
 from osc_traitsched.core.placement.facts import ProviderUse
@@ -171,17 +170,14 @@ def request_key(question: Question) -> str:
 
 
 def elsewhere(
-    host: str, computes: Iterable[Compute], aggregates: Iterable[Body]
+    host: str, computes: Iterable[Compute], aggregates: Iterable[Aggregate]
 ) -> frozenset[str]:
-    """UUIDs of nodes in other zones than a service host.
-
-    :param aggregates: the compute API's bodies
-    """
+    """UUIDs of nodes in other zones than a service host."""
     zones = {
-        member: zone
-        for body in aggregates
-        if (zone := body["metadata"].get(ZONE_KEY)) is not None
-        for member in body["hosts"]
+        member: aggregate.zone
+        for aggregate in aggregates
+        if aggregate.zone is not None
+        for member in aggregate.hosts
     }
     own = zones.get(host)
     return frozenset(c.uuid for c in computes if zones.get(c.service_host) != own)

@@ -13,12 +13,10 @@ from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.metadata import (
     REQUIRED,
     ZONE_KEY,
-    isolated_by,
     key_of,
 )
-from osc_traitsched.core.inventory.snapshot import Compute, Nova, Provider
+from osc_traitsched.core.inventory.snapshot import Aggregate, Compute, Nova, Provider
 from osc_traitsched.core.names import near_names
-from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.wanted import units
 from osc_traitsched.core.wanted.hosts import FoundCloud, Hosts
 from osc_traitsched.core.wanted.model import (
@@ -83,7 +81,9 @@ class _Claiming:
         held = [self.hosts.providers(text) for text in self.wanted.hold]
         self._held_roots = {p.uuid for each in held for p in each.providers}
         names = {host for each in held for host in each.without_provider}
-        inside = frozenset(h for body in self.found.aggregates for h in body["hosts"])
+        inside = frozenset(
+            host for each in self.found.aggregates for host in each.hosts
+        )
         for text in self.wanted.hold:
             names |= self.hosts.named(text, inside)
         nodes = [c for c in self._nova.computes if c.uuid in self._held_roots]
@@ -174,12 +174,11 @@ class _Claiming:
     def aggregates(self) -> None:
         """Claim aggregates with their zones, hosts and projects."""
         for name, lines in self._lines.items():
-            body = self._body(name)
-            if body is None and not self._make(name, lines):
+            aggregate = self._aggregate(name)
+            if not self._exists(name) and not self._make(name, lines):
                 continue
             self._zone(name, lines)
-            inside = frozenset(body["hosts"] if body else ())
-            metadata = body["metadata"] if body else {}
+            inside = frozenset(aggregate.hosts)
             target = self._object(ObjectKind.AGGREGATE_HOSTS, name)
             said = lines, self._only.get(name, ())
             self.mistakes += units.claim_members(
@@ -187,17 +186,22 @@ class _Claiming:
             )
             target = self._object(ObjectKind.AGGREGATE, name)
             self.mistakes += units.claim_projects(
-                self.claims, target, metadata, *said, self.found
+                self.claims, target, aggregate.metadata, *said, self.found
             )
 
-    def _body(self, name: str) -> Body | None:
-        return self.found.find_aggregate.get(name)
+    def _exists(self, name: str) -> bool:
+        return name in self.found.find_aggregate
+
+    def _aggregate(self, name: str) -> Aggregate:
+        """The aggregate with this name; an empty one if Nova lacks it."""
+        if self._exists(name):
+            return self.found.find_aggregate[name]
+        identity = str(uuid.uuid5(_NEW, name))
+        return Aggregate(identity, identity, name)
 
     def _object(self, kind: ObjectKind, name: str) -> Object:
-        body = self._body(name)
-        if body is None:
-            return Object(kind, str(uuid.uuid5(_NEW, name)), name, is_new=True)
-        return Object(kind, str(body["id"]), name)
+        is_new = not self._exists(name)
+        return Object(kind, self._aggregate(name).id, name, is_new=is_new)
 
     def _make(self, name: str, lines: Sequence[Entry]) -> bool:
         """Claim a missing aggregate; absent entries do not create it."""
@@ -214,11 +218,7 @@ class _Claiming:
         return True
 
     def _zone(self, name: str, lines: Iterable[Entry]) -> None:
-        kind = (
-            ObjectKind.NEW_AGGREGATE
-            if self._body(name) is None
-            else ObjectKind.AGGREGATE
-        )
+        kind = ObjectKind.AGGREGATE if self._exists(name) else ObjectKind.NEW_AGGREGATE
         for entry in lines:
             if entry.part is Part.ZONE:
                 unit = self._object(kind, name), ZONE_KEY
@@ -229,7 +229,7 @@ class _Claiming:
     def isolations(self) -> None:
         """Claim an isolation: the key, the hosts' traits, and the sync to Placement."""
         for entry in self.wanted.of_part(Part.ISOLATION):
-            if self._body(entry.of.text) is None and entry.absent:
+            if entry.absent and not self._exists(entry.of.text):
                 continue
             self._isolating_key(entry)
             self._check_trait(entry.value, absent=False)
@@ -240,11 +240,11 @@ class _Claiming:
 
     def _isolating_key(self, entry: Entry) -> None:
         """Claim the key, in the spelling that the database may already have."""
-        body = self._body(entry.of.text)
-        metadata = body["metadata"] if body else {}
+        aggregate = self._aggregate(entry.of.text)
+        metadata = aggregate.metadata
         key, collation = key_of(entry.value.text), self.found.collation
         own = {collation.folded(each): each for each in metadata}
-        isolating = isolated_by(metadata, collation).get(entry.value.text)
+        isolating = aggregate.isolated_by(collation).get(entry.value.text)
         if entry.absent and isolating is None:
             # A key with another value does not isolate, and belongs to others.
             return
@@ -257,8 +257,8 @@ class _Claiming:
         self.claims.add(unit, Claim(None if entry.absent else value, entry.value.place))
 
     def _hosts_after(self, name: str) -> list[str]:
-        body, target = self._body(name), self._object(ObjectKind.AGGREGATE_HOSTS, name)
-        inside = set(body["hosts"]) if body else set()
+        target = self._object(ObjectKind.AGGREGATE_HOSTS, name)
+        inside = set(self._aggregate(name).hosts)
         for host, claim in self.claims.of(target).items():
             (inside.discard if claim.value is None else inside.add)(host)
         return sorted(inside)
@@ -278,8 +278,8 @@ class _Claiming:
 
     def _mirror(self, name: str, root: Provider, host: str, claim: Claim) -> None:
         """Claim a host in Placement's aggregate; Nova adds new members itself."""
-        body = self._body(name)
-        if body is not None and host in body["hosts"]:
+        aggregate = self._aggregate(name)
+        if host in aggregate.hosts:
             target = Object(ObjectKind.PROVIDER_AGGREGATES, root.uuid, root.name, host)
             is_held = root.uuid in self._held_roots
-            self.claims.add((target, body["uuid"]), claim, is_held)
+            self.claims.add((target, aggregate.uuid), claim, is_held)

@@ -13,7 +13,6 @@ from osc_traitsched.core.inventory.metadata import (
     TENANT_KEY,
     ZONE_KEY,
     in_group,
-    isolated_by,
     key_of,
     names_trait,
     projects_in,
@@ -21,6 +20,7 @@ from osc_traitsched.core.inventory.metadata import (
     trait_in,
 )
 from osc_traitsched.core.inventory.metadata import is_project_id as is_id
+from osc_traitsched.core.inventory.snapshot import Aggregate
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.wanted.grouping import grouped
 from osc_traitsched.core.wanted.hosts import FoundCloud
@@ -127,9 +127,9 @@ class _GoingBack:
         A host that left two aggregates comes back to the one that had a zone.
         """
         zones = {
-            identity: body["metadata"].get(ZONE_KEY, self._first_zones.get(identity))
-            for identity, body in self._found.aggregate_of_id.items()
-            if host in body["hosts"]
+            identity: each.metadata.get(ZONE_KEY, self._first_zones.get(identity))
+            for identity, each in self._found.aggregate_of_id.items()
+            if host in each.hosts
             and (
                 aggregate in (identity, *self._first_zones)
                 or (identity, host) not in self._moving
@@ -176,9 +176,9 @@ class _GoingBack:
         found = self._found
         name = trait_in(key, found.collation)
         if before is not None:
-            body = self._found.aggregate_of_id[target.id]
-            is_isolated = name in isolated_by(body["metadata"], found.collation)
-            if not is_isolated or found.lacking(body, name):
+            aggregate = found.aggregate_of_id[target.id]
+            is_isolated = name in aggregate.isolated_by(found.collation)
+            if not is_isolated or found.lacking(aggregate, name):
                 self.left.append(unit)
                 return
         yield entry(Part.ISOLATION, target.name, name, before is None)
@@ -247,22 +247,21 @@ class _Exporting:
 
     def aggregates(self) -> Iterator[Entry]:
         """Yield zones, hosts, projects and isolation of aggregates."""
-        for body in sorted(self._found.aggregates, key=lambda each: each["name"]):
-            name, metadata = body["name"], body["metadata"]
+        for aggregate in sorted(self._found.aggregates, key=lambda each: each.name):
+            name, zone = aggregate.name, aggregate.zone or ""
             this = f"aggregate {quoted(name)}"
-            zone = metadata.get(ZONE_KEY, "")
             if is_zone(zone):
                 yield entry(Part.ZONE, name, zone)
             elif zone:
                 odd = f"zone {quoted(zone)}, which nobody can ask for"
                 self.unsaid.append(f"{this} has the {odd}")
-            for host in sorted(body["hosts"]):
+            for host in sorted(aggregate.hosts):
                 if host in self._nova.by_service_host:
                     yield entry(Part.MEMBERS, name, host)
                 else:
                     gone = f"{visible(host)}, a host that Nova does not list"
                     self.unsaid.append(f"{this} has {gone}")
-            for project in sorted(projects_in(metadata)):
+            for project in sorted(aggregate.project_ids):
                 if is_id(project):
                     yield entry(Part.TENANTS, name, project)
                 else:
@@ -270,19 +269,19 @@ class _Exporting:
                         f"{this} is for project {quoted(project)}, which is no ID as "
                         "Keystone makes them: Nova takes no name"
                     )
-            for isolating in sorted(isolated_by(metadata, self._found.collation)):
-                yield from self._isolation(body, isolating)
+            for isolating in sorted(aggregate.isolated_by(self._found.collation)):
+                yield from self._isolation(aggregate, isolating)
 
-    def _isolation(self, body: Body, isolating: str) -> Iterator[Entry]:
+    def _isolation(self, aggregate: Aggregate, isolating: str) -> Iterator[Entry]:
         if isolating not in self._found.traits or not is_trait(isolating):
-            self._unknown("aggregate", body["name"], isolating)
-        elif lacking := self._found.lacking(body, isolating):
+            self._unknown("aggregate", aggregate.name, isolating)
+        elif lacking := self._found.lacking(aggregate, isolating):
             self.unsaid.append(
-                f"aggregate {quoted(body['name'])} is isolated for {isolating}, and "
+                f"aggregate {quoted(aggregate.name)} is isolated for {isolating}, and "
                 f"Placement does not have that of all its hosts: {listed(lacking)}"
             )
         else:
-            yield entry(Part.ISOLATION, body["name"], isolating)
+            yield entry(Part.ISOLATION, aggregate.name, isolating)
 
     def flavors(self) -> Iterator[Entry]:
         """Yield the traits that flavors require and forbid."""

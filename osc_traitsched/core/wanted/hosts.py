@@ -14,7 +14,12 @@ from osc_traitsched.core.change.traits import present, traits_found
 from osc_traitsched.core.errors import BadQuestion, TraitSchedError
 from osc_traitsched.core.inventory.metadata import Collation
 from osc_traitsched.core.inventory.selection import Selected, Selectors, select
-from osc_traitsched.core.inventory.snapshot import Holding, Provider, Snapshot
+from osc_traitsched.core.inventory.snapshot import (
+    Aggregate,
+    Holding,
+    Provider,
+    Snapshot,
+)
 from osc_traitsched.core.names import is_pattern
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.wanted.grouping import Inventory
@@ -67,9 +72,9 @@ class FoundCloud(CloudModel):
         The name may be meant as a UUID or a pattern.
         """
         meant = sorted(
-            body["name"]
-            for body in self.aggregates
-            if body["uuid"] == name or fnmatch.fnmatchcase(body["name"], name)
+            aggregate.name
+            for aggregate in self.aggregates
+            if aggregate.uuid == name or fnmatch.fnmatchcase(aggregate.name, name)
         )
         if meant:
             aggregates = listed(map(quoted, meant), "aggregate")
@@ -84,14 +89,14 @@ class FoundCloud(CloudModel):
             "aggregates go by their names; make it first: openstack aggregate create"
         )
 
-    def lacking(self, aggregate: Body, trait: str) -> tuple[str, ...]:
+    def lacking(self, aggregate: Aggregate, trait: str) -> tuple[str, ...]:
         """Hosts of an aggregate without a trait, or not in it in Placement."""
         nodes = self.snapshot.nova.by_service_host
         having = self.holders.get(trait, frozenset())
-        inside = having & self.inside.get(aggregate["uuid"], frozenset())
+        inside = having & self.inside.get(aggregate.uuid, frozenset())
         return tuple(
             host
-            for host in sorted(aggregate["hosts"])
+            for host in sorted(aggregate.hosts)
             if not nodes.get(host) or any(n.uuid not in inside for n in nodes[host])
         )
 
@@ -121,9 +126,9 @@ class FoundCloud(CloudModel):
         return self.state(target).keys.get(key)
 
     @functools.cached_property
-    def find_aggregate(self) -> Mapping[str, Body]:
+    def find_aggregate(self) -> Mapping[str, Aggregate]:
         """Nova's aggregates by name; names are unique."""
-        return {body["name"]: body for body in self.aggregates}
+        return {aggregate.name: aggregate for aggregate in self.aggregates}
 
 
 def _provider_traits(cloud: FoundCloud, uuid: str) -> State:
@@ -132,8 +137,8 @@ def _provider_traits(cloud: FoundCloud, uuid: str) -> State:
 
 
 def _metadata(cloud: FoundCloud, identity: str) -> State:
-    body = cloud.aggregate_of_id.get(identity, {"metadata": {}, "hosts": ()})
-    return State(body["metadata"], hosts=frozenset(body["hosts"]))
+    aggregate = cloud.aggregate(identity)
+    return State(aggregate.metadata, hosts=frozenset(aggregate.hosts))
 
 
 def _hosts(cloud: FoundCloud, identity: str) -> State:

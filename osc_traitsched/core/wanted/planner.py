@@ -22,8 +22,8 @@ from osc_traitsched.core.errors import (
     TraitSchedError,
 )
 from osc_traitsched.core.inventory import trait
-from osc_traitsched.core.inventory.metadata import ZONE_KEY, isolated_by
-from osc_traitsched.core.nova.question import Body
+from osc_traitsched.core.inventory.metadata import ZONE_KEY
+from osc_traitsched.core.inventory.snapshot import Aggregate
 from osc_traitsched.core.nova.required import required_traits
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.wanted.hosts import FoundCloud
@@ -133,7 +133,7 @@ def rows_of(
     outcomes: Iterable[Outcome], claims: Mapping[Unit, Claim], found: FoundCloud
 ) -> Iterator[Row]:
     """The rows in the order of the plan."""
-    names = {body["uuid"]: body["name"] for body in found.aggregates}
+    names = {each.uuid: each.name for each in found.aggregates}
     for outcome in outcomes:
         change = outcome.change
         differing = change.added | change.removed
@@ -217,7 +217,7 @@ def not_reviewed(
 # refused for every release.
 
 
-def changing_zone(plan: Plan, aggregates: Iterable[Body]) -> frozenset[str]:
+def changing_zone(plan: Plan, aggregates: Iterable[Aggregate]) -> frozenset[str]:
     """Service hosts that the plan, or a part of it, moves to another zone."""
     aggregates = tuple(aggregates)
     start, zones, hosts = Zones(aggregates), Zones(aggregates), set[str]()
@@ -237,7 +237,7 @@ class ZoneRules:
 
     def __init__(
         self,
-        aggregates: Iterable[Body],
+        aggregates: Iterable[Aggregate],
         servers: Mapping[str, int] | CloudBroke,
         held: frozenset[str],
     ) -> None:
@@ -298,19 +298,18 @@ def _zone(name: Value) -> str:
 class Zones:
     """The zones of hosts after changes; None is the default zone."""
 
-    def __init__(self, aggregates: Iterable[Body]) -> None:
+    def __init__(self, aggregates: Iterable[Aggregate]) -> None:
         self._names: dict[str, str] = {}
         self._zones: dict[str, Value] = {}
         self._hosts: dict[str, set[str]] = {}
         #: The aggregates of each host.
         self._around: dict[str, set[str]] = {}
-        for body in aggregates:
-            identity = str(body["id"])
-            self._names[identity] = body["name"]
-            self._zones[identity] = body["metadata"].get(ZONE_KEY)
-            self._hosts[identity] = set(body["hosts"])
-            for host in body["hosts"]:
-                self._around.setdefault(host, set()).add(identity)
+        for aggregate in aggregates:
+            self._names[aggregate.id] = aggregate.name
+            self._zones[aggregate.id] = aggregate.zone
+            self._hosts[aggregate.id] = set(aggregate.hosts)
+            for host in aggregate.hosts:
+                self._around.setdefault(host, set()).add(aggregate.id)
 
     def of_host(self, host: str) -> Zones:
         """Zones of one host alone, to move it between aggregates there."""
@@ -402,11 +401,11 @@ def closed_to_all(
     Images that require the traits do not count.
     """
     isolated = {}
-    for identity, body in then.aggregate_of_id.items():
-        was = now.aggregate_of_id.get(identity, {"metadata": {}})
-        traits = isolated_by(body["metadata"], now.collation).keys()
-        if traits - isolated_by(was["metadata"], now.collation).keys():
-            isolated[body["name"]] = frozenset(traits)
+    for aggregate in then.aggregates:
+        before = now.aggregate(aggregate.id)
+        traits = aggregate.isolated_by(now.collation).keys()
+        if traits - before.isolated_by(now.collation).keys():
+            isolated[aggregate.name] = frozenset(traits)
     if not isolated:
         return
     required = {

@@ -17,7 +17,8 @@ from osc_traitsched.core.change.model import (
 )
 from osc_traitsched.core.change.traits import provider_object
 from osc_traitsched.core.inventory import trait
-from osc_traitsched.core.inventory.metadata import REQUIRED, isolated_by, key_of
+from osc_traitsched.core.inventory.metadata import REQUIRED, key_of
+from osc_traitsched.core.inventory.snapshot import Aggregate
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.wanted.export import OF_FLAVORS, entry
 from osc_traitsched.core.wanted.hosts import FoundCloud
@@ -96,11 +97,11 @@ def isolate(
     return Shorthand(Wanted(tuple(entries)))
 
 
-def unisolate(aggregate: Body, traits: Iterable[str]) -> Shorthand:
+def unisolate(aggregate: Aggregate, traits: Iterable[str]) -> Shorthand:
     """Remove the isolation by these traits, and change nothing else."""
-    target = Object(ObjectKind.AGGREGATE, str(aggregate["id"]), aggregate["name"])
+    target = Object(ObjectKind.AGGREGATE, aggregate.id, aggregate.name)
     entries = (
-        entry(Part.ISOLATION, aggregate["name"], name, absent=True) for name in traits
+        entry(Part.ISOLATION, aggregate.name, name, absent=True) for name in traits
     )
     return Shorthand(Wanted(tuple(entries)), {target: ()}, is_opening=True)
 
@@ -166,13 +167,12 @@ class Holders:
     """The hosts of an aggregate, and the other users of their traits."""
 
     found: FoundCloud
-    aggregate: Body
+    aggregate: Aggregate
 
     @property
     def isolating(self) -> tuple[str, ...]:
         """The traits that isolate the aggregate."""
-        metadata = self.aggregate["metadata"]
-        return tuple(sorted(isolated_by(metadata, self.found.collation)))
+        return tuple(sorted(self.aggregate.isolated_by(self.found.collation)))
 
     def to_remove(self) -> tuple[str, ...]:
         """The traits that isolate the aggregate, to remove them everywhere.
@@ -186,7 +186,7 @@ class Holders:
         )
         if not self.isolating and any(map(trait.is_custom, held)):
             raise errors.BadQuestion(
-                f"no trait isolates aggregate {quoted(self.aggregate['name'])}: name "
+                f"no trait isolates aggregate {quoted(self.aggregate.name)}: name "
                 "the traits to remove"
             )
         return self.isolating
@@ -215,11 +215,11 @@ class Holders:
         if not trait.is_custom(name):
             return f"{name} stays: a standard trait says what a host is"
         others = sorted(
-            body["name"]
-            for body in self.found.aggregates
-            if body["id"] != self.aggregate["id"]
-            if name in isolated_by(body["metadata"], self.found.collation)
-            and (not host or host in body["hosts"])
+            aggregate.name
+            for aggregate in self.found.aggregates
+            if aggregate.id != self.aggregate.id
+            if name in aggregate.isolated_by(self.found.collation)
+            and (not host or host in aggregate.hosts)
         )
         isolates = f"{name} stays: it isolates {listed(map(quoted, others))}, too"
         return isolates if others else ""
@@ -231,7 +231,7 @@ class Holders:
         nodes = snapshot.nova.by_service_host
         return [
             (provider_object(snapshot, snapshot.by_uuid[node.uuid]), host)
-            for host in sorted(self.aggregate["hosts"])
+            for host in sorted(self.aggregate.hosts)
             for node in nodes.get(host, ())
             if node.uuid in found.holdings
         ]
@@ -262,9 +262,9 @@ def replaced(
             )
         places.append((OF_FLAVORS[value], body["id"]))
     places += ((Part.IMAGE_REQUIRES, body["id"]) for body in images)
-    for body in found.aggregates:
-        if old in isolated_by(body["metadata"], found.collation):
-            places.append((Part.ISOLATION, body["name"]))
+    for aggregate in found.aggregates:
+        if old in aggregate.isolated_by(found.collation):
+            places.append((Part.ISOLATION, aggregate.name))
     entries = []
     for uuid in sorted(found.holders.get(old, frozenset())):
         entries.append(entry(Part.TRAIT_PROVIDERS, old, uuid, absent=True))

@@ -61,12 +61,12 @@ def takes_most(
             noun, name, losing = "", key, {target.id}
             having: Collection[str] = found.holders[key]
         else:
-            body, name = found.find_aggregate[target.name], target.name
-            noun, losing, having = "host", {key}, body["hosts"]
+            aggregate, name = found.find_aggregate[target.name], target.name
+            noun, losing, having = "host", {key}, aggregate.hosts
             if target.kind is ObjectKind.AGGREGATE:
                 # Several keys can name the same project.
-                noun, having = "project", projects_in(body["metadata"])
-                losing = {*without(body["metadata"].get(key), claim.value)}
+                noun, having = "project", aggregate.project_ids
+                losing = {*without(aggregate.metadata.get(key), claim.value)}
         rest.setdefault((noun, name, claim.place), (set(), having))[0].update(losing)
     for (noun, name, place), (losers, having) in rest.items():
         number, total = len(losers), len(having)

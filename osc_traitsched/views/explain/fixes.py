@@ -243,10 +243,10 @@ def _all_at_once(uuids: frozenset[str], judgement: Judgement) -> Option:
     facts = judgement.facts
     members = facts.snapshot.nova.members if facts else {}
     for aggregate in judgement.question.aggregates:
-        if members.get(aggregate["uuid"]) == uuids:
-            name = str(aggregate["name"])
+        if members.get(aggregate.uuid) == uuids:
+            name = aggregate.name
             is_named = is_printable(name) and not name.isdigit()
-            return Option("--aggregate", name if is_named else str(aggregate["id"]))
+            return Option("--aggregate", name if is_named else aggregate.id)
     names = {host.uuid: host.name for host in judgement.hosts}
     start = _common_start([names[uuid] for uuid in uuids if uuid in names])
     matched = {uuid for uuid, name in names.items() if name.startswith(start)}

@@ -341,8 +341,8 @@ def _lost_members(judgement: Judgement, fixes: Sequence[Fix]) -> Iterator[str]:
     if any(getattr(each, "action", None) is sync for each in changes):
         return
     for aggregate in judgement.requested_aggregates if facts else ():
-        in_nova = frozenset(aggregate["hosts"])
-        there = facts.members[frozenset({aggregate["uuid"]})] if facts else ()
+        in_nova = frozenset(aggregate.hosts)
+        there = facts.members[frozenset({aggregate.uuid})] if facts else ()
         lost = [
             host.name
             for host in judgement.hosts
@@ -352,7 +352,7 @@ def _lost_members(judgement: Judgement, fixes: Sequence[Fix]) -> Iterator[str]:
         ]
         if lost:
             yield (
-                f"Placement lacks {ranges(lost)} in aggregate {aggregate['name']}: "
+                f"Placement lacks {ranges(lost)} in aggregate {aggregate.name}: "
                 "openstack trait-sched mirror repair"
             )
 

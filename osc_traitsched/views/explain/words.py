@@ -226,7 +226,7 @@ def cut_off(judgement: Judgement) -> Iterator[str]:
 
 def aggregates(uuids: Iterable[str], question: Question) -> list[str]:
     """The names of aggregates, sorted; a UUID if the name is unknown."""
-    names = {each["uuid"]: each["name"] for each in question.aggregates}
+    names = {each.uuid: each.name for each in question.aggregates}
     return sorted(names.get(uuid, uuid) for uuid in uuids)
 
 

@@ -106,7 +106,7 @@ def detail(row: Row, found: FoundCloud) -> str:
 
 def _near_aggregates(name: str, found: FoundCloud) -> list[str]:
     """Names similar to a new one, except if only a number differs."""
-    near = near_names(name, [body["name"] for body in found.aggregates])
+    near = near_names(name, [each.name for each in found.aggregates])
     return [each for each in near if _unnumbered(each) != _unnumbered(name)]
 
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from osc_traitsched.core.inventory import snapshot
-from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.inventory.snapshot import Aggregate, Compute
 from osc_traitsched.core.nova.filter.state import Answer as Judged
 from osc_traitsched.core.nova.filter.state import HostState, RequestSpec, ServerGroup
 from osc_traitsched.core.nova.filter.table import FILTERS, judge
 from osc_traitsched.core.nova.server import image
 from osc_traitsched.core.nova.server import server as flavor
-from osc_traitsched.core.nova.server.server import Aggregate, Server
+from osc_traitsched.core.nova.server.server import Server
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.nova.weigher.ranking import Ranking, ranking
 

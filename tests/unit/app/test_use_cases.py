@@ -493,7 +493,7 @@ def test_nova_is_read_again_before_a_verdict_is_called_in_doubt(marked):
     found = explain.explain(cloud, ask(cloud), want_fixes=False).judgement
     assert [each.name for each in found.candidates] == ["cmp01"]
     assert (found.agrees, exit_code(found)) == (True, 0)
-    assert [each["name"] for each in found.question.aggregates] == ["gold", "zone1"]
+    assert [each.name for each in found.question.aggregates] == ["gold", "zone1"]
 
 
 def test_a_host_that_was_named_and_is_gone_on_the_second_reading_is_refused():

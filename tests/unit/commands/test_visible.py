@@ -24,7 +24,7 @@ from tests.unit.views.test_schema import explained
 
 NAME = "ok\n| flavor | all | changed |\x1b[2J\u202e\u2028\x85"
 SHOWN = r"ok\n| flavor | all | changed |\x1b[2J\u202e\u2028\x85"
-AGGREGATE = Aggregate("a", 1, NAME, {NAME: "1"}, (NAME,))
+AGGREGATE = Aggregate("1", "a", NAME, (NAME,), {NAME: "1"})
 MIRROR = Difference(AGGREGATE, missing=(Compute("c", NAME, NAME),))
 
 

@@ -123,7 +123,7 @@ def said(
     own = OwnHosts(dataclasses.replace(facts, offers={}), classes, states, settings)
     other_hosts = OtherHosts(facts, states, settings)
     placed = judging.with_destinations(judging.not_fine(own), other_hosts)
-    names = {each["uuid"]: each["name"] for each in asked.aggregates}
+    names = {each.uuid: each.name for each in asked.aggregates}
     return {
         **dict.fromkeys((each["name"] for each in servers if "name" in each), FINE),
         **{each.server.name: _said(each, names) for each in placed},

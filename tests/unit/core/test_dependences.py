@@ -43,6 +43,7 @@ from osc_traitsched.views.drain import prose as drain
 from osc_traitsched.views.explain import depends, document, words
 from osc_traitsched.views.server import prose
 from osc_traitsched.views.terminal import Tone
+from tests.aggregates import aggregate
 from tests.property.building import identity
 from tests.schemas import closed
 from tests.unit.core.test_explanation import explained
@@ -254,12 +255,12 @@ def test_a_failure_confirms_the_filter_that_alone_explains_it(stage, changes, co
 
 
 def test_evidence_is_one_line_and_each_piece_is_named_once():
-    bodies = [
-        {"name": "gold", "metadata": {"trait:CUSTOM_GOLD": "required"}},
-        {"name": "acme", "metadata": {"filter_tenant_id": "0a" * 16}},
+    aggregates = [
+        aggregate("gold", trait__CUSTOM_GOLD="required"),
+        aggregate("acme", filter_tenant_id="0a" * 16),
     ]
     assert [*depends.assumed(SchedulerSettings())] == []
-    assert [*depends.assumed(with_evidence(SchedulerSettings(), bodies))] == [
+    assert [*depends.assumed(with_evidence(SchedulerSettings(), aggregates))] == [
         "Depends on nova.conf: tenant isolation is assumed on (aggregate acme has "
         "filter_tenant_id); isolation is assumed on (aggregate gold has "
         "trait:CUSTOM_GOLD=required)."

@@ -7,16 +7,12 @@ from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova.question import Question, ServerSpec
 from osc_traitsched.core.nova.request import model
 from osc_traitsched.core.nova.settings import SchedulerSettings
+from tests.aggregates import aggregate
 
 CMP = Compute("c1", "cmp1.example.org", "cmp1")
 IRON = (Compute("i1", "iron-a", "ironic"), Compute("i2", "iron-b", "ironic"))
 COMPUTES = (CMP, *IRON)
-EAST = {
-    "uuid": "e1",
-    "name": "east",
-    "hosts": ["cmp1"],
-    "metadata": {"availability_zone": "az-east"},
-}
+EAST = aggregate("east", "cmp1", uuid="e1", availability_zone="az-east")
 FLAVOR = {"id": "1", "name": "f", "vcpus": 1, "ram": 512, "disk": 0, "extra_specs": {}}
 
 

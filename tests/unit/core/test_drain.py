@@ -22,6 +22,7 @@ from osc_traitsched.core.servers.drain import (
     elsewhere,
     request_key,
 )
+from tests.aggregates import aggregate
 from tests.unit.core.asking import asking
 from tests.unit.core.weigher import host, settings
 
@@ -157,9 +158,9 @@ def test_a_host_with_fewer_numa_nodes_than_a_server_takes_no_move():
 
 def test_a_zone_that_is_not_shown_may_be_the_server_s_own():
     nodes = [host(name).compute for name in ("a", "b", "c", "d")]
-    east = {"hosts": ["a", "b"], "metadata": {"availability_zone": "east"}}
-    west = {"hosts": ["c"], "metadata": {"availability_zone": "west"}}
-    ssd = {"hosts": ["a", "c"], "metadata": {"ssd": "true"}}
+    east = aggregate("east", "a", "b", availability_zone="east")
+    west = aggregate("west", "c", availability_zone="west")
+    ssd = aggregate("ssd", "a", "c", ssd="true")
     assert elsewhere("a", nodes, [east, west, ssd]) == {"c", "d"}
     assert elsewhere("d", nodes, [east, west]) == {"a", "b", "c"}
     assert elsewhere("a", nodes, [ssd]) == set()

@@ -21,10 +21,11 @@ from osc_traitsched.core.nova.settings import (
     Setting,
     has_filter,
 )
+from tests.aggregates import aggregate
 
 PROJECT = "0a" * 16
-GOLD = {"name": "gold", "metadata": {"trait:CUSTOM_GOLD": "required"}}
-ACME = {"name": "acme", "metadata": {"filter_tenant_id": PROJECT}}
+GOLD = aggregate("gold", trait__CUSTOM_GOLD="required")
+ACME = aggregate("acme", filter_tenant_id=PROJECT)
 SCOPED = {"aggregate_instance_extra_specs:ssd": "true"}
 FLAVOR = {"name": "fast", "vcpus": 1, "ram": 1, "disk": 1, "extra_specs": SCOPED}
 
@@ -41,7 +42,7 @@ def test_an_isolated_aggregate_shows_that_aggregates_are_isolated():
 
 @pytest.mark.parametrize("metadata", [{}, {"trait:CUSTOM_GOLD": "forbidden"}])
 def test_other_metadata_shows_nothing(metadata):
-    found = with_evidence(SchedulerSettings(), [{"name": "a", "metadata": metadata}])
+    found = with_evidence(SchedulerSettings(), [aggregate("a", **metadata)])
     assert assumed_by_evidence(found) == ()
 
 

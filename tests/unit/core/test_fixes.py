@@ -15,11 +15,12 @@ from osc_traitsched.core.explain.fix import (
 )
 from osc_traitsched.core.explain.judgement import Judgement
 from osc_traitsched.core.explain.verdict import evaluate
-from osc_traitsched.core.inventory.snapshot import Aggregate, Compute, Nova
+from osc_traitsched.core.inventory.snapshot import Compute, Nova
 from osc_traitsched.core.nova.question import Move, MoveKind
 from osc_traitsched.core.placement.facts import Stock
 from osc_traitsched.core.placement.matcher import Matcher
 from osc_traitsched.views.explain import fixes
+from tests.aggregates import aggregate
 from tests.cases.reading import Case
 from tests.property.building import identity
 from tests.unit.core.filter.asked import REPORT
@@ -73,7 +74,7 @@ def test_only_a_server_that_is_new_or_unshelved_gets_another_zone(kind, release,
     request = question.request()
     found = facts(case, request)
     root = identity("cmp00")
-    east = Aggregate(1, identity("east"), "east", ("cmp00",), {})
+    east = aggregate("east", "cmp00", uuid=identity("east"))
     nova = Nova((Compute(root, "cmp00", "cmp00"),), (east,))
     found = dataclasses.replace(found, snapshot=found.snapshot.with_nova(nova))
     matcher = Matcher(request.clauses, request.group_policy, found)

@@ -13,6 +13,7 @@ from osc_traitsched.core.change.traits import gone, present
 from osc_traitsched.core.inventory.snapshot import Compute, Nova, Provider, Snapshot
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.facts import Facts
+from tests.aggregates import aggregate
 
 GOLD, SILVER, SSD = "CUSTOM_GOLD", "CUSTOM_SILVER", "STORAGE_DISK_SSD"
 ON = SchedulerSettings.of(33, enable_isolated_aggregate_filtering=True)
@@ -30,11 +31,6 @@ def flavor(name, **specs):
     }
 
 
-def aggregate(name, *hosts, **metadata):
-    keys = {key.replace("__", ":"): value for key, value in metadata.items()}
-    return {"id": name, "uuid": name, "name": name, "hosts": hosts, "metadata": keys}
-
-
 def cloud(*flavors, aggregates=(), images=(), sharing=()):
     """Three hosts, each of one provider that goes by its name."""
     providers = tuple(Provider(name, name, 1, name) for name in (*NAMES, *sharing))
@@ -47,7 +43,7 @@ def cloud(*flavors, aggregates=(), images=(), sharing=()):
         traits=frozenset({GOLD, SILVER, SSD, "COMPUTE_STATUS_DISABLED"}),
         classes=frozenset({"VCPU", "MEMORY_MB", "DISK_GB"}),
         images=(ANY_IMAGE, *images),
-        inside={body["uuid"]: frozenset(body["hosts"]) for body in aggregates},
+        inside={each.uuid: frozenset(each.hosts) for each in aggregates},
     )
 
 

@@ -20,7 +20,8 @@ from osc_traitsched.core.change.traits import present
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.special import PROJECT
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
-from tests.unit.core.test_impact import GOLD, NAMES, SILVER, aggregate, cloud, facts
+from tests.aggregates import aggregate
+from tests.unit.core.test_impact import GOLD, NAMES, SILVER, cloud, facts
 from tests.unit.core.test_impact import flavor as flavor_of
 
 KEY = "filter_tenant_id"

@@ -8,11 +8,11 @@ from osc_traitsched.core.change.impact import Hosts, ImpactAnalysis
 from osc_traitsched.core.change.model import ObjectKind
 from osc_traitsched.core.change.openings import lets_in, lines_on
 from osc_traitsched.core.change.traits import gone, present
+from tests.aggregates import aggregate
 from tests.unit.core.test_impact import (
     GOLD,
     ON,
     SILVER,
-    aggregate,
     cloud,
     facts,
     flavor,
@@ -136,7 +136,7 @@ def takes(host, trait=GOLD):
             ["CUSTOM_GOLD: flavor 'small' may land on h1"],
         ),
         (
-            [{**GOLDEN, "metadata": {KEY: "required", "filter_tenant_id": "p1"}}],
+            [aggregate("gold", "h1", **REQUIRED, filter_tenant_id="p1")],
             [flavor("small")],
             [drops(ObjectKind.AGGREGATE, "gold")],
             [

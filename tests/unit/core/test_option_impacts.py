@@ -15,6 +15,7 @@ from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.options import OPTIONS, Consumer, Option, OptionType
 from osc_traitsched.core.nova.question import Question, ServerSpec
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from tests.aggregates import aggregate
 from tests.cases.reading import Case
 from tests.property.building import identity
 from tests.unit.core import scheduled
@@ -97,11 +98,10 @@ def test_the_database_is_tried_the_other_way(value, other):
     ("value", "matters"), [("Required", True), ("required", False)]
 )
 def test_the_database_matters_only_for_metadata_in_other_letters(value, matters):
-    gold = {"trait:CUSTOM_GOLD": value}
-    aggregate = {"id": 1, "uuid": "u", "name": "a", "metadata": gold, "hosts": []}
+    gold = aggregate("a", trait__CUSTOM_GOLD=value)
     assumed = SchedulerSettings.of(enable_isolated_aggregate_filtering=True)
     question = Question(
-        FLAVOR, None, (aggregate,), assumed, ServerSpec(boot_from_volume=True)
+        FLAVOR, None, (gold,), assumed, ServerSpec(boot_from_volume=True)
     )
     tried = Alternatives.of(question, question.request()).variations
     assert (options.COLLATION in {each.name for each in tried}) is matters

@@ -19,6 +19,7 @@ from osc_traitsched.core.change.phases import ordered, plan_of
 from osc_traitsched.core.change.traits import gone, present
 from osc_traitsched.core.errors import NoProvider
 from osc_traitsched.core.inventory.metadata import key_of
+from tests.aggregates import aggregate
 
 GOLD, SILVER = "CUSTOM_GOLD", "CUSTOM_SILVER"
 REQUIRES = {key_of(GOLD): "required"}
@@ -27,7 +28,7 @@ TENANT = "filter_tenant_id"
 
 
 def change(kind, after, before=None, name="x", generation=None, hosts=()):
-    target = Object(kind, f"{name}-id", name)
+    target = Object(kind, name, name)
     return Change(target, State(before or {}, generation, frozenset(hosts)), after)
 
 
@@ -37,16 +38,6 @@ def joins(host, name):
 
 def leaves(host, name):
     return change(ObjectKind.AGGREGATE_HOSTS, gone([host]), present([host]), name=name)
-
-
-def aggregate(name, *hosts, **metadata):
-    return {
-        "id": f"{name}-id",
-        "uuid": name,
-        "name": name,
-        "hosts": hosts,
-        "metadata": {key.replace("__", ":"): value for key, value in metadata.items()},
-    }
 
 
 def order(changes, *aggregates):

@@ -8,18 +8,11 @@ from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import NotEvaluated, Refusal
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.releases import RELEASES
+from tests.aggregates import aggregate
 from tests.unit.core.asking import asking
 
 FLAVOR = {"vcpus": 1, "ram": 512, "disk": 1, "swap": "", "extra_specs": {}}
 IMAGE = {"status": "active", "disk_format": "qcow2"}
-
-
-def aggregate(number, **metadata):
-    """Return an aggregate; ``__`` in a key stands for a colon."""
-    named = {key.replace("__", ":"): value for key, value in metadata.items()}
-    uuid = f"{number:08}-0000-4000-8000-000000000000"
-    name = f"agg{number}"
-    return {"id": number, "uuid": uuid, "name": name, "metadata": named, "hosts": []}
 
 
 def asked(*aggregates, specs=None, image=IMAGE, release=33, also=None, **options):
@@ -41,8 +34,10 @@ def test_each_release_has_its_own(release, number):
 
 
 def test_an_isolated_aggregate_is_kept_out_by_each_trait_that_is_not_required():
-    gold = aggregate(1, trait__CUSTOM_GOLD="required", trait__CUSTOM_GPU="required")
-    plain = aggregate(2, ssd="true")
+    gold = aggregate(
+        "agg1", trait__CUSTOM_GOLD="required", trait__CUSTOM_GPU="required"
+    )
+    plain = aggregate("agg2", ssd="true")
 
     found = asked(
         gold,
@@ -54,7 +49,7 @@ def test_an_isolated_aggregate_is_kept_out_by_each_trait_that_is_not_required():
     option = "scheduler.enable_isolated_aggregate_filtering"
     assert added(found, "isolate_aggregates") == [
         MemberOf(
-            frozenset({gold["uuid"]}),
+            frozenset({gold.uuid}),
             True,
             (
                 Origin("prefilter", "isolate_aggregates", option=option),
@@ -65,19 +60,19 @@ def test_an_isolated_aggregate_is_kept_out_by_each_trait_that_is_not_required():
 
 
 def test_all_forbidden_aggregates_are_one_parameter_and_a_clause_each():
-    isolated = [aggregate(n, trait__CUSTOM_GOLD="required") for n in (2, 1)]
+    isolated = [aggregate(name, trait__CUSTOM_GOLD="required") for name in ("b", "a")]
 
     found = asked(*isolated, enable_isolated_aggregate_filtering=True)
 
     assert len(added(found, "isolate_aggregates")) == 2
     assert found.query().count("member_of=") == 1
-    assert "member_of=%21in%3A00000001" in found.query()
+    assert "member_of=%21in%3Aa%2Cb" in found.query()
 
 
 def test_a_project_is_restricted_to_all_the_aggregates_that_name_it():
-    first = aggregate(1, filter_tenant_id="mine")
-    second = aggregate(2, filter_tenant_id_b="mine")
-    foreign = aggregate(3, filter_tenant_id="theirs")
+    first = aggregate("agg1", filter_tenant_id="mine")
+    second = aggregate("agg2", filter_tenant_id_b="mine")
+    foreign = aggregate("agg3", filter_tenant_id="theirs")
 
     found = asked(
         first,
@@ -88,7 +83,7 @@ def test_a_project_is_restricted_to_all_the_aggregates_that_name_it():
     )
 
     (clause,) = added(found, "require_tenant_aggregate")
-    assert clause.aggregates == {first["uuid"], second["uuid"]}
+    assert clause.aggregates == {first.uuid, second.uuid}
     assert [o.key for o in clause.origins[1:]] == [
         "filter_tenant_id",
         "filter_tenant_id_b",
@@ -115,13 +110,13 @@ def test_a_project_that_is_not_given_is_named():
 
 
 def test_a_zone_is_its_aggregates():
-    east = aggregate(1, availability_zone="east")
+    east = aggregate("agg1", availability_zone="east")
 
     found = asked(east, also={"zone": "east"})
 
     assert added(found, "map_az_to_placement_aggregate") == [
         MemberOf(
-            frozenset({east["uuid"]}),
+            frozenset({east.uuid}),
             False,
             (
                 Origin("prefilter", "map_az_to_placement_aggregate"),
@@ -140,7 +135,7 @@ def test_a_zone_without_an_aggregate_restricts_nothing_and_is_named():
 
 
 def test_an_option_that_the_release_no_longer_has_switches_nothing_off():
-    east = aggregate(1, availability_zone="east")
+    east = aggregate("agg1", availability_zone="east")
     off = {"query_placement_for_availability_zone": False}
 
     zoned = {

@@ -17,6 +17,7 @@ from osc_traitsched.core.nova.request import (
     Refusal,
 )
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from tests.aggregates import aggregate
 from tests.unit.core.asking import asking
 
 IMAGE = {"status": "active", "disk_format": "qcow2", "min_ram": 0, "min_disk": 0}
@@ -159,14 +160,8 @@ def test_the_second_query_can_be_switched_off():
 
 
 ISOLATED = [
-    {
-        "id": number,
-        "uuid": f"aggregate {name}",
-        "name": name,
-        "hosts": [],
-        "metadata": {f"trait:CUSTOM_{name.upper()}": "required"},
-    }
-    for number, name in enumerate(("gold", "silver", "tin"))
+    aggregate(name, **{f"trait:CUSTOM_{name.upper()}": "required"})
+    for name in ("gold", "silver", "tin")
 ]
 
 
@@ -174,7 +169,7 @@ def isolating(body, *names):
     """Return the request of a cloud in which these aggregates are isolated."""
     return asked(
         body,
-        aggregates=[each for each in ISOLATED if each["name"] in names],
+        aggregates=[each for each in ISOLATED if each.name in names],
         assumptions=SchedulerSettings.of(33, enable_isolated_aggregate_filtering=True),
     )
 
@@ -182,7 +177,7 @@ def isolating(body, *names):
 def forbidden(found):
     """Return the sets of aggregates that a request forbids, clause by clause."""
     return [
-        {uuid.partition(" ")[2] for uuid in clause.aggregates}
+        {*clause.aggregates}
         for clause in found.clauses
         if isinstance(clause, MemberOf) and clause.forbidden
     ]

@@ -45,10 +45,10 @@ NOVA = Nova(
         compute("new.example.org", "new"),
     ),
     (
-        Aggregate(1, "uuid-1", "gold", ("cmp1", "new", "gone"), {}),
-        Aggregate(2, "uuid-2", "empty", (), {}),
-        Aggregate(3, "uuid-3", "twice", ("cmp1",), {}),
-        Aggregate(4, "uuid-4", "twice", ("cmp2",), {}),
+        Aggregate("1", "uuid-1", "gold", ("cmp1", "new", "gone"), {}),
+        Aggregate("2", "uuid-2", "empty", (), {}),
+        Aggregate("3", "uuid-3", "twice", ("cmp1",), {}),
+        Aggregate("4", "uuid-4", "twice", ("cmp2",), {}),
     ),
 )
 BOTH = Snapshot(PLACEMENT.providers, PLACEMENT.sharing, NOVA)

@@ -67,7 +67,7 @@ def test_a_compute_node_of_novas_is_a_host_though_it_shares():
 
 
 def zone(number, name, *hosts):
-    return Aggregate(number, str(number), f"of-{name}", hosts, zone_key(name))
+    return Aggregate(str(number), str(number), f"of-{name}", hosts, zone_key(name))
 
 
 def zone_key(name):

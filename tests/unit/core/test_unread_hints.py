@@ -9,6 +9,7 @@ import pytest
 from osc_traitsched.core.explain.filtering import UnreadHint, unread_hints, unread_zone
 from osc_traitsched.core.nova.own import OwnAnswers
 from osc_traitsched.views.explain import filters
+from tests.aggregates import aggregate
 from tests.unit.core.asking import asking
 from tests.unit.core.scheduled import COMPUTE, OWN, question
 
@@ -59,12 +60,11 @@ def test_a_prefix_does_nothing_without_an_address():
 def test_a_zone_that_no_aggregate_has_keeps_no_host_from_a_move(
     zone, enabled, kept, found
 ):
-    aggregate = {"metadata": {"availability_zone": "az1"}}
     pinned = asking(
         question(CLOUD, *enabled, release=23),
         zone=zone,
         is_kept=kept,
-        aggregates=(aggregate,),
+        aggregates=(aggregate("a", availability_zone="az1"),),
     )
     assert unread_zone(pinned) == found
     said = "No aggregate defines zone az-gone: it keeps no host out."

@@ -25,7 +25,7 @@ from osc_traitsched.core.nova.own import (
     Weighed,
 )
 from osc_traitsched.core.nova.server import image, server
-from osc_traitsched.core.nova.server.server import Aggregate, Server
+from osc_traitsched.core.nova.server.server import Server
 from osc_traitsched.core.nova.weigher.ranking import OwnWeigher
 from osc_traitsched.runner import document
 
@@ -46,7 +46,7 @@ REPORT = NodeReport(
     cpu_info={"arch": "x86_64"},
 )
 COMPUTE = snapshot.Compute("u1", "cmp1.example", "cmp1", report=REPORT)
-SSD = Aggregate("a1", "ssd", {"ssd": "true"})
+SSD = snapshot.Aggregate("7", "a1", "ssd", ("cmp1", "cmp9"), {"ssd": "true"})
 HOST = HostState(COMPUTE, (SSD,))
 SERVER = Server(
     flavor=server.read({"vcpus": 2, "ram": 512, "disk": 1, "extra_specs": {"a": "b"}}),
@@ -155,13 +155,10 @@ def test_it_is_known_of_the_servers_that_the_request_speaks_of_where_they_are():
     assert asked(read, spec)["servers"] == ["s1", "s2", "s3", "s4"]
 
 
-def test_the_hosts_of_an_aggregate_are_told_if_they_are_known():
+def test_a_host_has_its_aggregates_with_all_their_hosts():
     assert asked()["hosts"][0]["aggregates"] == ["a1"]
-    body = {"name": "ssd", "metadata": {"ssd": "true"}}
-    assert asked()["aggregates"] == {"a1": body}
-    whole = snapshot.Aggregate(7, "a1", "ssd", ("cmp1", "cmp9"), {})
-    more = {"id": 7, "hosts": ["cmp1", "cmp9"]}
-    assert asked(aggregates=[whole])["aggregates"] == {"a1": {**body, **more}}
+    body = {"id": 7, "name": "ssd", "hosts": ["cmp1", "cmp9"]}
+    assert asked()["aggregates"] == {"a1": {**body, "metadata": {"ssd": "true"}}}
 
 
 def test_a_request_has_flavor_image_hints_and_where_it_comes_from():

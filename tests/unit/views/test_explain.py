@@ -34,6 +34,7 @@ from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.placement.facts import Room, Stock
 from osc_traitsched.views.explain import document, headline, prose, words
 from osc_traitsched.views.terminal import Tone
+from tests.aggregates import aggregate
 from tests.cases.reading import Case
 from tests.unit.core import scheduled
 from tests.unit.core import test_fixes as fixes
@@ -42,7 +43,7 @@ from tests.unit.core.filter.asked import REPORT
 from tests.unit.core.test_explanation import explained
 
 RAW = RequestChange("image", "disk_format", "raw")
-GOLD = {"id": 1, "uuid": "gold", "name": "gold", "hosts": [], "metadata": {}}
+GOLD = aggregate("gold")
 SMALL = RequestChange("size", "vcpus", 2), RequestChange("size", "ram", 496)
 BUS = RequestChange("image", "hw_disk_bus", None)
 TOGETHER = (

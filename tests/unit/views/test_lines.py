@@ -18,11 +18,12 @@ from osc_traitsched.core.wanted.model import Claim, Place
 from osc_traitsched.core.wanted.planner import Row
 from osc_traitsched.views.wanted.lines import lines
 from osc_traitsched.views.wanted.prose import summary
+from tests.aggregates import aggregate
 from tests.golden import screens
 
 CLOUD = FoundCloud(
     Snapshot(()),
-    ({"name": "gold-a", "hosts": ()},),
+    (aggregate("gold-a"),),
     (),
     frozenset({"CUSTOM_GOLD"}),
     frozenset(),

@@ -19,10 +19,6 @@ from osc_traitsched.core.explain.fix.requests import (
     is_guarantee,
 )
 from osc_traitsched.core.explain.verdict import ClauseSet, Verdict
-from osc_traitsched.core.inventory.metadata import (
-    isolated_by,
-    zone_in,
-)
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.inventory.trait import DISABLED, Ownership, ownership
 from osc_traitsched.core.nova.clause import (
@@ -117,8 +113,8 @@ def _of_aggregates(
     members = {
         host
         for aggregate in question.aggregates
-        if not added.isdisjoint(isolated_by(aggregate["metadata"], collation))
-        for host in aggregate["hosts"]
+        if not added.isdisjoint(aggregate.isolated_by(collation))
+        for host in aggregate.hosts
     }
     own = [r for r in roots if r in computes and computes[r].service_host in members]
     return own or roots
@@ -172,10 +168,10 @@ def changed(
         elif change.action is HostAction.JOIN_AGGREGATE:
             joining = {each.service_host for each in nodes}
             aggregates = tuple(
-                {**body, "hosts": [*body["hosts"], *joining]}
-                if body["uuid"] == change.name
-                else body
-                for body in aggregates
+                dataclasses.replace(each, hosts=(*each.hosts, *joining))
+                if each.uuid == change.name
+                else each
+                for each in aggregates
             )
     return dataclasses.replace(question, aggregates=aggregates), nodes
 
@@ -197,19 +193,17 @@ class _Host:
             return HostChange(change.action, self.compute.disabled_reason)
         if change.action is not HostAction.JOIN_AGGREGATE:
             return change
-        named = [a for a in self.question.aggregates if a["uuid"] == change.name]
+        named = [a for a in self.question.aggregates if a.uuid == change.name]
         if self.compute is None or not named:
             return None
         (aggregate,) = named
-        if self.compute.service_host in aggregate["hosts"]:
+        host, collation = self.compute.service_host, self.question.assumptions.collation
+        if host in aggregate.hosts:
             return HostChange(HostAction.SYNC_AGGREGATE, change.name)
-        zone, host = self._zone(aggregate), self.compute.service_host
-        own = (self._zone(a) for a in self.question.aggregates if host in a["hosts"])
+        zone, all_aggregates = aggregate.zone_in(collation), self.question.aggregates
+        own = (a.zone_in(collation) for a in all_aggregates if host in a.hosts)
         # A host stays in its zone, or in the default one.
         return change if zone is None or zone in own else None
-
-    def _zone(self, aggregate: Body) -> str | None:
-        return zone_in(aggregate["metadata"], self.question.assumptions.collation)
 
 
 def _helping(
@@ -260,9 +254,9 @@ def _wanted_aggregates(clauses: ClauseSet, question: Question) -> list[str]:
         if origin.kind == "flavor" and origin.key in specs
     }
     having = (
-        aggregate["uuid"]
+        aggregate.uuid
         for aggregate in question.aggregates
-        if any(has_wanted(aggregate["metadata"], key, str(specs[key])) for key in keys)
+        if any(has_wanted(aggregate.metadata, key, str(specs[key])) for key in keys)
     )
     return list(itertools.islice(having, _MOST_AGGREGATES))
 

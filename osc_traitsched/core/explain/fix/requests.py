@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Union
 
 from osc_traitsched.core.explain.verdict import ClauseSet, Verdict
-from osc_traitsched.core.inventory.metadata import zone_in
 from osc_traitsched.core.nova import prefilter
 from osc_traitsched.core.nova.clause import Condition, Origin, Resource
 from osc_traitsched.core.nova.question import Body, MoveKind, Question
@@ -297,8 +296,8 @@ def _zones(question: Question, facts: Facts, roots: Sequence[str]) -> list[str]:
     members = facts.snapshot.nova.members
     counts: dict[str, int] = {}
     for aggregate in question.aggregates:
-        zone = zone_in(aggregate["metadata"], question.assumptions.collation)
-        inside = members.get(aggregate["uuid"], frozenset()) & set(roots)
+        zone = aggregate.zone_in(question.assumptions.collation)
+        inside = members.get(aggregate.uuid, frozenset()) & set(roots)
         if zone and inside:
             counts[zone] = counts.get(zone, 0) + len(inside)
     return sorted(counts, key=lambda zone: (-counts[zone], zone))[:_MOST_ALTERNATIVES]

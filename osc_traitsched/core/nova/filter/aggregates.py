@@ -162,7 +162,7 @@ def availability_zone(
 
 def _of_aggregate(host: HostState, key: str) -> Origin | None:
     having = (each for each in host.aggregates if key in each.metadata)
-    return next((each.origin(key) for each in having), None)
+    return next((Origin.of_aggregate(each, key) for each in having), None)
 
 
 def _sorted(values: Iterable[str]) -> tuple[str, ...]:

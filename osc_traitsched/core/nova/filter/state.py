@@ -6,12 +6,12 @@ import dataclasses
 import functools
 import ipaddress
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Union
+from typing import Union
 
-from osc_traitsched.core.inventory.snapshot import Compute, NodeReport
+from osc_traitsched.core.inventory.snapshot import Aggregate, Compute, NodeReport
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import Origin
-from osc_traitsched.core.nova.server.server import Aggregate, Server
+from osc_traitsched.core.nova.server.server import Server
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
 # What a host filter says of one host: yes, no, unknown, or an exception.
@@ -250,12 +250,12 @@ class RequestSpec:
 
 def host_states(
     computes: Iterable[Compute],
-    aggregates: Iterable[Mapping[str, Any]],
+    aggregates: Iterable[Aggregate],
     servers: Mapping[str, tuple[str, str]] | None = None,
 ) -> tuple[HostState, ...]:
     """States of compute nodes with their aggregates.
 
-    :param aggregates: the compute API's bodies of all host aggregates
+    :param aggregates: all host aggregates
     :param servers: service host and node of each server that filters look for; None if
         not read
     """
@@ -263,9 +263,8 @@ def host_states(
     for server, (host, _) in (servers or {}).items():
         on_host.setdefault(host, set()).add(server)
     of_host: dict[str, list[Aggregate]] = {}
-    for body in aggregates:
-        aggregate = Aggregate.read(body)
-        for host in body["hosts"]:
+    for aggregate in aggregates:
+        for host in aggregate.hosts:
             of_host.setdefault(host, []).append(aggregate)
     return tuple(
         HostState(

@@ -199,7 +199,7 @@ def lowest(
     if not values:
         return None
     value, aggregate = min(values, key=lambda each: each[0])
-    return value, aggregate.origin(key)
+    return value, Origin.of_aggregate(aggregate, key)
 
 
 # The filter whose query a user writes as a hint, in JSON.

@@ -8,7 +8,7 @@ import urllib.parse
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.inventory.snapshot import Aggregate, Compute
 from osc_traitsched.core.names import near_names
 from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource, RootTrait, Trait
 from osc_traitsched.core.nova.server.server import NotEvaluated
@@ -213,26 +213,18 @@ class Destination:
             return self.zone
         return self.zone if self.host is None and not self.node else None
 
-    def zone_of(self, aggregates: Iterable[Mapping[str, object]], release: int) -> str:
+    def zone_of(self, aggregates: Iterable[Aggregate], release: int) -> str:
         """The zone of the request; empty for any.
 
         If a forced host is in another zone, no zone is requested. A host outside all
         zones' aggregates is in the default zone. Until 22 the requested zone stays
         (nova/api/openstack/compute/servers.py, ``_validate_host_availability_zone``).
-
-        :param aggregates: the compute API's bodies
         """
         stays = release < _HOSTS_ZONE_SINCE or not self.is_forced
         if not self.is_named or stays:
             return self.zone
-        own = (
-            str(metadata["availability_zone"])
-            for body in aggregates
-            if isinstance(hosts := body.get("hosts"), Sequence) and self.host in hosts
-            if isinstance(metadata := body.get("metadata"), Mapping)
-            if metadata.get("availability_zone")
-        )
-        zone = next(own, None)
+        own = (each.zone for each in aggregates if self.host in each.hosts)
+        zone = next(filter(None, own), None)
         is_default = zone is None and self.zone == _DEFAULT_ZONE
         return self.zone if is_default or self.zone == zone else ""
 

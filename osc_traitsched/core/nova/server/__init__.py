@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from osc_traitsched.core.nova.server.server import Aggregate, NotEvaluated, Server
+from osc_traitsched.core.nova.server.server import NotEvaluated, Server
 
-__all__ = ["Aggregate", "NotEvaluated", "Server"]
+__all__ = ["NotEvaluated", "Server"]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Union
 
 from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.inventory.snapshot import Aggregate
 from osc_traitsched.core.nova.clause import (
     Clause,
     MemberOf,
@@ -132,27 +133,6 @@ class NotEvaluated:
 
 
 # One new server, with all its data.
-
-
-@dataclasses.dataclass(frozen=True)
-class Aggregate:
-    """An aggregate of Nova's, as the scheduler sees it."""
-
-    uuid: str
-    name: str
-    metadata: Mapping[str, str]
-
-    @classmethod
-    def read(cls, body: Mapping[str, object]) -> Aggregate:
-        """Parse an aggregate of the compute API, 2.41 or later."""
-        found = body.get("metadata")
-        metadata = found if isinstance(found, Mapping) else {}
-        texts = {str(key): str(value) for key, value in metadata.items()}
-        return cls(str(body["uuid"]), str(body.get("name", "")), texts)
-
-    def origin(self, key: str) -> Origin:
-        """The origin of a clause from this metadata key."""
-        return Origin("aggregate", key, name=self.name)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -67,7 +67,8 @@ def image(name: str, disk_format: str = "raw", **properties: str) -> Any:
 
 def aggregate(name: str, *hosts: str, **metadata: str) -> Aggregate:
     """Return a host aggregate; ``trait__X`` is ``trait:X``."""
-    return Aggregate(len(name), identity(name), name, hosts, keys(metadata))
+    made = str(len(name)), identity(name), name, hosts, keys(metadata)
+    return Aggregate(*made)
 
 
 def described(text: str) -> Iterator[tuple[str, list[str], dict[str, Any]]]:
@@ -157,7 +158,6 @@ def survey(
     fields = {
         "snapshot": Snapshot(tuple(providers)).with_nova(nova),
         "assumptions": assumed(),
-        "aggregates": tuple(dataclasses.asdict(each) for each in aggregates),
         "flavors": things(flavors, _flavor),
         "images": things(images, _image),
         "traits": traits,

@@ -116,7 +116,7 @@ class Truth:
         question = Question(
             self.flavors[flavor],
             self.images[image],
-            self.of.aggregates,
+            self.of.nova.aggregates,
             self.of.assumptions,
             ServerSpec(boot_from_volume=from_volume),
         )

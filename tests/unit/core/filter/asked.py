@@ -16,8 +16,9 @@ from osc_traitsched.core.nova.filter.state import (
 from osc_traitsched.core.nova.filter.table import judge
 from osc_traitsched.core.nova.server import image
 from osc_traitsched.core.nova.server import server as flavor
-from osc_traitsched.core.nova.server.server import Aggregate, Server
+from osc_traitsched.core.nova.server.server import Server
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from tests.aggregates import aggregate
 
 PROJECT = "p1"
 REPORT = NodeReport(
@@ -47,8 +48,7 @@ def host(name="cmp1", *, metadata=(), report=None, compute=None, **state):
     found = None if report is False else dataclasses.replace(REPORT, **(report or {}))
     node = {"uuid": f"uuid-{name}", "node": f"{name}.example", "service_host": name}
     aggregates = tuple(
-        Aggregate(f"uuid-{number}", f"agg{number}", each)
-        for number, each in enumerate(metadata)
+        aggregate(f"agg{number}", **each) for number, each in enumerate(metadata)
     )
     return HostState(
         Compute(**node, report=found, **(compute or {})), aggregates, **state

@@ -20,6 +20,7 @@ from osc_traitsched.core.wanted.model import (
     Text,
     Wanted,
 )
+from tests.aggregates import aggregate
 
 GOLD = Object(ObjectKind.AGGREGATE_HOSTS, "1", "gold")
 #: Of each aggregate of a large cloud.
@@ -88,12 +89,11 @@ def test_only_beside_lines_that_contradict_each_other_names_somebody():
 def large(count):
     """Return a cloud of some aggregates, and the hosts of each by its name."""
     parts = {f"agg{n}": [f"h{n}-{i}" for i in range(HOSTS)] for n in range(count)}
-    bodies = tuple(
-        {"id": n, "uuid": f"id-{name}", "name": name, "hosts": hosts, "metadata": {}}
-        for n, (name, hosts) in enumerate(parts.items())
-    )
+    aggregates = tuple(aggregate(name, *hosts) for name, hosts in parts.items())
     cloud = snapshot([host for hosts in parts.values() for host in hosts])
-    return FoundCloud(cloud, bodies, (), frozenset(), frozenset(), holdings={}), parts
+    return FoundCloud(
+        cloud, aggregates, (), frozenset(), frozenset(), holdings={}
+    ), parts
 
 
 def only_its_own(parts):

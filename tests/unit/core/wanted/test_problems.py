@@ -21,6 +21,7 @@ from osc_traitsched.core.inventory.snapshot import (
 from osc_traitsched.core.wanted.export import export_of
 from osc_traitsched.core.wanted.hosts import FoundCloud
 from osc_traitsched.core.wanted.planner import ZoneRules, with_problem
+from tests.aggregates import aggregate
 
 GOLD = "CUSTOM_GOLD"
 ROOT = Provider("r", "node-1", 1, "r")
@@ -106,8 +107,8 @@ def test_a_host_without_a_provider_can_not_have_a_trait():
 
 
 def test_a_host_whose_servers_can_not_be_counted_does_not_change_its_zone():
-    zoned = {"id": 1, "name": "east\x1b", "hosts": ["h\n"], "metadata": {}}
-    target = Object(ObjectKind.AGGREGATE, "1", "east\x1b")
+    zoned = aggregate("east\x1b", "h\n")
+    target = Object(ObjectKind.AGGREGATE, zoned.id, zoned.name)
     moving = Change(target, State({}), {ZONE_KEY: "z\n"})
     why = CloudBroke("compute", "no rights", 403)
     rules = ZoneRules([zoned], why, frozenset())

@@ -6,8 +6,9 @@ from osc_traitsched.core.inventory.snapshot import Compute, NodeReport
 from osc_traitsched.core.nova.filter.state import HostState, RequestSpec, ServerGroup
 from osc_traitsched.core.nova.server import image
 from osc_traitsched.core.nova.server import server as flavor
-from osc_traitsched.core.nova.server.server import Aggregate, Server
+from osc_traitsched.core.nova.server.server import Server
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from tests.aggregates import aggregate
 
 EMPTY = NodeReport(
     vcpus=8,
@@ -33,7 +34,7 @@ def host(name, *metadata, instances=frozenset(), ratios=None, report=True, **col
     its report that are otherwise.
     """
     found = NodeReport(**{**vars(EMPTY), **columns}) if report else None
-    aggregates = (Aggregate(f"{name}-{n}", "", m) for n, m in enumerate(metadata))
+    aggregates = (aggregate(f"{name}-{n}", **m) for n, m in enumerate(metadata))
     return HostState(
         Compute(name, name, name, report=found),
         tuple(aggregates),
