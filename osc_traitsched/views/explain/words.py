@@ -162,7 +162,7 @@ def is_of_zone(asked: MemberOf) -> bool:
 
 def _named(question: Question) -> tuple[Mapping[str, str], str | None]:
     """The names of aggregates by UUID, and the zone of the request."""
-    names = {body["uuid"]: body["name"] for body in question.aggregates}
+    names = {each.uuid: each.name for each in question.aggregates}
     return names, question.needed_zone
 
 

@@ -111,8 +111,8 @@ FOUND = {
         "a", "s1 a resources:CUSTOM_CARD=1"
     ),
     # A trait has to be where the amount is given.
-    "s2 misplaced, elsewhere yes: lacks trait CUSTOM_RED (flavor) together with the "
-    "rest": of(CARDS, f"s1 a {RED_CARD}; s2 b {RED_CARD}"),
+    "s2 misplaced, elsewhere yes: lacks trait CUSTOM_RED (group 1) (flavor) together "
+    "with the rest": of(CARDS, f"s1 a {RED_CARD}; s2 b {RED_CARD}"),
     "s1 misplaced, elsewhere yes: is in aggregate gold, isolated for CUSTOM_GOLD": of(
         A_HAS, f"s1 a; s2 a {GOLD}", **ISOLATED, **ON
     ),

@@ -48,7 +48,7 @@ def of_shared_disk():
     sharing = frozenset({of.snapshot.by_name["pool"].uuid})
     members = {uuid: frozenset(of.snapshot.by_uuid) for uuid in sharing}
     snapshot = type(of.snapshot)(of.snapshot.providers, sharing, of.nova)
-    more = {"snapshot": snapshot, "shared": members, "members": {}, "aggregates": ()}
+    more = {"snapshot": snapshot, "shared": members, "members": {}}
     return dataclasses.replace(of, **more), "traits"
 
 
