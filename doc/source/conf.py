@@ -7,7 +7,7 @@ from importlib import metadata
 
 from sphinx.util.docutils import SphinxDirective
 
-from osc_traitsched.commands import scheduler_args
+from osc_traitsched.commands import arguments
 from osc_traitsched.core.check import RULES
 from osc_traitsched.core.check.rule import AREAS
 from osc_traitsched.documents import reference
@@ -89,7 +89,7 @@ class Sources(SphinxDirective):
     def run(self):
         """Parse the table as if it stood in the page."""
         parser = argparse.ArgumentParser(add_help=False)
-        scheduler_args.add_options(parser)
+        arguments.add_options(parser)
         lines = [".. list-table::", "   :widths: 30 70", ""]
         for action in parser._actions:
             name = f"{action.option_strings[0]} {action.metavar or 'NAME'}"

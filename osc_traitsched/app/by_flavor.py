@@ -18,8 +18,8 @@ from osc_traitsched.core.errors import (
     PlacementRefuses,
     Refusal,
 )
-from osc_traitsched.core.explain import fix
-from osc_traitsched.core.explain.judgement import Judgement
+from osc_traitsched.core.judge import fix
+from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.nova import evidence
 from osc_traitsched.core.nova.filter.row import Reads
 from osc_traitsched.core.nova.filter.table import enabled, reading

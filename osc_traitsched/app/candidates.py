@@ -12,11 +12,11 @@ from osc_traitsched.app.own_filters import OwnSources
 from osc_traitsched.cloud import allocation_candidates, lookup, read
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.errors import PlacementRefuses, Refusal
-from osc_traitsched.core.explain.doubts import Doubts
-from osc_traitsched.core.explain.judge import given
-from osc_traitsched.core.explain.judgement import Judgement
-from osc_traitsched.core.explain.order import ranked
 from osc_traitsched.core.inventory.snapshot import Compute, Nova, Snapshot
+from osc_traitsched.core.judge.doubts import Doubts
+from osc_traitsched.core.judge.judge import given
+from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.reasons import ranked
 from osc_traitsched.core.nova.evidence import assumed_by_evidence, without_evidence
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.placement import facts

@@ -11,25 +11,25 @@ from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import allocation_candidates, lookup, read
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.errors import NothingMatches
-from osc_traitsched.core.explain import capacity as core
-from osc_traitsched.core.explain.capacity import (
+from osc_traitsched.core.inventory import selection
+from osc_traitsched.core.inventory.selection import Selectors
+from osc_traitsched.core.inventory.snapshot import Snapshot
+from osc_traitsched.core.judge import capacity as core
+from osc_traitsched.core.judge.capacity import (
     FlavorCounter,
     FlavorFit,
     Free,
     HostFit,
 )
-from osc_traitsched.core.explain.judgement import Judgement
-from osc_traitsched.core.inventory import selection
-from osc_traitsched.core.inventory.selection import Selectors
-from osc_traitsched.core.inventory.snapshot import Snapshot
+from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.names import near_names
 from osc_traitsched.core.nova.filter import limits
 from osc_traitsched.core.nova.filter.state import HostState, host_states
 from osc_traitsched.core.nova.question import Body, ServerSpec
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.facts import Facts, Room
-from osc_traitsched.core.servers.capacity import Capacity, CapacityQuery
 from osc_traitsched.core.servers.drain import Drain, State
+from osc_traitsched.core.servers.usage import Capacity, CapacityQuery
 
 
 def capacity(

@@ -25,10 +25,10 @@ from osc_traitsched.core.errors import (
     PlacementRefuses,
     Refusal,
 )
-from osc_traitsched.core.explain.filtering import check_policy
-from osc_traitsched.core.explain.order import with_ratio
 from osc_traitsched.core.inventory.selection import Selectors, find_aggregate, select
 from osc_traitsched.core.inventory.snapshot import Compute, Nova, Snapshot
+from osc_traitsched.core.judge.filtering import check_policy
+from osc_traitsched.core.judge.reasons import with_ratio
 from osc_traitsched.core.names import is_pattern
 from osc_traitsched.core.nova.evidence import with_evidence
 from osc_traitsched.core.nova.filter import table

@@ -32,23 +32,23 @@ from osc_traitsched.core.errors import (
     PlacementRefuses,
     Refusal,
 )
-from osc_traitsched.core.explain import fix
-from osc_traitsched.core.explain.capacity import room_with
-from osc_traitsched.core.explain.doubts import Alternatives, Doubts, not_refusing
-from osc_traitsched.core.explain.explanation import (
-    Explanation,
-    compared,
-    other_request,
-)
-from osc_traitsched.core.explain.fix import Fix, HostFix, RequestFix
-from osc_traitsched.core.explain.judge import given, judge, queries_of, with_doubts
-from osc_traitsched.core.explain.judgement import Judgement
-from osc_traitsched.core.explain.order import chosen
-from osc_traitsched.core.explain.verdict import Verdict
 from osc_traitsched.core.inventory import selection
 from osc_traitsched.core.inventory.selection import Selectors
 from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
 from osc_traitsched.core.inventory.trait import is_custom, nearest
+from osc_traitsched.core.judge import fix
+from osc_traitsched.core.judge.capacity import room_with
+from osc_traitsched.core.judge.doubts import Alternatives, Doubts, not_refusing
+from osc_traitsched.core.judge.explanation import (
+    Explanation,
+    compared,
+    other_request,
+)
+from osc_traitsched.core.judge.fix import Fix, HostFix, RequestFix
+from osc_traitsched.core.judge.judge import given, judge, queries_of, with_doubts
+from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.reasons import chosen
+from osc_traitsched.core.judge.verdict import Verdict
 from osc_traitsched.core.nova.clause import Resource, Trait
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.placement.facts import Facts, Room

@@ -11,11 +11,11 @@ from typing import Generic, NamedTuple, TypeVar
 from osc_traitsched.cloud import allocation_candidates, existing_servers, read
 from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core.errors import PlacementRefuses, Refusal
-from osc_traitsched.core.explain.doubts import Alternatives
-from osc_traitsched.core.explain.filtering import KnownAnswers
-from osc_traitsched.core.explain.judge import judge, queries_of
-from osc_traitsched.core.explain.judgement import Judgement
 from osc_traitsched.core.inventory.snapshot import Compute, Nova, Snapshot
+from osc_traitsched.core.judge.doubts import Alternatives
+from osc_traitsched.core.judge.filtering import KnownAnswers
+from osc_traitsched.core.judge.judge import judge, queries_of
+from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.nova.filter import limits
 from osc_traitsched.core.nova.filter.state import host_states
 from osc_traitsched.core.nova.question import Question

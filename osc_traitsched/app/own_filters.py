@@ -25,8 +25,8 @@ from osc_traitsched.core.nova.own import (
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.nova.weigher.ranking import enabled
-from osc_traitsched.runner import document, process
-from osc_traitsched.runner.process import TIMEOUT
+from osc_traitsched.runner import document
+from osc_traitsched.runner.document import TIMEOUT
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,7 +88,7 @@ def answered(
         _options(settings),
         all_lines=False,
     )
-    answer = process.ask(own.nova_python, asked, own.timeout)
+    answer = document.ask(own.nova_python, asked, own.timeout)
     runs = document.runs(answer, own.nova_python)
     if own.with_nova:
         _check_release(answer["nova"], settings, own.nova_python)
@@ -159,7 +159,7 @@ def judge(
         [(n, None if n.file is None else file.read_text(n.file)) for n in names],
         _files(nova_conf) if nova_conf else None,
     )
-    return document.judgment(process.ask(nova_python, asked, timeout), nova_python)
+    return document.judgment(document.ask(nova_python, asked, timeout), nova_python)
 
 
 def _files(paths: Iterable[str]) -> list[tuple[str, str]]:

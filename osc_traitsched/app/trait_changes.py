@@ -15,10 +15,9 @@ from osc_traitsched.cloud.service import Cloud, note_unread
 from osc_traitsched.cloud.topology import cloud_state
 from osc_traitsched.core import errors
 from osc_traitsched.core.change import traits
-from osc_traitsched.core.change.effects import Server
+from osc_traitsched.core.change.effects import Server, lets_in
 from osc_traitsched.core.change.impact import Effect
 from osc_traitsched.core.change.model import Change, ObjectKind, Plan
-from osc_traitsched.core.change.openings import lets_in
 from osc_traitsched.core.change.traits import Requirer, RevertedByNova
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.metadata import FORBIDDEN, REQUIRED, requires

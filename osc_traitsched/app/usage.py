@@ -22,8 +22,13 @@ from osc_traitsched.core.inventory.snapshot import Compute, Nova, Provider, Snap
 from osc_traitsched.core.nova.question import ServerSpec
 from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.servers import usage
-from osc_traitsched.core.servers.capacity import Capacity, CapacityQuery
-from osc_traitsched.core.servers.usage import HostView, Oddity, TraitUse
+from osc_traitsched.core.servers.usage import (
+    Capacity,
+    CapacityQuery,
+    HostView,
+    Oddity,
+    TraitUse,
+)
 from osc_traitsched.text import quoted
 
 _T = TypeVar("_T")

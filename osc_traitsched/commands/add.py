@@ -7,12 +7,12 @@ import functools
 
 from osc_traitsched.app import settings, trait_changes
 from osc_traitsched.app.wanted import shorthand
-from osc_traitsched.commands import arguments, base, scheduler_args, write_args
+from osc_traitsched.commands import arguments, base, write_args
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.commands.isolation import ShorthandWriter
 from osc_traitsched.core.change import effects, traits
 from osc_traitsched.core.errors import BadUsage
-from osc_traitsched.views import problems, results
+from osc_traitsched.views import results
 from osc_traitsched.views.listing import Table
 
 # openstack trait-sched add.
@@ -79,12 +79,12 @@ class AddTraits(ShorthandWriter):
             names,
             selectors,
             args.create,
-            scheduler_args.found(self.app),
+            arguments.found(self.app),
         )
         _warn(todo, args, removing=False)
         write_args.refuse(todo.refusals, args.force)
         if args.dry_run and todo.creates:
-            base.LOG.warning("%s", problems.would_create(todo.creates))
+            base.LOG.warning("%s", results.would_create(todo.creates))
         left = functools.partial(trait_changes.left_of_traits, cloud, todo.plan)
         outcomes = self.carry_out(cloud, todo.plan, args, left)
         return results.rows(results.ADDED, outcomes)
@@ -98,7 +98,7 @@ class AddTraits(ShorthandWriter):
         args.hosts = [*args.hosts, *args.traits]
         args.undo = None
         cloud = self.cloud()
-        assumed = settings.of_cloud(cloud, scheduler_args.found(self.app))
+        assumed = settings.of_cloud(cloud, arguments.found(self.app))
         selectors = arguments.target_selectors(args)
         wanted = shorthand.like(
             cloud, args.like, selectors, assumed, args.like_aggregates
@@ -147,7 +147,7 @@ class RemoveTraits(write_args.Writer):
         arguments.check_columns(args, results.REMOVED)
         selectors = arguments.target_selectors(args)
         cloud = self.cloud()
-        sources = scheduler_args.found(self.app)
+        sources = arguments.found(self.app)
         todo = trait_changes.plan_remove(cloud, names, selectors, args.force, sources)
         _warn(todo, args, removing=True)
         is_asked = args.dry_run and args.formatter in base.QUOTING_FORMATS

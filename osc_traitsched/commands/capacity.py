@@ -7,18 +7,12 @@ import collections
 
 from osc_traitsched.app import capacity
 from osc_traitsched.app.gc_pause import gc_paused
-from osc_traitsched.commands import (
-    arguments,
-    base,
-    explain,
-    request_args,
-    scheduler_args,
-)
+from osc_traitsched.commands import arguments, base, explain, request_args
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.inventory.selection import Selectors
-from osc_traitsched.core.servers.capacity import (
+from osc_traitsched.core.servers.usage import (
     GROUPINGS,
     Capacity,
     CapacityQuery,
@@ -75,13 +69,13 @@ class ShowCapacity(base.Command):
         )
         _add_changes(parser)
         request_args.add_kind(parser)
-        scheduler_args.add_options(parser)
+        arguments.add_options(parser)
         explain.add_format(parser, _PROMETHEUS)
 
     @gc_paused()
     def take_action(self, args: argparse.Namespace) -> int:
         query = _query(args)
-        sources = self.sources = scheduler_args.sources(args, self.app)
+        sources = self.sources = arguments.sources(args, self.app)
         spec = request_args.kind(args)
         found = capacity.capacity(self.cloud(), spec, sources, query)
         self.app.stdout.write(f"{self._text(found, args.format)}\n")

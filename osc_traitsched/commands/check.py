@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from osc_traitsched.app import check
-from osc_traitsched.commands import arguments, base, request_args, scheduler_args
+from osc_traitsched.commands import arguments, base, request_args
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.config import document
 from osc_traitsched.core.check import AREAS, rule_id, rule_or_area
@@ -90,11 +90,11 @@ class Checker(base.TextLister):
             help="skip the findings of an earlier run unless they are worse: FILE is "
             "its output with -f json",
         )
-        scheduler_args.add_options(parser)
+        arguments.add_options(parser)
 
     def take_action(self, args: argparse.Namespace) -> Table:
         arguments.check_columns(args, views.COLUMNS)
-        sources = self.sources = scheduler_args.sources(args, self.app)
+        sources = self.sources = arguments.sources(args, self.app)
         found = check.check(
             self.cloud(),
             sources,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from osc_traitsched.app import doctor, settings
-from osc_traitsched.commands import base, scheduler_args
+from osc_traitsched.commands import arguments, base
 from osc_traitsched.config.joining import SettingsSources, resolve
 from osc_traitsched.config.sources import (
     CONTROL_PLANE,
@@ -21,7 +21,6 @@ from osc_traitsched.core.nova import settings as switch
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.text import visible
 from osc_traitsched.views import config
-from osc_traitsched.views import doctor as views
 from osc_traitsched.views.listing import Table
 
 # Commands that need a cloud only to learn its release.
@@ -85,11 +84,11 @@ class ShowConfig(Configuring, _Lines):
             action="store_true",
             help="show options at their default, too",
         )
-        scheduler_args.add_options(parser)
+        arguments.add_options(parser)
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Read, and show."""
-        sources = scheduler_args.sources(args, self.app)
+        sources = arguments.sources(args, self.app)
         assumptions = self.read(sources)
         self.lines = tuple(config.lines(assumptions, args.all))
         return config.rows(assumptions, sources.release is not None)
@@ -115,16 +114,14 @@ class ConfigDoctor(_Lines):
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Look, and show."""
-        sources = scheduler_args.found(self.app)
-        found = doctor.diagnose(
-            self.cloud(), sources, scheduler_args.places_of(self.app)
-        )
+        sources = arguments.found(self.app)
+        found = doctor.diagnose(self.cloud(), sources, arguments.places_of(self.app))
         if found.unknown:
             self.exit_code = base.ExitCode.UNKNOWN
-        self.lines = tuple(views.lines(found, self.repeated_options))
+        self.lines = tuple(config.doctor_lines(found, self.repeated_options))
         if self.is_quiet:
-            self.lines = (views.verdict(found),)
-        return views.rows(found, self.repeated_options)
+            self.lines = (config.verdict(found),)
+        return config.doctor_rows(found, self.repeated_options)
 
 
 # openstack trait-sched config save.
@@ -160,16 +157,16 @@ class SaveConfig(base.Command):
             action="store_true",
             help="overwrite a file that differs",
         )
-        scheduler_args.add_options(parser)
+        arguments.add_options(parser)
 
     def take_action(self, args: argparse.Namespace) -> None:
         """Read, and write or show."""
-        sources = scheduler_args.named(args)
+        sources = arguments.named(args)
         if FILTERS in sources.named:
             raise BadUsage("config save keeps --set filter_scheduler.enabled_filters=")
         if not sources.named:
             raise BadUsage("nothing to keep: name a file or an option of the scheduler")
-        places, dry_run = scheduler_args.places_of(self.app), args.dry_run
+        places, dry_run = arguments.places_of(self.app), args.dry_run
         text, is_done = settings.save(sources, places, args.force, dry_run)
         for caution in settings.exposed(sources):
             base.LOG.warning("%s", caution)
@@ -193,14 +190,14 @@ class _WriteConfig(Configuring):
             choices=tuple(switch.switches()),
             help="what to turn on; can be repeated",
         )
-        scheduler_args.add_options(parser)
+        arguments.add_options(parser)
         parser.set_defaults(
             baseline=self.source.distribution, nova_release=self.source.release
         )
 
     def take_action(self, args: argparse.Namespace) -> None:
         """Read, think, and print."""
-        sources = scheduler_args.sources(args, self.app)
+        sources = arguments.sources(args, self.app)
         turned = switch.switch(args.wanted, self.read(sources))
         present = sources.layers.get(self.source, ())
         kept = "".join(layer.text for layer in present)

@@ -18,17 +18,17 @@ from osc_traitsched.app.explain import Explainer
 from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.own_filters import OwnSources
 from osc_traitsched.app.settings import SettingsSources
-from osc_traitsched.commands import arguments, base, request_args, scheduler_args
+from osc_traitsched.commands import arguments, base, request_args
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.errors import AnswerIsNo, BadUsage
-from osc_traitsched.core.explain.explanation import Explanation
-from osc_traitsched.core.explain.filtering import Filtering
-from osc_traitsched.core.explain.judgement import Judgement
+from osc_traitsched.core.judge.explanation import Explanation
+from osc_traitsched.core.judge.filtering import Filtering
+from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.nova.filter.state import Passes, Raises, Unknown
 from osc_traitsched.core.nova.own import PluginJudgment, Weighed
 from osc_traitsched.core.nova.question import ServerSpec
-from osc_traitsched.runner.process import TIMEOUT
+from osc_traitsched.runner.document import TIMEOUT
 from osc_traitsched.text import count, listed, visible
 from osc_traitsched.views import candidates as views
 from osc_traitsched.views import own_filters as own_views
@@ -39,7 +39,6 @@ from osc_traitsched.views.explain import (
     document,
     filters,
     prose,
-    weights,
     words,
 )
 from osc_traitsched.views.listing import Table
@@ -145,7 +144,7 @@ class TryFilter(base.Lister):
 
     def take_action(self, args: argparse.Namespace) -> Table:
         cloud = self.cloud()
-        sources = self.sources = scheduler_args.sources(args, self.app)
+        sources = self.sources = arguments.sources(args, self.app)
         asked = request.question(cloud, request_args.server_spec(args), sources)
         trial = own_filters.try_plugin(
             cloud,
@@ -229,7 +228,7 @@ class Explain(base.Command):
             raise BadUsage(f"--host needs FLAVOR; for all flavors: {command}")
         cloud = self.cloud()
         asked = request_args.server_spec(args, args.count, needs_flavor=False)
-        sources = self.sources = scheduler_args.sources(args, self.app)
+        sources = self.sources = arguments.sources(args, self.app)
         if not asked.flavor:
             return self._by_flavor(asked, sources, args)
         explained = explainer(args, sources)
@@ -392,7 +391,7 @@ class ListCandidates(base.Lister):
     def _asked(self, args: argparse.Namespace) -> Table:
         cloud = self.cloud()
         asked = request_args.server_spec(args)
-        sources = self.sources = scheduler_args.sources(args, self.app)
+        sources = self.sources = arguments.sources(args, self.app)
         own = own_sources(args, sources)
         question = request.question(cloud, asked, sources)
         self.assumed = question.assumptions
@@ -450,4 +449,4 @@ def _warnings(found: Candidates) -> Iterator[str]:
     by_uuid = {each.host.uuid: each.host.name for each in found.hosts}
     yield from filters.unsettled(question, filtering, by_uuid)
     if judgement.ranking is not None:
-        yield from weights.order(judgement.ranking)
+        yield from filters.order(judgement.ranking)

@@ -10,20 +10,12 @@ from osc_traitsched.app import settings
 from osc_traitsched.app.wanted import shorthand
 from osc_traitsched.app.wanted.judging import judged
 from osc_traitsched.app.wanted.planning import WantedPlan, differing, plan_wanted
-from osc_traitsched.commands import (
-    arguments,
-    base,
-    request_args,
-    scheduler_args,
-    wanted,
-    write_args,
-)
+from osc_traitsched.commands import arguments, base, request_args, wanted, write_args
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.wanted.shorthand import Shorthand
-from osc_traitsched.views import isolation as words
-from osc_traitsched.views import problems, results
+from osc_traitsched.views import results
 from osc_traitsched.views.listing import Table
 
 # Common parts of isolate and unisolate; each stands for a few lines of a file.
@@ -43,7 +35,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="first write a new file that brings back what was there",
     )
     write_args.add_options(parser)
-    scheduler_args.add_options(parser)
+    arguments.add_options(parser)
 
 
 class ShorthandWriter(write_args.Writer):
@@ -70,7 +62,7 @@ class ShorthandWriter(write_args.Writer):
         args: argparse.Namespace,
         shorthand: Shorthand,
         todo: WantedPlan,
-        again: str = problems.AGAIN,
+        again: str = results.AGAIN,
     ) -> Table:
         """Write, unless the plan is refused; gives the rows.
 
@@ -85,7 +77,7 @@ class ShorthandWriter(write_args.Writer):
         counted = dataclasses.replace(found, outcomes=outcomes)
         self.conclude(counted, args, f"{self.then(counted, again)}{more}")
         if args.formatter in base.FOR_PEOPLE:
-            self.summary = words.summary(self.subject(args), outcomes)
+            self.summary = results.summary(self.subject(args), outcomes)
 
         def left() -> str:
             units = differing(cloud, shorthand.wanted, assumed)
@@ -134,13 +126,13 @@ class IsolateAggregate(ShorthandWriter):
         write_args.check(args)
         arguments.check_columns(args, results.STEPS)
         cloud = self.cloud()
-        sources = self.sources = scheduler_args.sources(args, self.app)
+        sources = self.sources = arguments.sources(args, self.app)
         assumed = settings.of_cloud(cloud, sources)
         chosen = args.flavors, args.images, args.create
         aggregate, wanted = shorthand.isolate(cloud, args.aggregate, names, *chosen)
         todo = self.plan(wanted, assumed)
         if not aggregate.hosts:
-            base.LOG.warning("%s", words.no_hosts(aggregate.name))
+            base.LOG.warning("%s", results.no_hosts(aggregate.name))
         return self.write(args, wanted, todo)
 
 
@@ -196,7 +188,7 @@ class UnisolateAggregate(ShorthandWriter):
         if args.all_images and not args.remove_traits:
             raise BadUsage("--all-images goes with --remove-traits")
         cloud = self.cloud()
-        sources = self.sources = scheduler_args.sources(args, self.app)
+        sources = self.sources = arguments.sources(args, self.app)
         assumed = settings.of_cloud(cloud, sources)
         also = args.remove_traits, args.all_images
         opening = shorthand.unisolate(cloud, args.aggregate, given, assumed, *also)
@@ -204,7 +196,7 @@ class UnisolateAggregate(ShorthandWriter):
             base.LOG.warning("%s", str(unknown))
         todo = self.plan(opening.shorthand, assumed)
         again = paste.line(self._again(args, opening), self.repeated_options)
-        return self.write(args, opening.shorthand, todo, again or problems.AGAIN)
+        return self.write(args, opening.shorthand, todo, again or results.AGAIN)
 
     def _again(
         self, args: argparse.Namespace, opening: shorthand.Opening
@@ -218,5 +210,5 @@ class UnisolateAggregate(ShorthandWriter):
             *map(paste.Option, given),
             paste.printable(args.aggregate, identity),
             *opening.traits,
-            *scheduler_args.repeated(args),
+            *arguments.repeated(args),
         )

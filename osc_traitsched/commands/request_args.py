@@ -6,7 +6,7 @@ import argparse
 import dataclasses
 from collections.abc import Iterable
 
-from osc_traitsched.commands import arguments, base, scheduler_args
+from osc_traitsched.commands import arguments, base
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.nova.question import ServerSpec
 
@@ -40,7 +40,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="the address that nova-api gets the request from; only filters of your "
         "own look at it",
     )
-    scheduler_args.add_options(parser)
+    arguments.add_options(parser)
 
 
 def _add_owner(group: argparse._ArgumentGroup) -> None:
@@ -104,7 +104,7 @@ def add_given(parser: argparse.ArgumentParser, is_moved: bool) -> None:
         _add_destination(group, _HOST_OF_BUILD, _NODE_OF_BUILD)
     _add_parts(group, "the volume that it boots from: name or ID")
     _add_placing(group)
-    scheduler_args.add_options(parser)
+    arguments.add_options(parser)
 
 
 _ZONE_OF_BUILD = (

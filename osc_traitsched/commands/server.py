@@ -7,16 +7,10 @@ import datetime
 from collections.abc import Sequence
 from typing import Any
 
-from osc_traitsched.app import drain, failed, misplaced, server
+from osc_traitsched.app import drain, misplaced, server
 from osc_traitsched.app.misplaced import Scope
 from osc_traitsched.app.server import Asked
-from osc_traitsched.commands import (
-    arguments,
-    base,
-    explain,
-    request_args,
-    scheduler_args,
-)
+from osc_traitsched.commands import arguments, base, explain, request_args
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.nova.question import MoveKind
@@ -30,9 +24,9 @@ from osc_traitsched.views.drain import document as drain_document
 from osc_traitsched.views.drain import prose as drain_prose
 from osc_traitsched.views.drain import script
 from osc_traitsched.views.listing import Table
-from osc_traitsched.views.server import destinations as views
 from osc_traitsched.views.server import document, placements, prose
 from osc_traitsched.views.server import failed as failed_views
+from osc_traitsched.views.server import moves as views
 
 # openstack trait-sched server misplaced.
 
@@ -76,13 +70,13 @@ class ListMisplaced(base.Lister):
             help="the domain of --project: name or ID",
         )
         arguments.add_host_options(parser)
-        scheduler_args.add_options(parser)
+        arguments.add_options(parser)
 
     def take_action(self, args: argparse.Namespace) -> Table:
         if args.project is None and args.project_domain is not None:
             raise BadUsage("--project-domain goes with --project")
         arguments.check_columns(args, placements.COLUMNS)
-        sources = self.sources = scheduler_args.sources(args, self.app)
+        sources = self.sources = arguments.sources(args, self.app)
         found = misplaced.placements(self.cloud(), _scope(args), sources)
         self.found, self.assumed = found, found.settings
         if found.misplaced:
@@ -165,7 +159,7 @@ class ExplainServer(base.Command):
             return self._all_failed(args)
         if args.server is None or args.since is not None or args.project is not None:
             raise BadUsage("name a server; --since and --project go with --failed")
-        sources = self.sources = scheduler_args.sources(args, self.app)
+        sources = self.sources = arguments.sources(args, self.app)
         found = server.answer(
             self.cloud(),
             args.server,
@@ -186,8 +180,8 @@ class ExplainServer(base.Command):
         if args.server is not None or len(args.hosts) > 1:
             raise BadUsage("--failed goes without a server, and with one --host")
         now = datetime.datetime.now(datetime.timezone.utc)
-        sources = self.sources = scheduler_args.sources(args, self.app)
-        found = failed.failed(
+        sources = self.sources = arguments.sources(args, self.app)
+        found = misplaced.failed(
             self.cloud(),
             sources,
             None if args.since is None else now - args.since,
@@ -308,7 +302,7 @@ class ServerDestinations(base.Command):
 
     def take_action(self, args: argparse.Namespace) -> int:
         """Read, think, and show."""
-        sources = self.sources = scheduler_args.sources(args, self.app)
+        sources = self.sources = arguments.sources(args, self.app)
         found = server.destinations(
             self.cloud(),
             args.server,
@@ -326,7 +320,9 @@ class ServerDestinations(base.Command):
     def _text(self, found: Destinations, args: argparse.Namespace) -> str:
         options = self.repeated_options
         if args.format == "text":
-            return self.answer(views.lines(found, args.long, options, self.width))
+            return self.answer(
+                views.destination_lines(found, args.long, options, self.width)
+            )
         return explain.printed(document.destinations(found, options), args.format)
 
 
@@ -391,7 +387,7 @@ class DrainHost(base.Command):
             action="store_true",
             help="all commands and servers, and what was assumed or not checked",
         )
-        scheduler_args.add_options(parser)
+        arguments.add_options(parser)
         explain.add_format(parser)
 
     def take_action(self, args: argparse.Namespace) -> int:
@@ -400,7 +396,7 @@ class DrainHost(base.Command):
             raise BadUsage("name the hosts to drain: HOST or --aggregate")
         if args.script and args.format != "text":
             raise BadUsage("--script goes without --format")
-        sources = self.sources = scheduler_args.sources(args, self.app)
+        sources = self.sources = arguments.sources(args, self.app)
         found = drain.plan(self.cloud(), hosts, sources, args.aggregates)
         self.app.stdout.write(self._text(found, args) + "\n")
         if found.stuck and not found.dependent:

@@ -9,14 +9,7 @@ from typing import Any
 from osc_traitsched.app import settings, usage
 from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.wanted import shorthand
-from osc_traitsched.commands import (
-    arguments,
-    base,
-    isolation,
-    request_args,
-    scheduler_args,
-    write_args,
-)
+from osc_traitsched.commands import arguments, base, isolation, request_args, write_args
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.commands.explain import add_format, printed
 from osc_traitsched.commands.isolation import ShorthandWriter
@@ -112,7 +105,7 @@ class _TraitWriter(ShorthandWriter):
         write_args.check(args)
         arguments.check_columns(args, results.STEPS)
         cloud = self.cloud()
-        self.sources = scheduler_args.sources(args, self.app)
+        self.sources = arguments.sources(args, self.app)
         assumed = settings.of_cloud(cloud, self.sources)
         new = getattr(args, "new", None)
         wanted, merged = shorthand.replaced(cloud, args.trait, new, assumed)
@@ -191,13 +184,13 @@ class ShowHost(base.Command):
             "--long", action="store_true", help="show all traits by name"
         )
         request_args.add_kind(parser)
-        scheduler_args.add_options(parser)
+        arguments.add_options(parser)
         add_format(parser)
 
     @gc_paused()
     def take_action(self, args: argparse.Namespace) -> int:
         """Read, judge, and show."""
-        sources = self.sources = scheduler_args.sources(args, self.app)
+        sources = self.sources = arguments.sources(args, self.app)
         spec = request_args.kind(args)
         found = usage.host(self.cloud(), args.host, spec, sources)
         if args.format == "text":

@@ -15,9 +15,9 @@ from osc_traitsched.app.wanted import planning
 from osc_traitsched.app.wanted.judging import judged
 from osc_traitsched.app.wanted.planning import WantedPlan, is_begun, unreviewed
 from osc_traitsched.app.wanted.reading import export_wanted
-from osc_traitsched.commands import arguments, base, scheduler_args, write_args
+from osc_traitsched.commands import arguments, base, write_args
 from osc_traitsched.commands.base import ExitCode
-from osc_traitsched.config.wanted import files, writer
+from osc_traitsched.config.wanted import files
 from osc_traitsched.config.wanted.files import read_inventory
 from osc_traitsched.core.change import effects, traits
 from osc_traitsched.core.errors import AnswerIsNo, TraitSchedError
@@ -26,9 +26,8 @@ from osc_traitsched.core.wanted.export import undo_of
 from osc_traitsched.core.wanted.model import Claim, Unit
 from osc_traitsched.core.wanted.planner import Row
 from osc_traitsched.views import terminal
-from osc_traitsched.views.isolation import without_effect
 from osc_traitsched.views.listing import Table
-from osc_traitsched.views.results import effects_unread
+from osc_traitsched.views.results import effects_unread, without_effect
 from osc_traitsched.views.wanted import lines, prose
 
 # Common parts: options, and messages about a plan.
@@ -57,7 +56,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="wait this long for hosts that are not there yet",
     )
-    scheduler_args.add_options(parser)
+    arguments.add_options(parser)
 
 
 def _when_there(args: argparse.Namespace, plan: Callable[[], WantedPlan]) -> WantedPlan:
@@ -123,7 +122,7 @@ def write_undo(args: argparse.Namespace, todo: WantedPlan) -> str:
         base.LOG.warning("%s", line)
     if args.dry_run:
         return ""
-    writer.write_new(args.undo, writer.text(back.wanted, lines))
+    files.write_new(args.undo, files.text(back.wanted, lines))
     return prose.with_undo(args.undo)
 
 
@@ -156,7 +155,7 @@ class Summed(base.TextLister):
         inventory = read_inventory(args.inventory) if args.inventory else None
         with gc_paused():
             found = files.read(args.files)
-        sources = scheduler_args.sources(args, self.app)
+        sources = arguments.sources(args, self.app)
 
         def drafted() -> WantedPlan:
             cloud = self.cloud()
@@ -375,14 +374,14 @@ class ExportWanted(base.Command):
     """
 
     def options(self, parser: argparse.ArgumentParser) -> None:
-        scheduler_args.add_options(parser)
+        arguments.add_options(parser)
 
     def take_action(self, args: argparse.Namespace) -> int:
         """Read, and print."""
         cloud = self.cloud()
-        assumed = settings.of_cloud(cloud, scheduler_args.sources(args, self.app))
+        assumed = settings.of_cloud(cloud, arguments.sources(args, self.app))
         found = export_wanted(cloud, assumed.collation)
         lines = [f"Not here: {each}" for each in found.unsaid]
         encoding = getattr(self.app.stdout, "encoding", None)
-        self.app.stdout.write(writer.text(found.wanted, lines, encoding))
+        self.app.stdout.write(files.text(found.wanted, lines, encoding))
         return ExitCode.DONE

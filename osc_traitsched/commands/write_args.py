@@ -24,7 +24,7 @@ from osc_traitsched.core.errors import (
     TraitSchedError,
     Unexpected,
 )
-from osc_traitsched.views import problems, results
+from osc_traitsched.views import results
 
 _MOST_JOBS = 16
 
@@ -89,7 +89,7 @@ def refuse(refusals: Sequence[TraitSchedError], force: bool) -> None:
     """
     if force:
         for refusal in refusals:
-            base.LOG.warning("%s", problems.forced(refusal))
+            base.LOG.warning("%s", results.forced(refusal))
     elif refusals:
         *others, last = refusals
         for refusal in others:
@@ -116,14 +116,14 @@ class Writer(base.Lister):
         parser.allow_abbrev = False
         return parser
 
-    def then(self, found: Execution, again: str = problems.AGAIN) -> str:
+    def then(self, found: Execution, again: str = results.AGAIN) -> str:
         """Advice for a plan that was not fully carried out.
 
         :param again: the command to continue with
         """
         wrong = (each.change.problem for each in found.outcomes)
         is_refused = any(_is_refused(each.problem) for each in found.outcomes)
-        return problems.goes_on(next(filter(None, wrong), None), is_refused, again)
+        return results.goes_on(next(filter(None, wrong), None), is_refused, again)
 
     def execute(self, cloud: Cloud, plan: Plan, args: argparse.Namespace) -> Execution:
         """Carry a plan out, or foresee it for a dry run; call :meth:`conclude` next."""
@@ -148,7 +148,7 @@ class Writer(base.Lister):
         self,
         found: Execution,
         args: argparse.Namespace,
-        then: str = problems.GOES_ON,
+        then: str = results.GOES_ON,
     ) -> tuple[Outcome, ...]:
         """Log failures, and set the exit code.
 
@@ -159,11 +159,11 @@ class Writer(base.Lister):
         if args.exit_code and found.count(Status.WOULD_CHANGE):
             self.exit_code = ExitCode.CHANGES_WANTED
         if any(outcome.problem is not None for outcome in found.outcomes):
-            base.LOG.error("%s", problems.failures(found.outcomes, then))
+            base.LOG.error("%s", results.failures(found.outcomes, then))
             self.exit_code = ExitCode.ERROR
         if found.interrupted:
             total = len(found.outcomes)
-            base.LOG.error("%s", problems.interrupted(found.done, total, then))
+            base.LOG.error("%s", results.interrupted(found.done, total, then))
             self.exit_code = ExitCode.INTERRUPTED
         return found.outcomes
 
@@ -228,7 +228,7 @@ class Writer(base.Lister):
         except OSError as exc:
             if parsed_args.dry_run:
                 raise
-            base.LOG.error("%s", problems.unprinted(exc))
+            base.LOG.error("%s", results.unprinted(exc))
             self._drop_output()
             self.exit_code = self.exit_code or ExitCode.ERROR
         if self.afterwards is not None:

@@ -15,12 +15,16 @@ from osc_traitsched.config.nova_conf import Entry, Ini, Layer, put, section_and_
 from osc_traitsched.core.errors import BadConfiguration, BadUsage
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.options import (
+    CHARMED,
+    OPTIONS,
+    OSA,
     Consumer,
     NoEffect,
     Option,
     OptionType,
     Value,
 )
+from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.text import listed
 from osc_traitsched.text import option as option_name
 
@@ -499,3 +503,28 @@ def _represented(dumper: yaml.SafeDumper, text: _Block) -> yaml.Node:
 
 
 _Dumper.add_representer(_Block, _represented)
+
+
+# The configuration room: what a distribution sets before anybody else does.
+
+
+UPSTREAM, KOLLA = "upstream", "kolla-ansible"
+TRIPLEO, RHOSO = options.TRIPLEO, options.RHOSO
+
+#: The rows of options have what they set: as tripleo-heat-templates in
+#: deployment/nova/nova-scheduler-container-puppet.yaml, nova-operator of
+#: openstack-k8s-operators in templates/nova/nova.conf, openstack-ansible-os_nova in
+#: defaults/main.yml, and charm-nova-cloud-controller in hooks/nova_cc_context.py.
+#: kolla-ansible sets none of these, unless Blazar or the fake driver is enabled.
+NAMES = (UPSTREAM, TRIPLEO, RHOSO, KOLLA, OSA, CHARMED)
+
+
+def settings(name: str, release: int) -> Mapping[str, Setting]:
+    """The settings of one of :data:`NAMES` in a release; nobody gave them."""
+    source = f"the baseline {name}"
+    return {
+        row.name: Setting(value, source)
+        for row in OPTIONS.values()
+        for distribution, first, value in row.baselines
+        if distribution == name and first <= release
+    }

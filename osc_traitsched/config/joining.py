@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from osc_traitsched.config import baseline, nova_conf
+from osc_traitsched.config import deployments, nova_conf
 from osc_traitsched.config.nova_conf import Ini, Layer
 from osc_traitsched.config.sources import (
     BASELINE,
@@ -106,7 +106,7 @@ class SettingsSources:
     def distributions(self) -> list[str]:
         """The named one, or those of the files; the defaults of the first apply."""
         implied = (source.distribution for source in deployment_sources(self.used))
-        names = (self.used.get(BASELINE), *implied, baseline.UPSTREAM)
+        names = (self.used.get(BASELINE), *implied, deployments.UPSTREAM)
         return [name for name in names if name]
 
     @functools.cached_property
@@ -195,7 +195,7 @@ def _release(
     if sources.release is not None:
         return sources.release, sources.lines[NOVA_RELEASE.name], ()
     if max_microversion:
-        is_rhoso = baseline.RHOSO in sources.distributions
+        is_rhoso = deployments.RHOSO in sources.distributions
         likely = releases.RHOSO_RELEASE if is_rhoso else None
         release, line = releases.release_behind(max_microversion, likely)
         if release == likely:
@@ -211,7 +211,7 @@ def _of_release(
 
     :raises BadConfiguration: for a value that can't be
     """
-    below = baseline.settings(sources.distributions[0], release)
+    below = deployments.settings(sources.distributions[0], release)
     settings = {**below, **nova_conf.settings(entries, release, below)}
     existing = {option.name for option in options_in(release)}
     defaults = SchedulerSettings(release, settings)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 import yaml
 
-from osc_traitsched.config import baseline, document, nova_conf
+from osc_traitsched.config import deployments, document, nova_conf
 from osc_traitsched.config.document import Branch
 from osc_traitsched.config.joining import SettingsSources
 from osc_traitsched.config.sources import SOURCES, deployment_sources
@@ -49,10 +49,10 @@ ON_CONTROLLERS: Mapping[str, tuple[str, ...]] = {
 #: What deployment tools build nova.conf from. The tool's baseline is what they leave
 #: out; without one, the file is not nova.conf and can't be read here.
 INPUTS: Mapping[str, tuple[str, str | None]] = {
-    "/etc/kolla/config/nova.conf": ("input of kolla-ansible", baseline.KOLLA),
+    "/etc/kolla/config/nova.conf": ("input of kolla-ansible", deployments.KOLLA),
     "/etc/kolla/config/nova/nova-scheduler.conf": (
         "input of kolla-ansible",
-        baseline.KOLLA,
+        deployments.KOLLA,
     ),
     "/etc/openstack_deploy/user_variables.yml": ("input of openstack-ansible", None),
 }

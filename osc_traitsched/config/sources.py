@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from osc_traitsched.config import baseline, deployments, document
+from osc_traitsched.config import deployments, document
 from osc_traitsched.config.deployments import Values
 from osc_traitsched.config.document import Branch
 from osc_traitsched.config.nova_conf import Entry, Ini, Layer, put, section_and_key
@@ -124,15 +124,15 @@ class Baseline(Source):
         """Add its option, with the names of all baselines."""
         group.add_argument(
             self.flag,
-            choices=baseline.NAMES,
+            choices=deployments.NAMES,
             help="the distribution whose defaults apply (default: tripleo with "
             "--environment, rhoso with --control-plane, else upstream)",
         )
 
     def value(self, text: str) -> str:
         """One of ``baseline.NAMES``."""
-        if text not in baseline.NAMES:
-            raise ValueError(f"is not one of {', '.join(baseline.NAMES)}")
+        if text not in deployments.NAMES:
+            raise ValueError(f"is not one of {', '.join(deployments.NAMES)}")
         return text
 
 
@@ -223,7 +223,7 @@ class Environments(FileSource):
     help = "a TripleO environment file; can be repeated, the last one wins"
     rank = 2
     is_list = True
-    distribution = tool = baseline.TRIPLEO
+    distribution = tool = deployments.TRIPLEO
     sets = tuple(deployments.PARAMETERS.values())
     where = "openstack overcloud deploy ... -e THIS, after all other files"
 
@@ -243,7 +243,7 @@ class ControlPlane(FileSource):
     flag = "--control-plane"
     help = "a YAML file with the OpenStackControlPlane of RHOSO, or a patch of it"
     rank = 3
-    distribution = tool = baseline.RHOSO
+    distribution = tool = deployments.RHOSO
     release = releases.RHOSO_RELEASE
     sets = tuple(OPTIONS)
     where = "oc patch openstackcontrolplane NAME --type merge --patch-file THIS"

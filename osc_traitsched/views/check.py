@@ -12,8 +12,7 @@ from osc_traitsched.core.check.survey import Survey
 from osc_traitsched.core.nova.options import options_in
 from osc_traitsched.paste import Option
 from osc_traitsched.text import and_more, count, listed, option
-from osc_traitsched.views.columns import Names
-from osc_traitsched.views.listing import Table
+from osc_traitsched.views.listing import Names, Table
 from osc_traitsched.views.terminal import Line, Tone
 
 COLUMNS = ("id", "severity", "object", "problem", "fix", "affects")

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
-from osc_traitsched.core.explain.filtering import Filtering
+from osc_traitsched.core.judge.filtering import Filtering
 from osc_traitsched.core.nova.filter.state import (
     Answer,
     Fails,
@@ -18,8 +18,7 @@ from osc_traitsched.core.nova.filter.state import (
 from osc_traitsched.core.nova.own import PluginJudgment, Weighed
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.text import count, quoted, ranges
-from osc_traitsched.views.columns import Names
-from osc_traitsched.views.listing import Table
+from osc_traitsched.views.listing import Names, Table
 
 _FAILS_REQUESTS = "nova-scheduler would fail the whole request"
 

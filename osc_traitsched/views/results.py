@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import collections
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from osc_traitsched.core.change.effects import ServersNeedTraits
+from osc_traitsched.core import errors
+from osc_traitsched.core.change.effects import (
+    MisplacedServers,
+    ServersNeedTraits,
+    image_unseen,
+    lines_on,
+    named,
+)
 from osc_traitsched.core.change.model import Change, ObjectKind, Outcome, Status
-from osc_traitsched.core.change.openings import lines_on
 from osc_traitsched.core.change.traits import LastHolder
 from osc_traitsched.core.errors import CloudBroke, TraitSchedError
 from osc_traitsched.core.inventory.metadata import REQUIRED
 from osc_traitsched.core.inventory.snapshot import Snapshot
-from osc_traitsched.text import count, listed, ranges
-from osc_traitsched.views.columns import Names
-from osc_traitsched.views.listing import Table
+from osc_traitsched.core.nova.options import ISOLATION
+from osc_traitsched.core.nova.settings import Setting
+from osc_traitsched.text import count, listed, option, quoted, ranges, visible
+from osc_traitsched.views.listing import Names, Table
 
 # The rows of what is written, one an object. ``lets_in`` is for programs.
 
@@ -163,3 +171,125 @@ def nothing(snapshot: Snapshot) -> str:
         f"nothing to repair: Placement has the hosts of {count(number, 'aggregate')} "
         "as Nova has them"
     )
+
+
+# Errors and warnings that commands share: one line each, the answer first.
+
+
+AGAIN = "the same command again"
+
+#: What to do where a command was not carried out whole.
+GOES_ON = f"to continue, run {AGAIN}"
+
+
+def forced(refusal: errors.TraitSchedError) -> str:
+    """The warning for a refusal that ``--force`` overrides."""
+    said = re.sub("^nothing (written|removed): ", "", str(refusal))
+    return f"forced: {said.removesuffix('; --force overrides this')}"
+
+
+def unprinted(error: OSError) -> str:
+    """The line for rows that standard output did not take.
+
+    It is also true if nothing was written.
+    """
+    reason = visible(error.strerror or type(error).__name__)
+    return (
+        f"what could be written is written, but the rows can't be printed: {reason}; "
+        f"{AGAIN} shows what is left to do"
+    )
+
+
+def would_create(names: Iterable[str]) -> str:
+    """The line on traits that the run would create without ``--dry-run``."""
+    return f"would create the trait {listed(names)}"
+
+
+def goes_on(
+    problem: errors.TraitSchedError | None, is_refused: bool, again: str = AGAIN
+) -> str:
+    """What to do if a plan was not carried out completely.
+
+    :param problem: what to fix before the next run
+    :param is_refused: a service rejects what failed
+    :param again: the command that continues
+    """
+    if problem is not None:
+        where = f"{problem.host}: " if isinstance(problem, errors.NoProvider) else ""
+        return f"fix this, then run {again}: {where}{problem}"
+    if is_refused:
+        return f"fix what a service refuses, then run {again}"
+    return f"to continue, run {again}"
+
+
+def interrupted(done: int, total: int, then: str = GOES_ON) -> str:
+    """The last line of a command that the user interrupted.
+
+    :param then: what to do, if something is left
+    """
+    what = then if done < total else "nothing was left to write"
+    return f"interrupted after {done} of {total}; {what}"
+
+
+def failures(outcomes: Sequence[Outcome], then: str = GOES_ON) -> str:
+    """The last line of a command with changes that failed, or may have failed.
+
+    :param then: what to do
+    """
+    told = (Status.FAILED, Status.UNKNOWN, Status.NOT_DONE)
+    counts = [(sum(o.status is each for o in outcomes), each) for each in told]
+    (number, status), *others = [each for each in counts if each[0]]
+    more = "".join(f", {number} {status.value}" for number, status in others)
+    return f"{number} of {len(outcomes)} {status.value}{more}; {then}"
+
+
+# Lines of short commands: what they write, and what stays misplaced.
+
+
+def summary(subject: str, outcomes: Iterable[Outcome]) -> str:
+    """The line before the rows: ``gold: 5 changed, 2 unchanged``."""
+    counts = collections.Counter(each.status for each in outcomes)
+    if counts.keys() <= {Status.UNCHANGED}:
+        return f"{visible(subject)}: nothing to change\n"
+    order = sorted(counts, key=lambda status: status is Status.UNCHANGED)
+    said = ", ".join(f"{counts[each]} {each.value}" for each in order)
+    return f"{visible(subject)}: {said}\n"
+
+
+def without_effect(setting: Setting) -> str | None:
+    """A line if the scheduler may not isolate at all; None if it does."""
+    if setting.value:
+        return None
+    name = option(ISOLATION)
+    known = "is off" if setting.given else "is assumed to be off"
+    return (
+        f"{name} {known} ({setting.source}): until it is on, any server may use the "
+        "aggregate; hosts with room are counted as if it were on"
+    )
+
+
+def misplaced(found: MisplacedServers | CloudBroke) -> list[str]:
+    """Lines on servers that stay in the aggregate, or outside, against its isolation.
+
+    :param found: the servers, or why they can't be read
+    """
+    if isinstance(found, CloudBroke):
+        return [f"which servers exist can't be read ({found!s})"]
+    traits = listed(found.traits)
+    lines = (
+        (found.inside, f"in the aggregate not requiring {traits}, left there"),
+        (found.outside, f"outside of the aggregate requiring {traits}, left there"),
+        (found.unknown, "with requirements that the compute API does not show"),
+    )
+    said = [
+        f"{count(len(servers), 'server')} {which}: " + listed(map(named, servers))
+        for servers, which in lines
+        if servers
+    ]
+    unclear = found.without_image
+    return [*said, image_unseen(unclear)] if unclear else said
+
+
+def no_hosts(aggregate: str) -> str:
+    """A line on an aggregate without hosts that will be isolated."""
+    return f"aggregate {quoted(aggregate)} has no hosts: isolate it again once it does"

@@ -7,20 +7,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.change.traits import Requirer
 from osc_traitsched.core.errors import CloudBroke
-from osc_traitsched.core.explain.judgement import Judgement
-from osc_traitsched.core.explain.reasons import blamed
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.metadata import Collation, isolated_by
 from osc_traitsched.core.inventory.snapshot import Aggregate, Provider
 from osc_traitsched.core.inventory.trait import Ownership
+from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.reasons import blamed
 from osc_traitsched.core.placement.facts import Room, Stock
 from osc_traitsched.core.servers.usage import HostView, TraitUse
 from osc_traitsched.paste import Option, line, openstack
 from osc_traitsched.text import and_more, between, count, folded, listed, ranges
 from osc_traitsched.views.capacity import prose
-from osc_traitsched.views.columns import Names
 from osc_traitsched.views.explain import by_flavor, depends, headline, words
-from osc_traitsched.views.listing import Table, table
+from osc_traitsched.views.listing import Names, Table, table
 from osc_traitsched.views.terminal import Line, Tone
 
 #: Who sets a trait with libvirt; provider.yaml of a host is on no API.

@@ -12,7 +12,7 @@ from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud.service import Cloud, RememberedCloud
 from osc_traitsched.core.nova.question import ServerSpec
-from osc_traitsched.core.servers.capacity import CapacityQuery
+from osc_traitsched.core.servers.usage import CapacityQuery
 from osc_traitsched.views.capacity import document, prose
 from tests.services.fleet import Host
 from tests.services.nova import HalfCloud, MadeUpNova

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 from osc_traitsched.app import explain
 from osc_traitsched.app.gc_pause import gc_paused
-from osc_traitsched.core.explain import fix
-from osc_traitsched.core.explain import verdict as verdicts
-from osc_traitsched.core.explain.judgement import Judgement
+from osc_traitsched.core.judge import fix
+from osc_traitsched.core.judge import verdict as verdicts
+from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.nova.clause import Origin, RootTrait
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.settings import SchedulerSettings

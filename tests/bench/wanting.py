@@ -15,7 +15,7 @@ from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.wanted.judging import judged
 from osc_traitsched.app.wanted.planning import WantedPlan, plan_wanted
 from osc_traitsched.app.wanted.reading import export_wanted
-from osc_traitsched.config.wanted import reader, writer
+from osc_traitsched.config.wanted import files, reader
 from osc_traitsched.core.change.model import Status
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.wanted.model import Wanted
@@ -61,7 +61,7 @@ def report_large(server: PlacementServer) -> None:
 
 
 def _nothing_to_do(cloud: clouds.BenchCloud) -> Iterator[tuple[str, float, str]]:
-    text = writer.text(export_wanted(cloud, _ASSUMED.collation).wanted)
+    text = files.text(export_wanted(cloud, _ASSUMED.collation).wanted)
     works: tuple[Callable[[], Any], ...] = (
         lambda: cloud.placement.get(_QUERY),
         lambda: _plan(cloud, text),
@@ -104,7 +104,7 @@ def _plan_large(url: str) -> None:
     """Plan an export of a large cloud, and changes of it; print the figures."""
     hosts = fleet.draw(HOSTS)
     cloud = clouds.over(url, hosts, AGGREGATES, _flavors(FLAVORS)).cloud
-    text = writer.text(export_wanted(cloud, _ASSUMED.collation).wanted)
+    text = files.text(export_wanted(cloud, _ASSUMED.collation).wanted)
     for name, document in (("as wanted", text), ("changes", _CHANGES)):
         start = time.process_time()
         wanted = _read(document)

@@ -29,9 +29,9 @@ from typing import Any
 
 import yaml
 
-from osc_traitsched.core.explain import fix
-from osc_traitsched.core.explain.verdict import ClauseSet, Verdict, evaluate
 from osc_traitsched.core.inventory.snapshot import Aggregate
+from osc_traitsched.core.judge import fix
+from osc_traitsched.core.judge.verdict import ClauseSet, Verdict, evaluate
 from osc_traitsched.core.nova.question import Question, ServerSpec
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.settings import SchedulerSettings

@@ -11,8 +11,8 @@ from osc_traitsched.app import capacity, drain, explain, request, server, usage
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.nova.question import MoveKind, ServerSpec
-from osc_traitsched.core.servers.capacity import CapacityQuery
 from osc_traitsched.core.servers.drain import StuckReason
+from osc_traitsched.core.servers.usage import CapacityQuery
 from tests.functional.draining import Asked, FullHost
 from tests.services.nova import MadeUpNova
 

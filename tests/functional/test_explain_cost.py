@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from osc_traitsched.app import explain
-from osc_traitsched.core.explain.fix import Topic
+from osc_traitsched.core.judge.fix import Topic
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from tests.functional.placement import INVENTORIES, STANDARD

@@ -6,7 +6,7 @@ import uuid
 
 import pytest
 
-from osc_traitsched.core.servers.failed import Kinds
+from osc_traitsched.core.servers.fleet import Kinds
 from tests.functional.nova import Nova, Says
 from tests.schemas import closed
 

@@ -10,8 +10,8 @@ import dataclasses
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 
-from osc_traitsched.core.explain.fix import HostAction, HostChange
 from osc_traitsched.core.inventory.trait import DISABLED
+from osc_traitsched.core.judge.fix import HostAction, HostChange
 from tests.functional.placement import Placement
 from tests.property import clouds
 

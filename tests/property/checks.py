@@ -6,8 +6,8 @@ from collections.abc import Collection
 
 from osc_traitsched.cloud import allocation_candidates
 from osc_traitsched.cloud.service import Service
-from osc_traitsched.core.explain import verdict as hitting_sets
-from osc_traitsched.core.explain.verdict import ClauseSet, Condition, Verdict
+from osc_traitsched.core.judge import verdict as hitting_sets
+from osc_traitsched.core.judge.verdict import ClauseSet, Condition, Verdict
 from osc_traitsched.core.nova.clause import Clause, Resource, Trait
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement.facts import Facts

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from osc_traitsched.cloud import allocation_candidates, read
-from osc_traitsched.core.explain import fix
-from osc_traitsched.core.explain.verdict import evaluate
+from osc_traitsched.core.judge import fix
+from osc_traitsched.core.judge.verdict import evaluate
 from osc_traitsched.core.nova.question import Question, ServerSpec
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.matcher import Matcher

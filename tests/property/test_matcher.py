@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from osc_traitsched.cloud import allocation_candidates, read
-from osc_traitsched.core.explain.verdict import evaluate
+from osc_traitsched.core.judge.verdict import evaluate
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement.matcher import Matcher
 from tests.functional.placement import Placement

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.commands.explain import exit_code
-from osc_traitsched.core.explain.doubts import Alternatives
-from osc_traitsched.core.explain.judge import judge
+from osc_traitsched.core.judge.doubts import Alternatives
+from osc_traitsched.core.judge.judge import judge
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.evidence import of_question
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from osc_traitsched.app.execute import execute
 from osc_traitsched.app.wanted.judging import judged
 from osc_traitsched.app.wanted.planning import plan_wanted
-from osc_traitsched.config.wanted import reader, writer
+from osc_traitsched.config.wanted import files, reader
 from osc_traitsched.core.change.model import ObjectKind, Status
 from osc_traitsched.core.errors import CloudBroke, Mistakes
 from osc_traitsched.core.inventory.metadata import projects_in
 from osc_traitsched.core.nova.filter.aggregates import names_projects
 from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.wanted import grouping
+from osc_traitsched.core.wanted import model
 from osc_traitsched.core.wanted.export import undo_of
 from tests.unit.app.living import HOSTS, LivingCloud
 
@@ -150,7 +150,7 @@ def planned(cloud, text, release=NEWEST):
     """Return the plan of a file; None for one that contradicts itself."""
     wanted, mistakes = reader.read("w.yaml", text)
     assert not mistakes, text
-    if list(grouping.mistakes(wanted)):
+    if list(model.mistakes(wanted)):
         return None
     assumed = SchedulerSettings.of(release, enable_isolated_aggregate_filtering=True)
     try:
@@ -249,7 +249,7 @@ def test_what_is_applied_holds_and_what_is_not_named_stays():
             return
         assert not cloud.written
         before = whole(cloud)
-        undo = writer.text(undo_of(todo.draft.claims, todo.found).wanted)
+        undo = files.text(undo_of(todo.draft.claims, todo.found).wanted)
         closings = watched(cloud, release)
         done = execute(cloud, todo.plan)
         always = closings[0] & closings[-1]

@@ -15,8 +15,8 @@ from osc_traitsched.config.wanted import reader
 from osc_traitsched.core.change.model import Status
 from osc_traitsched.core.errors import Mistakes
 from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.wanted import grouping
-from osc_traitsched.views.columns import Cell
+from osc_traitsched.core.wanted import model
+from osc_traitsched.views.listing import Cell
 from osc_traitsched.views.wanted.lines import rows
 from tests.property.test_wanted import (
     RELEASES,
@@ -146,7 +146,7 @@ def planned(cloud, wanted, release):
         limit_tenants_to_placement_aggregate=True,
     )
     try:
-        if list(grouping.mistakes(found)):
+        if list(model.mistakes(found)):
             return None
         return judged(with_projects(cloud), plan_wanted(cloud, found, assumed))
     except Mistakes:

@@ -13,8 +13,8 @@ import pickle
 import sys
 from collections.abc import Iterable, Iterator
 
-from osc_traitsched.core.explain.explanation import Explanation
-from osc_traitsched.core.explain.judge import judge
+from osc_traitsched.core.judge.explanation import Explanation
+from osc_traitsched.core.judge.judge import judge
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.views.explain import prose

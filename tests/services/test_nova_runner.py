@@ -29,7 +29,7 @@ from osc_traitsched.core.nova.own import (
 )
 from osc_traitsched.core.nova.server import image, server
 from osc_traitsched.core.nova.server.server import Server
-from osc_traitsched.runner import document, process
+from osc_traitsched.runner import document
 from tests.services import environment
 from tests.services.environment import REPOSITORY
 
@@ -273,7 +273,7 @@ def ask(*plugins, hosts=HOSTS, spec=SPEC, nova_conf=(), **more):
             in_file = (EXAMPLES / name.file).read_text()
         named.append((name, in_file))
     asked = document.question(hosts, spec, named, nova_conf, **more)
-    return process.ask(str(environment.python()), asked, 120.0)
+    return document.ask(str(environment.python()), asked, 120.0)
 
 
 def judge(*plugins, **more):
@@ -404,7 +404,7 @@ def test_a_file_with_a_mistake_says_in_which_line():
     asked = document.question(HOSTS, SPEC, [(PluginName.read("a.py:A"), "\nimport nv")])
     python = str(environment.python())
     with pytest.raises(PluginFails) as raised:
-        document.judgment(process.ask(python, asked, 120.0), python)
+        document.judgment(document.ask(python, asked, 120.0), python)
     reason = "ModuleNotFoundError: No module named 'nv' (line 2)"
     assert raised.value.reason == reason
 

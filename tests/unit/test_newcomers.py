@@ -10,11 +10,11 @@ import runpy
 import pytest
 
 import osc_traitsched
-from osc_traitsched.config import baseline, deployments
+from osc_traitsched.config import deployments
 from osc_traitsched.core.check.survey import is_lasting
 from osc_traitsched.core.diagnosis import Diagnosis
-from osc_traitsched.core.explain.doubts import switches
-from osc_traitsched.core.explain.filtering import UnreadHint, filtering, unread_hints
+from osc_traitsched.core.judge.doubts import switches
+from osc_traitsched.core.judge.filtering import UnreadHint, filtering, unread_hints
 from osc_traitsched.core.nova import options, prefilter
 from osc_traitsched.core.nova.clause import HostFilter, MemberOf, Origin
 from osc_traitsched.core.nova.evidence import with_evidence
@@ -29,7 +29,7 @@ from osc_traitsched.core.nova.weigher.ranking import WEIGHERS, ranking
 from osc_traitsched.core.nova.weigher.weighing import Weigher, Weights
 from osc_traitsched.core.releases import NEWEST
 from osc_traitsched.core.servers.demand import Unmet
-from osc_traitsched.views import doctor
+from osc_traitsched.views import config
 from osc_traitsched.views.explain import depends, filters, words
 from osc_traitsched.views.server import placements
 from tests.unit.core.check.surveys import aggregate, assumed, findings, survey
@@ -313,11 +313,11 @@ def test_a_new_option_has_its_names_and_defaults(add_option, reference):
     )
     assert depends.name(name) == "the made-up check"
     unknown = Diagnosis(SchedulerSettings(), (), {name: ()})
-    assert "made-up" in doctor.verdict(unknown)
-    assert "all is made up" in str(doctor.rows(unknown, ()))
+    assert "made-up" in config.verdict(unknown)
+    assert "all is made up" in str(config.doctor_rows(unknown, ()))
     turned = switch(["made-up"], SchedulerSettings(29))
     assert turned.values == {options.TENANT: True, name: True}
-    assert baseline.settings(options.OSA, NEWEST)[name].value
+    assert deployments.settings(options.OSA, NEWEST)[name].value
     assert "``[scheduler]made_up``" in reference("options")
     assert "- made-up\n" in reference("switches")
 

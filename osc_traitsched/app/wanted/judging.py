@@ -13,9 +13,8 @@ from osc_traitsched.app.wanted.reading import with_mirror
 from osc_traitsched.cloud import lookup
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
-from osc_traitsched.core.change.effects import MisplacedServers
+from osc_traitsched.core.change.effects import MisplacedServers, lets_in
 from osc_traitsched.core.change.model import ObjectKind
-from osc_traitsched.core.change.openings import lets_in
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.wanted.hosts import FoundCloud
 from osc_traitsched.core.wanted.units import gone, takes_most

@@ -22,9 +22,15 @@ from osc_traitsched.core.change.traits import Requirer, RevertedByNova, reverted
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.wanted.claiming import claims_of
-from osc_traitsched.core.wanted.grouping import Inventory
 from osc_traitsched.core.wanted.hosts import FoundCloud, Hosts
-from osc_traitsched.core.wanted.model import Claim, Claims, EntryError, Unit, Wanted
+from osc_traitsched.core.wanted.model import (
+    Claim,
+    Claims,
+    EntryError,
+    Inventory,
+    Unit,
+    Wanted,
+)
 from osc_traitsched.core.wanted.planner import (
     Draft,
     Row,

@@ -9,24 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from osc_traitsched.core.check.analysis import Analysis
-from osc_traitsched.core.check.builder import titles
+from osc_traitsched.core.check.analysis import Analysis, titles
 from osc_traitsched.core.check.finding import Finding, SubjectKind
 from osc_traitsched.core.check.rule import AREAS, Rule, folded
 from osc_traitsched.core.check.rules import (
     config,
     filters,
     filters_values,
-    image_type,
     images,
     isolation,
     mirror,
     nowhere,
     placing,
     resources,
-    servers,
     traits,
-    weighers,
 )
 from osc_traitsched.core.check.survey import NotRead, Survey
 from osc_traitsched.core.errors import BadUsage, NothingMatches
@@ -37,7 +33,7 @@ __all__ = ["AREAS", "RULES", "concerning", "named", "rule_id", "run", "select"]
 
 #: A rule's ID never changes: scripts and documents use it.
 RULES: tuple[Rule, ...] = (
-    *image_type.RULES,
+    *images.TYPE_RULES,
     *images.RULES,
     *traits.RULES,
     *resources.RULES,
@@ -47,11 +43,11 @@ RULES: tuple[Rule, ...] = (
     *placing.RULES,
     *mirror.RULES,
     *config.RULES,
-    *weighers.RULES,
+    *filters_values.WEIGHER_RULES,
     *filters.RULES,
     *nowhere.FILTER_RULES,
     *filters_values.RULES,
-    *servers.RULES,
+    *placing.SERVER_RULES,
 )
 
 _HIDDEN = "private flavors and images of other projects"

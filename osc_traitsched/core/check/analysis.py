@@ -2,25 +2,310 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import functools
 from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 
-from osc_traitsched.core.check.builder import Builder, FlavorHosts, titles
-from osc_traitsched.core.check.finding import Severity
+from osc_traitsched.core.check.finding import Severity, SubjectKind
 from osc_traitsched.core.check.hosts import Hosts, Isolated, isolated
-from osc_traitsched.core.check.survey import StandaloneRequest, Survey
+from osc_traitsched.core.check.survey import (
+    StandaloneRequest,
+    Survey,
+    is_certain_of_flavor,
+    is_lasting,
+)
+from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory import snapshot
 from osc_traitsched.core.inventory.metadata import Collation
 from osc_traitsched.core.inventory.snapshot import Aggregate
 from osc_traitsched.core.inventory.snapshot import MembershipDifference as Difference
 from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.clause import Clause, Resource, RootTrait
 from osc_traitsched.core.nova.filter.aggregates import metadata_key
 from osc_traitsched.core.nova.filter.special import EXTRA_SPECS
 from osc_traitsched.core.nova.filter.state import HostState, host_states
 from osc_traitsched.core.nova.filter.table import FILTERS
+from osc_traitsched.core.nova.prefilter import IMAGES, name_of
+from osc_traitsched.core.nova.question import Body, Question, ServerSpec
+from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.nova.server import properties
 from osc_traitsched.core.nova.server.image import public_or_own_images as public_or_own
-from osc_traitsched.core.nova.settings import Setting, has_filter
+from osc_traitsched.core.nova.server.server import EPHEMERAL
+from osc_traitsched.core.nova.settings import SchedulerSettings, Setting, has_filter
+from osc_traitsched.paste import is_printable
+
+# Requests of flavors and images, and their hosts.
+
+
+# Builds requests by Nova's rules, each only once.
+
+
+#: Large enough for any image.
+ANY_FLAVOR: Body = {"name": "", "vcpus": 1, "ram": 2**40, "disk": 2**40}
+
+#: Fields of a flavor that decide its request.
+_OF_FLAVORS = ("vcpus", "ram", "disk", EPHEMERAL, "ephemeral", "swap", "extra_specs")
+
+#: Fields of an image that decide its request, without traits and NUMA nodes.
+_OF_IMAGES = frozenset(
+    [
+        *properties.BY_NAME,
+        *properties.OLD_NAMES,
+        properties.OLD_ADAPTER,
+        "bdm_v2",
+        "block_device_mapping",
+        "cinder_encryption_key_id",
+        "disk_format",
+        "mappings",
+        "root_device_name",
+    ]
+)
+
+_NOTHING = Request((), None, None, "")
+_NO_OWNERS: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclasses.dataclass
+class Builder:
+    """Builds requests, one for all equal inputs."""
+
+    assumptions: SchedulerSettings
+    _known: dict[object, Request | Refusal] = dataclasses.field(default_factory=dict)
+
+    def of_flavors(self, bodies: Iterable[Body]) -> tuple[StandaloneRequest, ...]:
+        """The demand of each flavor."""
+        known: dict[object, StandaloneRequest] = {}
+        found, bodies = [], tuple(bodies)
+        ids = {str(body["id"]) for body in bodies}
+        for body, name in titles(bodies):
+            kind = _of_flavor(body)
+            if kind not in known:
+                known[kind] = self._flavor(body)
+            written = str(body["name"])
+            alias = written if is_printable(written) and written not in ids else ""
+            found.append(
+                dataclasses.replace(known[kind], name=name, body=body, alias=alias)
+            )
+        return tuple(found)
+
+    def of_images(
+        self, bodies: Iterable[Body], owners: Mapping[str, str]
+    ) -> tuple[StandaloneRequest, ...]:
+        """The demand of each image, with all image prefilters on.
+
+        :param owners: of other projects' images, by image ID
+        """
+        known: dict[object, StandaloneRequest] = {}
+        found = []
+        for body, name in titles(bodies, owners):
+            kind = _frozen(decisive(body))
+            if kind not in known:
+                known[kind] = self._image(body)
+            found.append(dataclasses.replace(known[kind], name=name, body=body))
+        return tuple(found)
+
+    def request(
+        self, flavor: Body, image: Body | None, from_volume: bool = False
+    ) -> Request:
+        """The request, independent of aggregates and of the image's size.
+
+        :raises Refusal: as :meth:`Question.request`
+        """
+        plain = None if image is None else decisive(image)
+        key = (_of_flavor(flavor), _frozen(plain or {}), image is None, from_volume)
+        if key not in self._known:
+            self._known[key] = self._asked(
+                Question(
+                    flavor,
+                    plain,
+                    (),
+                    self.assumptions,
+                    ServerSpec(boot_from_volume=from_volume),
+                )
+            )
+        found = self._known[key]
+        if isinstance(found, Refusal):
+            raise found
+        return found
+
+    def _asked(self, question: Question) -> Request | Refusal:
+        try:
+            question.check_aliases()
+            return _lasting(question.request())
+        except Refusal as refusal:
+            return refusal
+
+    def _flavor(self, body: Body) -> StandaloneRequest:
+        try:
+            ways = tuple(self.request(body, None, way) for way in (False, True))
+        except Refusal as refusal:
+            return StandaloneRequest(SubjectKind.FLAVOR, "", body, refusal=refusal)
+        first = ways[0]
+        return StandaloneRequest(
+            SubjectKind.FLAVOR, "", body, first.clauses, first.not_evaluated, ways
+        )
+
+    def _image(self, body: Body) -> StandaloneRequest:
+        found = self._with_all_prefilters(body)
+        refusal = found if isinstance(found, Refusal) else None
+        if isinstance(found, Refusal):
+            plain = {k: v for k, v in body.items() if k.startswith("trait:")}
+            plain["disk_format"] = body.get("disk_format")
+            found = self._with_all_prefilters(plain)
+        request = found if isinstance(found, Request) else _NOTHING
+        clauses = [c for c in request.clauses if _is_of_image(c)]
+        if request.fallback is not None:
+            # A host that only the second query finds, without pinned CPUs, is enough.
+            lasting = request.fallback.clauses
+            clauses = [c for c in clauses if isinstance(c, Resource) or c in lasting]
+        devices = [c for c in clauses if name_of(c) == IMAGES]
+        if not self.assumptions.value(options.IMAGE_METADATA):
+            clauses = [c for c in clauses if c not in devices]
+        return StandaloneRequest(
+            SubjectKind.IMAGE,
+            "",
+            body,
+            tuple(clauses),
+            request.not_evaluated,
+            devices=tuple(c for c in devices if isinstance(c, RootTrait)),
+            refusal=refusal,
+        )
+
+    def _with_all_prefilters(self, image: Body) -> Request | Refusal:
+        assumptions = self.assumptions.changed(options.IMAGE_TYPE, True)
+        assumptions = assumptions.changed(options.IMAGE_METADATA, True)
+        return self._asked(Question(ANY_FLAVOR, image, (), assumptions))
+
+
+def decisive(image: Body) -> dict[str, object]:
+    """The fields of an image that decide its request, without its size.
+
+    These are its format, and all properties that affect Nova.
+    """
+    return {
+        key: value
+        for key, value in image.items()
+        if key in _OF_IMAGES or key.startswith(("trait:", "hw_numa_"))
+    }
+
+
+def _lasting(request: Request) -> Request:
+    clauses = tuple(filter(is_lasting, request.clauses))
+    second = _lasting(request.fallback) if request.fallback else None
+    return dataclasses.replace(request, clauses=clauses, fallback=second)
+
+
+def _is_of_image(clause: Clause) -> bool:
+    return any(origin.kind == "image" for origin in clause.origins)
+
+
+def titles(
+    bodies: Iterable[Body], owners: Mapping[str, str] = _NO_OWNERS
+) -> list[tuple[Body, str]]:
+    """Each flavor or image with a unique name.
+
+    :param owners: of other projects' images, by image ID; any user can choose their
+        names
+    """
+    bodies = tuple(bodies)
+    names = [str(body.get("name") or body["id"]) for body in bodies]
+    twins = collections.Counter(names)
+    found = []
+    for body, name in zip(bodies, names):
+        identity = str(body["id"])
+        marks = [identity] if twins[name] > 1 or identity in owners else []
+        if identity in owners:
+            marks.append(f"owner {owners[identity]}")
+        found.append((body, f"{name} ({', '.join(marks)})" if marks else name))
+    return found
+
+
+def _of_flavor(body: Body) -> object:
+    return _frozen({key: body.get(key) for key in _OF_FLAVORS})
+
+
+def _frozen(found: Mapping[str, object]) -> object:
+    return tuple(sorted((key, repr(value)) for key, value in found.items()))
+
+
+# Hosts for a flavor, with and without images.
+
+
+#: With this image, a flavor without a CPU policy asks for pinned CPUs.
+_PINNING: Body = {"hw_cpu_policy": "dedicated"}
+
+
+class FlavorHosts:
+    """Hosts that could take flavors, isolated hosts included."""
+
+    def __init__(
+        self,
+        hosts: Hosts,
+        all_hosts: frozenset[str],
+        builder: Builder,
+        images: Iterable[StandaloneRequest],
+    ) -> None:
+        self._hosts = hosts
+        self._all_hosts = all_hosts
+        self._builder = builder
+        self._images = (_PINNING, *_one_of_each_kind(images))
+        self._tried_with_any_image = functools.cache(self._try_with_any_image)
+
+    def matching(self, flavor: StandaloneRequest) -> frozenset[str]:
+        """Roots of hosts that could take a flavor.
+
+        With any image that does not change the flavor's amounts; :meth:`with_any_image`
+        has the other images.
+        """
+        found = (self._hosts.matching_hosts(request) for request in flavor.requests)
+        return frozenset[str]().union(*found)
+
+    def at_most(self, flavor: StandaloneRequest) -> frozenset[str]:
+        """Hosts that meet all parts of a flavor that no image changes.
+
+        A cheap upper bound: no other host can take the flavor with any image.
+        """
+        both = set(flavor.clauses).intersection(*(r.clauses for r in flavor.requests))
+        met = (self._hosts.meeting([c]) for c in both if is_certain_of_flavor(c))
+        return self._all_hosts.intersection(*met)
+
+    def with_any_image(self, flavor: StandaloneRequest) -> frozenset[str]:
+        """Hosts that could take a flavor with at least one image.
+
+        An image can ask for more amounts, from other providers of a tree, or for pinned
+        CPUs in place of the flavor's.
+        """
+        return self._tried_with_any_image(flavor)
+
+    def _try_with_any_image(self, flavor: StandaloneRequest) -> frozenset[str]:
+        if not self.at_most(flavor):
+            return frozenset()
+        changed = (
+            self._with_image(flavor.body, image, from_volume)
+            for image in self._images
+            for from_volume in (False, True)
+        )
+        return self.matching(flavor).union(*changed)
+
+    def _with_image(
+        self, flavor: Body, image: Body, from_volume: bool
+    ) -> frozenset[str]:
+        try:
+            request = self._builder.request(flavor, image, from_volume)
+        except Refusal:
+            return frozenset()
+        return self._hosts.matching_hosts(request)
+
+
+def _one_of_each_kind(images: Iterable[StandaloneRequest]) -> tuple[Body, ...]:
+    found = (each.body for each in images if each.shifts)
+    return tuple({repr(decisive(body)): body for body in found}.values())
+
+
+# Facts about a survey for the rules.
+
 
 # The enabled host filters, and their view of hosts.
 

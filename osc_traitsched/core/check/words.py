@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from osc_traitsched.core.check.finding import SubjectKind
 from osc_traitsched.core.check.hosts import Isolated
-from osc_traitsched.core.inventory.reported import is_reported, where_to_look
 from osc_traitsched.core.inventory.snapshot import Aggregate
+from osc_traitsched.core.inventory.trait import is_reported, where_to_look
 from osc_traitsched.core.names import near_names
 from osc_traitsched.core.nova.clause import RootTrait, Trait
 from osc_traitsched.core.nova.options import OPTIONS

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Union
 
-from osc_traitsched.core.check.builder import decisive
+from osc_traitsched.core.check.analysis import decisive
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.metadata import TENANT_KEY, Collation
 from osc_traitsched.core.inventory.snapshot import Aggregate

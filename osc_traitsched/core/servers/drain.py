@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from osc_traitsched.core.errors import AnswerIsNo
-from osc_traitsched.core.explain.judgement import Judgement
 from osc_traitsched.core.inventory.snapshot import Aggregate, Compute, Snapshot
+from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.nova.filter import table
 from osc_traitsched.core.nova.filter.state import (
     HostState,

@@ -9,9 +9,9 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from osc_traitsched.core.errors import TraitSchedError
-from osc_traitsched.core.explain.doubts import Doubts
-from osc_traitsched.core.explain.explanation import Explanation
-from osc_traitsched.core.explain.judgement import Judgement
+from osc_traitsched.core.judge.doubts import Doubts
+from osc_traitsched.core.judge.explanation import Explanation
+from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.evidence import (
     assumed_by_evidence,

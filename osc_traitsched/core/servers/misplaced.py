@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from osc_traitsched.core.check.survey import is_certain, is_lasting
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.explain.filtering import check_policy
-from osc_traitsched.core.explain.verdict import correction_sets
+from osc_traitsched.core.judge.filtering import check_policy
+from osc_traitsched.core.judge.verdict import correction_sets
 from osc_traitsched.core.nova import prefilter
 from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource, RootTrait, Trait
 from osc_traitsched.core.nova.filter import compute, special, values

@@ -9,11 +9,11 @@ from typing import Any
 
 from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.explain.explanation import Explanation
-from osc_traitsched.core.explain.filtering import Filtering, filtering
-from osc_traitsched.core.explain.judgement import Judgement
 from osc_traitsched.core.inventory.metadata import required_by_image
 from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.judge.explanation import Explanation
+from osc_traitsched.core.judge.filtering import Filtering, filtering
+from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.nova.clause import Condition, Resource
 from osc_traitsched.core.nova.filter.state import Fails, Raises, Unknown
 from osc_traitsched.core.nova.question import MoveKind, Question

@@ -22,7 +22,6 @@ from osc_traitsched.core.inventory.metadata import (
 from osc_traitsched.core.inventory.metadata import is_project_id as is_id
 from osc_traitsched.core.inventory.snapshot import Aggregate
 from osc_traitsched.core.nova.question import Body
-from osc_traitsched.core.wanted.grouping import grouped
 from osc_traitsched.core.wanted.hosts import FoundCloud
 from osc_traitsched.core.wanted.model import (
     Claim,
@@ -32,6 +31,7 @@ from osc_traitsched.core.wanted.model import (
     Text,
     Unit,
     Wanted,
+    grouped,
     is_trait,
     is_zone,
 )

@@ -22,11 +22,11 @@ from osc_traitsched.core.inventory.snapshot import (
 )
 from osc_traitsched.core.names import is_pattern
 from osc_traitsched.core.nova.question import Body
-from osc_traitsched.core.wanted.grouping import Inventory
 from osc_traitsched.core.wanted.model import (
     GROUP,
     EntryError,
     Group,
+    Inventory,
     Source,
     Text,
     Unit,

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, Literal, Optional
 
 from osc_traitsched.core.placement.facts import Room
-from osc_traitsched.core.servers.capacity import Capacity
+from osc_traitsched.core.servers.usage import Capacity
 from osc_traitsched.documents import JsonObject, field, serialized
 from osc_traitsched.views.capacity import prose
 from osc_traitsched.views.drain import prose as drain_prose

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from osc_traitsched.core.answer import Answer
-from osc_traitsched.core.explain.capacity import FlavorFit, KeptAway, Never
-from osc_traitsched.core.explain.judgement import Judgement
-from osc_traitsched.core.explain.reasons import RejectionCause, Share
+from osc_traitsched.core.judge.capacity import FlavorFit, KeptAway, Never
+from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.reasons import RejectionCause, Share
 from osc_traitsched.core.placement.facts import Room
-from osc_traitsched.core.servers.capacity import Capacity
+from osc_traitsched.core.servers.usage import Capacity
 from osc_traitsched.text import and_more, between, count, listed, ranges
 from osc_traitsched.views.drain import prose as drain_prose
 from osc_traitsched.views.explain import by_flavor, depends, headline, words

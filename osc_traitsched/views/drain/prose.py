@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 from collections.abc import Iterator, Mapping, Sequence
 
-from osc_traitsched.core.explain.judgement import Judgement
+from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.nova.filter.groups import AFFINITY, SAME_HOST
 from osc_traitsched.core.nova.filter.table import (
     FILTERS,

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.errors import PlacementRefuses, Refusal, TraitMissing, nova
-from osc_traitsched.core.explain.judgement import Judgement
-from osc_traitsched.core.explain.reasons import breakdown
+from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.reasons import breakdown
 from osc_traitsched.text import and_more, between, count, listed, visible
 from osc_traitsched.views.explain import depends, filters, headline, words
 from osc_traitsched.views.terminal import Line, Tone

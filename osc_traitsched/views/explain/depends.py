@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from osc_traitsched.core.explain.doubts import OWNER_CHECK, Dependence
-from osc_traitsched.core.explain.judgement import Judgement
+from osc_traitsched.core.judge.doubts import OWNER_CHECK, Dependence
+from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.nova.evidence import assumed_by_evidence
 from osc_traitsched.core.nova.options import OPTIONS, Value
 from osc_traitsched.core.nova.settings import SchedulerSettings

@@ -11,19 +11,19 @@ from osc_traitsched.core.errors import (
     Refusal,
     TraitSchedError,
 )
-from osc_traitsched.core.explain.explanation import Explanation, differing, kept_out_by
-from osc_traitsched.core.explain.fix import HostFix, RequestFix
-from osc_traitsched.core.explain.judgement import Judgement
-from osc_traitsched.core.explain.order import picks
-from osc_traitsched.core.explain.reasons import breakdown
 from osc_traitsched.core.inventory.snapshot import Provider
+from osc_traitsched.core.judge.explanation import Explanation, differing, kept_out_by
+from osc_traitsched.core.judge.fix import HostFix, RequestFix
+from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.reasons import breakdown, picks
 from osc_traitsched.core.nova.filter.table import FILTERS, is_list_known
 from osc_traitsched.core.nova.options import options_in
 from osc_traitsched.core.nova.request import Request as NovaRequest
 from osc_traitsched.core.nova.weigher.weighing import Assumption as WeighingAssumption
 from osc_traitsched.documents import JsonObject, Whole, field, serialized
 from osc_traitsched.paste import Option, line
-from osc_traitsched.views.explain import by_flavor, fixes, headline, weights, words
+from osc_traitsched.views.explain import by_flavor, fixes, headline, words
+from osc_traitsched.views.explain import filters as weights
 from osc_traitsched.views.explain.schema import (
     Assumption,
     Clause,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from osc_traitsched.core.explain.fix import (
+from osc_traitsched.core.inventory.trait import where_to_look
+from osc_traitsched.core.judge.fix import (
     Advice,
     Fix,
     HostAction,
@@ -18,8 +19,7 @@ from osc_traitsched.core.explain.fix import (
     Scope,
     Topic,
 )
-from osc_traitsched.core.explain.judgement import Judgement
-from osc_traitsched.core.inventory.reported import where_to_look
+from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.paste import (
     Command,

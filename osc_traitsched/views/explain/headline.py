@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from osc_traitsched.core.explain.fix import Fix, HostAction
-from osc_traitsched.core.explain.judgement import Judgement
-from osc_traitsched.core.explain.order import above_limit
-from osc_traitsched.core.explain.reasons import (
+from osc_traitsched.core.inventory.snapshot import Provider
+from osc_traitsched.core.inventory.trait import DISABLED
+from osc_traitsched.core.judge.fix import Fix, HostAction
+from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.reasons import (
     RejectionCause,
     Share,
+    above_limit,
     breakdown,
     out_of_sync,
 )
-from osc_traitsched.core.inventory.snapshot import Provider
-from osc_traitsched.core.inventory.trait import DISABLED
 from osc_traitsched.core.nova.clause import (
     AFTER_PLACEMENT,
     Condition,
@@ -28,7 +28,7 @@ from osc_traitsched.core.nova.filter.state import Fails
 from osc_traitsched.core.placement.facts import Stock
 from osc_traitsched.core.releases import release
 from osc_traitsched.text import agreed, and_more, listed, ranges
-from osc_traitsched.views.explain import depends, filters, weights, words
+from osc_traitsched.views.explain import depends, filters, words
 from osc_traitsched.views.terminal import Line, Tone
 
 # Why hosts are out, in words.
@@ -168,7 +168,7 @@ def lines(
         is_moved = judgement.question.move is not None
         yield Line(words.text(judgement.refusal, is_moved))
     if judgement.candidates:
-        picked = weights.pick(judgement, everything)
+        picked = filters.pick(judgement, everything)
         hosts = names(judgement.candidates)
         yield Line(f"Candidates: {hosts}{f'; {picked}' if picked else ''}")
     yield from (Line(text, Tone.DOUBT) for text in _depends(judgement))

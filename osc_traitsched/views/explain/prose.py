@@ -8,26 +8,19 @@ from collections.abc import Iterable, Iterator, Sequence
 import prettytable
 
 from osc_traitsched.core import releases
-from osc_traitsched.core.explain.explanation import Explanation, differing, kept_out_by
-from osc_traitsched.core.explain.fix import Fix
-from osc_traitsched.core.explain.judgement import Judgement
-from osc_traitsched.core.explain.order import picks
-from osc_traitsched.core.explain.reasons import blamed
-from osc_traitsched.core.explain.verdict import Rejection
 from osc_traitsched.core.inventory.snapshot import Provider
+from osc_traitsched.core.judge.explanation import Explanation, differing, kept_out_by
+from osc_traitsched.core.judge.fix import Fix
+from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.reasons import blamed, picks
+from osc_traitsched.core.judge.verdict import Rejection
 from osc_traitsched.core.nova.clause import AFTER_PLACEMENT, Resource
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.facts import Stock
 from osc_traitsched.core.releases import release
 from osc_traitsched.paste import Option, line
 from osc_traitsched.text import and_more, count, listed, option, ranges, visible
-from osc_traitsched.views.explain import (
-    filters,
-    fixes,
-    headline,
-    weights,
-    words,
-)
+from osc_traitsched.views.explain import filters, fixes, headline, words
 from osc_traitsched.views.terminal import Line, Tone, section, settings_from
 
 # What ``--set`` changes, compared with the cloud's own settings.
@@ -183,7 +176,7 @@ def _assumed(judgement: Judgement) -> Iterator[str]:
             f"{option(impact.name)} = {words.value(setting.value)} "
             f"({setting.source}{sure}); otherwise: {words.effect(impact)}"
         )
-    yield from weights.assumed(judgement)
+    yield from filters.assumed(judgement)
     for ignored, source in assumptions.ignored:
         yield f"{option(ignored)} ({source}): ignored, not in {name}"
 

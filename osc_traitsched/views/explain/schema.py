@@ -4,11 +4,11 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Any, NamedTuple, Optional, Union
 
-from osc_traitsched.core.explain.doubts import OptionImpact, ReleaseImpact
-from osc_traitsched.core.explain.judgement import Judgement
-from osc_traitsched.core.explain.reasons import RejectionCause, out_of_sync
-from osc_traitsched.core.explain.verdict import ClauseCount
 from osc_traitsched.core.inventory.snapshot import Provider
+from osc_traitsched.core.judge.doubts import OptionImpact, ReleaseImpact
+from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.reasons import RejectionCause, out_of_sync
+from osc_traitsched.core.judge.verdict import ClauseCount
 from osc_traitsched.core.nova.clause import (
     AFTER_PLACEMENT,
     Condition,

@@ -10,10 +10,10 @@ from osc_traitsched.core.errors import (
     TraitSchedError,
     nova,
 )
-from osc_traitsched.core.explain.doubts import OptionImpact, ReleaseImpact
-from osc_traitsched.core.explain.judgement import Judgement
-from osc_traitsched.core.explain.order import above_limit
 from osc_traitsched.core.inventory.trait import DISABLED
+from osc_traitsched.core.judge.doubts import OptionImpact, ReleaseImpact
+from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.reasons import above_limit
 from osc_traitsched.core.nova import prefilter
 from osc_traitsched.core.nova.clause import (
     AFTER_PLACEMENT,

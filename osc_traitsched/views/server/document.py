@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal, NamedTuple, Optional
 
 from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.nova.question import MoveKind
-from osc_traitsched.core.servers.failed import FailedServers
 from osc_traitsched.core.servers.failure import Failure, ServerAnswer, Stage
+from osc_traitsched.core.servers.fleet import FailedServers
 from osc_traitsched.core.servers.moves import Because, Destinations
 from osc_traitsched.core.servers.parts import Name, Source
 from osc_traitsched.documents import JsonObject, field, serialized

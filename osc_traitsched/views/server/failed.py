@@ -6,8 +6,8 @@ import dataclasses
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from osc_traitsched.core.servers.failed import FailedKind, FailedServer, FailedServers
 from osc_traitsched.core.servers.failure import Stage
+from osc_traitsched.core.servers.fleet import FailedKind, FailedServer, FailedServers
 from osc_traitsched.paste import Option, line, openstack, printable
 from osc_traitsched.text import and_more, count
 from osc_traitsched.views.explain import by_flavor, headline

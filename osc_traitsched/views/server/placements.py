@@ -19,9 +19,8 @@ from osc_traitsched.core.servers.demand import (
 from osc_traitsched.core.servers.judging import JudgedServer, Placements
 from osc_traitsched.paste import Option, Placeholder, line, openstack
 from osc_traitsched.text import agreed, and_more, count, listed, plural, ranges
-from osc_traitsched.views.columns import Names
 from osc_traitsched.views.explain import depends, filters, words
-from osc_traitsched.views.listing import Table
+from osc_traitsched.views.listing import Names, Table
 
 # Why servers are misplaced, or why that is not known, in words.
 

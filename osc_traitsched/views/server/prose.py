@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Iterator, Sequence
 
 from osc_traitsched.core.answer import Answer
-from osc_traitsched.core.explain.judgement import Judgement
+from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.servers.failure import Changes, Failure, ServerAnswer, Stage
 from osc_traitsched.core.servers.moves import of_own_host
 from osc_traitsched.paste import Option, Placeholder, line, openstack, printable

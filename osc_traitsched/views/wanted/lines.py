@@ -7,16 +7,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from osc_traitsched.core.change.effects import lines_on
 from osc_traitsched.core.change.model import PRESENT, Status
-from osc_traitsched.core.change.openings import lines_on
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.names import near_names
 from osc_traitsched.core.wanted.hosts import FoundCloud
 from osc_traitsched.core.wanted.planner import Row
 from osc_traitsched.core.wanted.units import without
 from osc_traitsched.text import did_you_mean, folded, listed, visible
-from osc_traitsched.views.columns import Cell
-from osc_traitsched.views.listing import Table
+from osc_traitsched.views.listing import Cell, Table
 from osc_traitsched.views.wanted.prose import IMPOSSIBLE
 
 # The plan of a wanted state as rows, one a unit.

@@ -14,7 +14,7 @@ from osc_traitsched.core.inventory.metadata import ZONE_KEY
 from osc_traitsched.core.wanted.model import Claim, Unit
 from osc_traitsched.core.wanted.planner import Row
 from osc_traitsched.text import listed, quoted, visible
-from osc_traitsched.views import isolation
+from osc_traitsched.views import results
 
 # The comments at the top of undo files.
 
@@ -141,7 +141,7 @@ def told(
     """
     lines = [*effects.losses(found), *effects.moments(found)]
     for name, misplaced in servers.items():
-        said = isolation.misplaced(misplaced)
+        said = results.misplaced(misplaced)
         lines += [f"aggregate {quoted(name)}: {each}" for each in said]
     changed = {
         outcome.change.object.name

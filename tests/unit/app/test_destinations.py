@@ -12,8 +12,8 @@ from osc_traitsched.core.errors import BadUsage, CloudBroke
 from osc_traitsched.core.nova.question import MoveKind, ServerSpec
 from osc_traitsched.core.servers.moves import Because
 from osc_traitsched.core.servers.parts import Name
-from osc_traitsched.views.server import destinations as views
 from osc_traitsched.views.server import document as documents
+from osc_traitsched.views.server import moves as views
 from tests.schemas import closed
 from tests.unit.app.recorded import CMP01, IMAGE, KNOWN_OFF, ROCKY, TRAITS
 from tests.unit.app.test_server import (
@@ -71,7 +71,7 @@ def names(answer):
 
 
 def text(answer):
-    return [each.text for each in views.lines(answer, everything=False)]
+    return [each.text for each in views.destination_lines(answer, everything=False)]
 
 
 def test_the_host_of_the_server_is_none_for_it():
@@ -144,7 +144,9 @@ def test_what_nova_refuses_comes_first_and_hosts_follow():
         "one disk.",
         "--long shows what Nova checks only when the move is tried.",
     ]
-    everything = [each.text for each in views.lines(answer, everything=True)]
+    everything = [
+        each.text for each in views.destination_lines(answer, everything=True)
+    ]
     assert any("rejects it (ComputeServiceInUse): " in each for each in everything)
     document = documents.destinations(answer)
     closed("server destinations").validate(document)

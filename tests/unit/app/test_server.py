@@ -13,8 +13,8 @@ from osc_traitsched.commands.server import exit_code_of_failure
 from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.errors import BadUsage, CloudBroke, Forbidden, NotInCatalog
 from osc_traitsched.core.nova.question import MoveKind, ServerSpec
-from osc_traitsched.core.servers.failed import FailedKind, FailedServer, FailedServers
 from osc_traitsched.core.servers.failure import Stage
+from osc_traitsched.core.servers.fleet import FailedKind, FailedServer, FailedServers
 from osc_traitsched.core.servers.moves import of_own_host
 from osc_traitsched.core.servers.parts import Name, Source
 from osc_traitsched.views.server import failed as failed_views

@@ -4,7 +4,7 @@ import argparse
 
 import pytest
 
-from osc_traitsched.commands import scheduler_args
+from osc_traitsched.commands import arguments
 from osc_traitsched.config.joining import resolve
 from osc_traitsched.core import releases
 from osc_traitsched.core.errors import BadConfiguration, BadUsage
@@ -15,12 +15,12 @@ from osc_traitsched.core.nova.settings import SchedulerSettings
 
 def parse(*argv):
     parser = argparse.ArgumentParser()
-    scheduler_args.add_options(parser)
+    arguments.add_options(parser)
     return parser.parse_args(argv)
 
 
 def assume(*argv, maximum=None):
-    return resolve(scheduler_args.named(parse(*argv)), maximum)
+    return resolve(arguments.named(parse(*argv)), maximum)
 
 
 def test_without_any_option_the_newest_release_is_assumed():

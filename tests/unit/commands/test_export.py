@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from osc_traitsched.app.wanted.planning import plan_wanted
 from osc_traitsched.app.wanted.reading import export_wanted
-from osc_traitsched.config.wanted import reader, writer
+from osc_traitsched.config.wanted import files, reader
 from osc_traitsched.core.inventory.metadata import Collation
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from tests.functional import shell
@@ -110,11 +110,11 @@ def test_the_plan_of_an_export_is_empty(data):
         pairs = data.draw(KEYS)
         cloud.images[body["id"]] = {**body, "visibility": "public", **pairs}
     found = export_wanted(cloud, Collation.CASE_INSENSITIVE)
-    text = writer.text(found.wanted)
+    text = files.text(found.wanted)
     wanted, mistakes = reader.read("export.yaml", text)
     assert not mistakes, (text, mistakes)
     # Standard output of another encoding gets what every encoding has.
-    escaped = writer.text(found.wanted, (), "latin-1")
+    escaped = files.text(found.wanted, (), "latin-1")
     assert reader.read("export.yaml", escaped) == (wanted, mistakes)
     assert escaped.isascii()
     todo = plan_wanted(cloud, wanted, SchedulerSettings.of(data.draw(RELEASES)))

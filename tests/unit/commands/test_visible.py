@@ -14,11 +14,11 @@ import pytest
 import yaml
 
 from osc_traitsched.commands import base, explain
-from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.inventory.snapshot import Aggregate, Compute
 from osc_traitsched.core.inventory.snapshot import MembershipDifference as Difference
+from osc_traitsched.core.judge.explanation import Explanation
 from osc_traitsched.views import config, listing
-from osc_traitsched.views.columns import Indented, Names
+from osc_traitsched.views.listing import Indented, Names
 from tests.cases.reading import Case
 from tests.unit.views.test_schema import explained
 

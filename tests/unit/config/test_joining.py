@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.config import baseline, nova_conf
+from osc_traitsched.config import deployments, nova_conf
 from osc_traitsched.config.joining import SettingsSources, resolve
 from osc_traitsched.core import releases
 from osc_traitsched.core.nova import options
@@ -157,7 +157,7 @@ def test_kolla_ansible_sets_nothing_that_upstream_does_not():
     assert join(baseline="kolla-ansible") == join(baseline="upstream")
 
 
-@pytest.mark.parametrize("name", baseline.NAMES)
+@pytest.mark.parametrize("name", deployments.NAMES)
 @pytest.mark.parametrize("release", releases.RELEASES)
 def test_what_a_baseline_sets_for_other_releases_is_nobodys_mistake(name, release):
     found = join(release, baseline=name)

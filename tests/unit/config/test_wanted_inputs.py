@@ -8,7 +8,7 @@ import stat
 
 import pytest
 
-from osc_traitsched.config.wanted import files, writer
+from osc_traitsched.config.wanted import files
 from osc_traitsched.core.errors import (
     BadConfiguration,
     BadQuestion,
@@ -96,20 +96,20 @@ def test_what_is_no_plan_is_refused_in_one_line(write, content, said):
 
 def test_a_file_is_never_written_where_one_is_or_where_none_can_be(write):
     path = write("mine")
-    text = writer.text(Wanted(), ["one", "two"])
+    text = files.text(Wanted(), ["one", "two"])
     assert text == "# one\n# two\nversion: 1\n"
     for place, said in (
         (path, "file: exists; name a new file"),
         ("no/file", "no/file: No such file or directory"),
     ):
         with pytest.raises(BadConfiguration) as caught:
-            writer.write_new(place, text)
+            files.write_new(place, text)
         assert str(caught.value) == said
 
 
 def test_a_new_file_and_its_name_are_on_the_disk(tmp_path, monkeypatch):
     synced = []
     monkeypatch.setattr(os, "fsync", lambda handle: synced.append(os.fstat(handle)))
-    writer.write_new(str(tmp_path / "new"), "text")
+    files.write_new(str(tmp_path / "new"), "text")
     assert [stat.S_ISDIR(each.st_mode) for each in synced] == [False, True]
     assert synced[0].st_size == len("text")

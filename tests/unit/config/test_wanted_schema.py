@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from osc_traitsched.config import wanted
 from osc_traitsched.config.wanted import reader
-from osc_traitsched.core.wanted import grouping
+from osc_traitsched.core.wanted import model
 
 ROOT = pathlib.Path(__file__).parents[3]
 
@@ -182,7 +182,7 @@ def test_the_examples_are_short_and_right(path):
     assert len(text.splitlines()) <= 25
     assert reader.read(path.name, text)[1] == ()
     VALIDATOR.validate(yaml.safe_load(text))
-    assert not list(grouping.mistakes(reader.read(path.name, text)[0]))
+    assert not list(model.mistakes(reader.read(path.name, text)[0]))
 
 
 def test_the_format_that_the_page_shows_is_right():

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
-from osc_traitsched.core.explain.judge import judge
 from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.judge.judge import judge
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.placement.facts import PlacementAnswer

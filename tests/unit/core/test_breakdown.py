@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.core.explain.judgement import Judgement
-from osc_traitsched.core.explain.reasons import RejectionCause, breakdown
 from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.reasons import RejectionCause, breakdown
 from tests.cases.reading import cases
 from tests.unit.core import scheduled
 from tests.unit.core.test_explanation import explained

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from osc_traitsched.core.explain.verdict import ClauseSet
+from osc_traitsched.core.judge.verdict import ClauseSet
 from osc_traitsched.core.nova.clause import Origin, Resource, RootTrait, Trait
 
 ORIGIN = (Origin("flavor", "key"),)

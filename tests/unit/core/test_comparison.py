@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from osc_traitsched.core.explain.explanation import compared, differing, kept_out_by
+from osc_traitsched.core.judge.explanation import compared, differing, kept_out_by
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.state import PASSES
 from osc_traitsched.core.nova.settings import Setting

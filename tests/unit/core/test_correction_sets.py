@@ -8,7 +8,7 @@ import math
 import hypothesis
 from hypothesis import strategies as st
 
-from osc_traitsched.core.explain.verdict import bits, correction_sets
+from osc_traitsched.core.judge.verdict import bits, correction_sets
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement.matcher import Matcher
 from tests.property import clouds

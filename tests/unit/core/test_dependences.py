@@ -10,9 +10,9 @@ import pytest
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.commands.explain import exit_code
 from osc_traitsched.core.answer import Answer
-from osc_traitsched.core.explain.doubts import Doubts, OptionImpact
-from osc_traitsched.core.explain.explanation import Explanation
-from osc_traitsched.core.explain.filtering import Filtering
+from osc_traitsched.core.judge.doubts import Doubts, OptionImpact
+from osc_traitsched.core.judge.explanation import Explanation
+from osc_traitsched.core.judge.filtering import Filtering
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.evidence import (
     Evidence,

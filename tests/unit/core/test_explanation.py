@@ -6,11 +6,11 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.core.explain.filtering import Filtering
-from osc_traitsched.core.explain.judge import judge
-from osc_traitsched.core.explain.judgement import Judgement
-from osc_traitsched.core.explain.reasons import OutOfSync, out_of_sync
 from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.judge.filtering import Filtering
+from osc_traitsched.core.judge.judge import judge
+from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.reasons import OutOfSync, out_of_sync
 from tests.cases.reading import Case
 from tests.property.building import identity
 from tests.unit.core.scheduled import placed

@@ -6,8 +6,8 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.core.explain import fix
-from osc_traitsched.core.explain.fix import HostAction, HostChange
+from osc_traitsched.core.judge import fix
+from osc_traitsched.core.judge.fix import HostAction, HostChange
 from osc_traitsched.core.nova.filter.state import ServerGroup
 from tests.property.building import identity
 from tests.unit.core.filter.asked import REPORT

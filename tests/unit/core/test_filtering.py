@@ -7,8 +7,8 @@ import dataclasses
 import pytest
 
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.explain.filtering import FilterFailure, filtering
 from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.judge.filtering import FilterFailure, filtering
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.state import (
     Raises,

@@ -4,8 +4,9 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.core.explain import fix
-from osc_traitsched.core.explain.fix import (
+from osc_traitsched.core.inventory.snapshot import Compute, Nova
+from osc_traitsched.core.judge import fix
+from osc_traitsched.core.judge.fix import (
     HostAction,
     HostChange,
     HostFix,
@@ -13,9 +14,8 @@ from osc_traitsched.core.explain.fix import (
     RequestFix,
     Topic,
 )
-from osc_traitsched.core.explain.judgement import Judgement
-from osc_traitsched.core.explain.verdict import evaluate
-from osc_traitsched.core.inventory.snapshot import Compute, Nova
+from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.verdict import evaluate
 from osc_traitsched.core.nova.question import Move, MoveKind
 from osc_traitsched.core.placement.facts import Stock
 from osc_traitsched.core.placement.matcher import Matcher

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from osc_traitsched.core.explain.verdict import hitting_sets, minimal, size
+from osc_traitsched.core.judge.verdict import hitting_sets, minimal, size
 
 
 def brute_force(sets, members):

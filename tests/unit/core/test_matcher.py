@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.core.explain.verdict import evaluate
 from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
+from osc_traitsched.core.judge.verdict import evaluate
 from osc_traitsched.core.nova.clause import MemberOf, Resource
 from osc_traitsched.core.placement import search
 from osc_traitsched.core.placement.facts import Facts

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.core.explain import capacity
-from osc_traitsched.core.explain.capacity import FlavorCounter
-from osc_traitsched.core.explain.judgement import Judgement
 from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
+from osc_traitsched.core.judge import capacity
+from osc_traitsched.core.judge.capacity import FlavorCounter
+from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.placement.facts import Facts, Room, Stock
 from tests.unit.core.filter.asked import settings

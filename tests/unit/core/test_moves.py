@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from osc_traitsched.core.answer import Answer
-from osc_traitsched.core.explain.doubts import Alternatives
+from osc_traitsched.core.judge.doubts import Alternatives
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import MoveRule
 from osc_traitsched.core.nova.filter import state as reasons

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from osc_traitsched.core.change.effects import lets_in, lines_on
 from osc_traitsched.core.change.impact import Hosts, ImpactAnalysis
 from osc_traitsched.core.change.model import ObjectKind
-from osc_traitsched.core.change.openings import lets_in, lines_on
 from osc_traitsched.core.change.traits import gone, present
 from tests.aggregates import aggregate
 from tests.unit.core.test_impact import (

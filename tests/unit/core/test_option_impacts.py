@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.explain.doubts import (
+from osc_traitsched.core.judge.doubts import (
     Alternatives,
     ReleaseImpact,
     not_refusing,

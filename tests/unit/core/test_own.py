@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.core.explain.filtering import filtering
+from osc_traitsched.core.judge.filtering import filtering
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.state import (
     OWN,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.core.explain import filtering
 from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
+from osc_traitsched.core.judge import filtering
 from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.placement.facts import Facts, Fit, Room, Stock

@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.core.explain.filtering import UnreadHint, unread_hints, unread_zone
+from osc_traitsched.core.judge.filtering import UnreadHint, unread_hints, unread_zone
 from osc_traitsched.core.nova.own import OwnAnswers
 from osc_traitsched.views.explain import filters
 from tests.aggregates import aggregate

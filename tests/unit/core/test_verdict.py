@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.core.explain.verdict import evaluate, grouped_rejections
+from osc_traitsched.core.judge.verdict import evaluate, grouped_rejections
 from osc_traitsched.core.nova.clause import Resource
 from osc_traitsched.core.placement.matcher import Matcher, matching_hosts
 from tests.cases.reading import Case

@@ -11,9 +11,9 @@ import sys
 import pytest
 
 from osc_traitsched.core.nova.own import NovaPythonFails
-from osc_traitsched.runner import process
+from osc_traitsched.runner import document
 
-RUNNER = pathlib.Path(process.__file__).with_name("nova_runner.py")
+RUNNER = pathlib.Path(document.__file__).with_name("nova_runner.py")
 EXAMPLES = pathlib.Path(__file__).parents[3] / "examples" / "nova_filters"
 SENT = (RUNNER, *sorted(EXAMPLES.glob("*.py")))
 
@@ -28,7 +28,7 @@ print(json.dumps({"plugins": [], "length": len(text), "last": last}))
 
 def failure(command, timeout=30.0):
     with pytest.raises(NovaPythonFails) as raised:
-        process.ask(command, {"plugins": []}, timeout)
+        document.ask(command, {"plugins": []}, timeout)
     assert raised.value.command == command
     return raised.value.kind, raised.value.reason
 
@@ -46,14 +46,14 @@ def script(tmp_path):
 
 
 def test_program_and_question_go_through_standard_input(script):
-    answer = process.ask(script(ECHO), {"hosts": ["h" * 100_000]}, 30.0)
+    answer = document.ask(script(ECHO), {"hosts": ["h" * 100_000]}, 30.0)
     assert answer["last"] == 'main_packed("'
     # The question is packed.
     assert answer["length"] < 50_000
 
 
 def test_a_python_without_nova_says_so():
-    answer = process.ask(sys.executable, {"plugins": []}, 60.0)
+    answer = document.ask(sys.executable, {"plugins": []}, 60.0)
     assert answer["error"] == "no-nova"
     version = ".".join(map(str, sys.version_info[:3]))
     assert answer["text"] == f"no module nova in {sys.executable} (Python {version})"
@@ -62,15 +62,15 @@ def test_a_python_without_nova_says_so():
 def test_a_path_with_spaces_is_one_word(tmp_path):
     python = tmp_path / "a python"
     python.touch()
-    assert process.arguments(str(python)) == [str(python)]
+    assert document.arguments(str(python)) == [str(python)]
 
 
 def test_a_virtual_environment_stands_for_its_python(tmp_path):
-    assert process.arguments(str(tmp_path)) == [str(tmp_path / "bin" / "python")]
+    assert document.arguments(str(tmp_path)) == [str(tmp_path / "bin" / "python")]
 
 
 def test_a_command_line_is_split_as_a_shell_does():
-    found = process.arguments("podman exec -i 'nova scheduler' python3")
+    found = document.arguments("podman exec -i 'nova scheduler' python3")
     assert found == ["podman", "exec", "-i", "nova scheduler", "python3"]
 
 
@@ -123,7 +123,7 @@ def test_what_runs_in_the_python_of_train_is_of_its_language(path):
 
 def test_a_command_line_may_be_longer_than_any_file_name():
     command = f"ssh -o {'x' * 300} ctl1 python3"
-    assert process.arguments(command) == ["ssh", "-o", "x" * 300, "ctl1", "python3"]
+    assert document.arguments(command) == ["ssh", "-o", "x" * 300, "ctl1", "python3"]
 
 
 #: Modules that are imported before and by the runner, or while a Python starts.
@@ -176,7 +176,7 @@ def test_no_code_of_the_current_folder_runs(command, path, safe, trapped, monkey
     if path is not None:
         monkeypatch.setenv("PYTHONPATH", path)
     asked = command.format(python=shlex.quote(sys.executable))
-    assert process.ask(asked, {"plugins": []}, 60.0)["error"] == "no-nova"
+    assert document.ask(asked, {"plugins": []}, 60.0)["error"] == "no-nova"
 
 
 def test_a_far_python_drops_the_folder_that_its_own_pythonpath_names(trapped):
@@ -185,7 +185,7 @@ def test_a_far_python_drops_the_folder_that_its_own_pythonpath_names(trapped):
         (trapped / f"{name}.py").unlink()
     # It starts with this variable as ssh's other end would.
     command = f"env PYTHONPATH=: {shlex.quote(sys.executable)}"
-    assert process.ask(command, {"plugins": []}, 60.0)["error"] == "no-nova"
+    assert document.ask(command, {"plugins": []}, 60.0)["error"] == "no-nova"
 
 
 def test_the_folders_of_the_environment_are_still_imported_from(trapped, monkeypatch):
@@ -193,7 +193,7 @@ def test_the_folders_of_the_environment_are_still_imported_from(trapped, monkeyp
     (trapped / "plugins" / "nova.py").write_text(NOVA)
     for path in ("plugins", f":{trapped}/plugins"):
         monkeypatch.setenv("PYTHONPATH", path)
-        answer = process.ask(sys.executable, {"plugins": []}, 60.0)
+        answer = document.ask(sys.executable, {"plugins": []}, 60.0)
         # It has no login, and stands in an empty folder.
         assert answer["text"].startswith("ImportError: [] [] in ")
 
@@ -201,8 +201,8 @@ def test_the_folders_of_the_environment_are_still_imported_from(trapped, monkeyp
 def test_a_relative_path_is_of_the_current_folder(trapped):
     python = str(trapped / "venv" / "bin" / "python")
     for command in ("venv", "./venv", "venv/bin/python"):
-        assert os.path.normpath(process.arguments(command)[0]) == python
-        answer = process.ask(command, {"plugins": []}, 60.0)
+        assert os.path.normpath(document.arguments(command)[0]) == python
+        answer = document.ask(command, {"plugins": []}, 60.0)
         assert answer["error"] == "no-nova"
 
 
@@ -212,5 +212,5 @@ def test_a_name_on_the_path_is_no_folder_of_the_same_name(trapped, monkeypatch):
     monkeypatch.setenv(
         "PATH", os.path.dirname(sys.executable) + os.pathsep + os.defpath
     )
-    assert process.arguments("python3") == ["python3"]
-    assert process.ask("python3", {"plugins": []}, 60.0)["error"] == "no-nova"
+    assert document.arguments("python3") == ["python3"]
+    assert document.ask("python3", {"plugins": []}, 60.0)["error"] == "no-nova"

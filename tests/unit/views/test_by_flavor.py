@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from osc_traitsched.core.explain.filtering import Filtering
+from osc_traitsched.core.judge.filtering import Filtering
 from osc_traitsched.core.nova.filter.state import Unknown
 from osc_traitsched.core.nova.filter.table import Judgment
 from osc_traitsched.views.explain import by_flavor

@@ -7,16 +7,16 @@ import dataclasses
 import pytest
 
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.explain.capacity import (
+from osc_traitsched.core.inventory.trait import DISABLED
+from osc_traitsched.core.judge.capacity import (
     FlavorFit,
     HostFit,
     KeptAway,
     Stranded,
 )
-from osc_traitsched.core.inventory.trait import DISABLED
 from osc_traitsched.core.nova.clause import RootTrait
 from osc_traitsched.core.placement.facts import Room
-from osc_traitsched.core.servers.capacity import Capacity, CapacityQuery
+from osc_traitsched.core.servers.usage import Capacity, CapacityQuery
 from osc_traitsched.views.capacity import document, prose
 from tests.golden import screens
 from tests.schemas import closed

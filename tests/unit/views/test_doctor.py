@@ -9,7 +9,7 @@ from osc_traitsched.core.diagnosis import Diagnosis, OnMachine
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.paste import Option
-from osc_traitsched.views import doctor
+from osc_traitsched.views import config
 
 NOVA_CONF = """\
 [DEFAULT]
@@ -47,7 +47,7 @@ disable_fallback_pcpu_query = true
 
 
 def only_read(text):
-    command = ["sh", "-c", doctor.ONLY_READ]
+    command = ["sh", "-c", config.ONLY_READ]
     return subprocess.run(command, input=text, capture_output=True, text=True).stdout
 
 
@@ -91,7 +91,9 @@ UNKNOWN = {
 
 
 def test_it_fits_on_a_screen_and_has_the_commands(golden):
-    lines = list(doctor.lines(Diagnosis(SchedulerSettings(), (), UNKNOWN), CLOUD))
+    lines = list(
+        config.doctor_lines(Diagnosis(SchedulerSettings(), (), UNKNOWN), CLOUD)
+    )
     golden("config/doctor", lines)
     assert len(lines) <= 24
     assert all(len(line) <= 80 for line in lines)
@@ -100,14 +102,14 @@ def test_it_fits_on_a_screen_and_has_the_commands(golden):
 def test_files_that_are_not_in_use_have_the_command_that_saves_them(golden):
     used = SchedulerSettings(place="prod.yaml")
     found = Diagnosis(used, UNUSED, {})
-    golden("config/doctor-unused", doctor.lines(found, CLOUD))
-    columns, rows = doctor.rows(found, CLOUD)
+    golden("config/doctor-unused", config.doctor_lines(found, CLOUD))
+    columns, rows = config.doctor_rows(found, CLOUD)
     assert all(len(row) == len(columns) for row in rows)
     assert [row[0] for row in rows] == ["in use", *["not in use"] * 3]
     assert [bool(row[3]) for row in rows] == [False, True, False, False]
 
 
 def test_rows_name_options_and_deployments():
-    _, rows = doctor.rows(Diagnosis(SchedulerSettings(), (), UNKNOWN), ())
+    _, rows = config.doctor_rows(Diagnosis(SchedulerSettings(), (), UNKNOWN), ())
     assert [row[1] for row in rows if row[0] == "unknown"] == list(UNKNOWN)
-    assert [row[1] for row in rows if row[0] == "how to"] == list(doctor.HOW_TO)
+    assert [row[1] for row in rows if row[0] == "how to"] == list(config.HOW_TO)

@@ -9,10 +9,11 @@ import sys
 
 import pytest
 
-from osc_traitsched.core.explain import fix
-from osc_traitsched.core.explain.doubts import Doubts, OptionImpact
-from osc_traitsched.core.explain.explanation import Explanation
-from osc_traitsched.core.explain.fix import (
+from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.judge import fix
+from osc_traitsched.core.judge.doubts import Doubts, OptionImpact
+from osc_traitsched.core.judge.explanation import Explanation
+from osc_traitsched.core.judge.fix import (
     Advice,
     HostAction,
     HostChange,
@@ -21,8 +22,7 @@ from osc_traitsched.core.explain.fix import (
     RequestFix,
     Topic,
 )
-from osc_traitsched.core.explain.judgement import Judgement
-from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import Resource
 from osc_traitsched.core.nova.filter.state import ServerGroup

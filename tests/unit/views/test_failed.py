@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from osc_traitsched.core.errors import CloudBroke, Forbidden
-from osc_traitsched.core.servers.failed import FailedKind, FailedServer, FailedServers
+from osc_traitsched.core.servers.fleet import FailedKind, FailedServer, FailedServers
 from osc_traitsched.views.server import document, failed
 from osc_traitsched.views.terminal import Tone
 

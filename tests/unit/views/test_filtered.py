@@ -8,10 +8,11 @@ import pytest
 
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.commands.explain import exit_code
-from osc_traitsched.core.explain.explanation import Explanation
-from osc_traitsched.core.explain.order import chosen, picks
+from osc_traitsched.core.judge.explanation import Explanation
+from osc_traitsched.core.judge.reasons import chosen, picks
 from osc_traitsched.core.nova.filter.state import ServerGroup
-from osc_traitsched.views.explain import document, prose, weights
+from osc_traitsched.views.explain import document, prose
+from osc_traitsched.views.explain import filters as weights
 from tests.property.building import identity
 from tests.unit.core import scheduled
 from tests.unit.core.asking import asking

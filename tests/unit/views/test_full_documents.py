@@ -12,13 +12,6 @@ from osc_traitsched.app import server
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.effects import Server
 from osc_traitsched.core.change.traits import Requirer
-from osc_traitsched.core.explain.explanation import Explanation
-from osc_traitsched.core.explain.fix import (
-    Advice,
-    RequestChange,
-    RequestFix,
-    Topic,
-)
 from osc_traitsched.core.inventory.snapshot import (
     Aggregate,
     Compute,
@@ -26,15 +19,21 @@ from osc_traitsched.core.inventory.snapshot import (
     Provider,
     Snapshot,
 )
+from osc_traitsched.core.judge.explanation import Explanation
+from osc_traitsched.core.judge.fix import (
+    Advice,
+    RequestChange,
+    RequestFix,
+    Topic,
+)
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.core.nova.server.parts import Network, Parts, Port, Volume
 from osc_traitsched.core.placement.facts import Room, Stock
-from osc_traitsched.core.servers.capacity import CapacityQuery
-from osc_traitsched.core.servers.failed import FailedKind, FailedServer, FailedServers
 from osc_traitsched.core.servers.failure import Changes, Failure, Stage
+from osc_traitsched.core.servers.fleet import FailedKind, FailedServer, FailedServers
 from osc_traitsched.core.servers.state import Event, Migration
-from osc_traitsched.core.servers.usage import HostView, Oddity, TraitUse
+from osc_traitsched.core.servers.usage import CapacityQuery, HostView, Oddity, TraitUse
 from osc_traitsched.paste import Option
 from osc_traitsched.views import schemas, usage_schema
 from osc_traitsched.views.capacity import document as capacity

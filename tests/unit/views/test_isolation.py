@@ -19,7 +19,6 @@ from osc_traitsched.core.change.model import (
 )
 from osc_traitsched.core.change.traits import Requirer
 from osc_traitsched.core.nova.settings import Setting
-from osc_traitsched.views import isolation as words
 from osc_traitsched.views import results
 
 GOLD, SILVER = "CUSTOM_GOLD", "CUSTOM_SILVER"
@@ -133,9 +132,9 @@ def test_a_row_says_what_changes_and_what_stays(golden):
 
 def test_it_says_when_nothing_may_be_isolated(golden):
     off = Setting(False, "nova.conf:1", given=True), Setting(False, "its default")
-    golden("isolate/isolation-is-off", map(words.without_effect, off))
+    golden("isolate/isolation-is-off", map(results.without_effect, off))
     for on in Setting(True, "nova.conf:1", given=True), Setting(True, "a baseline"):
-        assert words.without_effect(on) is None
+        assert results.without_effect(on) is None
 
 
 def server(name, host="cmp00"):
@@ -150,9 +149,9 @@ def test_servers_that_stay_on_the_other_side_are_counted_and_named(golden):
         without_image=(server("e"),),
         traits=(GOLD,),
     )
-    unread = words.misplaced(errors.CloudBroke("compute", "out of order", 500))
-    golden("isolate/servers-that-stay", [*words.misplaced(found), "", *unread])
-    assert words.misplaced(MisplacedServers()) == []
+    unread = results.misplaced(errors.CloudBroke("compute", "out of order", 500))
+    golden("isolate/servers-that-stay", [*results.misplaced(found), "", *unread])
+    assert results.misplaced(MisplacedServers()) == []
 
 
 def test_images_of_other_projects_are_named_with_id_and_owner(golden):

@@ -18,7 +18,7 @@ from osc_traitsched.core.names import Namesake
 from osc_traitsched.core.nova import own
 from osc_traitsched.core.nova.request import checks
 from osc_traitsched.core.wanted.model import EntryError, Place
-from osc_traitsched.views import problems
+from osc_traitsched.views import results
 from osc_traitsched.views.explain.words import text
 
 #: What has words of errors beside those of problems.py.
@@ -129,12 +129,12 @@ def test_every_type_of_error_has_been_tried():
 def test_what_failed_what_nobody_knows_and_what_was_not_done_are_counted(golden):
     def line(*statuses):
         change = Change(Object(ObjectKind.TRAIT, "X", "X"), State({}), {"X": PRESENT})
-        return problems.failures([Outcome(change, each) for each in statuses])
+        return results.failures([Outcome(change, each) for each in statuses])
 
     known, unknown = (Status.FAILED, Status.CHANGED), (Status.UNKNOWN, Status.NOT_DONE)
     ends = [line(*known), line(*unknown), line(*known, *unknown)]
     # A command that had nothing left to write does not go on.
-    ends += [problems.interrupted(3, 9), problems.interrupted(9, 9)]
+    ends += [results.interrupted(3, 9), results.interrupted(9, 9)]
     golden("ends-of-commands-that-write", ends)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import jsonschema
 import pytest
 
-from osc_traitsched.core.explain import fix
-from osc_traitsched.core.explain.explanation import Explanation
-from osc_traitsched.core.explain.judge import judge
 from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.judge import fix
+from osc_traitsched.core.judge.explanation import Explanation
+from osc_traitsched.core.judge.judge import judge
 from osc_traitsched.documents import reference
 from osc_traitsched.views import schemas
 from osc_traitsched.views.explain import document

@@ -14,7 +14,7 @@ from osc_traitsched.core.check.finding import (
     SubjectKind,
 )
 from osc_traitsched.core.check.rule import rule
-from osc_traitsched.core.check.rules.weighers import enabled
+from osc_traitsched.core.check.rules.filters_values import enabled
 from osc_traitsched.core.check.words import enable, off_by, unset
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import RootTrait

@@ -5,8 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from osc_traitsched.core.check.analysis import Analysis
-from osc_traitsched.core.check.builder import ANY_FLAVOR
+from osc_traitsched.core.check.analysis import ANY_FLAVOR, Analysis
 from osc_traitsched.core.check.finding import (
     ERROR,
     WARNING,
@@ -18,7 +17,7 @@ from osc_traitsched.core.check.rule import rule
 from osc_traitsched.core.check.rules import traits_requests
 from osc_traitsched.core.check.survey import StandaloneRequest, is_certain
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.inventory.reported import where_to_look
+from osc_traitsched.core.inventory.trait import where_to_look
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import Resource, RootTrait, Trait
 from osc_traitsched.core.nova.filter import state

@@ -7,8 +7,7 @@ import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from osc_traitsched.core.check.analysis import Analysis
-from osc_traitsched.core.check.builder import decisive
+from osc_traitsched.core.check.analysis import Analysis, decisive
 from osc_traitsched.core.check.finding import ERROR, NOTE, Fault, Severity, SubjectKind
 from osc_traitsched.core.check.rule import rule
 from osc_traitsched.core.check.survey import StandaloneRequest, is_certain, is_of_format

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from osc_traitsched.core.nova.clause import Origin, Resource, Trait
-from osc_traitsched.core.nova.server import attachments, cpu, extra_specs, near_keys
+from osc_traitsched.core.nova.server import attachments, cpu, extra_specs
 from osc_traitsched.core.nova.server.server import (
     EPHEMERAL,
     STATELESS_WITHOUT_UEFI,
@@ -195,7 +195,7 @@ RULES: tuple[TranslationRule, ...] = (
     TranslationRule(extra_specs.bad_group_policy),
     TranslationRule(extra_specs.flavor_specs),
     TranslationRule(extra_specs.image_traits),
-    TranslationRule(near_keys.misspelled),
+    TranslationRule(extra_specs.misspelled),
     TranslationRule(cpu_pinning, pins=True),
     TranslationRule(attachments.requested_resources),
     TranslationRule(own_amounts),

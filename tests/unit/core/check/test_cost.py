@@ -6,7 +6,8 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.core.check import RULES, builder, hosts
+from osc_traitsched.core.check import RULES, hosts
+from osc_traitsched.core.check import analysis as builder
 from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.placement.matcher import Matcher

@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.core.check import builder
+from osc_traitsched.core.check import analysis
 from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.finding import SubjectKind
 from osc_traitsched.core.check.rules import traits_requests
@@ -355,7 +355,7 @@ def test_traits_that_users_give_their_images_take_no_more_requests(monkeypatch):
             questions.append(given)
             return Question(*given)
 
-        monkeypatch.setattr(builder, "Question", counting)
+        monkeypatch.setattr(analysis, "Question", counting)
         images = [
             image(f"i{n}", **{f"trait:CUSTOM_{n}": "required"}, **PERSONAL)
             for n in range(number)

@@ -8,17 +8,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.answer import Answer
-from osc_traitsched.core.explain import filtering as room
-from osc_traitsched.core.explain.doubts import Dependence, Doubts
-from osc_traitsched.core.explain.filtering import FilterFailure, Filtering
-from osc_traitsched.core.explain.verdict import (
+from osc_traitsched.core.inventory.snapshot import Aggregate, Compute, Provider
+from osc_traitsched.core.judge import filtering as room
+from osc_traitsched.core.judge.doubts import Dependence, Doubts
+from osc_traitsched.core.judge.filtering import FilterFailure, Filtering
+from osc_traitsched.core.judge.verdict import (
     ClauseCount,
     ClauseSet,
     Rejection,
     Verdict,
     grouped_rejections,
 )
-from osc_traitsched.core.inventory.snapshot import Aggregate, Compute, Provider
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import (
     AFTER_PLACEMENT,

@@ -5,9 +5,9 @@ The matcher tries changes of hosts, Placement tries changes of the request.
 
 from __future__ import annotations
 
-from osc_traitsched.core.explain.fix.advice import Advice, Topic, advice, misspelled
-from osc_traitsched.core.explain.fix.hosts import changed, on_hosts, other_formats
-from osc_traitsched.core.explain.fix.requests import (
+from osc_traitsched.core.judge.fix.advice import Advice, Topic, advice, misspelled
+from osc_traitsched.core.judge.fix.hosts import changed, on_hosts, other_formats
+from osc_traitsched.core.judge.fix.requests import (
     Fix,
     HostAction,
     HostChange,

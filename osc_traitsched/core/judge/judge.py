@@ -11,11 +11,11 @@ import itertools
 from collections.abc import Mapping
 
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.explain.doubts import Alternatives, Matched
-from osc_traitsched.core.explain.filtering import Filtering, KnownAnswers, filtering
-from osc_traitsched.core.explain.judgement import Judgement
-from osc_traitsched.core.explain.verdict import Verdict, evaluate
 from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.judge.doubts import Alternatives, Matched
+from osc_traitsched.core.judge.filtering import Filtering, KnownAnswers, filtering
+from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.verdict import Verdict, evaluate
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement.facts import Facts, PlacementAnswer

@@ -7,8 +7,10 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from osc_traitsched.core.explain.filtering import filtering
-from osc_traitsched.core.explain.fix.requests import (
+from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.inventory.trait import DISABLED, Ownership, ownership
+from osc_traitsched.core.judge.filtering import filtering
+from osc_traitsched.core.judge.fix.requests import (
     MOST_OF_HOSTS,
     HostAction,
     HostChange,
@@ -18,9 +20,7 @@ from osc_traitsched.core.explain.fix.requests import (
     Scope,
     is_guarantee,
 )
-from osc_traitsched.core.explain.verdict import ClauseSet, Verdict
-from osc_traitsched.core.inventory.snapshot import Compute
-from osc_traitsched.core.inventory.trait import DISABLED, Ownership, ownership
+from osc_traitsched.core.judge.verdict import ClauseSet, Verdict
 from osc_traitsched.core.nova.clause import (
     AFTER_PLACEMENT,
     Condition,

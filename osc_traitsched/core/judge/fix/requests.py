@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Union
 
-from osc_traitsched.core.explain.verdict import ClauseSet, Verdict
+from osc_traitsched.core.judge.verdict import ClauseSet, Verdict
 from osc_traitsched.core.nova import prefilter
 from osc_traitsched.core.nova.clause import Condition, Origin, Resource
 from osc_traitsched.core.nova.question import Body, MoveKind, Question

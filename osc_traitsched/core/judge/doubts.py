@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator
 
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.explain.filtering import Filtering, KnownAnswers
+from osc_traitsched.core.judge.filtering import Filtering, KnownAnswers
 from osc_traitsched.core.nova import evidence, options
 from osc_traitsched.core.nova.options import Consumer, Option, Value, options_in
 from osc_traitsched.core.nova.question import Question, skips_version

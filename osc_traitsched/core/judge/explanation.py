@@ -6,11 +6,11 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.explain.fix import Advice, Fix
-from osc_traitsched.core.explain.judge import judge
-from osc_traitsched.core.explain.judgement import Judgement
-from osc_traitsched.core.explain.order import chosen
 from osc_traitsched.core.inventory.snapshot import Provider
+from osc_traitsched.core.judge.fix import Advice, Fix
+from osc_traitsched.core.judge.judge import judge
+from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.reasons import chosen
 from osc_traitsched.core.nova.filter.table import enabled
 from osc_traitsched.core.nova.options import WEIGHT_CLASSES
 from osc_traitsched.core.nova.own import OwnAnswers

@@ -15,10 +15,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from osc_traitsched.core.answer import Answer
-from osc_traitsched.core.explain.filtering import filtering
-from osc_traitsched.core.explain.fix import HostFix, changed
-from osc_traitsched.core.explain.judgement import Judgement
-from osc_traitsched.core.explain.verdict import Rejection
+from osc_traitsched.core.judge.filtering import filtering
+from osc_traitsched.core.judge.fix import HostFix, changed
+from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.verdict import Rejection
 from osc_traitsched.core.nova.clause import Condition, MemberOf, Resource
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement.capacity import givers

@@ -8,11 +8,10 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 
 from osc_traitsched.core.errors import TraitMissing
-from osc_traitsched.core.explain.fix.requests import RequestChange
-from osc_traitsched.core.explain.verdict import Verdict
-from osc_traitsched.core.inventory.reported import is_reported
 from osc_traitsched.core.inventory.snapshot import Compute
-from osc_traitsched.core.inventory.trait import DISABLED, nearest
+from osc_traitsched.core.inventory.trait import DISABLED, is_reported, nearest
+from osc_traitsched.core.judge.fix.requests import RequestChange
+from osc_traitsched.core.judge.verdict import Verdict
 from osc_traitsched.core.nova.clause import (
     Condition,
     HostFilter,
