@@ -30,6 +30,9 @@ BY_NAME = {
 #: Functions with them are called through what they are registered in.
 DECORATORS = ("@*.register",)
 
+#: What makes a field of a document.
+FIELDS = ("field", "named")
+
 
 class Finder(Vulture):
     """Knows a method by its reads as an attribute, not by any name."""
@@ -43,6 +46,14 @@ class Finder(Vulture):
         super().visit_Attribute(node)
         if isinstance(node.ctx, ast.Load):
             self.attributes.add(node.attr)
+
+    def visit_Call(self, node: ast.Call) -> None:  # noqa: N802
+        """A document's field names the path of its value."""
+        if isinstance(node.func, ast.Name) and node.func.id in FIELDS:
+            paths = (each.value for each in node.args if isinstance(each, ast.Constant))
+            parts = {part for path in paths for part in str(path).split(".")}
+            self.attributes |= parts
+            self.used_names |= parts
 
     def unused(self) -> list[Item]:
         """Return what the package defines and does not use."""
@@ -62,7 +73,8 @@ def commands() -> list[str]:
 
 def is_ours(item: Item) -> bool:
     """Tell whether it is the package's and no field that is written as JSON."""
-    is_field = item.filename.name.endswith("schema.py") and item.typ == "variable"
+    is_document = item.filename.name.endswith(("schema.py", "document.py"))
+    is_field = is_document and item.typ == "variable"
     return PACKAGE in item.filename.resolve().parents and not is_field
 
 
