@@ -15,7 +15,7 @@ from osc_traitsched.paste import Option
 from osc_traitsched.views.explain.document import ExplainDocument, verdict
 from osc_traitsched.views.server import failed, moves, words
 
-_REBUILT = {Answer.YES: "candidates", Answer.NO: "no host", Answer.UNKNOWN: "unknown"}
+_REBUILT = {Answer.YES: "candidates", Answer.NO: "no host"}
 
 
 class _Seen(NamedTuple):
@@ -44,7 +44,7 @@ def _verdict(destinations: Destinations) -> str:
     rebuild = destinations.rebuild
     if rebuild is not None and rebuild.refusal is not None:
         return "refused"
-    return _REBUILT[destinations.can_be_rebuilt]
+    return _REBUILT.get(destinations.can_be_rebuilt, "unknown")
 
 
 class ExistingServer(JsonObject):
@@ -220,7 +220,8 @@ class Destination(JsonObject):
     host: str = field(lambda row: row[0])
     """Its name."""
     answer: Answer = field(lambda row: row[1])
-    """``unknown``: what no API shows decides."""
+    """``depends``: an option that is not known decides; ``unknown``: what no API shows
+    decides."""
     reasons: Iterable[str] = field(lambda row: row[2])
     """Why it can't, or what decides."""
 
@@ -273,7 +274,7 @@ class DestinationsDocument(JsonObject):
             host for host, answer in destinations.hosts if answer.is_open
         ]
     )
-    """The hosts whose answer is ``unknown``."""
+    """The hosts whose answer is ``depends`` or ``unknown``."""
     found_out_later: Iterable[FoundOutLater] = field(
         lambda destinations: moves.UNSEEN[destinations.kind]
     )
