@@ -40,6 +40,8 @@ class MadeUpNova:
     :param flavors: bodies
     """
 
+    service_type = "compute"
+
     def __init__(
         self,
         hosts: Iterable[tuple[str, str]] = (),
