@@ -110,7 +110,6 @@ def _judged(
     roots = frozenset(each.host.uuid for each in placed)
     hosts = Facts(snapshot, {}, {}, {}, {}, {}, roots)
     judgement = given(question, question.request(), hosts, computes, answer)
-    refusal = judgement.refusal or judgement.filter_failure
-    if refusal is not None:
-        raise refusal
+    if judgement.ended_by is not None:
+        raise judgement.ended_by
     return judgement

@@ -107,9 +107,8 @@ def explain(
     explanation = dataclasses.replace(
         explanation, without_set=compared(explanation.judgement)
     )
-    judgement = _ordered(explanation.judgement)
+    judgement, is_ended = _ordered(explanation.judgement)
     explanation = dataclasses.replace(explanation, judgement=judgement)
-    is_ended = judgement.refusal is not None and judgement.refusal is not start.refusal
     if want_fixes is None:
         want_fixes = not judgement.has_room
     if not want_fixes or is_ended:
@@ -117,15 +116,20 @@ def explain(
     return _with_fixes(cloud, question, explanation)
 
 
-def _ordered(judgement: Judgement) -> Judgement:
-    """The judgement with the order of its candidates, or the refusal that ends it."""
+def _ordered(judgement: Judgement) -> tuple[Judgement, bool]:
+    """The judgement with the order of its candidates.
+
+    If a filter or a weigher ends the request, that is its refusal, and fixes make no
+    sense: true then.
+    """
     refusal = judgement.filter_failure
     if refusal is None:
         try:
-            return chosen(judgement)
+            return chosen(judgement), False
         except Refusal as of_weighers:
             refusal = of_weighers
-    return dataclasses.replace(judgement, refusal=judgement.refusal or refusal)
+    refused = judgement.refusal or refusal
+    return dataclasses.replace(judgement, refusal=refused), True
 
 
 def _with_fixes(

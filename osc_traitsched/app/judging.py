@@ -223,8 +223,7 @@ def judge_all(
                 judgement = Judgement(question, request, of_filters)
         else:
             judgement = Judgement(question, request, refusal)
-        failed = judgement.refusal or judgement.filter_failure
-        judgements.append(dataclasses.replace(judgement, refusal=failed))
+        judgements.append(dataclasses.replace(judgement, refusal=judgement.ended_by))
     return judgements
 
 

@@ -9,7 +9,7 @@ from osc_traitsched.app import settings
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import lookup, read, request_parts
 from osc_traitsched.cloud.service import Cloud
-from osc_traitsched.config import document as config_profiles
+from osc_traitsched.config import document
 from osc_traitsched.core.errors import (
     BadUsage,
     NotForProject,
@@ -83,7 +83,7 @@ def whole(
         networks=request_parts.networks(cloud, spec.networks),
         volumes=boots_from,
         boots_from=boots_from[0].id if boots_from else None,
-        device_profiles={} if file is None else config_profiles.read_profiles(file),
+        device_profiles={} if file is None else document.read_profiles(file),
     )
     parts = request_parts.with_profiles(cloud, parts, question.flavor)
     return evidence.of_question(dataclasses.replace(question, parts=parts))

@@ -150,7 +150,7 @@ def _exit_code(found: Capacity, wanted: int | None) -> ExitCode:
         return ExitCode.of(Answer.best(each.answer for each in found.flavors))
     rooms = [each.after or each.room for each in found.flavors]
     short = [f for f, room in zip(found.flavors, rooms) if room.most < wanted]
-    depends = [each for each in short if each.judgement.answer is Answer.DEPENDS]
+    depends = [each for each in short if each.judgement.may_gain]
     if found.rejected or len(depends) < len(short):
         return ExitCode.FINDINGS
     is_sure = all(room.least >= wanted for room in rooms)

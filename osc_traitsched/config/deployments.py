@@ -505,7 +505,7 @@ def _represented(dumper: yaml.SafeDumper, text: _Block) -> yaml.Node:
 _Dumper.add_representer(_Block, _represented)
 
 
-# The configuration room: what a distribution sets before anybody else does.
+# What a distribution sets before anybody else does.
 
 
 UPSTREAM, KOLLA = "upstream", "kolla-ansible"

@@ -74,9 +74,6 @@ class Indented(Cell):
         return ["  " * self._depth + str(self._value)]
 
 
-# Tables of traits and of aggregates.
-
-
 # The traits of hosts as rows: by host, by provider of a tree, or by trait.
 
 

@@ -1,1 +1,1 @@
-"""The configuration room: files that say what a cloud must be like."""
+"""Files that say what a cloud must be like."""

@@ -401,6 +401,12 @@ class Snapshot:
         """Its hosts as bits."""
         return HostBits([host.uuid for host in self.hosts])
 
+    @functools.cached_property
+    def single_hosts(self) -> int:
+        """Hosts of one provider, as bits."""
+        trees = self.host_trees.items()
+        return self.bits.of(frozenset(root for root, tree in trees if len(tree) == 1))
+
     def with_nova(self, nova: Nova) -> Snapshot:
         """The snapshot with Nova's view."""
         computes = {compute.uuid for compute in nova.computes}

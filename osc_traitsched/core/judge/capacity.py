@@ -279,14 +279,14 @@ class FlavorFit:
     def answer(self) -> Answer:
         """Whether another server fits, after the change if one was asked for."""
         room = self.after or self.room
+        if self.judgement.refusal is not None:
+            return Answer.NO
         if room.least:
             return Answer.YES
         if room.most:
-            uncertain = {host.uuid for host in self.judgement.uncertain}
-            is_open = not self.hosts.keys() <= uncertain
-            return Answer.DEPENDS if is_open else Answer.UNKNOWN
-        depends = self.judgement.answer is Answer.DEPENDS
-        return Answer.DEPENDS if depends else Answer.NO
+            names = self.judgement.options_of(self.hosts)
+            return Answer.DEPENDS if names else Answer.UNKNOWN
+        return Answer.DEPENDS if self.judgement.may_gain else Answer.NO
 
     @functools.cached_property
     def deciding(self) -> tuple[str, ...]:

@@ -97,9 +97,10 @@ def _judged(question: Question, now: Judgement, facts: Facts) -> Judgement:
         # How many servers have room was not read for all of these hosts.
         question = question.with_spec(count=1)
         before = judge(question, request, facts, now.computes)
-        return dataclasses.replace(before, refusal=before.filter_failure)
+        return dataclasses.replace(before, refusal=before.ended_by)
     before = judge(question, request, facts, now.computes, now.placement)
-    failed = before.filter_failure
+    before = dataclasses.replace(before, is_limited=before.is_limited or now.is_limited)
+    failed = before.ended_by
     if failed is not None or _has_other_weighers(now.question):
         return dataclasses.replace(before, refusal=failed)
     return chosen(before)

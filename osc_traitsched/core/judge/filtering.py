@@ -43,7 +43,7 @@ from osc_traitsched.core.nova.filter.state import (
 )
 from osc_traitsched.core.nova.filter.table import (
     FILTERS,
-    Judgment,
+    FilterAnswers,
     enabled,
     hint_readers,
     judge_all,
@@ -154,7 +154,9 @@ class Filtering:
     :ivar unsettled: names of the answers that no enabled filter gives
     """
 
-    judgment: Judgment = dataclasses.field(default_factory=lambda: Judgment((), {}))
+    judgment: FilterAnswers = dataclasses.field(
+        default_factory=lambda: FilterAnswers((), {})
+    )
     disabled: frozenset[str] = frozenset()
     differences: tuple[Difference, ...] = ()
     unsettled: tuple[str, ...] = ()
@@ -416,7 +418,7 @@ def filtering(question: Question, computes: Iterable[Compute]) -> Filtering:
 
 def _late_check(
     hosts: Sequence[HostState], spec: RequestSpec, settings: SchedulerSettings
-) -> Judgment:
+) -> FilterAnswers:
     """The policy of the server group, which nova-compute checks itself.
 
     nova/compute/manager.py, ``_validate_instance_group_policy``, unless
@@ -424,9 +426,9 @@ def _late_check(
     """
     name = groups.FILTERS.get(spec.group.policy if spec.group else "")
     if name is None:
-        return Judgment((), {})
+        return FilterAnswers((), {})
     answers = judge_all(hosts, spec, settings).answers
-    return Judgment((name,), {name: answers[name]})
+    return FilterAnswers((name,), {name: answers[name]})
 
 
 def check_policy(spec: RequestSpec, settings: SchedulerSettings) -> None:

@@ -145,11 +145,12 @@ def _is_limited(
 ) -> bool:
     """Whether filters can reject all that Nova's limit of results leaves."""
     passing = facts.candidates - filtered.all_kept_out
+    if request.limit is None or not passing:
+        return False
+    sure = {root for root in passing if not filtered.doubts(root)}
     if placement is not None:
-        sure = {root for root in passing if not filtered.doubts(root)}
         return placement.may_hide_all(request.limit, sure, facts.snapshot)
-    rejected = len(facts.candidates) - len(passing)
-    return bool(passing) and request.limit is not None and rejected >= request.limit
+    return len(facts.candidates) - len(sure) >= request.limit
 
 
 def queries_of(request: Request) -> list[Request]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from osc_traitsched.core import errors
 from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.inventory.snapshot import Aggregate, Compute, Provider
-from osc_traitsched.core.judge import filtering as room
+from osc_traitsched.core.judge import filtering
 from osc_traitsched.core.judge.doubts import Dependence, Doubts
 from osc_traitsched.core.judge.filtering import FilterFailure, Filtering
 from osc_traitsched.core.judge.verdict import (
@@ -69,7 +69,7 @@ class Judgement:
     @property
     def answer(self) -> Answer:
         """Whether all requested servers find a host."""
-        if self.refusal is not None:
+        if self.ended_by is not None:
             return Answer.NO
         if self.is_in_doubt:
             return Answer.UNKNOWN
@@ -88,7 +88,7 @@ class Judgement:
 
         :param root: UUID of its root provider
         """
-        if self.refusal is not None:
+        if self.ended_by is not None:
             return Answer.NO
         if root not in self.candidate_uuids:
             is_open = any(root in each.gained for each in self.dependences)
@@ -254,6 +254,11 @@ class Judgement:
         names = [each.name for each in self.dependences if each.lost & hosts]
         return (*names, options.TENANT_REQUIRED) if self.may_be_rejected else (*names,)
 
+    @property
+    def may_gain(self) -> bool:
+        """Whether an unknown option would add a host."""
+        return any(each.gained for each in self.dependences)
+
     @functools.cached_property
     def unsure_roots(self) -> frozenset[str]:
         """UUIDs of the candidates that filters or unknown options may reject."""
@@ -265,6 +270,11 @@ class Judgement:
         if self.request is None or self.refusal is not None or not self.has_room:
             return False
         return self.question.may_need_aggregate(self.request)
+
+    @functools.cached_property
+    def ended_by(self) -> errors.AnswerIsNo | None:
+        """What ends the whole request: a refusal, or a host filter that fails."""
+        return self.refusal or self.filter_failure
 
     @property
     def filter_failure(self) -> errors.Refusal | None:
@@ -400,7 +410,7 @@ class Judgement:
             # nova-scheduler skips its filters for a host that is named.
             question = dataclasses.replace(question, group=None)
         states = self._states_of_candidates
-        return room.room_of_hosts(
+        return filtering.room_of_hosts(
             question,
             self.request,
             self.facts,

@@ -1,4 +1,4 @@
-"""What keeps other hosts out, each host counted once."""
+"""Why hosts are out, each counted once, and the order of the others."""
 
 from __future__ import annotations
 

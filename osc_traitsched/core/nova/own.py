@@ -15,7 +15,7 @@ from osc_traitsched.core.nova.filter.state import (
     RequestSpec,
     Unknown,
 )
-from osc_traitsched.core.nova.filter.table import FILTERS, OWN_FILTER, Judgment
+from osc_traitsched.core.nova.filter.table import FILTERS, OWN_FILTER, FilterAnswers
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.nova.weigher.ranking import OwnWeigher, OwnWeighers
 from osc_traitsched.text import quoted, visible
@@ -236,11 +236,11 @@ class OwnAnswers:
 
     def joined(
         self,
-        ours: Judgment,
+        ours: FilterAnswers,
         hosts: Sequence[HostState],
         spec: RequestSpec,
         settings: SchedulerSettings,
-    ) -> tuple[Judgment, tuple[Difference, ...]]:
+    ) -> tuple[FilterAnswers, tuple[Difference, ...]]:
         """The model's answers with these added, and where the two differ.
 
         Nova's own filters win wherever they are sure.
@@ -264,7 +264,7 @@ class OwnAnswers:
             answers[each.filter] = {**answers[each.filter], each.host: each.novas}
         contrary = (e for e in differences if not isinstance(e.ours, Unknown))
         new = (name for name in self.filters if name not in ours.names)
-        return Judgment((*ours.names, *new), answers), tuple(contrary)
+        return FilterAnswers((*ours.names, *new), answers), tuple(contrary)
 
     def _novas_by(
         self, settings: SchedulerSettings, on: Collection[str]

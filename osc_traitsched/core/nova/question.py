@@ -27,7 +27,7 @@ from osc_traitsched.core.nova.filter.state import (
     ServerGroup,
     Unknown,
 )
-from osc_traitsched.core.nova.filter.table import Judgment
+from osc_traitsched.core.nova.filter.table import FilterAnswers
 from osc_traitsched.core.nova.own import OwnAnswers
 from osc_traitsched.core.nova.request import Request, building, checks, model
 from osc_traitsched.core.nova.request.model import Destination
@@ -151,11 +151,11 @@ MOVE_CHECKS: Mapping[str, Judge] = {**BEFORE_FILTERS, **AFTER_FILTERS}
 
 
 def with_rules(
-    judgment: Judgment,
+    judgment: FilterAnswers,
     move: Move,
     computes: Iterable[Compute],
     settings: SchedulerSettings,
-) -> Judgment:
+) -> FilterAnswers:
     """The filters' answers and those of the move's rules, in Nova's order."""
     computes = tuple(computes)
     found = {
@@ -163,7 +163,7 @@ def with_rules(
         for name, judge in MOVE_CHECKS.items()
     }
     names = (*BEFORE_FILTERS, *judgment.names, *AFTER_FILTERS)
-    return Judgment(names, {**judgment.answers, **found})
+    return FilterAnswers(names, {**judgment.answers, **found})
 
 
 # A question: one server of a flavor and an image, and variations.

@@ -153,12 +153,8 @@ class Facts:
     @functools.cached_property
     def alone(self) -> int:
         """Hosts of one provider that can use no sharing one, as bits."""
-        trees = self.snapshot.host_trees.items()
-        several = [
-            root for root, tree in trees if len(tree) > 1 or root in self.sharers
-        ]
-        bits = self.snapshot.bits
-        return bits.every & ~bits.of(several)
+        snapshot = self.snapshot
+        return snapshot.single_hosts & ~snapshot.bits.of(frozenset(self.sharers))
 
     def reachable(self, root: str) -> tuple[str, ...]:
         """Providers that can serve a host: its tree, and sharing providers."""

@@ -169,7 +169,7 @@ class HostView:
         found = [
             (fit.name, fit.hosts[self.host.uuid].room)
             for fit in self.capacity.flavors
-            if self.host.uuid in fit.hosts
+            if self.host.uuid in fit.hosts and fit.judgement.refusal is None
         ]
         return dict(sorted(found, key=lambda each: (-each[1].most, each[0])))
 
@@ -203,9 +203,11 @@ class HostView:
         """Whether a server of any flavor fits."""
         if self.sure:
             return Answer.YES
-        if self.open:
+        root, fits = self.host.uuid, self.fits
+        judgements = [e.judgement for e in self.capacity.flavors if e.name in fits]
+        if self.open or any(each.options_of([root]) for each in judgements):
             return Answer.DEPENDS
-        return Answer.UNKNOWN if self.fits else Answer.NO
+        return Answer.UNKNOWN if fits else Answer.NO
 
     @property
     def leaked(self) -> int:

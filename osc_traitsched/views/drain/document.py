@@ -77,7 +77,7 @@ class DrainStep(JsonObject):
     not_visible_filters: Iterable[str] = field("unknown")
     """Host filters that may reject this host: they read what no API shows. Or
     ``move:hypervisor``, ``availability zone`` or ``image``, if these can't be known:
-    a deleted image may have required traits."""
+    a deleted image may have required traits. Or an option that is not known."""
     commands: Iterable[str] = field(
         lambda step, whole: prose.of_step(step, whole.options)
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 from collections.abc import Iterator, Mapping, Sequence
 
+from osc_traitsched.core.judge.doubts import OWNER_CHECK
 from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.nova.filter.groups import AFFINITY, SAME_HOST
 from osc_traitsched.core.nova.filter.table import (
@@ -13,6 +14,7 @@ from osc_traitsched.core.nova.filter.table import (
     hint_readers,
     without_filter,
 )
+from osc_traitsched.core.nova.options import OPTIONS
 from osc_traitsched.core.nova.question import MOVE_CHECKS, MoveKind
 from osc_traitsched.core.releases import release
 from osc_traitsched.core.servers.drain import (
@@ -215,6 +217,8 @@ def _unknown(name: str) -> str:
         return "the zone that the server was requested with is not known"
     if name == IMAGE:
         return "its image is deleted, and with it the traits that it may require"
+    if name in OPTIONS or name == OWNER_CHECK:
+        return f"{depends.name(name)} is not known (nova.conf)"
     if name in MOVE_CHECKS:
         return "the types and versions of the hypervisors are not known"
     if name in FILTERS or name in without_filter():

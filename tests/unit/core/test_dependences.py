@@ -20,7 +20,7 @@ from osc_traitsched.core.nova.evidence import (
 )
 from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.nova.filter.state import Fails
-from osc_traitsched.core.nova.filter.table import Judgment
+from osc_traitsched.core.nova.filter.table import FilterAnswers
 from osc_traitsched.core.nova.question import MoveKind
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.servers.drain import (
@@ -235,7 +235,7 @@ def test_a_failure_confirms_the_filter_that_alone_explains_it(stage, changes, co
         answer,
         question=dataclasses.replace(answer.question, assumptions=settings),
         filtering=Filtering(
-            Judgment((special.EXTRA_SPECS,), {special.EXTRA_SPECS: fails})
+            FilterAnswers((special.EXTRA_SPECS,), {special.EXTRA_SPECS: fails})
         ),
     )
     assert exit_code(answer) is UNSURE

@@ -6,7 +6,7 @@ import dataclasses
 
 from osc_traitsched.core.judge.filtering import Filtering
 from osc_traitsched.core.nova.filter.state import Unknown
-from osc_traitsched.core.nova.filter.table import Judgment
+from osc_traitsched.core.nova.filter.table import FilterAnswers
 from osc_traitsched.views.explain import by_flavor
 from tests.unit.core.test_explanation import explained
 
@@ -20,7 +20,7 @@ def of_flavor(name, hosts, is_sure=True):
     body = {**found.question.flavor, "name": name}
     question = dataclasses.replace(found.question, flavor=body, image={"name": "raw"})
     answers = {} if is_sure else {h.uuid: Unknown("cells") for h in found.hosts}
-    judgment = Judgment((FILTER,), {FILTER: answers})
+    judgment = FilterAnswers((FILTER,), {FILTER: answers})
     return dataclasses.replace(found, question=question, filtering=Filtering(judgment))
 
 

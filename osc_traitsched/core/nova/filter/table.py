@@ -290,7 +290,7 @@ OWN_FILTER = Unknown("own filter")
 
 
 @dataclasses.dataclass(frozen=True)
-class Judgment:
+class FilterAnswers:
     """Answers of filters.
 
     :ivar names: filters in the order of ``enabled_filters``, unique
@@ -300,10 +300,10 @@ class Judgment:
     names: tuple[str, ...]
     answers: Mapping[str, Mapping[str, Answer]]
 
-    def joined(self, other: Judgment) -> Judgment:
+    def joined(self, other: FilterAnswers) -> FilterAnswers:
         """The answers with those of other filters."""
         answers = {**self.answers, **other.answers}
-        return Judgment((*self.names, *other.names), answers)
+        return FilterAnswers((*self.names, *other.names), answers)
 
 
 def enabled(settings: SchedulerSettings) -> tuple[str, ...]:
@@ -415,7 +415,7 @@ def _is_missing(name: str, release: int) -> bool:
 
 def judge_all(
     hosts: Iterable[HostState], spec: RequestSpec, settings: SchedulerSettings
-) -> Judgment:
+) -> FilterAnswers:
     """Answers of every enabled filter for every host; Nova stops at the first failure.
 
     :raises Refusal: see :func:`enabled`
@@ -423,7 +423,7 @@ def judge_all(
     """
     hosts, names = tuple(hosts), enabled(settings)
     answers = {name: _answers(name, hosts, spec, settings) for name in names}
-    return Judgment(names, answers)
+    return FilterAnswers(names, answers)
 
 
 def unsettled(
@@ -431,7 +431,7 @@ def unsettled(
     spec: RequestSpec,
     settings: SchedulerSettings,
     is_forced: bool = False,
-) -> Judgment:
+) -> FilterAnswers:
     """Doubts about hosts that no enabled filter looks at, and sure claims.
 
     They come from :func:`without_filter`. If the enabled filters are only assumed, they
@@ -451,7 +451,7 @@ def unsettled(
             doubts = _doubts(row, hosts, spec, settings, is_known)
             if doubts:
                 answers[name] = doubts
-    return Judgment(tuple(answers), answers)
+    return FilterAnswers(tuple(answers), answers)
 
 
 def _doubts(
