@@ -8,6 +8,7 @@ import threading
 import pytest
 
 from osc_traitsched.app import explain
+from osc_traitsched.core.inventory.snapshot import Aggregate
 from osc_traitsched.core.judge.fix import Topic
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.settings import SchedulerSettings
@@ -61,7 +62,10 @@ def explained(placement, nova, flavor, release=33, **options):
 
     service.get = count
     question = Question(
-        flavor, IMAGE, tuple(nova.aggregates), SchedulerSettings.of(release, **options)
+        flavor,
+        IMAGE,
+        tuple(map(Aggregate.read, nova.aggregates)),
+        SchedulerSettings.of(release, **options),
     )
     found = explain.explain(cloud, question, (), want_figures=True, want_fixes=True)
     single = [p for p in sent if p.endswith(("/inventories", "/usages"))]

@@ -9,6 +9,7 @@ import pytest
 
 from osc_traitsched.app import aggregates, explain, traits
 from osc_traitsched.core.inventory.selection import Selectors
+from osc_traitsched.core.inventory.snapshot import Aggregate
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.views.explain.document import document
@@ -70,7 +71,12 @@ def nova(placement):
 def all_answers(cloud, nova):
     """Ask everything, and return what a program could print of it."""
     nova._bodies["/os-services"] = {"services": []}
-    question = Question(FLAVOR, None, tuple(nova.aggregates), SchedulerSettings.of(33))
+    question = Question(
+        FLAVOR,
+        None,
+        tuple(map(Aggregate.read, nova.aggregates)),
+        SchedulerSettings.of(33),
+    )
     found = explain.explain(cloud, question, want_figures=True)
     everything = Selectors(everything=True)
     return (

@@ -90,7 +90,7 @@ def test_a_thousand_hosts_cost_less_than_twenty_requests_beyond_the_lists(large,
     put(placement, extra.uuid, extra.aggregates)
 
     assert len(found.nova.computes) == HOSTS
-    assert len(found.aggregates) == len(found.members) == AGGREGATES
+    assert len(found.nova.aggregates) == len(found.members) == AGGREGATES
     assert (len(found.flavors), len(found.projects)) == (lists.FLAVORS, 1)
     assert missing.uuid not in found.members[missing.aggregates[0]]
     assert extra.uuid in found.members[drawn[2].aggregates[0]]

@@ -24,6 +24,7 @@ from osc_traitsched.core.change.cloud_model import ANY_IMAGE
 from osc_traitsched.core.change.impact import Asked, ImpactAnalysis
 from osc_traitsched.core.change.model import ObjectKind, Status
 from osc_traitsched.core.errors import BadQuestion, PlacementRefuses, Refusal
+from osc_traitsched.core.inventory.snapshot import Aggregate
 from osc_traitsched.core.nova.question import Question, ServerSpec
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.wanted import shorthand
@@ -271,7 +272,7 @@ class RealCloud:
     def hosts(self, roots, cases):
         """Return the hosts that Placement gives for what is asked for."""
         answers = {}
-        aggregates = tuple(self.aggregates.values())
+        aggregates = tuple(map(Aggregate.read, self.aggregates.values()))
         flavors = {each["name"]: each for each in self.flavors.values()}
         images = {None: {}, **{each["name"]: each for each in self.images.values()}}
         return {
