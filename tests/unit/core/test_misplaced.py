@@ -39,8 +39,7 @@ def of(hosts, servers, *filters, aggregates="", **options):
 def _server(name, host, pairs):
     image = pairs.pop("image", "raw")
     more = {FIELDS[key]: pairs.pop(key) for key in (*FIELDS,) if key in pairs}
-    specs = {key: str(value) for key, value in pairs.items()}
-    return server(name, *host, specs, None if image == "none" else image, **more)
+    return server(name, *host, pairs, None if image == "none" else image, **more)
 
 
 def lines(found):

@@ -71,41 +71,45 @@ def aggregate(name: str, *hosts: str, **metadata: str) -> Aggregate:
     return Aggregate(*made)
 
 
-def described(text: str) -> Iterator[tuple[str, list[str], dict[str, Any]]]:
+def described(text: str) -> Iterator[tuple[str, list[str], dict[str, str]]]:
     """Yield name, single words and pairs of things that are divided by semicolons."""
     for thing in text.split(";"):
         name, *words = thing.split()
         pairs = dict(word.split("=", 1) for word in words if "=" in word)
-        numbers = {key: int(value) for key, value in pairs.items() if value.isdigit()}
-        yield name, [w for w in words if "=" not in w], {**pairs, **numbers}
+        yield name, [word for word in words if "=" not in word], pairs
 
 
-def _host(name: str, words: list[str], size: dict[str, int]) -> Host:
+def _numbers(pairs: dict[str, str], *keys: str) -> dict[str, int]:
+    """Take these keys out of pairs, and return their values."""
+    return {key: int(pairs.pop(key)) for key in keys if key in pairs}
+
+
+def _host(name: str, words: list[str], pairs: dict[str, str]) -> Host:
+    size = _numbers(pairs, *pairs)
     traits = {word for word in words if word[0] not in "-?"}
     lacks = frozenset(word[1:] for word in words if word[0] == "-")
     sizes = {"size": None} if "?" in words else {"size": size} if size else {}
     return host(name, *traits, lacks=lacks, **sizes)
 
 
-def _flavor(name: str, _: list[str], pairs: dict[str, Any]) -> Any:
-    size = {key: pairs.pop(key) for key in ("vcpus", "ram", "disk") if key in pairs}
-    return flavor(name, size, **{key: str(value) for key, value in pairs.items()})
+def _flavor(name: str, _: list[str], pairs: dict[str, str]) -> Any:
+    size = _numbers(pairs, "vcpus", "ram", "disk")
+    return flavor(name, size, **pairs)
 
 
-def _image(name: str, words: list[str], pairs: dict[str, Any]) -> Any:
-    own = {key: pairs.pop(key) for key in ("min_ram", "min_disk") if key in pairs}
-    properties = {key: str(value) for key, value in pairs.items()}
-    return {**image(name, *words, **properties), **own}
+def _image(name: str, words: list[str], pairs: dict[str, str]) -> Any:
+    own = _numbers(pairs, "min_ram", "min_disk")
+    return {**image(name, *words, **pairs), **own}
 
 
-def _aggregate(name: str, hosts: list[str], pairs: dict[str, Any]) -> Aggregate:
-    return aggregate(name, *hosts, **{key: str(value) for key, value in pairs.items()})
+def _aggregate(name: str, hosts: list[str], metadata: dict[str, str]) -> Aggregate:
+    return aggregate(name, *hosts, **metadata)
 
 
 def things(given: str | Iterable[Any], make: Callable[..., Any]) -> tuple[Any, ...]:
     """Return things, which may be given as text such as ``a CUSTOM_GOLD; b``."""
     if isinstance(given, str):
-        return tuple(make(*described) for described in described(given))
+        return tuple(make(*thing) for thing in described(given))
     return tuple(given)
 
 
