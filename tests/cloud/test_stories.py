@@ -82,7 +82,7 @@ STORIES = (
     Story("trait-used", "trait show CUSTOM_SSD", 0, "ssd-1 \\(cmp07\\)"),
     Story("traits-used", "trait list", 0, "GLOD +on none of 8 hosts, 1 flavor"),
     Story("host-disabled", "host show cmp05", 3, "0 of 7.*DIMM errors"),
-    Story("host-isolated", "host show cmp02", 0, "gold \\(isolated by CUSTOM_GOLD"),
+    Story("host-isolated", "host show cmp02", 8, "gold \\(isolated by CUSTOM_GOLD"),
     Story("settings", "config doctor", 8, "isolation: 1 aggregate"),
 )
 
