@@ -45,9 +45,9 @@ def test_no_server_and_no_host_takes_a_request_of_its_own(large):
     assert {len(each) for each in ports} == {1}
     # All providers, those that others share, and Nova's query for each flavor; then,
     # since options are unknown, each amount and trait for all of them.
-    assert requests["placement"] <= 2 + FLAVORS + 55
+    of_placement = requests.pop("placement")
+    assert of_placement <= 2 + FLAVORS + 55
     assert requests == {
-        "placement": requests["placement"],
         # Each list ends with an empty page.
         "os-hypervisors": 2,
         "servers": 2,
@@ -62,6 +62,8 @@ def test_no_server_and_no_host_takes_a_request_of_its_own(large):
         "network": 1 + 2 * NETWORKS,
     }
     _, of_half = planned(large, SERVERS // 2, HOSTS // 2)
+    # Traits of hosts without room are read in one request or two.
+    assert abs(of_half.pop("placement") - of_placement) <= 1
     assert of_half == requests
 
 
