@@ -13,7 +13,6 @@ from osc_traitsched.core.servers.moves import Because, Destinations, Rebuild
 from osc_traitsched.paste import Option
 from osc_traitsched.text import listed
 from osc_traitsched.views.explain import filters, headline, prose, words
-from osc_traitsched.views.explain import headline as explained
 from osc_traitsched.views.server import words as server_words
 from osc_traitsched.views.server.words import lower
 from osc_traitsched.views.terminal import Line, Tone, section
@@ -176,7 +175,7 @@ def _of_host(found: Judgement, host: Provider) -> Iterator[str]:
     rejection = found.rejection_by_clauses(host)
     if rejection is not None and not found.is_candidate(host):
         for each in rejection.involved:
-            yield from explained.of_hosts(each, found, [host])
+            yield from headline.of_hosts(each, found, [host])
         return
     for name, answer in found.filtering.unknown(host.uuid):
         yield filters.answer(answer, name)
