@@ -11,7 +11,6 @@ from osc_traitsched.core.nova import settings
 from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.nova.options import ENABLED_FILTERS, OPTIONS, Value, options_in
 from osc_traitsched.core.nova.settings import SchedulerSettings, Switched
-from osc_traitsched.core.releases import release
 from osc_traitsched.core.releases import release as release_name
 from osc_traitsched.paste import Option, line, openstack
 from osc_traitsched.text import count, listed, option, visible
@@ -262,7 +261,7 @@ def doctor_rows(found: Diagnosis, options: Sequence[Option]) -> Table:
 
 
 def _in_use(found: Diagnosis) -> str:
-    nova = f"Nova {release(found.assumed.release)}"
+    nova = f"Nova {release_name(found.assumed.release)}"
     place = found.assumed.place
     return f"{place}; {nova}" if place else f"no settings; the defaults of {nova}"
 
