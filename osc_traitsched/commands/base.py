@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import datetime
 import enum
 import io
 import logging
@@ -24,6 +25,8 @@ from osc_lib.command import command
 from stevedore.extension import Extension
 
 from osc_traitsched import paste
+from osc_traitsched.app import snapshot
+from osc_traitsched.app.snapshot import Snapshot
 from osc_traitsched.cloud.connection import TIMEOUT, HttpCloud
 from osc_traitsched.cloud.service import Cloud, unread
 from osc_traitsched.commands import arguments
@@ -270,6 +273,8 @@ NOT_SUPPLIED = "nova.conf unknown; run once:"
 class Command(command.Command):  # type: ignore[misc,unused-ignore]
     """A command; ``take_action`` returns its exit code.
 
+    :cvar logs_in: it needs a cloud, or a snapshot of one
+    :cvar reads: it answers from a snapshot, too
     :cvar exit_code: of a run without errors that returns none
     :ivar sources: settings of the answer; a person is told below it if there are none
     """
@@ -278,8 +283,13 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
     #: comment above. The first command runs on the tests' cloud.
     examples = ""
 
+    #: A login needs a second at least, and a snapshot needs none.
+    auth_required = False
+
     timeout: float | None = None
     exit_code = ExitCode.DONE
+    logs_in = reads = True
+    snapshot: Snapshot | None = None
     sources: SettingsSources | None = None
     _clouds: tuple[Cloud, ...] = ()
 
@@ -304,6 +314,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
             help="how long a service may be silent, before its answer or within it "
             f"(default: api_timeout of clouds.yaml, else {TIMEOUT})",
         )
+        arguments.add_snapshot(parser)
         self.options(parser)
         return parser
 
@@ -311,7 +322,10 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         """Add the options of this command alone; called once, by ``get_parser``."""
 
     def cloud(self) -> Cloud:
-        """The cloud of the user's login."""
+        """The cloud of the user's login, or the saved one."""
+        if self.snapshot:
+            self._clouds += (self.snapshot.cloud,)
+            return self._clouds[-1]
         sdk = self.app.client_manager.sdk_connection
         watch = Reading() if self._shows_progress else contextlib.nullcontext
         self._clouds += (HttpCloud(sdk, self.timeout, watch),)
@@ -320,6 +334,8 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
     @property
     def endpoint(self) -> str:
         """The cloud's name in the rows of its plans."""
+        if self.snapshot:
+            return ""
         return name_of(self.app.client_manager.sdk_connection)
 
     @property
@@ -362,6 +378,8 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         """A line with the cloud's name; empty with -q, or if no cloud was chosen."""
         if self.is_quiet:
             return ""
+        if self.snapshot:
+            return terminal.snapshot(self.snapshot.path, self.now) + "\n"
         cloud, region = self.app.options.cloud, self.app.options.region_name
         regions = [each for each in self.repeated_options if each.name == _REGION]
         return paste.where(cloud, region) + "\n" if cloud or regions else ""
@@ -386,6 +404,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
     def _run(self, parsed_args: argparse.Namespace) -> int:
         try:
             arguments.check_text(parsed_args)
+            self._open(parsed_args)
             if self.app.stdout is None:
                 raise exceptions.CommandError("standard output is closed")
             if isinstance(self.app.stdout, io.TextIOWrapper):
@@ -415,6 +434,33 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
             if isinstance(exc, _INTERNAL) or not str(exc).strip():
                 raise exceptions.CommandError(errors.internal(exc)) from exc
             raise
+
+    def _open(self, args: argparse.Namespace) -> None:
+        """Open the snapshot, or log in.
+
+        :raises BadUsage: for a snapshot, if the command writes or needs none
+        """
+        if args.snapshot and self.reads:
+            self.snapshot = snapshot.read(args.snapshot)
+        elif args.snapshot and self.logs_in:
+            raise errors.BadUsage(
+                "this command needs the cloud itself; leave out --snapshot and unset "
+                f"{arguments.SNAPSHOT}"
+            )
+        elif self.logs_in:
+            self.log_in()
+
+    def log_in(self) -> None:
+        """Log in, as osc-lib does before a command that needs it."""
+        self.auth_required = True
+        self.app.prepare_to_run_command(self)
+
+    @property
+    def now(self) -> datetime.datetime:
+        """The time that the answer is of, in UTC."""
+        if self.snapshot:
+            return self.snapshot.time
+        return datetime.datetime.now(datetime.timezone.utc)
 
     def _final(self, code: int, args: argparse.Namespace, error: object = None) -> int:
         """The exit code; logs what this user may not read.

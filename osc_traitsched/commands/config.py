@@ -29,7 +29,7 @@ from osc_traitsched.views.listing import Table
 class Configuring(base.Command):
     """A command that logs in only if no release is named."""
 
-    auth_required = False
+    logs_in = False
 
     def read(self, sources: SettingsSources) -> SchedulerSettings:
         """The settings from all sources.
@@ -38,9 +38,8 @@ class Configuring(base.Command):
         """
         maximum = None
         if sources.release is None:
-            # As osc-lib does before a command that needs a login.
-            self.auth_required = True
-            self.app.prepare_to_run_command(self)
+            if not self.snapshot:
+                self.log_in()
             maximum = self.cloud().compute_maximum
         return resolve(sources, maximum)
 
@@ -114,7 +113,7 @@ class ConfigDoctor(_Lines):
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Look, and show."""
-        sources = arguments.found(self.app)
+        sources = arguments.found(args, self.app)
         found = doctor.diagnose(self.cloud(), sources, arguments.places_of(self.app))
         if found.unknown:
             self.exit_code = base.ExitCode.UNKNOWN
@@ -144,7 +143,7 @@ class SaveConfig(base.Command):
         config save --baseline kolla-ansible --set scheduler.max_placement_results=100
     """
 
-    auth_required = False
+    logs_in = reads = False
 
     def options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(

@@ -64,7 +64,7 @@ class Overview(base.Command):
 
     examples = "explain --help"
 
-    auth_required = False
+    logs_in = reads = False
 
     def options(self, parser: argparse.ArgumentParser) -> None:
         if not self._is_ours:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import datetime
 from collections.abc import Sequence
 from typing import Any
 
@@ -179,12 +178,11 @@ class ExplainServer(base.Command):
         """Show all servers that failed, one block a cause."""
         if args.server is not None or len(args.hosts) > 1:
             raise BadUsage("--failed goes without a server, and with one --host")
-        now = datetime.datetime.now(datetime.timezone.utc)
         sources = self.sources = arguments.sources(args, self.app)
         found = misplaced.failed(
             self.cloud(),
             sources,
-            None if args.since is None else now - args.since,
+            None if args.since is None else self.now - args.since,
             args.project,
             *args.hosts,
         )
@@ -198,8 +196,7 @@ class ExplainServer(base.Command):
         return ExitCode.FINDINGS if found.total else ExitCode.DONE
 
     def _text(self, found: ServerAnswer, args: argparse.Namespace) -> str:
-        now = datetime.datetime.now(datetime.timezone.utc)
-        options = self.repeated_options
+        now, options = self.now, self.repeated_options
         if args.format == "text":
             lines = prose.lines(found, now, args.long, options, self.width)
             is_well = found.failure is None and found.judgement and found.state.host

@@ -16,6 +16,7 @@ from osc_traitsched.cloud.saved.placement import (
 from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core import errors
 from osc_traitsched.core.errors import CloudBroke
+from osc_traitsched.core.servers.state import ERROR
 
 _T = TypeVar("_T")
 
@@ -103,6 +104,8 @@ class _Service(Service):
         parts = [urllib.parse.unquote(part) for part in path.strip("/").split("/")]
         if parts[2:] == ["os-volume_attachments"]:
             return {"volumeAttachments": self._attachments(parts[1])}
+        if parts[2:] == ["os-instance-actions"] and not self._has_failed(parts[1]):
+            return {"instanceActions": []}
         listed = next(
             (
                 e
@@ -117,7 +120,20 @@ class _Service(Service):
         body = self._by_id(listed.kind).get(parts[1])
         if body is None:
             raise CloudBroke(self.service_type, f"no {listed.single} {parts[1]}", 404)
-        return {listed.single: body}
+        if listed.kind == "servers":
+            # Nova's lists do not show the groups of servers.
+            groups = self._lists.get("server_groups", ())
+            own = [each["id"] for each in groups if body["id"] in each["members"]]
+            body = {"server_groups": own, **body}
+        # Glance shows an image as it is.
+        return {listed.single: body} if listed.kind != "images" else body
+
+    def _has_failed(self, server: str) -> bool:
+        """Whether a server is in ERROR, or a move of it has failed."""
+        body = self._by_id("servers").get(server)
+        return body is not None and (
+            body["status"] == ERROR or server in failed_moves(self._lists)
+        )
 
     def _by_id(self, kind: str) -> Mapping[str, Body]:
         return self._indexes(kind)
@@ -231,7 +247,16 @@ def _provider(body: Body) -> SavedProvider:
         body["parent"],
         frozenset(body["traits"]),
         frozenset(body["aggregates"]),
-        {name: Inventory(**each) for name, each in body["inventories"].items()},
+        {name: Inventory(*each) for name, *each in body["inventories"]},
+    )
+
+
+def failed_moves(lists: Body) -> frozenset[str]:
+    """IDs of the servers that a listed migration failed to move."""
+    return frozenset(
+        each["instance_uuid"]
+        for each in lists.get("migrations", ())
+        if each["status"] in ("error", "failed")
     )
 
 

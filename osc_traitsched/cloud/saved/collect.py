@@ -7,14 +7,16 @@ from typing import Any
 
 from osc_traitsched.cloud import lookup, read, rest, topology
 from osc_traitsched.cloud.existing_servers import minor_version
+from osc_traitsched.cloud.saved.cloud import failed_moves
 from osc_traitsched.cloud.saved.lists import LISTS, Listed
-from osc_traitsched.cloud.service import Cloud, Service
+from osc_traitsched.cloud.saved.placement import FIELDS
+from osc_traitsched.cloud.service import Cloud, RememberedCloud, Service
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
 from osc_traitsched.core.servers.state import ERROR
 
-#: Of the newest servers in ERROR the failed actions are read, two requests each.
-_MOST_FAILED = 5
+#: Of so many servers the failed actions are read, the newest first.
+_MOST_FAILED = 20
 
 #: Wraps what is read one by one, such as providers, to show the progress.
 Progress = Callable[[Iterable[Provider]], Iterable[Provider]]
@@ -26,7 +28,8 @@ def collect(
     """The cloud as JSON values: bodies of lists by service, and all of Placement.
 
     Requests: one for each provider, unless it is light, one for each private flavor and
-    shared image, two for each provider without anything free, and about 40.
+    shared image, two for each provider without anything free, two for each of up to 20
+    failed servers, and about 40.
 
     A list that can't be read is in ``missing``, with its reason.
 
@@ -35,6 +38,7 @@ def collect(
     """
     found: dict[str, Any] = {}
     missing: dict[str, dict[str, Any]] = {}
+    cloud = RememberedCloud(cloud)
     for each in LISTS:
         try:
             bodies = [each.kept(body) for body in _list(cloud, each)]
@@ -127,7 +131,9 @@ def _single_paths(
     for image in found.get("image", {}).get("images", ()):
         if image["visibility"] == "shared":
             yield "image", rest.path("images", image["id"], "members"), None
-    failed = [s for s in compute.get("servers", ()) if s["status"] == ERROR]
+    moved = failed_moves(compute)
+    servers = compute.get("servers", ())
+    failed = [s for s in servers if s["status"] == ERROR or s["id"] in moved]
     failed.sort(key=lambda server: str(server.get("created")), reverse=True)
     for server in failed[:_MOST_FAILED]:
         path = rest.path("servers", server["id"], "os-instance-actions")
@@ -193,10 +199,10 @@ def providers(
                 "parent": each.parent,
                 "traits": sorted(traits.get(each.uuid, ())),
                 "aggregates": sorted(aggregates.get(each.uuid, ())),
-                "inventories": {
-                    name: {**own, "used": used.get(each.uuid, {}).get(name, 0)}
-                    for name, own in sorted(inventories.get(each.uuid, {}).items())
-                },
+                "inventories": [
+                    [name, *map(own.get, FIELDS), used.get(each.uuid, {}).get(name, 0)]
+                    for name, own in inventories.get(each.uuid, {}).items()
+                ],
             }
             for each in sorted(snapshot.providers, key=lambda p: (p.name, p.uuid))
         ],
