@@ -9,9 +9,13 @@ from importlib import metadata
 
 import tqdm
 
-from osc_traitsched.app import snapshot
-from osc_traitsched.commands import arguments, base
+from osc_traitsched.app import difference, snapshot
+from osc_traitsched.app.snapshot import Snapshot
+from osc_traitsched.commands import arguments, base, explain
+from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.core.inventory.snapshot import Provider
+from osc_traitsched.documents import serialized
+from osc_traitsched.views import difference as views
 
 
 class SaveSnapshot(base.Command):
@@ -78,6 +82,72 @@ class SaveSnapshot(base.Command):
             disable=not self._shows_progress,
         )
         return shown
+
+
+# openstack trait-sched diff.
+
+
+class ShowDifference(base.Command):
+    """Show what changed since a snapshot was saved, worst first.
+
+    Compares with a second snapshot, or with the cloud now. A line that begins with !
+    takes hosts from a flavor. Exits 6 if somebody changed something, and 0 if nobody
+    did: servers and their use come and go by themselves.
+    """
+
+    examples = """
+        # Between two snapshots
+        diff monday.json.gz tuesday.json.gz
+        # What changed since yesterday
+        diff yesterday.json.gz
+    """
+
+    logs_in = False
+
+    def options(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "old", metavar="OLD", type=arguments.some, help="the earlier snapshot"
+        )
+        parser.add_argument(
+            "new",
+            metavar="NEW",
+            nargs="?",
+            type=arguments.some,
+            help="the later one (default: the cloud now)",
+        )
+        parser.add_argument(
+            "--all",
+            action="store_true",
+            help="list servers and use that came and went, too",
+        )
+        arguments.add_options(parser)
+        explain.add_format(parser)
+
+    def take_action(self, args: argparse.Namespace) -> ExitCode:
+        """Compare, and show."""
+        old = snapshot.read(args.old)
+        found = difference.compare(old, self._later(args, old))
+        if args.format == "text":
+            text = self.answer(views.lines(found, args.all))
+        else:
+            text = explain.printed(
+                serialized(views.DifferenceDocument, found), args.format
+            )
+        self.app.stdout.write(f"{text}\n")
+        if found.lasting:
+            return ExitCode.CHANGES_WANTED
+        return ExitCode.UNKNOWN if found.unread else ExitCode.DONE
+
+    def _later(self, args: argparse.Namespace, old: Snapshot) -> Snapshot:
+        if args.new is not None:
+            return snapshot.read(args.new)
+        if self.snapshot:
+            return self.snapshot
+        self.log_in()
+        sources = arguments.sources(args, self.app)
+        is_light = bool(old.document["light"])
+        document = snapshot.save(self.cloud(), sources, "", is_light)
+        return Snapshot("", document)
 
 
 def _number(text: str) -> int:

@@ -11,6 +11,7 @@ from typing import Any
 
 from osc_traitsched import documents
 from osc_traitsched.views.capacity.document import CapacityDocument
+from osc_traitsched.views.difference import DifferenceDocument
 from osc_traitsched.views.drain.document import DrainDocument
 from osc_traitsched.views.explain.document import ExplainDocument, FlavorsDocument
 from osc_traitsched.views.server.document import (
@@ -31,6 +32,7 @@ DOCUMENTS = {
     "host drain": DrainDocument,
     "trait show": TraitDocument,
     "host show": HostDocument,
+    "diff": DifferenceDocument,
 }
 
 

@@ -247,7 +247,15 @@ def _provider(body: Body) -> SavedProvider:
         body["parent"],
         frozenset(body["traits"]),
         frozenset(body["aggregates"]),
-        {name: Inventory(*each) for name, *each in body["inventories"]},
+        {name: Inventory(**each) for name, each in _in_order(body["inventories"])},
+    )
+
+
+def _in_order(inventories: Body) -> list[tuple[str, Any]]:
+    """Inventories in the order in which nova-compute reports them."""
+    first = {"VCPU": 0, "MEMORY_MB": 1, "DISK_GB": 2}
+    return sorted(
+        inventories.items(), key=lambda item: (first.get(item[0], 3), item[0])
     )
 
 

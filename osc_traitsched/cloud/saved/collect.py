@@ -9,7 +9,6 @@ from osc_traitsched.cloud import lookup, read, rest, topology
 from osc_traitsched.cloud.existing_servers import minor_version
 from osc_traitsched.cloud.saved.cloud import failed_moves
 from osc_traitsched.cloud.saved.lists import LISTS, Listed
-from osc_traitsched.cloud.saved.placement import FIELDS
 from osc_traitsched.cloud.service import Cloud, RememberedCloud, Service
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
@@ -199,10 +198,10 @@ def providers(
                 "parent": each.parent,
                 "traits": sorted(traits.get(each.uuid, ())),
                 "aggregates": sorted(aggregates.get(each.uuid, ())),
-                "inventories": [
-                    [name, *map(own.get, FIELDS), used.get(each.uuid, {}).get(name, 0)]
+                "inventories": {
+                    name: {**own, "used": used.get(each.uuid, {}).get(name, 0)}
                     for name, own in inventories.get(each.uuid, {}).items()
-                ],
+                },
             }
             for each in sorted(snapshot.providers, key=lambda p: (p.name, p.uuid))
         ],

@@ -43,7 +43,9 @@ class Inventory:
     @property
     def body(self) -> dict[str, Any]:
         """Its body in a provider's inventories."""
-        return {name: getattr(self, name) for name in FIELDS}
+        own = dataclasses.asdict(self)
+        del own["used"]
+        return own
 
     def gives(self, amount: int) -> bool:
         """Whether one group can get the amount (``_capacity_check_clause``)."""
@@ -52,10 +54,6 @@ class Inventory:
         return (
             is_unit and not amount % self.step_size and self.used + amount <= capacity
         )
-
-
-#: What an inventory's body has, in the order of a saved one; its use comes last.
-FIELDS = tuple(each.name for each in dataclasses.fields(Inventory))[:-1]
 
 
 @dataclasses.dataclass(frozen=True)
