@@ -13,6 +13,7 @@ from osc_traitsched.core.difference import (
     Comparison,
     Effect,
     FlavorHosts,
+    Put,
     difference,
     not_compared,
     reverted,
@@ -36,7 +37,7 @@ def compare(old: Snapshot, new: Snapshot) -> Comparison:
     change is put back alone, to see which hosts it decides about. Changes that decide
     only together are all shown with the hosts.
     """
-    changes = (*_of_settings(old, new), *difference(old.document, new.document))
+    changes = (*of_settings(old, new), *difference(old.document, new.document))
     then, now = (_hosts(each, ServerSpec("", "")) for each in (old, new))
     differing = {
         name: then[name] ^ now[name]
@@ -48,14 +49,14 @@ def compare(old: Snapshot, new: Snapshot) -> Comparison:
         name: hosts.difference(*(each.get(name, ()) for each in decided.values()))
         for name, hosts in differing.items()
     }
-    nodes = _nodes(old.document, new.document)
+    nodes = nodes_of(old.document, new.document)
     effects = []
     for change in changes:
         own = {n for host in change.hosts for n in nodes.get(host, {host})}
         names = {
             name
             for name, hosts in left.items()
-            if decided.get(id(change), {}).get(name)
+            if decided.get(change, {}).get(name)
             or (hosts & own if own else hosts and change.kind == "setting")
             or (hosts and change.kind == "flavor" and change.name == name)
         }
@@ -78,11 +79,8 @@ def _decided(
     new: Snapshot,
     then: _Hosts,
     differing: _Hosts,
-) -> Iterator[tuple[int, _Hosts]]:
-    """The hosts of each flavor that are as they were if a change is put back.
-
-    :returns: by the change's ``id()``
-    """
+) -> Iterator[tuple[Change, _Hosts]]:
+    """The hosts of each flavor that are as they were if a change is put back."""
     tried = [each for each in changes if each.puts and not each.is_daily]
     is_small = len(new.document["placement"]["providers"]) <= _MOST_PROVIDERS
     if not differing or not is_small:
@@ -91,7 +89,7 @@ def _decided(
         document = reverted(new.document, [change])
         hosts = _hosts(Snapshot("", document), ServerSpec("", ""), differing)
         yield (
-            id(change),
+            change,
             {
                 name: frozenset(
                     host
@@ -103,15 +101,17 @@ def _decided(
         )
 
 
-def _of_settings(old: Snapshot, new: Snapshot) -> Iterator[Change]:
+def of_settings(old: Snapshot, new: Snapshot) -> Iterator[Change]:
+    """Options of nova-scheduler that changed; put back, all of them are."""
+    puts = (Put(("settings",), old.document["settings"]),)
     then, now = (settings.of_cloud(e.cloud, e.sources) for e in (old, new))
     if then.release != now.release:
         text = f"Nova {then.release} -> {now.release}"
-        yield Change("setting", "release", text)
+        yield Change("setting", "release", text, puts)
     for name in sorted(then.settings.keys() | now.settings.keys()):
         values = _value(then, name), _value(now, name)
         if values[0] != values[1]:
-            yield Change("setting", name, f"{values[0]} -> {values[1]}")
+            yield Change("setting", name, f"{values[0]} -> {values[1]}", puts)
 
 
 def _value(assumed: SchedulerSettings, name: str) -> str:
@@ -143,7 +143,7 @@ def _hosts(
     }
 
 
-def _nodes(*documents: Mapping[str, Any]) -> Mapping[str, set[str]]:
+def nodes_of(*documents: Mapping[str, Any]) -> Mapping[str, set[str]]:
     """Names of compute nodes by service host."""
     found: dict[str, set[str]] = {}
     for document in documents:

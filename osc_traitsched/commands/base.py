@@ -450,6 +450,12 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         elif self.logs_in:
             self.log_in()
 
+    def as_snapshot(self, sources: SettingsSources, is_light: bool) -> Snapshot:
+        """The cloud now, read as a whole; or the snapshot that is read instead."""
+        if self.snapshot:
+            return self.snapshot
+        return Snapshot("", snapshot.save(self.cloud(), sources, "", is_light))
+
     def log_in(self) -> None:
         """Log in, as osc-lib does before a command that needs it."""
         self.auth_required = True

@@ -141,13 +141,10 @@ class ShowDifference(base.Command):
     def _later(self, args: argparse.Namespace, old: Snapshot) -> Snapshot:
         if args.new is not None:
             return snapshot.read(args.new)
-        if self.snapshot:
-            return self.snapshot
-        self.log_in()
+        if not self.snapshot:
+            self.log_in()
         sources = arguments.sources(args, self.app)
-        is_light = bool(old.document["light"])
-        document = snapshot.save(self.cloud(), sources, "", is_light)
-        return Snapshot("", document)
+        return self.as_snapshot(sources, old.document["light"])
 
 
 def _number(text: str) -> int:

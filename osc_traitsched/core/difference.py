@@ -50,7 +50,7 @@ class Put(NamedTuple):
     was_there: bool | None = None
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Change:
     """One change of one object.
 
@@ -441,3 +441,21 @@ class Comparison:
     def daily(self) -> tuple[Effect, ...]:
         """Changes that come and go by themselves."""
         return tuple(each for each in self.effects if each.change.is_daily)
+
+
+@dataclasses.dataclass(frozen=True)
+class Since:
+    """One request when a snapshot was saved, and later.
+
+    :ivar time: of the snapshot, in UTC, as ``later`` is
+    :ivar then: names of the hosts that could take it, like ``now``
+    :ivar total: number of all hosts now
+    :ivar causes: changes that decide, each with the hosts that it took or gave
+    """
+
+    time: datetime.datetime
+    later: datetime.datetime
+    then: frozenset[str]
+    now: frozenset[str]
+    total: int
+    causes: tuple[tuple[Change, frozenset[str]], ...]

@@ -2,11 +2,11 @@
 
 import datetime
 from collections.abc import Iterable, Iterator
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Optional
 
-from osc_traitsched.core.difference import Comparison, Effect
+from osc_traitsched.core.difference import Comparison, Effect, Since
 from osc_traitsched.documents import JsonObject, field
-from osc_traitsched.text import count, listed
+from osc_traitsched.text import count, listed, ranges
 from osc_traitsched.views.terminal import Line, Tone
 
 #: Columns of the names and of the changes, before which rows are not cut.
@@ -121,3 +121,53 @@ def _time(then: datetime.datetime, now: datetime.datetime) -> str:
         return f"{then:%H:%M} UTC"
     is_yesterday = now.date() - then.date() == datetime.timedelta(days=1)
     return f"{'yesterday ' if is_yesterday else f'{then:%Y-%m-%d} '}{then:%H:%M} UTC"
+
+
+def since_lines(found: Optional[Since]) -> Iterator[Line]:
+    """How many hosts one request had, and what took them; nothing for None."""
+    if found is None:
+        return
+    hosts = f" ({ranges(sorted(found.then))})" if found.then else ""
+    had = f"{len(found.then)} of {found.total} hosts could take it{hosts}"
+    when = _time(found.time, found.later)
+    yield Line(f"{when[:1].upper()}{when[1:]}: {had}; now {len(found.now)}.")
+    for sign, title in (True, "What took them:"), (False, "What added hosts:"):
+        rows = [
+            f"  {f'{c.kind} {c.name}':<{_NAME}} {c.text:<{_TEXT}} {ranges(sorted(own))}"
+            for c, hosts in found.causes
+            for own in [hosts & found.then if sign else hosts - found.then]
+            if own
+        ]
+        if rows:
+            yield Line(title)
+            yield from map(Line, rows)
+    lost = found.then - found.now
+    left = lost.difference(*(hosts for _, hosts in found.causes))
+    if left:
+        yield Line(f"No change in the snapshots explains {ranges(sorted(left))}.")
+
+
+class SinceCause(JsonObject):
+    """A change that decides about hosts of the request."""
+
+    kind: str = field(lambda cause: cause[0].kind)
+    """as in ``diff``"""
+    name: str = field(lambda cause: cause[0].name)
+    """what changed"""
+    text: str = field(lambda cause: cause[0].text)
+    """the change in words"""
+    hosts: Iterable[str] = field(lambda cause: sorted(cause[1]))
+    """the hosts that are as they were if it is put back"""
+
+
+class SinceDocument(JsonObject):
+    """One request when a snapshot was saved, and now."""
+
+    time: str = field(lambda found: found.time.isoformat())
+    """when the snapshot was saved, in UTC"""
+    then: Iterable[str] = field(lambda found: sorted(found.then))
+    """hosts that could take it"""
+    now: Iterable[str] = field(lambda found: sorted(found.now))
+    """hosts that can take it"""
+    causes: Iterable[SinceCause]
+    """changes that took or added hosts"""

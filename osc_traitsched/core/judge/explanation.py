@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping
 
+from osc_traitsched.core.difference import Since
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.judge.fix import Advice, Fix
@@ -36,6 +37,7 @@ class Explanation:
 
     :ivar named: hosts to explain in full, by name
     :ivar without_set: the judgement without ``--set``; None if equal or unknown
+    :ivar since: the hosts when a snapshot was saved; None without one
     """
 
     judgement: Judgement
@@ -43,6 +45,7 @@ class Explanation:
     fixes: tuple[Fix, ...] = ()
     advice: tuple[Advice, ...] = ()
     without_set: Judgement | None = None
+    since: Since | None = None
 
 
 def compared(now: Judgement) -> Judgement | None:
