@@ -34,9 +34,7 @@ class NovaFilter:
     """A host filter of Nova.
 
     :ivar name: class, as in ``enabled_filters``
-    :ivar judge: its answer for one host
     :ivar wants: what it requires of hosts, in words; may be empty
-    :ivar since: first release that has it
     :ivar until: first release that lacks it again
     :ivar successor: for :attr:`until`: what does its work now, in words
     :ivar options: of nova.conf that it reads
@@ -46,9 +44,9 @@ class NovaFilter:
     :ivar hints: scheduler hints that only this filter reads
     :ivar aggregate_keys: metadata keys of aggregates that only this filter reads
     :ivar counts: ``values.MAX_INSTANCES`` or ``MAX_IO_OPS``, if it limits servers or
-        tasks by its first option
+    tasks by its first option
     :ivar is_claimed: nova-compute or Cyborg checks the same without the filter, so an
-        unknown answer is one of free amounts
+    unknown answer is one of free amounts
     """
 
     name: str

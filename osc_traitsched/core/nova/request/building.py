@@ -89,7 +89,6 @@ def _volume_zone(
 
 
 def _kernel(server: Server) -> Iterator[NotEvaluated]:
-    """Kernel and RAM disk images, which must exist too."""
     body = server.image.body
     if body.get("kernel_id") == "nokernel":
         return
@@ -99,7 +98,6 @@ def _kernel(server: Server) -> Iterator[NotEvaluated]:
 
 
 def _computes(server: Server) -> Iterator[NotEvaluated]:
-    """Features that need a minimum version of every compute service."""
     if cpu.policy(server).value == "mixed":
         yield NotEvaluated(MIXED_COMPUTES, cpu.POLICY, "mixed")
     if server.release >= 32:
@@ -122,8 +120,8 @@ def build(
 ) -> Request:
     """The request of nova-scheduler for a server that nova-api accepts.
 
-    :param computes: all compute nodes, if the user names a host; without them the
-        request is not limited to that host, and ``not_evaluated`` says so
+    :param computes: all compute nodes, if the user names a host; without them
+    ``not_evaluated`` says that the request is not limited
     :raises Refusal: if Nova rejects the server
     """
     with at(API, server.release):
@@ -136,10 +134,7 @@ def build(
 
 
 def provisioned(asked: Server, assumptions: SchedulerSettings) -> Server:
-    """The server as nova-api passes it on.
-
-    nova/compute/api.py, ``_provision_instances``; 34 asks Cyborg first.
-    """
+    """The server as nova-api passes it on (``_provision_instances``)."""
     if asked.release >= 34:
         attachments.check_profile(asked)
     asked = dataclasses.replace(
@@ -158,10 +153,7 @@ def aliases(assumptions: SchedulerSettings) -> tuple[str, ...] | None:
 
 
 def microversion(release: int) -> str:
-    """A release's Placement microversion for allocation candidates.
-
-    nova/scheduler/client/report.py, ``get_allocation_candidates``.
-    """
+    """Placement microversion, as in nova/scheduler/client/report.py."""
     if release < 21:
         return "1.32"
     return "1.35" if release < 24 else "1.36"
@@ -186,10 +178,7 @@ def _request(server: Server, so_far: SoFar, assumptions: SchedulerSettings) -> R
 
 
 def _group_policy(server: Server, found: SoFar) -> str | None:
-    """The flavor's policy, or Nova's own for several groups of ports or devices.
-
-    nova/scheduler/utils.py, ``resources_from_request_spec``
-    """
+    """The flavor's policy, or Nova's for several groups of ports or devices."""
     given = extra_specs.group_policy(server)
     groups = {getattr(clause, "group", "") for clause in found.clauses} - {""}
     if given is None and len(groups) > 1 >= len(extra_specs.suffixes(server)):
@@ -202,11 +191,7 @@ def _restricted(
     named: model.Destination,
     computes: Sequence[Compute] | None,
 ) -> Request:
-    """The request, limited to the named host, if any.
-
-    Naming one needs a policy (nova/api/openstack/compute/servers.py, ``create`` and
-    ``_process_hosts_for_create``).
-    """
+    """Naming a host needs a policy (``_process_hosts_for_create``)."""
     if not named.is_named:
         return request
     host = ":".join(filter(None, (named.host, named.node)))
@@ -222,10 +207,7 @@ def _restricted(
 
 
 def _asks_twice(server: Server, assumptions: SchedulerSettings) -> bool:
-    """Whether Nova also asks for hosts that were set up before 20.
-
-    nova/scheduler/manager.py, ``select_destinations``.
-    """
+    """Nova also asks for hosts from before 20 (``select_destinations``)."""
     if assumptions.value(options.NO_PCPU_FALLBACK):
         return False
     return cpu.policy(server).value == "dedicated"
