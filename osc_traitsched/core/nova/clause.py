@@ -81,7 +81,7 @@ Clause = Union[Resource, Trait, RootTrait, MemberOf]
 
 @dataclasses.dataclass(frozen=True)
 class HostFilter:
-    """A host filter that Nova runs, and the keys that it rejects hosts for."""
+    """A filter that Nova runs, and the keys that it rejects hosts for."""
 
     name: str
     origins: tuple[Origin, ...] = ()

@@ -103,7 +103,10 @@ Judge = Callable[[Move, Compute, SchedulerSettings], Answer]
 
 
 def source(move: Move, compute: Compute, settings: SchedulerSettings) -> Answer:
-    """Reject the server's own host, in any case of letters (``get_filtered_hosts``)."""
+    """Reject the server's own host, in any case of letters.
+
+    nova/scheduler/host_manager.py, ``get_filtered_hosts``
+    """
     ignored = move.ignored_host(settings)
     if ignored and compute.service_host.lower() == ignored.lower():
         return Fails(state.SERVER_IS_HERE, origin=move.origin)
@@ -113,6 +116,7 @@ def source(move: Move, compute: Compute, settings: SchedulerSettings) -> Answer:
 def hypervisor(move: Move, compute: Compute, settings: SchedulerSettings) -> Answer:
     """Require the same hypervisor type, not older, for a live migration.
 
+    nova-conductor rejects the chosen host, and asks for the next:
     nova/conductor/tasks/live_migrate.py, ``_check_compatible_with_source_hypervisor``
     """
     if move.kind is not MoveKind.LIVE_MIGRATION:
@@ -342,7 +346,8 @@ class Question:
     def may_need_aggregate(self, request: Request) -> bool:
         """Whether an unknown option may require an aggregate of the project.
 
-        A server that exists shows that none is required (``require_tenant_aggregate``).
+        A server that exists shows that none is required
+        (nova/scheduler/request_filter.py, ``require_tenant_aggregate``).
         """
         has_none = any(each.kind == TENANT for each in request.not_evaluated)
         is_known = self.assumptions.is_known(options.TENANT_REQUIRED)

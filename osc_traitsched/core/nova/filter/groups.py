@@ -84,6 +84,7 @@ def is_rebuild_by_hint(hints: Mapping[str, tuple[str, ...]], release: int) -> bo
 
 
 def _is_uuid(text: str) -> bool:
+    """oslo_utils.uuidutils, ``is_uuid_like``."""
     digits = text.replace("urn:", "").replace("uuid:", "").strip("{}")
     try:
         return uuid.UUID(text).hex == digits.replace("-", "").lower()
@@ -239,8 +240,9 @@ def anti_affinity(
 def unsupported_policy(spec: RequestSpec, settings: SchedulerSettings) -> str | None:
     """The disabled filter or weigher that the group's policy needs, or None.
 
-    Nova then rejects the server. A weigher counts as enabled by its full name, or with
-    all weighers (nova/scheduler/utils.py, ``_get_group_details``).
+    Nova then rejects the server (``UnsupportedPolicyException``). A weigher counts as
+    enabled by its full name, or with all weighers (nova/scheduler/utils.py,
+    ``_get_group_details``).
     """
     policy = spec.group.policy if spec.group else ""
     return needed_and_off(policy, settings)

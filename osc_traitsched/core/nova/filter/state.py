@@ -480,7 +480,8 @@ def architecture(host: HostState) -> str:
     """The node's own architecture, by Nova's name; empty if unknown.
 
     Traits prove nothing, since nova-compute never removes them, and QEMU may emulate
-    others (nova/virt/libvirt/driver.py, ``_get_cpu_emulation_arch_traits``).
+    others (nova/virt/libvirt/driver.py, ``_get_cpu_info`` and
+    ``_get_cpu_emulation_arch_traits``).
     """
     cpu_info = (host.compute.report and host.compute.report.cpu_info) or {}
     own = cpu_info.get("arch")

@@ -237,7 +237,7 @@ _CYBORG = NovaFilter("Cyborg", compute.accelerators, varies_by=REQUEST, is_claim
 
 
 def without_filter() -> Mapping[str, NovaFilter]:
-    """What decides without an enabled filter: claims of nova-compute, and Cyborg."""
+    """What decides without a filter: nova/compute/claims.py, and Cyborg."""
     rows = (row for row in (*FILTERS.values(), _CYBORG) if row.is_claimed)
     return {row.name: row for row in rows}
 
@@ -350,7 +350,7 @@ def not_loadable(settings: SchedulerSettings) -> Mapping[str, tuple[str, ...]]:
 def loadable(settings: SchedulerSettings) -> frozenset[str] | None:
     """Names of the filters that available_filters loads; None if that is unknown.
 
-    The option has paths of classes and functions (nova/loadables.py).
+    It has paths of classes and functions (nova/loadables.py, ``get_matching_classes``).
     """
     names: set[str] = set()
     for path in settings.items(options.AVAILABLE_FILTERS):

@@ -78,7 +78,10 @@ def may_raise(wanted: str) -> bool:
 
 
 def can_match(wanted: str) -> bool:
-    """Whether any metadata value can match: Nova splits them at commas."""
+    """Whether any metadata value can match.
+
+    Nova splits values at commas (``aggregate_metadata_get_by_host``).
+    """
     if is_plain(wanted):
         return "," not in wanted and wanted == wanted.strip()
     return len(wanted.split()) > 1

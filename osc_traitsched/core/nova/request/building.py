@@ -134,7 +134,7 @@ def build(
 
 
 def provisioned(asked: Server, assumptions: SchedulerSettings) -> Server:
-    """The server as nova-api passes it on (``_provision_instances``)."""
+    """The server of ``_provision_instances``; 34 asks Cyborg first."""
     if asked.release >= 34:
         attachments.check_profile(asked)
     asked = dataclasses.replace(
@@ -153,7 +153,7 @@ def aliases(assumptions: SchedulerSettings) -> tuple[str, ...] | None:
 
 
 def microversion(release: int) -> str:
-    """Placement microversion, as in nova/scheduler/client/report.py."""
+    """Placement microversion of ``get_allocation_candidates``."""
     if release < 21:
         return "1.32"
     return "1.35" if release < 24 else "1.36"
@@ -178,7 +178,7 @@ def _request(server: Server, so_far: SoFar, assumptions: SchedulerSettings) -> R
 
 
 def _group_policy(server: Server, found: SoFar) -> str | None:
-    """The flavor's policy, or Nova's for several groups of ports or devices."""
+    """The flavor's, or Nova's for several groups (``resources_from_request_spec``)."""
     given = extra_specs.group_policy(server)
     groups = {getattr(clause, "group", "") for clause in found.clauses} - {""}
     if given is None and len(groups) > 1 >= len(extra_specs.suffixes(server)):
@@ -207,7 +207,10 @@ def _restricted(
 
 
 def _asks_twice(server: Server, assumptions: SchedulerSettings) -> bool:
-    """Nova also asks for hosts from before 20 (``select_destinations``)."""
+    """Nova also asks for hosts from before 20.
+
+    nova/scheduler/manager.py, ``select_destinations``.
+    """
     if assumptions.value(options.NO_PCPU_FALLBACK):
         return False
     return cpu.policy(server).value == "dedicated"

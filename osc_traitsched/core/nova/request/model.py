@@ -57,17 +57,19 @@ class Request:
     def groups_without_amounts(self) -> tuple[str, ...]:
         """The groups without an amount; the unsuffixed one if no group has any.
 
-        Placement rejects such a request (placement/lib.py, ``_check_for_orphans``).
+        Placement rejects such a request (placement/lib.py, ``_check_for_orphans`` and
+        ``_check_for_one_resources``).
         """
         groups = self.groups or ("",)
         return tuple(group for group in groups if not self.resources(group))
 
     @property
     def lacks_group_policy(self) -> bool:
-        """Whether several groups lack a policy, which Placement requires.
+        """Whether several groups lack a policy for sharing providers.
 
-        Nova adds a policy only if ports or devices add the second group
-        (nova/scheduler/utils.py, ``resources_from_request_spec``).
+        Placement rejects that (placement/handlers/allocation_candidate.py,
+        ``list_allocation_candidates``). Nova adds a policy only if ports or devices add
+        the second group (nova/scheduler/utils.py, ``resources_from_request_spec``).
         """
         return self.group_policy is None and len(set(self.groups) - {""}) > 1
 

@@ -22,10 +22,12 @@ DEDICATED_MASK = "hw:cpu_dedicated_mask"
 
 
 def policy(server: Server) -> Choice:
-    """CPU policy; a pinning flavor wins over the image (``get_cpu_policy_constraint``).
+    """CPU policy (``get_cpu_policy_constraint``); a pinning flavor wins.
 
-    :raises Refusal: for an unknown policy, and if only the image pins, against the
-    flavor
+    Policy ``mixed`` exists since 22.
+
+    :raises Refusal: for an unknown policy, and if the image pins but the flavor forbids
+    it
     """
     spec = server.flavor.specs.get(POLICY)
     prop = server.image.text("hw_cpu_policy")

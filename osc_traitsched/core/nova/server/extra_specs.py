@@ -57,7 +57,10 @@ _SOUND_MODELS = ("sb16", "es1370", "pcspk", "ac97", "ich6", "ich9", "usb", "virt
 
 
 def pci_numa_policy(server: Server) -> Choice:
-    """Affinity policy of PCI devices since 21 (``get_pci_numa_policy_constraint``)."""
+    """NUMA policy of PCI devices (``get_pci_numa_policy_constraint``).
+
+    Since 21; ``socket`` since 23.
+    """
     known = ("required", "legacy", "preferred")
     return agreed(
         server,

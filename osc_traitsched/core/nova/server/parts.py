@@ -115,7 +115,10 @@ class Volume:
 
     @property
     def can_be_reserved(self) -> bool:
-        """Whether Cinder can attach it to one more server (``_attachment_reserve``)."""
+        """Whether Cinder can attach it to one more server.
+
+        cinder/volume/api.py, ``attachment_create`` and ``_attachment_reserve``
+        """
         free = ("", "available", "downloading")
         return self.status in free or (self.is_multiattach and self.status == "in-use")
 

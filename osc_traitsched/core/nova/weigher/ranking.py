@@ -166,6 +166,8 @@ _OWN = "nova.scheduler.weights."
 def enabled(settings: SchedulerSettings) -> tuple[tuple[Weigher, ...], tuple[str, ...]]:
     """Enabled weighers of Nova, with repetitions, and names of other weighers.
 
+    nova/loadables.py, ``get_matching_classes``
+
     :raises Refusal: if nova-scheduler does not start, see :func:`not_loadable`
     """
     lacking = not_loadable(settings)
@@ -190,10 +192,7 @@ def enabled(settings: SchedulerSettings) -> tuple[tuple[Weigher, ...], tuple[str
 
 
 def not_loadable(settings: SchedulerSettings) -> tuple[str, ...]:
-    """Names in the list that the release lacks, or that have no module.
-
-    They prevent nova-scheduler from starting (nova/loadables.py).
-    """
+    """Names that the release lacks, or without a module: Nova does not start."""
     return tuple(
         name
         for name in dict.fromkeys(settings.items(options.WEIGHT_CLASSES))
