@@ -533,7 +533,10 @@ class Hosts:
 
 
 def _is_taken(request: Request, cloud: CloudModel) -> bool:
-    """Placement accepts such a query (``RequestGroup.dict_from_request``)."""
+    """Placement accepts such a query.
+
+    placement/lib.py, ``RequestGroup.dict_from_request``
+    """
     both = {False: set[tuple[object, str]](), True: set[tuple[object, str]]()}
     for clause in request.clauses:
         if isinstance(clause, Resource):

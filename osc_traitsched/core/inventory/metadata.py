@@ -116,7 +116,10 @@ def required_by(specs: Mapping[str, str]) -> frozenset[str]:
 
 
 def required_by_image(properties: Mapping[str, object]) -> frozenset[str]:
-    """Traits that an image requires (``_set_attr_from_trait_names``)."""
+    """Traits that image properties require; images have no suffixed groups.
+
+    nova/objects/image_meta.py, ``ImageMetaProps._set_attr_from_trait_names``
+    """
     return frozenset(
         key[len(_PREFIX) :]
         for key, value in properties.items()
@@ -166,7 +169,10 @@ def is_project_id(project: str) -> bool:
 
 
 def projects_of(value: str) -> tuple[str, ...]:
-    """Projects in a list (filters/aggregate_multitenancy_isolation.py)."""
+    """Projects in a metadata value, a comma-separated list.
+
+    nova/scheduler/filters/aggregate_multitenancy_isolation.py
+    """
     return tuple(part.strip() for part in value.split(",") if part.strip())
 
 

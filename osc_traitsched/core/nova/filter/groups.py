@@ -130,7 +130,10 @@ def different_host(
 
 
 def _servers(spec: RequestSpec, hint: str) -> tuple[str, ...]:
-    """A single empty text counts as no hint (``get_scheduler_hint``)."""
+    """A single empty text counts as no hint.
+
+    nova/objects/request_spec.py, ``get_scheduler_hint``
+    """
     found = spec.hints.get(hint, ())
     return () if found == ("",) else found
 

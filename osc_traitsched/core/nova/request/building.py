@@ -153,7 +153,10 @@ def aliases(assumptions: SchedulerSettings) -> tuple[str, ...] | None:
 
 
 def microversion(release: int) -> str:
-    """Placement microversion of ``get_allocation_candidates``."""
+    """A release's Placement microversion for allocation candidates.
+
+    nova/scheduler/client/report.py, ``get_allocation_candidates``
+    """
     if release < 21:
         return "1.32"
     return "1.35" if release < 24 else "1.36"
@@ -178,7 +181,10 @@ def _request(server: Server, so_far: SoFar, assumptions: SchedulerSettings) -> R
 
 
 def _group_policy(server: Server, found: SoFar) -> str | None:
-    """The flavor's, or Nova's for several groups (``resources_from_request_spec``)."""
+    """The flavor's policy, or Nova's own for several groups of ports or devices.
+
+    nova/scheduler/utils.py, ``resources_from_request_spec``
+    """
     given = extra_specs.group_policy(server)
     groups = {getattr(clause, "group", "") for clause in found.clauses} - {""}
     if given is None and len(groups) > 1 >= len(extra_specs.suffixes(server)):
@@ -191,7 +197,10 @@ def _restricted(
     named: model.Destination,
     computes: Sequence[Compute] | None,
 ) -> Request:
-    """Naming a host needs a policy (``_process_hosts_for_create``)."""
+    """Naming a host needs a policy.
+
+    nova/api/openstack/compute/servers.py, ``create`` and ``_process_hosts_for_create``
+    """
     if not named.is_named:
         return request
     host = ":".join(filter(None, (named.host, named.node)))

@@ -459,7 +459,10 @@ def check(server: Server) -> None:
 
 
 def http_status(exception: str, release: int) -> int:
-    """HTTP status for an exception of Nova's (``ServersController.create``)."""
+    """HTTP status of the API's answer for an exception of Nova's.
+
+    nova/api/openstack/compute/servers.py, ``ServersController.create``
+    """
     if release < 34 and exception in _STATUS_UNTIL_33:
         return _STATUS_UNTIL_33[exception]
     return _STATUS.get(exception, 400)

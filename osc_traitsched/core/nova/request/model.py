@@ -74,7 +74,10 @@ class Request:
         return self.group_policy is None and len(set(self.groups) - {""}) > 1
 
     def query(self) -> str:
-        """The query string, as of ``ResourceRequest.to_querystring``."""
+        """The query string, each byte as Nova sends it.
+
+        nova/scheduler/utils.py, ``ResourceRequest.to_querystring``
+        """
         return self._query
 
     @functools.cached_property

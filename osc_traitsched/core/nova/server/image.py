@@ -227,7 +227,8 @@ class Image:
         """The root disk, if the image is of a server that was booted from a volume.
 
         nova/compute/api.py, ``_get_image_defined_bdms``. Without ``bdm_v2`` the device
-        of the root disk's name is meant (``from_legacy_mapping``).
+        of the root disk's name is meant (nova/block_device.py,
+        ``from_legacy_mapping``).
         """
         root = _device_name(self.body.get("root_device_name") or "vda")
         for device in self.devices:
@@ -345,7 +346,7 @@ def _chosen(known: Property, key: str, value: str, release: int) -> str:
 
 
 def _devices(body: Mapping[str, object]) -> tuple[Mapping[str, object], ...]:
-    """:raises Refusal: if they are not a list of mappings"""
+    """Block devices of an image; raises Refusal unless they are a list of mappings."""
     key = "block_device_mapping"
     found = _document(body, key)
     if isinstance(found, list) and all(isinstance(each, dict) for each in found):
@@ -354,7 +355,7 @@ def _devices(body: Mapping[str, object]) -> tuple[Mapping[str, object], ...]:
 
 
 def _document(body: Mapping[str, object], key: str) -> object:
-    """A property read as JSON, default ``[]`` (``_json_loads``)."""
+    """A property read as JSON (nova/image/glance.py), default ``[]``."""
     text = body.get(key)
     if not isinstance(text, str):
         return [] if text is None else text

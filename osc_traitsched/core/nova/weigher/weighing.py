@@ -171,7 +171,10 @@ def keys(hosts: Sequence[HostState]) -> frozenset[str]:
 
 
 def multiplier(host: HostState, weigher: Weigher, default: float) -> float:
-    """The lowest of the aggregates, or the option (``get_weight_multiplier``)."""
+    """Multiplier on a host: the lowest of its aggregates, or the option's.
+
+    nova/scheduler/utils.py, ``get_weight_multiplier``
+    """
     key = weigher.aggregate_key
     given = [a.metadata[key] for a in host.aggregates if key in a.metadata]
     try:
