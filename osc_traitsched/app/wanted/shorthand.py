@@ -34,7 +34,6 @@ def isolate(
 
     :param create: custom traits may be created
     :raises BadQuestion: for what does not exist, is ambiguous, or forbids a trait
-    :raises CloudBroke: if a service can't be read
     """
     aggregates = read.aggregates(cloud.compute)
     nova = Nova(lookup.computes(cloud), aggregates)
@@ -64,15 +63,13 @@ def unisolate(
     remove_traits: bool = False,
     all_images: bool = False,
 ) -> Opening:
-    """Open an aggregate again.
+    """Open an aggregate (name, ID or UUID) again.
 
-    :param aggregate: its name, ID or UUID
     :param traits: if empty, all that isolate the aggregate
     :param remove_traits: hosts, flavors and images lose the traits, too
     :param all_images: with ``remove_traits``, also other projects' images
     :raises BadQuestion: if the aggregate does not exist, or with ``remove_traits`` no
-        trait isolates it
-    :raises CloudBroke: if a service can't be read
+    trait isolates it
     """
     found = read_cloud(cloud, ())
     found = dataclasses.replace(found, collation=assumptions.collation)
@@ -98,8 +95,7 @@ def replaced(
     :param new: a custom trait may be created; None to remove the old one only
     :returns: also the providers that have the new one and not the old one, by name
     :raises BadQuestion: for a trait that does not exist, or that nova-compute or
-        Neutron would set again
-    :raises CloudBroke: if a service can't be read
+    Neutron would set again
     """
     if old == new:
         raise errors.BadUsage("the new name is the old one")
@@ -134,7 +130,6 @@ def like(
     :param peer: one host: its name, its UUID or its service host's
     :param with_aggregates: also put them into the peer's aggregates
     :raises BadQuestion: for a host that does not exist
-    :raises CloudBroke: if a service can't be read
     """
     found = read_cloud(cloud, ())
     snapshot = found.snapshot
