@@ -46,11 +46,7 @@ class ShorthandWriter(write_args.Writer):
         return str(args.aggregate)
 
     def plan(self, shorthand: Shorthand, assumed: SchedulerSettings) -> WantedPlan:
-        """Plan, and warn about effects on others.
-
-        :raises Mistakes: for an impossible wanted state
-        :raises CloudBroke: if a service can't be read
-        """
+        """Plan, and warn about effects on others; raises Mistakes."""
         self.assumed = assumed
         todo = plan_wanted(self.cloud(), shorthand.wanted, assumed)
         todo = judged(self.cloud(), todo)
@@ -201,7 +197,7 @@ class UnisolateAggregate(ShorthandWriter):
     def _again(
         self, args: argparse.Namespace, opening: shorthand.Opening
     ) -> paste.Command:
-        """The command to continue with; the aggregate may no longer have its traits."""
+        """The aggregate may no longer have its traits."""
         flags = ("remove_traits", "all_images", "force")
         given = (f"--{name.replace('_', '-')}" for name in flags if getattr(args, name))
         identity = opening.aggregate.id

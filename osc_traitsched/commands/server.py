@@ -176,7 +176,6 @@ class ExplainServer(base.Command):
         return exit_code_of_failure(found)
 
     def _all_failed(self, args: argparse.Namespace) -> ExitCode:
-        """Show all servers that failed, one block a cause."""
         if args.server is not None or len(args.hosts) > 1:
             raise BadUsage("--failed goes without a server, and with one --host")
         now = datetime.datetime.now(datetime.timezone.utc)

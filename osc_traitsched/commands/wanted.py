@@ -60,7 +60,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _when_there(args: argparse.Namespace, plan: Callable[[], WantedPlan]) -> WantedPlan:
-    """A plan once its hosts exist; logs the missing ones."""
+    """Logs the missing hosts."""
     said: list[str] = []
 
     def told(missing: Iterable[TraitSchedError]) -> None:
@@ -99,10 +99,7 @@ def tell(todo: WantedPlan) -> None:
 
 
 def write_undo(args: argparse.Namespace, todo: WantedPlan) -> str:
-    """Write the undo file, and say what it can't do; gives a message about it.
-
-    A dry run only says it.
-    """
+    """Write the undo file, unless in a dry run; gives a message on what it can't do."""
     if not args.undo or not todo.plan.has_changes:
         return ""
     back = undo_of(todo.draft.claims, todo.found)
@@ -200,7 +197,7 @@ class Summed(base.TextLister):
         """Rows of a plan's steps; keeps the summary to print first.
 
         :param here: this cloud's name, read before the writes: an unreachable service
-            must not cost the rows
+        must not cost the rows
         """
         if args.formatter in base.FOR_PEOPLE:
             counts = (todo.draft.as_wanted, todo.draft.held)
@@ -341,12 +338,7 @@ class ApplyWanted(write_args.Writer, Summed):
         rows: Sequence[Mapping[str, Any]] | None,
         here: str,
     ) -> Sequence[AnswerIsNo]:
-        """Reasons against the plan.
-
-        :param rows: of the reviewed plan, if any
-        :param here: this cloud's name in the rows of its plans
-        :raises AnswerIsNo: for steps that the reviewed plan lacks
-        """
+        """Reasons against the plan; AnswerIsNo if the review lacks steps."""
         if rows is None:
             return todo.refusals
         refused = unreviewed(todo, args.reviewed, rows, here)
