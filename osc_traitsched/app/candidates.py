@@ -28,10 +28,10 @@ class Candidates:
     """Hosts from Placement that pass the host filters, best first, then by name.
 
     :ivar judgement: without reasons; its ranking has the weights, if each host passes
-    all filters
+        all filters
     :ivar kept_out: hosts from Placement that a filter rejects
     :ivar vanished: UUIDs of providers that were deleted after Placement's answer; their
-    hosts are left out
+        hosts are left out
     """
 
     judgement: Judgement
@@ -53,7 +53,7 @@ def candidates(
 
     :param own: more filters and weighers, which run in Nova
     :raises Refusal: if Nova rejects the server, a host filter fails, or nova-scheduler
-    does not start with its weighers
+        does not start with its weighers
     :raises NotForProject: for a flavor or an image that the project may not use
     :raises PlacementRefuses: if Placement rejects the request
     :raises BadConfiguration, PluginFails, NovaPythonFails: as ``own_filters.judge``

@@ -34,7 +34,7 @@ class Checked:
 
     :ivar rules: those that ran
     :ivar unread: what this user may not read, with the IDs of the rules that need it
-    and did not run; none if rules saw a part of it
+        and did not run; none if rules saw a part of it
     :ivar unknown_ignored: rules that the settings ignore, and that do not exist
     """
 
@@ -64,7 +64,7 @@ def check(
     :param with_servers: read all servers, too: one request per thousand
     :raises BadUsage: if no rule is left
     :raises NothingMatches: for an unknown rule or flavor, or an image that is unknown
-    or not active
+        or not active
     :raises BadConfiguration: for bad scheduler settings
     """
     rules = tuple(rules)

@@ -42,7 +42,7 @@ class Execution:
     :ivar outcomes: one for each change, in the plan's order
     :ivar interrupted: the user ended it
     :ivar stopped: the user, a service that does not answer, or an unexpected exception
-    ended it
+        ended it
     """
 
     outcomes: tuple[Outcome, ...]

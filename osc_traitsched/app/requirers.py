@@ -39,10 +39,10 @@ def check_requirers(
     Nothing is read if each trait keeps a provider.
 
     :returns: images of other projects that require such a trait; they do not block,
-    since any user could make one
+        since any user could make one
     :param holders: by trait that the plan removes, the UUIDs of all its providers
     :param against: gets a LastHolder if flavors, images or aggregates require such a
-    trait, now or by the plan, or another refusal if they can't be read
+        trait, now or by the plan, or another refusal if they can't be read
     """
     outcomes = foreseen_outcomes(plan)
     orphaned = tuple(orphaned_traits(outcomes, holders))
@@ -93,11 +93,11 @@ def check_servers(
     confirmed, only the new flavor counts.
 
     :returns: servers whose image requirements are unknown, on the hosts that lose the
-    trait or on none; they do not block, since any user could make one
+        trait or on none; they do not block, since any user could make one
     :param holders: UUIDs of all providers with a trait: with each that the plan
-    removes, and with the one of disabled hosts
+        removes, and with the one of disabled hosts
     :param against: gets ServersNeedTraits if servers require such a trait, or another
-    refusal if they can't be read, or Nova does not list a host
+        refusal if they can't be read, or Nova does not list a host
     """
     stopped = holders.get(trait.DISABLED, frozenset())
     disabled = {p.uuid for p in snapshot.providers if p.root in stopped}
@@ -148,7 +148,7 @@ def read_misplaced(
     :param roots: UUIDs of its hosts' providers
     :param holders: by trait, the UUIDs of all its current providers
     :param apart: service hosts that other aggregates isolate by the same traits;
-    servers are in a right place there
+        servers are in a right place there
     """
     by_uuid = snapshot.by_uuid
     having = (

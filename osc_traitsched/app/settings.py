@@ -79,7 +79,7 @@ def save(
     :param force: replace other settings in the file
     :return: the document, and whether the file has it already
     :raises BadConfiguration: for a bad file or value, a path that is not a file, or a
-    document that can't be written
+        document that can't be written
     :raises AnswerIsNo: if the file has other settings
     """
     for path in sources.paths:

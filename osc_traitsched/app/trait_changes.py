@@ -60,9 +60,9 @@ class TraitPlan:
     :ivar reverted: changes that nova-compute will revert
     :ivar effects: on flavors that require a removed trait
     :ivar passed_over: images of other projects that require a trait without a host;
-    they do not block, since any user could make one
+        they do not block, since any user could make one
     :ivar servers: servers whose image requirements are unknown; they do not block
-    either
+        either
     :ivar unread: why effects on flavors are unknown, if they are
     :ivar refusals: what speaks against the plan
     :ivar lets_in: a line for each aggregate or trait that lets servers in, by name

@@ -130,7 +130,7 @@ class HttpCloud(Cloud):
 
     :param sdk: an ``openstack.connection.Connection``
     :param timeout: seconds to wait for an answer; without it ``api_timeout`` of
-    clouds.yaml says, else it is :data:`TIMEOUT`
+        clouds.yaml says, else it is :data:`TIMEOUT`
     :param watch: told of all that is read, with its path below the service's endpoint
     """
 

@@ -69,7 +69,7 @@ class Bulk:
         """Read all providers of trees that have one unit free of one of the classes.
 
         :param providers: the wanted ones; few that the first answer lacks cause no
-        request
+            request
         """
         wanted = tuple(providers)
         for resource_class, enough in ((_FIRST, 0), *((each, FEW) for each in _NEXT)):

@@ -47,7 +47,7 @@ def on_nodes(cloud: Cloud, nodes: Iterable[str]) -> tuple[Server, ...]:
     offloaded is on no host, and not among them.
 
     :param nodes: UUIDs, which are those of the nodes' root providers; those that Nova
-    does not list are :func:`unlisted`
+        does not list are :func:`unlisted`
     """
     wanted = frozenset(nodes)
     names: dict[str, set[str]] = {}

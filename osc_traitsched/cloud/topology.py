@@ -46,7 +46,7 @@ def members(placement: Service, expected: Members) -> dict[str, frozenset[str]]:
     fewer.
 
     :param expected: UUIDs of the providers that Nova has, by aggregate UUID. The answer
-    is exact for any expectation; a right one only makes it cheap
+        is exact for any expectation; a right one only makes it cheap
     """
     asked = limits.unions(expected)
     if len(asked) >= len(expected):

@@ -102,7 +102,7 @@ class Swapped(Generic[_T]):
     """How a compare and swap ended.
 
     :ivar overwritten: what there was before the first request that was carried out, or
-    may have been; None if there was none
+        may have been; None if there was none
     :ivar problem: why it is not known to be as wanted; None if it is
     """
 
@@ -122,9 +122,10 @@ def compare_and_swap(
     After any failure it is read again first.
 
     :param found: what it was, with the generation from before it was read; None to read
-    it first
+        it first
     :param requests: returns what writes from that, in order; a service rejects it if
-    anything changed in between. It raises TraitSchedError for what must not be written
+        anything changed in between. It raises TraitSchedError for what must not be
+        written
     """
     writer = _Writer[_T]()
     try:

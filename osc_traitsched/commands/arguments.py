@@ -323,7 +323,10 @@ def sources(args: argparse.Namespace, app: Any) -> SettingsSources:
 
 
 def found(app: Any) -> SettingsSources:
-    """Settings found for the cloud, without options; raises BadConfiguration."""
+    """Settings found for the cloud, for a command without these options.
+
+    :raises BadConfiguration: for bad settings in a found file
+    """
     return SettingsSources(found=saved.find(places_of(app)))
 
 

@@ -426,7 +426,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
 
 
 def _unwrapped(formatter: Any) -> Any:
-    """It keeps the lines of an example."""
+    """A help formatter that keeps the lines of an example."""
     return type("Help", (formatter,), {"_fill_text": _fill})
 
 
@@ -439,7 +439,7 @@ def _fill(formatter: Any, text: str, width: int, indent: str) -> str:
 
 
 def _sort_help(parser: argparse.ArgumentParser) -> None:
-    """A command's own options first, then the scheduler's, then cliff's."""
+    """Show a command's own options first, then the scheduler's, then cliff's."""
     format_help = parser.format_help
 
     def place(group: argparse._ArgumentGroup) -> int:
@@ -466,7 +466,7 @@ class Lister(Command, command.Lister):  # type: ignore[misc,unused-ignore]
 
     :cvar says_where: its table begins with the cloud's name
     :cvar assumed: the scheduler's settings behind the answer, if any; ``take_action``
-    sets them
+        sets them
     """
 
     says_where = False

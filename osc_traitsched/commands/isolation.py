@@ -46,7 +46,11 @@ class ShorthandWriter(write_args.Writer):
         return str(args.aggregate)
 
     def plan(self, shorthand: Shorthand, assumed: SchedulerSettings) -> WantedPlan:
-        """Plan, and warn about effects on others; raises Mistakes."""
+        """Plan, and warn about effects on others.
+
+        :raises Mistakes: for an impossible wanted state
+        :raises CloudBroke: if a service can't be read
+        """
         self.assumed = assumed
         todo = plan_wanted(self.cloud(), shorthand.wanted, assumed)
         todo = judged(self.cloud(), todo)

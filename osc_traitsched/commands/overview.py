@@ -98,7 +98,7 @@ class Overview(base.Command):
 
     @property
     def _is_ours(self) -> bool:
-        """Cliff also matches the beginnings of our name."""
+        """Whether the user typed our name: cliff also matches its beginnings."""
         return self._typed.startswith(_OWN)
 
     @property

@@ -99,7 +99,10 @@ def tell(todo: WantedPlan) -> None:
 
 
 def write_undo(args: argparse.Namespace, todo: WantedPlan) -> str:
-    """Write the undo file, unless in a dry run; gives a message on what it can't do."""
+    """Write the undo file, and say what it can't do; gives a message about it.
+
+    A dry run only says it.
+    """
     if not args.undo or not todo.plan.has_changes:
         return ""
     back = undo_of(todo.draft.claims, todo.found)
@@ -197,7 +200,7 @@ class Summed(base.TextLister):
         """Rows of a plan's steps; keeps the summary to print first.
 
         :param here: this cloud's name, read before the writes: an unreachable service
-        must not cost the rows
+            must not cost the rows
         """
         if args.formatter in base.FOR_PEOPLE:
             counts = (todo.draft.as_wanted, todo.draft.held)

@@ -428,7 +428,7 @@ def control_plane(values: Values, custom_config: str) -> str:
     """Options as a part of RHOSO's control plane; empty if there are none.
 
     :param custom_config: the scheduler's present customServiceConfig, kept here, since
-    merging replaces it; of two equal options, oslo.config takes the last
+        merging replaces it; of two equal options, oslo.config takes the last
     """
     text = "\n".join(filter(None, (_kept(custom_config), nova_conf_text(values))))
     if not text:

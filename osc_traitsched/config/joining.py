@@ -155,7 +155,7 @@ def resolve(
     """What the sources come to: a higher rank wins over a lower one.
 
     :param max_microversion: the compute API's highest, such as ``2.96``, or None; it
-    tells the release if no source does
+        tells the release if no source does
     :raises BadConfiguration: for a bad file or value
     :raises BadUsage: for an unknown host filter
     """

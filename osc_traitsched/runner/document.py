@@ -331,7 +331,7 @@ def ask(command: str, question: Mapping[str, Any], timeout: float) -> Any:
     line starts in the current one, since its words can be relative paths.
 
     :param command: a Python, a virtual environment, or a command line that ends in a
-    Python and passes standard input on
+        Python and passes standard input on
     :param timeout: seconds
     :raises NovaPythonFails: if no answer comes
     """

@@ -27,7 +27,7 @@ def rows(
     The column ``unknown`` has the host filters that may reject the host.
 
     :param ranking: adds columns with the weights; a weigher that adds nothing to a
-    host's weight is left out
+        host's weight is left out
     """
     columns: dict[str, Callable[[Candidate], object]] = {
         "host": lambda candidate: candidate.host.name,

@@ -157,7 +157,7 @@ def new_since(
     """Findings that an earlier run lacks, or that are worse or affect more now.
 
     :param earlier: rows of its JSON; if they lack ``affects``, only rules, objects and
-    severities are compared
+        severities are compared
     :raises ValueError: for an unknown severity
     :raises KeyError: for a row without ID, severity or object
     """

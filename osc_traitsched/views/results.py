@@ -260,7 +260,10 @@ def without_effect(setting: Setting) -> str | None:
 
 
 def misplaced(found: MisplacedServers | CloudBroke) -> list[str]:
-    """Lines on servers on the wrong side of an aggregate's isolation."""
+    """Lines on servers that stay in the aggregate, or outside, against its isolation.
+
+    :param found: the servers, or why they can't be read
+    """
     if isinstance(found, CloudBroke):
         return [f"which servers exist can't be read ({found!s})"]
     traits = listed(found.traits)

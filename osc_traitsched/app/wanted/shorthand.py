@@ -63,13 +63,15 @@ def unisolate(
     remove_traits: bool = False,
     all_images: bool = False,
 ) -> Opening:
-    """Open an aggregate (name, ID or UUID) again.
+    """Open an aggregate again.
 
+    :param aggregate: its name, ID or UUID
     :param traits: if empty, all that isolate the aggregate
     :param remove_traits: hosts, flavors and images lose the traits, too
     :param all_images: with ``remove_traits``, also other projects' images
     :raises BadQuestion: if the aggregate does not exist, or with ``remove_traits`` no
-    trait isolates it
+        trait isolates it
+    :raises CloudBroke: if a service can't be read
     """
     found = read_cloud(cloud, ())
     found = dataclasses.replace(found, collation=assumptions.collation)
@@ -95,7 +97,7 @@ def replaced(
     :param new: a custom trait may be created; None to remove the old one only
     :returns: also the providers that have the new one and not the old one, by name
     :raises BadQuestion: for a trait that does not exist, or that nova-compute or
-    Neutron would set again
+        Neutron would set again
     """
     if old == new:
         raise errors.BadUsage("the new name is the old one")

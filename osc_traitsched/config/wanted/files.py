@@ -180,7 +180,7 @@ def text(
     """A document that says what is wanted, sorted, with comments on top.
 
     :param encoding: of the stream that it is written to; None for UTF-8. Other streams
-    get ASCII with YAML's escapes.
+        get ASCII with YAML's escapes.
     """
     is_utf8 = encoding is None or codecs.lookup(encoding).name == "utf-8"
     body: dict[str, Any] = {"version": 1}

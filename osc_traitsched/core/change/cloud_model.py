@@ -29,7 +29,7 @@ class CloudModel:
     :ivar flavors: the compute API's bodies, private ones too
     :ivar images: :data:`ANY_IMAGE` first, then those that matter
     :ivar inside: providers that Placement had in aggregates, by the aggregates' UUIDs;
-    only of aggregates that were read
+        only of aggregates that were read
     :ivar changed: traits that providers got or lost, by the providers' UUIDs
     :ivar joined: providers that were added, by the aggregates' UUIDs
     :ivar left: providers that were removed

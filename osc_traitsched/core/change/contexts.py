@@ -187,7 +187,7 @@ def contexts(
     colon.
 
     :param is_own_change: of flavors and images that change; others are affected only in
-    zones and projects with hosts that the plan touches
+        zones and projects with hosts that the plan touches
     """
     everywhere = _NONE.union(*_roots(clouds[0]).values())
     touched = everywhere if is_own_change else _touched(clouds)

@@ -227,7 +227,7 @@ class Change:
     :ivar problem: why it can't be made
     :ivar blocked: an earlier one of the same aggregate or trait is known to fail
     :ivar moving_host: the host that changes its zone: its changes are made one at a
-    time, and none after one that fails
+        time, and none after one that fails
     """
 
     object: Object

@@ -86,7 +86,7 @@ def repair_plan(snapshot: Snapshot, members: Members) -> Plan:
     Other members and other aggregates stay.
 
     :param snapshot: with Nova's view, aggregates read after the members: Nova adds a
-    host to its own aggregate first and removes it last
+        host to its own aggregate first and removes it last
     """
     moves: dict[str, dict[str, str | None]] = {}
     unprovided: set[str] = set()

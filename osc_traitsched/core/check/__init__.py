@@ -115,7 +115,7 @@ def run(
 
     :param wanted: as for :func:`concerning`
     :returns: the findings; and what this user may not read, with the IDs of the rules
-    that need it and stopped
+        that need it and stopped
     """
     analysis = Analysis(survey)
     found: list[Finding] = []

@@ -143,7 +143,8 @@ class Fault(Finding):
 
     :ivar problem: as ``fix`` and ``when``, see :class:`Words`
     :ivar flavors: all that the message is about, even if it names only some; the same
-    is true of images, aggregates, hosts, projects, servers, server groups, nodes, zones
+        is true of images, aggregates, hosts, projects, servers, server groups, nodes,
+        zones
     :ivar subject: the kind of its object, if it is not that of the rule
     """
 

@@ -37,7 +37,7 @@ class _Kinds:
     :ivar facts: of one host for each group, without offers
     :ivar alike: roots of all hosts of a group, by the root of that host
     :ivar bare_metal: roots of Ironic's nodes, which give a custom class alone
-    (nova/virt/ironic/driver.py, ``update_provider_tree``)
+        (nova/virt/ironic/driver.py, ``update_provider_tree``)
     """
 
     facts: Facts

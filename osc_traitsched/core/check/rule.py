@@ -41,7 +41,7 @@ class Rule:
     :ivar id: starts with its area, such as ``mirror-missing``
     :ivar find: yields faults in a stable order; its docstring is the rule's reference
     :ivar looks_at: the objects it reads: flavors, images, aggregates, hosts, traits or
-    options
+        options
     :ivar reads_servers: needs all servers, and so runs only on demand
     :ivar pedantic: runs only if named, or with ``--pedantic``
     """

@@ -62,13 +62,13 @@ class Survey:
     :ivar idle_images: bodies of images that are not active
     :ivar traits: of every provider, nested ones too, by UUID
     :ivar members: UUIDs of the providers that Placement has in an aggregate, by its
-    UUID
+        UUID
     :ivar shared: by sharing provider UUID, the UUIDs of providers in a common aggregate
     :ivar stock: capacity and use by provider and class, from answers for many hosts at
-    once; full hosts are missing there
+        once; full hosts are missing there
     :ivar has_private_flavors: the flavors of all projects were read
     :ivar groups: server groups of all projects; read only if the scheduler does not
-    enforce a policy
+        enforce a policy
     :ivar own_project: ID of the user's project; None for none
     :ivar has_volumes: servers can boot from volumes: the cloud has Cinder
     :ivar missing_profiles: device profiles of flavors that Cyborg lacks, with why
@@ -137,7 +137,7 @@ class StandaloneRequest:
     """The demand of one flavor or image alone.
 
     :ivar clauses: of a flavor's first request; or from the image, its disk format's
-    even if that prefilter is off
+        even if that prefilter is off
     :ivar not_evaluated: input that Nova reads and drops
     :ivar requests: a flavor's, for each way to boot, with a local disk first
     :ivar devices: an image's demands if image_metadata_prefilter is on

@@ -288,8 +288,8 @@ class Refusal(AnswerIsNo):
     :ivar reason: a short ID of the rule
     :ivar keys: flavor keys and image properties
     :ivar stage: ``api`` (rejected at once), ``scheduler`` (the server goes to ERROR) or
-    ``no valid host`` (the same, as if no host had room); empty until the request is
-    built
+        ``no valid host`` (the same, as if no host had room); empty until the request is
+        built
     :ivar http: the API's status; None at other stages
     :ivar nearest: existing names similar to an unknown one, best first
     :ivar allowed: possible values, if they are few
@@ -329,7 +329,7 @@ def sentence(refusal: Refusal, is_moved: bool = False) -> str:
     """The service that rejects a request, the reason, and the fix.
 
     :param is_moved: for a move; the server then keeps its state, except in a live
-    migration or an evacuation (nova/conductor/manager.py)
+        migration or an evacuation (nova/conductor/manager.py)
     """
     end = "" if is_moved else ", and the server goes to ERROR"
     stage = {

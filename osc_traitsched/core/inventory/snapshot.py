@@ -124,7 +124,7 @@ class Provider:
     """A resource provider as Placement lists it.
 
     :ivar generation: read before anything else of the provider; a write with it fails
-    if the provider changed since
+        if the provider changed since
     :ivar root: UUID of the root of its tree
     :ivar parent: UUID of its parent; None for a root
     """
@@ -154,7 +154,7 @@ class Compute:
     :ivar zones: several if the host is, wrongly, in aggregates of different zones
     :ivar report: latest figures of the node; None if not read
     :ivar builds: upper bound of the servers that the service host was building at the
-    time of the report; None if not read
+        time of the report; None if not read
     """
 
     uuid: str
@@ -349,8 +349,8 @@ class Snapshot:
     :ivar sharing: UUIDs of sharing providers
     :ivar unmanaged_roots: UUIDs of roots that are not compute nodes of Nova
     :ivar unlisted: UUIDs of those that a nova-compute created. Nova's list omits nodes
-    whose host has no mapping or service (nova/api/openstack/compute/hypervisors.py,
-    ``_get_hypervisors``)
+        whose host has no mapping or service (nova/api/openstack/compute/hypervisors.py,
+        ``_get_hypervisors``)
     :ivar requested: UUIDs of the roots that a request allows; None for all
     """
 

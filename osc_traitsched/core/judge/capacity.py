@@ -51,7 +51,7 @@ class HostFit(NamedTuple):
 
     :ivar limit: the resource class that runs out first
     :ivar pooled: for each class that sharing providers give, too: how many servers the
-    host's own providers can serve with it
+        host's own providers can serve with it
     :ivar sharers: UUIDs of these sharing providers
     :ivar alone: how many servers fit if sharing providers gave all that is asked
     """

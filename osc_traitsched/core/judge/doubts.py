@@ -313,7 +313,7 @@ class Doubts:
     """Unknown options and releases that would change the hosts of a request.
 
     :ivar without_evidence: UUIDs of the hosts that could take it without any value by
-    evidence; empty if there is no such value
+        evidence; empty if there is no such value
     """
 
     options: tuple[OptionImpact, ...] = ()

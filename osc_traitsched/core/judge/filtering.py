@@ -145,7 +145,7 @@ class Filtering:
 
     :ivar judgment: by filter and provider UUID
     :ivar disabled: hosts that Placement rejects for a disabled service;
-    ``ComputeFilter`` is not blamed for them
+        ``ComputeFilter`` is not blamed for them
     :ivar differences: where Nova's own filter judges differently
     :ivar unsettled: names of the answers that no enabled filter gives
     """
@@ -374,7 +374,7 @@ def filtering(question: Question, computes: Iterable[Compute]) -> Filtering:
     ``get_filtered_hosts``).
 
     :raises Refusal: if Nova rejects the question, or nova-scheduler does not start with
-    these filters and weighers
+        these filters and weighers
     """
     spec, settings = question.request_spec(), question.assumptions
     check_policy(spec, settings)

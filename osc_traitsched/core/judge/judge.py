@@ -34,13 +34,13 @@ def judge(
     """Which hosts could take a request, why others can't, and what that depends on.
 
     :param facts: for the request and for the alternatives; with Placement's answer,
-    their candidates are the hosts in it
+        their candidates are the hosts in it
     :param computes: Nova's compute nodes by provider UUID
     :param placement: its answer; None to match hosts by the facts instead
     :param alternatives: variations of the question to try
     :param answers: of host filters, shared by several questions
     :raises Refusal: if Nova rejects the question, or nova-scheduler does not start with
-    these filters and weighers
+        these filters and weighers
     """
     answers = answers or KnownAnswers(computes.values(), facts.traits)
     filtered = answers.of(question, request)

@@ -46,7 +46,7 @@ class Judgement:
     :ivar computes: Nova's compute nodes by provider UUID
     :ivar placement: Placement's own answer; None if it was not asked
     :ivar is_limited: host filters can reject all of the answers that Nova's or
-    Placement's limit of results leaves; then no candidate is sure
+        Placement's limit of results leaves; then no candidate is sure
     :ivar doubts: options and releases that would change the hosts
     :ivar ranking: order of the candidates that pass the filters
     :ivar matcher: of the request's first query; None without a verdict

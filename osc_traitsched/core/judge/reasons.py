@@ -180,7 +180,7 @@ def ranked(
     :param capacities: of Placement, by provider UUID and class
     :param unsure: UUIDs of hosts that filters or Placement may reject
     :raises Refusal: if nova-scheduler does not start with its weighers, or if an own
-    weigher raises an exception
+        weigher raises an exception
     """
     hosts = [
         with_ratio(host, capacities.get(host.compute.uuid, {}))

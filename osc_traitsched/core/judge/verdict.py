@@ -85,7 +85,7 @@ def correction_sets(matcher: Matcher, host: Host, failing: Mask) -> list[Mask]:
     needed. Then it is one set.
 
     :param failing: clauses that the host fails alone; it does not meet the others
-    together
+        together
     """
     others = matcher.everything & ~failing
     kinds = _kinds(matcher.clauses, others)
@@ -249,7 +249,7 @@ class Rejection:
 
     :ivar failing: clauses that it fails alone
     :ivar correction_sets: minimal sets of clauses to remove; each has all failing ones,
-    and more if the rest can't be met together; see :func:`correction_sets`
+        and more if the rest can't be met together; see :func:`correction_sets`
     """
 
     failing: ClauseSet
@@ -288,10 +288,10 @@ class Verdict:
     :ivar clauses: that hosts are matched with
     :ivar rejections: by root UUID; other hosts are candidates
     :ivar admitted_otherwise: why hosts fail the clauses although the fallback query
-    admits them; by root UUID
+        admits them; by root UUID
     :ivar counts: by clause, in the request's order
     :ivar conflicts: minimal sets of clauses that no host meets together, smallest
-    first; empty if candidates exist
+        first; empty if candidates exist
     :ivar kept_from: roots that fail Placement's clauses
     :ivar wrongly_admitted: roots that match, but that Placement did not return
     :ivar wrongly_rejected: roots that Placement returned, but that do not match

@@ -13,9 +13,9 @@ class Origin:
     """Source of a clause.
 
     :ivar kind: ``flavor``, ``image``, ``prefilter``, ``aggregate``, ``option``,
-    ``hint`` or ``move``
+        ``hint`` or ``move``
     :ivar key: key of a flavor or image as the user wrote it, or ``vcpus``, ``ram``,
-    ``disk``, ``disk_format``; a prefilter's name; a metadata key
+        ``disk``, ``disk_format``; a prefilter's name; a metadata key
     :ivar name: of the aggregate, else empty
     :ivar option: ``section.option`` that enables the prefilter, or empty
     """

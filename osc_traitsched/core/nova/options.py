@@ -82,9 +82,9 @@ class Option:
     :ivar title: short name in explanations; empty for its own
     :ivar effect: name in the doctor's findings, and what it would change, if it does
     :ivar keys: of aggregate metadata that it is about; None if it is not about
-    aggregates
+        aggregates
     :ivar evidence: what an aggregate with a {key} and its {value} has, which shows that
-    the option is on; empty if it shows nothing
+        the option is on; empty if it shows nothing
     """
 
     name: str

@@ -29,7 +29,7 @@ class PluginName:
 
     :ivar file: path of a Python file; None for an importable module
     :ivar path: class in the file, or ``module.Class``, ``module:Class``, a function
-    that returns classes, or a bare class name that nova.conf makes available
+        that returns classes, or a bare class name that nova.conf makes available
     :ivar kind: ``filter`` or ``weigher`` if nova.conf names it; None if the user does
     :ivar is_novas: one of Nova's own filters
     """
@@ -118,8 +118,8 @@ class NovaPythonFails(BadQuestion):
     """The Python with Nova did not answer.
 
     :ivar kind: ``not-started``, ``timeout``, ``silent`` (ended without output),
-    ``no-answer``, ``no-nova``, ``other-release``, ``nova-conf``, ``request`` or
-    ``internal``
+        ``no-answer``, ``no-nova``, ``other-release``, ``nova-conf``, ``request`` or
+        ``internal``
     :ivar reason: one line; may be empty
     """
 
@@ -259,6 +259,7 @@ def _is_alike(ours: Answer, novas: Answer) -> bool:
 def _without_names(
     run: PluginRun, hosts: Mapping[str, HostState]
 ) -> Mapping[str, Answer]:
+    """Answers of a filter, without host names in reasons."""
     return {u: _without_name(answer, hosts[u]) for u, answer in run.answers.items()}
 
 

@@ -349,7 +349,7 @@ class Prefilter:
     """One of Nova's request filters.
 
     :ivar function: clauses for a request so far, a server and settings; origins exclude
-    the prefilter
+        the prefilter
     :ivar option: that enables it; empty if it always runs
     :ivar place: its aggregates in words, with {names} and the requested {zone}
     :ivar objection: what is wrong with a server outside, with {names} and {traits}

@@ -103,7 +103,7 @@ Judge = Callable[[Move, Compute, SchedulerSettings], Answer]
 
 
 def source(move: Move, compute: Compute, settings: SchedulerSettings) -> Answer:
-    """Reject the server's own host, in any case of letters.
+    """Reject the server's own host if the move does; case-insensitive.
 
     nova/scheduler/host_manager.py, ``get_filtered_hosts``
     """
@@ -207,18 +207,23 @@ NO_PROPERTIES = frozenset(
 class ServerSpec:
     """The user's request for a server, with the user's names.
 
-    For an existing server, the values that win over Nova's. Objects go by name or ID.
+    For an existing server, the values that win over Nova's.
 
-    :ivar flavor: empty for an existing server's own
-    :ivar image: None for a volume without image metadata; empty for an image without
-    properties
+    :ivar flavor: a name or an ID; empty for an existing server's own
+    :ivar image: a name or an ID; None for a volume without image metadata; empty for an
+        image without properties
     :ivar zone: the availability zone; None for any; ``zone:host``, ``zone:host:node``
-    and ``zone::node`` also name a host
-    :ivar project: None for the user's own
+        and ``zone::node`` also name a host
+    :ivar project: a name or an ID; None for the user's own
+    :ivar project_domain: name or ID of the project's domain; None for any
     :ivar boot_from_volume: the root disk is a volume made of the image
+    :ivar count: number of such servers
     :ivar flavor_properties: assumed extra specs; an empty value removes a key
     :ivar image_properties: the same for the image
     :ivar hints: scheduler hints, without the server group
+    :ivar group: a name or an ID
+    :ivar ports: names or IDs, as ``networks``
+    :ivar volume: name or ID of the boot volume
     :ivar device_profiles: a file with their contents; Cyborg is asked for others
     :ivar on_host: the service host, beside the zone; the host filters still run
     :ivar on_node: the hypervisor; the same
@@ -264,12 +269,12 @@ class Question:
     :ivar image: the image API's body, with assumed properties; None for none
     :ivar project: the server's project, in the spelling of the aggregates
     :ivar computes: all compute nodes if the user names a host; without them the request
-    is not limited to that host, and says so
+        is not limited to that host, and says so
     :ivar servers: service host and node of each server in the hints and the group; None
-    without hints and a group
+        without hints and a group
     :ivar own: answers of filters and weighers that ran in Nova, if any
     :ivar is_kept: of an existing server: changes of flavor and image don't reach it,
-    nor do nova-api's checks of new servers
+        nor do nova-api's checks of new servers
     """
 
     flavor: Body

@@ -22,7 +22,7 @@ class Setting:
     """Value of an option, and its source.
 
     :ivar source: one line for a person: file and line, parameter, baseline, command
-    line or default
+        line or default
     :ivar given: read from a source; False for an assumed value
     :ivar tool: the command below ``config`` that prints how to set it
     """
@@ -46,14 +46,14 @@ class SchedulerSettings:
     :ivar settings: by option name, if read or different from the default
     :ivar release_source: one line for a person, as ``place``
     :ivar all_computes_new: every nova-compute is of 2026.2 or later, as
-    owner_nova_filter needs; None if unknown
+        owner_nova_filter needs; None if unknown
     :ivar without_set: settings without ``--set``; None if nothing else is known
     :ivar ignored: names and sources of options that the release does not have
     :ivar no_effect: lines of files that set nothing
     :ivar files: of the cloud's own among the sources; an option that is in none of them
-    has its default
+        has its default
     :ivar others: settings for the other releases with the same compute API, if no
-    release was specified
+        release was specified
     """
 
     release: int = NEWEST

@@ -96,13 +96,13 @@ class Facts:
     :ivar shared: providers in an aggregate with a sharing provider, by the latter
     :ivar stock: inventories by provider and class, if read
     :ivar candidates: roots that Placement returned for Nova's query, without those that
-    only share their inventory
+        only share their inventory
     :ivar vanished: names or UUIDs of providers that were deleted during the reading;
-    the snapshot lacks them
+        the snapshot lacks them
     :ivar limits: for classes that several clauses need: the most that a provider can
-    give at once of amounts that it can give alone; no entry means no limit
+        give at once of amounts that it can give alone; no entry means no limit
     :ivar cut_off: candidates that exceed Placement's own limit of results, found by a
-    request for that host alone
+        request for that host alone
     :ivar filtered: roots that a host filter rejects, by filter
     :ivar fits: by candidate
     """
@@ -280,7 +280,7 @@ class PlacementAnswer:
 
     :ivar roots: UUIDs of the hosts that could take the server
     :ivar counts: number of allocation requests for each of Nova's queries; Nova reads
-    at most its limit of each
+        at most its limit of each
     :ivar body: of ``GET /allocation_candidates``; of two queries joined
     """
 

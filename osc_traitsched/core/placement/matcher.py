@@ -162,7 +162,7 @@ class Matcher:
     :param group_policy: ``isolate`` keeps suffixed groups on different providers
     :param same_subtree: suffixes of groups that must be served within one subtree
     :ivar of_placement: clauses that Placement evaluates: no host filters or rules of
-    moves
+        moves
     """
 
     def __init__(

@@ -46,7 +46,7 @@ class MoveRequest:
     :ivar elsewhere: UUIDs of hosts in other zones, if the server's zone is unknown
     :ivar is_image_gone: what the image requires is unknown
     :ivar judgement: of all hosts, one at a time; None if no option is unknown and a
-    host has room
+        host has room
     """
 
     question: Question
@@ -468,7 +468,7 @@ class Drain:
     :ivar minor: of the compute API with which their servers were read
     :ivar steps: in the order of the moves
     :ivar unconfirmed: IDs of servers that left them and may come back; None if this
-    user may not see them
+        user may not see them
     :ivar leaked: MB of memory that Placement counts on hosts without servers
     """
 

@@ -326,7 +326,7 @@ class ServerAnswer:
     :ivar moves: the last one first
     :ivar changes: None if the time of the failure is unknown
     :ivar is_flavor_changed: the flavor of that name has changed or is gone; None if it
-    was not read
+        was not read
     :ivar kind: the move that failed, if its request is judged; else a build's is
     :ivar refusals: of that move now
     :ivar explanation: of the same request now; None if there is a problem

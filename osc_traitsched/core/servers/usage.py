@@ -53,7 +53,7 @@ class Capacity:
     """How many more servers fit.
 
     :ivar flavors: in the order of the names; those that Nova or Placement rejects are
-    in ``rejected``
+        in ``rejected``
     :ivar removed: names of the hosts that are taken away
     :ivar drain: where the servers of these hosts would go; None if none are taken away
     :ivar empty_unread: hosts whose capacity was not read

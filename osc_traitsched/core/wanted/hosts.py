@@ -46,7 +46,7 @@ class FoundCloud(CloudModel):
     :ivar projects: IDs by the names in entries, or why there is none
     :ivar collation: how Nova's database compares metadata
     :ivar reads_suffixes: AggregateMultiTenancyIsolation reads keys with a suffix, in
-    every possible release
+        every possible release
     """
 
     holdings: Mapping[str, Holding] = dataclasses.field(default_factory=dict)

@@ -148,7 +148,7 @@ def keys_of(
     :param inside: projects that must be named
     :param outside: projects that must not be named
     :param reads_suffixes: the filter reads keys with a suffix, in every possible
-    release
+        release
     """
     changed = _without(metadata, outside)
     missing = sorted(inside - projects_in(metadata))

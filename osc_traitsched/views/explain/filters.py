@@ -76,7 +76,10 @@ def failing(condition: HostFilter | MoveRule, number: int = 1) -> str:
 
 
 def answer(found: Answer, name: str, number: int = 1) -> str:
-    """Any answer but yes, in words, for a number of hosts."""
+    """Any answer but yes, in words.
+
+    :param number: of hosts, for the verb
+    """
     return agreed(_answer(found, name), number)
 
 

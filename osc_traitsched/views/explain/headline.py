@@ -154,7 +154,10 @@ _MOST_REASONS = 5
 def lines(
     judgement: Judgement, everything: bool = False, fixes: Sequence[Fix] = ()
 ) -> Iterator[Line]:
-    """The verdict, why, and the doubts about it."""
+    """The verdict, why, and the doubts about it.
+
+    :param everything: all reasons, and the request in words
+    """
     yield Line(words.verdict(judgement), Tone.of(judgement.answer))
     refusing = words.refusing(judgement.request, judgement.question)
     yield from (Line(text, Tone.DOUBT) for text in refusing)

@@ -448,6 +448,7 @@ def _cause(
 
 
 def _differs(host: HostState, spec: RequestSpec, answer: Answer) -> bool:
+    """Whether the host's CPU is of another architecture than the image."""
     wanted, own = spec.server.image.text(ARCHITECTURE), architecture(host)
     runs = (own, _ALSO_RUNS.get(own))
     is_doubtful = isinstance(answer, Unknown)

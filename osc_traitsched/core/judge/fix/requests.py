@@ -79,7 +79,7 @@ class HostFix:
 
     :ivar hosts: root UUIDs of the hosts to change, which are also those gained
     :ivar deciding: host filters with an unknown answer for all of the hosts; empty if
-    the fix is certain
+        the fix is certain
     :ivar room: servers that find hosts after it; None if one server is asked for
     """
 

@@ -247,7 +247,7 @@ def _version(host: HostState, spec: RequestSpec, settings: SchedulerSettings) ->
 
 
 def _address_bits(spec: RequestSpec) -> Answer:
-    """The scheduler has ``cpu_info`` as text, so it raises for any number of bits."""
+    """Raise for any number of bits, since the scheduler has ``cpu_info`` as text."""
     bits = spec.server.image.number(ADDRESS_BITS)
     if not bits:
         return PASSES

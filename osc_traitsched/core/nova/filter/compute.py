@@ -226,7 +226,10 @@ def aggregate_disk(
 
 
 def _has_room(host: HostState, amount: RequiredAmount) -> Answer:
-    """Without a ratio in aggregates, Placement's counts as the ComputeNode's."""
+    """Require an amount within the host's total, and within the ratio's free part.
+
+    Without a ratio in aggregates, Placement's counts as the ComputeNode's.
+    """
     asked = str(amount.asked)
     if amount.asked > amount.total:
         total = (str(amount.total),)

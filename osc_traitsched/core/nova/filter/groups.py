@@ -280,6 +280,7 @@ def servers_left(
 
 
 def _by_hosts(host: HostState, group: ServerGroup, spec: RequestSpec) -> Answer:
+    """Judge by the hosts of the group's servers, if that is enough."""
     if host.host not in group.hosts:
         return PASSES
     if spec.instance_uuid is not None or group.max_server_per_host > 1:

@@ -44,9 +44,9 @@ class NovaFilter:
     :ivar hints: scheduler hints that only this filter reads
     :ivar aggregate_keys: metadata keys of aggregates that only this filter reads
     :ivar counts: ``values.MAX_INSTANCES`` or ``MAX_IO_OPS``, if it limits servers or
-    tasks by its first option
+        tasks by its first option
     :ivar is_claimed: nova-compute or Cyborg checks the same without the filter, so an
-    unknown answer is one of free amounts
+        unknown answer is one of free amounts
     """
 
     name: str

@@ -165,7 +165,7 @@ class HostState:
 
     :ivar aggregates: of its service host, in Nova
     :ivar instances: UUIDs of servers on its service host, at least those that the
-    request names; None if not read
+        request names; None if not read
     :ivar allocation_ratios: by resource class, from Placement; None if not read
     """
 
@@ -222,11 +222,11 @@ class RequestSpec:
     """A request as filters see it (nova/objects/request_spec.py, ``RequestSpec``).
 
     :ivar image_id: also of a root volume's image (nova/block_device.py,
-    ``get_bdm_image_metadata``); empty for none
+        ``get_bdm_image_metadata``); empty for none
     :ivar hints: scheduler hints; a hint that occurs once has one value
     :ivar instance_uuid: of an existing server; None for a new one
     :ivar remote_address: client address in the request context (nova/api/auth.py,
-    ``NovaKeystoneContext``); None if unknown
+        ``NovaKeystoneContext``); None if unknown
     """
 
     server: Server

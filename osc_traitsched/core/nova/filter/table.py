@@ -491,6 +491,7 @@ def _answers(
     spec: RequestSpec,
     settings: SchedulerSettings,
 ) -> Mapping[str, Answer]:
+    """Judge hosts once if the filter must answer the same for them."""
     known = FILTERS.get(name)
     answers: dict[str, Answer] = {}
     found: dict[Hashable, Answer] = {}

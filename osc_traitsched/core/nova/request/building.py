@@ -121,7 +121,7 @@ def build(
     """The request of nova-scheduler for a server that nova-api accepts.
 
     :param computes: all compute nodes, if the user names a host; without them
-    ``not_evaluated`` says that the request is not limited
+        ``not_evaluated`` says that the request is not limited
     :raises Refusal: if Nova rejects the server
     """
     with at(API, server.release):

@@ -23,11 +23,11 @@ class Request:
     :ivar limit: maximum number of candidates
     :ivar in_tree: UUID of the only root to search; None for all
     :ivar fallback: Nova's second query for a pinned server, whose candidates count as
-    well
+        well
     :ivar same_subtree: suffixes of groups whose providers must be one of them and its
-    descendants
+        descendants
     :ivar not_evaluated: missing data behind the query, and input that Nova drops
-    without an error
+        without an error
     """
 
     clauses: tuple[Clause, ...]

@@ -68,7 +68,7 @@ def pci_requests(server: Server) -> tuple[Requested, ...]:
     """Devices that the flavor's aliases request.
 
     :raises Refusal: for an alias that is not ``name:count`` or not defined, and for
-    invalid aliases in nova.conf
+        invalid aliases in nova.conf
     """
     value = server.flavor.specs.get(PCI_ALIAS)
     if value is None:

@@ -27,7 +27,7 @@ def policy(server: Server) -> Choice:
     Policy ``mixed`` exists since 22.
 
     :raises Refusal: for an unknown policy, and if the image pins but the flavor forbids
-    it
+        it
     """
     spec = server.flavor.specs.get(POLICY)
     prop = server.image.text("hw_cpu_policy")

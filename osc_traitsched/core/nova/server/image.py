@@ -378,7 +378,7 @@ def image_is_open_to(
     """Whether a project's users may use an image.
 
     :param members: called for another project's shared image; IDs of the projects that
-    it is shared with
+        it is shared with
     """
     if image["visibility"] in ("public", "community"):
         return True

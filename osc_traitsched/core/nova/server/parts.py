@@ -163,7 +163,7 @@ class Parts:
         nova/network/neutron.py, ``API._ports_needed_per_instance``
 
         :raises Refusal: for a port in use or without an address, and a network without
-        subnets
+            subnets
         """
         for port in self.ports:
             if port.in_use:

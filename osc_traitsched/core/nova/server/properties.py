@@ -156,7 +156,7 @@ def page_size(text: str, key: str, release: int) -> float:
     ``_get_numa_pagesize_constraint``, and oslo_utils.strutils, ``string_to_bytes``
 
     :raises Refusal: ``MemoryPageSizeInvalid`` for an invalid size, ``ValueError`` and
-    ``OverflowError`` for a number that Python can't read
+        ``OverflowError`` for a number that Python can't read
     """
     if text in PAGE_WORDS:
         return PAGE_WORDS[text]

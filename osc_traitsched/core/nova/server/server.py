@@ -115,7 +115,7 @@ class NotEvaluated:
 
     :ivar kind: one of this module's constants
     :ivar key: the flavor's key or the image's property; a zone's or project's name if a
-    prefilter found no aggregate for it
+        prefilter found no aggregate for it
     :ivar meant: the key that a misspelled one stands for
     """
 
@@ -208,7 +208,7 @@ def agreed(
     nova/virt/hardware.py, ``_get_unique_flavor_image_meta`` and its callers
 
     :raises Refusal: ``conflict`` if they differ; ``unknown`` for a value that is not
-    allowed
+        allowed
     """
     spec = server.flavor.specs.get(key)
     prop = server.image.text(image_name(key))

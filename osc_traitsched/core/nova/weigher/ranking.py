@@ -233,7 +233,7 @@ class Ranking:
     :ivar places: UUIDs, best first; hosts of equal total share a place in random order
     :ivar subset_size: nova-scheduler picks at random from this many of the best hosts
     :ivar remembers: totals depend on all requests since nova-scheduler started; these
-    are of the first one
+        are of the first one
     """
 
     hosts: tuple[str, ...]
@@ -335,7 +335,7 @@ def ranking(
     :param own: a weigher without all weights of these hosts counts as equal
     :param unsure: UUIDs of hosts that filters or Placement may reject
     :raises Refusal: if nova-scheduler does not start with its weighers, or if a weigher
-    certainly raises, which fails the request
+        certainly raises, which fails the request
     """
     weighers, others = enabled(settings)
     size = settings.value(options.HOST_SUBSET_SIZE)
