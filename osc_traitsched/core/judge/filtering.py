@@ -331,6 +331,9 @@ class KnownAnswers:
     """Answers of host filters, given once for flavors that filters do not tell apart.
 
     Filters read the sizes of a flavor until 21, and later for NUMA nodes.
+
+    :param computes: Nova's compute nodes
+    :param traits: by provider UUID
     """
 
     def __init__(
@@ -340,7 +343,10 @@ class KnownAnswers:
         self._known: list[tuple[Hashable, Question, Filtering]] = []
 
     def of(self, question: Question, request: Request) -> Filtering:
-        """The answers for a request; raises Refusal as :func:`filtering`."""
+        """The answers for a request.
+
+        :raises Refusal: as :func:`filtering`
+        """
         key = _read_of_flavor(question), asks_enabled(request.clauses)
         other = dataclasses.replace(question, flavor={})
         for known, of, answers in self._known:

@@ -431,10 +431,7 @@ def _assumed(found: Drain) -> Iterator[str]:
 
 
 def hidden(found: Drain, only_unread: bool = False) -> Iterator[str]:
-    """What is not known of the requests of servers, each once.
-
-    :param only_unread: only what a service did not give
-    """
+    """What is unknown of the requests of servers, each once; or only unread parts."""
     texts = collections.Counter(
         words.why(part, found.minor)
         for server_move in found.server_moves

@@ -57,10 +57,7 @@ _SCOPES = {
 
 @dataclasses.dataclass(frozen=True)
 class HostChange:
-    """One part of a change of hosts.
-
-    :ivar name: trait or aggregate UUID; why a service is disabled, or empty
-    """
+    """One part of a change of hosts; the name is a trait or an aggregate UUID."""
 
     action: HostAction
     name: str = ""
