@@ -227,10 +227,7 @@ def _host_commands(
 
 
 def _chosen(uuids: Sequence[str], judgement: Judgement) -> list[Option]:
-    """The options that choose exactly these hosts.
-
-    A few by name; many by an aggregate, a pattern, or a file of names.
-    """
+    """By names, an aggregate, a pattern or a file: exactly these hosts."""
     if len(uuids) > _MOST_NAMED:
         return [_all_at_once(frozenset(uuids), judgement)]
     names = judgement.facts.snapshot.by_uuid if judgement.facts else {}

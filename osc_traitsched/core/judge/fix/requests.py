@@ -57,7 +57,7 @@ _SCOPES = {
 
 @dataclasses.dataclass(frozen=True)
 class HostChange:
-    """One part of a change of hosts; the name is a trait or an aggregate UUID."""
+    """A part of a change; name: trait, aggregate UUID, or why a service is off."""
 
     action: HostAction
     name: str = ""

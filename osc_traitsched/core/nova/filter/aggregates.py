@@ -1,4 +1,7 @@
-"""Host filters that read metadata of aggregates (nova/scheduler/filters)."""
+"""Host filters that read metadata of aggregates.
+
+Classes in parentheses are of nova/scheduler/filters.
+"""
 
 from __future__ import annotations
 
