@@ -70,8 +70,6 @@ def server_moves(
 ) -> tuple[int, tuple[ServerMove, ...]]:
     """Servers of hosts with their moves, and the microversion they were read with.
 
-    Data that servers share is read once.
-
     :param hosts: the compute nodes of each service host
     :raises ExtraSpecsHidden: if Nova hides extra specs
     :returns: the minor version first
@@ -217,10 +215,7 @@ class PlacementRoom:
         return self._snapshot
 
     def state(self) -> State:
-        """The current state of all possible destinations.
-
-        :raises CloudBroke: if Nova can't be read
-        """
+        """The current state of all possible destinations."""
         questions = [each.question for each in self._requested.values()]
         if not questions:
             return State({}, {})
@@ -247,7 +242,7 @@ def plan(
     sources: SettingsSources,
     aggregates: Sequence[str] = (),
 ) -> Drain:
-    """Plan where the servers of some hosts could go, all together. Writes nothing.
+    """Plan where the servers of some hosts could go, all together.
 
     None of these hosts is a destination.
 
@@ -257,8 +252,7 @@ def plan(
     :raises AmbiguousName: for a name of several aggregates
     :raises EmptyAggregate: for an aggregate without a compute node
     :raises ExtraSpecsHidden: if Nova hides extra specs
-    :raises Refusal: if nova-scheduler does not start
-        with these settings
+    :raises Refusal: if nova-scheduler does not start with these settings
     :raises BadConfiguration: for bad scheduler settings
     """
     hosts = _nodes(cloud, names, aggregates)
@@ -288,7 +282,7 @@ def plan(
 def _nodes(
     cloud: Cloud, names: Sequence[str], aggregates: Sequence[str]
 ) -> Mapping[str, Sequence[Compute]]:
-    """The compute nodes of each service host to empty, in the order of the names."""
+    """By service host, in the order of the names."""
     computes = lookup.computes(cloud)
     hosts: list[str] = []
     for name in names:
@@ -351,11 +345,7 @@ def _requested(server_move: ServerMove, room: PlacementRoom) -> ServerMove:
 def _judged(
     cloud: Cloud, server_moves: Sequence[ServerMove], state: State
 ) -> list[ServerMove]:
-    """The servers with a judgement of their requests, where that says more.
-
-    It does if no host has room for a server, or if an option is unknown. All requests
-    are judged on one reading.
-    """
+    """Servers with a judgement, if no host has room or an option is unknown."""
     several: dict[MoveRequest, Asked] = {}
     for each in server_moves:
         request = each.move_request

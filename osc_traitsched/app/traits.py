@@ -49,11 +49,7 @@ def targets(
 
 @dataclasses.dataclass(frozen=True)
 class ByTrait:
-    """The selected providers, by trait.
-
-    :ivar providers: for each trait of theirs, and for every custom trait
-    :ivar without_provider: as of :class:`Targets`, like ``vanished``
-    """
+    """The selected providers, by each trait of theirs and every custom trait."""
 
     providers: Mapping[str, tuple[Provider, ...]]
     without_provider: tuple[str, ...]
@@ -61,22 +57,14 @@ class ByTrait:
 
 
 def by_host(cloud: Cloud, selectors: Selectors, tree: bool = False) -> Targets:
-    """The hosts that the selectors match, with their traits.
-
-    :param tree: include the hosts' nested providers
-    :raises UnknownTrait: for an unknown trait in a selector
-    :raises NothingMatches: for a selector that matches nothing
-    """
+    """The hosts that the selectors match, and their traits; errors: :func:`targets`."""
     names_traits = selectors.having or selectors.lacking
     known = read.known_traits(cloud.placement) if names_traits else frozenset[str]()
     return targets(cloud, selectors, known, tree, may_vanish=True)
 
 
 def by_trait(cloud: Cloud, selectors: Selectors, tree: bool = False) -> ByTrait:
-    """The hosts that the selectors match, by trait.
-
-    Parameters and errors are those of :func:`by_host`.
-    """
+    """The hosts that the selectors match, by trait; errors as :func:`targets`."""
     known = read.known_traits(cloud.placement)
     found = targets(cloud, selectors, known, tree, may_vanish=True)
     having: dict[str, list[Provider]] = {n: [] for n in known if trait.is_custom(n)}

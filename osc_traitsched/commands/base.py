@@ -67,7 +67,6 @@ class Reading:
 
     @contextlib.contextmanager
     def __call__(self, path: str) -> Iterator[None]:
-        """Show this path while the context lasts."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -202,12 +201,10 @@ def silenced() -> Iterator[None]:
 
 
 def name_of(sdk: Any) -> str:
-    """Placement's address, and the catalog's ID of that endpoint.
+    """Placement's address, and the catalog's ID of that endpoint, if any.
 
     Clouds that are built alike can have the same internal address; Keystone makes the
-    ID. Without a catalog there is no ID. Placement is not called.
-
-    :param sdk: an openstacksdk connection
+    ID. Placement is not called.
     """
     session = sdk.config.get_session()
     wanted = {
@@ -363,10 +360,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         return bool(self.app.options.verbose_level == 0)
 
     def answer(self, lines: Iterable[Line], above: int = 0) -> str:
-        """The text of an answer; with -q the verdict alone.
-
-        :param above: lines above the verdict
-        """
+        """The text of an answer; with -q only the verdict, below ``above`` lines."""
         shown = list(lines)
         if self.is_quiet:
             shown = shown[above : above + 1]
@@ -570,7 +564,7 @@ class Lister(Command, command.Lister):  # type: ignore[misc,unused-ignore]
 def _for_people(
     args: argparse.Namespace, names: Sequence[str], rows: Sequence[Sequence[Any]]
 ) -> list[str]:
-    """Columns of a table; UUIDs of providers with ``--long``, or if rows need them."""
+    """UUIDs of providers with ``--long``, or if rows need them."""
     cells = [dict(zip(names, row)) for row in rows]
     labels = {
         tuple(str(row.get(key)) for key in ("host", "name", "detail")) for row in cells
@@ -586,7 +580,7 @@ class _Text(TableFormatter):  # type: ignore[misc,unused-ignore]
     """The command's own text; a table if columns are chosen."""
 
     def add_argument_group(self, parser: argparse.ArgumentParser) -> None:
-        """Add nothing: the options of tables are there."""
+        """The options of tables are there."""
 
 
 class TextLister(Lister):

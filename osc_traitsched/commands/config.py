@@ -32,10 +32,7 @@ class Configuring(base.Command):
     logs_in = False
 
     def read(self, sources: SettingsSources) -> SchedulerSettings:
-        """The settings from all sources.
-
-        :raises CloudBroke: if the release is unknown and Nova can't be read
-        """
+        """The settings from all sources; CloudBroke if Nova must say the release."""
         maximum = None
         if sources.release is None:
             if not self.snapshot:
@@ -45,14 +42,11 @@ class Configuring(base.Command):
 
 
 class _Lines(base.TextLister):
-    """Prints lines for a person; ``take_action`` sets them."""
-
     lines: tuple[str, ...] = ()
 
     def produce_output(
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
     ) -> int:
-        """Print lines or rows."""
         if not base.wants_text(parsed_args):
             return super().produce_output(parsed_args, column_names, data)
         for line in self.lines:
@@ -195,7 +189,6 @@ class _WriteConfig(Configuring):
         )
 
     def take_action(self, args: argparse.Namespace) -> None:
-        """Read, think, and print."""
         sources = arguments.sources(args, self.app)
         turned = switch.switch(args.wanted, self.read(sources))
         present = sources.layers.get(self.source, ())

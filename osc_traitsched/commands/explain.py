@@ -104,10 +104,7 @@ def add_python(group: argparse._ArgumentGroup, is_required: bool = False) -> Non
 def own_sources(
     args: argparse.Namespace, settings: SettingsSources
 ) -> OwnSources | None:
-    """The plugins to run in Nova; None if there are none.
-
-    :raises BadUsage: without a Python to run them
-    """
+    """The plugins to run in Nova, if any; raises BadUsage without a Python for them."""
     if args.nova_python is None:
         for flag, value in (("--own", args.plugins), ("--with-nova", args.with_nova)):
             if value:
@@ -275,7 +272,6 @@ class Explain(base.Command):
     def _by_flavor(
         self, asked: ServerSpec, sources: SettingsSources, args: argparse.Namespace
     ) -> ExitCode:
-        """Show which flavors could boot an image."""
         of_one = (args.since, args.fixes, args.plugins, args.nova_python)
         if any(of_one) or args.count > 1:
             raise BadUsage("--count, --fixes, --own and --nova-python need FLAVOR")
@@ -332,10 +328,7 @@ def explainer(args: argparse.Namespace, sources: SettingsSources) -> Explainer:
 
 
 def add_format(parser: argparse.ArgumentParser, *more: str) -> None:
-    """Add the option for the output format.
-
-    :param more: formats that only this command has
-    """
+    """Add the option for the output format; ``more`` are formats of this command."""
     others = "".join(f", {each} for its collectors" for each in more)
     parser.add_argument(
         "-f",

@@ -201,7 +201,7 @@ class UnisolateAggregate(ShorthandWriter):
     def _again(
         self, args: argparse.Namespace, opening: shorthand.Opening
     ) -> paste.Command:
-        """The command to continue with; the aggregate may no longer have its traits."""
+        """The aggregate may no longer have its traits."""
         flags = ("remove_traits", "all_images", "force")
         given = (f"--{name.replace('_', '-')}" for name in flags if getattr(args, name))
         identity = opening.aggregate.id

@@ -106,14 +106,12 @@ class Overview(base.Command):
         return self.cmd_name or _OWN
 
     def _others(self) -> list[str]:
-        """Commands of all plugins that begin with the typed words."""
         names = (name for name, _ in self.app.command_manager)
         found = (name for name in names if name.startswith(self._typed))
         return sorted(found, key=lambda name: (name.startswith(_OWN), name))
 
 
 def _near(words: Sequence[str]) -> tuple[str, ...]:
-    """Commands that are like the words, best first."""
     parts = {part for name in _COMMANDS for part in name.split()}
     known = {words[0]} if words[0] in parts else set(near_names(words[0], parts))
     within = [name for name in _COMMANDS if known & set(name.split())]

@@ -201,7 +201,6 @@ class ExplainServer(base.Command):
         return since.since(old, new, ask)
 
     def _all_failed(self, args: argparse.Namespace) -> ExitCode:
-        """Show all servers that failed, one block a cause."""
         if args.server is not None or len(args.hosts) > 1:
             raise BadUsage("--failed goes without a server, and with one --host")
         try:

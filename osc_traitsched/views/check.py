@@ -40,7 +40,6 @@ def blocks(
     The last line counts the findings. Names are not escaped yet.
 
     :param findings: one or more
-    :param options: the global options of printed commands
     :param least: findings that are less severe are only counted
     :param everything: do not cut lists
     """
@@ -61,7 +60,7 @@ def _block(
     options: Sequence[Option],
     everything: bool,
 ) -> Iterator[Line]:
-    """One rule's findings; those with the same problem share a line."""
+    """Findings with the same problem share a line."""
     by_problem: dict[str, list[Finding]] = {}
     for finding in findings:
         by_problem.setdefault(finding.words().problem, []).append(finding)
@@ -81,7 +80,6 @@ def _block(
 
 
 def _cut(parts: Iterable[Sequence[str]], noun: str, everything: bool) -> Iterator[Line]:
-    """The first parts, each as lines, and a line that counts the others."""
     parts = list(parts)
     most = len(parts) if everything else _MOST_PARTS
     for lines in parts[:most]:
@@ -91,7 +89,7 @@ def _cut(parts: Iterable[Sequence[str]], noun: str, everything: bool) -> Iterato
 
 
 def _subjects(findings: Sequence[Finding], everything: bool) -> str:
-    """The objects of findings: ``flavors a, b and 3 more``."""
+    """``flavors a, b and 3 more``."""
     names: dict[SubjectKind, list[str]] = {}
     for finding in findings:
         names.setdefault(finding.kind, []).append(_name(finding))
@@ -102,7 +100,7 @@ def _subjects(findings: Sequence[Finding], everything: bool) -> str:
 
 
 def _summary(findings: Iterable[Finding], least: Severity) -> str:
-    """The numbers of findings: ``3 errors, 1 note (--long shows notes)``."""
+    """``3 errors, 1 note (--long shows notes)``."""
     counts = dict.fromkeys(Severity, 0)
     for finding in findings:
         counts[finding.severity] += 1
@@ -113,10 +111,7 @@ def _summary(findings: Iterable[Finding], least: Severity) -> str:
 
 
 def rows(findings: Iterable[Finding], options: Sequence[Option] = ()) -> Table:
-    """One row a finding: rule, severity, object, message, fix.
-
-    :param options: the global options of printed commands
-    """
+    """One row a finding: rule, severity, object, message, fix."""
     return COLUMNS[:-1], [_row(finding, options) for finding in findings]
 
 

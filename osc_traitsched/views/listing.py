@@ -38,7 +38,6 @@ class Cell(columns.FormattableColumn):  # type: ignore[type-arg,unused-ignore]
 class Names(Cell):
     """Names, one a line; a program gets them all, as a list.
 
-    :param names: all of them, in order
     :param shown: those that a person sees; all if not given
     :param rest: the line that counts the others; may have ``{count}``
     """
@@ -138,10 +137,7 @@ def by_tree(snapshot: Snapshot, held: Iterable[Holding], detail: Detail) -> Tabl
 
 
 def by_trait(providers: Mapping[str, Iterable[Provider]], detail: Detail) -> Table:
-    """One row a trait: the names of the providers that have it, and how many.
-
-    :param providers: by trait, as ``app.traits.by_trait`` returns them
-    """
+    """One row a trait: the names of the providers that have it, and how many."""
     having = {
         name: [provider.name for provider in each]
         for name, each in providers.items()
@@ -180,7 +176,7 @@ class Hosts(Cell):
 
 
 class Mirror(Cell):
-    """The nodes missing from Placement's aggregate, and those that should not be in it.
+    """Nodes missing from Placement's aggregate, and nodes that should not be in it.
 
     A program gets the names, as two lists.
     """

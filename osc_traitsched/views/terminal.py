@@ -74,11 +74,7 @@ _NOUNS = {
 
 
 def line(path: str, number: int = 1) -> str:
-    """The line for a request.
-
-    :param path: below the service's endpoint, perhaps with a query
-    :param number: of requests in a row for that path, with this one
-    """
+    """The line for a request, or for a number of requests in a row for that path."""
     kind = path.partition("?")[0].strip("/").partition("/")[0]
     noun = _NOUNS.get(kind, kind.replace("_", " "))
     return f"reading {noun} ..." if number == 1 else f"reading {noun} ({number}) ..."

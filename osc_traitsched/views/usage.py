@@ -36,10 +36,7 @@ _LABEL = 13
 
 
 def show(use: TraitUse, options: Sequence[Option] = ()) -> Iterator[Line]:
-    """One trait: the first line counts who has it and who needs it.
-
-    :param options: global ones, for the printed command
-    """
+    """One trait: the first line counts who has it and who needs it."""
     needs = [*_counts(use), *_servers_needing(use)]
     required = f"required by {', '.join(needs)}" if needs else "required by nothing"
     tone = Tone.NO if needs and not use.holders else Tone.YES
@@ -143,7 +140,7 @@ def rows(uses: Iterable[TraitUse], everything: bool) -> Table:
 
 
 def _chosen(uses: Iterable[TraitUse], everything: bool) -> Iterator[TraitUse]:
-    """Traits that somebody chose; others are nova-compute's and on most hosts."""
+    """Other traits are nova-compute's and on most hosts."""
     for use in uses:
         if everything or trait.is_custom(use.name) or use.requiring or use.forbidding:
             yield use
@@ -235,7 +232,6 @@ def zones_of(view: HostView) -> list[str]:
 
 
 def _aggregate(found: Aggregate) -> str:
-    """Its name, and what it means for a server."""
     traits = sorted(isolated_by(found.metadata, Collation.CASE_INSENSITIVE))
     parts = [
         *([f"zone {found.zone}"] if found.zone else []),
@@ -255,7 +251,7 @@ def _inventory(stock: Stock) -> str:
 
 
 def _traits(view: HostView, everything: bool) -> Iterator[tuple[str, str]]:
-    """Traits of the tree by who sets them; standard ones are counted."""
+    """By who sets them; standard ones are counted."""
     names = sorted(frozenset[str]().union(*view.traits.values()))
     yours = [n for n in names if trait.ownership(n) is Ownership.OPERATOR]
     neutrons = [n for n in yours if trait.is_of_neutron(n)]

@@ -222,12 +222,10 @@ class Change:
     """New values for some keys of one object.
 
     :ivar found: the object as it was read
-    :ivar after: keys with new values; unchanged keys are in it, so that a change by
-        others is noticed
+    :ivar after: new values, unchanged ones too, so that a change by others is noticed
     :ivar kept: sentences on traits that could have been removed and stay
     :ivar problem: why it can't be made
     :ivar blocked: an earlier one of the same aggregate or trait is known to fail
-    :ivar phase: the number of its phase
     :ivar moving_host: the host that changes its zone: its changes are made one at a
         time, and none after one that fails
     """

@@ -74,10 +74,7 @@ class UnreadHint:
 
 
 def unread_hints(question: Question) -> tuple[UnreadHint, ...]:
-    """Hints that no filter reads.
-
-    An operator's own filter may read any hint. If the host is forced, no filter runs.
-    """
+    """Hints that no filter reads, unless an operator's own filter may read any."""
     names = enabled(question.assumptions)
     has_own = question.own is not None and question.own.filters
     if has_own or any(name not in FILTERS for name in names):
@@ -124,7 +121,6 @@ _STAGE = "scheduler"
 class FilterFailure:
     """A filter that raises on a host, which fails the whole request.
 
-    :ivar name: of the filter
     :ivar uuid: of the host's provider
     :ivar answer: an unknown one may raise
     :ivar behind: earlier filters that may reject the host first
@@ -164,11 +160,7 @@ class Filtering:
     def beside(
         self, clauses: Iterable[Clause], traits: Mapping[str, frozenset[str]]
     ) -> Filtering:
-        """The answers without those that repeat Placement's.
-
-        :param clauses: of the request
-        :param traits: by provider UUID
-        """
+        """The answers without those that repeat Placement's (the request's clauses)."""
         if not asks_enabled(clauses):
             return self
         disabled = frozenset(uuid for uuid, has in traits.items() if DISABLED in has)
@@ -286,7 +278,7 @@ class Filtering:
 
     @functools.cached_property
     def _raising(self) -> Mapping[str, Sequence[tuple[str, Raises | Unknown]]]:
-        """Hosts on which each filter may raise, in a fixed order."""
+        """In a fixed order."""
         return {
             name: sorted(
                 (
@@ -301,10 +293,7 @@ class Filtering:
         }
 
     def failure(self, hosts: Collection[str]) -> FilterFailure | None:
-        """The certain failure of the request, if any.
-
-        :param hosts: UUIDs of the hosts that Placement returned
-        """
+        """The certain failure of the request on hosts (UUIDs) of Placement, if any."""
         return next((each for each in self.failures(hosts) if each.is_sure), None)
 
     def refusal(self, hosts: Collection[str]) -> Refusal | None:
@@ -432,10 +421,7 @@ def _late_check(
 
 
 def check_policy(spec: RequestSpec, settings: SchedulerSettings) -> None:
-    """Reject a server group whose policy needs a disabled filter or weigher.
-
-    :raises Refusal: if it is disabled
-    """
+    """Reject a group's policy if its filter or weigher is disabled; raises Refusal."""
     lacking = unsupported_policy(spec, settings)
     if lacking is not None and spec.group is not None:
         keys = (spec.group.policy, lacking)
@@ -496,7 +482,6 @@ def _of_group(
     found: Mapping[str, Sequence[tuple[Room, Fit | None]]],
     first: Collection[str],
 ) -> Room:
-    """Room within the server group's policy, by rooms of service hosts."""
     group, stock = question.group, facts.stock
     if group is not None and group.policy == groups.AFFINITY:
         rooms = {host: candidate.together(each, stock) for host, each in found.items()}
@@ -515,7 +500,7 @@ def _of_group(
 
 
 def _on_host(root: str, clauses: Sequence[Clause], facts: Facts) -> int:
-    """Upper bound for a host, by each resource alone."""
+    """Upper bound, by each resource alone."""
     stock = [facts.stock.get(uuid, {}) for uuid in facts.reachable(root)]
     return min(
         (

@@ -27,7 +27,6 @@ from osc_traitsched.text import quoted, visible
 class PluginName:
     """Name of a filter or weigher as a user writes it.
 
-    :ivar text: as written
     :ivar file: path of a Python file; None for an importable module
     :ivar path: class in the file, or ``module.Class``, ``module:Class``, a function
         that returns classes, or a bare class name that nova.conf makes available
@@ -43,10 +42,7 @@ class PluginName:
 
     @classmethod
     def read(cls, text: str) -> PluginName:
-        """Read a name.
-
-        :raises PluginFails: for a file without a class
-        """
+        """Read a name; raises PluginFails for a file without a class."""
         head, _, tail = text.rpartition(":")
         if head.endswith(".py") and tail:
             return cls(text, head, tail)
@@ -57,12 +53,7 @@ class PluginName:
 
 @dataclasses.dataclass(frozen=True)
 class Weighed:
-    """Weights of hosts, by node UUID.
-
-    :ivar raw: within the weigher's limits
-    :ivar normalized: between 0 and 1 over these hosts
-    :ivar multiplier: factor of the normalized weight
-    """
+    """Weights of hosts, by node UUID; ``raw`` within the weigher's limits."""
 
     raw: Mapping[str, float]
     normalized: Mapping[str, float]
@@ -84,8 +75,6 @@ TOGETHER = Unknown("hosts together")
 class PluginRun:
     """Result of one class of a plugin.
 
-    :ivar plugin: name as written
-    :ivar name: class
     :ivar answers: of a filter, by node UUID; a ``Fails`` has the reason ``OWN``
     :ivar weigher: None for a filter
     """
@@ -104,7 +93,6 @@ class PluginJudgment:
 
     :ivar nova: version of the Nova that ran them
     :ivar answers: by filter and node UUID; a ``Fails`` has the reason ``OWN``
-    :ivar weights: by weigher
     :ivar logs: log lines by plugin and node UUID; a weigher's UUID is ``""``
     """
 
@@ -116,11 +104,7 @@ class PluginJudgment:
 
 @dataclasses.dataclass(eq=False)
 class PluginFails(BadQuestion):
-    """A filter or weigher that can't be loaded.
-
-    :ivar plugin: name as written
-    :ivar reason: one line, usually Python's own
-    """
+    """A filter or weigher that can't be loaded; the reason is one line."""
 
     plugin: str
     reason: str
@@ -133,7 +117,6 @@ class PluginFails(BadQuestion):
 class NovaPythonFails(BadQuestion):
     """The Python with Nova did not answer.
 
-    :ivar command: as the user wrote it
     :ivar kind: ``not-started``, ``timeout``, ``silent`` (ended without output),
         ``no-answer``, ``no-nova``, ``other-release``, ``nova-conf``, ``request`` or
         ``internal``
@@ -165,10 +148,7 @@ class NovaPythonFails(BadQuestion):
 
 @dataclasses.dataclass(frozen=True)
 class Difference:
-    """A host that Nova's own filter and the model of it judge differently.
-
-    :ivar host: UUID of its node
-    """
+    """A host, by node UUID, that Nova's own filter and its model judge differently."""
 
     filter: str
     host: str
@@ -182,10 +162,8 @@ class OwnAnswers:
 
     They hold only for that request, and for hosts in that state.
 
-    :ivar settings: of the run
     :ivar hosts: states in the run, by node UUID
     :ivar filters: results by class, of filters that are not Nova's
-    :ivar weighers: that are not Nova's
     :ivar novas: results by class, of Nova's own filters
     :ivar version: of that Nova; empty if none ran
     """
@@ -210,10 +188,7 @@ class OwnAnswers:
         novas: Collection[str],
         version: str,
     ) -> OwnAnswers:
-        """Results of the runs.
-
-        :param novas: names, as written, of Nova's own filters
-        """
+        """Results of the runs; ``novas`` names Nova's own filters, as written."""
         runs = tuple(runs)
         states = {host.compute.uuid: host for host in hosts}
         filters = [each for each in runs if each.weigher is None]
@@ -244,8 +219,6 @@ class OwnAnswers:
         """The model's answers with these added, and where the two differ.
 
         Nova's own filters win wherever they are sure.
-
-        :param settings: of the model's answers
         """
         uuids = [each.compute.uuid for each in hosts]
         known = {u for u, h in zip(uuids, hosts) if self.hosts.get(u) == h}

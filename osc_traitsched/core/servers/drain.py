@@ -120,11 +120,7 @@ class Leaving:
 
 @dataclasses.dataclass(frozen=True)
 class Assignment:
-    """The host for a server.
-
-    :ivar root: UUID of the host's provider
-    :ivar unknown: filters that may reject the host
-    """
+    """The host (root UUID) for a server, and filters that may reject it."""
 
     server: Leaving
     root: str
@@ -192,7 +188,6 @@ def allocations(
     tree alone (placement/objects/rp_candidates.py).
 
     :param answer: the body of ``GET /allocation_candidates``
-    :param roots: UUIDs of the hosts to include
     """
     wanted = frozenset(roots)
     found: dict[str, list[Allocation]] = {}
@@ -223,10 +218,7 @@ Memory = dict[MoveRequest, dict[str, tuple[HostState, "tuple[str, ...] | None"]]
 
 
 class State:
-    """Free amounts and hosts after each move; filter answers are remembered.
-
-    :param hosts: by the UUID of the root
-    """
+    """Free amounts and hosts (by root UUID) after each move; answers are remembered."""
 
     def __init__(
         self, hosts: Mapping[str, HostState], free: Free, memory: Memory | None = None
@@ -345,7 +337,6 @@ def pack(servers: Sequence[Leaving], state: State) -> Packing:
     host that a filter may reject, tighter orders follow. A better packing may exist.
 
     :param servers: each has a host if it moves alone
-    :param state: before the first move
     """
     best: Packing | None = None
     for found in _tries(servers, state):
@@ -442,10 +433,7 @@ class ServerMove:
 
 @dataclasses.dataclass(frozen=True)
 class Step:
-    """A server and its new host.
-
-    :ivar unknown: filters that may reject the host
-    """
+    """A server and its new host, with the filters that may reject it."""
 
     server_move: ServerMove
     to: Compute

@@ -84,7 +84,7 @@ class Placements:
 
 @dataclasses.dataclass
 class _HostSearch:
-    """The hosts for one demand; ``left`` yields untested ones."""
+    """``left`` yields untested hosts."""
 
     left: Iterator[tuple[str, bool]]
     roots: list[tuple[str, bool]] = dataclasses.field(default_factory=list)
@@ -169,10 +169,7 @@ class OtherHosts:
 
 
 class FleetJudge:
-    """Joins servers with their demands, hosts and group peers.
-
-    :param computes: Nova's compute nodes that have a provider
-    """
+    """Joins servers with their demands, hosts (with a provider) and group peers."""
 
     def __init__(
         self,

@@ -54,10 +54,7 @@ from osc_traitsched.core.servers.fleet import ServerGroupPeers
 def filter_objections(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> Iterator[Objection]:
-    """Yield objections of enabled filters to a server's own host.
-
-    :func:`peer_objections` has the filters that read other servers.
-    """
+    """Objections of enabled filters to a host; but for :func:`peer_objections`."""
     left_out = reading(Reads.USE, Reads.SERVICE, Reads.SERVERS)
     for name in enabled(settings):
         if name not in left_out:
@@ -67,10 +64,7 @@ def filter_objections(
 def peer_objections(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> Iterator[Objection]:
-    """Yield objections of filters that read other servers.
-
-    :param host: with all relevant servers but this one
-    """
+    """Objections of filters that read other servers, from a host without this one."""
     on = enabled(settings)
     for name in reading(Reads.SERVERS):
         if name in on:
@@ -296,7 +290,6 @@ class OwnHosts:
         return clauses, self._matchers[key]
 
     def _is_unread(self, request: Request, root: str) -> bool:
-        """Whether an unread provider may have a required trait."""
         facts = self._facts
         others = facts.reachable(root)
         if len(others) == 1 or all(uuid in facts.stock for uuid in others):
@@ -310,7 +303,7 @@ class OwnHosts:
 
 
 def _without_amounts(facts: Facts, classes: Iterable[str]) -> Facts:
-    """Facts as if each provider gave any amount of each class that it may have."""
+    """Each provider gives any amount of each class that it may have."""
     every, stock = facts.snapshot.by_uuid, facts.stock
     offers = {
         (name, _SOME): frozenset(

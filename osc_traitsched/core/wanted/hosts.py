@@ -67,10 +67,7 @@ class FoundCloud(CloudModel):
         return {name: frozenset(uuids) for name, uuids in found.items()}
 
     def no_new_aggregate(self, name: str) -> BadQuestion | None:
-        """Why no aggregate with this name is created, if so.
-
-        The name may be meant as a UUID or a pattern.
-        """
+        """Why a name (or a UUID or a pattern) is not created, if so."""
         meant = sorted(
             aggregate.name
             for aggregate in self.aggregates

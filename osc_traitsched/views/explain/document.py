@@ -512,10 +512,7 @@ class FlavorsDocument(JsonObject):
 def document(
     explanation: Explanation, options: Sequence[Option] = ()
 ) -> dict[str, Any]:
-    """All of an explanation as plain lists, mappings, numbers and text.
-
-    :param options: the global options of printed commands
-    """
+    """All of an explanation as plain lists, mappings, numbers and text."""
     return serialized(ExplainDocument, explanation, options)
 
 

@@ -141,7 +141,6 @@ def lines(
 
     :param now: for ages
     :param everything: Nova's words, the request, and all of the explanation
-    :param options: the global options of printed commands
     :param width: of the terminal; 0 for none
     """
     explanation, judgement = answer.explanation, answer.judgement
@@ -182,7 +181,6 @@ def lines(
 def _of_host(
     answer: ServerAnswer, judgement: Judgement, options: Sequence[Option]
 ) -> Iterator[Line]:
-    """Whether Nova would still allow the server's host."""
     can, conditions = of_own_host(judgement, answer.state.node)
     host = answer.state.host
     hosts = [each for each in judgement.hosts if each.name == answer.state.node]

@@ -51,10 +51,7 @@ def extra_specs(
 
 
 def metadata_key(extra_spec: str) -> str | None:
-    """Metadata key for an extra spec; None if the filter ignores it.
-
-    Extra specs without a scope count too.
-    """
+    """Metadata key for an extra spec, scoped or not; None if the filter ignores it."""
     scope, colon, rest = extra_spec.partition(":")
     if not colon:
         return extra_spec
@@ -62,10 +59,7 @@ def metadata_key(extra_spec: str) -> str | None:
 
 
 def has_wanted(metadata: Mapping[str, str], extra_spec: str, wanted: str) -> bool:
-    """Whether one aggregate matches an extra spec.
-
-    :param extra_spec: key as written
-    """
+    """Whether one aggregate matches an extra spec, with its key as written."""
     key = metadata_key(extra_spec)
     if key is None or key not in metadata:
         return False
@@ -207,10 +201,7 @@ def image_properties(
 def supported_by_image(
     spec: RequestSpec, settings: SchedulerSettings
 ) -> Mapping[str, str]:
-    """Architecture, hypervisor type and VM mode of the image, by property name.
-
-    An option sets the default architecture.
-    """
+    """Architecture (or its default), hypervisor type and VM mode, by image property."""
     image = spec.server.image
     default = settings.value(options.DEFAULT_ARCHITECTURE)
     values = {
@@ -222,7 +213,6 @@ def supported_by_image(
 
 
 def _unsupported(host: HostState, spec: RequestSpec, asked: Mapping[str, str]) -> Fails:
-    """The first properties that the host does not support alone, else all of them."""
     alone = (n for n, v in asked.items() if state.supports(host, {n: v}) is False)
     name = next(alone, next(iter(asked)))
     origin = _origin(spec, name)
@@ -231,7 +221,6 @@ def _unsupported(host: HostState, spec: RequestSpec, asked: Mapping[str, str]) -
 
 
 def _origin(spec: RequestSpec, name: str) -> Origin:
-    """The image's property, or the option that replaces it."""
     if name in spec.server.image.values:
         return spec.server.image.origin(name)
     return Origin("option", options.DEFAULT_ARCHITECTURE)
@@ -291,10 +280,7 @@ def isolation(
 
 
 def compared_start(settings: SchedulerSettings) -> str:
-    """Prefix of the metadata keys that count; empty for all.
-
-    With a namespace no property of Nova matches.
-    """
+    """Prefix of the metadata keys that count; with one, Nova matches no property."""
     namespace = settings.value(options.IMAGE_NAMESPACE)
     if not namespace:
         return ""

@@ -1,7 +1,4 @@
-"""Host filters that read the compute node.
-
-Classes in parentheses are of nova/scheduler/filters.
-"""
+"""Host filters that read the compute node (nova/scheduler/filters)."""
 
 from __future__ import annotations
 
@@ -159,7 +156,7 @@ def accelerators(
 
 
 def _topology(host: HostState) -> Mapping[str, object]:
-    """CPU topology of the hypervisor; libvirt's has the number of its NUMA cells."""
+    """The topology of libvirt has the number of its NUMA cells."""
     report = host.compute.report
     topology = (report.cpu_info or {}).get("topology") if report else None
     return topology if isinstance(topology, dict) else {}
@@ -309,11 +306,7 @@ _BITS_PATH = ("cpu_info", "maxphysaddr", "bits")
 
 @dataclasses.dataclass(frozen=True)
 class WantedCapability:
-    """A capability that an extra spec requires.
-
-    :ivar key: extra spec as written
-    :ivar path: steps of the lookup
-    """
+    """A capability that an extra spec requires; ``path`` is its lookup."""
 
     key: str
     path: tuple[str, ...]
@@ -366,9 +359,9 @@ def _judged(host: HostState, spec: RequestSpec, wanted: WantedCapability) -> Ans
 
 
 def capability(host: HostState, path: tuple[str, ...]) -> object:
-    """Value at the end of a path, or None (``_get_capabilities``).
+    """Value at the end of a path, or None; texts on the way are JSON.
 
-    Texts on the way are read as JSON.
+    ``_get_capabilities``
 
     :raises NotVisible: if the API does not show it
     """

@@ -1,7 +1,4 @@
-"""Host filters that read server groups and scheduler hints.
-
-Classes in parentheses are of nova/scheduler/filters.
-"""
+"""Host filters that read server groups and scheduler hints (nova/scheduler/filters)."""
 
 from __future__ import annotations
 
@@ -48,10 +45,9 @@ Address = Union[ipaddress.IPv4Address, ipaddress.IPv6Address]
 
 
 def misshapen(hints: Mapping[str, Sequence[str]]) -> str | None:
-    """The first hint with values that nova-api rejects, or None.
+    """The first known hint with values that nova-api rejects, or None.
 
-    Unknown hints are accepted as they are
-    (nova/api/openstack/compute/schemas/servers.py, ``_hints``).
+    nova/api/openstack/compute/schemas/servers.py, ``_hints``
     """
     for hint, values in hints.items():
         if hint in OF_SERVERS:
@@ -134,7 +130,7 @@ def different_host(
 
 
 def _servers(spec: RequestSpec, hint: str) -> tuple[str, ...]:
-    """Servers of a hint; a single empty text counts as no hint.
+    """A single empty text counts as no hint.
 
     nova/objects/request_spec.py, ``get_scheduler_hint``
     """
@@ -176,10 +172,6 @@ def _near(address: str | None, wanted: str) -> Answer:
 
 
 def _length(network: Address, prefix: str) -> int:
-    """Length of a prefix, from a number, a netmask or a wildcard mask.
-
-    :raises ValueError: for anything else
-    """
     width = network.max_prefixlen
     length = properties.integer(prefix) if prefix else width
     if length is None:
@@ -194,7 +186,6 @@ def _length(network: Address, prefix: str) -> int:
 
 
 def _is_run(number: int) -> bool:
-    """Whether all ones of a number are at its end."""
     return not number & (number + 1)
 
 
@@ -283,10 +274,7 @@ def servers_left(
     hosts: Iterable[str],
     servers: Mapping[str, tuple[str, str]],
 ) -> dict[str, int]:
-    """How many more servers of an anti-affinity group each service host may have.
-
-    :param servers: service host and node of each server of the group
-    """
+    """How many more servers of an anti-affinity group each service host may have."""
     here = Counter(servers[each][0] for each in group.members & servers.keys())
     return {host: group.max_server_per_host - here[host] for host in hosts}
 

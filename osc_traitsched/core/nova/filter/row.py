@@ -34,9 +34,7 @@ class NovaFilter:
     """A host filter of Nova.
 
     :ivar name: class, as in ``enabled_filters``
-    :ivar judge: its answer for one host
     :ivar wants: what it requires of hosts, in words; may be empty
-    :ivar since: first release that has it
     :ivar until: first release that lacks it again
     :ivar successor: for :attr:`until`: what does its work now, in words
     :ivar options: of nova.conf that it reads

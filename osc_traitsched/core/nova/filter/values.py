@@ -1,7 +1,4 @@
-"""Host filters that compare values: operators, numbers, JSON queries.
-
-Classes in parentheses are of nova/scheduler/filters.
-"""
+"""Host filters that compare values or JSON (nova/scheduler/filters)."""
 
 from __future__ import annotations
 
@@ -54,8 +51,8 @@ _TEXTS: Mapping[str, Callable[[str, str], bool]] = {
 def match(value: str, wanted: str) -> bool:
     """Whether a host's value matches an extra spec (``match``).
 
-    The first word can be an operator; ``=`` means "at least". Without one the whole
-    text is compared. An operator without an operand matches nothing.
+    The first word can be an operator; ``=`` means "at least". An operator without an
+    operand matches nothing.
 
     :raises ValueError: if numbers are compared and one is invalid
     :raises IndexError: for ``<or>`` alone
@@ -81,10 +78,9 @@ def may_raise(wanted: str) -> bool:
 
 
 def can_match(wanted: str) -> bool:
-    """Whether any metadata value of an aggregate can match.
+    """Whether any metadata value can match.
 
-    Values are comma-separated lists without spaces around items
-    (``aggregate_metadata_get_by_host``).
+    Nova splits values at commas (``aggregate_metadata_get_by_host``).
     """
     if is_plain(wanted):
         return "," not in wanted and wanted == wanted.strip()
@@ -143,9 +139,8 @@ def aggregate_io_ops(
 def most_io_ops(host: HostState) -> int | None:
     """Upper bound of ``num_io_ops`` of a host; None without a report.
 
-    Nova counts building servers, of which new ones have no task yet, and servers with
-    certain tasks. A built server counts until the host's next report. So each counted
-    server has a task in the report, or is one of ``Compute.builds``
+    Each server that Nova counts has a task in the report, or is one of
+    ``Compute.builds``: a built server counts until the host's next report
     (nova/compute/stats.py, ``Stats.io_workload``).
     """
     report, builds = host.compute.report, host.compute.builds
@@ -188,8 +183,8 @@ def lowest(
 ) -> tuple[Number, Origin] | None:
     """The lowest value of the host's aggregates for a key, with its origin.
 
-    None if no aggregate has it, or if a value is not a number; then the option counts
-    (``validate_num_values``).
+    None, and then the option counts, if no aggregate has the key or if a value is not a
+    number (``validate_num_values``).
     """
     having = [each for each in host.aggregates if key in each.metadata]
     try:
@@ -243,7 +238,7 @@ def json_filter(
 
 
 def _computed(query: object, host: HostState) -> object:
-    """Result of a query; missing values are left out of comparisons."""
+    """Missing values are left out of comparisons."""
     if not query:
         return True
     if not isinstance(query, (list, str)):
@@ -265,7 +260,6 @@ def _computed(query: object, host: HostState) -> object:
 
 
 def _value(written: object, host: HostState) -> object:
-    """An argument: a query, ``$attribute.key`` or a literal."""
     if isinstance(written, list):
         return _computed(written, host)
     if not isinstance(written, str):
