@@ -15,13 +15,15 @@ from typing import Any, NamedTuple
 
 from osc_traitsched.cloud.saved.cloud import SavedCloud
 from osc_traitsched.cloud.saved.collect import Progress, collect
+from osc_traitsched.cloud.saved.mask import masked as masked
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.config import document, kept
 from osc_traitsched.config.joining import SettingsSources
-from osc_traitsched.core.errors import BadConfiguration
+from osc_traitsched.core.errors import BadConfiguration, BadUsage
 from osc_traitsched.core.servers.state import moment
 
 FORMAT = 1
+_MAP = ".map.json"
 #: Of bytes, unpacked: many times what ten thousand hosts take.
 _MOST = 500_000_000
 _NOT_OURS = "not a snapshot of trait-sched"
@@ -47,12 +49,29 @@ class Snapshot(NamedTuple):
         return kept.from_json(self.document["settings"])
 
     @property
+    def is_masked(self) -> bool:
+        """Whether it was saved with words instead of names."""
+        return bool(self.document.get("masked"))
+
+    @property
     def time(self) -> datetime.datetime:
         """When its reading ended, in UTC."""
         found = moment(self.document["time"])
         if found is None:
             raise BadConfiguration(self.path, None, "its time can't be read")
         return found
+
+    def check_masked_as(self, other: Snapshot | None) -> None:
+        """Reject comparing masked names with those of another cloud or snapshot.
+
+        :param other: None for a live cloud
+        :raises BadUsage: if one of them is masked
+        """
+        if self.is_masked != (other is not None and other.is_masked):
+            raise BadUsage(
+                "a masked snapshot has other names than the cloud: compare it with "
+                "another masked one"
+            )
 
 
 def save(
@@ -94,6 +113,14 @@ def write(path: str, found: Mapping[str, Any]) -> None:
 _DATED = re.compile(r"\d{8}T\d{6}Z\.json\.gz")
 
 
+def write_map(path: str, originals: Mapping[str, str]) -> None:
+    """Write what the words of a masked snapshot stand for beside it.
+
+    :raises BadConfiguration: if the file can't be written
+    """
+    document.write(f"{path}{_MAP}", json.dumps(originals, indent=1))
+
+
 def write_into(folder: str, found: Mapping[str, Any], most: int) -> str:
     """Write a document into a folder, and remove all but the newest snapshots there.
 
@@ -107,6 +134,7 @@ def write_into(folder: str, found: Mapping[str, Any], most: int) -> str:
     dated = sorted(e.name for e in place.iterdir() if _DATED.fullmatch(e.name))
     for old in dated[:-most]:
         (place / old).unlink()
+        (place / f"{old}{_MAP}").unlink(missing_ok=True)
     return path
 
 
