@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import copy
+import gzip
 import json
 import re
 
+import jsonschema
 import pytest
 
 from osc_traitsched.app import snapshot
 from osc_traitsched.app.by_flavor import by_flavor
 from osc_traitsched.app.snapshot import Snapshot
+from osc_traitsched.cloud.saved import form
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.nova.question import ServerSpec
+from tests.functional import shell
 from tests.services import fleet, saved
 
 ACME, OTHER = "5a1e0000000000000000000000000001", "5a1e0000000000000000000000000002"
@@ -199,3 +204,131 @@ def test_a_masked_snapshot_is_compared_with_masked_ones_only():
     for one, other in ((plain, masked), (masked, plain), (masked, None)):
         with pytest.raises(BadUsage, match="a masked snapshot has other names"):
             one.check_masked_as(other)
+
+
+# Bad files.
+
+
+def changed(*keys, to):
+    """The cloud's document with one value replaced, as JSON."""
+    document = copy.deepcopy(CLOUD)
+    place = document
+    for key in keys[:-1]:
+        place = place[key]
+    place[keys[-1]] = to
+    return json.dumps(document)
+
+
+WHOLE = json.dumps(CLOUD)
+NO_SETTINGS = "its settings can't be read"
+CUT, NOT_OURS = "the file is cut or damaged", "not a snapshot of trait-sched"
+BAD_FILES = {
+    "cut": (WHOLE[:5000], CUT),
+    "cut, packed": (gzip.compress(WHOLE.encode())[:900], CUT),
+    "damaged, packed": (b"\x1f\x8b" + b"x" * 50, CUT),
+    "empty": ("", NOT_OURS),
+    "no JSON": ("<html>", NOT_OURS),
+    "no UTF-8": (b"\xff\xfe{", NOT_OURS),
+    "deep": ("[" * 100_000, NOT_OURS),
+    "a list": ("[1]", NOT_OURS),
+    "other JSON": ('{"format": 1, "servers": []}', NOT_OURS),
+    "format 2": (changed("format", to=2), "of format 2; this version reads 1"),
+    "format of a text": (
+        changed("format", to="\x1b[2J"),
+        r"of format \x1b[2J; this version reads 1",
+    ),
+    "large": (" " * 3_000_000, "larger than 2 MB"),
+    "large, packed": (gzip.compress(b" " * 3_000_000), "larger than 2 MB"),
+    **{
+        f"{'.'.join(map(str, keys))}: {value}": (
+            changed(*keys, to=value),
+            f"not a whole snapshot: wrong at {keys[-1] if place is None else place}",
+        )
+        for keys, value, place in (
+            (("placement",), [], None),
+            (("placement", "providers"), {}, None),
+            (("placement", "providers", 0), [], "providers"),
+            (("placement", "providers", 0, "traits"), "COMPUTE_NODE", None),
+            (("placement", "providers", 0, "inventories"), [1], None),
+            (("placement", "providers", 0, "inventories", "VCPU"), {}, "total"),
+            (("compute",), [], None),
+            (("compute", "servers"), {}, None),
+            (("compute", "servers", 0), "x", "servers"),
+            (("compute", "hypervisors", 0, "service"), "cmp01", None),
+            (("compute", "aggregates", 0, "metadata"), [], None),
+            (("image", "images"), None, None),
+            (("missing",), {"compute /servers": "no"}, "compute /servers"),
+            (("settings",), None, None),
+            (("time",), 5, None),
+            (("answers",), [], None),
+        )
+    },
+    "settings": (
+        changed("settings", "options", to=[[1]]),
+        "its settings can't be read",
+    ),
+    "named": (changed("settings", "named", to={"x": 1}), NO_SETTINGS),
+    "time": (changed("time", to="noon"), "its time can't be read"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_FILES)
+def test_a_bad_file_is_one_line(tmp_path, monkeypatch, case):
+    data, reason = BAD_FILES[case]
+    path = tmp_path / "bad"
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    monkeypatch.setattr(snapshot, "MOST", 2_000_000)
+    done = shell.run({}, "trait-sched", "capacity", "--snapshot", str(path))
+    assert (done.code, done.out, done.err) == (1, "", f"{path}: {reason}\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [("no/such", "No such file or directory"), ("", "Is a directory")],
+)
+def test_a_missing_file_and_a_folder_are_one_line(tmp_path, name, reason):
+    path = str(tmp_path / name) if name else str(tmp_path)
+    done = shell.run({}, "trait-sched", "diff", path, path)
+    assert (done.code, done.out, done.err) == (1, "", f"{path}: {reason}\n")
+
+
+HOSTILE = ("\x1b[2J\x07", "../../etc/passwd", "<script>alert(1)</script>", "a\nb\r\t")
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize(
+    "command",
+    ["diff OLD NEW", "diff OLD NEW --all", "explain plain --since OLD --snapshot NEW"],
+)
+def test_hostile_names_are_shown_and_do_nothing(tmp_path, name, command):
+    new = copy.deepcopy(CLOUD)
+    new["compute"]["aggregates"][1] |= {"name": name, "metadata": {name: name}}
+    new["compute"]["servers"][0] |= {"name": name, "status": name}
+    new["compute"]["services"][0] |= {"status": "disabled", "disabled_reason": name}
+    new["compute"]["flavors"][0]["extra_specs"] = {name: name}
+    new["placement"]["providers"][3] |= {"name": name, "traits": [name]}
+    for path, document in (("OLD", CLOUD), ("NEW", new)):
+        (tmp_path / path).write_text(json.dumps(document))
+        command = command.replace(path, str(tmp_path / path))
+    done = shell.run({}, "trait-sched", *command.split())
+    assert "internal error" not in done.err
+    assert re.search(r"[\x00-\x09\x0b-\x1f]", done.out + done.err) is None
+
+
+def test_a_snapshot_of_another_cloud_is_told_first(tmp_path):
+    for name, hosts in (("one", HOSTS), ("other", fleet.draw(3, first=90))):
+        document = json.dumps(saved.snapshot(hosts))
+        (tmp_path / name).write_text(document)
+    paths = (str(tmp_path / name) for name in ("one", "other"))
+    done = shell.run({}, "trait-sched", "diff", *paths)
+    first = done.out.splitlines()[0]
+    assert first == "These are two clouds: they have no provider in common."
+
+
+def test_a_saved_cloud_is_valid_by_the_schema():
+    validator = jsonschema.Draft202012Validator(form.schema())
+    for document in (CLOUD, MASKED):
+        assert form.wrong(document) is None
+        validator.validate(document)
+    for case in ("placement.providers.0.inventories.VCPU: {}", "time: 5"):
+        assert not validator.is_valid(json.loads(BAD_FILES[case][0])), case
