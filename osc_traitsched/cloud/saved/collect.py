@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from osc_traitsched.cloud import lookup, read, request_parts, rest, topology
 from osc_traitsched.cloud.existing_servers import minor_version
+from osc_traitsched.cloud.later import LaterOfEach
 from osc_traitsched.cloud.saved.cloud import failed_moves
 from osc_traitsched.cloud.saved.lists import LISTS, Listed
 from osc_traitsched.cloud.service import Cloud, RememberedCloud, Service
@@ -153,12 +155,9 @@ def providers(
     if light:
         inventories = {uuid: _capacities(own) for uuid, own in bulk.stock.items()}
     else:
-        # Two at a time: Placement often has only a few workers.
-        for provider in progress(snapshot.providers):
-            path = rest.path("resource_providers", provider.uuid, "inventories")
-            body = rest.get_if_there(placement, path, {"inventories": dict})
-            if body is not None:
-                inventories[provider.uuid] = body["inventories"]
+        read_one = functools.partial(_inventories, placement)
+        later = LaterOfEach(read_one, progress(snapshot.providers))
+        inventories = {each.uuid: own for each, own in later.values().items()}
     aggregates = _aggregates(placement, compute, snapshot)
     return {
         "providers": [
@@ -180,6 +179,14 @@ def providers(
         "traits": sorted(read.known_traits(placement)),
         "resource_classes": sorted(read.known_classes(placement)),
     }
+
+
+def _inventories(placement: Service, provider: Provider) -> Mapping[str, Any]:
+    path = rest.path("resource_providers", provider.uuid, "inventories")
+    shape: rest.Shape = {"inventories": {str: {"total": int}}}
+    body = rest.get_if_there(placement, path, shape)
+    found: Mapping[str, Any] = body["inventories"] if body else {}
+    return found
 
 
 def _capacities(own: Mapping[str, Any]) -> dict[str, Any]:
