@@ -10,6 +10,7 @@ from importlib import metadata
 import tqdm
 
 from osc_traitsched.app import difference, snapshot
+from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.snapshot import Snapshot
 from osc_traitsched.commands import arguments, base, explain
 from osc_traitsched.commands.base import ExitCode
@@ -148,6 +149,7 @@ class ShowDifference(base.Command):
         arguments.add_options(parser)
         explain.add_format(parser)
 
+    @gc_paused()
     def take_action(self, args: argparse.Namespace) -> ExitCode:
         """Compare, and show."""
         old = snapshot.read(args.old)

@@ -90,8 +90,7 @@ def _provider(provider: Provider, host: Host) -> dict[str, Any]:
 
 
 def _node(host: Host) -> dict[str, Any]:
-    identity = str(uuid.uuid5(uuid.UUID(host.uuid), "service"))
-    service = {"host": host.name, "id": identity, "disabled_reason": None}
+    service = {"host": host.name, "disabled_reason": None}
     body = {"id": host.uuid, "hypervisor_hostname": host.name, "service": service}
     return {**body, "state": "up", "status": "enabled", **FIGURES}
 

@@ -96,9 +96,12 @@ class Listed:
         return self.path.removesuffix("/detail")
 
     def kept(self, body: Body) -> dict[str, Any]:
-        """What is saved of an object."""
+        """What is saved of an object; the IDs of many services make files large."""
         keys = self.keys.split() or body
-        return {k: body[k] for k in keys if k in body and k != "links"}
+        kept = {k: body[k] for k in keys if k in body and k != "links"}
+        if self.kind == "hypervisors":
+            kept["service"] = {k: v for k, v in body["service"].items() if k != "id"}
+        return kept
 
     def select(self, bodies: Sequence[Body], query: Query) -> list[Body]:
         """One page with all objects that match; the pages after it are empty."""

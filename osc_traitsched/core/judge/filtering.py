@@ -235,7 +235,17 @@ class Filtering:
 
     def doubts(self, uuid: str) -> bool:
         """Whether any filter does not certainly pass the host."""
-        return next(self.answers(uuid), None) is not None
+        return uuid in self.doubtful
+
+    @functools.cached_property
+    def doubtful(self) -> frozenset[str]:
+        """Hosts that any filter does not certainly pass."""
+        return frozenset(
+            uuid
+            for name in self.judgment.names
+            for uuid, answer in self.judgment.answers[name].items()
+            if not isinstance(answer, Passes) and not self._is_said(uuid, answer)
+        )
 
     @functools.cached_property
     def unknown_hosts(self) -> Mapping[str, frozenset[str]]:
