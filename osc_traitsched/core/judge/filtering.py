@@ -8,7 +8,6 @@ import functools
 import operator
 from collections.abc import (
     Collection,
-    Hashable,
     Iterable,
     Iterator,
     Mapping,
@@ -29,7 +28,7 @@ from osc_traitsched.core.nova.clause import (
 )
 from osc_traitsched.core.nova.filter import groups, limits, special
 from osc_traitsched.core.nova.filter.groups import unsupported_policy
-from osc_traitsched.core.nova.filter.row import Reads
+from osc_traitsched.core.nova.filter.row import read_of
 from osc_traitsched.core.nova.filter.state import (
     SERVICE_DISABLED,
     Answer,
@@ -321,16 +320,8 @@ def asks_enabled(clauses: Iterable[Clause]) -> bool:
     return any(each.name == DISABLED and each.forbidden for each in traits)
 
 
-#: The first release without filters of amounts.
-_WITHOUT_SIZES = 22
-#: Extra specs that no host filter reads.
-_OF_PLACEMENT = ("trait", "resources")
-
-
 class KnownAnswers:
-    """Answers of host filters, given once for flavors that filters do not tell apart.
-
-    Filters read the sizes of a flavor until 21, and later for NUMA nodes.
+    """Answers of host filters, given once for requests that filters do not tell apart.
 
     :param computes: Nova's compute nodes
     :param traits: by provider UUID
@@ -340,36 +331,30 @@ class KnownAnswers:
         self, computes: Iterable[Compute], traits: Mapping[str, frozenset[str]]
     ) -> None:
         self._computes, self._traits = tuple(computes), traits
-        self._known: list[tuple[Hashable, Question, Filtering]] = []
+        self._known: list[tuple[object, Filtering]] = []
 
     def of(self, question: Question, request: Request) -> Filtering:
         """The answers for a request.
 
         :raises Refusal: as :func:`filtering`
         """
-        key = _read_of_flavor(question), asks_enabled(request.clauses)
-        other = dataclasses.replace(question, flavor={})
-        for known, of, answers in self._known:
-            if known == key and of == other:
+        key = asks_enabled(request.clauses), *_read_by_filters(question)
+        for known_key, answers in self._known:
+            if known_key == key:
                 return answers
         answers = filtering(question, self._computes)
         answers = answers.beside(request.clauses, self._traits)
-        self._known.append((key, other, answers))
+        self._known.append((key, answers))
         return answers
 
 
-def _read_of_flavor(question: Question) -> Hashable:
-    server = question.server()
-    specs, settings = server.flavor.specs, question.assumptions
-    readers = (row for row in FILTERS.values() if Reads.FLAVOR_NAME in row.reads)
-    keys = {key for row in readers for key in row.aggregate_keys}
-    is_named = any(keys & each.metadata.keys() for each in question.aggregates)
-    of_placement = all(key.startswith(_OF_PLACEMENT) for key in specs)
-    is_sized = settings.release < _WITHOUT_SIZES or not of_placement
-    return (
-        server.flavor.key if is_sized else tuple(specs.items()),
-        is_named and question.flavor["name"],
-    )
+def _read_by_filters(question: Question) -> Iterator[object]:
+    """What filters and rules of moves read of a question."""
+    spec, own, move = question.request_spec(), question.own, question.move
+    yield from read_of(spec) if own is None else (spec, own)
+    yield question.assumptions
+    yield move and dataclasses.replace(move, server="")
+    yield from (question.is_forced, question.nodes, question.servers)
 
 
 def filtering(question: Question, computes: Iterable[Compute]) -> Filtering:
