@@ -8,8 +8,8 @@ from typing import Protocol
 
 from osc_traitsched.core.judge.filtering import Filtering
 from osc_traitsched.core.nova.filter.state import (
-    Answer,
     Fails,
+    FilterResult,
     HostState,
     Passes,
     Raises,
@@ -59,7 +59,7 @@ def rows(trial: Trial) -> Table:
     return columns, [(each.node, None, None, None, None) for each in trial.hosts]
 
 
-def _cells(answer: Answer, log: Iterable[str]) -> tuple[str, Names]:
+def _cells(answer: FilterResult, log: Iterable[str]) -> tuple[str, Names]:
     why = reason(answer)
     return _WORDS[type(answer)], Names([*([why] if why else []), *log])
 

@@ -6,14 +6,14 @@ import dataclasses
 import enum
 from collections.abc import Callable
 
-from osc_traitsched.core.nova.filter.state import Answer, HostState, RequestSpec
+from osc_traitsched.core.nova.filter.state import FilterResult, HostState, RequestSpec
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.releases import NEWEST, OLDEST
 
 #: What a filter's answer varies by: the host, its aggregates, or the request alone.
 HOST, AGGREGATES, REQUEST = "host", "aggregates", "request"
 
-Judge = Callable[[HostState, RequestSpec, SchedulerSettings], Answer]
+Judge = Callable[[HostState, RequestSpec, SchedulerSettings], FilterResult]
 
 
 class Reads(enum.Enum):
