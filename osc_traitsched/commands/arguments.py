@@ -188,7 +188,7 @@ def add_traits_and_hosts(parser: argparse.ArgumentParser, verb: str) -> None:
 def split_hosts(args: argparse.Namespace) -> tuple[str, ...]:
     """The traits that are named; the hosts among them become those of ``--host``.
 
-    :raises BadQuestion: where none is a trait, or for a trait in lower case
+    :raises BadQuestion: if none is a trait, or for a trait in lower case
     """
     words = tuple(each for text in args.traits for each in names(text))
     if any(map(trait.is_wellformed, words)):
