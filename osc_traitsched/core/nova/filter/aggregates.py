@@ -1,4 +1,4 @@
-"""Host filters that read metadata of aggregates.
+"""Host filters that read metadata of aggregates or properties of images.
 
 Classes in parentheses are of nova/scheduler/filters.
 """
