@@ -124,7 +124,7 @@ def offers_of(
 ) -> LaterOfEach[Amount, frozenset[str]]:
     """The providers that can give each amount of all requests.
 
-    What Placement rejects of a varied request is no refusal of this one.
+    If Placement rejects an amount of a varied request, no provider can give it.
     """
     own = amounts((*request.clauses, *(request.fallback or request).clauses))
 

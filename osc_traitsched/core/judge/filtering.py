@@ -31,8 +31,8 @@ from osc_traitsched.core.nova.filter.groups import unsupported_policy
 from osc_traitsched.core.nova.filter.row import read_of
 from osc_traitsched.core.nova.filter.state import (
     SERVICE_DISABLED,
-    Answer,
     Fails,
+    FilterResult,
     HostState,
     Passes,
     Raises,
@@ -210,11 +210,11 @@ class Filtering:
             if all(isinstance(a, Passes) for a in self.judgment.answers[name].values())
         )
 
-    def answer(self, name: str, uuid: str) -> Answer | None:
+    def answer(self, name: str, uuid: str) -> FilterResult | None:
         """Answer of a filter for a host; None if it did not run."""
         return self.judgment.answers.get(name, {}).get(uuid)
 
-    def answers(self, uuid: str) -> Iterator[tuple[str, Answer]]:
+    def answers(self, uuid: str) -> Iterator[tuple[str, FilterResult]]:
         """Filters that do not certainly pass a host, with their answers."""
         for name in self.judgment.names:
             answer = self.answer(name, uuid)
@@ -304,7 +304,7 @@ class Filtering:
         keys = tuple(filter(None, (failure.name, answer.key, answer.value)))
         return Refusal(answer.exception, "filter-raises", keys, _STAGE)
 
-    def _is_said(self, uuid: str, answer: Answer) -> bool:
+    def _is_said(self, uuid: str, answer: FilterResult) -> bool:
         is_disabled = isinstance(answer, Fails) and answer.reason == SERVICE_DISABLED
         return is_disabled and uuid in self.disabled
 

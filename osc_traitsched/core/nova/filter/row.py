@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 
 from osc_traitsched.core.nova.filter import aggregates
-from osc_traitsched.core.nova.filter.state import Answer, HostState, RequestSpec
+from osc_traitsched.core.nova.filter.state import FilterResult, HostState, RequestSpec
 from osc_traitsched.core.nova.server.parts import NO_PARTS
 from osc_traitsched.core.nova.server.server import Flavor
 from osc_traitsched.core.nova.settings import SchedulerSettings
@@ -17,7 +17,7 @@ from osc_traitsched.core.releases import NEWEST, OLDEST
 #: What a filter's answer varies by: the host, its aggregates, or the request alone.
 HOST, AGGREGATES, REQUEST = "host", "aggregates", "request"
 
-Judge = Callable[[HostState, RequestSpec, SchedulerSettings], Answer]
+Judge = Callable[[HostState, RequestSpec, SchedulerSettings], FilterResult]
 
 
 class Reads(enum.Enum):
