@@ -26,7 +26,7 @@ from stevedore.extension import Extension
 from osc_traitsched import paste
 from osc_traitsched.cloud.connection import TIMEOUT, HttpCloud
 from osc_traitsched.cloud.service import Cloud, unread
-from osc_traitsched.commands import arguments
+from osc_traitsched.commands import arguments, help_text
 from osc_traitsched.core import errors
 from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.errors import Mistakes, TraitSchedError
@@ -267,6 +267,10 @@ LOG.addFilter(_make_visible)
 NOT_SUPPLIED = "nova.conf unknown; run once:"
 
 
+#: ``openstack sched`` is short for ``openstack trait-sched``.
+SHORT = "sched"
+
+
 class Command(command.Command):  # type: ignore[misc,unused-ignore]
     """A command; ``take_action`` returns its exit code.
 
@@ -279,23 +283,30 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
     examples = ""
 
     timeout: float | None = None
+    #: cliff logs in before it parses; ``run`` does after, for ``--help-all``.
+    auth_required = False
+    needs_login = True
     exit_code = ExitCode.DONE
     sources: SettingsSources | None = None
     _clouds: tuple[Cloud, ...] = ()
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # "openstack help" shows each command once, by its long name.
+        self.deprecated = (self.cmd_name or "").startswith(SHORT)
+
     def get_epilog(self) -> str:
         """The text below the options: examples, and cliff's own."""
         rows = textwrap.dedent(self.examples).strip().splitlines()
-        words = ("" if row[:1] == "#" else "openstack trait-sched " for row in rows)
-        text = "\n".join(f"  {start}{row}" for start, row in zip(words, rows))
+        starts = ("" if row[:1] == "#" else "openstack trait-sched " for row in rows)
+        lines = (start + row for start, row in zip(starts, rows))
+        text = "\n".join(map(help_text.wrapped, lines))
         title = "Examples" if len(rows) > 1 else "Example"
         return f"{title}:\n\n{text}\n\n{super().get_epilog()}"
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """A parser with the options that all commands have."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
-        parser.formatter_class = _unwrapped(parser.formatter_class)
-        _sort_help(parser)
         arguments.prepare(parser)
         parser.add_argument(
             "--timeout",
@@ -305,10 +316,16 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
             f"(default: api_timeout of clouds.yaml, else {TIMEOUT})",
         )
         self.options(parser)
+        help_text.shorten(parser)
         return parser
 
     def options(self, parser: argparse.ArgumentParser) -> None:
         """Add the options of this command alone; called once, by ``get_parser``."""
+
+    def log_in(self) -> None:
+        """Log in, as osc-lib does before a command that needs it."""
+        self.auth_required = True
+        self.app.prepare_to_run_command(self)
 
     def cloud(self) -> Cloud:
         """The cloud of the user's login."""
@@ -371,6 +388,8 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         self.timeout = parsed_args.timeout
         options = getattr(self.app, "options", None)
         is_debugged = getattr(options, "debug", False)
+        if self.needs_login:
+            self.log_in()
         LOG.addFilter(self._repeat_options)
         try:
             with contextlib.nullcontext() if is_debugged else silenced():
@@ -429,34 +448,6 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         is_hidden = isinstance(error, errors.Hidden) or (missing and is_unsure)
         is_reading = getattr(args, "dry_run", True)
         return ExitCode.UNKNOWN if is_hidden and is_reading else code
-
-
-def _unwrapped(formatter: Any) -> Any:
-    """A help formatter that keeps the lines of an example."""
-    return type("Help", (formatter,), {"_fill_text": _fill})
-
-
-def _fill(formatter: Any, text: str, width: int, indent: str) -> str:
-    filled = (
-        line if line.startswith("  ") else textwrap.fill(line, width - len(indent))
-        for line in text.splitlines()
-    )
-    return textwrap.indent("\n".join(filled), indent)
-
-
-def _sort_help(parser: argparse.ArgumentParser) -> None:
-    """Show a command's own options first, then the scheduler's, then cliff's."""
-    format_help = parser.format_help
-
-    def place(group: argparse._ArgumentGroup) -> int:
-        title = (group.title or "").lower()
-        return 2 if "formatter" in title else int(title == "scheduler")
-
-    def in_order() -> str:
-        parser._action_groups.sort(key=place)
-        return format_help()
-
-    vars(parser)["format_help"] = in_order
 
 
 def seconds(text: str) -> float:

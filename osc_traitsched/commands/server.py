@@ -148,7 +148,9 @@ class ExplainServer(base.Command):
     """
 
     def options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("server", nargs="?", help="a server: name or ID")
+        parser.add_argument(
+            "server", nargs="?", metavar="SERVER", help="a server: name or ID"
+        )
         _add_failed(parser)
         request_args.add_given(parser, is_moved=False)
         explain.add_own_filter_options(parser)
@@ -276,7 +278,7 @@ class ServerDestinations(base.Command):
     """
 
     def options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("server", help="a server: name or ID")
+        parser.add_argument("server", metavar="SERVER", help="a server: name or ID")
         group = parser.add_argument_group("move")
         group.add_argument(
             "--for",
