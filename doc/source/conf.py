@@ -50,6 +50,7 @@ autoprogram_cliff_application = "openstack"
 autoprogram_cliff_ignored = [
     "--help",
     "--help-all",
+    "--exit-zero",
     "--format",
     "--column",
     "--quote",

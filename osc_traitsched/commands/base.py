@@ -8,6 +8,7 @@ import enum
 import io
 import logging
 import math
+import os
 import shutil
 import sys
 import textwrap
@@ -162,6 +163,10 @@ _CODES = {
 }
 
 
+#: Codes of answers, not of errors, that ``--exit-zero`` makes 0.
+_NOT_YES = (ExitCode.NO_HOST, ExitCode.FINDINGS, ExitCode.UNKNOWN)
+_EXIT_ZERO = "TRAITSCHED_EXIT_ZERO"
+
 #: Codes of answers that are unknown if a part of the cloud could not be read.
 _ANSWERS = (ExitCode.DONE, ExitCode.NO_HOST)
 
@@ -315,6 +320,13 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
             help="how long a service may be silent, before its answer or within it "
             f"(default: api_timeout of clouds.yaml, else {TIMEOUT})",
         )
+        parser.add_argument(
+            "--exit-zero",
+            action="store_true",
+            default=os.environ.get(_EXIT_ZERO, "0") not in ("", "0"),
+            help="exit 0 instead of 3, 7 and 8: the answer is no, or unknown (default "
+            f"with {_EXIT_ZERO}=1 in the environment)",
+        )
         self.options(parser)
         help_text.shorten(parser)
         return parser
@@ -446,8 +458,9 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
             LOG.warning("Not read, for lack of rights: %s", ", ".join(missing))
         is_unsure = code in _ANSWERS or isinstance(error, errors.NothingMatches)
         is_hidden = isinstance(error, errors.Hidden) or (missing and is_unsure)
-        is_reading = getattr(args, "dry_run", True)
-        return ExitCode.UNKNOWN if is_hidden and is_reading else code
+        if is_hidden and getattr(args, "dry_run", True):
+            return ExitCode.UNKNOWN if error or not args.exit_zero else ExitCode.DONE
+        return ExitCode.DONE if args.exit_zero and code in _NOT_YES else code
 
 
 def seconds(text: str) -> float:
