@@ -367,8 +367,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
     @property
     def width(self) -> int:
         """Columns of the terminal; 0 if the output is not a terminal."""
-        is_terminal = self.app.stdout.isatty()
-        return shutil.get_terminal_size().columns if is_terminal else 0
+        return _columns(self.app.stdout)
 
     @property
     def is_quiet(self) -> bool:
@@ -411,7 +410,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
 
     def _repeat_options(self, record: logging.LogRecord) -> bool:
         text = paste.repeating(record.getMessage(), self.repeated_options)
-        record.msg, record.args = text, ()
+        record.msg, record.args = terminal.wrapped(text, _columns(sys.stderr)), ()
         return True
 
     def _run(self, parsed_args: argparse.Namespace) -> int:
@@ -463,6 +462,12 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         return ExitCode.DONE if args.exit_zero and code in _NOT_YES else code
 
 
+def _columns(stream: Any) -> int:
+    """Columns of a terminal; 0 for another stream, or a closed one."""
+    is_terminal = stream is not None and stream.isatty()
+    return shutil.get_terminal_size().columns if is_terminal else 0
+
+
 def seconds(text: str) -> float:
     """A time, for argparse."""
     with contextlib.suppress(ValueError):
@@ -508,6 +513,8 @@ class Lister(Command, command.Lister):  # type: ignore[misc,unused-ignore]
         if parsed_args.formatter not in QUOTING_FORMATS:
             data = [tuple(map(_shown, row)) for row in data]
         is_for_person = parsed_args.formatter in FOR_PEOPLE
+        if parsed_args.formatter == "table" and not parsed_args.max_width:
+            parsed_args.max_width = self.width
         if is_for_person and self.says_where:
             self.app.stdout.write(self.where)
         if is_for_person and not parsed_args.columns:
@@ -522,15 +529,18 @@ class Lister(Command, command.Lister):  # type: ignore[misc,unused-ignore]
 def _for_people(
     args: argparse.Namespace, names: Sequence[str], rows: Sequence[Sequence[Any]]
 ) -> list[str]:
-    """Columns of a table; UUIDs of providers with ``--long``, or if rows need them."""
+    """Columns of a table; UUIDs of providers with ``--long``, or if rows need them.
+
+    A column that has nothing in any row is left out if it says what is rare.
+    """
     cells = [dict(zip(names, row)) for row in rows]
     labels = {
         tuple(str(row.get(key)) for key in ("host", "name", "detail")) for row in cells
     }
     is_clear = len(labels) == len(cells) and not getattr(args, "long", False)
     hidden = {"provider"} if is_clear else set()
-    if not any(row.get("detail") for row in cells):
-        hidden.add("detail")
+    rare = ("detail", "unknown")
+    hidden |= {key for key in rare if not any(_flat(row.get(key)) for row in cells)}
     return [name for name in names if name not in hidden]
 
 

@@ -98,7 +98,8 @@ class ListMisplaced(base.Lister):
         if self.found.misplaced:
             self._print_groups(parsed_args, self.found)
         for line in placements.below(self.found, self.repeated_options):
-            self.app.stdout.write(f"{visible(line)}\n")
+            text = terminal.wrapped(visible(line), self.width)
+            self.app.stdout.write(f"{text}\n")
         self.app.stdout.write(self.settings_line)
         return 0
 
