@@ -151,6 +151,7 @@ class HostView:
     :ivar traits: by provider UUID
     :ivar servers: names, or why they can't be read
     :ivar capacity: of all flavors and hosts
+    :ivar projects: names by ID, if Keystone tells those of its aggregates
     """
 
     host: Provider
@@ -162,6 +163,7 @@ class HostView:
     servers: tuple[str, ...] | CloudBroke
     capacity: Capacity
     oddities: tuple[Oddity, ...] = ()
+    projects: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     @property
     def fits(self) -> Mapping[str, Room]:
