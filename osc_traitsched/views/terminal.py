@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import textwrap
 from collections.abc import Iterable, Iterator
 
 import termcolor
@@ -55,10 +56,28 @@ def painted(line: Line, width: int) -> str:
 
     :param width: of the terminal; 0 for none
     """
-    shown = visible(line.text)
+    shown = wrapped(visible(line.text), width)
     if line.tone is None or not width:
         return shown
     return termcolor.colored(shown, _COLORS[line.tone], attrs=["bold"])
+
+
+def wrapped(text: str, width: int) -> str:
+    """A line on as many rows as a terminal needs; a command to paste stays on one.
+
+    :param width: of the terminal; 0 for none
+    """
+    if not width or len(text) <= width or "openstack " in text:
+        return text
+    margin = " " * (len(text) - len(text.lstrip()) + 2)
+    rows = textwrap.wrap(
+        text,
+        width,
+        subsequent_indent=margin,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return "\n".join(rows)
 
 
 # What is being read, for a person who waits for it.

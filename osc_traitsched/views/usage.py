@@ -199,7 +199,8 @@ def state_of(view: HostView) -> str:
 def _about(view: HostView, everything: bool) -> Iterator[tuple[str, str]]:
     yield "zone", ", ".join(zones_of(view)) or "the default"
     if view.aggregates:
-        yield "aggregates", listed(map(_aggregate, view.aggregates))
+        named = (_aggregate(each, view.projects) for each in view.aggregates)
+        yield "aggregates", listed(named)
     for provider in view.tree:
         where = "" if provider.uuid == view.host.uuid else f" on {provider.name}"
         for resource_class, stock in view.stock.get(provider.uuid, {}).items():
@@ -220,8 +221,9 @@ def _about(view: HostView, everything: bool) -> Iterator[tuple[str, str]]:
     report = view.compute.report if view.compute else None
     if report is not None:
         yield (
-            "weighers see",
-            f"{report.free_ram_mb} MB RAM, {report.free_disk_mb // 1024} GB disk, "
+            "weighers",
+            f"nova-compute's count: {report.free_ram_mb} MB RAM, "
+            f"{report.free_disk_mb // 1024} GB disk, "
             f"{report.vcpus - report.vcpus_used} of {report.vcpus} CPUs free",
         )
 
@@ -231,12 +233,17 @@ def zones_of(view: HostView) -> list[str]:
     return sorted({each.zone for each in view.aggregates if each.zone})
 
 
-def _aggregate(found: Aggregate) -> str:
+def _aggregate(found: Aggregate, names: Mapping[str, str]) -> str:
+    """Its name, and what it means for a server.
+
+    :param names: of projects, by ID
+    """
+    projects = sorted(names.get(each, each) for each in {*found.projects.values()})
     traits = sorted(isolated_by(found.metadata, Collation.CASE_INSENSITIVE))
     parts = [
         *([f"zone {found.zone}"] if found.zone else []),
         *([f"isolated by {', '.join(traits)}"] if traits else []),
-        *([count(len(found.projects), "project")] if found.projects else []),
+        *([listed(projects, "project")] if projects else []),
     ]
     return f"{found.name} ({'; '.join(parts)})" if parts else found.name
 

@@ -149,6 +149,7 @@ class HostView:
     :ivar stock: their inventories, by provider UUID, as ``traits``
     :ivar servers: names, or why they can't be read
     :ivar capacity: of all flavors and hosts
+    :ivar projects: names by ID, if Keystone tells those of its aggregates
     """
 
     host: Provider
@@ -160,6 +161,7 @@ class HostView:
     servers: tuple[str, ...] | CloudBroke
     capacity: Capacity
     oddities: tuple[Oddity, ...] = ()
+    projects: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     @property
     def fits(self) -> Mapping[str, Room]:

@@ -174,7 +174,9 @@ def lines(
         if part.problem is not None:
             yield Line(f"Not read: {words.why(part, answer.minor)}", Tone.DOUBT)
     yield from map(Line, _essentials(answer, options))
-    if not answer.unrecorded and not answer.refusals and not is_well:
+    if is_well:
+        yield Line("--long shows its request and the other hosts.")
+    elif not answer.unrecorded and not answer.refusals:
         yield from explained
 
 
@@ -202,7 +204,6 @@ def _of_host(
     for each in list(headline.lines(judgement))[1:]:
         if each.tone is Tone.DOUBT:
             yield each
-    yield Line("--long shows its request and the other hosts.")
 
 
 def _name(answer: ServerAnswer) -> str:
