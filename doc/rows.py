@@ -6,6 +6,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from osc_traitsched.core.answer import Reason
 from osc_traitsched.core.nova import prefilter
 from osc_traitsched.core.nova.filter.table import FILTERS
 from osc_traitsched.core.nova.options import OPTIONS, Option, Value
@@ -24,6 +25,11 @@ def table(kind: str) -> str:
         for number, cell in enumerate(cells):
             lines.append(f"   {' ' if number else '*'} - {cell}".rstrip())
     return "\n".join(lines)
+
+
+def _reasons() -> Iterator[tuple[str, ...]]:
+    for reason in Reason:
+        yield f"``{reason.word}``", reason.promise
 
 
 def _filters() -> Iterator[tuple[str, ...]]:
@@ -66,6 +72,7 @@ TABLES: Mapping[str, tuple[tuple[str, ...], Callable[[], _Cells]]] = {
     "weighers": (("Weigher", "Nova", "Multiplier", "What it weighs"), _weighers),
     "prefilters": (("Prefilter", "Nova", "Runs with", "What it does"), _prefilters),
     "options": (("Option", "Nova", "Default", "Other defaults"), _options),
+    "reasons": (("``reason``", "What it promises"), _reasons),
     "switches": (("``--enable``", "Options", "Nova", "Other defaults"), _switches),
 }
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import queue
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 from osc_traitsched.cloud import allocation_candidates, existing_servers, read
@@ -20,7 +21,7 @@ from osc_traitsched.core.nova.filter import limits
 from osc_traitsched.core.nova.filter.state import host_states
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request
-from osc_traitsched.core.placement.facts import Amount
+from osc_traitsched.core.placement.facts import Amount, Figures
 from osc_traitsched.core.placement.matcher import amounts
 
 # Input of the I/O filter that the list of hypervisors lacks.
@@ -156,6 +157,39 @@ def with_nova(
     return snapshot.restricted_to(computes)
 
 
+#: So many hosts are read at once to tell whether a request is never possible.
+_AT_A_TIME = 5
+
+
+def with_units(
+    placement: Service, judgements: Iterable[Judgement]
+) -> Iterator[Judgement]:
+    """The judgements with the inventories that decide about their reasons.
+
+    Two requests for each provider of up to 25 hosts, until one has room when empty.
+    """
+    left, read = allocation_candidates.MOST_READ_ONE_BY_ONE, set[str]()
+    stock: Figures = {}
+    for judgement in judgements:
+        facts = judgement.facts
+        if facts is not None and stock:
+            facts = dataclasses.replace(facts, stock={**facts.stock, **stock})
+            judgement = dataclasses.replace(judgement, facts=facts)
+        while facts is not None and left > 0:
+            roots = [each for each in judgement.undecided_roots if each not in read]
+            hosts = [facts.snapshot.by_uuid[each] for each in roots[:_AT_A_TIME]]
+            if not hosts:
+                break
+            facts = allocation_candidates.with_inventories(placement, facts, hosts)
+            judgement = dataclasses.replace(judgement, facts=facts)
+            left -= len(hosts)
+            read.update(host.uuid for host in hosts)
+            trees = (facts.snapshot.host_trees[host.uuid] for host in hosts)
+            every = itertools.chain.from_iterable(trees)
+            stock = {**stock, **{u: facts.stock[u] for u in every if u in facts.stock}}
+        yield judgement
+
+
 # Many requests on one reading: Placement's answers are computed.
 
 
@@ -224,7 +258,7 @@ def judge_all(
         else:
             judgement = Judgement(question, request, refusal)
         judgements.append(dataclasses.replace(judgement, refusal=judgement.ended_by))
-    return judgements
+    return list(with_units(placement, judgements))
 
 
 def _amounts(queries: Iterable[Request]) -> tuple[Amount, ...]:

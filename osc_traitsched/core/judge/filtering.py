@@ -174,6 +174,12 @@ class Filtering:
         disabled = frozenset(uuid for uuid, has in traits.items() if DISABLED in has)
         return dataclasses.replace(self, disabled=disabled)
 
+    def without(self, names: Collection[str]) -> Filtering:
+        """The answers without those of some filters."""
+        left = tuple(name for name in self.judgment.names if name not in names)
+        judgment = FilterAnswers(left, self.judgment.answers)
+        return dataclasses.replace(self, judgment=judgment)
+
     @functools.cached_property
     def kept_out(self) -> Mapping[str, frozenset[str]]:
         """Hosts that each filter rejects, or raises on."""
@@ -350,8 +356,21 @@ class KnownAnswers:
     def __init__(
         self, computes: Iterable[Compute], traits: Mapping[str, frozenset[str]]
     ) -> None:
-        self._computes, self._traits = tuple(computes), traits
+        self.computes = {each.uuid: each for each in computes}
+        self._traits = traits
         self._known: list[tuple[Hashable, Question, Filtering]] = []
+
+    @functools.cached_property
+    def if_enabled(self) -> KnownAnswers:
+        """Answers for the hosts as if all were enabled and up."""
+        traits = {uuid: has - {DISABLED} for uuid, has in self._traits.items()}
+        return KnownAnswers((c.enabled for c in self.computes.values()), traits)
+
+    @functools.cached_property
+    def if_empty(self) -> KnownAnswers:
+        """Answers for the hosts as if they had no servers."""
+        computes = (each.emptied for each in self.computes.values())
+        return KnownAnswers(computes, self._traits)
 
     def of(self, question: Question, request: Request) -> Filtering:
         """The answers for a request.
@@ -363,7 +382,7 @@ class KnownAnswers:
         for known, of, answers in self._known:
             if known == key and of == other:
                 return answers
-        answers = filtering(question, self._computes)
+        answers = filtering(question, self.computes.values())
         answers = answers.beside(request.clauses, self._traits)
         self._known.append((key, other, answers))
         return answers

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core import errors
-from osc_traitsched.core.answer import Answer
+from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.inventory.snapshot import Aggregate, Compute, Provider
 from osc_traitsched.core.judge import filtering
 from osc_traitsched.core.judge.doubts import Dependence, Doubts
-from osc_traitsched.core.judge.filtering import FilterFailure, Filtering
+from osc_traitsched.core.judge.filtering import (
+    FilterFailure,
+    Filtering,
+    KnownAnswers,
+)
+from osc_traitsched.core.judge.relaxed import asked, relaxations
 from osc_traitsched.core.judge.verdict import (
     ClauseCount,
     ClauseSet,
@@ -29,6 +35,7 @@ from osc_traitsched.core.nova.filter.state import HostState, host_states
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.weigher.ranking import Ranking
+from osc_traitsched.core.placement import capacity
 from osc_traitsched.core.placement.facts import Facts, PlacementAnswer, Room, Stock
 from osc_traitsched.core.placement.matcher import Matcher
 
@@ -51,6 +58,7 @@ class Judgement:
     :ivar doubts: options and releases that would change the hosts
     :ivar ranking: order of the candidates that pass the filters
     :ivar matcher: of the request's first query; None without a verdict
+    :ivar answers: of host filters, shared by several questions
     """
 
     question: Question
@@ -65,6 +73,7 @@ class Judgement:
     doubts: Doubts = dataclasses.field(default_factory=Doubts)
     ranking: Ranking | None = None
     matcher: Matcher | None = None
+    answers: KnownAnswers | None = None
 
     @property
     def answer(self) -> Answer:
@@ -82,6 +91,47 @@ class Judgement:
         if self.may_be_rejected:
             return Answer.DEPENDS
         return Answer.YES if self.is_room_sure else Answer.UNKNOWN
+
+    @property
+    def reason(self) -> Reason:
+        """Why that is the answer, in one word."""
+        answer = self.answer
+        if answer is not Answer.NO:
+            return Reason.FITS if answer is Answer.YES else Reason[answer.name]
+        return Reason.REFUSED if self.ended_by is not None else self._lifted[0]
+
+    @functools.cached_property
+    def _lifted(self) -> tuple[Reason, Judgement | None]:
+        """The reason why no host takes it now, and the cloud that has room."""
+        request, facts = self.request, self.facts
+        if request is None or facts is None:
+            return Reason.UNKNOWN, None
+        known = self.answers or KnownAnswers(self.computes.values(), facts.traits)
+        for reason, relaxed in relaxations(self.question, request, facts, known):
+            then = dataclasses.replace(self, **relaxed._asdict())
+            if then.ended_by is None and then.has_room:
+                return reason, then
+        return Reason.MISCONFIGURED, None
+
+    @property
+    def undecided_roots(self) -> tuple[str, ...]:
+        """Hosts that seem to have room when empty, but whose units were not read.
+
+        Empty if a host that was read has room for one server when empty.
+        """
+        if self.answer is not Answer.NO or self.ended_by is not None:
+            return ()
+        reason, then = self._lifted
+        facts = self.facts
+        if facts is None or then is None or then.request is None:
+            return ()
+        if reason is Reason.DISABLED:
+            return ()
+        hosts = [host.uuid for host in then.candidates]
+        kinds = capacity.undecided(facts, asked(then.request), hosts)
+        unread = frozenset(itertools.chain.from_iterable(kinds))
+        found = tuple(r for r in hosts if not unread.isdisjoint(facts.reachable(r)))
+        return found if len(found) == len(hosts) or then.question.spec.count > 1 else ()
 
     def answer_of(self, root: str) -> Answer:
         """Whether one host could take a server.
@@ -468,7 +518,7 @@ class Judgement:
     @property
     def _lacks_figures(self) -> bool:
         facts = self.facts
-        return facts is not None and not facts.cut_off <= facts.stock.keys()
+        return facts is not None and not self.candidate_uuids <= facts.stock.keys()
 
     @property
     def total_hosts(self) -> int:

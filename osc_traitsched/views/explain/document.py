@@ -4,7 +4,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Annotated, Any, Literal, Optional, Union
 
-from osc_traitsched.core.answer import Answer
+from osc_traitsched.core.answer import WORDS, Answer
 from osc_traitsched.core.errors import (
     NotForProject,
     PlacementRefuses,
@@ -39,6 +39,7 @@ from osc_traitsched.views.explain.schema import (
 )
 from osc_traitsched.views.own_filters import ANSWERS
 
+ReasonWord = Annotated[str, WORDS]
 SureAnswer = Annotated[str, ("yes", "no", "exception")]
 
 
@@ -360,6 +361,8 @@ class ExplainDocument(JsonObject):
         ("candidates", "no host", "no room", "unknown", "refused", "disagreement"),
     ] = of_judgement(verdict)
     """The answer in a word or two."""
+    reason: ReasonWord = of_judgement(operator.attrgetter("reason.word"))
+    """Why, in one word of :ref:`reasons`."""
     summary: str = of_judgement(words.verdict)
     """The verdict in one line, for a person."""
     why: str = of_judgement(headline.sentence)

@@ -118,12 +118,14 @@ _ROWS = (
         reads=(Reads.IMAGE,),
         varies_by=AGGREGATES,
         on_rebuild=True,
+        isolates=True,
     ),
     NovaFilter(
         special.PROJECT,
         aggregates.multi_tenancy,
         "no aggregate of other projects alone",
         varies_by=AGGREGATES,
+        isolates=True,
     ),
     NovaFilter(
         "AggregateTypeAffinityFilter",
@@ -132,6 +134,7 @@ _ROWS = (
         reads=(Reads.FLAVOR_NAME,),
         varies_by=AGGREGATES,
         aggregate_keys=(aggregates.FLAVOR_KEY,),
+        isolates=True,
     ),
     NovaFilter(
         special.ISOLATED_HOSTS,
@@ -144,6 +147,7 @@ _ROWS = (
         ),
         reads=(Reads.IMAGE,),
         on_rebuild=True,
+        isolates=True,
     ),
     NovaFilter(
         "IoOpsFilter",
@@ -250,6 +254,11 @@ def reading(*parts: Reads) -> tuple[str, ...]:
     """Names of the filters that read any of these parts."""
     wanted = {*parts}
     return tuple(name for name, row in FILTERS.items() if wanted & {*row.reads})
+
+
+def isolating() -> frozenset[str]:
+    """Names of the filters that keep hosts for some projects, flavors or images."""
+    return frozenset(name for name, row in FILTERS.items() if row.isolates)
 
 
 def readers(option: str, release: int) -> tuple[str, ...]:
