@@ -28,8 +28,9 @@ def table(kind: str) -> str:
 
 
 def _reasons() -> Iterator[tuple[str, ...]]:
-    for reason in Reason:
-        yield f"``{reason.word}``", reason.promise
+    promises = re.findall(r":ivar (\w+): ([^:]+)(?=:|$)", inspect.getdoc(Reason) or "")
+    for name, promise in promises:
+        yield f"``{Reason[name].value}``", " ".join(promise.split())
 
 
 def _filters() -> Iterator[tuple[str, ...]]:

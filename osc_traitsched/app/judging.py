@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,7 +20,7 @@ from osc_traitsched.core.nova.filter import limits
 from osc_traitsched.core.nova.filter.state import host_states
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request
-from osc_traitsched.core.placement.facts import Amount, Figures
+from osc_traitsched.core.placement.facts import Amount, Stock
 from osc_traitsched.core.placement.matcher import amounts
 
 # Input of the I/O filter that the list of hypervisors lacks.
@@ -168,25 +167,21 @@ def with_units(
 
     Two requests for each provider of up to 25 hosts, until one has room when empty.
     """
-    left, read = allocation_candidates.MOST_READ_ONE_BY_ONE, set[str]()
-    stock: Figures = {}
+    left = allocation_candidates.MOST_READ_ONE_BY_ONE
+    read: dict[str, Mapping[str, Stock]] = {}
     for judgement in judgements:
-        facts = judgement.facts
-        if facts is not None and stock:
-            facts = dataclasses.replace(facts, stock={**facts.stock, **stock})
+        while (facts := judgement.facts) is not None:
+            facts = dataclasses.replace(facts, stock={**facts.stock, **read})
             judgement = dataclasses.replace(judgement, facts=facts)
-        while facts is not None and left > 0:
-            roots = [each for each in judgement.undecided_roots if each not in read]
-            hosts = [facts.snapshot.by_uuid[each] for each in roots[:_AT_A_TIME]]
-            if not hosts:
+            unread = [each for each in judgement.undecided_roots if each not in read]
+            roots = unread[: min(left, _AT_A_TIME)]
+            if not roots:
                 break
-            facts = allocation_candidates.with_inventories(placement, facts, hosts)
-            judgement = dataclasses.replace(judgement, facts=facts)
-            left -= len(hosts)
-            read.update(host.uuid for host in hosts)
-            trees = (facts.snapshot.host_trees[host.uuid] for host in hosts)
-            every = itertools.chain.from_iterable(trees)
-            stock = {**stock, **{u: facts.stock[u] for u in every if u in facts.stock}}
+            left -= len(roots)
+            for uuid in (u for root in roots for u in facts.snapshot.host_trees[root]):
+                known = facts.stock.get(uuid)
+                figures = allocation_candidates.read_figures(placement, uuid, known)
+                read[uuid] = figures or {}
         yield judgement
 
 

@@ -31,43 +31,37 @@ class Answer(enum.Enum):
 class Reason(enum.Enum):
     """Why a request finds a host or none: a word for programs, and its promise.
 
-    The list is closed. The first reason that is true counts; those of a no begin with
-    :attr:`REFUSED`.
+    The list is closed. The first reason that is true counts.
+
+    :ivar FITS: A host takes it; with ``--count``, hosts take all.
+    :ivar DEPENDS: An option or a host filter that nobody gave decides.
+    :ivar UNKNOWN: What no API shows decides, or what you may not read.
+    :ivar REFUSED: Nova or Placement rejects the request, whatever the hosts are (an
+        unknown trait or zone, a flavor that the project may not use).
+    :ivar DISABLED: A host takes it once all hosts are enabled and up.
+    :ivar FULL: Hosts take it once all are also empty. Amounts, limits of servers,
+        server groups or builds are in its way.
+    :ivar ISOLATED: No host takes it, even if all are enabled and empty. One would
+        without isolation by traits, projects, flavors or images.
+    :ivar MISCONFIGURED: No host takes it, even if all are enabled, empty and not
+        isolated.
     """
 
-    FITS = "fits", "A host takes it; with ``--count``, hosts take all."
-    DEPENDS = "depends", "An option or a host filter that nobody gave decides."
-    UNKNOWN = "unknown", "What no API shows decides, or what you may not read."
-    REFUSED = (
-        "refused",
-        "Nova or Placement rejects the request, however many hosts are free: an "
-        "unknown trait or zone, or a flavor that the project may not use.",
-    )
-    DISABLED = "disabled", "A host takes it once all hosts are enabled and up."
-    FULL = (
-        "full",
-        "Hosts take it once all of them are also empty. Amounts, limits of servers, "
-        "server groups or builds are in its way.",
-    )
-    ISOLATED = (
-        "isolated",
-        "No host takes it, even if all are enabled and empty. Without isolation of "
-        "aggregates, projects, flavors or images, one would.",
-    )
-    MISCONFIGURED = (
-        "misconfigured",
-        "No host takes it, even if all are enabled, empty and not isolated.",
-    )
+    FITS = "fits"
+    DEPENDS = "depends"
+    UNKNOWN = "unknown"
+    REFUSED = "refused"
+    DISABLED = "disabled"
+    FULL = "full"
+    ISOLATED = "isolated"
+    MISCONFIGURED = "misconfigured"
 
-    def __init__(self, word: str, promise: str) -> None:
-        self.word = word
-        self.promise = promise
+    @classmethod
+    def of(cls, answer: Answer) -> Reason:
+        """The reason of an answer that is not no."""
+        return cls.FITS if answer is Answer.YES else cls[answer.name]
 
-    @property
-    def is_lasting(self) -> bool:
-        """Whether no host takes it, even if all are enabled and empty."""
-        return self in (Reason.ISOLATED, Reason.MISCONFIGURED)
-
-
-#: All reasons in their order.
-WORDS = tuple(each.word for each in Reason)
+    @classmethod
+    def first(cls, reasons: Iterable[Reason]) -> Reason | None:
+        """The first of several in the order of the list; None for none."""
+        return min(reasons, key=[*cls].index, default=None)

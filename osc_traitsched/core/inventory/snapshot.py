@@ -70,17 +70,10 @@ class NodeReport:
     def emptied(self) -> NodeReport:
         """The report without servers; what a host in use reserves is not known."""
         if not self.running_vms:
-            return dataclasses.replace(self, current_workload=0)
-        return dataclasses.replace(
-            self,
-            vcpus_used=0,
-            free_ram_mb=self.memory_mb,
-            local_gb_used=0,
-            free_disk_gb=self.local_gb,
-            disk_available_least=None,
-            running_vms=0,
-            current_workload=0,
-        )
+            return self
+        ram = self.free_ram_mb - self.memory_mb
+        empty = self.with_server(-self.vcpus_used, ram, -self.local_gb_used)
+        return dataclasses.replace(empty, running_vms=0, current_workload=0)
 
     def with_server(self, vcpus: int, ram: int, disk: int) -> NodeReport:
         """The report with one more server, without the task of its build.

@@ -174,12 +174,6 @@ class Filtering:
         disabled = frozenset(uuid for uuid, has in traits.items() if DISABLED in has)
         return dataclasses.replace(self, disabled=disabled)
 
-    def without(self, names: Collection[str]) -> Filtering:
-        """The answers without those of some filters."""
-        left = tuple(name for name in self.judgment.names if name not in names)
-        judgment = FilterAnswers(left, self.judgment.answers)
-        return dataclasses.replace(self, judgment=judgment)
-
     @functools.cached_property
     def kept_out(self) -> Mapping[str, frozenset[str]]:
         """Hosts that each filter rejects, or raises on."""

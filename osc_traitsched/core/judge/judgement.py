@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.answer import Answer, Reason
@@ -95,23 +95,39 @@ class Judgement:
     @property
     def reason(self) -> Reason:
         """Why that is the answer, in one word."""
-        answer = self.answer
+        return self._reason(self.answer, lambda then: then.has_room)
+
+    def reason_of(self, root: str) -> Reason:
+        """The reason for one host.
+
+        :param root: UUID of its root provider
+        """
+        return self._reason(
+            self.answer_of(root), lambda then: root in then.candidate_uuids
+        )
+
+    def _reason(self, answer: Answer, has_room: Callable[[Judgement], bool]) -> Reason:
         if answer is not Answer.NO:
-            return Reason.FITS if answer is Answer.YES else Reason[answer.name]
-        return Reason.REFUSED if self.ended_by is not None else self._lifted[0]
+            return Reason.of(answer)
+        if self.ended_by is not None:
+            return Reason.REFUSED
+        if self.verdict is None:
+            return Reason.UNKNOWN
+        lifted = (reason for reason, then in self._relaxed if has_room(then))
+        return next(lifted, Reason.MISCONFIGURED)
 
     @functools.cached_property
-    def _lifted(self) -> tuple[Reason, Judgement | None]:
-        """The reason why no host takes it now, and the cloud that has room."""
-        request, facts = self.request, self.facts
-        if request is None or facts is None:
-            return Reason.UNKNOWN, None
-        known = self.answers or KnownAnswers(self.computes.values(), facts.traits)
-        for reason, relaxed in relaxations(self.question, request, facts, known):
-            then = dataclasses.replace(self, **relaxed._asdict())
-            if then.ended_by is None and then.has_room:
-                return reason, then
-        return Reason.MISCONFIGURED, None
+    def _relaxed(self) -> tuple[tuple[Reason, Judgement], ...]:
+        """The request on clouds with ever less in its way, if nothing ends it there."""
+        facts = self.facts
+        if facts is None:
+            return ()
+        answers = self.answers or KnownAnswers(self.computes.values(), facts.traits)
+        every = (
+            (reason, dataclasses.replace(self, **relaxed._asdict()))
+            for reason, relaxed in relaxations(self.question, facts, answers)
+        )
+        return tuple((reason, then) for reason, then in every if then.ended_by is None)
 
     @property
     def undecided_roots(self) -> tuple[str, ...]:
@@ -119,16 +135,12 @@ class Judgement:
 
         Empty if a host that was read has room for one server when empty.
         """
-        if self.answer is not Answer.NO or self.ended_by is not None:
-            return ()
-        reason, then = self._lifted
         facts = self.facts
-        if facts is None or then is None or then.request is None:
+        if facts is None or self.reason not in (Reason.FULL, Reason.ISOLATED):
             return ()
-        if reason is Reason.DISABLED:
-            return ()
+        then = dict(self._relaxed)[self.reason]
         hosts = [host.uuid for host in then.candidates]
-        kinds = capacity.undecided(facts, asked(then.request), hosts)
+        kinds = capacity.undecided(facts, asked(then.question.request()), hosts)
         unread = frozenset(itertools.chain.from_iterable(kinds))
         found = tuple(r for r in hosts if not unread.isdisjoint(facts.reachable(r)))
         return found if len(found) == len(hosts) or then.question.spec.count > 1 else ()

@@ -10,14 +10,13 @@ from typing import NamedTuple
 from osc_traitsched.core.answer import Reason
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.judge.filtering import Filtering, KnownAnswers
-from osc_traitsched.core.nova import prefilter
-from osc_traitsched.core.nova.clause import Clause
 from osc_traitsched.core.nova.filter.groups import SAME_HOST
-from osc_traitsched.core.nova.filter.table import isolating
+from osc_traitsched.core.nova.filter.table import FILTERS, with_filters
+from osc_traitsched.core.nova.prefilter import PREFILTERS
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement import capacity
-from osc_traitsched.core.placement.facts import Facts
+from osc_traitsched.core.placement.facts import Amount, Facts
 from osc_traitsched.core.placement.matcher import amounts, matching_hosts
 
 
@@ -32,7 +31,7 @@ class Relaxed(NamedTuple):
 
 
 def relaxations(
-    question: Question, request: Request, facts: Facts, answers: KnownAnswers
+    question: Question, facts: Facts, answers: KnownAnswers
 ) -> Iterator[tuple[Reason, Relaxed]]:
     """Clouds with ever less in the way, each with the reason if it has room.
 
@@ -41,67 +40,51 @@ def relaxations(
     :param answers: of the host filters
     """
     facts, answers = facts.with_all_enabled(), answers.if_enabled
-    yield Reason.DISABLED, _relaxed(question, request, facts, answers)
-    question, answers = without_servers(question), answers.if_empty
-    facts = if_empty(request, facts)
-    yield Reason.FULL, _relaxed(question, request, facts, answers)
-    relaxed = _relaxed(question, _without_isolation(request), facts, answers)
-    filtering = relaxed.filtering.without(isolating())
-    yield Reason.ISOLATED, relaxed._replace(filtering=filtering)
+    yield Reason.DISABLED, _relaxed(question, facts, answers)
+    question, answers = _without_servers(question), answers.if_empty
+    facts = capacity.unused(facts, asked(question.request()))
+    if question.spec.count > 1:
+        stock = {
+            uuid: {
+                name: dataclasses.replace(each, used=0) for name, each in has.items()
+            }
+            for uuid, has in facts.stock.items()
+        }
+        facts = dataclasses.replace(facts, stock=stock)
+    yield Reason.FULL, _relaxed(question, facts, answers)
+    yield Reason.ISOLATED, _relaxed(_without_isolation(question), facts, answers)
 
 
-def _relaxed(
-    question: Question, request: Request, facts: Facts, answers: KnownAnswers
-) -> Relaxed:
-    givers = itertools.chain.from_iterable(
-        map(facts.offers.__getitem__, asked(request))
-    )
-    candidates = frozenset(givers) & matching_hosts(request, facts)
-    facts = dataclasses.replace(
-        facts, candidates=candidates, cut_off=frozenset(), fits={}
-    )
+def _relaxed(question: Question, facts: Facts, answers: KnownAnswers) -> Relaxed:
+    request = question.request()
+    givers = (facts.offers[amount] for amount in asked(request))
+    matching = matching_hosts(request, facts)
+    candidates = matching.intersection(itertools.chain.from_iterable(givers))
+    facts = dataclasses.replace(facts, candidates=frozenset(candidates), fits={})
     filtering = answers.of(question, request)
     return Relaxed(question, request, facts, answers.computes, filtering)
 
 
-def asked(request: Request) -> tuple[tuple[str, int], ...]:
+def asked(request: Request) -> tuple[Amount, ...]:
     """Amounts of both of Nova's queries."""
     queries = filter(None, (request, request.fallback))
     return amounts(clause for each in queries for clause in each.clauses)
 
 
-def if_empty(request: Request, facts: Facts) -> Facts:
-    """The facts with nothing in use."""
-    facts = capacity.unused(facts, asked(request))
-    stock = {
-        uuid: {name: dataclasses.replace(each, used=0) for name, each in own.items()}
-        for uuid, own in facts.stock.items()
-    }
-    return dataclasses.replace(facts, stock=stock)
-
-
-def without_servers(question: Question) -> Question:
+def _without_servers(question: Question) -> Question:
     """The question with an empty server group, and only servers of ``same_host``."""
-    group, servers = question.group, question.servers
+    group, servers = question.group, question.servers or {}
+    nothing = frozenset[str]()
+    if group is not None:
+        group = dataclasses.replace(group, members=nothing, hosts=nothing)
     kept = question.spec.hints.get(SAME_HOST, ())
-    return dataclasses.replace(
-        question,
-        group=group
-        and dataclasses.replace(
-            group, members=frozenset(), hosts=frozenset(), is_placed=True
-        ),
-        servers=servers and {u: at for u, at in servers.items() if u in kept},
-    )
+    left = {uuid: servers[uuid] for uuid in kept if uuid in servers}
+    return dataclasses.replace(question, group=group, servers=left)
 
 
-def _without_isolation(request: Request) -> Request:
-    return dataclasses.replace(
-        request,
-        clauses=tuple(c for c in request.clauses if not _isolates(c)),
-        fallback=request.fallback and _without_isolation(request.fallback),
-    )
-
-
-def _isolates(clause: Clause) -> bool:
-    row = prefilter.row_of(clause)
-    return row is not None and row.isolates
+def _without_isolation(question: Question) -> Question:
+    names = (name for name, row in FILTERS.items() if row.isolates)
+    settings = with_filters(question.assumptions, ((name, False) for name in names))
+    for option in (row.option for row in PREFILTERS if row.isolates):
+        settings = settings.changed(option, False)
+    return dataclasses.replace(question, assumptions=settings)

@@ -13,6 +13,7 @@ from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from osc_traitsched.views.terminal import Line, Tone
 from tests.cases.reading import Case
 from tests.property.building import identity
 from tests.unit.core.asking import asking
@@ -158,3 +159,18 @@ def test_a_limit_of_servers_is_lifted_by_empty_hosts_unless_it_is_none(limit, re
     report = dataclasses.replace(REPORT, running_vms=1)
     body = {"cloud": {"cmp00": {}}, "most": limit}
     assert judged(body, report, ["NumInstancesFilter"]).reason is reason
+
+
+@pytest.mark.parametrize(
+    ("tone", "text"), [(Tone.NO, "full: 0 of 3"), (Tone.YES, "0 of 3")]
+)
+def test_only_the_line_of_a_no_begins_with_its_reason(tone, text):
+    assert Line("0 of 3", tone, Reason.FULL).alone.text == text
+
+
+def test_a_host_can_be_full_for_a_flavor_while_another_one_is_only_disabled():
+    hosts = {"cmp00": {"inventories": FULL}, "cmp01": {"traits": DISABLED}}
+    found = judged({"cloud": hosts})
+    assert found.reason is Reason.DISABLED
+    assert found.reason_of(identity("cmp00")) is Reason.FULL
+    assert found.reason_of(identity("cmp01")) is Reason.DISABLED

@@ -256,11 +256,6 @@ def reading(*parts: Reads) -> tuple[str, ...]:
     return tuple(name for name, row in FILTERS.items() if wanted & {*row.reads})
 
 
-def isolating() -> frozenset[str]:
-    """Names of the filters that keep hosts for some projects, flavors or images."""
-    return frozenset(name for name, row in FILTERS.items() if row.isolates)
-
-
 def readers(option: str, release: int) -> tuple[str, ...]:
     """Names of a release's filters that read an option."""
     rows = (row for row in FILTERS.values() if option in row.options)
