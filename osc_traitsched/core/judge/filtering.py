@@ -351,20 +351,20 @@ class KnownAnswers:
         self, computes: Iterable[Compute], traits: Mapping[str, frozenset[str]]
     ) -> None:
         self.computes = {each.uuid: each for each in computes}
-        self._traits = traits
+        self.traits = traits
         self._known: list[tuple[Hashable, Question, Filtering]] = []
 
     @functools.cached_property
     def if_enabled(self) -> KnownAnswers:
         """Answers for the hosts as if all were enabled and up."""
-        traits = {uuid: has - {DISABLED} for uuid, has in self._traits.items()}
+        traits = {uuid: has - {DISABLED} for uuid, has in self.traits.items()}
         return KnownAnswers((c.enabled for c in self.computes.values()), traits)
 
     @functools.cached_property
     def if_empty(self) -> KnownAnswers:
         """Answers for the hosts as if they had no servers."""
         computes = (each.emptied for each in self.computes.values())
-        return KnownAnswers(computes, self._traits)
+        return KnownAnswers(computes, self.traits)
 
     def of(self, question: Question, request: Request) -> Filtering:
         """The answers for a request.
@@ -377,7 +377,7 @@ class KnownAnswers:
             if known == key and of == other:
                 return answers
         answers = filtering(question, self.computes.values())
-        answers = answers.beside(request.clauses, self._traits)
+        answers = answers.beside(request.clauses, self.traits)
         self._known.append((key, other, answers))
         return answers
 

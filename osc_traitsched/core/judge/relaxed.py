@@ -39,7 +39,8 @@ def relaxations(
 
     :param answers: of the host filters
     """
-    facts, answers = facts.with_all_enabled(), answers.if_enabled
+    answers = answers.if_enabled
+    facts = dataclasses.replace(facts, traits=answers.traits)
     yield Reason.DISABLED, _relaxed(question, facts, answers)
     question, answers = _without_servers(question), answers.if_empty
     facts = capacity.unused(facts, asked(question.request()))
