@@ -19,9 +19,10 @@ SEED = 77
 #: Each reason at least once, whatever chance draws.
 ALWAYS = (
     Asked("gold", zone="az-south"),
+    Asked("small", zone="az-south"),
     Asked("small", zone="az-west"),
-    Asked("small", zone="az-west", count=3),
-    Asked("small", zone="az-east", count=60),
+    Asked("most", zone="az-west"),
+    Asked("half-gold", zone="az-east", count=2),
     Asked("half-gold", zone="az-east", count=3),
     Asked("wide"),
     Asked("nobody"),

@@ -109,10 +109,10 @@ class Judgement:
     def _reason(self, answer: Answer, has_room: Callable[[Judgement], bool]) -> Reason:
         if answer is not Answer.NO:
             return Reason.of(answer)
-        if self.ended_by is not None:
-            return Reason.REFUSED
         if self.verdict is None:
-            return Reason.UNKNOWN
+            return Reason.UNKNOWN if self.ended_by is None else Reason.REFUSED
+        if self.ended_by is not None and not self.ended_by.ends_by_enabling:
+            return Reason.REFUSED
         lifted = (reason for reason, then in self._relaxed if has_room(then))
         return next(lifted, Reason.MISCONFIGURED)
 
@@ -124,7 +124,7 @@ class Judgement:
             return ()
         answers = self.answers or KnownAnswers(self.computes.values(), facts.traits)
         every = (
-            (reason, dataclasses.replace(self, **relaxed._asdict()))
+            (reason, dataclasses.replace(self, refusal=None, **relaxed._asdict()))
             for reason, relaxed in relaxations(self.question, facts, answers)
         )
         return tuple((reason, then) for reason, then in every if then.ended_by is None)

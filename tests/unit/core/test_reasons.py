@@ -12,6 +12,7 @@ from osc_traitsched.core.judge.judge import judge
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.nova.filter.state import ServerGroup
+from osc_traitsched.core.nova.request.checks import zone_refusal
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.views.terminal import Line, Tone
 from tests.cases.reading import Case
@@ -174,3 +175,14 @@ def test_a_host_can_be_full_for_a_flavor_while_another_one_is_only_disabled():
     assert found.reason is Reason.DISABLED
     assert found.reason_of(identity("cmp00")) is Reason.FULL
     assert found.reason_of(identity("cmp01")) is Reason.DISABLED
+
+
+@pytest.mark.parametrize(
+    ("zones", "reason"), [({"az": False}, Reason.DISABLED), ({}, Reason.REFUSED)]
+)
+def test_a_zone_is_refused_while_its_hosts_are_disabled_or_if_it_does_not_exist(
+    zones, reason
+):
+    found = judged({"cloud": {"cmp00": {"traits": DISABLED}}})
+    refusal = zone_refusal("az", zones)
+    assert dataclasses.replace(found, refusal=refusal).reason is reason
