@@ -375,7 +375,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         """The text of an answer; with -q only the verdict, below ``above`` lines."""
         shown = list(lines)
         if self.is_quiet:
-            shown = shown[above : above + 1]
+            shown = [each.alone for each in shown[above : above + 1]]
         text = "\n".join(painted(each, self.width) for each in shown)
         return self.where + paste.repeating(text, self.repeated_options)
 

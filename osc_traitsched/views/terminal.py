@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 import termcolor
 
-from osc_traitsched.core.answer import Answer
+from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.text import listed, visible
@@ -36,10 +36,21 @@ _COLORS = {Tone.TITLE: None, Tone.YES: "green", Tone.NO: "red", Tone.DOUBT: "yel
 
 @dataclasses.dataclass(frozen=True)
 class Line:
-    """A line of text. Names in it are not escaped yet."""
+    """A line of text. Names in it are not escaped yet.
+
+    :ivar reason: of an answer
+    """
 
     text: str
     tone: Tone | None = None
+    reason: Reason | None = None
+
+    @property
+    def alone(self) -> Line:
+        """The line without others: a no begins with its reason, for programs."""
+        if self.reason is None or self.tone is not Tone.NO:
+            return self
+        return Line(f"{self.reason.value}: {self.text}", self.tone)
 
 
 def section(title: str, texts: Iterable[str], indent: str = "  ") -> Iterator[Line]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from osc_traitsched.core.answer import Answer
+from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.change.traits import Requirer
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory import trait
@@ -165,7 +165,8 @@ def host(view: HostView, everything: bool = False) -> Iterator[Line]:
     sure, unsure = view.sure, len(fits) - len(view.sure) + len(view.open)
     verdict = f"{view.host.name} can take {len(sure)} of {count(total, 'flavor')} now"
     may = f", {unsure} more may" if unsure else ""
-    yield Line(f"{verdict}{may}; {state}.", Tone.of(view.answer))
+    reason = Reason.first(view.reasons.values())
+    yield Line(f"{verdict}{may}; {state}.", Tone.of(view.answer), reason)
     yield from (Line(text, Tone.DOUBT) for text in prose.assumed(view.capacity))
     for name, text in _about(view, everything):
         yield Line(f"  {name:<{_LABEL}}{text}")

@@ -330,8 +330,21 @@ class KnownAnswers:
     def __init__(
         self, computes: Iterable[Compute], traits: Mapping[str, frozenset[str]]
     ) -> None:
-        self._computes, self._traits = tuple(computes), traits
+        self.computes = {each.uuid: each for each in computes}
+        self.traits = traits
         self._known: list[tuple[object, Filtering]] = []
+
+    @functools.cached_property
+    def if_enabled(self) -> KnownAnswers:
+        """Answers for the hosts as if all were enabled and up."""
+        traits = {uuid: has - {DISABLED} for uuid, has in self.traits.items()}
+        return KnownAnswers((c.enabled for c in self.computes.values()), traits)
+
+    @functools.cached_property
+    def if_empty(self) -> KnownAnswers:
+        """Answers for the hosts as if they had no servers."""
+        computes = (each.emptied for each in self.computes.values())
+        return KnownAnswers(computes, self.traits)
 
     def of(self, question: Question, request: Request) -> Filtering:
         """The answers for a request.
@@ -342,8 +355,8 @@ class KnownAnswers:
         for known_key, answers in self._known:
             if known_key == key:
                 return answers
-        answers = filtering(question, self._computes)
-        answers = answers.beside(request.clauses, self._traits)
+        answers = filtering(question, self.computes.values())
+        answers = answers.beside(request.clauses, self.traits)
         self._known.append((key, answers))
         return answers
 

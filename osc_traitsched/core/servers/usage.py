@@ -6,7 +6,7 @@ import dataclasses
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
 
-from osc_traitsched.core.answer import Answer
+from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.change.effects import Server
 from osc_traitsched.core.change.traits import Requirer
 from osc_traitsched.core.errors import CloudBroke
@@ -191,6 +191,12 @@ class HostView:
         """The other flavors that Nova accepts, each judged on all hosts."""
         fits = self.fits
         return tuple(e.judgement for e in self.capacity.flavors if e.name not in fits)
+
+    @property
+    def reasons(self) -> Mapping[str, Reason]:
+        """Why each other flavor does not fit on the host, by its name."""
+        unfit = (*self.unfit, *self.capacity.rejected)
+        return {e.question.flavor["name"]: e.reason_of(self.host.uuid) for e in unfit}
 
     @property
     def open(self) -> tuple[Judgement, ...]:

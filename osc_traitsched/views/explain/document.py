@@ -4,7 +4,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Annotated, Any, Literal, Optional, Union
 
-from osc_traitsched.core.answer import Answer
+from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.errors import (
     NotForProject,
     PlacementRefuses,
@@ -360,6 +360,8 @@ class ExplainDocument(JsonObject):
         ("candidates", "no host", "no room", "unknown", "refused", "disagreement"),
     ] = of_judgement(verdict)
     """The answer in a word or two."""
+    reason: Reason = field("judgement.reason")
+    """Why, in one word of :ref:`reasons`."""
     summary: str = of_judgement(words.verdict)
     """The verdict in one line, for a person."""
     why: str = of_judgement(headline.sentence)
@@ -489,6 +491,8 @@ class FlavorHosts(JsonObject):
         lambda judgement: str(judgement.refusal) if judgement.refusal else None
     )
     """Why Nova or Placement refuses the flavor with the image; null if neither does."""
+    reason: Reason
+    """Why, in one word of :ref:`reasons`."""
     reasons: Iterable[str] = field(by_flavor.reasons)
     """Why the other hosts are out, each counted once."""
 

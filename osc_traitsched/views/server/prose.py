@@ -157,7 +157,8 @@ def lines(
     if answer.refusals:
         tone = Tone.NO
     is_well = answer.failure is None and judgement is not None and answer.state.host
-    yield Line(words.summary(answer, now), None if is_well else tone)
+    summary = words.summary(answer, now)
+    yield Line(summary, None if is_well else tone, answer.reason)
     if is_well and judgement is not None:
         yield from _of_host(answer, judgement, options)
     if everything:

@@ -51,6 +51,7 @@ class NovaFilter:
         tasks by its first option
     :ivar is_claimed: nova-compute or Cyborg checks the same without the filter, so an
         unknown answer is one of free amounts
+    :ivar isolates: it keeps hosts for some projects, flavors or images
     """
 
     name: str
@@ -67,6 +68,7 @@ class NovaFilter:
     aggregate_keys: tuple[str, ...] = ()
     counts: str = ""
     is_claimed: bool = False
+    isolates: bool = False
 
     def is_in(self, release: int) -> bool:
         """Whether a release has the filter."""

@@ -118,12 +118,14 @@ _ROWS = (
         reads=(Reads.IMAGE,),
         varies_by=AGGREGATES,
         on_rebuild=True,
+        isolates=True,
     ),
     NovaFilter(
         special.PROJECT,
         aggregates.multi_tenancy,
         "no aggregate of other projects alone",
         varies_by=AGGREGATES,
+        isolates=True,
     ),
     NovaFilter(
         "AggregateTypeAffinityFilter",
@@ -132,6 +134,7 @@ _ROWS = (
         reads=(Reads.FLAVOR_NAME,),
         varies_by=AGGREGATES,
         aggregate_keys=(aggregates.FLAVOR_KEY,),
+        isolates=True,
     ),
     NovaFilter(
         special.ISOLATED_HOSTS,
@@ -144,6 +147,7 @@ _ROWS = (
         ),
         reads=(Reads.IMAGE,),
         on_rebuild=True,
+        isolates=True,
     ),
     NovaFilter(
         "IoOpsFilter",
