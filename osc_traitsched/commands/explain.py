@@ -446,6 +446,11 @@ class ListCandidates(base.Lister):
             names = visible(", ".join(row[0] for row in data))
             self.app.stdout.write(f"{count(len(data), 'host')}, best first: {names}\n")
             return 0
+        if is_table and self.width:
+            hidden = views.WIDE if parsed_args.weights else views.WIDE[:1]
+            places = [n for n, name in enumerate(column_names) if name not in hidden]
+            column_names = [column_names[place] for place in places]
+            data = [tuple(row[place] for place in places) for row in data]
         return super().produce_output(parsed_args, column_names, data)
 
 

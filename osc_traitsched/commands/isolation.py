@@ -112,7 +112,9 @@ class IsolateAggregate(ShorthandWriter):
     """
 
     def options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("aggregate", help="a host aggregate: name, ID or UUID")
+        parser.add_argument(
+            "aggregate", metavar="AGGREGATE", help="a host aggregate: name, ID or UUID"
+        )
         parser.add_argument(
             "traits", metavar="TRAIT", nargs="+", help="a trait to require"
         )
@@ -161,7 +163,9 @@ class UnisolateAggregate(ShorthandWriter):
     """
 
     def options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("aggregate", help="a host aggregate: name, ID or UUID")
+        parser.add_argument(
+            "aggregate", metavar="AGGREGATE", help="a host aggregate: name, ID or UUID"
+        )
         parser.add_argument(
             "traits",
             metavar="TRAIT",

@@ -86,7 +86,7 @@ class ObjectKind:
     :ivar trait_in: the trait that a key stands for
     :ivar not_undone: why no undo file brings a key back
     :ivar made: the change, in rows of short commands; empty to name the keys
-    :ivar has_names: keys are names without values; a key that is there is PRESENT
+    :ivar has_names: keys are names without values; an existing key is PRESENT
     :ivar is_of_aggregate: a failure blocks other changes of the same aggregate
     :ivar is_by_key: each key is a change of its own
     """

@@ -26,7 +26,12 @@ class BadQuestion(TraitSchedError):
 
 
 class AnswerIsNo(TraitSchedError):
-    """The request is valid, but refused."""
+    """The request is valid, but refused.
+
+    :ivar ends_by_enabling: the refusal ends once hosts are enabled
+    """
+
+    ends_by_enabling: bool = False
 
 
 def internal(error: Exception) -> str:

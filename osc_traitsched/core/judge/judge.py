@@ -65,6 +65,7 @@ def judge(
         placement,
         _is_limited(request, facts, filtered, placement),
         matcher=matcher,
+        answers=answers,
     )
     if alternatives is None:
         return judgement

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core import errors
-from osc_traitsched.core.answer import Answer
+from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.inventory.snapshot import Aggregate, Compute, Provider
 from osc_traitsched.core.judge import filtering
 from osc_traitsched.core.judge.doubts import Dependence, Doubts
-from osc_traitsched.core.judge.filtering import FilterFailure, Filtering
+from osc_traitsched.core.judge.filtering import (
+    FilterFailure,
+    Filtering,
+    KnownAnswers,
+)
+from osc_traitsched.core.judge.relaxed import asked, relaxations
 from osc_traitsched.core.judge.verdict import (
     ClauseCount,
     ClauseSet,
@@ -29,6 +35,7 @@ from osc_traitsched.core.nova.filter.state import HostState, host_states
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.weigher.ranking import Ranking
+from osc_traitsched.core.placement import capacity
 from osc_traitsched.core.placement.facts import Facts, PlacementAnswer, Room, Stock
 from osc_traitsched.core.placement.matcher import Matcher
 
@@ -50,6 +57,7 @@ class Judgement:
     :ivar doubts: options and releases that would change the hosts
     :ivar ranking: order of the candidates that pass the filters
     :ivar matcher: of the request's first query; None without a verdict
+    :ivar answers: of host filters, shared by several questions
     """
 
     question: Question
@@ -64,6 +72,7 @@ class Judgement:
     doubts: Doubts = dataclasses.field(default_factory=Doubts)
     ranking: Ranking | None = None
     matcher: Matcher | None = None
+    answers: KnownAnswers | None = None
 
     @property
     def answer(self) -> Answer:
@@ -81,6 +90,59 @@ class Judgement:
         if self.may_be_rejected:
             return Answer.DEPENDS
         return Answer.YES if self.is_room_sure else Answer.UNKNOWN
+
+    @property
+    def reason(self) -> Reason:
+        """Why that is the answer, in one word."""
+        return self._reason(self.answer, lambda then: then.has_room)
+
+    def reason_of(self, root: str) -> Reason:
+        """The reason for one host.
+
+        :param root: UUID of its root provider
+        """
+        return self._reason(
+            self.answer_of(root), lambda then: root in then.candidate_uuids
+        )
+
+    def _reason(self, answer: Answer, has_room: Callable[[Judgement], bool]) -> Reason:
+        if answer is not Answer.NO:
+            return Reason.of(answer)
+        if self.verdict is None:
+            return Reason.UNKNOWN if self.ended_by is None else Reason.REFUSED
+        if self.ended_by is not None and not self.ended_by.ends_by_enabling:
+            return Reason.REFUSED
+        lifted = (reason for reason, then in self._relaxed if has_room(then))
+        return next(lifted, Reason.MISCONFIGURED)
+
+    @functools.cached_property
+    def _relaxed(self) -> tuple[tuple[Reason, Judgement], ...]:
+        """The request on clouds with ever less in its way, if nothing ends it there."""
+        facts = self.facts
+        if facts is None:
+            return ()
+        answers = self.answers or KnownAnswers(self.computes.values(), facts.traits)
+        every = (
+            (reason, dataclasses.replace(self, refusal=None, **relaxed._asdict()))
+            for reason, relaxed in relaxations(self.question, facts, answers)
+        )
+        return tuple((reason, then) for reason, then in every if then.ended_by is None)
+
+    @property
+    def undecided_roots(self) -> tuple[str, ...]:
+        """Hosts that seem to have room when empty, but whose units were not read.
+
+        Empty if a host that was read has room for one server when empty.
+        """
+        facts = self.facts
+        if facts is None or self.reason not in (Reason.FULL, Reason.ISOLATED):
+            return ()
+        then = dict(self._relaxed)[self.reason]
+        hosts = [host.uuid for host in then.candidates]
+        kinds = capacity.undecided(facts, asked(then.question.request()), hosts)
+        unread = frozenset(itertools.chain.from_iterable(kinds))
+        found = tuple(r for r in hosts if not unread.isdisjoint(facts.reachable(r)))
+        return found if len(found) == len(hosts) or then.question.spec.count > 1 else ()
 
     def answer_of(self, root: str) -> Answer:
         """Whether one host, by the UUID of its root provider, could take a server."""
@@ -455,7 +517,7 @@ class Judgement:
     @property
     def _lacks_figures(self) -> bool:
         facts = self.facts
-        return facts is not None and not facts.cut_off <= facts.stock.keys()
+        return facts is not None and not self.candidate_uuids <= facts.stock.keys()
 
     @property
     def total_hosts(self) -> int:

@@ -21,8 +21,8 @@ from osc_traitsched.core.nova.filter.groups import (
 )
 from osc_traitsched.core.nova.filter.state import (
     PASSES,
-    Answer,
     Fails,
+    FilterResult,
     RequestSpec,
     ServerGroup,
     Unknown,
@@ -99,10 +99,10 @@ class Move:
         return ""
 
 
-Judge = Callable[[Move, Compute, SchedulerSettings], Answer]
+Judge = Callable[[Move, Compute, SchedulerSettings], FilterResult]
 
 
-def source(move: Move, compute: Compute, settings: SchedulerSettings) -> Answer:
+def source(move: Move, compute: Compute, settings: SchedulerSettings) -> FilterResult:
     """Reject the server's own host if the move does; case-insensitive.
 
     nova/scheduler/host_manager.py, ``get_filtered_hosts``
@@ -113,7 +113,9 @@ def source(move: Move, compute: Compute, settings: SchedulerSettings) -> Answer:
     return PASSES
 
 
-def hypervisor(move: Move, compute: Compute, settings: SchedulerSettings) -> Answer:
+def hypervisor(
+    move: Move, compute: Compute, settings: SchedulerSettings
+) -> FilterResult:
     """Require the same hypervisor type, not older, for a live migration.
 
     nova-conductor rejects the chosen host, and asks for the next:

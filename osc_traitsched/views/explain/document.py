@@ -4,7 +4,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Annotated, Any, Literal, Optional, Union
 
-from osc_traitsched.core.answer import Answer
+from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.errors import (
     NotForProject,
     PlacementRefuses,
@@ -320,8 +320,8 @@ class Fix(JsonObject):
     max_servers: Optional[int] = field(lambda fix: fix.room.most if fix.room else None)
     """How many find a host then, at most; null for one server."""
     commands: Iterable[str] = field(_commands)
-    """Commands to run, with the global options that chose this cloud; empty if no
-    command does all of it, if somebody has to decide first, or if a name in one can't
+    """Commands to run, with the global options that chose this cloud. Empty if no
+    command does all of it, if an operator must decide first, or if a name in one can't
     be printed."""
 
 
@@ -361,6 +361,8 @@ class ExplainDocument(JsonObject):
         ("candidates", "no host", "no room", "unknown", "refused", "disagreement"),
     ] = of_judgement(verdict)
     """The answer in a word or two."""
+    reason: Reason = field("judgement.reason")
+    """Why, in one word of :ref:`reasons`."""
     summary: str = of_judgement(words.verdict)
     """The verdict in one line, for a person."""
     why: str = of_judgement(headline.sentence)
@@ -399,9 +401,9 @@ class ExplainDocument(JsonObject):
     """The names of the hosts that Placement returns and that no host filter keeps out,
     sorted."""
     depends: bool = field("judgement.depends")
-    """Whether options that nobody gave decide the verdict."""
+    """Whether options that are not known decide the verdict."""
     dependences: Iterable[Dependence] = field("judgement.dependences")
-    """Options and host filters that nobody gave, and whose other value changes the
+    """Options and host filters that are not known, and whose other value changes the
     candidates."""
     sure_candidates: Iterable[str] = named("judgement.sure_candidates")
     """The candidates that stay candidates with the other value of each of these options
@@ -492,6 +494,8 @@ class FlavorHosts(JsonObject):
         lambda judgement: str(judgement.refusal) if judgement.refusal else None
     )
     """Why Nova or Placement refuses the flavor with the image; null if neither does."""
+    reason: Reason
+    """Why, in one word of :ref:`reasons`."""
     reasons: Iterable[str] = field(by_flavor.reasons)
     """Why the other hosts are out, each counted once."""
 

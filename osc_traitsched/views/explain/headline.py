@@ -158,7 +158,7 @@ def lines(
 
     :param everything: all reasons, and the request in words
     """
-    yield Line(words.verdict(judgement), Tone.of(judgement.answer))
+    yield Line(words.verdict(judgement), Tone.of(judgement.answer), judgement.reason)
     refusing = words.refusing(judgement.request, judgement.question)
     yield from (Line(text, Tone.DOUBT) for text in refusing)
     yield from depends.lines(judgement)
