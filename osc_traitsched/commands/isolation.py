@@ -46,16 +46,14 @@ class ShorthandWriter(write_args.Writer):
         return str(args.aggregate)
 
     def plan(self, shorthand: Shorthand, assumed: SchedulerSettings) -> WantedPlan:
-        """Plan, and warn about effects on others.
+        """Plan, with effects on others.
 
         :raises Mistakes: for an impossible wanted state
         :raises CloudBroke: if a service can't be read
         """
         self.assumed = assumed
         todo = plan_wanted(self.cloud(), shorthand.wanted, assumed)
-        todo = judged(self.cloud(), todo)
-        wanted.tell(todo)
-        return todo
+        return judged(self.cloud(), todo)
 
     def write(
         self,
@@ -64,13 +62,14 @@ class ShorthandWriter(write_args.Writer):
         todo: WantedPlan,
         again: str = results.AGAIN,
     ) -> Table:
-        """Write, unless the plan is refused; gives the rows.
+        """Tell effects, and write unless the plan is refused; gives the rows.
 
         :param again: the command to continue with if not all was written
         :raises AnswerIsNo: a reason against the plan, without ``--force``
         """
-        write_args.refuse(todo.refusals, args.force)
-        more = wanted.write_undo(args, todo)
+        wanted.tell(todo, self.folds, bool(todo.refusals) and not args.force)
+        write_args.refuse(todo.refusals, args.force, self.folds, todo.staying)
+        more = wanted.write_undo(args, todo, self.folds)
         cloud, assumed = self.cloud(), todo.assumptions
         found = self.execute(cloud, todo.plan, args)
         outcomes = shorthand.rows(found.outcomes, todo.claims.units)

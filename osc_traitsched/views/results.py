@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ from osc_traitsched.core import errors
 from osc_traitsched.core.change.effects import (
     MisplacedServers,
     ServersNeedTraits,
+    brief_name,
     image_unseen,
     lines_on,
     named,
@@ -22,7 +22,18 @@ from osc_traitsched.core.inventory.metadata import REQUIRED
 from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.nova.options import ISOLATION
 from osc_traitsched.core.nova.settings import Setting
-from osc_traitsched.text import count, listed, option, quoted, ranges, visible
+from osc_traitsched.text import (
+    ALL,
+    FEW,
+    SCREEN,
+    agreed,
+    count,
+    listed,
+    option,
+    quoted,
+    ranges,
+    visible,
+)
 from osc_traitsched.views.listing import Names, Table
 
 # The rows of what is written, one an object. ``lets_in`` is for programs.
@@ -182,10 +193,26 @@ AGAIN = "the same command again"
 GOES_ON = f"to continue, run {AGAIN}"
 
 
-def forced(refusal: errors.TraitSchedError) -> str:
+def forced(refusal: errors.TraitSchedError, folds: bool = False) -> str:
     """The warning for a refusal that ``--force`` overrides."""
-    said = re.sub("^nothing (written|removed): ", "", str(refusal))
-    return f"forced: {said.removesuffix('; --force overrides this')}"
+    return f"forced: {refusal.brief if folds else refusal.reasons}"
+
+
+def refused(refusals: Iterable[errors.TraitSchedError], staying: int = 0) -> str:
+    """All refusals on three lines of a terminal.
+
+    :param staying: number of servers that stay on the wrong side of an isolation
+    """
+    reasons = [each.brief for each in refusals]
+    if staying:
+        reasons.append(f"{count(staying, 'server')} {agreed('stays', staying)} behind")
+    reasons[1:] = (each[:1].upper() + each[1:] for each in reasons[1:])
+    rest = 0
+    while len(text := f"Refused: {'. '.join(reasons)}") > SCREEN - 60 and reasons[1:]:
+        reasons.pop()
+        rest += 1
+    more = f", and {count(rest, 'more reason')}" if rest else ""
+    return f"{text}{more}. --long shows all, --force overrides."
 
 
 def unprinted(error: OSError) -> str:
@@ -268,21 +295,24 @@ def without_effect(setting: Setting) -> str | None:
     )
 
 
-def misplaced(found: MisplacedServers | CloudBroke) -> list[str]:
+def misplaced(found: MisplacedServers | CloudBroke, folds: bool = False) -> list[str]:
     """Lines on servers that stay in the aggregate, or outside, against its isolation.
 
     :param found: the servers, or why they can't be read
+    :param folds: name three servers of each kind at most
     """
     if isinstance(found, CloudBroke):
         return [f"which servers exist can't be read ({found!s})"]
     traits = listed(found.traits)
+    name, most = (brief_name, FEW) if folds else (named, ALL)
     lines = (
         (found.inside, f"in the aggregate not requiring {traits}, left there"),
         (found.outside, f"outside of the aggregate requiring {traits}, left there"),
         (found.unknown, "with requirements that the compute API does not show"),
     )
     said = [
-        f"{count(len(servers), 'server')} {which}: " + listed(map(named, servers))
+        f"{count(len(servers), 'server')} {which}: "
+        + listed(map(name, servers), most=most)
         for servers, which in lines
         if servers
     ]

@@ -13,7 +13,7 @@ from osc_traitsched.app.wanted.reading import with_mirror
 from osc_traitsched.cloud import lookup
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
-from osc_traitsched.core.change.effects import MisplacedServers, lets_in
+from osc_traitsched.core.change.effects import MisplacedServers
 from osc_traitsched.core.change.model import ObjectKind
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.wanted.hosts import FoundCloud
@@ -100,5 +100,4 @@ def judged(cloud: Cloud, todo: WantedPlan) -> WantedPlan:
         unclear=check_servers(cloud, plan, found.snapshot, found.holders, against),
         refusals=tuple(against),
         unread=unread,
-        lets_in=lets_in(effects, found, todo.then, found.collation),
     )
