@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.effects import (
     MisplacedServers,
+    Server,
     ServersNeedTraits,
     brief_name,
     image_unseen,
@@ -17,11 +18,13 @@ from osc_traitsched.core.change.effects import (
 )
 from osc_traitsched.core.change.model import Change, ObjectKind, Outcome, Status
 from osc_traitsched.core.change.traits import LastHolder
+from osc_traitsched.core.check.words import off_by
 from osc_traitsched.core.errors import CloudBroke, TraitSchedError
 from osc_traitsched.core.inventory.metadata import REQUIRED
 from osc_traitsched.core.inventory.snapshot import Snapshot
-from osc_traitsched.core.nova.options import ISOLATION
-from osc_traitsched.core.nova.settings import Setting
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.filter import special
+from osc_traitsched.core.nova.settings import SchedulerSettings, Setting, has_filter
 from osc_traitsched.text import (
     ALL,
     FEW,
@@ -287,7 +290,7 @@ def without_effect(setting: Setting) -> str | None:
     """A line if the scheduler may not isolate at all; None if it does."""
     if setting.value:
         return None
-    name = option(ISOLATION)
+    name = option(options.ISOLATION)
     known = "is off" if setting.given else "is assumed to be off"
     return (
         f"{name} {known} ({setting.source}): until it is on, any server may use the "
@@ -318,6 +321,41 @@ def misplaced(found: MisplacedServers | CloudBroke, folds: bool = False) -> list
     ]
     unclear = found.without_image
     return [*said, image_unseen(unclear)] if unclear else said
+
+
+def dedicated(
+    projects: Iterable[str],
+    settings: SchedulerSettings,
+    others: Sequence[Server] | CloudBroke,
+    folds: bool,
+) -> Iterator[str]:
+    """Lines on what keeps projects on their hosts, and others off them.
+
+    :param projects: as the user names them
+    :param others: servers of other projects on the hosts, or why they can't be read
+    """
+    who, steers = listed(map(visible, projects)), settings.setting(options.TENANT)
+    state = f"{option(options.TENANT)} is {off_by(steers)}"
+    yield (
+        f"Servers of {who} go only there: {option(options.TENANT)} is on"
+        if steers.value
+        else f"Servers of {who} may go elsewhere, too: {state}"
+    )
+    if has_filter(settings, special.PROJECT):
+        yield f"Others stay out: {special.PROJECT} is enabled"
+    elif steers.value and settings.value(options.TENANT_REQUIRED):
+        yield f"Others stay out: {option(options.TENANT_REQUIRED)} is on"
+    elif settings.is_known(options.ENABLED_FILTERS):
+        yield (
+            f"With this nova.conf others still get in: {special.PROJECT} is not enabled"
+        )
+    else:
+        yield f"Others still get in if {special.PROJECT} is not enabled, as by default"
+    if isinstance(others, CloudBroke):
+        yield f"which servers are on it can't be read ({others!s})"
+    elif others:
+        name, most = (brief_name, FEW) if folds else (named, ALL)
+        yield f"On it now, not {who}: {listed(map(name, others), most=most)}"
 
 
 def no_hosts(aggregate: str) -> str:

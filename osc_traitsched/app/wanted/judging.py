@@ -10,10 +10,10 @@ from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.requirers import check_requirers, check_servers, read_misplaced
 from osc_traitsched.app.wanted.planning import WantedPlan
 from osc_traitsched.app.wanted.reading import with_mirror
-from osc_traitsched.cloud import lookup
-from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.cloud import lookup, servers
+from osc_traitsched.cloud.service import SERVERS_OF_OTHERS, Cloud, note_unread
 from osc_traitsched.core import errors
-from osc_traitsched.core.change.effects import MisplacedServers
+from osc_traitsched.core.change.effects import MisplacedServers, Server
 from osc_traitsched.core.change.model import ObjectKind
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.wanted.hosts import FoundCloud
@@ -57,6 +57,25 @@ def misplaced_servers(
                 cloud, tuple(traits), roots, found.snapshot, holders, apart
             )
     return told
+
+
+def of_other_projects(
+    cloud: Cloud, todo: WantedPlan, aggregate: str
+) -> tuple[Server, ...] | CloudBroke:
+    """Servers in an aggregate that is not for their projects once all is done.
+
+    :param aggregate: its ID
+    """
+    then, found = todo.then.aggregate(aggregate), todo.found
+    own = {found.collation.folded(project) for project in then.project_ids}
+    nodes = found.snapshot.nova.by_service_host
+    roots = {node.uuid for host in then.hosts for node in nodes.get(host, ())}
+    try:
+        inside = servers.on_nodes(cloud, roots)
+    except CloudBroke as exc:
+        note_unread(cloud, SERVERS_OF_OTHERS, exc)
+        return exc
+    return tuple(s for s in inside if found.collation.folded(s.project) not in own)
 
 
 # What a plan of a wanted state does to flavors, servers and projects.
