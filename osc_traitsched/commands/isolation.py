@@ -80,8 +80,8 @@ class ShorthandWriter(write_args.Writer):
             for line in lines:
                 base.LOG.warning("%s", line)
         write_args.refuse(todo.refusals, args.force, self.folds, todo.staying)
-        more = wanted.write_undo(args, todo, self.folds)
         cloud, assumed = self.cloud(), todo.assumptions
+        more = wanted.write_undo(cloud, args, todo, self.folds)
         found = self.execute(cloud, todo.plan, args)
         outcomes = shorthand.rows(found.outcomes, todo.claims.units)
         counted = dataclasses.replace(found, outcomes=outcomes)

@@ -12,9 +12,10 @@ from osc_traitsched.app.effects import refusal
 from osc_traitsched.app.execute import dry_run
 from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.wanted import planning
-from osc_traitsched.app.wanted.judging import judged
+from osc_traitsched.app.wanted.judging import against_undo, judged
 from osc_traitsched.app.wanted.planning import WantedPlan, is_begun, unreviewed
 from osc_traitsched.app.wanted.reading import export_wanted
+from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.commands import arguments, base, write_args
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.config.wanted import files
@@ -107,7 +108,9 @@ def tell(todo: WantedPlan, folds: bool, is_refused: bool) -> None:
         warn("%s", line)
 
 
-def write_undo(args: argparse.Namespace, todo: WantedPlan, folds: bool) -> str:
+def write_undo(
+    cloud: Cloud, args: argparse.Namespace, todo: WantedPlan, folds: bool
+) -> str:
     """Write the undo file, and say what it can't do; gives a message about it.
 
     A dry run only says it.
@@ -126,7 +129,8 @@ def write_undo(args: argparse.Namespace, todo: WantedPlan, folds: bool) -> str:
         for effect in todo.effects
         if not stay.issuperset(context.zone for context in effect.contexts)
     ]
-    refused = [prose.undo_refused(args.undo, each, folds) for each in refusal(reverted)]
+    against = *refusal(reverted), *against_undo(cloud, todo, back.left)
+    refused = [prose.undo_refused(args.undo, each, folds) for each in against]
     for line in (*lines, *refused):
         base.LOG.warning("%s", line)
     if args.dry_run:
@@ -331,7 +335,7 @@ class ApplyWanted(write_args.Writer, Summed):
         if args.force or not args.dry_run:
             write_args.refuse(refusals, args.force, self.folds, todo.staying)
             refusals = ()
-        more = write_undo(args, todo, self.folds)
+        more = write_undo(self.cloud(), args, todo, self.folds)
         if args.dry_run:
             return self.foreseen(args, todo, refusals)
         found = self.execute(self.cloud(), todo.plan, args)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from osc_traitsched.app.effects import check_effects, refusal, requiring_images
 from osc_traitsched.app.gc_pause import gc_paused
@@ -14,9 +14,10 @@ from osc_traitsched.cloud import lookup, servers
 from osc_traitsched.cloud.service import SERVERS_OF_OTHERS, Cloud, note_unread
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.effects import MisplacedServers, Server
-from osc_traitsched.core.change.model import ObjectKind
+from osc_traitsched.core.change.model import ObjectKind, Plan
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.wanted.hosts import FoundCloud
+from osc_traitsched.core.wanted.model import Unit
 from osc_traitsched.core.wanted.units import gone, takes_most
 
 # Servers that stay on the other side of an isolation, once files are applied.
@@ -76,6 +77,26 @@ def of_other_projects(
         note_unread(cloud, SERVERS_OF_OTHERS, exc)
         return exc
     return tuple(s for s in inside if found.collation.folded(s.project) not in own)
+
+
+def against_undo(
+    cloud: Cloud, todo: WantedPlan, left: Collection[Unit]
+) -> list[errors.AnswerIsNo]:
+    """What requires traits that an undo file would take from their last host.
+
+    Reads only if there are such traits.
+
+    :param left: what the file does not bring back
+    """
+    back = Plan.of(
+        change.reverted([key for target, key in left if target == change.object])
+        for change in todo.plan.changes
+        if change.is_sent
+    )
+    holders, against = todo.then.holders, list[errors.AnswerIsNo]()
+    check_requirers(cloud, back, holders, against)
+    check_servers(cloud, back, todo.found.snapshot, holders, against)
+    return against
 
 
 # What a plan of a wanted state does to flavors, servers and projects.
