@@ -335,12 +335,9 @@ def dedicated(
     :param others: servers of other projects on the hosts, or why they can't be read
     """
     who, steers = listed(map(visible, projects)), settings.setting(options.TENANT)
-    state = f"{option(options.TENANT)} is {off_by(steers)}"
-    yield (
-        f"Servers of {who} go only there: {option(options.TENANT)} is on"
-        if steers.value
-        else f"Servers of {who} may go elsewhere, too: {state}"
-    )
+    where = "go only there" if steers.value else "may go elsewhere, too"
+    state = "on" if steers.value else off_by(steers)
+    yield f"Servers of {who} {where}: {option(options.TENANT)} is {state}"
     if has_filter(settings, special.PROJECT):
         yield f"Others stay out: {special.PROJECT} is enabled"
     elif steers.value and settings.value(options.TENANT_REQUIRED):

@@ -81,7 +81,7 @@ class WantedPlan:
     def staying(self) -> int:
         """Number of servers on the wrong side, as far as they can be read."""
         found = (m for m in self.misplaced.values() if isinstance(m, MisplacedServers))
-        return sum(each.number for each in found)
+        return sum(len(each.inside) + len(each.outside) for each in found)
 
     @property
     def isolates(self) -> Setting:

@@ -298,11 +298,6 @@ class MisplacedServers:
     without_image: tuple[Server, ...] = ()
     traits: tuple[str, ...] = ()
 
-    @property
-    def number(self) -> int:
-        """How many stay there for sure."""
-        return len(self.inside) + len(self.outside)
-
 
 def misplaced(
     names: Iterable[str], inside: Iterable[Server], outside: Iterable[Server]
@@ -403,6 +398,7 @@ class _View:
         self._now, self._then, self._isolated = now, then, _NONE
         self._opened: dict[str, frozenset[str]] = {}
         self._any: dict[str, _Who] = {}
+        self._gaining: dict[str, set[str]] = {}
         nodes = now.snapshot.nova.by_service_host
         there = frozenset(now.snapshot.by_uuid)
         for aggregate in then.aggregates:
@@ -446,6 +442,8 @@ class _View:
             return
         for name, opened in self._opened.items():
             theirs = gained & opened
+            if theirs:
+                self._gaining.setdefault(name, set()).add(asked.flavor)
             self._keep(
                 name, who if theirs & self._isolated else self._any[name], theirs
             )
@@ -456,7 +454,7 @@ class _View:
                 self._keep(name, who, gained & {root})
 
     def line(self, subject: str, most: int) -> str:
-        """A line such as ``gold (cmp00): any server may land here``."""
+        """A line such as ``gold (h): any server may land here, 9 more flavors``."""
         whom = self.found[subject]
         whom = {w: whom[w] for w in (_ANY_SERVER, _OF_PROJECTS) if w in whom} or whom
         by_hosts: dict[tuple[frozenset[str], str], list[str]] = {}
@@ -472,7 +470,9 @@ class _View:
         if subject in self._any:
             hosts = ranges(self._now.snapshot.names_of(_NONE.union(*whom.values())))
             who = listed(who for who, _ in said)
-            return f"{visible(subject)} ({hosts}): {who} may land here"
+            new = self._gaining[subject] if self._any[subject] in whom else ()
+            more = f", {count(len(new), 'more flavor')}" if new else ""
+            return f"{visible(subject)} ({hosts}): {who} may land here{more}"
         parts = (f"{who} may land on {where}" for who, where in said)
         return f"{visible(subject)}: {'; '.join(parts)}"
 
