@@ -184,9 +184,11 @@ def _counted(what: str, kinds: Mapping[str, set[str]]) -> str:
     if len(first) <= FEW:
         who = listed(map(quoted, sorted(first)), "flavor")
     its = "its" if len(first) == 1 else "their"
-    more = "".join(f", {len(flavors)}{also}" for also, flavors in others[: FEW - 1])
-    rest = "" if len(others) < FEW else f" and {len(others) - FEW + 1} more cases"
-    return f"{who} would lose {its} {what}{where}{more}{rest}"
+    counts = ((len(flavors), also or " overall") for also, flavors in others)
+    more = "".join(f", {number}{also}" for number, also in [*counts][: FEW - 1])
+    if len(others) >= FEW:
+        more += f" and {count(len(others) - FEW + 1, 'more case')}"
+    return f"{who} would lose {its} {what}{where}{more}"
 
 
 # Servers that exist, and what a plan does to them.
