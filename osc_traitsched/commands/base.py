@@ -277,6 +277,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
     """A command; ``take_action`` returns its exit code.
 
     :cvar exit_code: of a run without errors that returns none
+    :ivar folds: effects and refusals take few lines: on a terminal, without ``--long``
     :ivar sources: settings of the answer; a person is told below it if there are none
     """
 
@@ -290,6 +291,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
     needs_login = True
     exit_code = ExitCode.DONE
     sources: SettingsSources | None = None
+    folds = False
     _clouds: tuple[Cloud, ...] = ()
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -415,8 +417,10 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
             if isinstance(self.app.stdout, io.TextIOWrapper):
                 # A name that the terminal can't show must not end a run after writes.
                 self.app.stdout.reconfigure(errors="backslashreplace")
-            code = super().run(parsed_args) or self.exit_code
             fmt = getattr(parsed_args, "formatter", getattr(parsed_args, "format", ""))
+            is_long = getattr(parsed_args, "long", False)
+            self.folds = bool(self.width) and fmt in FOR_PEOPLE and not is_long
+            code = super().run(parsed_args) or self.exit_code
             if self.sources and not self.sources.place and fmt in FOR_PEOPLE:
                 save = paste.line(
                     paste.openstack("trait-sched config save"), self.repeated_options
