@@ -282,6 +282,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
     :cvar needs_login: it needs a cloud, or a snapshot of one
     :cvar reads: it answers from a snapshot, too
     :cvar exit_code: of a run without errors that returns none
+    :ivar folds: effects and refusals take few lines: on a terminal, without ``--long``
     :ivar sources: settings of the answer; a person is told below it if there are none
     """
 
@@ -297,6 +298,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
     reads = True
     snapshot: Snapshot | None = None
     sources: SettingsSources | None = None
+    folds = False
     _clouds: tuple[Cloud, ...] = ()
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -429,8 +431,10 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
             if isinstance(self.app.stdout, io.TextIOWrapper):
                 # A name that the terminal can't show must not end a run after writes.
                 self.app.stdout.reconfigure(errors="backslashreplace")
-            code = super().run(parsed_args) or self.exit_code
             fmt = getattr(parsed_args, "formatter", getattr(parsed_args, "format", ""))
+            is_long = getattr(parsed_args, "long", False)
+            self.folds = bool(self.width) and fmt in FOR_PEOPLE and not is_long
+            code = super().run(parsed_args) or self.exit_code
             if self.sources and not self.sources.place and fmt in FOR_PEOPLE:
                 save = paste.line(
                     paste.openstack("trait-sched config save"), self.repeated_options
