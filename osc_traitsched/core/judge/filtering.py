@@ -6,6 +6,7 @@ import collections
 import dataclasses
 import functools
 import operator
+import re
 from collections.abc import (
     Collection,
     Hashable,
@@ -243,7 +244,7 @@ class Filtering:
 
     def doubts(self, uuid: str) -> bool:
         """Whether any filter does not certainly pass the host."""
-        return next(self.answers(uuid), None) is not None
+        return uuid in self.all_unknown or uuid in self.all_kept_out
 
     @functools.cached_property
     def unknown_hosts(self) -> Mapping[str, frozenset[str]]:
@@ -253,6 +254,11 @@ class Filtering:
             answers = self.judgment.answers[name].items()
             found[name] = frozenset(u for u, a in answers if isinstance(a, Unknown))
         return found
+
+    @functools.cached_property
+    def all_unknown(self) -> frozenset[str]:
+        """Hosts for which the answer of any filter is unknown."""
+        return frozenset[str]().union(*self.unknown_hosts.values())
 
     def deciding(self, uuids: Iterable[str]) -> tuple[str, ...]:
         """Filters with an unknown answer for any of the hosts."""
@@ -336,6 +342,7 @@ def asks_enabled(clauses: Iterable[Clause]) -> bool:
 _WITHOUT_SIZES = 22
 #: Extra specs that no host filter reads.
 _OF_PLACEMENT = ("trait", "resources")
+_TRAIT = re.compile("trait[^:]*:")
 
 
 class KnownAnswers:
@@ -370,15 +377,17 @@ class KnownAnswers:
 
 
 def _read_of_flavor(question: Question) -> Hashable:
-    server = question.server()
+    server = question.server
     specs, settings = server.flavor.specs, question.assumptions
     readers = (row for row in FILTERS.values() if Reads.FLAVOR_NAME in row.reads)
     keys = {key for row in readers for key in row.aggregate_keys}
     is_named = any(keys & each.metadata.keys() for each in question.aggregates)
     of_placement = all(key.startswith(_OF_PLACEMENT) for key in specs)
     is_sized = settings.release < _WITHOUT_SIZES or not of_placement
+    # An operator's own filter may read any extra spec.
+    read = tuple(e for e in specs.items() if question.own or not _TRAIT.match(e[0]))
     return (
-        server.flavor.key if is_sized else tuple(specs.items()),
+        server.flavor.key if is_sized else read,
         is_named and question.flavor["name"],
     )
 

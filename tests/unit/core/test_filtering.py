@@ -8,7 +8,7 @@ import pytest
 
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Compute
-from osc_traitsched.core.judge.filtering import FilterFailure, filtering
+from osc_traitsched.core.judge.filtering import FilterFailure, KnownAnswers, filtering
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.state import (
     Raises,
@@ -420,3 +420,21 @@ def test_a_project_without_an_aggregate_may_be_rejected_if_others_have_some(
     )
     request = asked.request()
     assert asked.may_need_aggregate(request) is is_doubtful
+
+
+@pytest.mark.parametrize(
+    ("specs", "is_shared"),
+    [
+        ({"trait:CUSTOM_GOLD": "required"}, True),
+        ({"trait1:CUSTOM_GOLD": "forbidden"}, True),
+        ({"traitor": "true"}, False),
+        ({"resources:PCPU": "1"}, False),
+        ({"aggregate_instance_extra_specs:trait": "true"}, False),
+    ],
+)
+def test_flavors_share_answers_unless_filters_read_what_differs(specs, is_shared):
+    plain = question(CLOUD, SPECS)
+    other = dataclasses.replace(plain, flavor={**plain.flavor, "extra_specs": specs})
+    answers, request = KnownAnswers(computes(CLOUD).values(), {}), plain.request()
+    is_same = answers.of(plain, request) is answers.of(other, request)
+    assert is_same is is_shared
