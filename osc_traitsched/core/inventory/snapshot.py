@@ -313,7 +313,8 @@ class HostBits:
     """Sets of hosts as bits: bit n is the nth host. Sets that stay are turned once."""
 
     def __init__(self, roots: Sequence[str]) -> None:
-        self._roots, self._last_first = tuple(roots), tuple(reversed(roots))
+        self._roots = tuple(roots)
+        self._places = {root: place for place, root in enumerate(self._roots)}
         self.every = (1 << len(self._roots)) - 1
         #: With the values, so that no other one gets their identity.
         self._turned: dict[tuple[int, str], tuple[object, int]] = {}
@@ -340,14 +341,16 @@ class HostBits:
     ) -> int:
         key = id(value), name
         if key not in self._turned:
-            is_inside = map(frozenset(uuids()).__contains__, self._last_first)
-            digits = bytes(is_inside).translate(_DIGITS)
-            self._turned[key] = value, int(b"0" + digits, 2)
+            turned = bytearray(len(self._roots) // 8 + 1)
+            for uuid in uuids():
+                place = self._places.get(uuid)
+                if place is not None:
+                    turned[place >> 3] |= 1 << (place & 7)
+            self._turned[key] = value, int.from_bytes(turned, "little")
         return self._turned[key][1]
 
 
 _BITS = bytes.maketrans(b"01", b"\0\1")
-_DIGITS = bytes.maketrans(b"\0\1", b"01")
 
 
 def _having(traits: Mapping[str, frozenset[str]], name: str) -> Iterator[str]:
