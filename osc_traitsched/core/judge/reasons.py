@@ -50,9 +50,9 @@ def breakdown(judgement: Judgement) -> tuple[Share, ...]:
     """
     if not judgement.is_judged:
         return ()
-    candidates = set(judgement.candidates)
+    candidates = judgement.candidate_uuids
     groups = [
-        (rejection, [host for host in hosts if host not in candidates])
+        (rejection, [host for host in hosts if host.uuid not in candidates])
         for rejection, hosts in judgement.grouped_rejections
     ]
     computes = judgement.computes_without_provider

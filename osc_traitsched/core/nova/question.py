@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -301,7 +302,7 @@ class Question:
         wrong = misshapen(hints)
         if wrong is not None:
             raise Refusal("ValidationError", "misshapen-hint", (wrong,), "api", 400)
-        server = self.server()
+        server = self.server
         found = building.build(
             server, self.destination, self.computes, self.assumptions
         )
@@ -309,6 +310,7 @@ class Question:
             return found
         return found.without_limit()
 
+    @functools.cached_property
     def server(self) -> Server:
         """The server that nova-api accepts; raises Refusal."""
         settings, parts = self.assumptions, self.parts
@@ -337,7 +339,7 @@ class Question:
         """Input of nova-scheduler's host filters; raises Refusal."""
         image = self.image or {}
         return RequestSpec(
-            self.server(),
+            self.server,
             flavor_name=str(self.flavor.get("name", "")),
             image_id=str(image.get("id", "")),
             hints={

@@ -267,8 +267,8 @@ _CAUSES = {
 
 
 def _hosts(share: Share, judgement: Judgement) -> list[Provider]:
-    names = frozenset(share.hosts)
-    return [host for host in judgement.hosts if host.name in names]
+    by_name = judgement.facts.snapshot.by_name if judgement.facts else {}
+    return [by_name[name] for name in share.hosts if name in by_name]
 
 
 def _said(clause: Condition, judgement: Judgement, hosts: Sequence[Provider]) -> str:
