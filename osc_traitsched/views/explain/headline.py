@@ -13,12 +13,13 @@ from osc_traitsched.core.judge.reasons import (
     Share,
     above_limit,
     breakdown,
+    is_of_zone,
     out_of_sync,
+    zone_hosts,
 )
 from osc_traitsched.core.nova.clause import (
     AFTER_PLACEMENT,
     Condition,
-    MemberOf,
     Resource,
     RootTrait,
     Trait,
@@ -27,7 +28,7 @@ from osc_traitsched.core.nova.filter.special import COMPUTE, IMAGE_PROPERTIES
 from osc_traitsched.core.nova.filter.state import Fails
 from osc_traitsched.core.placement.facts import Stock
 from osc_traitsched.core.releases import release
-from osc_traitsched.text import agreed, and_more, listed, ranges
+from osc_traitsched.text import agreed, and_more, count, listed, ranges
 from osc_traitsched.views.explain import depends, filters, words
 from osc_traitsched.views.terminal import Line, Tone
 
@@ -170,7 +171,9 @@ def lines(
     if judgement.candidates:
         picked = filters.pick(judgement, everything)
         hosts = names(judgement.candidates)
-        yield Line(f"Candidates: {hosts}{f'; {picked}' if picked else ''}")
+        zone, _ = zone_hosts(judgement)
+        title = f"Candidates in {zone}" if zone else "Candidates"
+        yield Line(f"{title}: {hosts}{f'; {picked}' if picked else ''}")
     yield from (Line(text, Tone.DOUBT) for text in _depends(judgement))
     if everything or not judgement.has_room:
         yield from map(Line, reasons(judgement, everything))
@@ -202,19 +205,23 @@ def _shares(judgement: Judgement) -> list[Share]:
     """The most hosts first, but those outside the zone last: the user chose it."""
     return sorted(
         breakdown(judgement),
-        key=lambda share: (_is_zone(share.clause), -len(share.hosts)),
+        key=lambda share: (is_of_zone(share.clause), -len(share.hosts)),
     )
 
 
-def _is_zone(clause: Condition | None) -> bool:
-    return isinstance(clause, MemberOf) and words.is_of_zone(clause)
-
-
 def reasons(judgement: Judgement, everything: bool) -> Iterator[str]:
-    """A line for each reason of hosts that are out, the most frequent first."""
-    shares = _shares(judgement)
+    """A line for each reason of hosts that are out, the most frequent first.
+
+    Of a zone, its own hosts; the others are counted at the end.
+    """
+    zone, inside = zone_hosts(judgement)
+    every = _shares(judgement)
+    zone = zone if inside else ""
+    shares = [each for each in every if not (zone and is_of_zone(each.clause))]
     if shares and judgement.candidates:
-        yield "Other hosts:"
+        yield f"Other hosts of {zone}:" if zone else "Other hosts:"
+    elif shares and zone:
+        yield f"{zone} has {count(len(inside), 'host')}:"
     is_whole = everything or len(shares) <= _MOST_REASONS
     most = len(shares) if is_whole else _MOST_REASONS - 1
     for share in shares[:most]:
@@ -223,6 +230,10 @@ def reasons(judgement: Judgement, everything: bool) -> Iterator[str]:
     hidden = sum(len(share.hosts) for share in shares[most:])
     if hidden:
         yield f"  {and_more(hidden, 'host')}"
+    for share in every[len(shares) :]:
+        be = agreed("is", len(share.hosts))
+        outside = f"{count(len(share.hosts), 'host')} {be} in other zones: "
+        yield fitted(outside, [ranges(share.hosts)])
 
 
 def sentence(judgement: Judgement) -> str:

@@ -12,7 +12,7 @@ from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.judge.explanation import Explanation, differing, kept_out_by
 from osc_traitsched.core.judge.fix import Fix
 from osc_traitsched.core.judge.judgement import Judgement
-from osc_traitsched.core.judge.reasons import blamed, picks
+from osc_traitsched.core.judge.reasons import blamed, is_of_zone, picks
 from osc_traitsched.core.judge.verdict import Rejection
 from osc_traitsched.core.nova.clause import AFTER_PLACEMENT, Resource
 from osc_traitsched.core.nova.settings import SchedulerSettings
@@ -245,7 +245,7 @@ def _nearest_in_short(judgement: Judgement, most: int) -> Iterator[Line]:
     """Hosts that lack the least, unless the reasons say it already."""
     told = headline.told(judgement)
     found = []
-    for rejection, hosts in judgement.grouped_rejections:
+    for rejection, hosts in sorted(judgement.grouped_rejections, key=_is_outside):
         out = [host for host in hosts if not judgement.is_candidate(host)]
         names = frozenset(host.name for host in out)
         clauses = blamed(rejection) if rejection.distance == 1 else ()
@@ -256,6 +256,10 @@ def _nearest_in_short(judgement: Judgement, most: int) -> Iterator[Line]:
     if found and most > 0:
         yield Line("Nearest hosts:", Tone.TITLE)
         yield from map(Line, found[: min(most, _MOST_NEAREST)])
+
+
+def _is_outside(group: tuple[Rejection, object]) -> bool:
+    return any(map(is_of_zone, group[0].failing))
 
 
 def _nearest(judgement: Judgement) -> Iterator[str]:

@@ -202,6 +202,17 @@ STATES = {
         },
         ["a"],
     ),
+    "full-zone": lambda: explained(
+        {
+            "cloud": {
+                "a": {**FULL_OF_GOLD, "aggregates": ["east"]},
+                "b": FULL_OF_GOLD,
+                "c": FULL_OF_GOLD,
+            },
+            "aggregates": {"east": IN_ZONE},
+            "zone": "az-east",
+        }
+    ),
     "outside-of-the-projects-aggregate": lambda: explained(
         {
             "cloud": {"a": {}, "b": {"aggregates": ["ours"]}},
