@@ -24,6 +24,7 @@ from osc_traitsched.core.nova.clause import (
     RootTrait,
     Trait,
 )
+from osc_traitsched.core.nova.filter.groups import ANTI_AFFINITY, servers_left
 from osc_traitsched.core.nova.filter.special import COMPUTE, IMAGE_PROPERTIES
 from osc_traitsched.core.nova.filter.state import Fails
 from osc_traitsched.core.placement.facts import Stock
@@ -159,7 +160,9 @@ def lines(
 
     :param everything: all reasons, and the request in words
     """
-    yield Line(words.verdict(judgement), Tone.of(judgement.answer))
+    tone = Tone.of(judgement.answer)
+    yield from (Line(text, tone) for text in _host_limit(judgement))
+    yield Line(words.verdict(judgement), tone)
     refusing = words.refusing(judgement.request, judgement.question)
     yield from (Line(text, Tone.DOUBT) for text in refusing)
     yield from depends.lines(judgement)
@@ -181,6 +184,23 @@ def lines(
         yield Line(f"Request: {words.request(judgement.question)}")
     yield from (Line(text, Tone.DOUBT) for text in _doubts(judgement))
     yield from map(Line, _remarks(judgement, everything, fixes))
+
+
+def _host_limit(judgement: Judgement) -> Iterator[str]:
+    """How many servers the group's policy allows, if fewer than requested."""
+    question, (zone, hosts) = judgement.question, zone_hosts(judgement)
+    group, wanted = question.group, question.spec.count
+    if wanted == 1 or not judgement.is_judged or judgement.requested_nodes:
+        return
+    if group is None or group.policy != ANTI_AFFINITY:
+        return
+    nodes = (judgement.computes.get(host.uuid) for host in hosts)
+    names = {node.service_host for node in nodes if node is not None}
+    left = servers_left(group, names, question.servers or {}).values()
+    most = sum(max(number, 0) for number in left)
+    if most < wanted:
+        place = zone or "The cloud"
+        yield f"{place} has {count(len(names), 'host')}, so {most} at most."
 
 
 def names(hosts: Sequence[Provider]) -> str:

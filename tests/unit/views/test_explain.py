@@ -147,6 +147,17 @@ def lost_by_placement():
     return found
 
 
+def apart():
+    """Three servers of a new group that are to be on different hosts, of two hosts."""
+    found = gold(["a"], a=HAS, b=FULL_OF_GOLD)
+    for host in found.hosts:
+        found.computes[host.uuid] = Compute(host.uuid, host.name, host.name)
+    group = ServerGroup("new", "anti-affinity")
+    question = asking(found.question, count=3)
+    question = dataclasses.replace(question, group=group, servers={})
+    return dataclasses.replace(found, question=question)
+
+
 def one_trait_less_each(*hosts):
     traits = {host: f"CUSTOM_{host.upper()}" for host in hosts}
     cloud = {
@@ -224,6 +235,7 @@ STATES = {
     ),
     "only-candidate-is-down": down,
     "too-many-servers": lambda: asked(gold(["a"], a=HAS), count=900),
+    "more-servers-than-hosts": apart,
     "disabled": lambda: disabled(a=""),
     "disabled-with-reason": lambda: disabled(a="new DIMMs"),
     "disabled-with-reasons": lambda: disabled(a="reason a", b="reason b"),

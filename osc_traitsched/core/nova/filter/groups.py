@@ -218,6 +218,9 @@ FILTERS: Mapping[str, str] = {
 }
 
 
+POLICIES = (*FILTERS, *(row.policy for row in WEIGHERS.values() if row.policy))
+
+
 def affinity(host: HostState, spec: RequestSpec, settings: SchedulerSettings) -> Answer:
     """Keep the group on one host (``ServerGroupAffinityFilter``).
 
