@@ -285,6 +285,26 @@ def plan(
     return _packed(start, [r for r in every if not r.is_refused], state)
 
 
+def able_to_move(
+    cloud: Cloud, hosts: Mapping[str, Sequence[Compute]], assumptions: SchedulerSettings
+) -> tuple[list[ServerMove], State]:
+    """Servers of hosts that another host could take, and the hosts now.
+
+    :param hosts: the compute nodes of each service host
+    :raises ExtraSpecsHidden: if Nova hides extra specs
+    """
+    minor, found = server_moves(cloud, hosts, assumptions)
+    room = PlacementRoom(cloud, (), knows_zones=minor >= parts.ZONE)
+    requested = [_requested(move, room) for move in found]
+    state = room.state()
+    able = [
+        each
+        for each in requested
+        if each.move_request is not None and any(state.hosts_for(each.move_request))
+    ]
+    return _judged(cloud, able, state), state
+
+
 def _nodes(
     cloud: Cloud, names: Sequence[str], aggregates: Sequence[str]
 ) -> Mapping[str, Sequence[Compute]]:

@@ -103,6 +103,19 @@ def test_the_room_of_each_host_is_said_if_it_adds_up(
     assert verdict == f"Room for {room}; Nova would fail all 20."
 
 
+def test_a_full_cloud_names_the_command_that_moves_servers(placement, proxy, openstack):
+    hosts, _ = plain(placement)
+    nova = Nova(proxy, zip("ab", hosts), {})
+    nova._bodies["/flavors/detail"] = {"flavors": [{**FLAVOR, "extra_specs": {}}]}
+    words = ("explain", "small", "-", "--nova-release", "2026.1", "--count", "9")
+    command = f"openstack trait-sched {' '.join(words)} --make-room"
+    assert f"move servers: {command}".lower() in openstack(*words).out.lower()
+    assert "--make-room" not in openstack(*words[:-1], "6").out
+    # More memory than a host has.
+    large = ("--flavor-property", "resources:MEMORY_MB=5000")
+    assert "--make-room" not in openstack(*words[:-2], *large).out
+
+
 @pytest.mark.parametrize(
     ("policy", "lines"),
     [
