@@ -34,8 +34,8 @@ from osc_traitsched.core.servers.drain import (
 #: Moves off one host that are tried together, and hosts whose servers are tried.
 MOST_MOVES, MOST_HOSTS = 3, 20
 
-#: Of more different servers on a host, the smallest are left out.
-_MOST_KINDS = 40
+#: Of more different servers on a host, the smallest are in no set of three.
+_MOST_KINDS = 25
 #: Sets of as many moves that are packed onto other hosts, for each set that is found.
 _MOST_PACKINGS = 300
 
@@ -118,7 +118,7 @@ def plan(judgement: Judgement, tenants: Sequence[Tenant], state: State) -> RoomP
     :param state: before the first move
     """
     tried = tuple(host.name for host in nearest(judgement))
-    if judgement.facts is None or not tenants:
+    if judgement.facts is None or not tried:
         return RoomPlan(tried)
     search, wanted = _Search(judgement, judgement.facts), judgement.question.spec.count
     found = _Moved(state, collections.Counter(), tuple(tenants))
@@ -263,13 +263,9 @@ def _different(tenants: Iterable[Tenant], number: int) -> Iterator[Sequence[Tena
     """Sets of servers of a host; of equal ones the first."""
     kinds: dict[object, list[Tenant]] = {}
     for each in sorted(tenants, key=lambda each: (-each.memory, each.leaving.name)):
-        alike = kinds.setdefault((each.move_request, each.frees), [])
-        if len(alike) < number:
-            alike.append(each)
-    chosen = list(itertools.chain.from_iterable([*kinds.values()][:_MOST_KINDS]))
-    seen: set[object] = set()
-    for several in itertools.combinations(chosen, number):
-        key = tuple((each.move_request, each.frees) for each in several)
-        if key not in seen:
-            seen.add(key)
-            yield several
+        kinds.setdefault((each.move_request, each.frees), []).append(each)
+    alike = [*kinds.values()][: _MOST_KINDS if number > 2 else None]
+    for kind in itertools.combinations_with_replacement(range(len(alike)), number):
+        taken = [(each, kind[:n].count(each)) for n, each in enumerate(kind)]
+        if all(index < len(alike[each]) for each, index in taken):
+            yield [alike[each][index] for each, index in taken]
