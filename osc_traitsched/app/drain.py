@@ -293,14 +293,14 @@ def able_to_move(
     :param hosts: the compute nodes of each service host
     :raises ExtraSpecsHidden: if Nova hides extra specs
     """
-    minor, found = server_moves(cloud, hosts, assumptions)
+    minor, moves = server_moves(cloud, hosts, assumptions)
     room = PlacementRoom(cloud, (), knows_zones=minor >= parts.ZONE)
-    requested = [_requested(move, room) for move in found]
+    requested = [_requested(move, room) for move in moves]
     state = room.state()
     able = [
-        each
-        for each in requested
-        if each.move_request is not None and any(state.hosts_for(each.move_request))
+        move
+        for move in requested
+        if move.move_request is not None and any(state.hosts_for(move.move_request))
     ]
     return _judged(cloud, able, state), state
 

@@ -41,10 +41,10 @@ def with_moves(cloud: Cloud, explanation: Explanation) -> Explanation:
     )
     roots = {judgement.computes[host.uuid].node: host.uuid for host in near}
     tenants = [
-        Tenant(each, each.move_request, roots[each.state.node], tuple(frees))
-        for each in moves
-        if each.move_request is not None and each.state.node in roots
-        if (frees := allocated.get(each.state.id))
+        Tenant(move, move.move_request, roots[move.state.node], tuple(frees))
+        for move in moves
+        if move.move_request is not None and move.state.node in roots
+        if (frees := allocated.get(move.state.id))
     ]
-    found = room.plan(judgement, tenants, state)
-    return dataclasses.replace(explanation, make_room=found)
+    plan = room.plan(judgement, tenants, state)
+    return dataclasses.replace(explanation, make_room=plan)

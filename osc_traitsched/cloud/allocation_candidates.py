@@ -340,16 +340,16 @@ def allocated(
     placement: Service, providers: Iterable[str]
 ) -> dict[str, list[facts.ProviderUse]]:
     """What each consumer has of providers, by its UUID; one request a provider."""
-    found: dict[str, list[facts.ProviderUse]] = {}
+    uses: dict[str, list[facts.ProviderUse]] = {}
     for uuid in providers:
         path = f"/resource_providers/{uuid}/allocations"
         body = rest.get_if_there(placement, path, _ALLOCATIONS)
-        for consumer, each in (body or {"allocations": {}})["allocations"].items():
-            found.setdefault(consumer, []).extend(
+        for consumer, own in (body or {"allocations": {}})["allocations"].items():
+            uses.setdefault(consumer, []).extend(
                 facts.ProviderUse(uuid, name, amount)
-                for name, amount in sorted(each["resources"].items())
+                for name, amount in sorted(own["resources"].items())
             )
-    return found
+    return uses
 
 
 def _inventories(

@@ -36,7 +36,7 @@ MOST_MOVES, MOST_HOSTS = 3, 20
 
 #: Of more different servers on a host, the smallest are in no set of three.
 _MOST_KINDS = 25
-#: Sets of as many moves that are packed onto other hosts, for each set that is found.
+#: Sets of one number of moves that are packed onto other hosts, the best first.
 _MOST_PACKINGS = 300
 
 #: What changes of the free amounts, by provider UUID and resource class.
@@ -95,18 +95,18 @@ def nearest(judgement: Judgement) -> list[Provider]:
     counter = FlavorCounter(judgement, facts, {})
     free, suited = free_if_empty(facts), counter.suited()
     roots = counter.hosts(free, suited, is_sure=False, is_offered=False)
-    asked = [each for each in judgement.clauses if isinstance(each, Resource)]
+    amounts = [c for c in judgement.clauses if isinstance(c, Resource)]
 
     def shortage(host: Provider) -> tuple[float, str]:
         total = 0.0
-        for clause in asked:
-            stock = judgement.stock(host, clause.resource_class)
-            free = max((each.free for _, each in stock), default=0)
-            total += max(0, clause.amount - free) / clause.amount
+        for clause in amounts:
+            stocks = judgement.stock(host, clause.resource_class)
+            most = max((stock.free for _, stock in stocks), default=0)
+            total += max(0, clause.amount - most) / clause.amount
         return total, host.name
 
-    known = roots.keys() & judgement.computes.keys()
-    hosts = [host for host in judgement.hosts if host.uuid in known]
+    computes = roots.keys() & judgement.computes.keys()
+    hosts = [host for host in judgement.hosts if host.uuid in computes]
     return sorted(hosts, key=shortage)[:MOST_HOSTS]
 
 
@@ -121,20 +121,20 @@ def plan(judgement: Judgement, tenants: Sequence[Tenant], state: State) -> RoomP
     if judgement.facts is None or not tried:
         return RoomPlan(tried)
     search, wanted = _Search(judgement, judgement.facts), judgement.question.spec.count
-    found = _Moved(state, collections.Counter(), tuple(tenants))
+    moved = _Moved(state, collections.Counter(), tuple(tenants))
     while True:
-        after = search.after(found.change)
+        after = search.after(moved.change)
         if after.room.least >= wanted:
             break
-        better = search.better(found, wanted - after.room.least)
+        better = search.better(moved, wanted - after.room.least)
         if better is None:
             return RoomPlan(tried)
-        found = better
+        moved = better
     rooms = after.room_by_host
     hosts = [host for host in after.candidates if rooms[host.name]]
     return RoomPlan(
         tried,
-        found.steps,
+        moved.steps,
         tuple(host.name for host in hosts),
         judgement.deciding(host.uuid for host in hosts),
     )
@@ -154,22 +154,22 @@ class _Moved:
     ) -> _Moved:
         """The cloud after more moves, in the order of the packing."""
         state, change, steps = self.state.copy(), self.change.copy(), [*self.steps]
-        by_id = {each.server_move.state.id: each for each in tenants}
-        for each in placed:
-            tenant = by_id[each.server.id]
-            for use in state.allocation(tenant.move_request, each.root) or ():
+        by_id = {tenant.server_move.state.id: tenant for tenant in tenants}
+        for new in placed:
+            tenant = by_id[new.server.id]
+            for use in state.allocation(tenant.move_request, new.root) or ():
                 change[use.provider, use.resource_class] -= use.amount
-            state.move(each.server, each.root)
-            compute = state.hosts[each.root].compute
-            steps.append(Step(tenant.server_move, compute, each.unknown))
+            state.move(new.server, new.root)
+            compute = state.hosts[new.root].compute
+            steps.append(Step(tenant.server_move, compute, new.unknown))
         change.update(_freed(tenants))
-        left = tuple(each for each in self.tenants if each not in tenants)
+        left = tuple(tenant for tenant in self.tenants if tenant not in tenants)
         return _Moved(state, change, left, tuple(steps))
 
 
 def _freed(tenants: Iterable[Tenant]) -> Change:
     freed: Change = collections.Counter()
-    for use in itertools.chain.from_iterable(each.frees for each in tenants):
+    for use in itertools.chain.from_iterable(tenant.frees for tenant in tenants):
         freed[use.provider, use.resource_class] += use.amount
     return freed
 
@@ -198,12 +198,14 @@ class _Search:
         room, state = before.room.least, _with_new_servers(now.state, before)
         # Other hosts that may get emptier are the last choice.
         away = state.copy()
-        emptied = {each.root for each in now.tenants} if missing > 1 else ()
+        emptied = {tenant.root for tenant in now.tenants} if missing > 1 else ()
         away.free.update((key, 0) for key in away.free if key[0] in emptied)
         for number in range(1, MOST_MOVES + 1):
-            sets = sorted(self._sets(now, number, missing), key=lambda each: each[0])
+            sets = sorted(
+                self._sets(now, number, missing), key=lambda ranked: ranked[0]
+            )
             for _, tenants in sets[:_MOST_PACKINGS]:
-                leaving = [each.leaving for each in tenants]
+                leaving = [tenant.leaving for tenant in tenants]
                 packing = pack(leaving, away)
                 if packing.left and emptied:
                     packing = pack(leaving, state)
@@ -219,8 +221,8 @@ class _Search:
     ) -> Iterator[tuple[tuple[int, int, list[str]], Sequence[Tenant]]]:
         """Sets of servers of a host that make room there, with their order."""
         by_root: dict[str, list[Tenant]] = {}
-        for each in now.tenants:
-            by_root.setdefault(each.root, []).append(each)
+        for tenant in now.tenants:
+            by_root.setdefault(tenant.root, []).append(tenant)
         for root, tenants in by_root.items():
             here = self._on(root, now.change)
             for several in _different(tenants, number):
@@ -228,8 +230,8 @@ class _Search:
                 change.update(_freed(several))
                 gain = self._on(root, change) - here
                 if gain > 0:
-                    names = [each.leaving.name for each in several]
-                    memory = sum(each.memory for each in several)
+                    names = [tenant.leaving.name for tenant in several]
+                    memory = sum(tenant.memory for tenant in several)
                     yield (-min(gain, missing), memory, names), several
 
     def _on(self, root: str, change: Change) -> int:
@@ -251,8 +253,8 @@ class _Search:
 def _with_new_servers(state: State, judgement: Judgement) -> State:
     """The state without the room of new servers, which moves must not take."""
     reserved, rooms = state.copy(), judgement.room_by_host
-    asked = [each for each in judgement.clauses if isinstance(each, Resource)]
-    for host, clause in itertools.product(judgement.candidates, asked):
+    amounts = [c for c in judgement.clauses if isinstance(c, Resource)]
+    for host, clause in itertools.product(judgement.candidates, amounts):
         key = host.uuid, clause.resource_class
         if key in reserved.free:
             reserved.free[key] -= rooms[host.name] * clause.amount
@@ -262,10 +264,10 @@ def _with_new_servers(state: State, judgement: Judgement) -> State:
 def _different(tenants: Iterable[Tenant], number: int) -> Iterator[Sequence[Tenant]]:
     """Sets of servers of a host; of equal ones the first."""
     kinds: dict[object, list[Tenant]] = {}
-    for each in sorted(tenants, key=lambda each: (-each.memory, each.leaving.name)):
-        kinds.setdefault((each.move_request, each.frees), []).append(each)
+    for tenant in sorted(tenants, key=lambda one: (-one.memory, one.leaving.name)):
+        kinds.setdefault((tenant.move_request, tenant.frees), []).append(tenant)
     alike = [*kinds.values()][: _MOST_KINDS if number > 2 else None]
     for kind in itertools.combinations_with_replacement(range(len(alike)), number):
-        taken = [(each, kind[:n].count(each)) for n, each in enumerate(kind)]
-        if all(index < len(alike[each]) for each, index in taken):
-            yield [alike[each][index] for each, index in taken]
+        chosen = [(row, kind[:n].count(row)) for n, row in enumerate(kind)]
+        if all(index < len(alike[row]) for row, index in chosen):
+            yield [alike[row][index] for row, index in chosen]

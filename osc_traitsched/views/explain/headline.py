@@ -237,7 +237,7 @@ def reasons(judgement: Judgement, everything: bool) -> Iterator[str]:
     zone, inside = zone_hosts(judgement)
     every = _shares(judgement)
     zone = zone if inside else ""
-    shares = [each for each in every if not (zone and is_of_zone(each.clause))]
+    shares = [s for s in every if not (zone and is_of_zone(s.clause))]
     if shares and judgement.candidates:
         yield f"Other hosts of {zone}:" if zone else "Other hosts:"
     elif shares and zone:

@@ -358,7 +358,7 @@ def _fixes(
 def _is_worse_than_moves(fix: Fix) -> bool:
     """Whether a fix makes the server smaller, or undoes somebody's decision."""
     changes = fix.changes if isinstance(fix, RequestFix) else ()
-    is_smaller = any(getattr(each, "what", "") in _SMALLER for each in changes)
+    is_smaller = any(getattr(change, "what", "") in _SMALLER for change in changes)
     return is_smaller or fix.scope is Scope.DECISION
 
 
