@@ -2,12 +2,12 @@
 
 The annotation of a field is its type, and the docstring below it says what it means.
 Its value is the attribute of that name, unless :func:`field` has a getter.
+
 Annotations must be types, not text: a module of such classes does not import
 ``annotations`` from ``__future__``. A type is one of these:
 
 * ``str``, ``int``, ``float``, ``bool``, ``None``, an enum, or a :class:`JsonObject`
-* ``Literal[1]``, which is its own value, or ``Annotated[str, ("a", "b")]`` for the
-  words that a text can be
+* ``Literal[1]``, or ``Annotated[str, ("a", "b")]`` for the values of a text
 * ``Iterable[...]`` for a list, ``dict[..., ...]``, ``Optional``, ``Union``
 
 ``from_`` is ``from`` in the document.
@@ -47,11 +47,7 @@ class JsonObject:
 
 
 class Whole(NamedTuple):
-    """What a getter with a second argument gets.
-
-    :ivar value: what the whole document is made of
-    :ivar options: the global options of printed commands
-    """
+    """The value of a whole document, and the global options of printed commands."""
 
     value: Any
     options: Sequence[Any]
@@ -66,7 +62,7 @@ def field(getter: str | Callable[..., Any], *, can_be_omitted: bool = False) -> 
     """A field whose value the getter takes from the value of its object.
 
     :param getter: an attribute, as ``room.most``, or a function; this may take a
-        :class:`Whole` as well
+    :class:`Whole` as well
     :param can_be_omitted: the field is left out if it is None
     """
     if isinstance(getter, str):
@@ -104,11 +100,7 @@ def _field(document: type, name: str, kind: Any) -> _Field:
 def serialized(
     document: type, value: Any, options: Sequence[Any] = ()
 ) -> dict[str, Any]:
-    """A document as mappings, lists, text and numbers; sets are sorted.
-
-    :param value: what the document is made of
-    :param options: the global options of printed commands
-    """
+    """A document as mappings, lists, text and numbers; sets are sorted."""
     return dict(_serialized(document, value, Whole(value, options)))
 
 
@@ -189,7 +181,6 @@ def _schema(kind: Any) -> dict[str, Any]:
 
 
 def _words(kind: Any) -> list[Any]:
-    """The values that a type is limited to; empty if it is not."""
     if get_origin(kind) is Literal:
         return list(get_args(kind))
     if get_origin(kind) is Annotated:
@@ -199,10 +190,7 @@ def _words(kind: Any) -> list[Any]:
 
 
 def reference(document: type) -> str:
-    """The fields of a document in reStructuredText: a table for each class.
-
-    A document in it is not described again.
-    """
+    """The fields of a document in reStructuredText: a table for each class."""
     first, *others = _classes(document, with_documents=False)
     sections = (
         f"{each.__name__}\n{'-' * len(each.__name__)}\n\n{inspect.getdoc(each)}\n\n"
@@ -240,7 +228,7 @@ def _type_name(kind: Any) -> str:
 
 
 def _classes(document: type, with_documents: bool = True) -> list[type]:
-    """A document and what it consists of, outer classes first."""
+    """Outer classes first."""
     found = [document]
     for outer in found:
         for field in _fields(outer):
@@ -268,7 +256,6 @@ def _is_object(kind: Any) -> bool:
 
 
 def _meanings(document: type) -> dict[str, str]:
-    """The docstrings below the fields of a class, each in one line."""
     (tree,) = ast.parse(inspect.getsource(document)).body
     body = cast(ast.ClassDef, tree).body
     return {

@@ -1,7 +1,6 @@
 """The commands as setup.cfg names them, ``MODULE.CLASS``: import nothing here.
 
-Cliff finds commands with stevedore, which loads what every installed plugin names,
-whatever command the user gave. So that other commands pay nothing for ours, a stand-in
+Stevedore loads what every plugin names, whatever command the user gave. So a stand-in
 is loaded, and the module in ``commands`` only if its command is called.
 """
 
@@ -17,7 +16,6 @@ class _StandIn:
     path = ("", "")
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        """Import the real class, and make one of it."""
         module, name = cls.path
         return getattr(importlib.import_module(module), name)(*args, **kwargs)
 
@@ -26,7 +24,7 @@ class _StandIn:
 
 
 class _Module:
-    """A module in ``commands``; its attributes are stand-ins of its commands."""
+    """Its attributes are stand-ins of the commands of a module."""
 
     def __init__(self, name: str) -> None:
         self._path = f"osc_traitsched.commands.{name}"

@@ -14,12 +14,10 @@ from osc_traitsched.text import visible
 
 @dataclasses.dataclass(frozen=True)
 class Placeholder:
-    """What a person has to put into a command.
+    """What a person has to put into a command; ``name`` is in capital letters.
 
-    It stands in angle brackets. To a shell they are redirections, from a file that is
-    not there: pasted as it is, the command does not run.
-
-    :ivar name: in capital letters
+    It stands in angle brackets. To a shell they are redirections, from a file that does
+    not exist: pasted as it is, the command does not run.
     """
 
     name: str
@@ -27,10 +25,7 @@ class Placeholder:
 
 @dataclasses.dataclass(frozen=True)
 class Option:
-    """An option of a command.
-
-    :ivar value: None if it takes none
-    """
+    """An option of a command; the value is None if it takes none."""
 
     name: str
     value: str | Placeholder | None = None
@@ -61,10 +56,7 @@ def openstack(verb: str, *parts: Part, comment: str = "") -> Command:
 
 
 def is_printable(name: str) -> bool:
-    """Tell whether a name can stand in a command that is printed.
-
-    argparse of Python 3.12 and older drops ``--`` wherever it stands.
-    """
+    """Whether a name can stand in a printed command: argparse drops ``--``."""
     return visible(name) == name != "--"
 
 
@@ -105,7 +97,7 @@ def login_options(
 
 
 def line(command: Command, options: Sequence[Option] = ()) -> str:
-    """Return a command as a shell takes it; empty if it can't be printed.
+    """A command as a shell takes it; empty if it can't be printed.
 
     :param options: global ones, without which it would run against another cloud
     """
@@ -124,10 +116,7 @@ _IN_TEXT = re.compile(
 
 
 def repeating(text: str, options: Sequence[Option]) -> str:
-    """A message with the options in each command of ``openstack`` that lacks them.
-
-    A name is kept, such as that of a flavor ``openstack gold``.
-    """
+    """A message with the options in each command of ``openstack`` that lacks them."""
     given = " ".join(["openstack", *_words(options)])
     return _IN_TEXT.sub(lambda match: match[1] + given, text)
 
@@ -169,9 +158,6 @@ def _quoted(word: str | Placeholder) -> str:
 
 
 def where(cloud: str, region: str) -> str:
-    """Return the line that names what an answer is of.
-
-    :param region: may be empty, and so may the cloud
-    """
+    """The line that names the cloud and region of an answer; both may be empty."""
     named = (("cloud", cloud), ("region", region))
     return "Of " + ", ".join(f"{what} {name}" for what, name in named if name) + ":"

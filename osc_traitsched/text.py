@@ -18,10 +18,9 @@ _UNPRINTABLE = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 
 
 def listed(names: Iterable[str], noun: str = "", most: int = _MOST_NAMES) -> str:
-    """Join names, and count those beyond the first ten; nothing without names.
+    """Join names, and count those beyond the first; nothing without names.
 
     :param noun: what each is, in the singular: ``flavor a``, ``flavors a, b``
-    :param most: how many are named
     """
     names = list(names)
     rest = len(names) - most
@@ -34,8 +33,6 @@ def ranges(names: Iterable[str], noun: str = "") -> str:
     """Join names of hosts, those of consecutive numbers as ``cmp[001-212]``.
 
     Those beyond the first ten ranges and names are counted.
-
-    :param noun: as for :func:`listed`
     """
     found = list(_folded(names))
     joined = ", ".join(text for text, _ in found[:_MOST_NAMES])
@@ -51,7 +48,7 @@ def folded(names: Iterable[str]) -> list[str]:
 
 
 def _folded(names: Iterable[str]) -> Iterator[tuple[str, int]]:
-    """Yield ranges and names, each with how many names it stands for."""
+    """Ranges and names, each with how many names it stands for."""
     series: dict[tuple[str, str, int], list[int]] = {}
     for name in names:
         found = _NUMBERED.fullmatch(name)
@@ -69,7 +66,6 @@ def _folded(names: Iterable[str]) -> Iterator[tuple[str, int]]:
 
 
 def _runs(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
-    """Yield the first and the last of each run of consecutive numbers."""
     runs: list[tuple[int, int]] = []
     for number in sorted(numbers):
         if runs and number == runs[-1][1] + 1:
@@ -85,18 +81,12 @@ def is_abridged(names: Sized) -> bool:
 
 
 def count(number: int, noun: str) -> str:
-    """Return how many there are of something: ``1 host``, ``3 hosts``.
-
-    :param noun: in the singular
-    """
+    """``1 host``, ``3 hosts``: the noun is in the singular."""
     return f"{number} {plural(noun, number)}"
 
 
 def and_more(number: int, noun: str, shown_by: str = "--long") -> str:
-    """The end of a list that is cut: ``and 3 more hosts (--long)``.
-
-    :param shown_by: the option that shows them
-    """
+    """The end of a list that is cut: ``and 3 more hosts (--long)``."""
     return f"and {count(number, f'more {noun}')} ({shown_by})"
 
 
@@ -127,10 +117,7 @@ def agreed(clause: str, number: int) -> str:
 
 
 def visible(text: str) -> str:
-    """Return a text with what a terminal would obey or hide as its escape.
-
-    Letters of any language stay as they are.
-    """
+    """A text with what a terminal would obey or hide as its escape."""
     return "".join(map(_visible, text))
 
 
@@ -158,9 +145,6 @@ def did_you_mean(nearest: Iterable[str]) -> str:
 
 
 def option(name: str) -> str:
-    """Return an option as nova.conf has it: ``[section]name``.
-
-    One that has no section is in no file, and is words: ``database collation``.
-    """
+    """An option as in nova.conf, ``[section]name``; without a section, words."""
     section, _, key = name.rpartition(".")
     return f"[{section}]{key}" if section else key.replace("_", " ")

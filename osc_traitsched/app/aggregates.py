@@ -17,7 +17,6 @@ from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
 class Compared:
     """Nova's host aggregates against Placement's.
 
-    :ivar snapshot: all providers, with Nova's view
     :ivar differences: one for each aggregate, by name; without nodes if it is in sync
     :ivar unread: why the two could not be compared
     """

@@ -36,11 +36,10 @@ def by_flavor(
     """The image of a request with each flavor, by name; no fixes are tried.
 
     Requests: one for each different amount of all flavors, one for each trait, and a
-    dozen for the cloud. Placement's answer is computed. Flavors that a
-    named project may not use are left out. Each flavor is judged with other values of
-    unknown options, too.
+    dozen for the cloud. Placement's answer is computed. Flavors that a named project
+    may not use are left out. Each flavor is judged with other values of unknown
+    options, too.
 
-    :param wanted: chooses among the cloud's flavors
     :raises NothingMatches: for an unknown image, or a cloud without flavors
     :raises Refusal: for an availability zone, or settings that Nova does not start with
     :raises NotForProject: for an image that the project may not use
@@ -79,8 +78,6 @@ def by_flavor(
 
 
 class _Start(NamedTuple):
-    """A flavor's question, and its request or refusal."""
-
     question: Question
     asked: Asked | None = None
     refusal: AnswerIsNo | None = None
@@ -93,7 +90,7 @@ class _Start(NamedTuple):
 def _of_flavor(
     cloud: Cloud, first: Question, body: Body, known: frozenset[str]
 ) -> _Start | None:
-    """The request with a flavor, or its refusal; None if it is of other projects.
+    """None if the flavor is of other projects.
 
     :param known: all traits that Placement knows; it refuses others, forbidden ones too
     """

@@ -25,9 +25,7 @@ from osc_traitsched.core.placement.facts import Candidate, Facts, PlacementAnswe
 
 @dataclasses.dataclass(frozen=True)
 class Candidates:
-    """Hosts from Placement that pass the host filters, best first.
-
-    Hosts of equal weight are in order of name.
+    """Hosts from Placement that pass the host filters, best first, then by name.
 
     :ivar judgement: without reasons; its ranking has the weights, if each host passes
         all filters
@@ -54,10 +52,10 @@ def candidates(
     """Ask Placement what Nova would ask, and run the host filters.
 
     :param own: more filters and weighers, which run in Nova
-    :raises Refusal: if Nova rejects the server, or a host filter fails
+    :raises Refusal: if Nova rejects the server, a host filter fails, or nova-scheduler
+        does not start with its weighers
     :raises NotForProject: for a flavor or an image that the project may not use
     :raises PlacementRefuses: if Placement rejects the request
-    :raises Refusal: if nova-scheduler does not start with its weighers
     :raises BadConfiguration, PluginFails, NovaPythonFails: as ``own_filters.judge``
     """
     accepted = request.accepted(cloud, question)
@@ -102,10 +100,6 @@ def _judged(
     snapshot: Snapshot,
     computes: Mapping[str, Compute],
 ) -> Judgement:
-    """The hosts in an answer.
-
-    :raises Refusal: if Nova rejects the request, or a host filter fails
-    """
     placed = facts.candidates(answer.body, snapshot)
     roots = frozenset(each.host.uuid for each in placed)
     hosts = Facts(snapshot, {}, {}, {}, {}, {}, roots)

@@ -35,7 +35,7 @@ from osc_traitsched.core.servers.usage import Capacity, CapacityQuery
 def capacity(
     cloud: Cloud, spec: ServerSpec, sources: SettingsSources, query: CapacityQuery
 ) -> Capacity:
-    """Count what fits on one reading of the cloud. Writes nothing.
+    """Count what fits on one reading of the cloud.
 
     Requests: those of :func:`by_flavor`, up to two for each of 25 full hosts, one for
     each of 25 hosts with units too small, and two for each sharing provider. To take
@@ -78,7 +78,7 @@ def _wanted(
 
 
 def _facts(cloud: Cloud, facts: Facts, query: CapacityQuery) -> tuple[Facts, Snapshot]:
-    """Facts with figures of full hosts, too, and providers with the hosts' zones."""
+    """With figures of full hosts, too, and providers with the hosts' zones."""
     snapshot = facts.snapshot
     lacking = [host for host in snapshot.hosts if host.uuid not in facts.stock]
     facts = allocation_candidates.with_figures(cloud.placement, facts, lacking)
@@ -94,7 +94,7 @@ def _facts(cloud: Cloud, facts: Facts, query: CapacityQuery) -> tuple[Facts, Sna
 
 
 def _with_units(cloud: Cloud, facts: Facts) -> Facts:
-    """The facts with units of hosts that have an amount free and do not offer it."""
+    """With units of hosts that have an amount free and do not offer it."""
     hosts = [
         host
         for (name, wanted), givers in facts.offers.items()
@@ -107,7 +107,6 @@ def _with_units(cloud: Cloud, facts: Facts) -> Facts:
 
 
 def _roots(selectors: Selectors, snapshot: Snapshot) -> frozenset[str]:
-    """UUIDs of hosts by their names, aggregates and zones."""
     if not selectors.names_any:
         return frozenset()
     chosen = selection.select(selectors, snapshot).providers
@@ -123,7 +122,6 @@ def _plan(
 
 
 def _after(plan: Drain, free: Free) -> Free:
-    """Free amounts once the servers of a plan have moved."""
     amounts = {(uuid, name): n for uuid, own in free.items() for name, n in own.items()}
     state = State({}, amounts)
     for step in plan.steps:
@@ -138,7 +136,6 @@ def _after(plan: Drain, free: Free) -> Free:
 
 
 def _groups(by: str | None, snapshot: Snapshot) -> Mapping[str, frozenset[str]]:
-    """Roots of hosts by the name of their zone or aggregate, or their own."""
     nova = snapshot.nova
     if by == "host":
         return {host.name: frozenset({host.uuid}) for host in snapshot.hosts}
@@ -155,8 +152,6 @@ def _groups(by: str | None, snapshot: Snapshot) -> Mapping[str, frozenset[str]]:
 
 
 class _Count:
-    """Counts each flavor with the same facts."""
-
     def __init__(
         self,
         first: Judgement,
@@ -181,7 +176,7 @@ class _Count:
         }
 
     def flavor(self, found: Judgement) -> FlavorFit:
-        """Count a flavor; those that are judged alike are counted once."""
+        """Flavors that are judged alike are counted once."""
         key = id(found.verdict)
         if key not in self._counted:
             self._counted[key] = self._fit(found)
@@ -244,16 +239,13 @@ class _Count:
 def _caps(
     states: Iterable[HostState], settings: SchedulerSettings
 ) -> Mapping[str, tuple[int | None, int | None]]:
-    """Limits of filters that count servers, by root; hosts without any are left out."""
+    """By root; hosts without a limit are left out."""
     caps = {h.compute.uuid: limits.servers_left(h, settings) for h in states}
     return {root: each for root, each in caps.items() if each != (None, None)}
 
 
 def _one(name: str, roots: Collection[str], facts: Facts) -> str:
-    """The one host of a name.
-
-    :raises NothingMatches: if a pattern matches several
-    """
+    """Raise NothingMatches if a pattern matches several."""
     if len(roots) != 1:
         names = {host.name for host in facts.snapshot.hosts}
         raise NothingMatches("single host", name, near_names(name, names))

@@ -61,15 +61,11 @@ def check(
 
     :param rules: IDs of rules and names of areas; all rules if empty
     :param flavors: names or IDs: only findings about these, or about ``images``
-    :param images: names or IDs
-    :param ignored: IDs of rules to skip
     :param with_servers: read all servers, too: one request per thousand
-    :param pedantic: run the pedantic rules, too
     :raises BadUsage: if no rule is left
     :raises NothingMatches: for an unknown rule or flavor, or an image that is unknown
         or not active
     :raises BadConfiguration: for bad scheduler settings
-    :raises CloudBroke: if Nova, Placement or Glance can't be read
     """
     rules = tuple(rules)
     existing = {rule.id for rule in core.RULES}
@@ -101,9 +97,6 @@ def survey(cloud: Cloud, assumed: SchedulerSettings) -> Survey:
     aggregates, two per sharing provider, one per device profile in flavors, and one per
     full host or per trait in use, whichever is fewer. Server groups are read only if
     the scheduler does not enforce one of their policies.
-
-    :param assumed: part of the survey, with what the cloud shows about the settings
-    :raises CloudBroke: if Nova, Placement or Glance can't be read
     """
     topology = read_topology(cloud)
     placement, snapshot = cloud.placement, topology.snapshot
@@ -134,11 +127,8 @@ def survey(cloud: Cloud, assumed: SchedulerSettings) -> Survey:
 def with_units(cloud: Cloud, found: Survey) -> Survey:
     """Read the most that one server can get, of one provider for each kind of hosts.
 
-    It takes at most eight requests. Providers with equal capacities are taken to be
-    alike. The most frequent kinds are read, roots before nested providers. Of all
-    others only the capacity counts, as far as it is known.
-
-    :raises CloudBroke: when Placement can't be read
+    At most eight requests: for the most frequent kinds, roots first. Providers of equal
+    capacities are taken to be alike; of others only the known capacity counts.
     """
     snapshot, computes = found.snapshot, found.nova.computes
     ironic = {c.uuid for c in computes if c.report and c.report.is_of_ironic}

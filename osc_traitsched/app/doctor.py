@@ -18,7 +18,6 @@ def diagnose(cloud: Cloud, sources: SettingsSources, places: Places) -> Diagnosi
     """Look at this machine, and read the aggregates once.
 
     :raises BadConfiguration: for a bad file or value in use
-    :raises CloudBroke: if the aggregates can't be read
     """
     assumed = resolve(sources, cloud.compute_maximum)
     place, used = sources.place or "", sources.conf_files

@@ -38,11 +38,9 @@ def check_effects(
 ) -> tuple[Effect, ...]:
     """Effects on flavors with a scheduler that isolates aggregates.
 
-    One for each flavor that the plan affects, in each zone and for each project that
-    aggregates name.
+    One for each affected flavor, zone, and project that aggregates name.
 
     :param images: each flavor is also combined with each of them
-    :raises CloudBroke: if Placement can't be read
     """
     on = _isolating(settings)
     now = dataclasses.replace(model, images=(ANY_IMAGE, *images))
@@ -86,10 +84,9 @@ def refusal(effects: Iterable[Effect]) -> list[LeavesNoHost]:
 
 
 def _isolating(assumptions: SchedulerSettings) -> SchedulerSettings:
-    """The settings with isolation of aggregates turned on.
+    """Isolation is on, and the zone query if AvailabilityZoneFilter is.
 
-    The zone query is on as well if AvailabilityZoneFilter is: the filter leaves no more
-    hosts of a zone than Placement would.
+    The filter leaves no more hosts of a zone than Placement would.
     """
     on = assumptions.changed(options.ISOLATION, True)
     return on.changed(options.AZ_QUERY, True) if has_filter(on, special.ZONE) else on
@@ -101,7 +98,7 @@ def _usable(
     effects: Iterable[Effect],
     settings: SchedulerSettings,
 ) -> Iterator[Effect]:
-    """Effects without those on private flavors for projects that can't use them.
+    """Leave out private flavors for projects that can't use them.
 
     Nova is asked only about flavors that would have no host. A flavor without any
     project counts: it can be given to any.
@@ -137,8 +134,6 @@ def compute_effects(placement: Service, impact: ImpactAnalysis) -> Iterator[Effe
 
     The number of requests does not grow with hosts: those of
     ``allocation_candidates.gather``, and up to 25 for flavors without a host with room.
-
-    :raises CloudBroke: if Placement can't be read
     """
     if not impact.rows:
         return
@@ -183,10 +178,7 @@ def _amounts_of(row: Row) -> frozenset[Amount]:
 def _offers(placement: Service, impact: ImpactAnalysis) -> dict[Amount, frozenset[str]]:
     """Providers that can give each amount; none if Placement rejects it.
 
-    An amount that Placement's database can't hold is not asked for: Placement fails on
-    it.
-
-    :raises CloudBroke: if Placement can't be read
+    Placement fails on an amount that its database can't hold: that is not asked for.
     """
     offers = {}
     for amount in sorted(frozenset[Amount]().union(*map(_amounts_of, impact.rows))):
@@ -197,7 +189,7 @@ def _offers(placement: Service, impact: ImpactAnalysis) -> dict[Amount, frozense
 
 
 def _left_first(impact: ImpactAnalysis, sets: Iterable[tuple[int, ...]]) -> list[str]:
-    """All hosts of some sets; those that the plan leaves come first."""
+    """The hosts that the plan leaves come first."""
     left = every = 0
     for each in sets:
         left |= each[-1]

@@ -100,7 +100,7 @@ def run(
     without an answer, after an exception, or when the user interrupts (SIGINT in the
     main thread). Running changes then have a second to end.
 
-    :param apply: carries out one change; its exception becomes the change's problem
+    :param apply: its exception becomes the change's problem
     :param jobs: number of changes of one stage at the same time
     :param watch: called with each outcome, in this thread
     """
@@ -148,7 +148,6 @@ class _Run:
         self._given_up = threading.Event()
 
     def stage(self, changes: Sequence[Change], jobs: int) -> list[Outcome]:
-        """Carry out the changes of one stage; a failure does not end the others."""
         units: dict[str, list[tuple[int, Change]]] = {}
         for number, change in enumerate(changes):
             if change.is_sent or not change.blocked:
@@ -198,10 +197,7 @@ class _Run:
         return False
 
     def _outcome(self, change: Change) -> Outcome:
-        """Carry out one change; after an exception no other starts.
-
-        The outcomes of this change and of running ones are still reported.
-        """
+        """After an exception no other change starts; running ones go on."""
         try:
             outcome = self._apply(change, self._patience)
         except Exception as exc:
@@ -211,10 +207,7 @@ class _Run:
         return outcome
 
     def _collect(self, threads: int) -> dict[int, Outcome]:
-        """Outcomes by change number, once all threads have ended.
-
-        After an interrupt the threads have a second to end.
-        """
+        """By change number, once all threads end; after an interrupt, in a second."""
         found: dict[int, Outcome] = {}
         end = math.inf
         while threads and time.monotonic() < end:

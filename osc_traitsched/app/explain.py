@@ -117,11 +117,7 @@ def explain(
 
 
 def _ordered(judgement: Judgement) -> tuple[Judgement, bool]:
-    """The judgement with the order of its candidates.
-
-    If a filter or a weigher ends the request, that is its refusal, and fixes make no
-    sense: true then.
-    """
+    """True if a filter or a weigher ends the request: fixes make no sense then."""
     refusal = judgement.filter_failure
     if refusal is None:
         try:
@@ -135,10 +131,6 @@ def _ordered(judgement: Judgement) -> tuple[Judgement, bool]:
 def _with_fixes(
     cloud: Cloud, question: Question, explanation: Explanation
 ) -> Explanation:
-    """The explanation with fixes that were tried, and advice.
-
-    :param question: as it was asked
-    """
     judgement = explanation.judgement
     verdict, facts = judgement.verdict, judgement.facts
     if verdict is None or facts is None:
@@ -159,7 +151,6 @@ def _with_fixes(
 
 
 def _refused(cloud: Cloud, start: Judgement, refusal: PlacementRefuses) -> Explanation:
-    """The start with Placement's refusal, and the trait that was meant, if any."""
     named, advice = missing_trait(cloud, start.question, refusal)
     judgement = dataclasses.replace(start, refusal=start.refusal or named)
     return Explanation(judgement, advice=advice)
@@ -181,7 +172,7 @@ def _start(cloud: Cloud, question: Question) -> Judgement:
 
 
 def _is_unrestricted(start: Judgement) -> bool:
-    """Whether nova-api rejects the zone, and no aggregate stands for it.
+    """nova-api rejects the zone, and no aggregate stands for it.
 
     Placement's answer would mislead then.
     """
@@ -199,9 +190,6 @@ def _settled(
     """Judge every host; judge again if Placement disagrees.
 
     The cloud may have changed between two reads.
-
-    :raises Refusal: if Nova rejects the request on the second reading
-    :raises PlacementRefuses: if Placement rejects the query
     """
     explanation = _judged(cloud, start, named, want_figures)
     judgement = explanation.judgement
@@ -215,7 +203,6 @@ def _settled(
 
 
 def _read_again(cloud: Cloud, start: Judgement, own: OwnSources | None) -> Judgement:
-    """The start, with Nova's hosts and aggregates read again."""
     computes = tuple(read.computes(cloud.compute))
     question = dataclasses.replace(
         start.question,
@@ -235,7 +222,6 @@ def _read_again(cloud: Cloud, start: Judgement, own: OwnSources | None) -> Judge
 def _judged(
     cloud: Cloud, start: Judgement, named: Sequence[str], want_figures: bool
 ) -> Explanation:
-    """Read what the request and its alternatives need, and judge every host."""
     placement, question = cloud.placement, start.question
     request = start.request or question.request()
     computes = tuple(question.computes or start.computes.values())
@@ -320,7 +306,6 @@ def _examples(judgement: Judgement, short: Collection[Provider]) -> list[Provide
 
 
 def _short(judgement: Judgement) -> tuple[Provider, ...]:
-    """Hosts that are short of an amount."""
     return tuple(
         host
         for host in judgement.hosts
@@ -338,10 +323,7 @@ _MOST_ANSWERS = 100
 
 
 def fixes(cloud: Cloud, judgement: Judgement) -> tuple[Fix, ...]:
-    """Fixes that work, safest first.
-
-    Placement tries changes of the request; the matcher tries changes of hosts.
-    """
+    """Fixes that work, safest first: Placement and the matcher try them."""
     verdict, facts = judgement.verdict, judgement.facts
     if verdict is None or facts is None or judgement.is_limited:
         # A host that is gained may be hidden, too.
@@ -385,7 +367,7 @@ def _for_all(
 def _typos(
     cloud: Cloud, judgement: Judgement, facts: Facts
 ) -> tuple[Set[str], tuple[fix.Advice, ...]]:
-    """Required custom traits of no host that are like one that hosts have; corrections.
+    """Required custom traits of no host that are like one that hosts have.
 
     To give such a trait to a host would write a typo into a second place.
     """
@@ -424,7 +406,7 @@ def _formats(
 def _helping(
     placement: Service, judgement: Judgement, proposals: Iterable[RequestFix]
 ) -> Iterator[RequestFix]:
-    """Changes of the request that gain more hosts than they lose."""
+    """They gain more hosts than they lose."""
     facts = judgement.facts
     if facts is None:
         return

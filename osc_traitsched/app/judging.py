@@ -31,8 +31,8 @@ def with_builds(
 ) -> tuple[Compute, ...]:
     """Compute nodes with an upper bound of servers being built on each.
 
-    Builds are read only if an enabled filter needs them to pass a host. They are read
-    after the nodes, so that builds that started in between count.
+    Read only if an enabled filter needs them to pass a host, and after the nodes, so
+    that builds that started in between count.
     """
     nodes = tuple(computes)
     hosts = host_states(nodes, question.aggregates)
@@ -124,7 +124,7 @@ def offers_of(
 ) -> LaterOfEach[Amount, frozenset[str]]:
     """The providers that can give each amount of all requests.
 
-    What Placement rejects of a varied request is no refusal of this one.
+    If Placement rejects an amount of a varied request, no provider can give it.
     """
     own = amounts((*request.clauses, *(request.fallback or request).clauses))
 
@@ -184,8 +184,6 @@ def judge_all(
     """A judgement for each question, in requests that questions hardly add to.
 
     One for each different amount, one for each trait, and a dozen for the cloud.
-
-    :param computes: all of Nova's compute nodes, by provider UUID
     """
     if not several:
         return []

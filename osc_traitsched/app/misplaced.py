@@ -171,11 +171,7 @@ def _service_hosts(cloud: Cloud, selectors: Selectors | None) -> frozenset[str] 
 def _peer_index(
     cloud: Cloud, fleet: Fleet, is_complete: bool, has_silent_cell: bool
 ) -> PeerIndex:
-    """Server groups, with the hosts of all servers in groups and hints.
-
-    If all servers were read, the others are on no host, or in a cell that does not
-    answer.
-    """
+    """If all servers were read, the others have no host, or their cell is silent."""
     lookup.need_all(cloud, request_parts.GROUPS_OF_OTHERS)
     peer_index = PeerIndex(request_parts.groups(cloud), fleet)
     left = sorted(peer_index.unplaced)
@@ -259,7 +255,6 @@ def failed(
     :param host: only servers on this service host, and moves from it
     :raises NothingMatches: for an unknown project
     :raises BadConfiguration: for bad scheduler settings
-    :raises CloudBroke: if servers can't be read
     """
     owner = None if project is None else lookup.project(cloud, project)
     kinds = Kinds(since)
@@ -292,7 +287,7 @@ def _moved(
     since: datetime.datetime | None,
     host: str | None,
 ) -> Iterator[FailedServer]:
-    """Servers of failed moves that are not in ERROR; none if the user may list none."""
+    """None if the user may list none."""
     try:
         bodies = existing_servers.failed_moves(cloud, _query(since, None, None))
     except Forbidden:
@@ -309,10 +304,7 @@ def _moved(
 def _judged_failure(
     cloud: Cloud, servers: tuple[FailedServer, ...], sources: SettingsSources
 ) -> FailedKind | None:
-    """How one of some servers would do; None if it is gone, or did not fail.
-
-    If it was deleted since it was listed, the next one is taken.
-    """
+    """If a server was deleted since it was listed, the next one is taken."""
     quickly = functools.partial(explain, want_fixes=False)
     left, gone = servers, None
     while left and len(servers) - len(left) < _MOST_TRIED:
@@ -330,7 +322,7 @@ def _judged_failure(
 
 
 def _kind(servers: tuple[FailedServer, ...], answer: ServerAnswer) -> FailedKind:
-    """A kind; of a move, only the answer has the server's name."""
+    """Of a move, only the answer has the server's name."""
     if len(servers) == 1:
         state, failure = answer.state, answer.failure
         failed_at = failure.when if failure else None

@@ -31,10 +31,7 @@ from osc_traitsched.runner.document import TIMEOUT
 
 @dataclasses.dataclass(frozen=True)
 class Trial:
-    """The hosts of a cloud, and a plugin's judgment of each.
-
-    :ivar hosts: all that Nova lists, by name
-    """
+    """The hosts that Nova lists, by name, and a plugin's judgment of each."""
 
     hosts: tuple[HostState, ...]
     judgment: PluginJudgment
@@ -63,9 +60,7 @@ class OwnSources:
 def answered(
     question: Question, nodes: Iterable[Compute], own: OwnSources | None
 ) -> Question:
-    """The question with the answers of filters and weighers that run in Nova.
-
-    Unchanged if there is nothing to run.
+    """The question with the answers of filters and weighers that run in Nova, if any.
 
     :raises BadConfiguration: for a file that can't be read
     :raises PluginFails: for a plugin that Nova could not load either
@@ -105,7 +100,7 @@ def _check_release(version: str, settings: SchedulerSettings, command: str) -> N
 
 
 def _plugins(settings: SchedulerSettings, own: OwnSources) -> Iterator[PluginName]:
-    """The plugins to run: the user's first, then those of the settings."""
+    """The user's first, then those of the settings."""
     yield from map(PluginName.read, own.plugins)
     for name in table.enabled(settings):
         if name not in FILTERS:
@@ -141,13 +136,9 @@ def judge(
 ) -> PluginJudgment:
     """Run filters and weighers in a Python that has Nova.
 
-    Filters judge each host by itself, weighers all of them together.
+    Filters judge each host by itself, weighers all of them together. Parameters are as
+    in :class:`OwnSources`; files are local, modules are the other Python's.
 
-    :param plugins: as :class:`PluginName` reads them; files are local, modules are the
-        other Python's
-    :param nova_python: command, as ``process.ask`` takes it
-    :param nova_conf: local paths; if empty, that Python reads its Nova's own nova.conf
-    :param timeout: seconds
     :raises BadConfiguration: for a file that can't be read
     :raises PluginFails: for a plugin that Nova could not load either
     :raises NovaPythonFails: if that Python does not answer

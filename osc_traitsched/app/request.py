@@ -137,10 +137,7 @@ def accepted(cloud: Cloud, question: Question) -> Request:
 def missing_trait(
     cloud: Cloud, question: Question, refusal: PlacementRefuses
 ) -> tuple[PlacementRefuses, tuple[Advice, ...]]:
-    """Placement's refusal, naming who requires a trait that does not exist.
-
-    With it comes the correction, if a trait has nearly the name.
-    """
+    """Placement's refusal, naming who requires a missing trait, and its correction."""
     wrong = None
     if "No such trait" in refusal.reason:
         known = read.known_traits(cloud.placement)
@@ -189,7 +186,7 @@ def check_visible(cloud: Cloud, question: Question) -> None:
 
 
 def _check_sources(cloud: Cloud, question: Question) -> None:
-    """Reject an image whose snapshots or volumes Cinder does not have.
+    """Cinder must have the image's snapshots and volumes.
 
     nova/compute/api.py, ``_validate_bdm``
     """
@@ -209,10 +206,9 @@ def _check_sources(cloud: Cloud, question: Question) -> None:
 def _is_image_for(
     cloud: Cloud, project: str | None, image: Body, is_listed: bool = False
 ) -> bool:
-    """Whether Glance shows the image to the project, or also lists it.
+    """Glance lists an accepted image, and shows each that is shared by its ID.
 
-    It lists an accepted one, and shows each one that is shared by its ID
-    (glance/db/utils.py, ``is_image_visible``).
+    glance/db/utils.py, ``is_image_visible``
     """
 
     def members() -> set[str]:
@@ -223,10 +219,7 @@ def _is_image_for(
 
 
 def zone_refusal(cloud: Cloud, question: Question) -> Refusal | None:
-    """nova-api's refusal of the availability zone, if any.
-
-    Only new servers are checked.
-    """
+    """nova-api's refusal of a new server's availability zone, if any."""
     zone = question.needed_zone
     if zone is None or question.is_kept:
         return None

@@ -96,8 +96,8 @@ def check_servers(
         trait or on none; they do not block, since any user could make one
     :param holders: UUIDs of all providers with a trait: with each that the plan
         removes, and with the one of disabled hosts
-    :param against: gets ServersNeedTraits if servers require such a trait, or
-        another refusal if they can't be read, or Nova does not list a host
+    :param against: gets ServersNeedTraits if servers require such a trait, or another
+        refusal if they can't be read, or Nova does not list a host
     """
     stopped = holders.get(trait.DISABLED, frozenset())
     disabled = {p.uuid for p in snapshot.providers if p.root in stopped}

@@ -117,13 +117,11 @@ class Found:
 
 
 def read_server(cloud: Cloud, name: str, given: ServerSpec) -> Found:
-    """Read a server, and the data that shows its request.
+    """Read a server by name or ID, and the data that shows its request.
 
-    :param name: a name or an ID
     :raises BadUsage: for an argument that does not fit the server
     :raises NoServer: if the user can see no such server
     :raises AmbiguousName: for a name that several servers have
-    :raises CloudBroke: if a service can't be read
     """
     body = existing_servers.server(cloud, name)
     state = read_state(body)
@@ -168,7 +166,7 @@ def _image(cloud: Cloud, body: Any) -> Body | CloudBroke | None:
 def _ports(
     cloud: Cloud, state: ServerState, given: ServerSpec
 ) -> tuple[Port, ...] | CloudBroke | None:
-    """Ports of a server; None if the user names some, or if it never started."""
+    """None if the user names some, or if the server never started."""
     if given.ports or given.networks or state.is_lost:
         return None
     return _if_shown(lambda: request_parts.ports_of(cloud, state.id))
@@ -195,7 +193,6 @@ def question_of(
     :raises ExtraSpecsHidden: if Nova hides extra specs
     :raises BadConfiguration: for bad scheduler settings
     :raises NothingMatches: for an unknown object that the user names
-    :raises CloudBroke: if a service can't be read
     """
     flavor = own_flavor(found)
     current = _current_flavor(cloud, flavor)
@@ -216,10 +213,7 @@ def question_of(
 
 
 def own_flavor(found: Found) -> Body:
-    """The server's own copy of its flavor.
-
-    :raises ExtraSpecsHidden: if Nova hides extra specs
-    """
+    """The server's own copy of its flavor; raises ExtraSpecsHidden."""
     if "extra_specs" not in found.body["flavor"]:
         raise ExtraSpecsHidden(1, 1, found.body["flavor"]["original_name"])
     return parts.flavor(found.body)
@@ -239,7 +233,6 @@ def moved(
 
     :raises ExtraSpecsHidden: if Nova hides extra specs
     :raises NothingMatches: for an unknown object that the user names
-    :raises CloudBroke: if a service can't be read
     """
     asked = _asked(cloud, found, given, assumptions)
     image = parts.kept(asked.image)
@@ -250,7 +243,6 @@ def moved(
 def _asked(
     cloud: Cloud, found: Found, given: ServerSpec, assumptions: SchedulerSettings
 ) -> Question:
-    """The server's question with its own flavor, before group, ports and volumes."""
     if Name.MORE in found.unread:
         raise found.unread[Name.MORE]
     image = parts.image(found.body, found.image)
@@ -275,10 +267,7 @@ def _asked(
 def _whole(
     cloud: Cloud, question: Question, found: Found, group: ServerGroup | None
 ) -> Question:
-    """The question with group, hints, ports and volumes.
-
-    The server may use its volume already, so the volume's status does not count.
-    """
+    """The server may use its volume already, so the volume's status is not checked."""
     spec = question.spec
     ports = found.ports or request_parts.ports(cloud, spec.ports)
     volume = spec.volume or found.volume
@@ -336,7 +325,6 @@ def answer(
 
     If the request can't be read, the answer has the error in its place.
 
-    :param name: a name or an ID
     :param given: the user's arguments, which win over Nova's data
     :param explainer: explains the request; all its errors but ``CloudBroke`` are raised
     :raises NothingMatches: for an unknown server or host
@@ -379,10 +367,7 @@ def answer(
 
 
 def _failed_move(state: ServerState, failed: Failure | None) -> MoveKind | None:
-    """The move that failed, if Nova shows what it asked for but a named host.
-
-    Of a resize or a rebuild it does not show the new flavor or image.
-    """
+    """Nova does not show the new flavor or image of a resize or a rebuild."""
     kind = _KINDS.get(failed.action) if failed else None
     is_movable = state.host or state.vm_state == OFFLOADED
     return kind if is_movable and state.vm_state != SHELVED else None
@@ -409,11 +394,9 @@ def _changes(
 
 @dataclasses.dataclass(frozen=True)
 class Asked:
-    """The requested move.
+    """The requested move; ``flavor`` and ``image`` are names or IDs.
 
     :ivar kind: None for the move that the server's state suggests
-    :ivar flavor: of a resize: a name or an ID
-    :ivar image: of a rebuild: a name or an ID
     """
 
     kind: MoveKind | None = None
@@ -431,7 +414,6 @@ def destinations(
 ) -> Destinations:
     """Find the hosts that could take a server's move, and why others could not.
 
-    :param name: a name or an ID
     :param given: the user's arguments, which win over Nova's data
     :param explainer: explains the move's request; its errors are raised
     :raises BadUsage: for an argument that does not fit the move
@@ -439,7 +421,6 @@ def destinations(
     :raises AmbiguousName: for a name that several servers or images have
     :raises ExtraSpecsHidden: if Nova hides extra specs
     :raises BadConfiguration: for bad scheduler settings
-    :raises CloudBroke: if a service can't be read
     """
     _check_move(asked, given)
     found = read_server(cloud, name, given)
@@ -489,7 +470,7 @@ def _check_zone(given: ServerSpec) -> None:
 
 
 def _check_offloaded(state: ServerState, kind: MoveKind) -> None:
-    """Reject unshelving a server that is still on its host: it starts there.
+    """A server on its host is unshelved there.
 
     nova/conductor/manager.py, ``unshelve_instance``
     """
@@ -502,10 +483,7 @@ def _check_offloaded(state: ServerState, kind: MoveKind) -> None:
 
 
 def _move(cloud: Cloud, found: Found, there: Sequence[Compute], kind: MoveKind) -> Move:
-    """The move, and whether its own host allows it to stay.
-
-    :param there: the compute nodes of that host
-    """
+    """The move, and whether its own host allows it to stay."""
     state = found.state
     source = next((c for c in there if c.node == state.node), None)
     may_stay = False
@@ -515,13 +493,12 @@ def _move(cloud: Cloud, found: Found, there: Sequence[Compute], kind: MoveKind) 
 
 
 def _there(cloud: Cloud, found: Found) -> list[Compute]:
-    """The compute nodes of a server's host."""
     existing_servers.check_host(cloud, found.body)
     return [c for c in lookup.computes(cloud) if c.service_host == found.state.host]
 
 
 def _is_up(there: Sequence[Compute]) -> bool | None:
-    """Whether nova-compute is up; None for a host that Nova does not list."""
+    """None for a host that Nova does not list."""
     return any(compute.is_up for compute in there) if there else None
 
 
@@ -552,7 +529,7 @@ def _planned(
 
 
 def _rebuilt(cloud: Cloud, planned: Planned) -> Rebuild | None:
-    """The result of a rebuild; None if Nova has the server on no node."""
+    """None if Nova has the server on no node."""
     move = planned.question.move
     if move is None or move.source is None:
         return None

@@ -28,10 +28,7 @@ OWNER_MARK = "OWNER_NOVA"
 
 
 def of_cloud(cloud: Cloud, sources: SettingsSources) -> SchedulerSettings:
-    """Settings from the sources and the cloud.
-
-    :raises BadConfiguration: for a bad file or value
-    """
+    """Settings from the sources and the cloud; raises BadConfiguration."""
     assumed = resolve(sources, cloud.compute_maximum)
     if assumed.release < releases.OWNER_NOVA_RELEASE:
         return assumed
@@ -80,7 +77,6 @@ def save(
     """Write a document with these sources into the user's own folder.
 
     :param force: replace other settings in the file
-    :param dry_run: write nothing
     :return: the document, and whether the file has it already
     :raises BadConfiguration: for a bad file or value, a path that is not a file, or a
         document that can't be written

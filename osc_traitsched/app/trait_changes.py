@@ -29,30 +29,21 @@ from osc_traitsched.core.inventory.snapshot import Snapshot
 
 @dataclasses.dataclass(frozen=True)
 class MirrorPlan:
-    """The sync, and the aggregates that it is based on.
-
-    :ivar snapshot: with Nova's view
-    """
+    """The sync, and the aggregates that it is based on."""
 
     snapshot: Snapshot
     plan: Plan
 
 
 def plan_repair(cloud: Cloud) -> MirrorPlan:
-    """Plan that Placement's aggregates have the same compute nodes as Nova's.
-
-    :raises CloudBroke: if Nova or Placement can't be read
-    """
+    """Plan that Placement's aggregates have the same compute nodes as Nova's."""
     found = topology.read_topology(cloud)
     snapshot = topology.aggregates_now(cloud, found.snapshot)
     return MirrorPlan(snapshot, traits.repair_plan(snapshot, found.members))
 
 
 def left_to_repair(cloud: Cloud) -> tuple[int, int]:
-    """Number of compute nodes that still need a sync, and of all.
-
-    :raises CloudBroke: if Nova or Placement can't be read
-    """
+    """Number of compute nodes that still need a sync, and of all."""
     found = plan_repair(cloud)
     nodes = found.snapshot.nova.computes
     return sum(each.is_needed for each in found.plan.changes), len(nodes)
@@ -143,7 +134,6 @@ def plan_remove(
     last host, or whether they do can't be read.
 
     :param force: remove even nova-compute's own traits
-    :param sources: the scheduler's settings, for effects on flavors
     :raises UnknownTrait: for an unknown standard trait
     :raises NothingMatches: for a selector that matches nothing
     :raises AnswerIsNo: for traits that nova-compute restores
@@ -184,10 +174,7 @@ def _with_effects(
     known: frozenset[str],
     sources: SettingsSources | None,
 ) -> TraitPlan:
-    """The plan with its effects on flavors that name a trait, or why they are unknown.
-
-    If an image requires a trait that is removed, each flavor counts.
-    """
+    """If an image requires a trait that is removed, each flavor counts."""
     plan, removed = todo.plan, _removed(todo.plan)
     names = {name for change in plan.changes for name in change.added | change.removed}
     if not names:
@@ -229,8 +216,6 @@ def left_of_traits(cloud: Cloud, plan: Plan) -> tuple[int, int]:
     """Number of providers that are not yet as planned, and of all in the plan.
 
     One request for each trait, for any number of providers.
-
-    :raises CloudBroke: if Placement can't be read
     """
     changes = [c for c in traits.of_providers(plan.changes) if c.is_sent]
     names = {name for change in changes for name in change.added | change.removed}

@@ -41,7 +41,6 @@ def show(cloud: Cloud, name: str) -> TraitUse:
     At most eleven requests besides the pages of lists.
 
     :raises UnknownTrait: with the most similar traits
-    :raises CloudBroke: when Nova, Placement or Glance can't be read
     """
     trait.parse([name])
     trait.check_exist([name], read.known_traits(cloud.placement))
@@ -59,10 +58,7 @@ def show(cloud: Cloud, name: str) -> TraitUse:
 
 
 def uses(cloud: Cloud) -> tuple[TraitUse, ...]:
-    """All traits that a host has or something requires, by name; without servers.
-
-    :raises CloudBroke: when Nova, Placement or Glance can't be read
-    """
+    """All traits that a host has or something requires, by name; without servers."""
     snapshot = _hosts(cloud)
     held = read.everything(cloud.placement, snapshot.providers).traits
     holders: dict[str, list[Provider]] = {}
@@ -97,12 +93,11 @@ def host(
 ) -> HostView:
     """A host, with what it could take of every flavor.
 
-    Requests: those of :func:`app.capacity.capacity`, two a provider of the host's
-    tree, and one for a peer. They do not grow with the number of hosts.
+    Requests: those of :func:`app.capacity.capacity`, two a provider of the host's tree,
+    and one for a peer. They do not grow with the number of hosts.
 
     :param spec: what the servers have in common, such as an image
     :raises NothingMatches: for a host that does not exist
-    :raises CloudBroke: when Nova or Placement can't be read
     """
     found = capacity.capacity(cloud, spec, sources, CapacityQuery(with_private=True))
     lookup.need_all(cloud)
@@ -113,21 +108,24 @@ def host(
     compute = next((each for each in nova.computes if each.uuid == root.uuid), None)
     service = compute.service_host if compute else root.name
     tree = facts.snapshot.trees((root,))
+    aggregates = tuple(each for each in nova.aggregates if service in each.hosts)
+    has_projects = any(each.projects for each in aggregates)
     return HostView(
         root,
         compute,
-        tuple(each for each in nova.aggregates if service in each.hosts),
+        aggregates,
         tree,
         facts.stock,
         {each.uuid: read.traits_of(cloud.placement, each.uuid) for each in tree},
         _or_problem(cloud, lambda: servers.names_on(cloud, service, root.name)),
         found,
         _oddities(cloud, compute, facts) if compute else (),
+        (lookup.names(cloud) if has_projects else None) or {},
     )
 
 
 def _facts(cloud: Cloud, found: Capacity) -> Facts:
-    """What was read for the flavors; providers alone if Nova rejects every flavor."""
+    """Providers alone if Nova rejects every flavor."""
     for fit in found.flavors:
         if fit.judgement.facts is not None:
             return fit.judgement.facts

@@ -1,1 +1,1 @@
-"""The only room that talks to the cloud."""
+"""The only room that talks to the cloud; ``CloudBroke`` if that fails."""

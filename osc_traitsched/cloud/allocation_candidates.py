@@ -38,8 +38,7 @@ def ask(
     With a dedicated CPU policy Nova asks a second time, and takes both answers.
 
     :param most: so many allocation requests of each query are enough; None for all
-
-    :raises PlacementRefuses: when Placement takes no such request
+    :raises PlacementRefuses: if Placement rejects the request
     """
     answer = _answer(placement, request, most)
     if request.fallback is None:
@@ -60,7 +59,7 @@ def ask(
 def given_alone(
     placement: Service, request: Request, roots: Iterable[str]
 ) -> frozenset[str]:
-    """Return those of the roots that Placement gives if it is asked for their trees.
+    """The roots that Placement gives if it is asked for their trees.
 
     One query for each, two for a pinned server. A request whose amounts are all of
     groups with a suffix can't be asked for a tree.
@@ -137,16 +136,14 @@ def gather(
 ) -> Facts:
     """Read what explains Placement's answer, in requests that hosts do not add to.
 
-    One for each amount that is asked for, and up to 16 for sums of a class that
-    several groups ask for; one for each set of aggregates (for many single ones
-    fewer), two for each sharing provider; and for traits, of hosts that the answer
-    does not show, one or two for all hosts, or one for each trait's name.
+    One for each amount, and up to 16 for sums of a class that several groups ask for;
+    one for each set of aggregates (for many single ones fewer), two for each sharing
+    provider; and for traits, of hosts that the answer does not show, one or two for all
+    hosts, or one for each trait's name.
 
     :param requests: all that will be judged by the facts, fallbacks too
-    :param figures: of all hosts, not of the candidates alone: capacity and use
-    :param known: returns the providers that can give an amount, where that was read
-        before; called when all else was read
-    :raises CloudBroke: when Placement can't be read
+    :param figures: capacity and use of all hosts, not of the candidates alone
+    :param known: called last; the providers that can give an amount, if already read
     """
     asked = tuple(requests)
     clauses = [clause for each in asked for clause in each.clauses]
@@ -181,7 +178,6 @@ def gather(
 def _remaining(
     placement: Service, snapshot: Snapshot, bulk: Bulk, clauses: Iterable[Clause]
 ) -> dict[str, frozenset[str]]:
-    """Read the traits that matter, of providers that no answer has shown."""
     names = sorted({c.name for c in clauses if isinstance(c, (Trait, RootTrait))})
     left = bulk.lacks(snapshot.providers)
     if len(left) <= len(names):
@@ -197,10 +193,9 @@ def _remaining(
 def _having(
     placement: Service, name: str, snapshot: Snapshot, bulk: Bulk
 ) -> frozenset[str]:
-    """Return the unseen providers with a trait; none if Placement does not know it.
+    """The unseen providers with a trait; none if Placement does not know it.
 
-    Where most providers have it, the answer is shorter if Placement is asked for those
-    that lack it.
+    If most providers have it, asking for those that lack it is shorter.
     """
     most = _most_have(name, snapshot, bulk)
     ask = read.providers_without if most else read.holders
@@ -214,11 +209,10 @@ def _having(
 
 
 def _most_have(name: str, snapshot: Snapshot, bulk: Bulk) -> bool:
-    """Tell whether most providers have a trait, as far as can be known beforehand.
+    """Whether most providers have a trait: which question has the shorter answer.
 
-    It decides which question has the shorter answer, and nothing else. Candidates have
-    what a request requires. So where few of the providers were seen, what nova-compute
-    says of nearly all its nodes is taken to be on all roots that may be unseen nodes.
+    Candidates have what a request requires. So if few of the providers were seen, what
+    nova-compute says of nearly all its nodes is taken to be on all unseen roots.
     """
     half = len(snapshot.providers) / 2
     having = sum(name in traits for traits in bulk.traits.values())
@@ -230,11 +224,10 @@ def _most_have(name: str, snapshot: Snapshot, bulk: Bulk) -> bool:
 def offers(placement: Service, amount: Amount) -> frozenset[str]:
     """Read the providers that can give an amount.
 
-    Placement looks at traits before it looks at classes: where no provider has a trait,
-    it gives no candidates for a class that it does not know. Here it refuses the class.
+    Placement looks at traits before it looks at classes: if no provider has a trait, it
+    gives no candidates for a class that it does not know. Here it rejects the class.
 
     :raises PlacementRefuses: for an amount that can be in no request
-    :raises CloudBroke: when Placement can't be read
     """
     query = {"resources": "{}:{}".format(*amount)}
     with refusals():
@@ -242,10 +235,7 @@ def offers(placement: Service, amount: Amount) -> frozenset[str]:
 
 
 def offers_if_possible(placement: Service, amount: Amount) -> frozenset[str]:
-    """Read the providers that can give an amount; none if Placement rejects it.
-
-    :raises CloudBroke: when Placement can't be read
-    """
+    """Read the providers that can give an amount; none if Placement rejects it."""
     try:
         return offers(placement, amount)
     except errors.PlacementRefuses:
@@ -255,7 +245,6 @@ def offers_if_possible(placement: Service, amount: Amount) -> frozenset[str]:
 def _members(
     placement: Service, snapshot: Snapshot, clauses: Iterable[Clause]
 ) -> dict[frozenset[str], frozenset[str]]:
-    """Read the members of the sets of aggregates that the clauses name."""
     wanted = {clause.aggregates for clause in clauses if isinstance(clause, MemberOf)}
     expected = snapshot.nova.members
     single = {aggregate for each in wanted if len(each) == 1 for aggregate in each}
@@ -269,10 +258,7 @@ def _members(
 
 
 def shared(placement: Service, snapshot: Snapshot) -> dict[str, frozenset[str]]:
-    """Read for each sharing provider the UUIDs of those in an aggregate with it.
-
-    One that was deleted since it was listed is left out.
-    """
+    """UUIDs of providers in an aggregate with each (existing) sharing provider."""
     found = {}
     for sharer in sorted(snapshot.sharing):
         path = f"/resource_providers/{sharer}/aggregates"
@@ -283,7 +269,7 @@ def shared(placement: Service, snapshot: Snapshot) -> dict[str, frozenset[str]]:
 
 
 def with_figures(placement: Service, found: Facts, hosts: Iterable[Provider]) -> Facts:
-    """Return the facts with capacity and use of all these hosts, as far as it goes.
+    """The facts with capacity and use of these hosts, as far as it goes.
 
     Of many at once, in one or two requests, and then of a few that are left.
     """
@@ -306,7 +292,7 @@ def with_pools(placement: Service, found: Facts) -> Facts:
 def with_inventories(
     placement: Service, found: Facts, hosts: Iterable[Provider]
 ) -> Facts:
-    """Return the facts with reserved amounts, ratios and units of these hosts' trees.
+    """The facts with reserved amounts, ratios and units of these hosts' trees.
 
     One request a provider, for a bounded number of them.
     """

@@ -39,7 +39,6 @@ class HttpService(Service):
 
     :param adapter: an openstacksdk proxy, mounted at the service's endpoint
     :param watch: told of all that is read
-    :ivar requests: how many requests have been sent
     """
 
     def __init__(
@@ -63,11 +62,11 @@ class HttpService(Service):
         microversion: str | None = None,
         timeout: float | None = None,
     ) -> Any:
-        """Return the JSON body of an answer.
+        """The JSON body of an answer.
 
         :param microversion: instead of the service's own
         :param timeout: seconds to wait for the answer, if less than it waits anyway
-        :raises CloudBroke: whatever else came, or did not come
+        :raises CloudBroke: for any other answer, or none
         """
         with self._watch(path):
             answer = self._send("GET", path, microversion, timeout, params=params)

@@ -43,15 +43,14 @@ _MIGRATIONS: rest.Shape = {"migrations": [{"source_compute": rest.OPTIONAL_TEXT}
 
 
 def by_host(cloud: Cloud) -> Mapping[str, int] | None:
-    """Return how many servers each host was building at its last update, at most.
+    """How many servers each host was building at its last update, at most.
 
     Those of all projects that are being built now, and those that have changed since:
-    one that was built meanwhile, or has failed or been deleted, is among them, and so
-    is one that was moved away. A host that is not in the answer was building none.
-    Four to six requests, however many hosts there are.
+    one that was built meanwhile, or has failed, was deleted or moved away. A host that
+    is not in the answer was building none. Four to six requests for any number of
+    hosts.
 
     :returns: None if the user may not see all this, or it is too much
-    :raises CloudBroke: when Nova can't be read
     """
     try:
         since = _since(cloud.compute)
@@ -73,7 +72,7 @@ def by_host(cloud: Cloud) -> Mapping[str, int] | None:
 
 
 def _since(compute: Service) -> str | None:
-    """Return when the oldest report may have been made, by Nova's own clock.
+    """When the oldest report may have been made, by Nova's own clock.
 
     Every nova-compute says every ten seconds that it is there.
     """
@@ -84,7 +83,7 @@ def _since(compute: Service) -> str | None:
 
 
 def _servers(compute: Service, query: Mapping[str, str]) -> Iterator[Any]:
-    """Yield servers of all projects, no more than one too many."""
+    """No more than one too many."""
     query = {"all_tenants": "1", "limit": _PAGE, **query}
     found = rest.pages(compute, "/servers/detail", "servers", {}, query)
     return itertools.islice(found, _MOST + 1)
@@ -154,24 +153,20 @@ _MOVES: rest.Shape = {
 
 
 def minor_version(cloud: Cloud) -> int:
-    """Return the minor version of the compute API to read a server with.
-
-    The highest that the cloud has of those whose answers are known here.
-    """
+    """The highest minor version of the cloud's compute API that is known here."""
     _, _, minor = (cloud.compute_maximum or "").partition(".")
     highest = int(minor) if minor.isdecimal() else _TRAINS_MINOR
     return min(max(highest, _TRAINS_MINOR), _NEWEST_MINOR)
 
 
 def server(cloud: Cloud, name: str) -> Any:
-    """Return the body of the one server of an ID, or else of a name.
+    """The body of the one server of an ID, or else of a name.
 
     Those of all projects count, for a user who may list them. One request for an ID;
     two and a page for a name; one more for names that are like an unknown one.
 
-    :raises NoServer: when there is none, or none that this user may see
+    :raises NoServer: if there is none, or none that this user may see
     :raises AmbiguousName: for a name that several servers have
-    :raises CloudBroke: when Nova can't be read
     """
     found = _of_id(cloud, name) if lookup.is_uuid(name) else None
     if found is None:
@@ -184,10 +179,7 @@ def server(cloud: Cloud, name: str) -> Any:
 
 
 def check_host(cloud: Cloud, body: Any) -> None:
-    """Accept a server's body that says where it is, be that nowhere.
-
-    :raises Hidden: when Nova does not show that to this user
-    """
+    """Accept a server's body that shows its host, or lack of one; raises Hidden."""
     path = rest.path("servers", body["id"])
     rest.check(cloud.compute, path, {"server": body}, _WHERE)
 
@@ -233,7 +225,7 @@ def _named(cloud: Cloud, name: str) -> str:
 
 
 def _nearest(cloud: Cloud, name: str, own_only: bool) -> tuple[str, ...]:
-    """Names like an unknown one, of the newest servers whose names begin alike."""
+    """Of the newest servers whose names begin alike."""
     query = {"name": f"^{re.escape(name[:2])}", "limit": _MOST_NEAR}
     query.update({} if own_only else {"all_tenants": "1"})
     body = rest.get(cloud.compute, "/servers", {"servers": [_NAMED]}, query)
@@ -246,11 +238,7 @@ def _listed(cloud: Cloud, query: Mapping[str, str]) -> tuple[Any, ...]:
 
 
 def in_error(cloud: Cloud, query: Mapping[str, str]) -> Iterator[Any]:
-    """Yield the servers in ERROR that the user may list, a thousand a request.
-
-    :param query: filters of the list
-    :raises CloudBroke: when Nova can't be read
-    """
+    """Yield the servers in ERROR that the user may list, a thousand a request."""
     query = {**query, "status": ERROR, "limit": _PAGE}
     path, version = "/servers/detail", _version(cloud)
     read = functools.partial(
@@ -264,10 +252,7 @@ def in_error(cloud: Cloud, query: Mapping[str, str]) -> Iterator[Any]:
 
 
 def failed_moves(cloud: Cloud, query: Mapping[str, str]) -> list[Any]:
-    """Return the newest moves that failed, at most a hundred of each status.
-
-    :raises CloudBroke: when Nova can't be read
-    """
+    """The newest moves that failed, at most a hundred of each status."""
     found = []
     for status in ("error", "failed"):
         found += _migrations(
@@ -277,12 +262,9 @@ def failed_moves(cloud: Cloud, query: Mapping[str, str]) -> list[Any]:
 
 
 def root_volume(cloud: Cloud, body: Any) -> str | None:
-    """Return the ID of the volume that a server boots from; None if it can't be told.
+    """ID of the volume that a server boots from; None if unknown. One request.
 
-    One request. One that never got to a host has no name of its root device yet.
-
-    :param body: the server's
-    :raises CloudBroke: when Nova can't be read
+    One that never got to a host has no name of its root device yet.
     """
     path = rest.path("servers", body["id"], "os-volume_attachments")
     found = rest.get(cloud.compute, path, _ATTACHED)["volumeAttachments"]
@@ -294,10 +276,7 @@ def root_volume(cloud: Cloud, body: Any) -> str | None:
 
 
 def action_that_failed(cloud: Cloud, state: ServerState) -> Action | None:
-    """Return the action in which a server failed, with its steps; two requests.
-
-    :raises CloudBroke: when Nova can't be read
-    """
+    """The action in which a server failed, with its steps; two requests."""
     path = rest.path("servers", state.id, "os-instance-actions")
     shape = {"instanceActions": [_ACTION]}
     query = {"limit": _MOST_ACTIONS}
@@ -313,10 +292,7 @@ def action_that_failed(cloud: Cloud, state: ServerState) -> Action | None:
 
 
 def moves_of(cloud: Cloud, state: ServerState) -> tuple[Migration, ...]:
-    """Return the moves of a server, the last first; none for who may not list them.
-
-    :raises CloudBroke: when Nova can't be read
-    """
+    """The moves of a server, the last first; none for who may not list them."""
     query = {"instance_uuid": state.id, "limit": _MOST_ACTIONS}
     body = _if_allowed(lambda: _migrations(cloud, query))
     return tuple(
@@ -333,10 +309,7 @@ def moves_of(cloud: Cloud, state: ServerState) -> tuple[Migration, ...]:
 def changes_since(
     cloud: Cloud, state: ServerState, since: datetime.datetime
 ) -> Changes:
-    """Return what changed in the cloud since a server failed; three requests.
-
-    :raises CloudBroke: when Nova can't be read
-    """
+    """What changed in the cloud since a server failed; three requests."""
     then = since.strftime("%Y-%m-%dT%H:%M:%SZ")
     query = {"changes-since": then, "limit": str(MOST_CHANGED)}
     services = _if_allowed(lambda: _services(cloud))

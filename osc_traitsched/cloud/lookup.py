@@ -37,10 +37,10 @@ _DOMAINS: rest.Shape = {"domains": [_NAMED]}
 def listed(identity: Service, params: Mapping[str, str] = _NO_PARAMS) -> Iterator[Any]:
     """Yield the projects that Keystone lists.
 
-    Newer Keystones give a link to a next page; older ones only cut a long list off,
-    and take no marker.
+    Newer Keystones give a link to a next page; older ones only cut a long list off, and
+    take no marker.
 
-    :raises CloudBroke: when the list can't be read, or is cut off
+    :raises CloudBroke: if the list can't be read, or is cut off
     """
     seen: set[str] = set()
     while True:
@@ -66,11 +66,10 @@ def names(cloud: Cloud) -> dict[str, str] | None:
 
 
 def project(cloud: Cloud, name: str | None, domain: str | None = None) -> str | None:
-    """Return a project's ID; without a name that of the user's own project.
+    """A project's ID; without a name that of the user's own project.
 
     :param domain: the domain that it is in, name or ID; None for any
-    :raises NothingMatches: when Keystone shows no such domain, or no project of that
-        name or ID in it
+    :raises NothingMatches: for an unknown domain, or no such project in it
     :raises AmbiguousName: for a name that projects of several domains have
     """
     if name is None:
@@ -95,12 +94,12 @@ def project(cloud: Cloud, name: str | None, domain: str | None = None) -> str | 
 
 
 def _can_be(name: str) -> bool:
-    """Tell whether Keystone may have something of a name or an ID."""
+    """Keystone may have such a name or ID."""
     return 0 < len(name) <= _MOST_LETTERS
 
 
 def _domain(cloud: Cloud, name: str) -> str:
-    """Return a domain's ID; what may not be looked up is taken for one."""
+    """A domain's ID; what may not be looked up is taken for one."""
     if not _can_be(name):
         raise errors.NothingMatches("project domain", name, ())
     try:
@@ -117,7 +116,6 @@ def _domain(cloud: Cloud, name: str) -> str:
 
 
 def _by_id(cloud: Cloud, kind: str, identity: str) -> Body | None:
-    """Return a project or a domain of Keystone's; None if there is none."""
     # These would lead to another place, however they are written.
     if identity in (".", ".."):
         return None
@@ -149,9 +147,9 @@ _ZONES: rest.Shape = {
 
 
 def flavors(cloud: Cloud) -> tuple[Body, ...]:
-    """Return the bodies of all flavors, with extra specs; private ones count.
+    """The bodies of all flavors, private ones too, with extra specs.
 
-    :raises ExtraSpecsHidden: when Nova leaves them out for this user
+    :raises ExtraSpecsHidden: if Nova leaves them out for this user
     """
     found = _every_flavor(cloud)
     hidden = sum("extra_specs" not in each for each in found)
@@ -161,10 +159,10 @@ def flavors(cloud: Cloud) -> tuple[Body, ...]:
 
 
 def flavor(cloud: Cloud, name: str) -> Body:
-    """Return a flavor's body, with its extra specs; private ones count.
+    """The body of a flavor, which may be private, with its extra specs.
 
-    :raises NothingMatches: when there is none of that name or ID
-    :raises ExtraSpecsHidden: when Nova leaves them out for this user
+    :raises NothingMatches: for an unknown name or ID
+    :raises ExtraSpecsHidden: if Nova leaves them out for this user
     """
     found = flavor_among(cloud, known_flavors(cloud), name)
     if "extra_specs" not in found:
@@ -182,11 +180,11 @@ def _every_flavor(cloud: Cloud) -> tuple[Body, ...]:
 
 
 def lists_private_flavors(cloud: Cloud) -> bool:
-    """Tell whether Nova lists private flavors of all projects to this user.
+    """Whether Nova lists private flavors of all projects to this user.
 
-    To all but administrators it lists public ones and those of their project, whatever
-    they ask for (nova/api/openstack/compute/flavors.py, ``_get_flavors``). So a public
-    one among those that are not tells.
+    To others it lists public ones and their project's, whatever they ask for
+    (nova/api/openstack/compute/flavors.py, ``_get_flavors``). So a public one among
+    those that are not tells.
     """
     private = _flavors(cloud, "False")
     return not any(each.get("os-flavor-access:is_public") for each in private)
@@ -210,10 +208,7 @@ def _flavors(cloud: Cloud, is_public: str) -> Iterator[Body]:
 
 
 def flavor_among(cloud: Cloud, listed: Iterable[Body], name: str) -> Body:
-    """Return the one of the flavors that has this ID, or else this name.
-
-    :raises NothingMatches: when there is none
-    """
+    """The flavor with this ID, or else this name; raises NothingMatches."""
     listed = tuple(listed)
     for found in listed:
         if name == found["id"]:
@@ -250,19 +245,16 @@ def images_of_ids(cloud: Cloud, ids: Iterable[str]) -> dict[str, Body]:
 
 
 def image(cloud: Cloud, name: str) -> Body:
-    """Return an image's body; shared, community and hidden ones count.
+    """An image's body; shared, community and hidden ones count.
 
-    :raises NothingMatches: when there is none of that name or ID
+    :raises NothingMatches: for an unknown name or ID
     :raises AmbiguousName: for a name that several images have
     """
     return image_of_name.only_image(name, images_named(cloud, name))
 
 
 def image_of_id(cloud: Cloud, identity: str) -> Body | None:
-    """Return the body of the image of an ID; None if Glance has it no more.
-
-    :raises CloudBroke: when Glance can't be read
-    """
+    """The body of the image of an ID; None if Glance has it no more."""
     path = rest.path("images", identity)
     found: Body | None = rest.get_if_there(cloud.image, path, _IMAGE)
     return found
@@ -271,13 +263,13 @@ def image_of_id(cloud: Cloud, identity: str) -> Body | None:
 def images_named(
     cloud: Cloud, name: str, project: str | None = None
 ) -> tuple[Body, ...]:
-    """Return the bodies of the one image of an ID, or else of those of a name.
+    """The bodies of the one image of an ID, or else of those of a name.
 
     The openstack client finds no community image of another project by its name, so
     such images count only if no other image has the name.
 
     :param project: ID; None for the user's own
-    :raises NothingMatches: when there is none
+    :raises NothingMatches: if none exists
     """
     if is_uuid(name):
         of_id = image_of_id(cloud, name)
@@ -319,8 +311,7 @@ def flavor_projects(cloud: Cloud, flavor: Body) -> frozenset[str]:
 def image_members(cloud: Cloud, image: Body) -> Mapping[str, str]:
     """The projects that an image is shared with: status by ID.
 
-    As far as the user is told: a project that is not its owner sees its own membership
-    at most.
+    A project that is not its owner sees its own membership at most.
     """
     path = rest.path("images", image["id"], "members")
     try:
@@ -340,7 +331,7 @@ def zones(cloud: Cloud) -> dict[str, bool]:
 
 
 def unlisted_zones(cloud: Cloud) -> frozenset[str]:
-    """Return the zones of enabled services that are no nova-compute.
+    """The zones of enabled services that are no nova-compute.
 
     To nova-api they are available, and it lists them for nobody
     (nova/api/openstack/compute/availability_zone.py,
@@ -356,10 +347,7 @@ def unlisted_zones(cloud: Cloud) -> frozenset[str]:
 
 
 def computes(cloud: Cloud) -> tuple[Compute, ...]:
-    """Return Nova's compute nodes, read once.
-
-    :raises CloudBroke: when the user may not list them
-    """
+    """Nova's compute nodes, read once."""
     return cloud.once(_computes)
 
 

@@ -50,8 +50,7 @@ SHAPE: rest.Shape = {
 class Bulk:
     """Traits and figures of many providers, by UUID.
 
-    :ivar stock: capacity and use by class; not of a provider whose traits were
-        read by other means
+    :ivar stock: capacity and use by class; not if traits were read by other means
     """
 
     traits: dict[str, frozenset[str]] = dataclasses.field(default_factory=dict)
@@ -69,8 +68,8 @@ class Bulk:
     def add_all(self, placement: Service, providers: Iterable[Provider]) -> None:
         """Read all providers of trees that have one unit free of one of the classes.
 
-        :param providers: those that are wanted; for a few that the first answer
-            does not show, none of the others is asked for
+        :param providers: the wanted ones; few that the first answer lacks cause no
+            request
         """
         wanted = tuple(providers)
         for resource_class, enough in ((_FIRST, 0), *((each, FEW) for each in _NEXT)):
@@ -112,12 +111,10 @@ _AGGREGATES: rest.Shape = {
 
 
 def snapshot(cloud: Cloud, selectors: selection.Selectors) -> Snapshot:
-    """Read the providers, and Nova's view where the selectors need it.
+    """Read the providers, and Nova's view if the selectors need it.
 
-    Two requests to Placement, however many hosts there are, and Nova's own
-    lists only for selectors that Placement can't answer.
-
-    :raises CloudBroke: when Placement can't be read
+    Two requests to Placement for any number of hosts, and Nova's own lists only for
+    selectors that Placement can't answer.
     """
     found = providers(cloud.placement)
     if selection.needs_nova(selectors, found):
@@ -128,7 +125,7 @@ def snapshot(cloud: Cloud, selectors: selection.Selectors) -> Snapshot:
 def providers(placement: Service) -> Snapshot:
     """Read all providers, and which of them are shared, in two requests.
 
-    :raises CloudBroke: when Placement can't be read, or lists parts of a tree
+    :raises CloudBroke: if Placement can't be read, or lists parts of a tree
     """
     listed = rest.get(placement, "/resource_providers", _PROVIDERS)
     found = tuple(_provider(body) for body in listed["resource_providers"])
@@ -142,12 +139,9 @@ def providers(placement: Service) -> Snapshot:
 
 
 def with_unlisted(placement: Service, found: Snapshot) -> Snapshot:
-    """Return a snapshot with the compute nodes that Placement has and Nova lacks.
+    """A snapshot (with Nova's view) with the compute nodes that Nova lacks.
 
     One request, if there is any root that can be one.
-
-    :param found: with Nova's view
-    :raises CloudBroke: when Placement can't be read
     """
     if not found.unmanaged_roots:
         return found
@@ -155,10 +149,7 @@ def with_unlisted(placement: Service, found: Snapshot) -> Snapshot:
 
 
 def compute_nodes(placement: Service) -> frozenset[str]:
-    """Return the UUIDs of the providers that a nova-compute made for a compute node.
-
-    :raises CloudBroke: when Placement can't be read
-    """
+    """UUIDs of the providers that a nova-compute made for a compute node."""
     try:
         return holders(placement, trait.COMPUTE_NODE)
     except errors.CloudBroke as exc:
@@ -179,7 +170,7 @@ def _provider(body: Any) -> Provider:
 
 
 def _nova(cloud: Cloud) -> Nova:
-    """Read hosts and aggregates; what can't be read is said, not raised."""
+    """What can't be read is said, not raised."""
     try:
         return nova(cloud.compute)
     except errors.CloudBroke as exc:
@@ -188,38 +179,26 @@ def _nova(cloud: Cloud) -> Nova:
 
 
 def nova(compute: Service) -> Nova:
-    """The aggregates, and the hosts with their availability zones.
-
-    :raises CloudBroke: when the user may not list them
-    """
+    """The aggregates, and the hosts with their availability zones."""
     listed = aggregates(compute)
     return Nova(tuple(computes(compute)), listed).with_zones(zones_shown(compute))
 
 
 def zones_shown(compute: Service) -> dict[str, str]:
-    """Return the zones that Nova shows of service hosts.
-
-    :raises CloudBroke: when the user may not list them
-    """
+    """The zones that Nova shows, by service host."""
     query = {"binary": "nova-compute"}
     found = rest.get(compute, "/os-services", _SERVICES, query)["services"]
     return {each["host"]: each["zone"] for each in found}
 
 
 def aggregates(compute: Service) -> tuple[Aggregate, ...]:
-    """All host aggregates.
-
-    :raises CloudBroke: when the user may not list them
-    """
+    """All host aggregates."""
     bodies = rest.get(compute, "/os-aggregates", _AGGREGATES)["aggregates"]
     return tuple(map(Aggregate.read, bodies))
 
 
 def computes(compute: Service) -> Iterator[Compute]:
-    """Yield Nova's compute nodes.
-
-    :raises CloudBroke: when the user may not list them
-    """
+    """Yield Nova's compute nodes."""
     for body in rest.pages(
         compute, "/os-hypervisors/detail", "hypervisors", _HYPERVISOR
     ):
@@ -235,30 +214,21 @@ def computes(compute: Service) -> Iterator[Compute]:
 
 
 def traits_of(placement: Service, uuid: str) -> frozenset[str]:
-    """Return the traits of one provider; none if it is not there.
-
-    :raises CloudBroke: when Placement can't be read
-    """
+    """The traits of one provider; none if it is not there."""
     path = rest.path("resource_providers", uuid, "traits")
     body = rest.get_if_there(placement, path, _TRAITS)
     return frozenset() if body is None else frozenset(body["traits"])
 
 
 def providers_used_by(placement: Service, consumer: str) -> tuple[str, ...]:
-    """Return the UUIDs of the providers that a server has something of.
-
-    :raises CloudBroke: when Placement can't be read
-    """
+    """UUIDs of the providers that a server has something of."""
     path = rest.path("allocations", consumer)
     body = rest.get(placement, path, {"allocations": {}})
     return tuple(sorted(body["allocations"]))
 
 
 def known_traits(placement: Service, associated: bool = False) -> frozenset[str]:
-    """Return the names of all traits that this Placement knows.
-
-    :param associated: only those that some provider has
-    """
+    """All traits that this Placement knows, or only those that providers have."""
     path = "/traits?associated=true" if associated else "/traits"
     return frozenset(rest.get(placement, path, _TRAITS)["traits"])
 
@@ -288,12 +258,10 @@ def uuids(
 
 
 def holding_if_there(placement: Service, provider: Provider) -> Holding | None:
-    """One provider's traits, and the generation from before them.
+    """One provider's traits, and the generation from before them; None if deleted.
 
-    Placement reads the generation first (``list_traits_for_resource_provider``
-    in placement/handlers/trait.py), so that it is safe to write with.
-
-    :return: None if the provider was deleted since it was listed
+    Placement reads the generation first (``list_traits_for_resource_provider`` in
+    placement/handlers/trait.py), so that it is safe to write with.
     """
     path = f"/resource_providers/{provider.uuid}/traits"
     shape = {**_TRAITS, "resource_provider_generation": int}
@@ -307,11 +275,7 @@ def holding_if_there(placement: Service, provider: Provider) -> Holding | None:
 
 
 def holdings(placement: Service, providers: Iterable[Provider]) -> tuple[Holding, ...]:
-    """Read the traits of providers that were listed before, as :func:`still_there`.
-
-    :returns: a holding for each provider, in the order given
-    :raises CloudBroke: for one that was deleted meanwhile, too
-    """
+    """Read the traits of listed providers, in order; CloudBroke if one is deleted."""
     wanted = tuple(providers)
     found = still_there(placement, wanted)
     there = {each.provider.uuid for each in found}
@@ -326,12 +290,11 @@ def still_there(
 ) -> tuple[Holding, ...]:
     """Read the traits of those of the providers that were not deleted meanwhile.
 
-    The number of requests does not grow with the number of providers: a few
-    are read one at a time, many by bulk answers, and those that every bulk answer
-    leaves out (full hosts; Ironic's) one at a time or trait by trait, whichever
-    takes fewer requests.
+    The number of requests does not grow with the number of providers: a few are read
+    one at a time, many by bulk answers, and those that every bulk answer leaves out
+    (full hosts; Ironic's) one at a time or trait by trait, whichever takes fewer
+    requests.
 
-    :param providers: as they were listed before
     :returns: a holding for each, in the order given
     """
     wanted = tuple(providers)
@@ -343,10 +306,7 @@ def still_there(
 
 
 def everything(placement: Service, providers: Iterable[Provider]) -> Bulk:
-    """Read the traits of all providers, and the figures of those with room.
-
-    As :func:`still_there` does it where the providers are many.
-    """
+    """Traits of all providers, and figures of those with room, by bulk answers."""
     wanted = tuple(providers)
     bulk = Bulk()
     bulk.add_all(placement, wanted)

@@ -31,7 +31,7 @@ _PROFILES: rest.Shape = {"device_profiles": [{"name": str, "groups": [{str: str}
 
 
 def with_profiles(cloud: Cloud, parts: Parts, flavor: Mapping[str, Any]) -> Parts:
-    """Return the parts with what the profiles of the flavor and the ports ask for.
+    """The parts with what the profiles of the flavor and the ports ask for.
 
     One request for each that is not known yet. If Cyborg does not answer, they stay
     unknown. Without Cyborg there are none.
@@ -73,7 +73,7 @@ def missing_profiles(
 
 
 def _groups(cloud: Cloud, name: str) -> ProfileGroups | None:
-    """Return the groups of a profile; None if Cyborg has no such one."""
+    """None if Cyborg has no such profile."""
     body = rest.get(cloud.accelerator, "/device_profiles", _PROFILES, {"name": name})
     found = (each for each in body["device_profiles"] if each["name"] == name)
     return next((tuple(each["groups"]) for each in found), None)
@@ -106,13 +106,12 @@ _PAGE = "1000"
 
 
 def root_images(cloud: Cloud, roots: Mapping[str, str]) -> dict[str, Mapping[str, Any]]:
-    """Return what Cinder keeps of the images that root volumes are made of.
+    """What Cinder keeps of the images that root volumes are made of, by server ID.
 
-    One request for each thousand volumes that can be booted from, of all projects.
+    One request for each thousand volumes that can be booted from, of all projects. A
+    server whose root volume can't be told is missing.
 
     :param roots: the names of the root devices, by the IDs of servers
-    :returns: by the IDs of servers; one whose root volume can't be told is not there
-    :raises CloudBroke: when Cinder can't be read
     """
     found: dict[str, dict[str, Mapping[str, Any]]] = {}
     known: dict[str, Mapping[str, Any]] = {}
@@ -132,20 +131,17 @@ def root_images(cloud: Cloud, roots: Mapping[str, str]) -> dict[str, Mapping[str
 def _of_root(
     images: Mapping[str, Mapping[str, Any]], root: str
 ) -> Mapping[str, Any] | None:
-    """Return the image of the root device, or of the only one."""
+    """The image of the root device, or of the only one."""
     if root in images:
         return images[root]
     return next(iter(images.values())) if len(images) == 1 else None
 
 
 def volumes(cloud: Cloud, names: Iterable[str]) -> tuple[Volume, ...]:
-    """Return the volumes of names or IDs, whichever project's they are.
+    """The volumes of names or IDs, of any project; one request for each, two by name.
 
-    One request for each; two where it is named.
-
-    :raises NothingMatches: for a volume that is not there
+    :raises NothingMatches: for an unknown volume
     :raises AmbiguousName: for a name that several volumes have
-    :raises CloudBroke: when Cinder can't be read
     """
     return tuple(_volume(_body(cloud, name)) for name in names)
 
@@ -222,13 +218,12 @@ _SUBNET: rest.Shape = {"id": str}
 
 
 def ports(cloud: Cloud, names: Iterable[str]) -> tuple[Port, ...]:
-    """Return the ports of names or IDs, each with its network.
+    """The ports of names or IDs, each with its network.
 
     Up to three requests for each port, and two more for each routed segment.
 
-    :raises NothingMatches: for a port that is not there
+    :raises NothingMatches: for an unknown port
     :raises AmbiguousName: for a name that several ports have
-    :raises CloudBroke: when Neutron or Placement can't be read
     """
     reader = _Reader(cloud)
     named = (_named(cloud.network, "port", _PORT, name) for name in names)
@@ -236,11 +231,9 @@ def ports(cloud: Cloud, names: Iterable[str]) -> tuple[Port, ...]:
 
 
 def ports_of(cloud: Cloud, server: str) -> tuple[Port, ...]:
-    """Return the ports that are bound to a server, which are in nobody's way.
+    """The ports that are bound to a server, which block nothing.
 
     A request, and up to two for each port with two more for each routed segment.
-
-    :raises CloudBroke: when Neutron or Placement can't be read
     """
     reader, bodies = _Reader(cloud), _bound(cloud, {"device_id": server})
     found = (_port(reader, each) for each in bodies)
@@ -248,13 +241,10 @@ def ports_of(cloud: Cloud, server: str) -> tuple[Port, ...]:
 
 
 def ports_on(cloud: Cloud, host: str) -> dict[str, tuple[Port, ...]]:
-    """Return the ports that are bound on a host, by the ID of their server.
+    """The ports that are bound on a service host, by the ID of their server.
 
     A request, and up to two for each of their networks and subnets with two more for
-    each routed segment, however many ports there are.
-
-    :param host: the service host
-    :raises CloudBroke: when Neutron or Placement can't be read
+    each routed segment, for any number of ports.
     """
     found: dict[str, tuple[Port, ...]] = {}
     reader = _Reader(cloud)
@@ -272,7 +262,7 @@ def _bound(cloud: Cloud, wanted: Mapping[str, str]) -> list[Body]:
 def _whole(
     network: Service, kind: str, shape: rest.Shape, wanted: Mapping[str, str]
 ) -> list[Body]:
-    """Return a list of Neutron's, which an operator can limit the pages of.
+    """A list of Neutron's, which an operator can limit the pages of.
 
     A page says that there is a next one (neutron.conf,
     ``[DEFAULT]pagination_max_limit``).
@@ -301,10 +291,7 @@ def networks(cloud: Cloud, names: Iterable[str]) -> tuple[Network, ...]:
 
 
 def is_open_to(cloud: Cloud, network: Network, project: str) -> bool:
-    """Tell whether a project's users see a network; a request if it is not theirs.
-
-    :raises CloudBroke: when Neutron can't be read
-    """
+    """Whether a project's users see a network; a request if it is not theirs."""
     if network.project in (None, project):
         return True
     wanted = {"object_type": "network", "object_id": network.id}
@@ -365,7 +352,7 @@ def _network(reader: _Reader, body: Body, without_segments: bool = False) -> Net
 
 
 def _segments(cloud: Cloud, wanted: Mapping[str, str]) -> Segments:
-    """Return the aggregates of the segment of each subnet that is in one.
+    """The aggregates of the segment of each subnet that is in one.
 
     A segment is a provider in Placement, and its aggregates are those of the hosts that
     reach it (nova/scheduler/utils.py, ``get_aggregates_for_routed_network``).
@@ -381,7 +368,6 @@ def _segments(cloud: Cloud, wanted: Mapping[str, str]) -> Segments:
 
 
 def _named(service: Service, kind: str, shape: rest.Shape, name: str) -> Body:
-    """Return the one of a kind that a name or an ID stands for."""
     plural = f"{kind}s"
     for key in ("id", "name"):
         body = rest.get(service, f"/{plural}", {plural: [shape]}, {key: name})
@@ -425,13 +411,12 @@ GROUPS_OF_OTHERS = "server groups of other projects"
 
 
 def group(cloud: Cloud, name: str) -> ServerGroup:
-    """Return the server group of a name or an ID, of whatever project.
+    """The server group of a name or an ID, of whatever project.
 
     Two requests, or one for each thousand groups.
 
-    :raises NothingMatches: when there is none
-    :raises AmbiguousName: when several have the name
-    :raises CloudBroke: when the user may not list the groups of all projects
+    :raises NothingMatches: if none exists
+    :raises AmbiguousName: if several have the name
     """
     found = list(_server_groups(cloud))
     named = [each for each in found if each["id"] == name]
@@ -447,22 +432,12 @@ def group(cloud: Cloud, name: str) -> ServerGroup:
 
 
 def groups(cloud: Cloud) -> tuple[ServerGroup, ...]:
-    """Return the server groups of all projects that Nova shows.
-
-    One request, or one more for each thousand groups.
-
-    :raises CloudBroke: when the user may not list the groups of all projects
-    """
+    """The server groups of all projects; one request a thousand groups."""
     return tuple(map(_group, _server_groups(cloud)))
 
 
 def group_ids(cloud: Cloud) -> dict[str, list[str]]:
-    """Return the IDs of the groups that servers are in, by the server's ID.
-
-    Two requests, or one more for each thousand groups.
-
-    :raises CloudBroke: when the user may not list the groups of all projects
-    """
+    """IDs of groups by the ID of their servers; one request a thousand groups."""
     lookup.need_all(cloud, GROUPS_OF_OTHERS)
     found: dict[str, list[str]] = {}
     for each in _server_groups(cloud):
@@ -472,10 +447,7 @@ def group_ids(cloud: Cloud) -> dict[str, list[str]]:
 
 
 def group_of_id(cloud: Cloud, identity: str) -> ServerGroup | None:
-    """Return the server group of an ID; None if it is deleted. One request.
-
-    :raises CloudBroke: when Nova can't be read
-    """
+    """The server group of an ID; None if it is deleted. One request."""
     path = rest.path("os-server-groups", identity)
     shape = {"server_group": _GROUP}
     body = rest.get_if_there(cloud.compute, path, shape, _MICROVERSION)
@@ -483,7 +455,7 @@ def group_of_id(cloud: Cloud, identity: str) -> ServerGroup | None:
 
 
 def _server_groups(cloud: Cloud) -> Iterator[Any]:
-    """Yield the groups of all projects; these lists are paged by number."""
+    """These lists are paged by number."""
     offset, shape = 0, {"server_groups": [_GROUP]}
     while True:
         params = {"all_projects": "true", "offset": str(offset)}
@@ -520,12 +492,7 @@ class Whereabouts:
 
 
 def whereabouts(cloud: Cloud, servers: Iterable[str]) -> Whereabouts:
-    """Return where servers are; one request for each.
-
-    A server that is not there, or that is on no host, is not in the answer.
-
-    :raises CloudBroke: when the user may not see the hosts of servers
-    """
+    """Where servers are, if they are on a host; one request for each."""
     nodes: dict[str, tuple[str, str]] = {}
     silent = set[str]()
     for server in sorted(set(servers)):

@@ -39,11 +39,7 @@ def get(
     microversion: str | None = None,
     timeout: float | None = None,
 ) -> Any:
-    """Return the body of an answer that has all that the shape names.
-
-    :param path: as for ``Service.get``, and so are all below ``shape``
-    :raises CloudBroke: for an answer of another shape, and as ``Service.get``
-    """
+    """The body of an answer that has all that the shape names; as ``Service.get``."""
     body = service.get(path, params, microversion, timeout)
     check(service, path, body, shape)
     return body
@@ -52,7 +48,6 @@ def get(
 def check(service: Service, path: str, body: Any, shape: Shape) -> None:
     """Accept only a body that has all that the shape names.
 
-    :param path: where the body is from
     :raises Hidden: for servers without the attributes for administrators
     :raises CloudBroke: for one of another shape
     """
@@ -78,12 +73,10 @@ def get_if_there(
 
 
 def _wrong(bodies: Sequence[Any], shape: Shape, places: Sequence[str]) -> str | None:
-    """Return the key at which one of the bodies is not as the shape says, or None.
+    """The key at which a body is not as the shape says, or None.
 
-    All of a kind are looked at together, key by key: a large cloud's answers have
-    a hundred thousand values, and each would be a call.
-
-    :param places: the key of each body
+    All of a kind are looked at together, key by key: a large cloud's answers have a
+    hundred thousand values, and each would be a call.
     """
     kind = type(shape) if isinstance(shape, (dict, list)) else shape
     if not all(issubclass(each, kind) for each in set(map(type, bodies))):
@@ -99,7 +92,6 @@ def _wrong(bodies: Sequence[Any], shape: Shape, places: Sequence[str]) -> str | 
 def _below(
     bodies: Sequence[Any], shape: Shape, places: Sequence[str]
 ) -> Iterator[tuple[Shape, list[Any], list[str]]]:
-    """Yield the shapes within one, with the values that they are of and their keys."""
     if isinstance(shape, list):
         keys = map(itertools.repeat, places, map(len, bodies))
         yield shape[0], _all(bodies), _all(keys)
@@ -133,8 +125,7 @@ def pages(
 
     :param key: what the answer has the items under
     :param shape: of an item; its ``id`` is the marker
-    :param microversion: as for ``Service.get``
-    :raises CloudBroke: when the list can't be read, or the service does not go on
+    :raises CloudBroke: if the list can't be read, or the service does not go on
     """
     seen: set[str] = set()
     marker: dict[str, str] = {}

@@ -40,7 +40,7 @@ _SERVER: dict[str, rest.Shape] = {
 
 
 def on_nodes(cloud: Cloud, nodes: Iterable[str]) -> tuple[Server, ...]:
-    """Return the servers of all projects that are on some compute nodes.
+    """The servers of all projects that are on some compute nodes.
 
     One request for each host, or for each thousand servers of the cloud if there are
     many hosts, and a few for each hundred images. A server that is shelved and
@@ -48,8 +48,6 @@ def on_nodes(cloud: Cloud, nodes: Iterable[str]) -> tuple[Server, ...]:
 
     :param nodes: UUIDs, which are those of the nodes' root providers; those that Nova
         does not list are :func:`unlisted`
-    :raises CloudBroke: when the user may not list nodes, or all projects' servers,
-        or Glance can't be read
     """
     wanted = frozenset(nodes)
     names: dict[str, set[str]] = {}
@@ -65,11 +63,9 @@ def on_nodes(cloud: Cloud, nodes: Iterable[str]) -> tuple[Server, ...]:
 
 
 def everywhere(cloud: Cloud) -> tuple[Server, ...]:
-    """Return the servers of all projects, also those on no host.
+    """The servers of all projects, also those on no host.
 
     A request for each thousand servers of the cloud, and a few for each hundred images.
-
-    :raises CloudBroke: as :func:`on_nodes`
     """
     return _servers(cloud, list(_all(cloud)))
 
@@ -82,13 +78,12 @@ def _servers(cloud: Cloud, bodies: Sequence[Any]) -> tuple[Server, ...]:
 def requiring(
     cloud: Cloud, name: str, images: Iterable[lookup.Body]
 ) -> tuple[Server, ...]:
-    """Return the servers of all projects that require a trait and are on a host.
+    """The servers of all projects that require a trait and are on a host.
 
     A request for each thousand servers of the cloud. The flavors' traits are those of
     the servers' own copies.
 
     :param images: those that require it
-    :raises CloudBroke: when the user may not list all projects' servers
     """
     by_id = {image["id"]: image for image in images}
     found = (_server(body, by_id) for body in _all(cloud) if body[_HOST])
@@ -96,32 +91,24 @@ def requiring(
 
 
 def names_on(cloud: Cloud, host: str, node: str) -> tuple[str, ...]:
-    """Return the names of the servers of all projects on a compute node, sorted.
+    """Sorted names of the servers of all projects on a compute node.
 
     :param host: its service host, which runs many nodes with Ironic
-
-    :raises CloudBroke: when the user may not list all projects' servers
     """
     found = _all(cloud, host=host)
     return tuple(sorted(b["name"] for b in found if b[_NODE] in (None, node)))
 
 
 def counted(cloud: Cloud, hosts: Collection[str]) -> dict[str, int]:
-    """Return how many servers of all projects are on each of some service hosts.
-
-    :raises CloudBroke: when the user may not list all projects' servers
-    """
+    """How many servers of all projects are on each of some service hosts."""
     found = Counter(body[_HOST] for body in _on_hosts(cloud, hosts))
     return {host: found[host] for host in hosts}
 
 
 def unlisted(cloud: Cloud, roots: Iterable[str]) -> frozenset[str]:
-    """Return which of some roots are compute nodes that Nova does not list.
+    """UUIDs of the roots that are compute nodes that Nova does not list.
 
     Servers may be on them all the same: see ``Snapshot.unlisted``.
-
-    :param roots: UUIDs of root providers
-    :raises CloudBroke: when the user may not list nodes, or Placement can't be read
     """
     roots = frozenset(roots)
     left = roots - {c.uuid for c in lookup.computes(cloud)} if roots else roots
@@ -142,7 +129,7 @@ def _all(cloud: Cloud, **params: str) -> Iterator[Any]:
 
 
 def _image_id(body: Any) -> str | None:
-    """Return the ID of a server's image; None for one that boots from a volume."""
+    """None for a server that boots from a volume."""
     return body["image"]["id"] if body["image"] else None
 
 
@@ -197,13 +184,12 @@ class Residents:
 
 
 def residents(cloud: Cloud, host: str) -> Residents:
-    """Read the servers of all projects that are on a host, with what they have.
+    """Read the servers of all projects that are on a service host, with their parts.
 
     A few requests, and one for each thousand servers and groups, for each hundred
     images and for each network: none for each server.
 
-    :param host: the service host
-    :raises CloudBroke: when a service other than Neutron can't be read
+    :raises CloudBroke: if a service other than Neutron can't be read
     """
     minor = existing_servers.minor_version(cloud)
     query = {"all_tenants": "1", "host": host, "limit": _RESIDENTS_PAGE}
@@ -227,11 +213,9 @@ def _ports(cloud: Cloud, host: str) -> Mapping[str, tuple[Port, ...]] | CloudBro
 
 
 def root_volume(cloud: Cloud, body: Any) -> str | None:
-    """Return the ID of the volume that a server boots from; None if it can't be told.
+    """ID of the volume that a server boots from; None if unknown.
 
     A request, unless it has one volume only.
-
-    :raises CloudBroke: when Nova can't be read
     """
     if body["image"]:
         return None
@@ -251,11 +235,9 @@ def remembering(cloud: Cloud, found: Residents) -> RememberedCloud:
 
 
 def unconfirmed(cloud: Cloud, host: str) -> tuple[str, ...]:
-    """Return the IDs of servers that have left a host and may come back: one request.
+    """IDs of servers that have left a host and may come back: one request.
 
     They have been resized or migrated, and nobody has confirmed or reverted that.
-
-    :raises CloudBroke: when the user may not list migrations
     """
     query = {"source_compute": host, "status": _FINISHED}
     found = rest.get(
@@ -290,12 +272,10 @@ _CELLS_SINCE, _SILENT = "2.69", "UNKNOWN"
 
 
 def silent_hosts(cloud: Cloud) -> frozenset[str]:
-    """Return the service hosts of the cells that do not answer; one request.
+    """The service hosts of the cells that do not answer; one request.
 
     A list of servers that is read in pages leaves theirs out, and does not say so
     (nova/api/openstack/compute/servers.py, ``_is_cell_down_supported``).
-
-    :raises CloudBroke: when the user may not list compute services
     """
     query = {"binary": "nova-compute"}
     path = "/os-services"
@@ -309,13 +289,12 @@ def fleet(
 ) -> Fleet:
     """Read servers, and keep little of each.
 
-    One request for each thousand servers and one that ends the list, of the whole
-    cloud or of each host.
+    One request for each thousand servers and one that ends the list, of the whole cloud
+    or of each host.
 
     :param hosts: the service hosts whose servers are read; None for all servers
     :param project: the ID of the project whose servers alone are read
-    :raises ExtraSpecsHidden: where Nova leaves them out for this user
-    :raises CloudBroke: when the user may not list the servers of all projects
+    :raises ExtraSpecsHidden: if Nova leaves them out for this user
     """
     found, seen = Fleet(minor_version(cloud)), set[str]()
     for each in [None] if hosts is None else sorted(set(hosts)):
@@ -336,7 +315,7 @@ def fleet(
 
 
 def _pages(cloud: Cloud, query: Mapping[str, str]) -> Iterator[list[Any]]:
-    """Yield so many servers at once that their bodies take little memory."""
+    """So many servers at once that their bodies take little memory."""
     version = f"2.{minor_version(cloud)}"
     left = rest.pages(cloud.compute, _PATH, "servers", {}, query, version)
     while page := list(itertools.islice(left, _FLEET_PAGE)):

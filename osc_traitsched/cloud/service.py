@@ -73,8 +73,6 @@ class Service:
 
 
 class _ByName:
-    """A service of the type that its attribute is named for."""
-
     def __set_name__(self, owner: type[Cloud], name: str) -> None:
         self._service_type = name.replace("_", "-")
 
@@ -83,10 +81,7 @@ class _ByName:
 
 
 class Cloud:
-    """The services of one cloud, as one command sees them.
-
-    A service that the cloud lacks raises ``NotInCatalog`` when it is first needed.
-    """
+    """The services of one cloud; a missing one raises ``NotInCatalog`` when needed."""
 
     placement = _ByName()
     compute = _ByName()
@@ -131,10 +126,7 @@ def _nothing(_: Cloud) -> list[str]:
 
 
 def note_unread(cloud: Cloud, what: str, problem: object = None) -> None:
-    """Note data that could not be read.
-
-    :param problem: the error; it counts only if it is for lack of rights
-    """
+    """Note data that could not be read; a problem counts only for lack of rights."""
     if problem is None or isinstance(problem, Hidden):
         unread(cloud).append(what)
 
@@ -157,10 +149,7 @@ class RememberedService(Service):
         microversion: str | None = None,
         timeout: float | None = None,
     ) -> Any:
-        """The body of an answer, which is asked for at most once.
-
-        :raises CloudBroke: as ``Service.get``, each time
-        """
+        """The body of an answer, which is asked for at most once."""
         key = (path, tuple(sorted((params or {}).items())), microversion)
         if key not in self._answers:
             answer = self._service.get(path, params, microversion, timeout)

@@ -31,7 +31,7 @@ def translated(service_type: str, timeout: float | None = None) -> Iterator[None
     """Raise every foreign error of one request as one of the core's.
 
     :param timeout: seconds that the answer is waited for
-    :raises NotInCatalog: when the catalog has no such service
+    :raises NotInCatalog: if the catalog has no such service
     :raises CloudBroke: for everything else
     """
     try:
@@ -60,7 +60,6 @@ def _broken(service_type: str, text: str, status: int | None) -> errors.CloudBro
 def _unreached(
     service_type: str, exc: keystone.ConnectionError, timeout: float | None
 ) -> errors.CloudBroke:
-    """Return the error for a request without a connection or a whole answer."""
     causes = list(_causes(exc))
     where = next(filter(None, map(_url, causes)), "it")
     told = (e.strerror for e in causes if isinstance(e, OSError) and e.errno)
@@ -82,10 +81,7 @@ def _unreached(
 
 
 def _causes(exc: BaseException | None) -> Iterator[BaseException]:
-    """Yield an exception and those that it comes from, the last first.
-
-    urllib3 has one in another's ``reason``, and requests in its arguments.
-    """
+    """The last first; urllib3 has one in ``reason``, requests in its arguments."""
     while exc is not None:
         yield exc
         inner = [*exc.args, getattr(exc, "reason", None)]
@@ -94,16 +90,13 @@ def _causes(exc: BaseException | None) -> Iterator[BaseException]:
 
 
 def _url(exc: BaseException) -> str:
-    """Return the URL that an exception of requests is about, without its query."""
+    """Without its query."""
     request = getattr(exc, "request", None)
     return str(getattr(request, "url", None) or "").partition("?")[0]
 
 
 def refusal(service_type: str, answer: Any, session: Any) -> errors.CloudBroke:
-    """Return the error for an answer of 300 or above, in the service's words.
-
-    :param session: keystoneauth's, which knows what the user is logged in to
-    """
+    """The error for an answer of 300 or above, in the service's words."""
     status = answer.status_code
     code, detail = _read(answer)
     if status == 403:
@@ -116,7 +109,7 @@ def refusal(service_type: str, answer: Any, session: Any) -> errors.CloudBroke:
 
 
 def _login(session: Any) -> tuple[str, tuple[str, ...] | None]:
-    """Return what the user is logged in to, and the roles there; None for unknown."""
+    """Project, domain or system, and the roles there; None if unknown."""
     get_access = getattr(session.auth, "get_access", None)
     if get_access is None:
         return "", None
@@ -131,11 +124,11 @@ def _login(session: Any) -> tuple[str, tuple[str, ...] | None]:
 
 
 def _read(answer: Any) -> tuple[str, str]:
-    """Return the error code and the first line of detail of an error's body.
+    """The error code and the first line of detail of an error's body.
 
     Placement: ``{"errors": [{"code": …, "detail": …, "title": …}]}``; Nova:
-    ``{"badRequest": {"code": 400, "message": …}}``; others, and proxies: HTML
-    or nothing.
+    ``{"badRequest": {"code": 400, "message": …}}``; others, and proxies: HTML or
+    nothing.
     """
     fallback = f"{answer.status_code} {answer.reason or ''}".strip()
     try:
@@ -170,10 +163,7 @@ _LOCK = threading.Lock()
 class Unreached(Exception):
     """A request of a discovery got no connection, or no answer.
 
-    It is none of keystoneauth's exceptions: what those are about is looked for at
-    other URLs, and then missing.
-
-    :ivar error: keystoneauth's
+    It is none of keystoneauth's exceptions: it would look at other URLs after those.
     """
 
     def __init__(self, error: keystone.ConnectionError) -> None:
@@ -186,12 +176,12 @@ def ends_when_unreached(session: Any) -> Iterator[None]:
     """End a discovery at its first request that gets no connection, or no answer.
 
     keystoneauth takes such a service for one without a version document, tries other
-    URLs of it, for as long each time, and logs that
-    (keystoneauth1/discover.py, ``_run_discovery``).
+    URLs of it, for as long each time, and logs that (keystoneauth1/discover.py,
+    ``_run_discovery``).
 
     :param session: keystoneauth's; others use it before and after
     :raises Unreached: instead of going on
-    :raises HttpError: the first one, where the discovery has found nothing in the end
+    :raises HttpError: the first one, if the discovery has found nothing in the end
     """
     send = session.request
     refused: list[keystone.HttpError] = []

@@ -39,15 +39,14 @@ AGGREGATES: rest.Shape = {"aggregates": [str]}
 
 
 def members(placement: Service, expected: Members) -> dict[str, frozenset[str]]:
-    """Return the UUIDs of the providers in each aggregate, as Placement has them.
+    """UUIDs of the providers in each aggregate, as Placement has them.
 
-    About two requests for each doubling of the aggregates' number, and one more
-    for each provider that is not where it is expected, or each aggregate, whichever
-    is fewer.
+    About two requests for each doubling of the aggregates' number, and one more for
+    each provider that is not where it is expected, or each aggregate, whichever is
+    fewer.
 
-    :param expected: the aggregates' UUIDs, each with the UUIDs of the providers
-        that Nova has in it. The answer is exact whatever is expected; what is
-        expected only makes it cheap.
+    :param expected: UUIDs of the providers that Nova has, by aggregate UUID. The answer
+        is exact for any expectation; a right one only makes it cheap
     """
     asked = limits.unions(expected)
     if len(asked) >= len(expected):
@@ -85,22 +84,14 @@ def aggregates_of(placement: Service, provider: str) -> frozenset[str]:
 
 @dataclasses.dataclass(frozen=True)
 class Topology:
-    """Where Nova and Placement have the hosts.
-
-    :ivar snapshot: all providers, with Nova's view
-    :ivar members: for each aggregate's UUID those of the providers that Placement
-        has in it
-    """
+    """Where Nova and Placement have the hosts; ``members`` are Placement's, by UUID."""
 
     snapshot: Snapshot
     members: Members
 
 
 def read_topology(cloud: Cloud) -> Topology:
-    """Read hosts, aggregates, providers, and which are in which aggregate, no more.
-
-    :raises CloudBroke: when Nova or Placement can't be read
-    """
+    """Read hosts, aggregates, providers, and which are in which aggregate, no more."""
     nova = read.nova(cloud.compute)
     snapshot = read.providers(cloud.placement).with_nova(nova)
     snapshot = read.with_unlisted(cloud.placement, snapshot)
@@ -109,20 +100,13 @@ def read_topology(cloud: Cloud) -> Topology:
 
 
 def aggregates_now(cloud: Cloud, snapshot: Snapshot) -> Snapshot:
-    """Return the snapshot with the host aggregates as Nova has them now.
-
-    :raises CloudBroke: when they can't be read
-    """
+    """The snapshot with Nova's current host aggregates."""
     aggregates = read.aggregates(cloud.compute)
     nova = dataclasses.replace(snapshot.nova, aggregates=aggregates)
     return dataclasses.replace(snapshot, nova=nova)
 
 
 def _members(placement: Service, snapshot: Snapshot) -> Members:
-    """Read which providers are in the Placement aggregates of Nova's aggregates.
-
-    :param snapshot: with Nova's view
-    """
     known = frozenset(snapshot.by_uuid)
     nova = snapshot.nova
     return members(
@@ -134,20 +118,14 @@ def _members(placement: Service, snapshot: Snapshot) -> Members:
 
 
 def requirers(cloud: Cloud, names: Iterable[str]) -> dict[str, tuple[Requirer, ...]]:
-    """What requires the traits: flavors, images and aggregates.
-
-    :raises CloudBroke: when one of the lists can't be read
-    """
+    """What requires the traits: flavors, images and aggregates."""
     names = tuple(names)
     found = all_requirers(cloud, lookup.flavors(cloud), images(cloud, names))
     return {name: found[name] for name in names if name in found}
 
 
 def images(cloud: Cloud, names: Iterable[str]) -> tuple[Body, ...]:
-    """Return the images that require one of the traits, each once.
-
-    :raises CloudBroke: when images can't be read
-    """
+    """The images that require one of the traits, each once."""
     asked = [lookup.images(cloud, {key_of(name): REQUIRED}) for name in names]
     return tuple({image["id"]: image for one in asked for image in one}.values())
 
@@ -155,11 +133,7 @@ def images(cloud: Cloud, names: Iterable[str]) -> tuple[Body, ...]:
 def all_requirers(
     cloud: Cloud, flavors: Iterable[Body], images: Iterable[Body]
 ) -> dict[str, tuple[Requirer, ...]]:
-    """Return the flavors, aggregates and images that require a trait, by trait.
-
-    :param images: of these only
-    :raises CloudBroke: when aggregates can't be read
-    """
+    """The flavors, aggregates and these images that require a trait, by trait."""
     found: dict[str, list[Requirer]] = {}
     for requirer, name in _all(cloud, flavors, tuple(images)):
         if name is not None:
@@ -170,7 +144,6 @@ def all_requirers(
 def _all(
     cloud: Cloud, flavors: Iterable[Body], images: Collection[Body]
 ) -> Iterator[tuple[Requirer, str | None]]:
-    """Yield flavors, aggregates and images, each with a trait it requires."""
     for flavor in flavors:
         for key, value in flavor["extra_specs"].items():
             yield _flavor(flavor, key), requires(key, value)
@@ -194,7 +167,7 @@ def forbidding(flavors: Iterable[Body], name: str) -> tuple[Requirer, ...]:
 
 
 def _isolating(aggregate: Aggregate) -> Iterable[tuple[str, str]]:
-    """Return traits that isolate an aggregate by one database or another."""
+    """Traits that isolate an aggregate by one database or another."""
     found = (aggregate.isolated_by(each).items() for each in Collation)
     return dict.fromkeys(itertools.chain.from_iterable(found))
 
@@ -224,7 +197,6 @@ def cloud_state(
 
     :param snapshot: all providers
     :param traits: all names that Placement knows
-    :raises CloudBroke: when Nova or Placement can't be read
     """
     aggregates = read.aggregates(cloud.compute)
     nova = Nova(lookup.computes(cloud), aggregates)

@@ -59,10 +59,10 @@ class Patience:
         self.unanswered = 0
 
     def attempts(self) -> tenacity.Retrying:
-        """Return the tries of one change; each is a context that takes passing errors.
+        """The tries of one change; each is a context that takes passing errors.
 
-        Where the change before got no answer at all, one try is enough to see whether
-        that is still so.
+        If the change before got no answer at all, one try is enough to see whether that
+        is still so.
         """
         answered: float | None = None
 
@@ -121,11 +121,11 @@ def compare_and_swap(
 
     After any failure it is read again first.
 
-    :param found: what it was, with the generation from before it was read; None to
-        read it first
-    :param requests: returns what writes from that, in order; a service refuses it if
+    :param found: what it was, with the generation from before it was read; None to read
+        it first
+    :param requests: returns what writes from that, in order; a service rejects it if
         anything changed in between. It raises TraitSchedError for what must not be
-        written.
+        written
     """
     writer = _Writer[_T]()
     try:
@@ -142,15 +142,12 @@ def compare_and_swap(
 
 
 class _Writer(Generic[_T]):
-    """Sends the requests of one change, and remembers what became of them."""
-
     def __init__(self) -> None:
         self.overwritten: _T | None = None
         self._times_too_late = 0
         self._refused: tuple[_T, errors.CloudBroke] | None = None
 
     def write(self, found: _T, requests: Iterable[Send]) -> None:
-        """Send the requests that write what was found, until one fails."""
         if self._refused is not None and self._refused[0] == found:
             # Nothing has changed: it would be refused again.
             raise self._refused[1]
@@ -207,17 +204,14 @@ class Access(Protocol):
     """Reads and writes one object."""
 
     def read(self) -> State:
-        """Return the object as it is, its generation from before its keys.
-
-        :raises CloudBroke: when it can't be read
-        """
+        """The object as it is, its generation from before its keys."""
 
     def requests(self, change: Change, found: State) -> Sequence[Send]:
-        """Return what writes the change of what was found, and nothing else.
+        """What writes the change of what was found, and nothing else.
 
         The requests are to be sent in this order, and each of them is carried out whole
-        or not at all. Sending one raises ConcurrentUpdate when the object changed
-        since, and CloudBroke when it was not carried out, or may not have been.
+        or not at all. Sending one raises ConcurrentUpdate if the object changed since,
+        and CloudBroke if it was not carried out, or may not have been.
         """
 
 
@@ -227,8 +221,6 @@ def access(cloud: Cloud, target: Object) -> Access:
 
 
 class _Access:
-    """What all of them do: one path of one service."""
-
     service = "compute"
     path = ""
 
@@ -389,7 +381,6 @@ class _NewAggregate(_Access):
 
 
 def _made(compute: Service, name: str) -> str | None:
-    """Return the ID of the aggregate of a name; None if there is none."""
     listed = _get(compute, "/os-aggregates", _AGGREGATES)["aggregates"]
     return next((str(each["id"]) for each in listed if each["name"] == name), None)
 
@@ -434,7 +425,7 @@ def apply(cloud: Cloud, change: Change, patience: Patience) -> Outcome:
     """Make an object as the change wants it, and lose nothing else of it.
 
     A provider is written with the generation from before its keys were read, so that
-    Placement refuses the write if anything of it changed in between. After any failure
+    Placement rejects the write if anything of it changed in between. After any failure
     the object is read again first. One that is as wanted is not written.
 
     :returns: what became of it; a failure is an outcome, too

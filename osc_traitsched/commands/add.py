@@ -90,7 +90,6 @@ class AddTraits(ShorthandWriter):
         return results.rows(results.ADDED, outcomes)
 
     def _like(self, args: argparse.Namespace) -> Table:
-        """Give hosts what a peer has."""
         if args.create:
             raise BadUsage("--create goes without --like")
         arguments.check_columns(args, results.STEPS)

@@ -51,7 +51,6 @@ class _Store(argparse.Action):
         values: Any,
         option_string: str | None = None,
     ) -> None:
-        """Store the value, or end with a usage error."""
         if self.option_strings and values in ([], "--"):
             raise argparse.ArgumentError(self, _NO_VALUE)
         self.keep(namespace, values)
@@ -67,10 +66,7 @@ class _Append(_Store):
 
 
 def some(text: str) -> str:
-    """A text that is not empty, for argparse.
-
-    An empty one comes from an unset variable of a script.
-    """
+    """A text that is not empty, as one from an unset variable of a script is."""
     if not text:
         raise argparse.ArgumentTypeError("it is empty")
     return text
@@ -100,10 +96,7 @@ def some_file(text: str) -> str:
 
 
 def check_text(args: argparse.Namespace) -> None:
-    """Reject text that is not UTF-8.
-
-    :raises BadUsage: for undecodable bytes, which Python keeps as surrogates
-    """
+    """Reject bytes that are not UTF-8 (surrogates in Python); raises BadUsage."""
     for text in _texts(list(vars(args).values())):
         try:
             text.encode()
@@ -120,10 +113,7 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def check_columns(args: argparse.Namespace, known: Collection[str]) -> None:
-    """Reject unknown columns.
-
-    :raises BadUsage: for an unknown column
-    """
+    """Reject unknown columns; raises BadUsage."""
     plain = {_column(each) for each in known}
     for name in args.columns:
         if _column(name) not in plain:
@@ -132,7 +122,7 @@ def check_columns(args: argparse.Namespace, known: Collection[str]) -> None:
 
 
 def _column(name: str) -> str:
-    """A column's name as cliff compares it."""
+    """As cliff compares it."""
     return name.strip().lower().replace(" ", "_")
 
 
@@ -169,10 +159,7 @@ def add_host_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_traits_and_hosts(parser: argparse.ArgumentParser, verb: str) -> None:
-    """Add the traits that a command writes, with hosts among them, and selectors.
-
-    :param verb: what the command does with a trait
-    """
+    """Add the traits that a command writes, with hosts among them, and selectors."""
     parser.add_argument(
         "traits",
         metavar="TRAIT|HOST",
@@ -188,7 +175,7 @@ def add_traits_and_hosts(parser: argparse.ArgumentParser, verb: str) -> None:
 def split_hosts(args: argparse.Namespace) -> tuple[str, ...]:
     """The traits that are named; the hosts among them become those of ``--host``.
 
-    :raises BadQuestion: where none is a trait, or for a trait in lower case
+    :raises BadQuestion: if none is a trait, or for a trait in lower case
     """
     words = tuple(each for text in args.traits for each in names(text))
     if any(map(trait.is_wellformed, words)):
@@ -358,10 +345,7 @@ def places_of(app: Any) -> Places:
 def named(
     args: argparse.Namespace, found: SettingsSources | None = None
 ) -> SettingsSources:
-    """Settings from the options.
-
-    :raises BadUsage: for options that do not go together
-    """
+    """Settings from the options; BadUsage if they do not go together."""
     values = {source.name: getattr(args, source.name, None) for source in ranked()}
     sources = SettingsSources(found=found, **values)
     flags = [tool.flag for tool in deployment_sources(sources.named)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import itertools
 import json
 import shlex
 from collections.abc import Iterator, Sequence
@@ -95,10 +96,7 @@ def add_python(group: argparse._ArgumentGroup, is_required: bool = False) -> Non
 def own_sources(
     args: argparse.Namespace, settings: SettingsSources
 ) -> OwnSources | None:
-    """The plugins to run in Nova; None if there are none.
-
-    :raises BadUsage: without a Python to run them
-    """
+    """The plugins to run in Nova, if any; raises BadUsage without a Python for them."""
     if args.nova_python is None:
         for flag, value in (("--own", args.plugins), ("--with-nova", args.with_nova)):
             if value:
@@ -189,7 +187,8 @@ def _exit_code_of_try(found: PluginJudgment) -> ExitCode:
 # openstack trait-sched explain.
 
 
-_PLUGIN = "trait-sched"
+#: What commands begin with.
+_PLUGIN = ("trait-sched", "sched")
 
 
 class Explain(base.Command):
@@ -256,7 +255,6 @@ class Explain(base.Command):
     def _by_flavor(
         self, asked: ServerSpec, sources: SettingsSources, args: argparse.Namespace
     ) -> ExitCode:
-        """Show which flavors could boot an image."""
         of_one = (args.fixes, args.plugins, args.nova_python, args.make_room)
         if any(of_one) or args.count > 1:
             raise BadUsage(
@@ -276,7 +274,7 @@ class Explain(base.Command):
         if args.format == "text":
             words = getattr(self.app, "command_options", [])
             # Global options come before, and answer() adds those of the login.
-            own = words[words.index(_PLUGIN) :] if _PLUGIN in words else []
+            own = [*itertools.dropwhile(lambda word: word not in _PLUGIN, words)]
             again = shlex.join(["openstack", *own]) if own else ""
             text = prose.lines(
                 explanation, shown, args.long, options, self.width, again
@@ -321,10 +319,7 @@ def explainer(args: argparse.Namespace, sources: SettingsSources) -> Explainer:
 
 
 def add_format(parser: argparse.ArgumentParser, *more: str) -> None:
-    """Add the option for the output format.
-
-    :param more: formats that only this command has
-    """
+    """Add the option for the output format; ``more`` are formats of this command."""
     others = "".join(f", {each} for its collectors" for each in more)
     parser.add_argument(
         "-f",
@@ -442,6 +437,11 @@ class ListCandidates(base.Lister):
             names = visible(", ".join(row[0] for row in data))
             self.app.stdout.write(f"{count(len(data), 'host')}, best first: {names}\n")
             return 0
+        if is_table and self.width:
+            hidden = views.WIDE if parsed_args.weights else views.WIDE[:1]
+            places = [n for n, name in enumerate(column_names) if name not in hidden]
+            column_names = [column_names[place] for place in places]
+            data = [tuple(row[place] for place in places) for row in data]
         return super().produce_output(parsed_args, column_names, data)
 
 

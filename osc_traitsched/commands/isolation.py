@@ -112,7 +112,9 @@ class IsolateAggregate(ShorthandWriter):
     """
 
     def options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("aggregate", help="a host aggregate: name, ID or UUID")
+        parser.add_argument(
+            "aggregate", metavar="AGGREGATE", help="a host aggregate: name, ID or UUID"
+        )
         parser.add_argument(
             "traits", metavar="TRAIT", nargs="+", help="a trait to require"
         )
@@ -161,7 +163,9 @@ class UnisolateAggregate(ShorthandWriter):
     """
 
     def options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("aggregate", help="a host aggregate: name, ID or UUID")
+        parser.add_argument(
+            "aggregate", metavar="AGGREGATE", help="a host aggregate: name, ID or UUID"
+        )
         parser.add_argument(
             "traits",
             metavar="TRAIT",
@@ -201,7 +205,7 @@ class UnisolateAggregate(ShorthandWriter):
     def _again(
         self, args: argparse.Namespace, opening: shorthand.Opening
     ) -> paste.Command:
-        """The command to continue with; the aggregate may no longer have its traits."""
+        """The aggregate may no longer have its traits."""
         flags = ("remove_traits", "all_images", "force")
         given = (f"--{name.replace('_', '-')}" for name in flags if getattr(args, name))
         identity = opening.aggregate.id

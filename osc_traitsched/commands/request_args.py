@@ -78,10 +78,7 @@ def add_kind(parser: argparse.ArgumentParser) -> None:
 
 
 def kind(args: argparse.Namespace) -> ServerSpec:
-    """Servers of the options of :func:`add_kind`, without a flavor.
-
-    :raises BadUsage: for options that do not go together
-    """
+    """Servers of the options of :func:`add_kind`, without a flavor; raises BadUsage."""
     if args.project is None and args.project_domain is not None:
         raise BadUsage("--project-domain goes with --project")
     return ServerSpec(
@@ -94,10 +91,7 @@ def kind(args: argparse.Namespace) -> ServerSpec:
 
 
 def add_given(parser: argparse.ArgumentParser, is_moved: bool) -> None:
-    """Add options for the request of an existing server.
-
-    :param is_moved: for a move's request, not for the original one
-    """
+    """Add options for the request of an existing server, or of its move."""
     group = parser.add_argument_group(
         "request",
         "What Nova does not show of the server's request, or what shall be otherwise.",
@@ -170,10 +164,6 @@ def _add_placing(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_parts(group: argparse._ArgumentGroup, volume: str) -> None:
-    """Add ports, networks, the boot volume, and device profiles.
-
-    :param volume: the help of ``--volume``
-    """
     for what in ("port", "network"):
         group.add_argument(
             f"--{what}",
@@ -195,10 +185,7 @@ def _add_parts(group: argparse._ArgumentGroup, volume: str) -> None:
 
 
 def add_named(parser: argparse.ArgumentParser, purpose: str) -> None:
-    """Add ``--flavor`` and ``--image``, which can be repeated.
-
-    :param purpose: their help, with ``{}`` for the kind of object
-    """
+    """Add ``--flavor`` and ``--image``, which can be repeated; ``{}``: the kind."""
     for what in ("flavor", "image"):
         parser.add_argument(
             f"--{what}",
@@ -251,7 +238,7 @@ def server_spec(
 
 
 def _flavor_and_image(args: argparse.Namespace) -> tuple[str | None, str | None]:
-    """Both names; what an option does not name is a positional argument."""
+    """What an option does not name is a positional argument."""
     names = [each for each in (args.flavor, args.image) if each is not None]
     flavor = args.flavor_option or (names.pop(0) if names else None)
     image = args.image_option or (names.pop(0) if names else None)
@@ -261,10 +248,7 @@ def _flavor_and_image(args: argparse.Namespace) -> tuple[str | None, str | None]
 
 
 def given(args: argparse.Namespace) -> ServerSpec:
-    """The request of the options of :func:`add_given`.
-
-    :raises BadUsage: for options that do not go together
-    """
+    """The request of the options of :func:`add_given`; raises BadUsage."""
     return ServerSpec(
         zone=args.availability_zone,
         hints=_hints(args.hints),

@@ -91,14 +91,11 @@ class ListTraitUses(base.TextLister):
 
 
 class _TraitWriter(ShorthandWriter):
-    """A command that replaces a trait everywhere, or removes it."""
-
     def options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("trait", metavar="TRAIT", help="a trait of this cloud")
         isolation.add_options(parser)
 
     def subject(self, args: argparse.Namespace) -> str:
-        """What the summary is about."""
         return str(args.trait)
 
     def take_action(self, args: argparse.Namespace) -> Table:

@@ -60,7 +60,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _when_there(args: argparse.Namespace, plan: Callable[[], WantedPlan]) -> WantedPlan:
-    """A plan once its hosts exist; logs the missing ones."""
+    """Logs the missing hosts."""
     said: list[str] = []
 
     def told(missing: Iterable[TraitSchedError]) -> None:
@@ -217,7 +217,8 @@ class Summed(base.TextLister):
         if self._sum and not data:
             return 0
         if base.wants_text(parsed_args):
-            text = "".join(f"{line}\n" for line in self._lines)
+            rows = (terminal.wrapped(line, self.width) for line in self._lines)
+            text = "".join(f"{row}\n" for row in rows)
             self.app.stdout.write(text + self.settings_line)
             return 0
         return super().produce_output(parsed_args, column_names, data)
@@ -341,12 +342,7 @@ class ApplyWanted(write_args.Writer, Summed):
         rows: Sequence[Mapping[str, Any]] | None,
         here: str,
     ) -> Sequence[AnswerIsNo]:
-        """Reasons against the plan.
-
-        :param rows: of the reviewed plan, if any
-        :param here: this cloud's name in the rows of its plans
-        :raises AnswerIsNo: for steps that the reviewed plan lacks
-        """
+        """Reasons against the plan; AnswerIsNo if the review lacks steps."""
         if rows is None:
             return todo.refusals
         refused = unreviewed(todo, args.reviewed, rows, here)

@@ -68,10 +68,7 @@ def add_create_option(parser: argparse.ArgumentParser) -> None:
 
 
 def check(args: argparse.Namespace) -> None:
-    """Reject options that do not go together.
-
-    :raises BadUsage: for ``--exit-code`` without ``--dry-run``
-    """
+    """Reject ``--exit-code`` without ``--dry-run``; raises BadUsage."""
     if args.exit_code and not args.dry_run:
         raise BadUsage("--exit-code goes with --dry-run")
 
@@ -117,10 +114,7 @@ class Writer(base.Lister):
         return parser
 
     def then(self, found: Execution, again: str = results.AGAIN) -> str:
-        """Advice for a plan that was not fully carried out.
-
-        :param again: the command to continue with
-        """
+        """Advice for a plan that was not fully carried out; ``again`` continues it."""
         wrong = (each.change.problem for each in found.outcomes)
         is_refused = any(_is_refused(each.problem) for each in found.outcomes)
         return results.goes_on(next(filter(None, wrong), None), is_refused, again)
@@ -150,11 +144,7 @@ class Writer(base.Lister):
         args: argparse.Namespace,
         then: str = results.GOES_ON,
     ) -> tuple[Outcome, ...]:
-        """Log failures, and set the exit code.
-
-        :param then: advice if the plan was not fully carried out
-        :returns: one outcome for each change
-        """
+        """Log failures, and set the exit code; gives one outcome for each change."""
         self.unexpected = found.unexpected
         if args.exit_code and found.count(Status.WOULD_CHANGE):
             self.exit_code = ExitCode.CHANGES_WANTED
@@ -173,11 +163,7 @@ class Writer(base.Lister):
         args: argparse.Namespace,
         left: Callable[[], str],
     ) -> None:
-        """Compare the cloud again after the rows, if anything was written.
-
-        :param left: reads the cloud and describes the differences; empty if there are
-            none
-        """
+        """Compare the cloud again after the rows, if anything was written."""
         if not args.dry_run and plan.has_changes:
             self.afterwards = lambda: self.compare(left)
 
@@ -244,7 +230,7 @@ class Writer(base.Lister):
 
 
 def _is_refused(problem: TraitSchedError | None) -> bool:
-    """Whether a service rejects the change permanently."""
+    """A service rejects the change permanently."""
     if not isinstance(problem, CloudBroke) or problem.status is None:
         return False
     is_by_others = isinstance(problem, ConcurrentUpdate)

@@ -46,10 +46,7 @@ _WHOSE: tuple[tuple[str, str, str], ...] = (
 def _refused(
     path: str, tops: Sequence[Branch], reason: str, taker: str
 ) -> BadConfiguration:
-    """An error that says whose the file is, and what is seen in it and not read.
-
-    :param taker: the option that named the file
-    """
+    """An error that says whose the file is, and what is seen in it and not read."""
     keys = {key for top in tops if _is_mapping(top) for key in top.children()}
     for pattern, whose, option in _WHOSE:
         if option != taker and any(re.fullmatch(pattern, key) for key in keys):
@@ -69,7 +66,6 @@ def _is_mapping(top: Branch) -> bool:
 
 
 def _mentions(tops: Iterable[Branch]) -> Iterator[tuple[str, Branch, Option]]:
-    """Keys that stand for an option of Nova, with the values behind them."""
     for top in tops:
         for key, value in document.values(top):
             name = PARAMETERS.get(key) or ".".join(value.name.split(".")[-2:])
@@ -81,10 +77,7 @@ def _mentions(tops: Iterable[Branch]) -> Iterator[tuple[str, Branch, Option]]:
 
 
 def _unread(entry: Entry, option: Option, reason: str, is_unread: bool) -> Entry:
-    """The entry as one that sets nothing here, with the reason.
-
-    :param is_unread: Nova may read it
-    """
+    """The entry sets nothing here; if it is unread, Nova may read it."""
     name, source = option.name, entry.source
     line = NoEffect(name, source, name, reason, is_unread=is_unread)
     return dataclasses.replace(entry, no_effect=line)
@@ -104,7 +97,7 @@ def read_files(paths: Iterable[str]) -> tuple[Ini, ...]:
 
     A file of YAML has the values of OpenStack-Helm.
 
-    :raises BadConfiguration: when one can't be read, or there is none at all
+    :raises BadConfiguration: if one can't be read, or none exists
     """
     paths = tuple(paths)
     files = [file for path in paths for file in nova_conf.files_of(path)]
@@ -120,7 +113,7 @@ def _read_file(path: str) -> Ini:
 
 
 def _helm_values(path: str) -> Ini:
-    """What OpenStack-Helm writes into nova.conf: ``conf.nova``, at any depth."""
+    """OpenStack-Helm's values for nova.conf: ``conf.nova``, at any depth."""
     entries: dict[tuple[str, str], Entry] = {}
     tops = document.read(path)
     values = [pair for top in tops for pair in document.values(top)]
@@ -142,7 +135,7 @@ def _helm_values(path: str) -> Ini:
 
 
 def _helm_texts(value: Branch) -> list[str]:
-    """A value, or each of several; null leaves the option out."""
+    """Null leaves the option out."""
     text, items = value.text(), value.items()
     if text is not None:
         return [] if value.is_null else [text]
@@ -189,10 +182,7 @@ _BOOLEANS: Mapping[str, bool] = {
 
 
 def filters_parameter(release: int) -> str:
-    """Return the parameter to set a list of filters with.
-
-    The newer one is not in stable/victoria of tripleo-heat-templates.
-    """
+    """The parameter for a list of filters; stable/victoria lacks the newer one."""
     newer, older = FILTERS
     return newer if release >= 23 else older
 
@@ -204,7 +194,7 @@ def environments(paths: Iterable[str]) -> Ini:
     the role Controller, which wins. Parameters of puppet-nova have the names of their
     options. What is seen and not read is there, too.
 
-    :raises BadConfiguration: for a file or a value that Heat refuses
+    :raises BadConfiguration: for a file or a value that Heat rejects
     """
     given = _given(paths)
     texts: dict[str, Sequence[str]] = {
@@ -225,7 +215,6 @@ def environments(paths: Iterable[str]) -> Ini:
 
 
 def _extra_config(given: Mapping[str, Branch]) -> Ini:
-    """Options in hieradata, by parameters of environment files."""
     entries: dict[tuple[str, str], Entry] = {}
     for parameter in sorted(given.keys() - _READ):
         option = options.mentioned(parameter)
@@ -253,7 +242,7 @@ def _extra_config(given: Mapping[str, Branch]) -> Ini:
 def _put_texts(
     entries: dict[tuple[str, str], Entry], name: str, value: Branch | None
 ) -> None:
-    """Put what puppet writes: a line for each of several values."""
+    """Puppet writes a line for each of several values."""
     option = options.NAMES.get(name)
     if value is None:
         return
@@ -368,7 +357,6 @@ def read(path: str) -> Layer:
 
 
 def _of_service(service: str, text: nova_conf.Text) -> Ini:
-    """What a service reads of its text, and options that it does not read."""
     entries: dict[tuple[str, str], Entry] = {}
     consumers = _CONSUMERS.get(service, ())
     for name, entry in nova_conf.parse_ini(text).items():
@@ -383,7 +371,7 @@ def _of_service(service: str, text: nova_conf.Text) -> Ini:
 
 
 def _resources(top: Branch) -> list[Branch]:
-    """Return a document as a list of one, or what a ``kind: List`` has."""
+    """A ``kind: List`` has several."""
     if top.is_null:
         return []
     items = top.children().get("items")
@@ -429,10 +417,7 @@ def nova_conf_text(values: Values) -> str:
 
 
 def environment(values: Values, release: int) -> str:
-    """Return options as an environment file of TripleO; nothing for none.
-
-    :raises BadUsage: for what no parameter can say
-    """
+    """An environment file of TripleO; BadUsage if no parameter fits."""
     if not values:
         return ""
     given = dict(_fragment_parameters(values, release))
@@ -442,9 +427,8 @@ def environment(values: Values, release: int) -> str:
 def control_plane(values: Values, custom_config: str) -> str:
     """Options as a part of RHOSO's control plane; empty if there are none.
 
-    :param custom_config: the scheduler's present customServiceConfig. Merging into
-        a control plane replaces that text, so it is kept here. If an option stands
-        there twice, oslo.config takes the last
+    :param custom_config: the scheduler's present customServiceConfig, kept here, since
+        merging replaces it; of two equal options, oslo.config takes the last
     """
     text = "\n".join(filter(None, (_kept(custom_config), nova_conf_text(values))))
     if not text:
@@ -520,7 +504,7 @@ NAMES = (UPSTREAM, TRIPLEO, RHOSO, KOLLA, OSA, CHARMED)
 
 
 def settings(name: str, release: int) -> Mapping[str, Setting]:
-    """The settings of one of :data:`NAMES` in a release; nobody gave them."""
+    """The settings of one of :data:`NAMES` in a release; none is given."""
     source = f"the baseline {name}"
     return {
         row.name: Setting(value, source)

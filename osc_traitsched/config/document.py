@@ -27,9 +27,9 @@ NOT_TEXT = "not a text file (UTF-8)"
 
 
 def read_text(path: str) -> str:
-    """Return the text of a file; a pipe will do.
+    """The text of a file or a pipe.
 
-    :raises BadConfiguration: when it can't be read, is not a text, or is too large
+    :raises BadConfiguration: if it can't be read, is not a text, or is too large
     """
     try:
         with located(path).open(encoding="utf-8") as stream:
@@ -46,10 +46,10 @@ def read_text(path: str) -> str:
 def write(path: str, text: str) -> None:
     """Make a text the whole of a file that only its user can read.
 
-    Whoever reads it meanwhile has the old text or the new one. The folder is made, and
-    where the path is a link, what it points to is written.
+    Whoever reads it meanwhile has the old text or the new one. The folder is made; the
+    target of a link is written.
 
-    :raises BadConfiguration: when it can't be written
+    :raises BadConfiguration: if it can't be written
     """
     try:
         target = located(path).resolve()
@@ -70,9 +70,9 @@ def write(path: str, text: str) -> None:
 
 
 def located(path: str) -> pathlib.Path:
-    """Return a path of the file system; ``~`` and ``~USER`` are homes.
+    """A path of the file system; ``~`` and ``~USER`` are homes.
 
-    :raises BadConfiguration: for a user who has no home, and for what is not a path
+    :raises BadConfiguration: for a user without a home, and an invalid path
     """
     if "\0" in path:
         raise BadConfiguration(path, None, "has a null byte, which no path has")
@@ -104,10 +104,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 @dataclasses.dataclass(frozen=True)
 class Branch:
-    """A part of a document.
-
-    :ivar name: its keys from the top, joined by dots
-    """
+    """A part of a document; ``name``: its keys from the top, joined by dots."""
 
     path: str
     name: str
@@ -134,17 +131,11 @@ class Branch:
         return BadConfiguration(self.path, self.line, f"{name}{reason}", value)
 
     def children(self) -> dict[str, Branch]:
-        """Return what a mapping has, by key; nothing for a null.
-
-        :raises BadConfiguration: when it is not a mapping
-        """
+        """The values of a mapping, by key; null has none; raises BadConfiguration."""
         return {key.text() or "": value for key, value in self.entries()}
 
     def entries(self) -> list[tuple[Branch, Branch]]:
-        """Return the keys of a mapping that are text, each with what is behind it.
-
-        :raises BadConfiguration: when it is not a mapping
-        """
+        """The text keys of a mapping, each with its value; raises BadConfiguration."""
         if self.is_null:
             return []
         if not isinstance(self.node, yaml.MappingNode):
@@ -163,10 +154,7 @@ class Branch:
         ]
 
     def find(self, *keys: str) -> Branch | None:
-        """Return what is behind a row of keys, or None.
-
-        :raises BadConfiguration: when there is something else on the way
-        """
+        """The value behind a row of keys, or None; raises BadConfiguration."""
         found = self
         for key in keys:
             children = found.children()
@@ -198,18 +186,12 @@ class Branch:
 
 
 def read(path: str) -> tuple[Branch, ...]:
-    """Read the documents of a YAML file.
-
-    :raises BadConfiguration: when it can't be read, or is no YAML
-    """
+    """The documents of a YAML file; raises BadConfiguration."""
     return parse(path, read_text(path))
 
 
 def check_rendered(path: str, text: str) -> None:
-    """Refuse a template.
-
-    :raises BadConfiguration: with its first line to replace
-    """
+    """Reject a template; BadConfiguration has its first line to replace."""
     mark = _TEMPLATE.search(text)
     if mark:
         line = text.count("\n", 0, mark.start(1)) + 1
@@ -221,11 +203,7 @@ def check_rendered(path: str, text: str) -> None:
 
 
 def parse(path: str, text: str) -> tuple[Branch, ...]:
-    """Return the documents of a text.
-
-    :param path: what it is named in errors
-    :raises BadConfiguration: when it is no YAML
-    """
+    """The documents of a text; raises BadConfiguration, which names ``path``."""
     if yaml.__with_libyaml__:
         # An eighth of the time. PyYAML's own parser says what is wrong with the rest.
         with contextlib.suppress(yaml.YAMLError, UnicodeError, RecursionError):
@@ -272,8 +250,7 @@ def values(top: Branch) -> Iterator[tuple[str, Branch]]:
 def odd_keys(top: Branch) -> Iterator[BadConfiguration]:
     """Yield the keys of a whole document that stand twice, or that are no text.
 
-    YAML lets the last of two equal keys win. Nothing of the document may have been
-    asked for before.
+    YAML lets the last of two equal keys win. Call it before asking for anything else.
     """
     seen: set[int] = set()
     waiting = [top.node]
@@ -303,7 +280,7 @@ def _odd_keys(path: str, node: yaml.MappingNode) -> Iterator[BadConfiguration]:
 
 
 class _Loader(yaml.SafeLoader):
-    """PyYAML's own parser, which takes half of a character as well."""
+    """It takes half of a character as well."""
 
     def compose_scalar_node(self, anchor: Any) -> yaml.ScalarNode:
         node = super().compose_scalar_node(anchor)
@@ -340,7 +317,7 @@ def _broken(path: str, exc: yaml.MarkedYAMLError) -> BadConfiguration:
 
 
 def read_profiles(path: str) -> dict[str, ProfileGroups]:
-    """Return the groups of each device profile in a file, by its name.
+    """The groups of each device profile in a file, by its name.
 
     It is one profile, a list of them, or the body of ``GET /v2/device_profiles``.
 

@@ -111,10 +111,7 @@ class SettingsSources:
 
     @functools.cached_property
     def layers(self) -> Mapping[FileSource, tuple[Layer, ...]]:
-        """What the files set, by source; a later one wins.
-
-        :raises BadConfiguration: for a file that can't be read
-        """
+        """What the files set, by source; a later one wins; raises BadConfiguration."""
         with self._naming():
             return {
                 source: tuple(source.read(source.texts(self.used[source])))
@@ -141,7 +138,7 @@ class SettingsSources:
 
     @contextlib.contextmanager
     def _naming(self) -> Iterator[None]:
-        """Add to an error about a whole file the place that names the file."""
+        """An error about a whole file gets the place that names the file."""
         try:
             yield
         except BadConfiguration as exc:
@@ -207,10 +204,7 @@ def _release(
 def _of_release(
     sources: SettingsSources, entries: Sequence[Ini], line: str, release: int
 ) -> SchedulerSettings:
-    """What the entries come to in one release.
-
-    :raises BadConfiguration: for a value that can't be
-    """
+    """What the entries come to in one release; raises BadConfiguration."""
     below = deployments.settings(sources.distributions[0], release)
     settings = {**below, **nova_conf.settings(entries, release, below)}
     existing = {option.name for option in options_in(release)}

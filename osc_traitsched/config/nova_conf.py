@@ -29,10 +29,7 @@ _EXPECTED = {
 
 
 def parse(option: Option, text: str) -> Value:
-    """Return the value that Nova reads from a text.
-
-    :raises ValueError: for a text that Nova refuses; says what Nova takes instead
-    """
+    """The value that Nova reads from a text; ValueError says what Nova takes."""
     try:
         value: Any = _type(option)(text)
     except ValueError as exc:
@@ -48,7 +45,6 @@ def _expected(option: Option) -> str:
 
 
 def _type(option: Option) -> Any:
-    """Return the type that Nova registers the option with."""
     if option.kind is OptionType.BOOLEAN:
         return types.Boolean()
     if option.kind is OptionType.INTEGER:
@@ -115,10 +111,7 @@ Ini = Mapping[tuple[str, str], Entry]
 
 @dataclasses.dataclass(frozen=True)
 class Layer:
-    """What a file sets.
-
-    :ivar text: the part that a new text for the scheduler would replace
-    """
+    """What a file sets; ``text`` would be replaced by a new text for the scheduler."""
 
     entries: Ini = dataclasses.field(default_factory=dict)
     text: str = ""
@@ -135,20 +128,16 @@ def put(
 
 
 def section_and_key(name: str) -> tuple[str, str]:
-    """Split ``section.option``; the section's case does not matter to oslo.config.
+    """Split ``section.option``; the case of sections other than DEFAULT is ignored.
 
-    Only ``DEFAULT`` must be written so (oslo_config/cfg.py,
-    _normalize_group_name).
+    oslo_config/cfg.py, ``_normalize_group_name``
     """
     section, _, key = name.rpartition(".")
     return _normalized(section), key
 
 
 def parse_ini(text: Text) -> Ini:
-    """Parse text.
-
-    :raises BadConfiguration: for what oslo.config can't parse
-    """
+    """Parse text; raises BadConfiguration if oslo.config can't."""
     document.check_rendered(text.path, text.text)
     parser = _Parser(text)
     try:
@@ -161,7 +150,7 @@ def parse_ini(text: Text) -> Ini:
 
 
 class _Parser(iniparser.BaseParser):
-    """oslo.config's own parser, which also keeps the lines (cfg.ConfigParser)."""
+    """It also keeps the lines (cfg.ConfigParser)."""
 
     def __init__(self, text: Text) -> None:
         super().__init__()
@@ -202,13 +191,12 @@ _MOST_IN_A_ROW = 50
 def settings(
     files: Sequence[Ini], release: int, below: Mapping[str, Setting]
 ) -> Mapping[str, Setting]:
-    """Return the settings that files make, the last file first in rank.
+    """The settings that files make, the last file first in rank.
 
-    The value of an option that the release does not have is left as written,
-    since its Nova does not look at it.
+    A value that the release does not have is left as written, since Nova ignores it.
 
     :param below: what holds where no file says otherwise; ``$other`` needs it
-    :raises BadConfiguration: for a value that Nova refuses
+    :raises BadConfiguration: for a value that Nova rejects
     """
     reader = _Reader(files, release, below)
     found = ((option.name, reader.setting(option)) for option in OPTIONS.values())
@@ -226,10 +214,7 @@ def without_effect(files: Iterable[Ini], release: int) -> tuple[NoEffect, ...]:
 
 
 def files_of(path: str) -> list[str]:
-    """Return a file itself, or the ``*.conf`` of a directory.
-
-    :raises BadConfiguration: for a directory that can't be read
-    """
+    """A file itself, or the ``*.conf`` of a directory; raises BadConfiguration."""
     folder = document.located(path)
     try:
         if not folder.is_dir():
@@ -252,7 +237,6 @@ class _Reader:
         self._referred = 0
 
     def setting(self, option: Option, asking: tuple[Entry, ...] = ()) -> Setting | None:
-        """Return the setting that the files make of an option, if they do."""
         if option.kind is OptionType.MULTI:
             return self._several(option)
         entry = self._entry(map(section_and_key, option.names_in(self._release)))
@@ -270,7 +254,7 @@ class _Reader:
         return Setting(value, entry.source, given=True)
 
     def _several(self, option: Option) -> Setting | None:
-        """Return all values of an option: files and lines add to each other."""
+        """Files and lines add to each other."""
         names = list(map(section_and_key, option.names_in(self._release)))
         found = [
             entry
@@ -293,7 +277,7 @@ class _Reader:
     def _substituted(
         self, entry: Entry, section: str, asking: tuple[Entry, ...]
     ) -> str:
-        """Return a value with the values of other options in place of ``$other``."""
+        """A value with the values of other options in place of ``$other``."""
         if entry in asking:
             raise _bad(entry, "refers to itself")
         if len(entry.value) > _MOST:
@@ -309,7 +293,6 @@ class _Reader:
         return str(template.safe_substitute(others))
 
     def _other(self, key: str, section: str, asking: tuple[Entry, ...]) -> str:
-        """Return what ``$key`` stands for in a section, as text."""
         text = self._looked_up(key, section, asking)
         self._referred += len(text) + 1
         if self._referred > _MOST:

@@ -92,10 +92,7 @@ class Places:
 
 
 def find(places: Places) -> SettingsSources | None:
-    """What the first place that says anything says; None if none does.
-
-    :raises BadConfiguration: for a document that can't be read, or a value in it
-    """
+    """What the first place that says anything says, if any; raises BadConfiguration."""
     return (
         _of_variable(places)
         or _of_clouds_file(places)
@@ -147,7 +144,6 @@ def _of_clouds_file(places: Places) -> SettingsSources | None:
 
 
 def _of_region(entry: Branch, name: str) -> Branch | None:
-    """Return the settings that a region has for itself."""
     regions = entry.find("regions")
     for region in (regions.items() or []) if regions else []:
         named = region.find("name") if region.text() is None else None
@@ -182,10 +178,7 @@ def _is_readable(path: str) -> bool:
 
 
 def read(path: str, place: str) -> SettingsSources | None:
-    """Return what a document says; None for one that says nothing.
-
-    :raises BadConfiguration: for a file that can't be read, or is no such document
-    """
+    """What a document says; None for one that says nothing; raises BadConfiguration."""
     documents = document.read(path)
     if len(documents) > 1:
         raise documents[1].bad("a second document: a file of settings has one")
@@ -193,10 +186,7 @@ def read(path: str, place: str) -> SettingsSources | None:
 
 
 def parse(top: Branch, place: str) -> SettingsSources | None:
-    """What a mapping says; None if it says nothing.
-
-    :raises BadConfiguration: for a key or a value that can't be
-    """
+    """What a mapping says; None if it says nothing; raises BadConfiguration."""
     keys = [name for name, source in SOURCES.items() if source.in_document]
     branches = {k: below for k, below in top.children().items() if not below.is_null}
     for key, branch in branches.items():

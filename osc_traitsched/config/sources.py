@@ -49,10 +49,7 @@ class Source:
         return (Option(self.flag, text) for text in self.texts(value))
 
     def value(self, text: str) -> Any:
-        """A value from its text.
-
-        :raises ValueError: with what is wrong, such as ``is not one of a, b``
-        """
+        """A value from its text; ValueError like ``is not one of a, b``."""
         return text
 
     def texts(self, value: Any) -> list[str]:
@@ -67,10 +64,7 @@ class Source:
             raise argparse.ArgumentTypeError(f"{text!r} {exc}") from exc
 
     def parse(self, branch: Branch) -> Any:
-        """The values in a document.
-
-        :raises BadConfiguration: for a wrong value
-        """
+        """The values in a document; raises BadConfiguration."""
         if self.is_list:
             return tuple(map(self.parse_one, _items(branch)))
         return self.parse_one(branch)
@@ -156,10 +150,7 @@ class FileSource(Source):
     replaces = False
 
     def read(self, paths: Sequence[str]) -> Iterable[Layer]:
-        """What the files set; a later layer wins.
-
-        :raises BadConfiguration: for a file that can't be read
-        """
+        """What the files set; a later layer wins; raises BadConfiguration."""
         raise NotImplementedError
 
     def write(self, values: Values, release: int, present: str) -> str:
@@ -386,7 +377,7 @@ def _filter(is_on: bool, name: str) -> tuple[str, bool]:
 
 
 def _items(branch: Branch) -> list[Branch]:
-    """What a list has; a single text is a list of one."""
+    """A single text is a list of one."""
     items = branch.items()
     return [branch] if items is None else items
 

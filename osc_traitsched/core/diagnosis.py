@@ -13,7 +13,6 @@ class OnMachine:
     """Files on this machine that can have settings.
 
     :ivar whose: for a person
-    :ivar is_readable: the user may read all of them
     :ivar is_nova_conf: ``--nova-conf`` takes them
     :ivar baseline: what they leave out, if they are input of a deployment tool
     """
@@ -30,8 +29,7 @@ class Diagnosis:
     """The settings in use, and what is missing.
 
     :ivar unused: files on this machine that are not in use
-    :ivar unknown: options that matter on this cloud and were not supplied, with the
-        names of their aggregates
+    :ivar unknown: missing options that matter here, with the names of their aggregates
     """
 
     assumed: SchedulerSettings

@@ -11,11 +11,9 @@ from collections.abc import Collection
 
 @dataclasses.dataclass(frozen=True)
 class Namesake:
-    """One of several things of one name, and what tells it from the others.
+    """One of several things of one name; unknown or common fields are empty.
 
-    :ivar owner: the ID of its project; this and what follows are empty if it is not
-        known, or does not tell
-    :ivar visibility: of an image
+    :ivar owner: the ID of its project
     :ivar created: when, as the service writes it
     :ivar domain: the ID of a project's domain
     """
@@ -43,9 +41,7 @@ def is_pattern(name: str) -> bool:
 def near_names(
     name: str, candidates: Collection[str], cutoff: float = LIKE
 ) -> tuple[str, ...]:
-    """Return at most three of the candidates that are like a name, best first.
-
-    Upper and lower case are alike.
+    """At most three similar candidates, best first, in any case of letters.
 
     :param cutoff: :data:`ALMOST` for those that differ by a letter or two
     """

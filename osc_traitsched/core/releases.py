@@ -65,11 +65,7 @@ RHOSO_RELEASE = 27
 
 
 def release_named(name: str) -> int | None:
-    """Return the release that a name, code name or version of Nova stands for.
-
-    ``wallaby``, ``2024.1``, ``caracal``, ``29`` and ``29.2.1`` are such names;
-    None for one that is not known.
-    """
+    """The release of ``wallaby``, ``2024.1``, ``29`` or ``29.2.1``; None if unknown."""
     name = name.lower()
     for release, known in RELEASES.items():
         if name == known:
@@ -84,8 +80,7 @@ def release_named(name: str) -> int | None:
 def release_behind(microversion: str, likely: int | None = None) -> tuple[int, str]:
     """Find the release by the highest microversion of its compute API.
 
-    :param likely: the release to take where several have that microversion and
-        it is one of them
+    :param likely: preferred if several releases have that microversion
     :returns: the release, and one line for a person on how it is known
     """
     number = int(microversion.partition(".")[2])

@@ -1,7 +1,6 @@
 """Facts to the question for ``nova_runner.py``, and its answer to values.
 
-What is not in the question is not visible to a filter: its answer is unknown as soon as
-it touches that.
+A filter that touches what is not in the question has an unknown answer.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ from osc_traitsched.core.inventory.snapshot import NodeReport
 from osc_traitsched.core.nova.filter.state import (
     OWN,
     PASSES,
-    Answer,
     Fails,
+    FilterResult,
     HostState,
     Raises,
     RequestSpec,
@@ -60,13 +59,12 @@ def question(
     options: Mapping[str, str] | None = None,
     all_lines: bool = True,
 ) -> Body:
-    """Return what the runner is asked.
+    """The question for the runner.
 
     :param plugins: each with the text of its file, if it is in one
     :param nova_conf: name and text of each file; None for the other Python's own
-    :param options: what nova.conf is to say whatever it says, as ``section.option``
-    :param all_lines: whether all that is logged is wanted, or only the last line of
-        each answer that is a no
+    :param options: ``section.option`` that override nova.conf
+    :param all_lines: log all lines, or only the last line of each rejection
     """
     return {
         "plugins": [
@@ -111,7 +109,7 @@ def _aggregates(hosts: Iterable[HostState]) -> Body:
 
 
 def _servers(hosts: Iterable[HostState], spec: RequestSpec) -> Iterable[str]:
-    """Return the servers of which it is known on which host they are, if on any."""
+    """Servers whose host, or lack of one, is known."""
     found = {server for host in hosts for server in host.instances or ()}
     found.update(value for values in spec.hints.values() for value in values)
     found.update(spec.group.members if spec.group else ())
@@ -225,15 +223,14 @@ def _group(group: ServerGroup) -> Body:
 
 
 def judgment(body: Body, command: str) -> PluginJudgment:
-    """Return what the runner answered.
+    """The runner's answer; ``command`` is its Python, as the user named it.
 
-    :param command: the Python that answered, as the user named it
     :raises PluginFails: for a plugin that can't be loaded
     :raises NovaPythonFails: for all else that keeps it from judging
     """
     if "error" in body:
         _fail(body, command)
-    filters: dict[str, Mapping[str, Answer]] = {}
+    filters: dict[str, Mapping[str, FilterResult]] = {}
     weights: dict[str, Weights] = {}
     logs: dict[str, Mapping[str, tuple[str, ...]]] = {}
     texts = [each["plugin"] for each in body["plugins"]]
@@ -250,12 +247,7 @@ def judgment(body: Body, command: str) -> PluginJudgment:
 
 
 def runs(body: Body, command: str) -> tuple[PluginRun, ...]:
-    """Return what the runner answered, each class by itself.
-
-    :param command: the Python that answered, as the user named it
-    :raises PluginFails: for a plugin that can't be loaded
-    :raises NovaPythonFails: for all else that keeps it from judging
-    """
+    """The runner's answer, each class by itself; errors as :func:`judgment`."""
     if "error" in body:
         _fail(body, command)
     return tuple(map(_run, body["plugins"]))
@@ -293,7 +285,7 @@ def _fail(body: Body, command: str) -> None:
     raise NovaPythonFails(command, body["error"], body["text"])
 
 
-def _answer(body: Body) -> Answer:
+def _answer(body: Body) -> FilterResult:
     if "passes" not in body:
         return _unanswered(body)
     return PASSES if body["passes"] else Fails(OWN, found=tuple(body.get("log", ())))
@@ -329,10 +321,10 @@ _LEAVE_FOLDER = (
 
 
 def ask(command: str, question: Mapping[str, Any], timeout: float) -> Any:
-    """Return the runner's answer to a question.
+    """The runner's answer to a question.
 
-    Nothing has to be there but Nova: program and question go through standard input,
-    and the arguments have nothing that a shell on the way could change.
+    Only Nova must exist there: program and question go through standard input, and the
+    arguments have nothing that a shell on the way could change.
 
     No code of the current folder runs, unless ``PYTHONPATH`` has its absolute path, and
     the login (``OS_*``) is not passed on. A Python starts in an empty folder. A command
@@ -341,7 +333,7 @@ def ask(command: str, question: Mapping[str, Any], timeout: float) -> Any:
     :param command: a Python, a virtual environment, or a command line that ends in a
         Python and passes standard input on
     :param timeout: seconds
-    :raises NovaPythonFails: when no answer comes
+    :raises NovaPythonFails: if no answer comes
     """
     try:
         words = arguments(command)
@@ -364,9 +356,9 @@ def ask(command: str, question: Mapping[str, Any], timeout: float) -> Any:
 
 
 def arguments(command: str) -> list[str]:
-    """Return a command line's words; a virtual environment's are its Python.
+    """A command line's words; a virtual environment's are its Python.
 
-    :raises NovaPythonFails: for what is not a command line
+    :raises NovaPythonFails: for an invalid command line
     """
     if not os.path.dirname(command) and shutil.which(command):
         # As in a shell, a folder of this name does not matter.
@@ -384,10 +376,7 @@ def arguments(command: str) -> list[str]:
 
 
 def _environment() -> dict[str, str]:
-    """The environment without the login and the current folder.
-
-    Other relative folders of ``PYTHONPATH`` become absolute.
-    """
+    """Without the login and the current folder; ``PYTHONPATH`` becomes absolute."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("OS_")}
     here = os.getcwd()
     entries = environment.pop("PYTHONPATH", "").split(os.pathsep)
@@ -400,7 +389,7 @@ def _environment() -> dict[str, str]:
 
 
 def _program(question: Mapping[str, Any]) -> bytes:
-    """Return the runner's text with a last line that asks it."""
+    """The runner's text with a last line that asks it."""
     room = importlib.resources.files("osc_traitsched.runner")
     program = (room / "nova_runner.py").read_bytes()
     packed = zlib.compress(json.dumps(question).encode())

@@ -1,11 +1,10 @@
 """Judges hosts with filters and weighers, in a Python that has Nova in it.
 
-It imports nothing of this project, and what it imports is Python's (3.6 or later) and
-Nova's (20, Train, or later). So this one file can be sent to a container or another
-machine. JSON comes in on standard input and goes out on standard output;
-``document.py`` writes the one and reads the other. It needs no service and no database.
+It imports only Python (3.6 or later) and Nova (20, Train, or later), so this one file
+can be sent to a container. JSON comes in on standard input and goes out on standard
+output; ``document.py`` writes the one and reads the other.
 
-Nova's own objects are built from what the API shows. Whatever it does not show raises
+Nova's own objects are built from what the API shows. Anything else raises
 ``NotVisible`` when it is touched, so that the answer is unknown and no guess.
 """
 
@@ -48,10 +47,7 @@ DATABASE_ERRORS = frozenset(
 
 
 class NotVisible(BaseException):
-    """Something was touched that no API shows.
-
-    No filter means to catch it: hence it is no Exception.
-    """
+    """Something was touched that no API shows; no filter catches it by accident."""
 
 
 class Failed(Exception):
@@ -72,7 +68,7 @@ class Known(dict):  # type: ignore[type-arg]
     """A dict of what is known; other keys are hidden, or absent.
 
     :ivar where: what it is, for the answer
-    :ivar may_have: tells of a key that is not known whether it may be there
+    :ivar may_have: whether a key that is not known may exist
     """
 
     def __init__(self, known: Any, where: str, may_have: Any) -> None:
@@ -150,10 +146,7 @@ def told(exc: BaseException) -> str:
 
 
 def answered(asked: Any) -> Any:
-    """Return what the plugins say of the hosts.
-
-    :raises Failed: where that can't be found out
-    """
+    """What the plugins say of the hosts; raises Failed."""
     try:
         importlib.import_module("nova.scheduler.host_manager")
         from nova import objects, version
@@ -177,9 +170,8 @@ def answered(asked: Any) -> Any:
 
 
 def read_configuration(files: Any) -> None:
-    """Read a nova.conf: the files given, or else this Python's own.
+    """Read a nova.conf: the files (name and text), or else this Python's own.
 
-    :param files: of each its name and text; None for none
     :raises Failed: for one that can't be read
     """
     import nova.conf
@@ -203,10 +195,7 @@ def read_configuration(files: Any) -> None:
 
 
 def override(options: Any) -> None:
-    """Set options that the nova.conf may not have; those that Nova lacks are left out.
-
-    :raises Failed: for a value that an option can't have
-    """
+    """Set options over nova.conf, if Nova has them; raises Failed for a bad value."""
     from nova.conf import CONF
     from oslo_config import cfg
 
@@ -224,9 +213,9 @@ def override(options: Any) -> None:
 
 
 def runs_of(plugins: Any) -> Any:
-    """Return each plugin with each class that it stands for.
+    """Each plugin with its classes.
 
-    One that the settings name is left out where a class of its name is given.
+    A class of the settings is left out if a plugin of its name is given.
 
     :raises Failed: for what nova-scheduler could not load either
     """
@@ -240,10 +229,7 @@ def runs_of(plugins: Any) -> Any:
 
 
 def plugin_classes(plugin: Any) -> Any:
-    """Return the classes that a plugin stands for: itself, or what a function returns.
-
-    :raises Failed: for what nova-scheduler could not load either
-    """
+    """The classes of a plugin: itself, or what a function returns; raises Failed."""
     try:
         found = plugin_object(plugin)
         listed = [found] if inspect.isclass(found) else list(found())
@@ -268,10 +254,7 @@ def plugin_classes(plugin: Any) -> Any:
 
 
 def plugin_object(plugin: Any) -> Any:
-    """Return the class or function that a plugin names.
-
-    :raises Failed: where there is none of that name
-    """
+    """The class or function that a plugin names; raises Failed."""
     path = plugin["path"]
     if plugin.get("source") is not None:
         module = module_of(plugin["file"], plugin["source"])
@@ -299,11 +282,11 @@ def module_of(file: str, source: str) -> Any:
 
 
 def configured(name: str, plugin: Any) -> Any:
-    """Return the filter or weigher that nova.conf makes available under a bare name.
+    """The filter or weigher that nova.conf makes available under a bare name.
 
     Of two the later one, as nova-scheduler does.
 
-    :raises Failed: where there is none
+    :raises Failed: if none exists
     """
     from nova.conf import CONF
     from nova.scheduler import filters, weights
@@ -373,9 +356,9 @@ def hosts_of(asked: Any) -> Dict[str, Any]:
 
 
 def host_state_class(servers: Any) -> Any:
-    """Return a HostState that is made from what is known of it.
+    """A HostState made from known data.
 
-    :param servers: those of which it is known whether they are on a host
+    :param servers: those whose host, or lack of one, is known
     """
     from nova import objects
     from nova.scheduler import host_manager
@@ -438,10 +421,7 @@ def seen(base: Any, where: str) -> Any:
 
 
 def spec_of(asked: Any) -> Any:
-    """Return Nova's RequestSpec.
-
-    :raises Failed: where Nova makes none of it
-    """
+    """Nova's RequestSpec; raises Failed."""
     try:
         return made_spec(asked)
     except Exception as exc:
@@ -567,12 +547,11 @@ def listening() -> Iterator[List[str]]:
 
 
 def outcome(lines: List[str], function: Any, *arguments: Any) -> Any:
-    """Call, and return what came of it: a value, an unknown or an exception, and logs.
+    """Call a function: its value, an unknown or an exception, and its logs.
 
-    Whatever was touched and is hidden makes the answer unknown, also where a plugin
-    caught that.
+    A touched hidden value makes the answer unknown, even if a plugin caught that.
 
-    :param lines: what is logged from now on is found there
+    :param lines: collects what is logged
     """
     del TOUCHED[:], lines[:]
     try:
@@ -591,10 +570,7 @@ def outcome(lines: List[str], function: Any, *arguments: Any) -> Any:
 
 
 def judged(plugin: Any, cls: Any, hosts: Any, spec: Any, lines: List[str]) -> Any:
-    """Return what one class says of all hosts.
-
-    :raises Failed: where it can't even be made
-    """
+    """What one class says of all hosts; raises Failed if it can't be made."""
     made = outcome(lines, cls)
     if "value" not in made:
         why = made.get("raises") or f"it reads {made['unknown']}"
@@ -643,10 +619,10 @@ def shorten(found: Any) -> None:
 
 
 def weighed(weigher: Any, hosts: Any, spec: Any, lines: List[str]) -> Any:
-    """Return a weigher's figures for each host, by UUID.
+    """A weigher's figures for each host, by UUID.
 
-    ``figures`` has for each host its weight and multiplier, or why there is none;
-    those of all hosts together are there if every host has some.
+    ``figures`` has each host's weight and multiplier, or why it has none; those of all
+    hosts together exist if every host has some.
     """
     from nova import weights
     from nova.scheduler.weights import WeighedHost

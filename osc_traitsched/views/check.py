@@ -40,7 +40,6 @@ def blocks(
     The last line counts the findings. Names are not escaped yet.
 
     :param findings: one or more
-    :param options: the global options of printed commands
     :param least: findings that are less severe are only counted
     :param everything: do not cut lists
     """
@@ -61,7 +60,7 @@ def _block(
     options: Sequence[Option],
     everything: bool,
 ) -> Iterator[Line]:
-    """One rule's findings; those with the same problem share a line."""
+    """Findings with the same problem share a line."""
     by_problem: dict[str, list[Finding]] = {}
     for finding in findings:
         by_problem.setdefault(finding.words().problem, []).append(finding)
@@ -81,7 +80,6 @@ def _block(
 
 
 def _cut(parts: Iterable[Sequence[str]], noun: str, everything: bool) -> Iterator[Line]:
-    """The first parts, each as lines, and a line that counts the others."""
     parts = list(parts)
     most = len(parts) if everything else _MOST_PARTS
     for lines in parts[:most]:
@@ -91,7 +89,7 @@ def _cut(parts: Iterable[Sequence[str]], noun: str, everything: bool) -> Iterato
 
 
 def _subjects(findings: Sequence[Finding], everything: bool) -> str:
-    """The objects of findings: ``flavors a, b and 3 more``."""
+    """``flavors a, b and 3 more``."""
     names: dict[SubjectKind, list[str]] = {}
     for finding in findings:
         names.setdefault(finding.kind, []).append(_name(finding))
@@ -102,21 +100,23 @@ def _subjects(findings: Sequence[Finding], everything: bool) -> str:
 
 
 def _summary(findings: Iterable[Finding], least: Severity) -> str:
-    """The numbers of findings: ``3 errors, 1 note (--long shows notes)``."""
-    counts = dict.fromkeys(Severity, 0)
+    """The numbers of findings: ``3 errors (2 rules), 1 note (--long shows notes)``."""
+    rules: dict[Severity, list[str]] = {each: [] for each in Severity}
     for finding in findings:
-        counts[finding.severity] += 1
-    found = [count(number, each.value) for each, number in counts.items() if number]
-    hidden = [each for each in counts if counts[each] and each.rank > least.rank]
+        rules[finding.severity].append(finding.rule)
+    counts = [
+        count(len(ids), each.value)
+        + f" ({count(len({*ids}), 'rule')})" * (len({*ids}) < len(ids))
+        for each, ids in rules.items()
+        if ids
+    ]
+    hidden = [each for each in rules if rules[each] and each.rank > least.rank]
     kinds = " and ".join(f"{each.value}s" for each in hidden)
-    return ", ".join(found) + (f" (--long shows {kinds})" if hidden else "")
+    return ", ".join(counts) + (f" (--long shows {kinds})" if hidden else "")
 
 
 def rows(findings: Iterable[Finding], options: Sequence[Option] = ()) -> Table:
-    """One row a finding: rule, severity, object, message, fix.
-
-    :param options: the global options of printed commands
-    """
+    """One row a finding: rule, severity, object, message, fix."""
     return COLUMNS[:-1], [_row(finding, options) for finding in findings]
 
 

@@ -29,7 +29,6 @@ class _Value(Cell):
     """A value in nova.conf's words, a list one a line; a program gets its type."""
 
     def lines(self) -> Iterable[str]:
-        """The value as a person reads it."""
         if isinstance(self._value, list):
             return self._value
         return [words.value(self._value)]
@@ -39,18 +38,14 @@ class _Release(Cell):
     """Nova's major version; a person sees the release's name, too."""
 
     def lines(self) -> Iterable[str]:
-        """The number and the name."""
         return [release_name(int(self._value))]
 
 
 def rows(assumptions: SchedulerSettings, release_is_given: bool) -> Table:
     """One row for the release, one for where settings were found, one an option.
 
-    What is set and not read comes last: options that the release does not have, and
-    lines without effect.
-
-    ``status`` is ``given``, ``assumed``, or ``ignored``: set, but not read by this
-    release of Nova.
+    What is set and not read comes last. ``status`` is ``given``, ``assumed``, or
+    ``ignored``: set, but not read by this release of Nova.
     """
     status = _GIVEN if release_is_given else _ASSUMED
     found: list[tuple[Any, ...]] = [
@@ -76,8 +71,6 @@ def lines(assumptions: SchedulerSettings, is_all: bool = False) -> Iterator[str]
     """The settings for a person: where they are from, then what is not the default.
 
     Lines have at most 80 columns, unless a name or a source is longer.
-
-    :param is_all: show options at their default, too
     """
     yield f"Settings: {terminal.settings_from(assumptions)}"
     name = release_name(assumptions.release)
@@ -102,7 +95,7 @@ def lines(assumptions: SchedulerSettings, is_all: bool = False) -> Iterator[str]
 
 
 def _wrapped(text: str, source: str) -> Iterator[str]:
-    """One line, or as many as it takes; a list goes on after a comma."""
+    """A list goes on after a comma."""
     whole = f"{text}  ({source})"
     if len(whole) <= _WIDTH:
         yield whole
@@ -160,11 +153,7 @@ def cautions(turned: Switched, is_from_file: bool, replaces: bool) -> list[str]:
 def comments(
     where: str, turned: Switched, cautions: Iterable[str], has_body: bool
 ) -> str:
-    """The comments at the top of a fragment: what it enables, and where it goes.
-
-    :param where: what to do with the fragment
-    :param has_body: there is something to set
-    """
+    """Comments at the top of a fragment: what it enables, and ``where`` it goes."""
     release = turned.assumptions.release
     lines = [f"Turns on {', '.join(turned.wanted)}: Nova {release_name(release)}"]
     if settings.AZ in turned.wanted and settings.az_is_always_on(release):

@@ -14,7 +14,6 @@ from osc_traitsched.core.inventory.snapshot import (
     Aggregate,
     Compute,
     Holding,
-    Provider,
     Snapshot,
 )
 from osc_traitsched.core.inventory.snapshot import MembershipDifference as Difference
@@ -38,7 +37,6 @@ class Cell(columns.FormattableColumn):  # type: ignore[type-arg,unused-ignore]
 class Names(Cell):
     """Names, one a line; a program gets them all, as a list.
 
-    :param names: all of them, in order
     :param shown: those that a person sees; all if not given
     :param rest: the line that counts the others; may have ``{count}``
     """
@@ -137,14 +135,14 @@ def by_tree(snapshot: Snapshot, held: Iterable[Holding], detail: Detail) -> Tabl
     return table(columns, held)
 
 
-def by_trait(providers: Mapping[str, Iterable[Provider]], detail: Detail) -> Table:
-    """One row a trait: the names of the providers that have it, and how many.
+def by_trait(hosts: Mapping[str, Iterable[str]], detail: Detail) -> Table:
+    """One row a trait: the names of the hosts that have it, and how many.
 
-    :param providers: by trait, as ``app.traits.by_trait`` returns them
+    :param hosts: by trait
     """
     having = {
-        name: [provider.name for provider in each]
-        for name, each in providers.items()
+        name: sorted(names)
+        for name, names in hosts.items()
         if trait.is_custom(name) or not detail.custom
     }
     columns = {
@@ -157,7 +155,6 @@ def by_trait(providers: Mapping[str, Iterable[Provider]], detail: Detail) -> Tab
 
 
 def _hosts(names: list[str], detail: Detail) -> Names:
-    names = sorted(names)
     if detail.whole:
         return Names(names)
     return Names(names, names[:_MOST_HOSTS], "({count} more)")
@@ -180,7 +177,7 @@ class Hosts(Cell):
 
 
 class Mirror(Cell):
-    """The nodes missing from Placement's aggregate, and those that should not be in it.
+    """Nodes missing from Placement's aggregate, and nodes that should not be in it.
 
     A program gets the names, as two lists.
     """

@@ -189,10 +189,7 @@ def forced(refusal: errors.TraitSchedError) -> str:
 
 
 def unprinted(error: OSError) -> str:
-    """The line for rows that standard output did not take.
-
-    It is also true if nothing was written.
-    """
+    """The line for rows that standard output did not take, written or not."""
     reason = visible(error.strerror or type(error).__name__)
     return (
         f"what could be written is written, but the rows can't be printed: {reason}; "
@@ -223,19 +220,13 @@ def goes_on(
 
 
 def interrupted(done: int, total: int, then: str = GOES_ON) -> str:
-    """The last line of a command that the user interrupted.
-
-    :param then: what to do, if something is left
-    """
+    """The last line of a command that the user interrupted, with advice."""
     what = then if done < total else "nothing was left to write"
     return f"interrupted after {done} of {total}; {what}"
 
 
 def failures(outcomes: Sequence[Outcome], then: str = GOES_ON) -> str:
-    """The last line of a command with changes that failed, or may have failed.
-
-    :param then: what to do
-    """
+    """The last line of a command with changes that failed, or may have failed."""
     told = (Status.FAILED, Status.UNKNOWN, Status.NOT_DONE)
     counts = [(sum(o.status is each for o in outcomes), each) for each in told]
     (number, status), *others = [each for each in counts if each[0]]

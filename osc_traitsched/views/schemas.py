@@ -1,7 +1,4 @@
-"""The JSON Schemas of all documents.
-
-``python3 -m osc_traitsched.views.schemas explain`` prints that of ``explain``.
-"""
+"""The JSON Schemas of all documents (``python3 -m osc_traitsched.views.schemas X``)."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import textwrap
 from collections.abc import Iterable, Iterator
 
 import termcolor
@@ -55,10 +56,28 @@ def painted(line: Line, width: int) -> str:
 
     :param width: of the terminal; 0 for none
     """
-    shown = visible(line.text)
+    shown = wrapped(visible(line.text), width)
     if line.tone is None or not width:
         return shown
     return termcolor.colored(shown, _COLORS[line.tone], attrs=["bold"])
+
+
+def wrapped(text: str, width: int) -> str:
+    """A line on as many rows as a terminal needs; a command to paste stays on one.
+
+    :param width: of the terminal; 0 for none
+    """
+    if not width or len(text) <= width or "openstack " in text:
+        return text
+    margin = " " * (len(text) - len(text.lstrip()) + 2)
+    rows = textwrap.wrap(
+        text,
+        width,
+        subsequent_indent=margin,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return "\n".join(rows)
 
 
 # What is being read, for a person who waits for it.
@@ -73,11 +92,7 @@ _NOUNS = {
 
 
 def line(path: str, number: int = 1) -> str:
-    """The line for a request.
-
-    :param path: below the service's endpoint, perhaps with a query
-    :param number: of requests in a row for that path, with this one
-    """
+    """The line for a request, or for a number of requests in a row for that path."""
     kind = path.partition("?")[0].strip("/").partition("/")[0]
     noun = _NOUNS.get(kind, kind.replace("_", " "))
     return f"reading {noun} ..." if number == 1 else f"reading {noun} ({number}) ..."

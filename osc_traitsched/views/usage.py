@@ -36,10 +36,7 @@ _LABEL = 13
 
 
 def show(use: TraitUse, options: Sequence[Option] = ()) -> Iterator[Line]:
-    """One trait: the first line counts who has it and who needs it.
-
-    :param options: global ones, for the printed command
-    """
+    """One trait: the first line counts who has it and who needs it."""
     needs = [*_counts(use), *_servers_needing(use)]
     required = f"required by {', '.join(needs)}" if needs else "required by nothing"
     tone = Tone.NO if needs and not use.holders else Tone.YES
@@ -143,7 +140,7 @@ def rows(uses: Iterable[TraitUse], everything: bool) -> Table:
 
 
 def _chosen(uses: Iterable[TraitUse], everything: bool) -> Iterator[TraitUse]:
-    """Traits that somebody chose; others are nova-compute's and on most hosts."""
+    """Other traits are nova-compute's and on most hosts."""
     for use in uses:
         if everything or trait.is_custom(use.name) or use.requiring or use.forbidding:
             yield use
@@ -202,7 +199,8 @@ def state_of(view: HostView) -> str:
 def _about(view: HostView, everything: bool) -> Iterator[tuple[str, str]]:
     yield "zone", ", ".join(zones_of(view)) or "the default"
     if view.aggregates:
-        yield "aggregates", listed(map(_aggregate, view.aggregates))
+        named = (_aggregate(each, view.projects) for each in view.aggregates)
+        yield "aggregates", listed(named)
     for provider in view.tree:
         where = "" if provider.uuid == view.host.uuid else f" on {provider.name}"
         for resource_class, stock in view.stock.get(provider.uuid, {}).items():
@@ -223,8 +221,9 @@ def _about(view: HostView, everything: bool) -> Iterator[tuple[str, str]]:
     report = view.compute.report if view.compute else None
     if report is not None:
         yield (
-            "weighers see",
-            f"{report.free_ram_mb} MB RAM, {report.free_disk_mb // 1024} GB disk, "
+            "weighers",
+            f"nova-compute's count: {report.free_ram_mb} MB RAM, "
+            f"{report.free_disk_mb // 1024} GB disk, "
             f"{report.vcpus - report.vcpus_used} of {report.vcpus} CPUs free",
         )
 
@@ -234,13 +233,17 @@ def zones_of(view: HostView) -> list[str]:
     return sorted({each.zone for each in view.aggregates if each.zone})
 
 
-def _aggregate(found: Aggregate) -> str:
-    """Its name, and what it means for a server."""
+def _aggregate(found: Aggregate, names: Mapping[str, str]) -> str:
+    """Its name, and what it means for a server.
+
+    :param names: of projects, by ID
+    """
+    projects = sorted(names.get(each, each) for each in {*found.projects.values()})
     traits = sorted(isolated_by(found.metadata, Collation.CASE_INSENSITIVE))
     parts = [
         *([f"zone {found.zone}"] if found.zone else []),
         *([f"isolated by {', '.join(traits)}"] if traits else []),
-        *([count(len(found.projects), "project")] if found.projects else []),
+        *([listed(projects, "project")] if projects else []),
     ]
     return f"{found.name} ({'; '.join(parts)})" if parts else found.name
 
@@ -255,7 +258,7 @@ def _inventory(stock: Stock) -> str:
 
 
 def _traits(view: HostView, everything: bool) -> Iterator[tuple[str, str]]:
-    """Traits of the tree by who sets them; standard ones are counted."""
+    """By who sets them; standard ones are counted."""
     names = sorted(frozenset[str]().union(*view.traits.values()))
     yours = [n for n in names if trait.ownership(n) is Ownership.OPERATOR]
     neutrons = [n for n in yours if trait.is_of_neutron(n)]

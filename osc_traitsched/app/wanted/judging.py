@@ -68,10 +68,7 @@ _MOVES = (ObjectKind.AGGREGATE_HOSTS, ObjectKind.PROVIDER_AGGREGATES)
 
 @gc_paused()
 def judged(cloud: Cloud, todo: WantedPlan) -> WantedPlan:
-    """Plan with its effects on others, and what speaks against it.
-
-    :raises CloudBroke: if a service can't be read
-    """
+    """Plan with its effects on others, and what speaks against it."""
     found, plan = todo.found, todo.plan
     if not plan.has_changes:
         return todo

@@ -51,7 +51,6 @@ class WantedPlan:
     """The plan of a wanted state, and its effects.
 
     :ivar draft: the units that differ
-    :ivar claims: all that entries claim
     :ivar refusals: what speaks against carrying it out
     :ivar misplaced: servers on the wrong side, or why they can't be read, by aggregate
     :ivar passed_over: images of other projects that require a trait without a holder
@@ -164,11 +163,7 @@ def plan_wanted(
     assumptions: SchedulerSettings,
     inventory: Inventory | None = None,
 ) -> WantedPlan:
-    """Plan the changes that files want; ``judging.py`` finds their effects.
-
-    :raises Mistakes: all wrong lines
-    :raises CloudBroke: if a service can't be read
-    """
+    """Plan the changes that files want, without effects; raises Mistakes."""
     found, claims = _read(cloud, wanted, assumptions, inventory)
     sketch = draft(claims, found)
     plan = ordered(sketch.changes, found.aggregates, found.collation)

@@ -25,10 +25,7 @@ from osc_traitsched.core.wanted.model import Part, Source, Wanted
 def read_wanted(
     cloud: Cloud, wanted: Wanted, assumptions: SchedulerSettings
 ) -> FoundCloud:
-    """Read all that entries can be about, in few requests.
-
-    :raises CloudBroke: if a service can't be read
-    """
+    """Read all that entries can be about, in few requests."""
     with_zones = any(group.source is Source.ZONE for group in wanted.groups)
     isolated = {entry.of.text for entry in wanted.of_part(Part.ISOLATION)}
     found = read_cloud(cloud, isolated, with_zones)
@@ -48,7 +45,6 @@ def read_cloud(
 
     :param mirrored: names of aggregates whose members in Placement are read
     :param with_zones: also of hosts outside all zones' aggregates
-    :raises CloudBroke: if a service can't be read
     """
     placement = cloud.placement
     aggregates = read.aggregates(cloud.compute)
@@ -103,8 +99,7 @@ def _projects(
 ) -> dict[str, str | errors.BadQuestion]:
     """IDs of projects by the names in entries, or why there is none.
 
-    An ID that an aggregate has is not looked up; a name is, even if Nova takes it for
-    an ID.
+    An aggregate's ID is not looked up; a name is, even if Nova takes it for an ID.
     """
     named = {project for each in aggregates for project in each.project_ids}
     found: dict[str, str | errors.BadQuestion] = {}
@@ -123,10 +118,7 @@ def _projects(
 
 
 def export_wanted(cloud: Cloud, collation: Collation) -> Export:
-    """What an operator could have wanted of a cloud.
-
-    :raises CloudBroke: if a service can't be read
-    """
+    """What an operator could have wanted of a cloud."""
     images = public_or_own(lookup.images(cloud, {}), cloud.own_project)
     lookup.need_all(cloud)
     found = with_mirror(cloud, read_cloud(cloud, ()))

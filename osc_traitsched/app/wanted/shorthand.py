@@ -34,7 +34,6 @@ def isolate(
 
     :param create: custom traits may be created
     :raises BadQuestion: for what does not exist, is ambiguous, or forbids a trait
-    :raises CloudBroke: if a service can't be read
     """
     aggregates = read.aggregates(cloud.compute)
     nova = Nova(lookup.computes(cloud), aggregates)
@@ -99,7 +98,6 @@ def replaced(
     :returns: also the providers that have the new one and not the old one, by name
     :raises BadQuestion: for a trait that does not exist, or that nova-compute or
         Neutron would set again
-    :raises CloudBroke: if a service can't be read
     """
     if old == new:
         raise errors.BadUsage("the new name is the old one")
@@ -134,7 +132,6 @@ def like(
     :param peer: one host: its name, its UUID or its service host's
     :param with_aggregates: also put them into the peer's aggregates
     :raises BadQuestion: for a host that does not exist
-    :raises CloudBroke: if a service can't be read
     """
     found = read_cloud(cloud, ())
     snapshot = found.snapshot

@@ -27,10 +27,7 @@ _META = "_meta"
 
 
 def read_inventory(path: str) -> Inventory:
-    """Return the groups of an inventory's JSON; Ansible is not needed.
-
-    :raises BadConfiguration: for a file that can't be read or is not an inventory
-    """
+    """The groups of an inventory's JSON, without Ansible; raises BadConfiguration."""
     try:
         found = json.loads(document.read_text(path))
     except (ValueError, RecursionError) as exc:
@@ -72,10 +69,7 @@ def _is_plain(value: object) -> bool:
 
 
 def read_plan(path: str) -> tuple[Mapping[str, Any], ...]:
-    """Return the rows of a plan, each of which names its cloud.
-
-    :raises BadConfiguration: for a file that can't be read or is not a plan
-    """
+    """The rows of a plan, each of which names its cloud; raises BadConfiguration."""
     try:
         found = json.loads(document.read_text(path))
     except (ValueError, RecursionError) as exc:
@@ -132,10 +126,7 @@ def read(paths: Iterable[str]) -> Wanted:
 
 
 def _files(path: str) -> list[str]:
-    """List the files that a path names: itself, or those of a folder, sorted.
-
-    Hidden files do not count, and folders in the folder do not either.
-    """
+    """Sorted; hidden files and folders in the folder do not count."""
     if path == reader.STDIN or not document.located(path).is_dir():
         return [path]
     try:
@@ -186,7 +177,7 @@ _PARTS = tuple(Part)
 def text(
     wanted: Wanted, comments: Iterable[str] = (), encoding: str | None = None
 ) -> str:
-    """Return a document that says what is wanted, sorted, with comments on top.
+    """A document that says what is wanted, sorted, with comments on top.
 
     :param encoding: of the stream that it is written to; None for UTF-8. Other streams
         get ASCII with YAML's escapes.
@@ -227,11 +218,9 @@ def _in_file(entry: Entry) -> tuple[str, bool, int, str]:
 
 
 def write_new(path: str, written: str) -> None:
-    """Write a file that only its user can read, and that is not there yet.
+    """Write a new file that only its user can read, and sync it to the disk.
 
-    It is on the disk when this returns.
-
-    :raises BadConfiguration: when it is there, or can't be written
+    :raises BadConfiguration: if it exists, or can't be written
     """
     target = document.located(path)
     try:
@@ -255,7 +244,6 @@ def write_new(path: str, written: str) -> None:
 
 
 def _sync(folder: pathlib.Path) -> None:
-    """Have the names in a folder on the disk."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -44,7 +44,7 @@ _SOURCES = {
 
 
 def read(path: str, text: str) -> tuple[Wanted, tuple[BadConfiguration, ...]]:
-    """Return what the documents of a text want, and all mistakes, by their lines.
+    """What the documents of a text want, and all mistakes, by their lines.
 
     :param path: what the text is named in errors
     """
@@ -66,26 +66,21 @@ _Check = Callable[[str], str]
 
 
 def _any_text(text: str) -> str:
-    """Take every name; one that is empty is refused anyway."""
+    """An empty one is rejected anyway."""
     return ""
 
 
 class _Fields:
-    """Reads mappings, lists and names.
-
-    :ivar mistakes: all that was wrong so far
-    """
+    """Reads mappings, lists and names; ``mistakes`` has all that was wrong so far."""
 
     def __init__(self) -> None:
         self.mistakes: list[BadConfiguration] = []
 
     def wrong(self, branch: Branch, reason: str) -> None:
-        """Keep a mistake on a part."""
         sentence = f"{branch.subject} {reason}"
         self.mistakes.append(BadConfiguration(branch.path, branch.line, sentence))
 
     def entries(self, branch: Branch) -> Iterator[tuple[Branch, Branch]]:
-        """Yield the keys of a mapping, and what is behind each."""
         try:
             found = branch.entries()
         except BadConfiguration as exc:
@@ -98,14 +93,12 @@ class _Fields:
     def named(
         self, branch: Branch, check: _Check = _any_text
     ) -> Iterator[tuple[Text, Branch]]:
-        """Yield the names that are keys, and what is behind each."""
         for key, value in self.entries(branch):
             name = self.text(key, check, "has an empty name")
             if name is not None:
                 yield name, value
 
     def known(self, branch: Branch, keys: Collection[str]) -> dict[str, Branch]:
-        """Return what is behind the keys that there can be."""
         found = {}
         for key, value in self.entries(branch):
             name = key.text() or ""
@@ -116,7 +109,6 @@ class _Fields:
         return found
 
     def texts(self, branch: Branch, check: _Check = _any_text) -> tuple[Text, ...]:
-        """Return the names of a list."""
         items = branch.items()
         if items is None:
             self.wrong(branch, "is not a list")
@@ -127,7 +119,7 @@ class _Fields:
     def text(
         self, branch: Branch, check: _Check = _any_text, empty: str = "is empty"
     ) -> Text | None:
-        """Return a name as it is written, whatever YAML would take it for.
+        """A name as it is written, whatever YAML would take it for.
 
         :param empty: what to say of one without letters
         """
@@ -143,7 +135,7 @@ class _Fields:
         return None
 
     def is_true(self, branch: Branch) -> bool:
-        """Tell whether it says ``true``, the one thing that it can say."""
+        """``true`` is the one thing that it can say."""
         if branch.text() == "true" and not branch.is_string():
             return True
         self.wrong(branch, "is not true; leave it out for what is not so")
@@ -156,10 +148,7 @@ def _meant(name: str, keys: Collection[str]) -> str:
 
 
 class _Reader:
-    """Reads one document.
-
-    :ivar wanted: what it wants, as far as that can be read
-    """
+    """Reads one document; ``wanted`` has what can be read."""
 
     def __init__(self, top: Branch) -> None:
         self.fields = _Fields()
@@ -197,7 +186,6 @@ class _Reader:
                 yield from self._found_group(name, value)
 
     def _found_group(self, name: Text, branch: Branch) -> Iterator[Group]:
-        """Yield the group of an inventory, an aggregate or a zone."""
         before = len(self.fields.mistakes)
         found = self.fields.known(branch, (*_SOURCES, "var"))
         texts = {key: self.fields.text(value) for key, value in found.items()}
@@ -261,7 +249,6 @@ def _trait(name: str) -> str:
 
 
 def _in_key(name: str) -> str:
-    """Check a trait that is required by a key of flavors, images or aggregates."""
     longest = MOST_LETTERS - len(key_of(""))
     if is_trait(name) and len(name) > longest:
         return f"is a trait of more than {longest} letters, which no key has room for"

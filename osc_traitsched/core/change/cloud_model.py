@@ -1,8 +1,4 @@
-"""The cloud as it is, and as it will be after changes.
-
-:meth:`CloudModel.after` is the only answer to "what will the cloud be". All that judges
-a plan compares two such models.
-"""
+"""The cloud before and after changes; all that judges a plan compares two models."""
 
 from __future__ import annotations
 
@@ -30,7 +26,6 @@ _Model = TypeVar("_Model", bound="CloudModel")
 class CloudModel:
     """What decides which hosts flavors can use.
 
-    :ivar snapshot: all providers, with Nova's view, as they were read
     :ivar flavors: the compute API's bodies, private ones too
     :ivar images: :data:`ANY_IMAGE` first, then those that matter
     :ivar inside: providers that Placement had in aggregates, by the aggregates' UUIDs;
@@ -112,7 +107,6 @@ class CloudModel:
         return model._moved(moves)
 
     def _moved(self: _Model, moves: Iterable[tuple[str, str, bool]]) -> _Model:
-        """Model when providers have joined or left aggregates, by their UUIDs."""
         joined = {uuid: set(each) for uuid, each in self.joined.items()}
         left = {uuid: set(each) for uuid, each in self.left.items()}
         for aggregate, provider, joins in moves:
@@ -151,7 +145,6 @@ class CloudModel:
         return found - (gone - _NONE.union(*stayed)) | came
 
     def _aggregates_of(self, sharer: str) -> frozenset[str]:
-        """Aggregates through which a provider shares what it has."""
         return frozenset(n for n, inside in self.inside.items() if sharer in inside)
 
     @property

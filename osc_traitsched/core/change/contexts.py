@@ -155,7 +155,7 @@ def _roots(cloud: CloudModel) -> Mapping[str, frozenset[str]]:
 def _passed(
     aggregates: Iterable[Aggregate], release: int, roots: Mapping[str, frozenset[str]]
 ) -> TenancyFilterResult:
-    """A host takes all projects that any of its aggregates names.
+    """A host takes all projects of its aggregates.
 
     nova/scheduler/filters/aggregate_multitenancy_isolation.py
     """
@@ -183,11 +183,11 @@ def contexts(
 ) -> Iterator[Context]:
     """Yield the contexts of a plan, :data:`ANYWHERE` first.
 
-    Only zones and projects that aggregates name. A zone with a colon can't be asked
-    for.
+    Only zones and projects that aggregates name; nobody can ask for a zone with a
+    colon.
 
-    :param is_own_change: of flavors and images that change; others are affected only
-        in zones and projects with hosts that the plan touches
+    :param is_own_change: of flavors and images that change; others are affected only in
+        zones and projects with hosts that the plan touches
     """
     everywhere = _NONE.union(*_roots(clouds[0]).values())
     touched = everywhere if is_own_change else _touched(clouds)
@@ -224,7 +224,6 @@ def contexts(
 
 
 def _touched(clouds: Sequence[CloudModel]) -> frozenset[str]:
-    """Roots of the hosts that change, and of those in aggregates that change."""
     now, roots = clouds[0], _roots(clouds[0])
     changed = _NONE.union(
         *(

@@ -104,7 +104,6 @@ def _stranded(effects: Iterable[Effect]) -> str:
 
 
 def _of_those(effect: Effect) -> str:
-    """Return how many hosts could take it, where some of them can't now."""
     room, ever = len(effect.room.now), len(effect.ever.now)
     if room == ever:
         return ""
@@ -135,8 +134,7 @@ class LeavesNoHost(errors.AnswerIsNo):
 class Server:
     """A server on a host.
 
-    :ivar host: the service host; empty if it is on none, such as one that is shelved
-    :ivar project: its ID
+    :ivar host: the service host; empty without one, as for a shelved server
     :ivar of_flavor: traits that its own flavor copy requires; None if a policy hides it
     :ivar of_image: traits that its image requires now; None without an image
     """
@@ -216,7 +214,6 @@ class MisplacedServers:
     :ivar outside: those that do, on other hosts with the traits
     :ivar unknown: those whose flavor's requirements a policy hides
     :ivar without_image: those whose image's requirements are not known
-    :ivar traits: those that isolate
     """
 
     inside: tuple[Server, ...] = ()
@@ -229,11 +226,7 @@ class MisplacedServers:
 def misplaced(
     names: Iterable[str], inside: Iterable[Server], outside: Iterable[Server]
 ) -> MisplacedServers:
-    """Servers that stay on the other side of an isolation than new ones would be.
-
-    :param inside: all servers in the aggregate
-    :param outside: those on the other hosts with the traits
-    """
+    """Servers that stay on the other side of an isolation than new ones would be."""
     names, inside, outside = tuple(names), tuple(inside), tuple(outside)
     wanted = frozenset(names)
     free = [s for s in (*inside, *outside) if not s.required >= wanted]
@@ -304,8 +297,7 @@ def lines_on(change: Change, lines: Mapping[str, str]) -> str:
 class _View:
     """Roots of hosts, by aggregate or trait, and by who may land there.
 
-    :ivar opened: of each aggregate, those that its isolation keeps others out of no
-        longer
+    :ivar opened: by aggregate, those that its isolation no longer closes to others
     """
 
     def __init__(self, now: CloudModel, then: CloudModel, collation: Collation) -> None:
@@ -346,7 +338,6 @@ class _View:
             hosts[who] = hosts.get(who, _NONE) | roots
 
     def add(self, effect: Effect) -> None:
-        """Add what lets a flavor or an image in."""
         asked, gained = effect.asked, effect.ever.gained
         named = self._named[asked.flavor]
         who = ("image", asked.image) if asked.image else ("flavor", asked.flavor)

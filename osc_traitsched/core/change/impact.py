@@ -1,10 +1,8 @@
 """What a plan does to the hosts that flavors can use: the cloud now, and at the end.
 
-A request matches hosts by its flavor and image, by its zone and by its project. The
-three do not depend on each other, so each is found once, as a set of hosts, and a
-flavor in a zone for a project has what is in all three. The host filters that read the
-metadata of aggregates count as well. Clouds in between only tell whether a flavor may
-lack a host for a moment.
+Hosts of a flavor and image, of a zone and of a project are independent sets: each is
+found once, and then intersected. Clouds in between only tell whether a flavor may lack
+a host for a moment.
 """
 
 from __future__ import annotations
@@ -185,10 +183,8 @@ def most_general(found: Sequence[Effect]) -> tuple[Effect, ...]:
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """A flavor with an image, and the request in each cloud.
+    """A flavor with an image (by their numbers), and the request in each cloud.
 
-    :ivar flavor: its number in the clouds
-    :ivar image: its number
     :ivar requests: without zone and project; None if Nova or Placement refuses it
     :ivar own: traits that the flavor or the image stops or begins to name
     """
@@ -342,7 +338,7 @@ class ImpactAnalysis:
                         yield row, could
 
     def _contexts_of(self, row: Row, ever: Hosts) -> Iterable[Context]:
-        """Contexts that matter: a flavor that loses all hosts loses those of a zone."""
+        """A flavor that loses all hosts loses those of a zone."""
         could = ever.of(row, ANYWHERE)
         if could[0] and not could[-1]:
             return (ANYWHERE,)
@@ -400,28 +396,24 @@ class _Kind(NamedTuple):
 
     @property
     def is_harmed(self) -> bool:
-        """Whether the flavor loses its last host, or may for a moment."""
         return self.for_a_moment or any(now and not then for now, then in self[:3])
 
     @property
     def gets_first(self) -> bool:
-        """Whether the flavor gets its first host."""
         return any(then and not now for now, then in self[:3])
 
     @property
     def is_change(self) -> bool:
-        """Whether the flavor gains or loses hosts."""
         return any(now != then for now, then in self[:3])
 
 
 def _renamed(before: Body, after: Body) -> frozenset[str]:
-    """Traits that one of two sets of keys names otherwise."""
     differing = (k for k in {**before, **after} if before.get(k) != after.get(k))
     return frozenset(filter(None, (requires(key, REQUIRED) for key in differing)))
 
 
 def _left(most: Sequence[Bits], least: Sequence[Bits]) -> Bits:
-    """Hosts at the end; a flavor that loses some keeps only those that were read."""
+    """A flavor that loses some hosts keeps only those that were read."""
     return least[-1] if most[0] & ~most[-1] else most[-1]
 
 
@@ -469,7 +461,7 @@ class Hosts:
         )
 
     def counts(self, row: Row, context: Context) -> bool:
-        """Tell whether a loss counts for projects that no aggregate names.
+        """Whether a loss counts for projects that no aggregate names.
 
         Hosts that become a project's own are lost to all others on purpose, unless they
         are the last ones. If the projects' hosts stay, what a flavor loses counts.
@@ -541,7 +533,7 @@ class Hosts:
 
 
 def _is_taken(request: Request, cloud: CloudModel) -> bool:
-    """Tell whether Placement accepts such a query.
+    """Placement accepts such a query.
 
     placement/lib.py, ``RequestGroup.dict_from_request``
     """

@@ -86,7 +86,7 @@ class ObjectKind:
     :ivar trait_in: the trait that a key stands for
     :ivar not_undone: why no undo file brings a key back
     :ivar made: the change, in rows of short commands; empty to name the keys
-    :ivar has_names: keys are names without values; a key that is there is PRESENT
+    :ivar has_names: keys are names without values; an existing key is PRESENT
     :ivar is_of_aggregate: a failure blocks other changes of the same aggregate
     :ivar is_by_key: each key is a change of its own
     """
@@ -222,12 +222,10 @@ class Change:
     """New values for some keys of one object.
 
     :ivar found: the object as it was read
-    :ivar after: keys with new values; unchanged keys are in it, so that a change by
-        others is noticed
+    :ivar after: new values, unchanged ones too, so that a change by others is noticed
     :ivar kept: sentences on traits that could have been removed and stay
     :ivar problem: why it can't be made
     :ivar blocked: an earlier one of the same aggregate or trait is known to fail
-    :ivar phase: the number of its phase
     :ivar moving_host: the host that changes its zone: its changes are made one at a
         time, and none after one that fails
     """

@@ -1,8 +1,8 @@
-"""The order of all writes: eleven phases; the writes of mirror repair are of one kind.
+"""The order of all writes: eleven phases; mirror repair has one kind alone.
 
-What opens hosts or adds something comes before what closes hosts or removes something.
-So a flavor that keeps a host has one after every write, and a host that stays closed is
-not open in between. Where that can't be, the impact has a warning (``impact``).
+What opens or adds comes before what closes or removes. So a flavor that keeps a host
+has one after every write, and a closed host is not open in between. If that can't be,
+the impact has a warning (``impact``).
 """
 
 from __future__ import annotations
@@ -37,7 +37,6 @@ def ordered(
     """Plan of all changes, phase by phase.
 
     :param changes: at most one for each object, and for each host of an aggregate
-    :param aggregates: all host aggregates
     :param collation: how Nova's database compares metadata
     """
     order = _Order(tuple(changes), aggregates, collation)
@@ -101,7 +100,7 @@ def _subjects(change: Change, collation: Collation) -> Iterator[str]:
 
 
 def _units(step: _Step, changes: Sequence[Change]) -> Sequence[Change]:
-    """Mark the phase, and moves by hosts: each leaves and joins before the next."""
+    """Each moving host leaves and joins before the next."""
     changes = [dataclasses.replace(each, phase=step[0]) for each in changes]
     if step[0] is not Phase.MOVE:
         return changes
@@ -170,7 +169,7 @@ class _Order:
                 yield from ((each, host) for each in (*left[host], *joined[host]))
 
     def _closing_first(self, changes: Iterable[Change]) -> frozenset[str]:
-        """Return the aggregates that hosts of closed ones move to from another zone."""
+        """Aggregates that hosts of closed ones move to from another zone."""
         moves = [
             (change, host)
             for change in changes
@@ -183,7 +182,7 @@ class _Order:
     def _opening_last(
         self, changes: Iterable[Change], members: Iterable[Change]
     ) -> frozenset[str]:
-        """Return the aggregates that open while others close the same hosts."""
+        """Aggregates that open while others close the same hosts."""
         joined: dict[str, frozenset[str]] = {}
         left: dict[str, frozenset[str]] = {}
         for change in members:
@@ -207,7 +206,7 @@ class _Order:
         )
 
     def _closes(self, change: Change) -> bool:
-        """Tell whether new metadata keeps requests out that it let in, or may."""
+        """Whether new metadata keeps requests out that it let in, or may."""
         now, then = self._now[change.object.id], self._then[change.object.id]
         if then.traits - now.traits or now.loses_projects(then):
             return True
@@ -216,7 +215,6 @@ class _Order:
         )
 
     def parts(self, change: Change) -> Iterator[tuple[_Step, Change]]:
-        """Yield a change, or its parts, each with its phase."""
         keys: dict[_Step, dict[str, str | None]] = {}
         for key, value in change.after.items():
             keys.setdefault(self._step(change, key), {})[key] = value
@@ -247,7 +245,7 @@ class _Order:
         return phase, 0
 
     def _step_of_metadata(self, change: Change, key: str) -> _Step:
-        """Return the step of metadata: all but the zone is written in one request."""
+        """All metadata but the zone is written in one request."""
         if key == ZONE_KEY:
             return Phase.PLACE, 0
         is_closing = self._closes(change) or not any(

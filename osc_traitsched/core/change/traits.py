@@ -114,10 +114,7 @@ _LOOSE = Collation.CASE_INSENSITIVE
 def add_plan(
     names: Iterable[str], targets: Targets, creates: Iterable[str] = ()
 ) -> Plan:
-    """Plan that gives every target the traits.
-
-    :param creates: traits that do not exist yet; not created without a target
-    """
+    """Plan that gives every target the traits, and creates traits if there is any."""
     news = (new_trait(name, exists=False) for name in creates if targets.held)
     return plan_of([*news, *_changes(targets, present(names))])
 
@@ -137,11 +134,7 @@ def _changes(targets: Targets, after: Keys) -> Iterable[Change]:
 
 @dataclasses.dataclass(frozen=True)
 class RevertedByNova:
-    """nova-compute will revert a change.
-
-    :ivar ownership: what nova-compute does with the trait
-    :ivar hosts: only on these; empty for all
-    """
+    """nova-compute will revert a change, on these hosts (empty: on all)."""
 
     name: str
     ownership: trait.Ownership
@@ -166,10 +159,7 @@ def reverted_by_nova(changes: Iterable[Change]) -> tuple[RevertedByNova, ...]:
 
 
 def role_changed(changes: Iterable[Change], hosts: Set[str]) -> list[errors.AnswerIsNo]:
-    """The error about roles that hosts would gain or lose, if any.
-
-    :param hosts: root UUIDs of hosts
-    """
+    """The error about roles that hosts (root UUIDs) would gain or lose, if any."""
     found: dict[str, list[str]] = {}
     for change in of_providers(changes):
         if change.object.id in hosts:
@@ -191,8 +181,7 @@ def _touched(changes: Iterable[Change]) -> set[str]:
 class Requirer:
     """A flavor, image or aggregate whose key requires a trait.
 
-    :ivar owner: of another project's image the project's ID
-    :ivar is_public: of such an image
+    :ivar owner: of another project's image the project's ID, as ``is_public``
     """
 
     kind: str
@@ -214,10 +203,7 @@ Requirers = Mapping[str, tuple[Requirer, ...]]
 def requiring_after(
     before: Requirers, outcomes: Iterable[Outcome], names: Iterable[str]
 ) -> Requirers:
-    """What requires each trait after a plan; traits that nothing requires are left out.
-
-    :param before: what requires the traits now
-    """
+    """What requires each trait after a plan, if anything does."""
     after = {
         name: {(each.kind, each.id, each.key): each for each in before.get(name, ())}
         for name in names
@@ -237,7 +223,6 @@ def requiring_after(
 
 
 def _required_trait(outcome: Outcome, key: str) -> str | None:
-    """The trait that a key requires after a change."""
     value = outcome.change.after[key]
     return value and outcome.change.object.kind.trait_in(key, value, _LOOSE)
 
@@ -271,7 +256,6 @@ def orphaned_traits(
 ) -> dict[str, frozenset[str]]:
     """Traits that no provider would have, with UUIDs of their last holders.
 
-    :param holders: UUIDs of the current holders of each trait
     :param disabled: UUIDs of holders that do not count, unless all of them are disabled
     """
     taken: dict[str, set[str]] = {}

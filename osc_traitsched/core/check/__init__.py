@@ -1,7 +1,7 @@
 """All rules of check, by area, in the order of runs and documents.
 
-A rule is a generator under ``@rule``: it yields faults, with their words, and its
-docstring is its reference. It stands in ``RULES`` at the end of its file.
+A rule is a generator under ``@rule``, in ``RULES`` at the end of its file. It yields
+faults, with their words; its docstring is its reference.
 """
 
 from __future__ import annotations
@@ -55,10 +55,7 @@ _EVERYTHING: Mapping[SubjectKind, frozenset[str]] = MappingProxyType({})
 
 
 def rule_id(name: str) -> str:
-    """A valid rule ID, unchanged.
-
-    :raises NothingMatches: for anything else, with similar IDs
-    """
+    """A valid rule ID, unchanged; raises NothingMatches with similar IDs."""
     known = {rule.id for rule in RULES}
     if name not in known:
         raise NothingMatches("rule", name, near_names(name, known))
@@ -66,10 +63,7 @@ def rule_id(name: str) -> str:
 
 
 def rule_or_area(name: str) -> str:
-    """The ID of a rule, or an area, which is what it has to be.
-
-    :raises NothingMatches: for anything else, with what is like it
-    """
+    """The ID of a rule, or an area; raises NothingMatches with similar names."""
     known = {*AREAS, *(rule.id for rule in RULES)}
     if name not in known:
         raise NothingMatches("rule", name, near_names(name, known))
@@ -87,9 +81,6 @@ def select(
     Rules that read all servers, and pedantic ones, run only if their ID is named or if
     the parameter says so. A rule that reads servers also runs for its area.
 
-    :param ignored: IDs of rules to skip
-    :param with_servers: run the rules that read all servers, too
-    :param pedantic: run the pedantic rules, too
     :raises NothingMatches: for a name that is neither an ID nor an area
     :raises BadUsage: if no rule is left
     """
@@ -147,12 +138,9 @@ def run(
 def named(
     survey: Survey, flavors: Iterable[str], images: Iterable[str]
 ) -> dict[SubjectKind, frozenset[str]]:
-    """Names of flavors and images in findings, by kind.
+    """Names of flavors and images in findings, by kind; ``flavors`` may be IDs.
 
-    :param flavors: names or IDs
-    :param images: names or IDs
-    :raises NothingMatches: for an unknown flavor, or an image that is unknown or not
-        active
+    :raises NothingMatches: for an unknown flavor, or an unknown or inactive image
     """
     return {
         SubjectKind.FLAVOR: _named("flavor", flavors, titles(survey.flavors)),
@@ -165,10 +153,7 @@ def named(
 def concerning(
     findings: Iterable[Finding], wanted: Mapping[SubjectKind, frozenset[str]]
 ) -> tuple[Finding, ...]:
-    """Findings about the wanted objects; all findings if nothing is wanted.
-
-    :param wanted: names by kind, as from :func:`named`
-    """
+    """Findings about the wanted objects of :func:`named`; all if none is wanted."""
     everything = not any(wanted.values())
     return tuple(
         finding

@@ -180,10 +180,7 @@ class Builder:
 
 
 def decisive(image: Body) -> dict[str, object]:
-    """The fields of an image that decide its request, without its size.
-
-    These are its format, and all properties that affect Nova.
-    """
+    """The fields of an image that decide its request: format, Nova's properties."""
     return {
         key: value
         for key, value in image.items()
@@ -206,8 +203,7 @@ def titles(
 ) -> list[tuple[Body, str]]:
     """Each flavor or image with a unique name.
 
-    :param owners: of other projects' images, by image ID; any user can choose their
-        names
+    :param owners: by image ID, of other projects' images, whose users choose any name
     """
     bodies = tuple(bodies)
     names = [str(body.get("name") or body["id"]) for body in bodies]
@@ -254,19 +250,12 @@ class FlavorHosts:
         self._tried_with_any_image = functools.cache(self._try_with_any_image)
 
     def matching(self, flavor: StandaloneRequest) -> frozenset[str]:
-        """Roots of hosts that could take a flavor.
-
-        With any image that does not change the flavor's amounts; :meth:`with_any_image`
-        has the other images.
-        """
+        """Roots of hosts for a flavor, with an image that changes no amounts."""
         found = (self._hosts.matching_hosts(request) for request in flavor.requests)
         return frozenset[str]().union(*found)
 
     def at_most(self, flavor: StandaloneRequest) -> frozenset[str]:
-        """Hosts that meet all parts of a flavor that no image changes.
-
-        A cheap upper bound: no other host can take the flavor with any image.
-        """
+        """Hosts that meet what no image changes: a cheap upper bound."""
         both = set(flavor.clauses).intersection(*(r.clauses for r in flavor.requests))
         met = (self._hosts.meeting([c]) for c in both if is_certain_of_flavor(c))
         return self._all_hosts.intersection(*met)
@@ -311,7 +300,7 @@ def _one_of_each_kind(images: Iterable[StandaloneRequest]) -> tuple[Body, ...]:
 
 
 @dataclasses.dataclass(frozen=True)
-class Filtering:
+class EnabledFilters:
     """The host filters of the surveyed cloud."""
 
     survey: Survey
@@ -410,9 +399,9 @@ class Analysis:
         return {}
 
     @functools.cached_property
-    def filtering(self) -> Filtering:
+    def filtering(self) -> EnabledFilters:
         """The host filters, and their view of hosts."""
-        return Filtering(self.survey)
+        return EnabledFilters(self.survey)
 
     @property
     def collation(self) -> Collation:
@@ -506,10 +495,7 @@ class Analysis:
         return frozenset[str]().union(*(self._mirrored(each.uuid) for each in left))
 
     def inside(self, aggregate: str) -> frozenset[str]:
-        """Roots of the hosts that Nova and Placement both have in an aggregate.
-
-        The rules of the area mirror report differences.
-        """
+        """Roots of the hosts that Nova and Placement both have in an aggregate."""
         nova = self.survey.nova.members.get(aggregate, frozenset())
         return nova & self._mirrored(aggregate) & self.all_hosts
 

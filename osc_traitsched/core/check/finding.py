@@ -57,17 +57,11 @@ class Words:
     when: str = ""
 
     def fix_line(self, options: Sequence[Option]) -> str:
-        """The fix as one line.
-
-        :param options: global options for printed commands
-        """
+        """The fix as one line, with these global options in its command."""
         return ": ".join(filter(None, (self.when, self._done(options))))
 
     def fix_lines(self, options: Sequence[Option]) -> Iterator[str]:
-        """The fix as lines; a command has an indented line of its own.
-
-        :param options: global options for printed commands
-        """
+        """The fix as lines; a command has an indented line of its own."""
         done = self._done(options)
         if isinstance(self.fix, str) or not done:
             yield from filter(None, (self.fix_line(options),))
@@ -95,14 +89,12 @@ _AFFECTED = {
 
 
 class Finding:
-    """A fault, as values and in words.
+    """A fault, as values and in words; rules yield :class:`Fault`.
 
-    Rules yield :class:`Fault`. Fields named ``flavors``, ``images``, ``aggregates`` or
-    ``hosts`` are tuples of names.
+    Fields named ``flavors``, ``images``, ``aggregates`` or ``hosts`` are tuples of
+    names.
 
     :ivar rule: ID of the rule; it never changes
-    :ivar kind: of the object
-    :ivar name: of the object, as in its API
     """
 
     rule: str
@@ -116,10 +108,7 @@ class Finding:
 
     @property
     def due_to_images(self) -> tuple[str, ...]:
-        """Images that cause the finding; empty if flavors or aggregates do, too.
-
-        A format is one of images, whichever flavors it leaves without a host.
-        """
+        """Images that cause the finding; empty if flavors or aggregates do, too."""
         if self.kind is SubjectKind.IMAGE:
             return (self.name,)
         is_format = self.kind is SubjectKind.FORMAT
@@ -153,9 +142,9 @@ class Fault(Finding):
     """A finding in words, as rules yield it; the rule adds its ID and its kind.
 
     :ivar problem: as ``fix`` and ``when``, see :class:`Words`
-    :ivar flavors: all flavors that the message is about, even if it names only some;
-        the same is true of images, aggregates, hosts, projects, servers, server
-        groups, nodes and zones
+    :ivar flavors: all that the message is about, even if it names only some; the same
+        is true of images, aggregates, hosts, projects, servers, server groups, nodes,
+        zones
     :ivar subject: the kind of its object, if it is not that of the rule
     """
 

@@ -47,7 +47,6 @@ class _Kinds:
     def matching_hosts(
         self, conditions: tuple[Condition, ...], group_policy: str | None
     ) -> frozenset[str]:
-        """Roots of hosts that could meet all conditions together."""
         providers, stock = self.facts.snapshot.by_uuid, self.facts.stock
         offers = {
             amount: capacity.givers(amount, providers, stock)
@@ -90,10 +89,7 @@ class Hosts:
         self._meeting = functools.cache(self._judge)
 
     def matching_hosts(self, request: Request) -> frozenset[str]:
-        """Roots of hosts that could take a request, by either query.
-
-        Use does not count, and units only if they were read, so no other host ever can.
-        """
+        """Roots of hosts that could take a request, by either query, if empty."""
         found = self.meeting(request.clauses, request.group_policy)
         if request.fallback is None:
             return found
@@ -102,10 +98,7 @@ class Hosts:
     def meeting(
         self, clauses: Iterable[Clause], group_policy: str | None = None
     ) -> frozenset[str]:
-        """Roots of hosts that could meet all clauses together.
-
-        Aggregates and the origins of clauses do not count.
-        """
+        """Roots of hosts that could meet all clauses together, aggregates aside."""
         conditions = (c for c in clauses if not isinstance(c, MemberOf))
         plain = tuple(dataclasses.replace(c, origins=()) for c in conditions)
         return self._meeting(plain, group_policy)
@@ -144,7 +137,6 @@ def _kinds(facts: Facts, bare_metal: frozenset[str], names: frozenset[str]) -> _
 
 
 def _sizes(stock: Mapping[str, Stock] | None) -> object:
-    """What a provider could give of each class; None if its inventory was not read."""
     if stock is None:
         return None
     return frozenset(
@@ -200,10 +192,7 @@ class Isolated:
 def isolated(
     aggregates: Iterable[Aggregate], collation: Collation
 ) -> tuple[Isolated, ...]:
-    """Aggregates that are closed to requests without traits, by name.
-
-    They are closed only if isolation is on.
-    """
+    """Aggregates, by name, that isolation closes to requests without traits."""
     found = (
         Isolated(each.uuid, each.id, each.name, keys, collation)
         for each in aggregates

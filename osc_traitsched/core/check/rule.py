@@ -73,7 +73,6 @@ def rule(
 ) -> Callable[[Callable[[Analysis], Iterable[Fault]]], Rule]:
     """Make a rule of a generator of faults; its docstring is the rule's reference.
 
-    :param identity: starts with the rule's area
     :param kind: of the objects that the faults are about
     :param looks_at: as for :class:`Rule`; the same kind by default
     """
@@ -98,11 +97,10 @@ def rule(
 
 @dataclasses.dataclass(frozen=True)
 class ImagesOfOthers(Finding):
-    """All findings of one rule that only other projects' images cause.
+    """All findings of one rule, at least one, that only others' images cause.
 
     :ivar name: of the first image
     :ivar images: names of all images
-    :ivar found: at least one finding
     """
 
     severity = Severity.NOTE
@@ -162,7 +160,6 @@ def _alike(finding: ImagesOfOthers) -> str:
 
 
 def _other_images(finding: ImagesOfOthers) -> str:
-    """The images that the first finding's message does not name."""
     first = finding.found[0]
     if first.kind is SubjectKind.IMAGE or finding.images == first.due_to_images:
         return ""

@@ -39,8 +39,6 @@ class ServerCounts:
     """Numbers of servers by their placement.
 
     :ivar looked_at: servers on a host
-    :ivar misplaced: servers that their host could not be given today
-    :ivar unknown: servers that could not be judged
     :ivar hosts: service hosts of the misplaced servers
     :ivar silent: hosts whose cell does not answer; their servers were not read
     :ivar residents: all servers on a host
@@ -63,10 +61,8 @@ class Survey:
     :ivar images: the image API's bodies of active images, hidden ones too
     :ivar idle_images: bodies of images that are not active
     :ivar traits: of every provider, nested ones too, by UUID
-    :ivar known_traits: all names that this Placement knows
-    :ivar known_classes: all resource classes that this Placement knows
-    :ivar members: by host aggregate UUID, the UUIDs of the providers that Placement has
-        in that aggregate
+    :ivar members: UUIDs of the providers that Placement has in an aggregate, by its
+        UUID
     :ivar shared: by sharing provider UUID, the UUIDs of providers in a common aggregate
     :ivar stock: capacity and use by provider and class, from answers for many hosts at
         once; full hosts are missing there
@@ -106,10 +102,7 @@ class Survey:
 
     @property
     def project_names(self) -> Mapping[str, str]:
-        """Names of all projects by ID.
-
-        :raises NotRead: if Keystone does not list them to this user
-        """
+        """Names of all projects by ID; raises NotRead if Keystone hides them."""
         if self.projects is None:
             raise NotRead("the list of projects")
         return self.projects
@@ -143,8 +136,6 @@ _CHOOSING = ("hw_cpu_realtime_mask", "hw_mem_encryption_model", "hw_tpm_model")
 class StandaloneRequest:
     """The demand of one flavor or image alone.
 
-    :ivar kind: flavor or image
-    :ivar name: unique within its kind
     :ivar clauses: of a flavor's first request; or from the image, its disk format's
         even if that prefilter is off
     :ivar not_evaluated: input that Nova reads and drops
@@ -203,10 +194,7 @@ class StandaloneRequest:
 
     @functools.cached_property
     def opens(self) -> frozenset[str]:
-        """The traits that open isolated aggregates to it.
-
-        Its keys' traits count even if Nova rejects it alone.
-        """
+        """The traits that open isolated aggregates to it, rejected or not."""
         traits = (c for c in self.clauses if isinstance(c, Trait))
         asked = (c.name for c in traits if not c.forbidden)
         spelled = (name for name, value in self.named() if value == "required")
@@ -226,10 +214,7 @@ class StandaloneRequest:
 
     @property
     def shifts(self) -> bool:
-        """Whether it is an image that may change a flavor's demand.
-
-        Other images only add traits. It is unknown if Nova rejects the image alone.
-        """
+        """Whether it is an image that may change a flavor's demand, or one unknown."""
         changing = (not is_certain(clause) for clause in self.clauses)
         choosing = any(name in self.body for name in _CHOOSING)
         doubtful = self.refusal is not None or choosing or any(changing)
@@ -242,11 +227,7 @@ def is_of_format(clause: Trait | RootTrait) -> bool:
 
 
 def is_certain(clause: Clause) -> bool:
-    """Whether a trait is demanded in any combination of flavor and image.
-
-    It is if a key names it. The translation of other keys depends on both flavor and
-    image.
-    """
+    """Whether a key names a trait, which no flavor or image then changes."""
     if isinstance(clause, (Resource, MemberOf)):
         return False
     if prefilter.name_of(clause) in (prefilter.IMAGE_TYPES, prefilter.IMAGES):
@@ -255,10 +236,7 @@ def is_certain(clause: Clause) -> bool:
 
 
 def is_certain_of_flavor(clause: Clause) -> bool:
-    """Whether a flavor has this demand with any image.
-
-    An image can change only the amounts of CPUs.
-    """
+    """Whether no image changes this demand of a flavor: only CPUs can change."""
     if isinstance(clause, Resource):
         return clause.resource_class not in ("VCPU", "PCPU")
     return is_certain(clause)

@@ -24,10 +24,7 @@ from osc_traitsched.text import listed
 
 
 def unset(kind: SubjectKind, keys: Iterable[str], target: str | Aggregate) -> Command:
-    """Command that removes keys; ``KEY`` stands for an unprintable one.
-
-    :param target: an ID, or an aggregate
-    """
+    """Command that removes keys; ``KEY`` stands for an unprintable one."""
     name = target if isinstance(target, str) else aggregate_name(target)
     shown = (key if is_printable(key) else Placeholder("KEY") for key in keys)
     options = dict.fromkeys(Option("--property", key) for key in shown)
@@ -35,19 +32,13 @@ def unset(kind: SubjectKind, keys: Iterable[str], target: str | Aggregate) -> Co
 
 
 def aggregate_name(aggregate: Isolated | Aggregate) -> str:
-    """An aggregate's name for a command, or its ID if digits would be taken for one.
-
-    Nova has no two aggregates of one name.
-    """
+    """An aggregate's name for a command, or its ID if the name is a number."""
     name, identity = aggregate.name, str(aggregate.id)
     return identity if name.isdigit() else printable(name, identity)
 
 
 def aggregate_set(aggregate: Aggregate, *pairs: str | Placeholder) -> Command:
-    """Command that sets keys of an aggregate.
-
-    :param pairs: each ``key=value``
-    """
+    """Command that sets an aggregate's keys, each as ``key=value``."""
     properties = (Option("--property", pair) for pair in pairs)
     return openstack("aggregate set", aggregate_name(aggregate), *properties)
 
@@ -58,10 +49,7 @@ def corrected(
     pairs: Iterable[tuple[str, str]],
     allowed: Sequence[str],
 ) -> Command | str:
-    """Command that sets each value to the allowed one that is meant.
-
-    An instruction if any could mean anything.
-    """
+    """Command that sets the values that are meant; an instruction if unclear."""
     right = {key: meant(value, allowed) for key, value in pairs}
     if not all(right.values()):
         return f"set the value to {' or '.join(allowed)}, or remove the key"
@@ -86,10 +74,7 @@ def meant(value: str, allowed: Sequence[str]) -> str:
 
 
 def enable(name: str, setting: Setting) -> Command:
-    """Command that turns an option on.
-
-    :param setting: of it, or of another one of the same deployment tool
-    """
+    """Command that turns an option on, by the tool of the setting."""
     switch = OPTIONS[name].switches[0]
     return openstack(f"trait-sched config {setting.tool}", Option("--enable", switch))
 

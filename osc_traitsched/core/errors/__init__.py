@@ -1,8 +1,7 @@
-"""All errors, with their messages.
+"""All errors, with their messages: first the problem, then the fix, in one line.
 
 A caller can tell three kinds apart: ``BadQuestion`` (the user named something unknown
 or impossible), ``AnswerIsNo`` (the request is valid, but refused), and ``CloudBroke``.
-A message is one line for the user: first the problem, then the fix.
 """
 
 from __future__ import annotations
@@ -41,7 +40,6 @@ class UnknownTrait(BadQuestion):
 
     :ivar standard: os-traits knows the name
     :ivar nearest: similar existing names, best first
-    :ivar creatable: the command could create it
     """
 
     name: str
@@ -133,11 +131,9 @@ class EmptyAggregate(BadQuestion):
 
 @dataclasses.dataclass(eq=False)
 class BadConfiguration(BadQuestion):
-    """A file that can't be read, or a wrong value in one.
+    """A file (or its option) that can't be read, or a wrong value in one.
 
-    :ivar path: the file as the user named it, or its option
     :ivar line: from 1; None if unknown
-    :ivar value: the wrong value
     """
 
     path: str
@@ -300,13 +296,11 @@ class TooOld(CloudBroke):
 
 
 class ExtraSpecsHidden(Hidden):
-    """Nova hides the extra specs of flavors from this user.
+    """The policy ``os-flavor-extra-specs:index`` hides extra specs from this user.
 
-    nova/api/openstack/compute/flavors.py, ``detail``; the policy is
-    ``os_compute_api:os-flavor-extra-specs:index``.
+    nova/api/openstack/compute/flavors.py, ``detail``
 
-    :ivar hidden: number of flavors
-    :ivar total: number of flavors that were read
+    :ivar hidden: number of flavors, as ``total``
     :ivar flavor: the requested one
     """
 
@@ -341,7 +335,6 @@ class NotInCatalog(CloudBroke):
 
 
 def _lacking(error: Forbidden) -> str:
-    """The login's missing part: a project, or roles."""
     if error.roles is None:
         return "this user's roles are not enough"
     is_elsewhere = error.scope != "project"

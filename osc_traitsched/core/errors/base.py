@@ -13,10 +13,7 @@ class TraitSchedError(Exception):
 
 @dataclasses.dataclass(eq=False)
 class Unexpected(TraitSchedError):
-    """An error of this project, not of a service or the user.
-
-    :ivar error: the original exception
-    """
+    """An error of this project, not of a service or the user."""
 
     error: Exception
 

@@ -1,7 +1,6 @@
 """Messages for Nova's refusals: the problem and the fix.
 
 Some of Nova's exceptions are Python's own, and would look like a crash of this command.
-So each failed rule has a sentence.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ _MOST_VALUES = 10
 
 @dataclasses.dataclass(frozen=True)
 class _Rule:
-    """The problem and the fix; ``{}`` stands for the keys."""
+    """``{}`` stands for the keys."""
 
     wrong: str
     right: str

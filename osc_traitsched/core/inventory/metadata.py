@@ -71,11 +71,7 @@ TENANT_KEY = "filter_tenant_id"
 
 
 def zone_in(metadata: Mapping[str, str], collation: Collation) -> str | None:
-    """Availability zone of an aggregate with this metadata, or None.
-
-    The database compares the key (nova/objects/aggregate.py,
-    ``_get_by_metadata_from_db``).
-    """
+    """Availability zone by metadata, or None (``_get_by_metadata_from_db``)."""
     zones = (zone for key, zone in metadata.items() if collation.equal(key, ZONE_KEY))
     return next(zones, None)
 
@@ -100,10 +96,9 @@ def key_of(name: str) -> str:
 
 
 def requires(key: str, value: str) -> str | None:
-    """Trait that a pair of a flavor's extra specs requires, or None.
+    """Trait that an extra spec requires, or None; ``trait_gpu:X`` has a suffix.
 
-    The group may have a suffix: ``trait1:X``, ``trait_gpu:X`` (nova/scheduler/utils.py,
-    ``ResourceRequest.XS_KEYPAT``).
+    nova/scheduler/utils.py, ``ResourceRequest.XS_KEYPAT``
     """
     found = _KEY.fullmatch(key)
     return found.group(1) if found and value == REQUIRED else None
@@ -169,10 +164,7 @@ _ID = re.compile("[0-9a-f]{32}")
 
 
 def is_project_id(project: str) -> bool:
-    """Whether a text has the form of Keystone's project IDs.
-
-    AggregateMultiTenancyIsolation compares IDs, so a project's name matches nothing.
-    """
+    """Whether a text is a project ID of Keystone: Nova compares no names."""
     return bool(_ID.fullmatch(project))
 
 
@@ -206,7 +198,7 @@ def single_project_values(metadata: Mapping[str, str]) -> Iterator[str]:
 def placement_projects(metadata: Mapping[str, str]) -> frozenset[str]:
     """Projects for which the prefilter asks Placement for the aggregate.
 
-    It compares whole values, so it ignores projects in comma-separated lists
+    It compares whole values, so it ignores comma-separated lists
     (nova/scheduler/request_filter.py, ``require_tenant_aggregate``). MySQL ignores
     trailing spaces.
     """
@@ -217,10 +209,7 @@ def placement_projects(metadata: Mapping[str, str]) -> frozenset[str]:
 def new_project_keys(
     projects: Iterable[str], keys: Iterable[str]
 ) -> Iterator[tuple[str, str]]:
-    """An unused ``filter_tenant_id_*`` key for each project, unique without case.
-
-    :param keys: of the aggregate, in use
-    """
+    """An unused ``filter_tenant_id_*`` key for each project, unique without case."""
     taken = {key.lower() for key in keys} | {TENANT_KEY}
     for project in projects:
         ends = (project, *map(str, range(2, len(taken) + 3)))
@@ -237,10 +226,8 @@ def new_project_keys(
 class AggregatePolicy:
     """Requests that an aggregate accepts.
 
-    :ivar zone: availability zone, or None
     :ivar traits: that isolate it: ``trait:X=required``
-    :ivar projects: IDs in ``filter_tenant_id*`` keys, for
-        AggregateMultiTenancyIsolation
+    :ivar projects: IDs in ``filter_tenant_id*`` keys (AggregateMultiTenancyIsolation)
     """
 
     zone: str | None = None

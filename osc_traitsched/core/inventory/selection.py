@@ -26,9 +26,6 @@ class Selectors:
     :ivar hosts: names, UUIDs or globs of providers or Nova service hosts
     :ivar providers: names or UUIDs of providers anywhere in a tree
     :ivar aggregates: names, IDs or UUIDs of Nova host aggregates
-    :ivar everything: every host
-    :ivar having: traits that a provider must have
-    :ivar lacking: traits that it must not have
     """
 
     hosts: tuple[str, ...] = ()
@@ -87,7 +84,7 @@ def needs_nova(selectors: Selectors, snapshot: Snapshot) -> bool:
 
 
 def _takes_any_host(selectors: Selectors) -> bool:
-    """Whether sharing providers may match, if they are compute nodes."""
+    """Sharing providers may match, if they are compute nodes."""
     return selectors.everything or any(map(is_pattern, selectors.hosts))
 
 
@@ -158,7 +155,6 @@ def _computes_named(
 
 
 def _near_hosts(name: str, names: Set[str]) -> tuple[str, ...]:
-    """The first label of the name if it is a host, else similar host names."""
     label = name.partition(".")[0]
     return (label,) if label in names else near_names(name, names)
 
@@ -172,11 +168,7 @@ def _provider(value: str, snapshot: Snapshot) -> Provider:
 
 
 def find_aggregate(value: str, nova: Nova) -> Aggregate:
-    """The aggregate of this name, ID or UUID.
-
-    :raises NothingMatches: if no aggregate matches
-    :raises AmbiguousName: if several aggregates have the name
-    """
+    """The aggregate of a name, ID or UUID; raises NothingMatches, AmbiguousName."""
     found = [a for a in nova.aggregates if value in (a.name, str(a.id), a.uuid)]
     if not found:
         names = {a.name for a in nova.aggregates}

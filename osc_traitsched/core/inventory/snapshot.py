@@ -58,10 +58,7 @@ class NodeReport:
 
     @property
     def free_disk_mb(self) -> int:
-        """Free disk in MB, as nova-scheduler counts it.
-
-        nova/scheduler/host_manager.py, ``HostState._update_from_compute_node``
-        """
+        """Free disk in MB (``HostState._update_from_compute_node``)."""
         least = self.disk_available_least
         free = self.free_disk_gb if least is None else min(least, self.free_disk_gb)
         return free * 1024
@@ -101,10 +98,7 @@ _NUMBERS = (
 
 
 def read_node_report(body: Mapping[str, Any]) -> NodeReport | None:
-    """Read a node of ``/os-hypervisors/detail``; None if it has no figures.
-
-    A new nova-compute has none yet, and microversion 2.88 removed them.
-    """
+    """Read a node; None without figures, as if new or with microversion 2.88."""
     numbers: dict[str, Any] = {key: body.get(key) for key in _NUMBERS}
     if not all(isinstance(each, int) for each in numbers.values()):
         return None
@@ -157,8 +151,7 @@ class Compute:
     :ivar uuid: also of its root provider
     :ivar node: the hypervisor's hostname, also the name of its root provider
     :ivar service_host: host name of its nova-compute service
-    :ivar zones: availability zones; several if the host is, wrongly, in aggregates of
-        different zones
+    :ivar zones: several if the host is, wrongly, in aggregates of different zones
     :ivar report: latest figures of the node; None if not read
     :ivar builds: upper bound of the servers that the service host was building at the
         time of the report; None if not read
@@ -185,8 +178,6 @@ class Compute:
         Nova counts what the host reserves, and servers that are about to move
         (nova/compute/resource_tracker.py, ``_update_usage``). Nodes that are down or of
         Ironic, and classes that Nova does not report by node, do not count.
-
-        :param used: in Placement, like ``reserved``
         """
         report = self.report
         if report is None or report.is_of_ironic or not self.is_up:
@@ -250,10 +241,7 @@ class Aggregate:
 
 @dataclasses.dataclass(frozen=True)
 class Nova:
-    """Compute nodes and aggregates of the compute API.
-
-    :ivar unasked: why Nova could not be read, in one line, or None
-    """
+    """Compute nodes and aggregates; ``unasked`` says why Nova could not be read."""
 
     computes: tuple[Compute, ...] = ()
     aggregates: tuple[Aggregate, ...] = ()
@@ -324,10 +312,7 @@ class HostBits:
         return self._once(uuids, "", lambda: uuids)
 
     def with_trait(self, traits: Mapping[str, frozenset[str]], name: str) -> int:
-        """The hosts whose roots have a trait.
-
-        :param traits: by provider UUID
-        """
+        """The hosts whose roots have a trait."""
         having = functools.partial(_having, traits, name)
         return self._once(traits, name, having)
 
@@ -443,12 +428,10 @@ class Snapshot:
         )
 
     def with_compute_nodes(self, uuids: Iterable[str]) -> Snapshot:
-        """The snapshot with ``unlisted`` set.
+        """Set ``unlisted`` by the UUIDs of the providers that have COMPUTE_NODE.
 
         A provider with the name of a listed node is not one of them: it conflicts with
         that node's own provider.
-
-        :param uuids: of the providers that have COMPUTE_NODE
         """
         names = {compute.node for compute in self.nova.computes}
         unlisted = {
@@ -523,8 +506,7 @@ class Snapshot:
 class MembershipDifference:
     """Nodes that only one of Nova and Placement has in an aggregate.
 
-    Providers that are not compute nodes do not count: a storage pool is in an aggregate
-    to be shared by its hosts.
+    Other providers do not count: hosts share a storage pool by an aggregate.
 
     :ivar missing: nodes that have a provider and are in the aggregate in Nova only
     :ivar without_provider: nodes in the aggregate that have no provider
@@ -540,10 +522,7 @@ class MembershipDifference:
 def membership_differences(
     snapshot: Snapshot, members: Members
 ) -> tuple[MembershipDifference, ...]:
-    """Compare every aggregate, sorted by name; synced ones have no nodes listed.
-
-    :param snapshot: with Nova's view
-    """
+    """Compare every aggregate, sorted by name; synced ones have no nodes listed."""
     nova = snapshot.nova
     ordered = sorted(nova.aggregates, key=lambda each: (each.name, each.id))
     return tuple(_difference(each, nova, snapshot, members) for each in ordered)

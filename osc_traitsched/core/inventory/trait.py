@@ -88,10 +88,9 @@ _NOVA_SETS_AND_CLEARS = re.compile(r"COMPUTE_\w+|HW_CPU_X86_\w+|HW_CPU_HYPERTHRE
 
 
 def ownership(name: str) -> Ownership:
-    """Who sets a trait on the root provider of a compute node, with libvirt.
+    """Who sets a trait on a compute node's root provider, with libvirt.
 
-    An unknown ``COMPUTE_`` name counts as nova-compute's, since the namespace is
-    Nova's.
+    An unknown ``COMPUTE_`` name counts as nova-compute's: the namespace is Nova's.
     """
     if _NOVA_NEVER_TOUCHES.fullmatch(name):
         return Ownership.OPERATOR
@@ -119,10 +118,7 @@ def is_of_neutron(name: str) -> bool:
 
 
 def is_common(name: str) -> bool:
-    """Whether nearly all compute nodes have a trait.
-
-    Most traits of nova-compute depend only on its driver and release.
-    """
+    """Whether nearly all compute nodes of a driver and release have a trait."""
     return bool(_OF_NOVA.fullmatch(name)) and name not in _OF_SOME
 
 
@@ -147,10 +143,7 @@ def is_no_trait(name: str) -> bool:
 
 
 def parse(names: Iterable[str]) -> tuple[str, ...]:
-    """Unique names in their order.
-
-    :raises BadQuestion: for the first invalid name
-    """
+    """Unique names in their order; raises BadQuestion for an invalid one."""
     unique = tuple(dict.fromkeys(names))
     for name in unique:
         if not is_wellformed(name):
@@ -165,10 +158,7 @@ def parse(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def check_exist(names: Iterable[str], existing: Collection[str]) -> None:
-    """Accept only traits of the cloud.
-
-    :raises UnknownTrait: for the first other name, with the most similar traits
-    """
+    """Accept only traits of the cloud; raises UnknownTrait, with similar ones."""
     for name in names:
         if name not in existing:
             raise _unknown(name, existing)
@@ -177,11 +167,7 @@ def check_exist(names: Iterable[str], existing: Collection[str]) -> None:
 def to_create(
     names: Iterable[str], existing: Collection[str], create: bool
 ) -> tuple[str, ...]:
-    """Custom names that the cloud lacks.
-
-    :param create: they may be created
-    :raises UnknownTrait: for the first name that is missing and may not be created
-    """
+    """Custom names that the cloud lacks; raises UnknownTrait without ``create``."""
     names = tuple(names)
     new = _new(names, existing)
     if new and not create:

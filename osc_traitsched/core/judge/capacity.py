@@ -1,7 +1,6 @@
 """How many more servers of a flavor fit on each host, and on hosts together.
 
-On a host of one provider the number is exact: each server takes the same amounts from
-the same inventories. In a tree of providers, several groups can be served in several
+Exact for hosts of one provider. In a tree, several groups can be served in several
 ways, and Nova takes the first. Then the number is a range.
 """
 
@@ -116,7 +115,7 @@ class Counter:
         return HostFit(Room(most, most), limit)
 
     def _suits(self, root: str) -> bool:
-        """Whether units of an inventory allow the amounts, as far as they are known."""
+        """Units of an inventory allow the amounts, as far as they are known."""
         return all(
             root in givers or self._could_give(root, name, amount)
             for name, amount, givers in self._offers
@@ -172,7 +171,6 @@ class Counter:
         uuids: Iterable[str],
         free: Free,
     ) -> Iterator[tuple[str, int]]:
-        """Free amounts of the providers that can serve one of the groups."""
         for uuid in uuids:
             amount = free.get(uuid, _NONE).get(name, 0)
             suits = any(
@@ -206,7 +204,7 @@ class Counter:
         return sum(amounts.values()) // sum(sizes)
 
     def _is_free_of_ties(self, root: str, uuids: Sequence[str]) -> bool:
-        """Whether each class can be taken from any provider that has it."""
+        """Each class can be taken from any provider that has it."""
         traits, stock = self._facts.traits, self._facts.stock
         for clause in self._member_of:
             inside = self._facts.members[clause.aggregates]
@@ -233,11 +231,7 @@ class Counter:
 
 @dataclasses.dataclass(frozen=True)
 class KeptAway:
-    """Hosts that fail one condition and have room.
-
-    :ivar hosts: names
-    :ivar servers: how many would fit on them
-    """
+    """Hosts (names) that fail one condition, and how many servers would fit there."""
 
     clause: Condition
     hosts: tuple[str, ...]
@@ -315,8 +309,6 @@ def room_with(found: Judgement, fix: HostFix, facts: Facts) -> Room:
     """Servers that candidates and the hosts of a fix have room for together.
 
     Exact for hosts of one provider each; a range for trees and sharing providers.
-
-    :param facts: with figures of these hosts
     """
     question, nodes = changed(found.question, found.computes, fix.changes, fix.hosts)
     computes = {**found.computes, **{each.uuid: each for each in nodes}}
@@ -421,7 +413,7 @@ class FlavorCounter:
         return total
 
     def _pool(self, fits: Sequence[HostFit], free: Free) -> Room:
-        """Servers on hosts that use the same sharing providers."""
+        """For hosts that use the same sharing providers."""
         sharers = frozenset[str]().union(*(each.sharers for each in fits))
         most = sum(each.alone for each in fits)
         for name in {name for each in fits for name, _ in each.pooled}:
@@ -499,11 +491,7 @@ def _connected(fits: Iterable[HostFit]) -> list[list[HostFit]]:
 
 @dataclasses.dataclass(frozen=True)
 class Stranded:
-    """Free amounts of hosts that are too short of other classes for any flavor.
-
-    :ivar short: classes that they are short of
-    :ivar free: by class
-    """
+    """Free amounts, by class, of hosts that are ``short`` of others for any flavor."""
 
     short: tuple[str, ...]
     hosts: tuple[str, ...]

@@ -61,7 +61,6 @@ class ReleaseImpact(Impact):
 class Dependence:
     """An unknown option or host filter whose other value changes the hosts.
 
-    :ivar name: of the option, or of the filter
     :ivar source: why the value is assumed
     :ivar hosts: number of candidates with the assumed value
     :ivar gained: UUIDs of the hosts that the other value adds
@@ -95,7 +94,7 @@ def switches(question: Question) -> Iterator[tuple[str, Question]]:
 
     These are booleans, the default zone if set, and the database's comparison. Options
     of filters and weighers do not affect Placement. Options of moves count for moves
-    only. Whether Nova asks for OWNER_NOVA is no option, but may be unknown as well.
+    only. It may also be unknown whether Nova asks for OWNER_NOVA.
     """
     assumptions = question.assumptions
     asks_owner = assumptions.release >= OWNER_NOVA_RELEASE
@@ -112,7 +111,6 @@ def switches(question: Question) -> Iterator[tuple[str, Question]]:
 
 
 def _others(option: Option, value: Value) -> Iterator[Value]:
-    """Other values to try."""
     if isinstance(value, bool):
         yield not value
     elif option.name == options.DEFAULT_ZONE and value:
@@ -123,9 +121,8 @@ def _others(option: Option, value: Value) -> Iterator[Value]:
 
 @dataclasses.dataclass(frozen=True)
 class Variation:
-    """The question with one option changed, or of another release.
+    """The question with one option changed, or of another release (empty name).
 
-    :ivar name: of the option; empty for a release
     :ivar request: None if Nova rejects it
     """
 
@@ -193,7 +190,6 @@ def _is_known(question: Question, name: str) -> bool:
 
 
 def _is_judged_alike(other: Question, question: Question) -> bool:
-    """Whether filters and rules of moves are the same, in the same release."""
     demands = [
         (each.move, each.ignored_host, _skips(each)) for each in (other, question)
     ]
@@ -277,7 +273,7 @@ class Matched:
         return Doubts(tuple(changing), tuple(releases), plain)
 
     def _then(self, variation: Variation) -> frozenset[str] | None:
-        """Roots that would match; None if the request is rejected."""
+        """None if the request is rejected."""
         if variation.request is None:
             return None
         try:
@@ -288,7 +284,6 @@ class Matched:
         return None if filtered.failure(matching) else matching - filtered.all_kept_out
 
     def _without_evidence(self, variation: Variation | None) -> frozenset[str]:
-        """Roots that would match without any value by evidence."""
         if variation is None or variation.request is None:
             return frozenset()
         by_evidence = dict(evidence.filters_of(self.question.assumptions))
@@ -302,10 +297,7 @@ class Matched:
         return frozenset(matching_hosts(variation.request, self.facts)) - kept
 
     def _filtering(self, variation: Variation, request: Request) -> Filtering:
-        """Filter answers for the variation: its zone, move or release may change them.
-
-        :raises Refusal: as :func:`filtering`
-        """
+        """Its zone, move or release may change the answers; raises Refusal."""
         asked, release = variation.question, self.question.assumptions.release
         is_alike = _is_judged_alike(asked, self.question)
         if variation.release == release and is_alike:
@@ -385,7 +377,7 @@ def _by_filter(
     placed: frozenset[str],
     filtering: Filtering,
 ) -> Iterator[Dependence]:
-    """Host filters that evidence enables, and that alone reject a host."""
+    """Only filters that evidence enables, and that alone reject a host."""
     kept = filtering.kept_out
     for name, why in evidence.filters_of(settings):
         others = frozenset[str]().union(

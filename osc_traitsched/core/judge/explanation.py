@@ -64,7 +64,7 @@ def compared(now: Judgement) -> Judgement | None:
 
 
 def _without_set(question: Question) -> Question | None:
-    """The question with the cloud's own settings; None if they are equal or unknown."""
+    """None if the cloud's own settings are equal or unknown."""
     own = question.assumptions.without_set
     if own is None or not question.assumptions.set_otherwise:
         return None
@@ -72,7 +72,6 @@ def _without_set(question: Question) -> Question | None:
 
 
 def _answers(question: Question, own: SchedulerSettings) -> OwnAnswers | None:
-    """Results of own filters and weighers that are enabled without ``--set``."""
     found = question.own
     if found is None:
         return None
@@ -89,10 +88,7 @@ def _answers(question: Question, own: SchedulerSettings) -> OwnAnswers | None:
 
 
 def _judged(question: Question, now: Judgement, facts: Facts) -> Judgement:
-    """The judgement without ``--set``, from facts that were read for the other one.
-
-    :raises Refusal: if Nova rejects the request with these settings
-    """
+    """From facts that were read for the other judgement."""
     own = _answers(now.question, question.assumptions)
     question = dataclasses.replace(question, own=own)
     request = question.request()

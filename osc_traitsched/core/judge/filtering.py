@@ -8,7 +8,6 @@ import functools
 import operator
 from collections.abc import (
     Collection,
-    Hashable,
     Iterable,
     Iterator,
     Mapping,
@@ -29,11 +28,11 @@ from osc_traitsched.core.nova.clause import (
 )
 from osc_traitsched.core.nova.filter import groups, limits, special
 from osc_traitsched.core.nova.filter.groups import unsupported_policy
-from osc_traitsched.core.nova.filter.row import Reads
+from osc_traitsched.core.nova.filter.row import read_of
 from osc_traitsched.core.nova.filter.state import (
     SERVICE_DISABLED,
-    Answer,
     Fails,
+    FilterResult,
     HostState,
     Passes,
     Raises,
@@ -74,10 +73,7 @@ class UnreadHint:
 
 
 def unread_hints(question: Question) -> tuple[UnreadHint, ...]:
-    """Hints that no filter reads.
-
-    An operator's own filter may read any hint. If the host is forced, no filter runs.
-    """
+    """Hints that no filter reads, unless an operator's own filter may read any."""
     names = enabled(question.assumptions)
     has_own = question.own is not None and question.own.filters
     if has_own or any(name not in FILTERS for name in names):
@@ -124,7 +120,6 @@ _STAGE = "scheduler"
 class FilterFailure:
     """A filter that raises on a host, which fails the whole request.
 
-    :ivar name: of the filter
     :ivar uuid: of the host's provider
     :ivar answer: an unknown one may raise
     :ivar behind: earlier filters that may reject the host first
@@ -164,11 +159,7 @@ class Filtering:
     def beside(
         self, clauses: Iterable[Clause], traits: Mapping[str, frozenset[str]]
     ) -> Filtering:
-        """The answers without those that repeat Placement's.
-
-        :param clauses: of the request
-        :param traits: by provider UUID
-        """
+        """The answers without those that repeat Placement's (the request's clauses)."""
         if not asks_enabled(clauses):
             return self
         disabled = frozenset(uuid for uuid, has in traits.items() if DISABLED in has)
@@ -219,11 +210,11 @@ class Filtering:
             if all(isinstance(a, Passes) for a in self.judgment.answers[name].values())
         )
 
-    def answer(self, name: str, uuid: str) -> Answer | None:
+    def answer(self, name: str, uuid: str) -> FilterResult | None:
         """Answer of a filter for a host; None if it did not run."""
         return self.judgment.answers.get(name, {}).get(uuid)
 
-    def answers(self, uuid: str) -> Iterator[tuple[str, Answer]]:
+    def answers(self, uuid: str) -> Iterator[tuple[str, FilterResult]]:
         """Filters that do not certainly pass a host, with their answers."""
         for name in self.judgment.names:
             answer = self.answer(name, uuid)
@@ -286,7 +277,7 @@ class Filtering:
 
     @functools.cached_property
     def _raising(self) -> Mapping[str, Sequence[tuple[str, Raises | Unknown]]]:
-        """Hosts on which each filter may raise, in a fixed order."""
+        """In a fixed order."""
         return {
             name: sorted(
                 (
@@ -301,10 +292,7 @@ class Filtering:
         }
 
     def failure(self, hosts: Collection[str]) -> FilterFailure | None:
-        """The certain failure of the request, if any.
-
-        :param hosts: UUIDs of the hosts that Placement returned
-        """
+        """The certain failure of the request on hosts (UUIDs) of Placement, if any."""
         return next((each for each in self.failures(hosts) if each.is_sure), None)
 
     def refusal(self, hosts: Collection[str]) -> Refusal | None:
@@ -316,7 +304,7 @@ class Filtering:
         keys = tuple(filter(None, (failure.name, answer.key, answer.value)))
         return Refusal(answer.exception, "filter-raises", keys, _STAGE)
 
-    def _is_said(self, uuid: str, answer: Answer) -> bool:
+    def _is_said(self, uuid: str, answer: FilterResult) -> bool:
         is_disabled = isinstance(answer, Fails) and answer.reason == SERVICE_DISABLED
         return is_disabled and uuid in self.disabled
 
@@ -332,16 +320,8 @@ def asks_enabled(clauses: Iterable[Clause]) -> bool:
     return any(each.name == DISABLED and each.forbidden for each in traits)
 
 
-#: The first release without filters of amounts.
-_WITHOUT_SIZES = 22
-#: Extra specs that no host filter reads.
-_OF_PLACEMENT = ("trait", "resources")
-
-
 class KnownAnswers:
-    """Answers of host filters, given once for flavors that filters do not tell apart.
-
-    Filters read the sizes of a flavor until 21, and later for NUMA nodes.
+    """Answers of host filters, given once for requests that filters do not tell apart.
 
     :param computes: Nova's compute nodes
     :param traits: by provider UUID
@@ -351,36 +331,30 @@ class KnownAnswers:
         self, computes: Iterable[Compute], traits: Mapping[str, frozenset[str]]
     ) -> None:
         self._computes, self._traits = tuple(computes), traits
-        self._known: list[tuple[Hashable, Question, Filtering]] = []
+        self._known: list[tuple[object, Filtering]] = []
 
     def of(self, question: Question, request: Request) -> Filtering:
         """The answers for a request.
 
         :raises Refusal: as :func:`filtering`
         """
-        key = _read_of_flavor(question), asks_enabled(request.clauses)
-        other = dataclasses.replace(question, flavor={})
-        for known, of, answers in self._known:
-            if known == key and of == other:
+        key = asks_enabled(request.clauses), *_read_by_filters(question)
+        for known_key, answers in self._known:
+            if known_key == key:
                 return answers
         answers = filtering(question, self._computes)
         answers = answers.beside(request.clauses, self._traits)
-        self._known.append((key, other, answers))
+        self._known.append((key, answers))
         return answers
 
 
-def _read_of_flavor(question: Question) -> Hashable:
-    server = question.server()
-    specs, settings = server.flavor.specs, question.assumptions
-    readers = (row for row in FILTERS.values() if Reads.FLAVOR_NAME in row.reads)
-    keys = {key for row in readers for key in row.aggregate_keys}
-    is_named = any(keys & each.metadata.keys() for each in question.aggregates)
-    of_placement = all(key.startswith(_OF_PLACEMENT) for key in specs)
-    is_sized = settings.release < _WITHOUT_SIZES or not of_placement
-    return (
-        server.flavor.key if is_sized else tuple(specs.items()),
-        is_named and question.flavor["name"],
-    )
+def _read_by_filters(question: Question) -> Iterator[object]:
+    """What filters and rules of moves read of a question."""
+    spec, own, move = question.request_spec(), question.own, question.move
+    yield from read_of(spec) if own is None else (spec, own)
+    yield question.assumptions
+    yield move and dataclasses.replace(move, server="")
+    yield from (question.is_forced, question.nodes, question.servers)
 
 
 def filtering(question: Question, computes: Iterable[Compute]) -> Filtering:
@@ -432,10 +406,7 @@ def _late_check(
 
 
 def check_policy(spec: RequestSpec, settings: SchedulerSettings) -> None:
-    """Reject a server group whose policy needs a disabled filter or weigher.
-
-    :raises Refusal: if it is disabled
-    """
+    """Reject a group's policy if its filter or weigher is disabled; raises Refusal."""
     lacking = unsupported_policy(spec, settings)
     if lacking is not None and spec.group is not None:
         keys = (spec.group.policy, lacking)
@@ -496,7 +467,6 @@ def _of_group(
     found: Mapping[str, Sequence[tuple[Room, Fit | None]]],
     first: Collection[str],
 ) -> Room:
-    """Room within the server group's policy, by rooms of service hosts."""
     group, stock = question.group, facts.stock
     if group is not None and group.policy == groups.AFFINITY:
         rooms = {host: candidate.together(each, stock) for host, each in found.items()}
@@ -515,7 +485,7 @@ def _of_group(
 
 
 def _on_host(root: str, clauses: Sequence[Clause], facts: Facts) -> int:
-    """Upper bound for a host, by each resource alone."""
+    """Upper bound, by each resource alone."""
     stock = [facts.stock.get(uuid, {}) for uuid in facts.reachable(root)]
     return min(
         (

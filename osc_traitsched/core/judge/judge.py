@@ -100,7 +100,7 @@ def given(
 ) -> Judgement:
     """The hosts in Placement's answer that pass the host filters, without reasons.
 
-    :param facts: with the hosts in the answer as candidates; nothing else is needed
+    :param facts: only with the hosts in the answer as candidates
     :raises Refusal: as :func:`judge`
     """
     filtered = filtering(question, computes.values())
@@ -125,7 +125,7 @@ _NOTHING_FROM_ROOT = Refusal("NoValidHost", "nothing-from-root", (), "scheduler"
 def _matched(
     request: Request, facts: Facts, verdict: Verdict
 ) -> tuple[Facts, Verdict, Refusal | None]:
-    """Facts and verdict as if Placement had returned the hosts that match."""
+    """As if Placement had returned the hosts that match."""
     matching = frozenset(host.uuid for host in facts.snapshot.hosts) - verdict.kept_from
     asked = amounts(clause for each in queries_of(request) for clause in each.clauses)
     givers = (facts.offers.get(amount, ()) for amount in asked)
@@ -143,7 +143,7 @@ def _is_limited(
     filtered: Filtering,
     placement: PlacementAnswer | None,
 ) -> bool:
-    """Whether filters can reject all that Nova's limit of results leaves."""
+    """Filters can reject all that Nova's limit of results leaves."""
     passing = facts.candidates - filtered.all_kept_out
     if request.limit is None or not passing:
         return False

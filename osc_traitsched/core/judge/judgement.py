@@ -44,7 +44,6 @@ class Judgement:
     :ivar facts: None, like the verdict, if no host was judged
     :ivar verdict: None if only the hosts were wanted, and not why others are out
     :ivar computes: Nova's compute nodes by provider UUID
-    :ivar filtering: answers of enabled host filters
     :ivar placement: Placement's own answer; None if it was not asked
     :ivar is_limited: host filters can reject all of the answers that Nova's or
         Placement's limit of results leaves; then no candidate is sure
@@ -84,10 +83,7 @@ class Judgement:
         return Answer.YES if self.is_room_sure else Answer.UNKNOWN
 
     def answer_of(self, root: str) -> Answer:
-        """Whether one host could take a server.
-
-        :param root: UUID of its root provider
-        """
+        """Whether one host, by the UUID of its root provider, could take a server."""
         if self.ended_by is not None:
             return Answer.NO
         if root not in self.candidate_uuids:
@@ -184,10 +180,7 @@ class Judgement:
 
     @functools.cached_property
     def uncertain(self) -> tuple[Provider, ...]:
-        """Candidates that filters or a limit of results may reject.
-
-        All if one host may fail the request.
-        """
+        """Candidates that filters or a limit may reject; all if one may fail all."""
         if self.may_fail or self.is_limited:
             return self.candidates
         unknown = frozenset[str]().union(*self.filtering.unknown_hosts.values())
@@ -289,10 +282,7 @@ class Judgement:
         return tuple(h for h in self.candidates if self.rejection_by_clauses(h))
 
     def pins_shared_cpus(self, host: Provider) -> bool:
-        """Whether the server's pinned CPUs would be of a host without dedicated ones.
-
-        A host with dedicated CPUs has them as PCPU in Placement.
-        """
+        """Whether a host without dedicated CPUs would pin the server's."""
         is_pinned = self.request is not None and self.request.fallback is not None
         return is_pinned and not any(self.stock(host, "PCPU"))
 
@@ -311,10 +301,7 @@ class Judgement:
 
     @property
     def unmanaged_roots(self) -> tuple[Provider, ...]:
-        """Root providers that are not compute nodes, by name.
-
-        Those of a nova-compute are in :attr:`unlisted_computes`.
-        """
+        """Roots, by name, that no nova-compute created."""
         if self.facts is None:
             return ()
         snapshot = self.facts.snapshot
@@ -398,7 +385,7 @@ class Judgement:
 
     @property
     def room_by_host(self) -> Mapping[str, int]:
-        """Number of such servers that each candidate has room for by itself, by name.
+        """How many such servers each candidate, by name, has room for by itself.
 
         Hosts may share resources, so that all together have room for fewer.
         """
@@ -421,7 +408,7 @@ class Judgement:
 
     @functools.cached_property
     def _states_of_candidates(self) -> Mapping[str, HostState]:
-        """What host filters look at, by UUID; none for a host that is named."""
+        """None for a host that is named."""
         if self.requested_nodes is not None:
             return {}
         nodes = [self.computes.get(host.uuid) for host in self.candidates]

@@ -41,11 +41,7 @@ class RejectionCause(enum.Enum):
 
 @dataclasses.dataclass(frozen=True)
 class Share:
-    """Rejected hosts with one cause that no earlier share counts.
-
-    :ivar hosts: names
-    :ivar clause: that all of them fail, if that is the cause
-    """
+    """Hosts (names) with one cause that no earlier share counts, such as a clause."""
 
     cause: RejectionCause
     hosts: tuple[str, ...]
@@ -147,11 +143,7 @@ def zone_hosts(judgement: Judgement) -> tuple[str, tuple[Provider, ...]]:
 
 @dataclasses.dataclass(frozen=True)
 class OutOfSync:
-    """A host that only one of Nova and Placement has in an aggregate.
-
-    :ivar aggregate: name
-    :ivar in_nova: True if Nova has it
-    """
+    """A host that only one of Nova and Placement has in an aggregate."""
 
     aggregate: str
     in_nova: bool
@@ -178,11 +170,7 @@ def out_of_sync(found: Judgement, host: Provider) -> tuple[OutOfSync, ...]:
 
 
 def chosen(found: Judgement) -> Judgement:
-    """The explanation with the order of its candidates.
-
-    :raises Refusal: if nova-scheduler does not start with its weighers
-    :raises Refusal: if an own weigher raises an exception
-    """
+    """The explanation with the order of its candidates; raises as :func:`ranked`."""
     question = found.question
     nodes = [
         found.computes[h.uuid] for h in found.candidates if h.uuid in found.computes
@@ -215,8 +203,8 @@ def ranked(
 
     :param capacities: of Placement, by provider UUID and class
     :param unsure: UUIDs of hosts that filters or Placement may reject
-    :raises Refusal: if nova-scheduler does not start with its weighers
-    :raises Refusal: if an own weigher raises an exception
+    :raises Refusal: if nova-scheduler does not start with its weighers, or if an own
+        weigher raises an exception
     """
     hosts = [
         with_ratio(host, capacities.get(host.compute.uuid, {}))

@@ -30,10 +30,7 @@ def size(mask: Mask) -> int:
 
 
 def minimal(sets: Iterable[Mask], most: int | None = None) -> list[Mask]:
-    """Sets that contain no other set, smallest first.
-
-    :param most: maximum number of results
-    """
+    """Sets that contain no other set, smallest first."""
     kept: list[Mask] = []
     for candidate in sorted(set(sets), key=lambda mask: (size(mask), mask)):
         if len(kept) == most:
@@ -99,7 +96,7 @@ def correction_sets(matcher: Matcher, host: Host, failing: Mask) -> list[Mask]:
 
 
 def _kinds(clauses: Sequence[Condition], among: Mask) -> list[_Kind]:
-    """Suffixed groups by kind, and every other clause as its own kind."""
+    """Every other clause is its own kind."""
     groups: dict[object, dict[str, Mask]] = collections.defaultdict(dict)
     for number, clause in enumerate(clauses):
         bit, plain = 1 << number, dataclasses.replace(clause, origins=())
@@ -118,7 +115,7 @@ def _kinds(clauses: Sequence[Condition], among: Mask) -> list[_Kind]:
 def _all(
     matcher: Matcher, host: Host, failing: Mask, kinds: Sequence[_Kind]
 ) -> list[Mask] | None:
-    """All correction sets, or None if there are too many."""
+    """None if there are too many."""
     if math.prod(map(_tries, kinds)) > _MOST_TRIED:
         return None
     tried: list[Mask] = [failing]
@@ -138,7 +135,6 @@ def _all(
 
 
 def _tries(kind: _Kind) -> int:
-    """Number of different sets of a kind's clauses."""
     return math.comb(len(kind) + 2 ** len(kind[0]) - 1, len(kind))
 
 
@@ -166,7 +162,6 @@ def _alike(mask: Mask, kind: _Kind) -> Iterator[Mask]:
 
 
 def _orders(numbers: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """Distinct orders of numbers."""
     if not numbers:
         yield ()
     for first in sorted(set(numbers)):
@@ -177,7 +172,7 @@ def _orders(numbers: Sequence[int]) -> Iterator[tuple[int, ...]]:
 
 
 def _one(matcher: Matcher, host: Host, failing: Mask, others: Sequence[Mask]) -> Mask:
-    """One minimal set to remove; others may exist."""
+    """Others may exist."""
     removed = failing | sum(others)
     for bit in others:
         if matcher.meets(host, matcher.everything & ~(removed & ~bit)):
@@ -194,8 +189,6 @@ class ClauseSet(Collection[Condition]):
 
     Only sets of the same request can be compared or united. The hash is that of the
     mask, since many hosts share sets that are keys of dictionaries.
-
-    :ivar request: all clauses of the request
     """
 
     request: tuple[Condition, ...] = dataclasses.field(repr=False, hash=False)
@@ -256,8 +249,7 @@ class Rejection:
 
     :ivar failing: clauses that it fails alone
     :ivar correction_sets: minimal sets of clauses to remove; each has all failing ones,
-        and more if the rest can't be met together; see :func:`correction_sets` for
-        complex trees
+        and more if the rest can't be met together; see :func:`correction_sets`
     """
 
     failing: ClauseSet
@@ -357,7 +349,7 @@ def evaluate(matcher: Matcher, facts: Facts, other: Matcher | None = None) -> Ve
 
 
 def _by_filters(matcher: Matcher, root: str) -> Rejection:
-    """Rejection by filters of a host that the fallback query admits."""
+    """The fallback query admits the host."""
     filtered = ClauseSet(matcher.clauses, matcher.host(root).filtered)
     return Rejection(filtered, (filtered,))
 

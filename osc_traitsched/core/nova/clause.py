@@ -33,11 +33,7 @@ class Origin:
 
 @dataclasses.dataclass(frozen=True)
 class Resource:
-    """An amount of a resource class, from providers of one group.
-
-    :ivar group: suffix; empty for the unsuffixed group
-    :ivar amount: in the class's own unit: MB, GB, or pieces
-    """
+    """An amount of a resource class, in its own unit: MB, GB or pieces."""
 
     group: str
     resource_class: str
@@ -66,12 +62,10 @@ class RootTrait:
 
 @dataclasses.dataclass(frozen=True)
 class MemberOf:
-    """Aggregates of the unsuffixed group: required (any of them), or forbidden.
+    """Aggregates (UUIDs) of the unsuffixed group: required (any of them), or forbidden.
 
-    Nova sends all forbidden aggregates in one parameter. Here each is one clause, since
-    each has its own origin.
+    Each forbidden aggregate is a clause, since it has its own origin.
 
-    :ivar aggregates: UUIDs
     :ivar repeated: UUIDs that Nova repeats, as often as it does
     """
 
@@ -87,11 +81,7 @@ Clause = Union[Resource, Trait, RootTrait, MemberOf]
 
 @dataclasses.dataclass(frozen=True)
 class HostFilter:
-    """A host filter that nova-scheduler runs on Placement's hosts.
-
-    :ivar name: class, as in ``enabled_filters``
-    :ivar origins: keys that the filter rejects hosts for
-    """
+    """A filter that Nova runs, and the keys that it rejects hosts for."""
 
     name: str
     origins: tuple[Origin, ...] = ()

@@ -1,11 +1,7 @@
 """Options that the cloud itself shows, in place of defaults that are only assumed.
 
-No API shows nova.conf. An unknown option has the value for which the cloud has
-evidence: nobody isolates an aggregate if the scheduler does not isolate aggregates.
-
-All these values restrict hosts, and none opens any. So a host that is possible under
-them is possible as well if the option is off. A command that is printed (a fix, a move
-of a drain) succeeds either way.
+No API shows nova.conf. All these values restrict hosts. So a host that is possible
+under them is possible as well if the option is off, and a printed command succeeds.
 """
 
 from __future__ import annotations
@@ -119,10 +115,7 @@ def with_evidence(
 def confirmed(
     settings: SchedulerSettings, names: Iterable[str], server: str
 ) -> SchedulerSettings:
-    """The settings with these options by evidence taken as known.
-
-    :param server: name of a server that failed, as they explain
-    """
+    """The settings with these options known from a failed server."""
     found = {
         name: dataclasses.replace(
             each, given=True, source=f"server {server} failed, which shows it"
@@ -152,7 +145,6 @@ def _filters(
     flavor: str,
     extra_specs: Mapping[str, str],
 ) -> Iterator[tuple[str, str]]:
-    """Host filters to enable, if the enabled filters are unknown."""
     before = settings.setting(options.ENABLED_FILTERS)
     if is_list_known(settings):
         return

@@ -51,8 +51,8 @@ class OptionType(enum.Enum):
 class Consumer(enum.Enum):
     """Part of Nova that reads an option.
 
-    Filters and weighers run after Placement's answer. nova-api and nova-conductor read
-    theirs for moves only. All others shape the request to Placement.
+    nova-api and nova-conductor read theirs for moves only. Others than filters and
+    weighers shape the request to Placement.
     """
 
     API = "nova-api"
@@ -69,11 +69,8 @@ class Option:
     """An option of nova.conf, as Nova's releases register it, and all facts about it.
 
     :ivar name: ``section.key``; without a section it is not an option of Nova
-    :ivar default: value if unset
     :ivar changed_defaults: releases and values of later defaults, oldest first
-    :ivar since: first release that has it
     :ivar until: first release that lacks it again
-    :ivar minimum: lowest number that Nova accepts
     :ivar choices: strings that Nova accepts; empty for any
     :ivar deprecated_names: other names, with the first release that ignores each
     :ivar default_source: origin of the default, in one line; empty for Nova itself
@@ -83,10 +80,9 @@ class Option:
     :ivar switches: what ``config --enable`` calls it, then aliases; empty if it can't
     :ivar needs: another option without which Nova does not look at it
     :ivar title: short name in explanations; empty for its own
-    :ivar effect: name in the doctor's findings, and what it would change; empty if it
-        does not matter there
-    :ivar keys: those of an aggregate's metadata that it is about; None if it is
-        not about aggregates
+    :ivar effect: name in the doctor's findings, and what it would change, if it does
+    :ivar keys: of aggregate metadata that it is about; None if it is not about
+        aggregates
     :ivar evidence: what an aggregate with a {key} and its {value} has, which shows that
         the option is on; empty if it shows nothing
     """
@@ -168,7 +164,7 @@ def _row(
     kind: OptionType | None = None,
     **facts: Any,
 ) -> str:
-    """Add an option; by default its kind is that of its default, None is a text."""
+    """A default of None is a text."""
     kind = kind or _KINDS.get(type(default), OptionType.STRING)
     OPTIONS[name] = Option(name, kind, default, consumer, **facts)
     return name
@@ -177,7 +173,7 @@ def _row(
 def _filter_scheduler(
     key: str, consumer: Consumer, default: Value, old_key: str = "", **facts: Any
 ) -> str:
-    """Add an option that may have had an old key in [DEFAULT], until Xena."""
+    """An option that may have had an old key in [DEFAULT], until Xena."""
     old = ((f"DEFAULT.{old_key}", 24),) if old_key else ()
     name = f"filter_scheduler.{key}"
     return _row(name, consumer, default, deprecated_names=old, **facts)
@@ -449,8 +445,6 @@ def option_name(written: str) -> str | None:
 class NoEffect:
     """A line of a file that sets nothing here.
 
-    :ivar name: as written, such as ``section.key``
-    :ivar source: file and line
     :ivar meant: the option of :data:`OPTIONS` that it should set; None for no option
     :ivar reason: empty if the option has another name or section
     :ivar nearest: options with a similar name
@@ -493,11 +487,7 @@ _ENDS: Mapping[str, Option] = {
 
 
 def mentioned(name: str) -> Option | None:
-    """The option that a deployment tool's own name stands for.
-
-    Such as ``nova::api::pci_alias``, ``NovaSchedulerHostSubsetSize`` or
-    ``scheduler-default-filters``: its end is the option's name.
-    """
+    """The option that a tool's own name (``nova::api::pci_alias``) ends in."""
     plain = re.sub("[^a-z0-9]", "", name.lower())
     ends = (end for end in sorted(_ENDS, key=len, reverse=True) if plain.endswith(end))
     return next((_ENDS[end] for end in ends), None)
@@ -506,8 +496,7 @@ def mentioned(name: str) -> Option | None:
 def unread(section: str, key: str, release: int, source: str) -> NoEffect | None:
     """Why a release of Nova does not read a line; None if it may read it.
 
-    An option stands in another section, has lost an old name, is misspelled, or is
-    invented. Unknown names are reported in [scheduler] and [filter_scheduler] alone.
+    Unknown names are reported in [scheduler] and [filter_scheduler] alone.
     """
     name = f"{section}.{key}"
     ours = [each for each in OPTIONS.values() if each.section]

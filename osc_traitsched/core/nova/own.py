@@ -8,8 +8,8 @@ from typing import Union
 
 from osc_traitsched.core.errors import BadQuestion
 from osc_traitsched.core.nova.filter.state import (
-    Answer,
     Fails,
+    FilterResult,
     HostState,
     Raises,
     RequestSpec,
@@ -27,7 +27,6 @@ from osc_traitsched.text import quoted, visible
 class PluginName:
     """Name of a filter or weigher as a user writes it.
 
-    :ivar text: as written
     :ivar file: path of a Python file; None for an importable module
     :ivar path: class in the file, or ``module.Class``, ``module:Class``, a function
         that returns classes, or a bare class name that nova.conf makes available
@@ -43,10 +42,7 @@ class PluginName:
 
     @classmethod
     def read(cls, text: str) -> PluginName:
-        """Read a name.
-
-        :raises PluginFails: for a file without a class
-        """
+        """Read a name; raises PluginFails for a file without a class."""
         head, _, tail = text.rpartition(":")
         if head.endswith(".py") and tail:
             return cls(text, head, tail)
@@ -57,12 +53,7 @@ class PluginName:
 
 @dataclasses.dataclass(frozen=True)
 class Weighed:
-    """Weights of hosts, by node UUID.
-
-    :ivar raw: within the weigher's limits
-    :ivar normalized: between 0 and 1 over these hosts
-    :ivar multiplier: factor of the normalized weight
-    """
+    """Weights of hosts, by node UUID; ``raw`` within the weigher's limits."""
 
     raw: Mapping[str, float]
     normalized: Mapping[str, float]
@@ -84,15 +75,13 @@ TOGETHER = Unknown("hosts together")
 class PluginRun:
     """Result of one class of a plugin.
 
-    :ivar plugin: name as written
-    :ivar name: class
     :ivar answers: of a filter, by node UUID; a ``Fails`` has the reason ``OWN``
     :ivar weigher: None for a filter
     """
 
     plugin: str
     name: str
-    answers: Mapping[str, Answer] = dataclasses.field(default_factory=dict)
+    answers: Mapping[str, FilterResult] = dataclasses.field(default_factory=dict)
     weigher: OwnWeigher | None = None
 
 
@@ -104,23 +93,18 @@ class PluginJudgment:
 
     :ivar nova: version of the Nova that ran them
     :ivar answers: by filter and node UUID; a ``Fails`` has the reason ``OWN``
-    :ivar weights: by weigher
     :ivar logs: log lines by plugin and node UUID; a weigher's UUID is ``""``
     """
 
     nova: str
-    answers: Mapping[str, Mapping[str, Answer]]
+    answers: Mapping[str, Mapping[str, FilterResult]]
     weights: Mapping[str, Weights]
     logs: Mapping[str, Mapping[str, tuple[str, ...]]]
 
 
 @dataclasses.dataclass(eq=False)
 class PluginFails(BadQuestion):
-    """A filter or weigher that can't be loaded.
-
-    :ivar plugin: name as written
-    :ivar reason: one line, usually Python's own
-    """
+    """A filter or weigher that can't be loaded; the reason is one line."""
 
     plugin: str
     reason: str
@@ -133,7 +117,6 @@ class PluginFails(BadQuestion):
 class NovaPythonFails(BadQuestion):
     """The Python with Nova did not answer.
 
-    :ivar command: as the user wrote it
     :ivar kind: ``not-started``, ``timeout``, ``silent`` (ended without output),
         ``no-answer``, ``no-nova``, ``other-release``, ``nova-conf``, ``request`` or
         ``internal``
@@ -165,15 +148,12 @@ class NovaPythonFails(BadQuestion):
 
 @dataclasses.dataclass(frozen=True)
 class Difference:
-    """A host that Nova's own filter and the model of it judge differently.
-
-    :ivar host: UUID of its node
-    """
+    """A host, by node UUID, that Nova's own filter and its model judge differently."""
 
     filter: str
     host: str
-    ours: Answer
-    novas: Answer
+    ours: FilterResult
+    novas: FilterResult
 
 
 @dataclasses.dataclass(frozen=True)
@@ -182,10 +162,8 @@ class OwnAnswers:
 
     They hold only for that request, and for hosts in that state.
 
-    :ivar settings: of the run
     :ivar hosts: states in the run, by node UUID
     :ivar filters: results by class, of filters that are not Nova's
-    :ivar weighers: that are not Nova's
     :ivar novas: results by class, of Nova's own filters
     :ivar version: of that Nova; empty if none ran
     """
@@ -193,11 +171,13 @@ class OwnAnswers:
     spec: RequestSpec
     settings: SchedulerSettings
     hosts: Mapping[str, HostState] = dataclasses.field(default_factory=dict)
-    filters: Mapping[str, Mapping[str, Answer]] = dataclasses.field(
+    filters: Mapping[str, Mapping[str, FilterResult]] = dataclasses.field(
         default_factory=dict
     )
     weighers: OwnWeighers = dataclasses.field(default_factory=OwnWeighers)
-    novas: Mapping[str, Mapping[str, Answer]] = dataclasses.field(default_factory=dict)
+    novas: Mapping[str, Mapping[str, FilterResult]] = dataclasses.field(
+        default_factory=dict
+    )
     version: str = ""
 
     @classmethod
@@ -210,10 +190,7 @@ class OwnAnswers:
         novas: Collection[str],
         version: str,
     ) -> OwnAnswers:
-        """Results of the runs.
-
-        :param novas: names, as written, of Nova's own filters
-        """
+        """Results of the runs; ``novas`` names Nova's own filters, as written."""
         runs = tuple(runs)
         states = {host.compute.uuid: host for host in hosts}
         filters = [each for each in runs if each.weigher is None]
@@ -244,8 +221,6 @@ class OwnAnswers:
         """The model's answers with these added, and where the two differ.
 
         Nova's own filters win wherever they are sure.
-
-        :param settings: of the model's answers
         """
         uuids = [each.compute.uuid for each in hosts]
         known = {u for u, h in zip(uuids, hosts) if self.hosts.get(u) == h}
@@ -268,7 +243,7 @@ class OwnAnswers:
 
     def _novas_by(
         self, settings: SchedulerSettings, on: Collection[str]
-    ) -> Iterator[tuple[str, Mapping[str, Answer]]]:
+    ) -> Iterator[tuple[str, Mapping[str, FilterResult]]]:
         """Nova's filters whose options are the same in other settings."""
         if settings.release != self.settings.release:
             return
@@ -279,18 +254,18 @@ class OwnAnswers:
                 yield name, found
 
 
-def _is_alike(ours: Answer, novas: Answer) -> bool:
+def _is_alike(ours: FilterResult, novas: FilterResult) -> bool:
     return isinstance(novas, (Unknown, type(ours)))
 
 
 def _without_names(
     run: PluginRun, hosts: Mapping[str, HostState]
-) -> Mapping[str, Answer]:
+) -> Mapping[str, FilterResult]:
     """Answers of a filter, without host names in reasons."""
     return {u: _without_name(answer, hosts[u]) for u, answer in run.answers.items()}
 
 
-def _without_name(answer: Answer, host: HostState) -> Answer:
+def _without_name(answer: FilterResult, host: HostState) -> FilterResult:
     if not isinstance(answer, Fails):
         return answer
     # The last is how Nova's own filters write a HostState.

@@ -208,7 +208,7 @@ def remote_managed_ports_filter(
 
 
 def _in_any(segments: Segments, origin: Origin) -> Iterator[Found]:
-    """Required aggregates of a segment; Nova repeats them for each subnet."""
+    """Nova repeats the aggregates for each subnet."""
     if not all(segments):
         keys = (origin.name,)
         raise Refusal("RequestFilterFailed", "segment-without-aggregate", keys)
@@ -350,7 +350,6 @@ class Prefilter:
 
     :ivar function: clauses for a request so far, a server and settings; origins exclude
         the prefilter
-    :ivar since: first release that has it
     :ivar option: that enables it; empty if it always runs
     :ivar place: its aggregates in words, with {names} and the requested {zone}
     :ivar objection: what is wrong with a server outside, with {names} and {traits}
@@ -379,20 +378,14 @@ class Prefilter:
     def add(
         self, so_far: SoFar, server: Server, assumptions: SchedulerSettings
     ) -> SoFar:
-        """The request so far with the clauses of this prefilter.
-
-        :raises Refusal: if it rejects the request
-        """
+        """Add this prefilter's clauses; raises Refusal if it rejects the request."""
         origin = Origin("prefilter", self.name, option=self.option_in(server.release))
         found = self.function(so_far, server, assumptions)
         return so_far.with_all(_come_from(origin, each) for each in found)
 
 
 def run(server: Server, assumptions: SchedulerSettings) -> SoFar:
-    """Add the clauses of all enabled prefilters, in Nova's order.
-
-    :raises Refusal: if one rejects the request
-    """
+    """Add the clauses of all enabled prefilters, in Nova's order; raises Refusal."""
     so_far = SoFar()
     for prefilter in PREFILTERS:
         if prefilter.is_on(assumptions):

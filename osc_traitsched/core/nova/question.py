@@ -21,8 +21,8 @@ from osc_traitsched.core.nova.filter.groups import (
 )
 from osc_traitsched.core.nova.filter.state import (
     PASSES,
-    Answer,
     Fails,
+    FilterResult,
     RequestSpec,
     ServerGroup,
     Unknown,
@@ -66,10 +66,8 @@ CHECKED_AGAIN = frozenset([MoveKind.RESIZE, MoveKind.REBUILD])
 class Move:
     """One move of one server.
 
-    :ivar server: its UUID
     :ivar host: the server's service host; empty after offloading
-    :ivar source: the server's compute node; None without one, or if Nova does not list
-        it
+    :ivar source: the server's compute node; None without one, or if Nova lists none
     :ivar may_stay: that node's provider has :data:`SAME_HOST`
     """
 
@@ -101,10 +99,10 @@ class Move:
         return ""
 
 
-Judge = Callable[[Move, Compute, SchedulerSettings], Answer]
+Judge = Callable[[Move, Compute, SchedulerSettings], FilterResult]
 
 
-def source(move: Move, compute: Compute, settings: SchedulerSettings) -> Answer:
+def source(move: Move, compute: Compute, settings: SchedulerSettings) -> FilterResult:
     """Reject the server's own host if the move does; case-insensitive.
 
     nova/scheduler/host_manager.py, ``get_filtered_hosts``
@@ -115,7 +113,9 @@ def source(move: Move, compute: Compute, settings: SchedulerSettings) -> Answer:
     return PASSES
 
 
-def hypervisor(move: Move, compute: Compute, settings: SchedulerSettings) -> Answer:
+def hypervisor(
+    move: Move, compute: Compute, settings: SchedulerSettings
+) -> FilterResult:
     """Require the same hypervisor type, not older, for a live migration.
 
     nova-conductor rejects the chosen host, and asks for the next:
@@ -271,18 +271,14 @@ class Question:
 
     :ivar flavor: the compute API's body, with assumed extra specs
     :ivar image: the image API's body, with assumed properties; None for none
-    :ivar aggregates: all host aggregates
     :ivar project: the server's project, in the spelling of the aggregates
     :ivar computes: all compute nodes if the user names a host; without them the request
         is not limited to that host, and says so
-    :ivar group: the server's group
     :ivar servers: service host and node of each server in the hints and the group; None
         without hints and a group
-    :ivar parts: ports, networks, volumes and device profiles
     :ivar own: answers of filters and weighers that ran in Nova, if any
     :ivar is_kept: of an existing server: changes of flavor and image don't reach it,
         nor do nova-api's checks of new servers
-    :ivar move: the move of an existing server, if any
     """
 
     flavor: Body
@@ -300,10 +296,7 @@ class Question:
     move: Move | None = None
 
     def request(self) -> Request:
-        """Nova's request to Placement.
-
-        :raises Refusal: if Nova rejects the server first
-        """
+        """Nova's request to Placement; raises Refusal."""
         hints = self.spec.hints
         self.parts.check_once(self.assumptions.release)
         self.parts.check_count(self.spec.count)
@@ -319,10 +312,7 @@ class Question:
         return found.without_limit()
 
     def server(self) -> Server:
-        """The server that nova-api accepts.
-
-        :raises Refusal: if nova-api rejects flavor and image together
-        """
+        """The server that nova-api accepts; raises Refusal."""
         settings, parts = self.assumptions, self.parts
         release = settings.release
         with building.at(building.API, release):
@@ -346,10 +336,7 @@ class Question:
             return building.provisioned(server, settings)
 
     def request_spec(self) -> RequestSpec:
-        """Input of nova-scheduler's host filters.
-
-        :raises Refusal: if nova-api rejects the server
-        """
+        """Input of nova-scheduler's host filters; raises Refusal."""
         image = self.image or {}
         return RequestSpec(
             self.server(),
@@ -368,8 +355,8 @@ class Question:
     def may_need_aggregate(self, request: Request) -> bool:
         """Whether an unknown option may require an aggregate of the project.
 
-        A server that exists shows that none is required. nova/scheduler/
-        request_filter.py, ``require_tenant_aggregate``
+        A server that exists shows that none is required
+        (nova/scheduler/request_filter.py, ``require_tenant_aggregate``).
         """
         has_none = any(each.kind == TENANT for each in request.not_evaluated)
         is_known = self.assumptions.is_known(options.TENANT_REQUIRED)
@@ -389,12 +376,10 @@ class Question:
         self.check_aliases()
 
     def check_aliases(self) -> None:
-        """Reject a PCI alias if a complete nova.conf has none.
+        """Reject a new server's PCI alias if a complete nova.conf has none.
 
         Changes of traits protect such flavors all the same: the aliases may be in
         another file, of nova-api alone.
-
-        :raises Refusal: for a new server
         """
         alias, specs = attachments.PCI_ALIAS, self.flavor.get("extra_specs") or {}
         settings, option = self.assumptions, options.PCI_ALIAS
@@ -405,15 +390,11 @@ class Question:
 
     @property
     def is_accepted(self) -> bool:
-        """Whether nova-api accepted flavor and image earlier, and does not check again.
-
-        For a move nova-conductor takes the server's own copies.
-        """
+        """Whether nova-api accepted flavor and image earlier."""
         return self.move is not None and self.move.kind not in CHECKED_AGAIN
 
     @property
     def _check_type(self) -> Mapping[str, tuple[str, ...]]:
-        """nova-api's hint for running only the filters of a rebuild."""
         is_rebuild = self.move is not None and self.move.kind is MoveKind.REBUILD
         return {REBUILD_HINT: REBUILD} if is_rebuild else {}
 
@@ -424,36 +405,24 @@ class Question:
 
     @property
     def needed_zone(self) -> str | None:
-        """The zone that nova-api checks; None if it checks none.
-
-        :raises Refusal: for more than two colons
-        """
+        """The zone that nova-api checks; None if none; raises Refusal."""
         return self.destination.checked_zone or None
 
     @property
     def destination(self) -> Destination:
-        """The zone, and the host named in it or beside it.
-
-        :raises Refusal: for more than two colons, or a host named twice
-        """
+        """The zone, and the host named in it or beside it; raises Refusal."""
         spec = self.spec
         default = str(self.assumptions.value(options.DEFAULT_ZONE) or "")
         return model.read(spec.zone, default, spec.on_host, spec.on_node)
 
     @property
     def is_forced(self) -> bool:
-        """Whether a host is named in the zone, so that no host filter runs.
-
-        :raises Refusal: as :attr:`destination`
-        """
+        """Whether a host is named in the zone, so that no host filter runs."""
         return self.nodes is not None and self.destination.is_forced
 
     @property
     def nodes(self) -> tuple[Compute, ...] | None:
-        """The only compute nodes that Nova may choose; None for all.
-
-        :raises Refusal: for more than two colons
-        """
+        """The only compute nodes that Nova may choose; None for all; raises Refusal."""
         if self.computes is None or not self.destination.is_named:
             return None
         return self.destination.nodes(self.computes)
@@ -480,10 +449,7 @@ class Question:
         return dataclasses.replace(self, flavor={**self.flavor, **size})
 
     def with_image(self, properties: Mapping[str, str]) -> Question:
-        """The question with changed image properties; an empty value drops a key.
-
-        Glance's own keys, such as ``disk_format``, can be changed, too.
-        """
+        """Change image properties; an empty value drops a key."""
         return dataclasses.replace(self, image=_changed(self.image or {}, properties))
 
     def image_properties(self) -> dict[str, Any]:

@@ -28,9 +28,9 @@ def required_traits(
 ) -> Iterator[frozenset[str]]:
     """Traits that Nova requires for a flavor, for each possible release.
 
-    They include traits that Nova derives from other keys
-    (nova/scheduler/request_filter.py, ``isolate_aggregates``). If Nova rejects the
-    flavor, only the traits in its extra specs count.
+    They include derived traits (nova/scheduler/request_filter.py,
+    ``isolate_aggregates``). If Nova rejects the flavor, only the traits in its extra
+    specs count.
     """
     for settings in (assumptions, *assumptions.others):
         yield _in_one_release(flavor, settings)

@@ -44,15 +44,14 @@ class SchedulerSettings:
 
     :ivar release: Nova's major version, 20 (Train) to 34 (2026.2)
     :ivar settings: by option name, if read or different from the default
-    :ivar release_source: source of the release; one line for a person
+    :ivar release_source: one line for a person, as ``place``
     :ivar all_computes_new: every nova-compute is of 2026.2 or later, as
         owner_nova_filter needs; None if unknown
     :ivar without_set: settings without ``--set``; None if nothing else is known
-    :ivar place: source of the settings; one line for a person, or None
     :ivar ignored: names and sources of options that the release does not have
     :ivar no_effect: lines of files that set nothing
-    :ivar files: of the cloud's own among the sources; an option that is in none of
-        them has its default
+    :ivar files: of the cloud's own among the sources; an option that is in none of them
+        has its default
     :ivar others: settings for the other releases with the same compute API, if no
         release was specified
     """
@@ -83,10 +82,7 @@ class SchedulerSettings:
         return cls(release, settings, "given")
 
     def setting(self, name: str) -> Setting:
-        """An option's value and source; the release's default if unset.
-
-        :raises KeyError: if the name is not in :data:`OPTIONS`
-        """
+        """An option's value and source; raises KeyError if not in :data:`OPTIONS`."""
         return self.settings.get(name) or _default(name, self.release)
 
     def is_known(self, name: str) -> bool:
@@ -149,7 +145,6 @@ def switches() -> Mapping[str, tuple[str, ...]]:
 class Switched:
     """Options to add to a configuration so that switches are on.
 
-    :ivar wanted: unique names from :func:`switches`
     :ivar values: all required options, including those that are set already
     :ivar assumptions: the configuration without them
     """
@@ -168,8 +163,7 @@ def switch_name(name: str) -> str:
 def az_is_always_on(release: int) -> bool:
     """Whether Nova always asks Placement for the zone's aggregates.
 
-    Such a release has no AvailabilityZoneFilter, and its scheduler does not start if
-    enabled_filters names it.
+    Then its scheduler does not start if enabled_filters has AvailabilityZoneFilter.
     """
     return release >= OPTIONS[options.AZ_QUERY].until
 
@@ -188,8 +182,7 @@ def has_filter(assumptions: SchedulerSettings, name: str) -> bool:
 def switch(wanted: Iterable[str], assumptions: SchedulerSettings) -> Switched:
     """Options that turn on these switches.
 
-    AvailabilityZoneFilter is removed with :data:`AZ`, which replaces it, and if the
-    release lacks it. Nothing else changes.
+    AvailabilityZoneFilter is removed with :data:`AZ`, and if the release lacks it.
 
     :raises BadUsage: if the release lacks an option
     """

@@ -40,10 +40,7 @@ def times(room: Remaining, group: Group, most: int) -> int:
 
 
 def bound(room: Remaining, groups: Sequence[Group]) -> int:
-    """Upper bound of the groups that fit at once.
-
-    It counts, by class, the groups with the smallest amounts that fit.
-    """
+    """Upper bound of the groups that fit at once, by the smallest amounts."""
     most = len(groups)
     for resource_class, limit in room.items():
         requested = sorted(dict(each.amounts).get(resource_class, 0) for each in groups)
@@ -95,10 +92,7 @@ LARGEST = 2**31 - 1
 
 
 def givers(amount: Amount, providers: Iterable[str], stock: Figures) -> frozenset[str]:
-    """UUIDs of the providers that could give an amount if they were empty.
-
-    A provider whose inventory was not read counts.
-    """
+    """UUIDs of the providers that, empty or unread, could give an amount."""
     name, wanted = amount
     return frozenset(
         uuid
@@ -166,7 +160,6 @@ def unused(
     that is free but not offered stays out if units were not read.
 
     :param facts: with limits of the classes that several clauses of a request need
-    :param requested: all amounts that requests ask for
     :param inventories: of providers, read with units
     """
     stock = {**facts.stock, **inventories}
@@ -189,7 +182,6 @@ def unused(
 def _alike(
     stock: Figures, providers: Container[str]
 ) -> Mapping[str, Iterable[tuple[Stock, Iterable[str]]]]:
-    """Providers of equal inventories by class, with one of these inventories."""
     found: dict[str, dict[object, tuple[Stock, list[str]]]]
     found = collections.defaultdict(dict)
     for uuid, inventory in stock.items():
@@ -201,7 +193,6 @@ def _alike(
 
 
 def _hang_on_units(amounts: Sequence[int], inventory: Stock) -> bool:
-    """Whether a sorted amount is above the free one and within the capacity."""
     if inventory.max_unit is not None:
         return False
     least = bisect.bisect_right(amounts, inventory.free)

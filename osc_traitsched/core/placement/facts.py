@@ -88,9 +88,7 @@ class Fit:
 
 @dataclasses.dataclass(frozen=True)
 class Facts:
-    """A snapshot, and Placement's answers about the clauses of one request.
-
-    UUIDs name providers throughout.
+    """A snapshot, and Placement's answers about one request; UUIDs name providers.
 
     :ivar traits: by provider; at least those that the request names
     :ivar offers: providers that can give an amount of a clause now, by Placement
@@ -215,10 +213,7 @@ class Host:
 
 @dataclasses.dataclass(frozen=True)
 class Group:
-    """Resources and traits of one request group.
-
-    :ivar amounts: sorted; Placement rejects a group without any
-    """
+    """Amounts (sorted, never empty) and traits of one request group."""
 
     amounts: tuple[Amount, ...] = ()
     required: frozenset[str] = frozenset()
@@ -296,8 +291,8 @@ class PlacementAnswer:
     def takes_from_any(self, hosts: frozenset[str]) -> bool:
         """Whether a server would take anything from any of these hosts' own providers.
 
-        nova/scheduler/manager.py, ``_schedule``: other hosts "did not have a matching
-        allocation_request".
+        Others "did not have a matching allocation_request" (nova/scheduler/manager.py,
+        ``_schedule``).
         """
         requests = self.body["allocation_requests"]
         return any(
@@ -309,8 +304,8 @@ class PlacementAnswer:
     ) -> bool:
         """Whether Nova's limit of results may leave none of the roots.
 
-        Which results the limit leaves may differ from answer to answer (placement/
-        objects/allocation_candidate.py, ``_merge_candidates``).
+        Which results it leaves may differ from answer to answer
+        (placement/objects/allocation_candidate.py, ``_merge_candidates``).
         """
         left = iter(self.body["allocation_requests"])
         if limit is None or max(self.counts) <= limit:
@@ -327,11 +322,7 @@ class PlacementAnswer:
 
 @dataclasses.dataclass(frozen=True)
 class Allocation:
-    """An amount of a resource class that one provider would give a server.
-
-    :ivar free: unused capacity now
-    :ivar capacity: all of it
-    """
+    """An amount of a resource class that one provider would give a server."""
 
     provider: Provider
     resource_class: str
@@ -344,7 +335,6 @@ class Allocation:
 class Candidate:
     """A host with Placement's first allocation request for it.
 
-    :ivar host: its root provider
     :ivar allocations: by provider and class
     :ivar aggregates: Nova's aggregates of the host
     """
@@ -357,11 +347,10 @@ class Candidate:
 def candidates(answer: Mapping[str, Any], snapshot: Snapshot) -> tuple[Candidate, ...]:
     """Compute nodes in an answer, sorted by name.
 
-    Roots that are not compute nodes are left out, and so are allocation requests that
-    name a deleted provider.
+    Other roots are left out, and so are allocation requests that name a deleted
+    provider.
 
     :param answer: the body of ``GET /allocation_candidates``
-    :param snapshot: with Nova's view
     """
     nova = snapshot.nova
     nodes = {node.uuid: node for node in nova.computes}
@@ -394,10 +383,9 @@ def capacities(answer: Mapping[str, Any]) -> dict[str, dict[str, int]]:
 
 
 def roots_in_answer(answer: Mapping[str, Any], snapshot: Snapshot) -> frozenset[str]:
-    """UUIDs of the roots in an answer that could take the server.
+    """UUIDs of the roots in an answer that could take the server by themselves.
 
-    Sharing providers also appear for what other hosts take of them. They count only if
-    they could take the server by themselves.
+    Sharing providers also appear for what other hosts take of them.
     """
     summaries = answer["provider_summaries"].values()
     shown = frozenset(each["root_provider_uuid"] for each in summaries)
@@ -453,11 +441,7 @@ def _by_host(aggregates: Iterable[Aggregate]) -> dict[str, tuple[Aggregate, ...]
 
 @dataclasses.dataclass(frozen=True)
 class Room:
-    """Bounds of the number of servers that find a host.
-
-    :ivar least: sure, in any order of hosts
-    :ivar most: impossible above
-    """
+    """At least and at most so many servers find a host, in any order of hosts."""
 
     least: int
     most: int
@@ -472,10 +456,7 @@ class Room:
 def fits(
     answer: Mapping[str, Any], snapshot: Snapshot, stock: Figures
 ) -> dict[str, Fit]:
-    """Fits of the hosts of an answer, by root UUID.
-
-    :param answer: the body of ``GET /allocation_candidates``
-    """
+    """Fits of hosts by root UUID, from ``GET /allocation_candidates``."""
     found: dict[str, list[_Request]] = collections.defaultdict(list)
     for each in answer["allocation_requests"]:
         request = _request(each["allocations"], snapshot, stock)

@@ -76,7 +76,7 @@ def surprises(
 
 
 def _apart(expected: Members) -> Iterable[list[str]]:
-    """Partition of the aggregates: no provider is expected in two of one part."""
+    """No provider is expected in two aggregates of one part."""
     parts: list[tuple[list[str], set[str]]] = []
     for aggregate in sorted(expected, key=lambda each: (-len(expected[each]), each)):
         members = expected[aggregate]
@@ -179,9 +179,7 @@ def _sums(amounts: Iterable[int], sums: Iterable[int]) -> set[int]:
 
 @dataclasses.dataclass(frozen=True)
 class _Span:
-    """Providers that give the same amounts, between two sums.
-
-    They can give ``sums[low]``, but nothing above ``sums[high]``.
+    """Providers that can give ``sums[low]``, but nothing above ``sums[high]``.
 
     :ivar is_free: ``sums[high]`` is free, but may exceed ``max_unit``
     """
@@ -194,17 +192,15 @@ class _Span:
 
     @property
     def next(self) -> int:
-        """The next sum to query: the free amount, which is nearly always available."""
+        """The free amount first, which is nearly always available."""
         middle = (self.low + self.high + 1) // 2
         return self.sums[self.high if self.is_free else middle]
 
     @property
     def limit(self) -> int:
-        """The largest sum to assume without further queries."""
         return self.sums[self.high if self.is_free else self.low]
 
     def split(self, total: int, givers: Givers) -> Iterator[_Span]:
-        """Spans of the providers that give a sum, and of those that do not."""
         index = bisect.bisect_left(self.sums, total)
         if not self.low < index <= self.high or self.sums[index] != total:
             yield self
@@ -227,8 +223,8 @@ def limits(
     The result is exact for sums of amounts that the provider can give alone: steps and
     ``min_unit`` can't prevent these. The sums are bisected by queries, at most
     :data:`MOST_SUMS` for each class; sums above the free amount need none. When the
-        queries are used up, the free amount counts as available if it was read, else
-        only what was proved.
+    queries are used up, the free amount counts as available if it was read, else only
+    what was proved.
 
     :param offers: providers by amount of the demands
     :param stock: inventories by provider and class, if read
@@ -273,7 +269,7 @@ def _spans(
 def _narrowed(
     name: str, spans: Iterable[_Span], ask: Callable[[Amount], Givers]
 ) -> list[_Span]:
-    """Spans of a class after queries, the widest span first."""
+    """The widest span is queried first."""
     known = list(spans)
     for _ in range(MOST_SUMS):
         widest = max(known, key=lambda s: (s.high - s.low, s.next), default=None)
@@ -331,7 +327,6 @@ class _Able:
         self._known: dict[object, frozenset[str]] = {}
 
     def matching(self, request: Request) -> frozenset[str]:
-        """Roots of the hosts that can take a request by one of its queries."""
         both = filter(None, (request, request.fallback))
         return frozenset[str]().union(*map(self._matching, both))
 
@@ -345,10 +340,7 @@ class _Able:
         return sure.union(matching_hosts(alone, self._facts, tried))
 
     def _by(self, clause: Clause) -> frozenset[str]:
-        """Roots of the hosts that meet a clause, or may.
-
-        A forbidden trait excludes a host only if all its providers have it.
-        """
+        """A forbidden trait excludes a host only if all its providers have it."""
         forbidden = not isinstance(clause, Resource) and clause.forbidden
         key = _what(clause), forbidden
         if key not in self._known:

@@ -63,8 +63,6 @@ def has_one(
 
 
 class _Search:
-    """Search for a provider for each group in turn."""
-
     def __init__(
         self,
         groups: Mapping[str, Group],
@@ -81,7 +79,6 @@ class _Search:
     def goes_on(
         self, chosen: Mapping[str, int], rooms: list[capacity.Remaining]
     ) -> bool:
-        """Whether the remaining groups can be served."""
         self._steps += 1
         if self._steps > _MOST_STEPS:
             return True
@@ -104,7 +101,7 @@ class _Search:
     def _is_one_subtree(
         self, suffixes: Sequence[str], chosen: Mapping[str, int]
     ) -> bool:
-        """Whether one chosen provider is above all others of each complete set."""
+        """One chosen provider is above all others of each complete set."""
         if not all(each in chosen for each in suffixes):
             return True
         numbers = {chosen[each] for each in suffixes}
@@ -212,10 +209,7 @@ class Matcher:
     def of(
         cls, request: Request, facts: Facts, more: Sequence[Condition] = ()
     ) -> Matcher:
-        """The matcher of one query.
-
-        :param more: host filters and rules of a move, as clauses
-        """
+        """The matcher of one query; ``more`` are host filters and rules of a move."""
         clauses = (*request.clauses, *more)
         return cls(clauses, request.group_policy, facts, request.same_subtree)
 
@@ -245,8 +239,7 @@ class Matcher:
     def profiles(self) -> dict[Host, list[str]]:
         """Roots of all hosts by what the clauses see of them.
 
-        Hosts of one provider are divided by sets: each is looked at only if no other
-        one is equal.
+        Hosts of one provider are divided by sets: only one of equal ones is looked at.
         """
         facts, bits = self.facts, self.facts.snapshot.bits
         alone = 0 if self._totals else facts.alone
@@ -287,7 +280,7 @@ class Matcher:
         return known
 
     def _seen(self, uuid: str, root: str, uuids: Sequence[str]) -> _Seen:
-        """Offer of a provider; cached, since few of a cloud's providers differ."""
+        """Cached, since few of a cloud's providers differ."""
         facts = self.facts
         return (
             facts.traits.get(uuid, frozenset()) & self._names,
@@ -431,10 +424,7 @@ def _totals(clauses: Iterable[Condition]) -> dict[str, int]:
 def matching_hosts(
     request: Request, facts: Facts, among: Iterable[Provider] | None = None
 ) -> set[str]:
-    """Roots of the hosts that can take a request by one of its queries.
-
-    :param among: only these hosts
-    """
+    """Roots of the hosts that can take a request by one of its queries."""
     found: set[str] = set()
     for each in filter(None, (request, request.fallback)):
         matcher = Matcher.of(each, facts)

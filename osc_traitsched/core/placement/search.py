@@ -143,10 +143,7 @@ def task(
 
 
 def one_serves(wanted: GroupSet, offer: Offer, is_usable: bool, isolate: bool) -> bool:
-    """Whether one provider can serve all groups: the usual case, without a search.
-
-    :param is_usable: the unsuffixed group may use it
-    """
+    """Whether one provider can serve all groups: the usual case, without a search."""
     groups = [group for group, number in wanted.suffixed for _ in range(number)]
     if isolate and len(groups) > 1:
         return False
@@ -177,7 +174,7 @@ def _ability(
 
 
 def _scarcity(group: Group, offers: Sequence[Offer]) -> tuple[object, ...]:
-    """Sort key: groups that the fewest providers can serve come first."""
+    """Groups that the fewest providers can serve come first."""
     return (
         sum(map(group.is_served_by, offers)),
         group.amounts,
@@ -213,7 +210,7 @@ def has_placement(task: Task) -> bool:
 
 
 def _matching(task: Task) -> list[list[Group]] | None:
-    """Some groups by provider, each servable alone; None if a group stays without."""
+    """Each group is servable alone; None if a group stays without a provider."""
     kinds = [kind for kind, number in enumerate(task.numbers) for _ in range(number)]
     choices = [
         [
@@ -239,7 +236,7 @@ def _bound(provider: Ability, task: Task) -> int:
 
 
 def _settles(served: Sequence[Sequence[Group]], task: Task) -> bool:
-    """Whether a matching places all suffixed groups, whatever else is served."""
+    """The matching places all suffixed groups, whatever else is served."""
     classes = {name for group in task.groups for name, _ in group.amounts}
     if not classes.isdisjoint(name for name, _ in task.amounts):
         return False
@@ -272,8 +269,7 @@ class _Most(NamedTuple):
     """Upper bounds for the providers from one index on.
 
     :ivar numbers: suffixed groups by kind
-    :ivar amounts: of the unsuffixed group
-    :ivar traits: required by the unsuffixed group
+    :ivar amounts: of the unsuffixed group, as ``traits``
     :ivar widest: the most of these traits on one provider
     :ivar totals: sums of the limits by class
     """
@@ -355,7 +351,6 @@ class _Search:
         return found[::-1]
 
     def _is_possible(self, state: _State) -> bool:
-        """Whether the remaining providers can do each part alone."""
         most = self._most[state.place]
         return (
             state.amounts <= most.amounts
@@ -371,7 +366,6 @@ class _Search:
         return sum(by_groups) + sum(unsuffixed)
 
     def _after(self, state: _State) -> Iterator[_State]:
-        """States after one more provider."""
         provider, free = self._task.providers[state.place], self._rooms[state.place]
         for given in _subsets(state.amounts & provider.gives):
             rest = capacity.without(free, given)
@@ -386,7 +380,7 @@ class _Search:
     def _left(
         self, provider: Ability, free: Remaining, left: tuple[int, ...]
     ) -> Iterator[tuple[int, ...]]:
-        """Numbers of unserved groups after a provider serves a maximal set."""
+        """After a provider serves a maximal set."""
         groups = self._task.groups
         kinds = [kind for kind in provider.serves if left[kind]]
         if self._task.isolate:

@@ -34,10 +34,7 @@ from osc_traitsched.core.servers.parts import HINTS, ZONE
 
 @dataclasses.dataclass(frozen=True)
 class Unmet:
-    """The host does not meet a clause of the request to Placement.
-
-    :ivar is_together: the host meets the clause alone, but not with the others
-    """
+    """The host does not meet a clause, alone or together with the others."""
 
     clause: Clause
     is_together: bool = False
@@ -61,8 +58,7 @@ class FilterAnswer:
 class Refused:
     """Nova rejects a new request like the server's before it looks at hosts.
 
-    A refusal by nova-api is only a doubt, since nova-api does not check existing
-    servers again.
+    nova-api's refusal is only a doubt: it does not check existing servers again.
     """
 
     refusal: Refusal
@@ -75,9 +71,8 @@ class Refused:
 
 @dataclasses.dataclass(frozen=True)
 class NotKnown:
-    """Data that decides about the server can't be read.
+    """Data that decides about the server can't be read; ``text`` is a clause.
 
-    :ivar text: a clause
     :ivar is_of_image: the image's requirements are unknown
     """
 
@@ -198,7 +193,7 @@ class Demands:
     def _without_rest(
         self, image: Body | None, identity: str | None = None
     ) -> Body | None:
-        """The relevant parts of an image; Cinder's copies have no ID of their own."""
+        """Cinder's copies of images have no ID of their own."""
         if image is None:
             return None
         identity = identity or image.get("image_id")
@@ -261,7 +256,6 @@ class Demands:
 
 
 def _parts(volume: Body | None) -> Parts:
-    """The root volume with its image metadata; nothing without one."""
     if volume is None:
         return NO_PARTS
     root = Volume("root", "", is_bootable=True, image_metadata=volume)

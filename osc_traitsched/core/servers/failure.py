@@ -45,7 +45,6 @@ class Changes:
     Nova keeps only the last report of a nova-compute, so a host that came up is not
     seen.
 
-    :ivar went_down: hosts that went down since then
     :ivar was_down: hosts that were down before
     :ivar made: the host of each new server
     :ivar deleted: the host of each deleted server
@@ -115,10 +114,7 @@ def servers(
 
 
 def moves(bodies: Iterable[Any], but: str) -> tuple[tuple[str, str], ...]:
-    """Source and destination of each move that ended.
-
-    :param but: the ID of a server to leave out
-    """
+    """Source and destination of each move that ended, but for one server."""
     return tuple(
         (each["source_compute"], each["dest_compute"])
         for each in bodies
@@ -259,10 +255,9 @@ def _has_live_checks(steps: tuple[Event, ...]) -> bool:
 
 
 def _of_last(step: Event, events: tuple[Event, ...]) -> Event:
-    """A failed event with the host of the last event of that name.
+    """Nova writes each end into the first event of that name.
 
-    Nova writes each end into the first event of that name (nova/db/main/api.py,
-    ``action_event_finish``).
+    nova/db/main/api.py, ``action_event_finish``
     """
     hosts = [each.host for each in events if each.name == step.name]
     return dataclasses.replace(step, host=hosts[-1])
@@ -273,7 +268,7 @@ def _is_on_compute(step: Event) -> bool:
 
 
 def _told(steps: tuple[Event, ...]) -> str:
-    """Text of the outermost failed event; the conductor's contains the others."""
+    """Text of the outermost failed event: the conductor's contains the others."""
     outer = [each for each in steps if not _is_on_compute(each)]
     told = (each.details for each in (*outer, *steps))
     return next(filter(None, told), "")
@@ -381,8 +376,7 @@ class ServerAnswer:
     def is_unexplained(self) -> bool:
         """Whether no host was found, now one is, and no server left that host since.
 
-        Then the cause is what Nova does not record of the request, or a change that it
-        does not list.
+        The cause is in the request or the cloud, and Nova does not record it.
         """
         stage = self.failure.stage if self.failure else None
         return stage in _NO_HOST_FOUND and self.has_room and self.freed.is_empty

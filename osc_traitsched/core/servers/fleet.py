@@ -44,7 +44,7 @@ class ServerGroupPeers:
         )
 
     def with_itself(self, host: str) -> ServerGroupPeers:
-        """The peers of a server that moves: its group includes its own host.
+        """The peers of a server that moves, in a group that includes its own host.
 
         nova/scheduler/utils.py, ``setup_instance_group``
         """
@@ -79,11 +79,7 @@ class PeerIndex:
         self.unplaced = spoken_of - self._places.keys()
 
     def add_hosts(self, hosts: Mapping[str, str], left: Iterable[str]) -> None:
-        """Add hosts of peers that were not read with the fleet.
-
-        :param hosts: service hosts by server ID
-        :param left: IDs of servers that were not looked up
-        """
+        """Add hosts by server ID; ``left`` are IDs that were not looked up."""
         self._places.update(hosts)
         self.unplaced = frozenset(left)
 
@@ -124,7 +120,6 @@ VOLUME = "volume"
 class Resident(NamedTuple):
     """A server that is on a host.
 
-    :ivar project: its ID
     :ivar node: the hypervisor; empty if hidden
     :ivar kind: its index in :attr:`Fleet.kinds`
     """
@@ -291,10 +286,7 @@ def _key(body: Any, text: str) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class FailedKind:
-    """Servers that failed alike, and how one of them would do now.
-
-    :ivar problem: why it could not be judged
-    """
+    """Servers that failed alike, and how one would do now, or why that is unknown."""
 
     servers: tuple[FailedServer, ...]
     answer: ServerAnswer | None
@@ -303,9 +295,8 @@ class FailedKind:
 
 @dataclasses.dataclass(frozen=True)
 class FailedServers:
-    """All servers that failed.
+    """All servers that failed; kinds with the most servers come first.
 
-    :ivar kinds: the most servers first
     :ivar unjudged: servers of further kinds
     :ivar is_partial: not all servers and moves were read
     """

@@ -29,8 +29,8 @@ from osc_traitsched.core.servers.fleet import (
 )
 from osc_traitsched.core.servers.misplaced import (
     Fit,
+    Objections,
     OwnHosts,
-    Verdict,
     host_not_listed,
 )
 
@@ -44,7 +44,7 @@ class JudgedServer(NamedTuple):
     """
 
     server: Resident
-    verdict: Verdict
+    verdict: Objections
     destination: Answer | None = None
 
 
@@ -84,7 +84,7 @@ class Placements:
 
 @dataclasses.dataclass
 class _HostSearch:
-    """The hosts for one demand; ``left`` yields untested ones."""
+    """``left`` yields untested hosts."""
 
     left: Iterator[tuple[str, bool]]
     roots: list[tuple[str, bool]] = dataclasses.field(default_factory=list)
@@ -169,10 +169,7 @@ class OtherHosts:
 
 
 class FleetJudge:
-    """Joins servers with their demands, hosts and group peers.
-
-    :param computes: Nova's compute nodes that have a provider
-    """
+    """Joins servers with their demands, hosts (with a provider) and group peers."""
 
     def __init__(
         self,
@@ -208,10 +205,10 @@ class FleetJudge:
             if verdict.answer is not Fit.FINE:
                 yield JudgedServer(server, verdict)
 
-    def _verdict(self, server: Resident, own: OwnHosts) -> Verdict:
+    def _verdict(self, server: Resident, own: OwnHosts) -> Objections:
         root = self.root(server)
         if root is None:
-            return Verdict((host_not_listed(server.host),))
+            return Objections((host_not_listed(server.host),))
         return own.verdict(self.demand(server), root, self._peer_index.peers(server))
 
     def with_destinations(

@@ -144,8 +144,7 @@ class Destinations:
     :ivar ignored: the service host that Nova leaves out; empty for none
     :ivar has_refused_image: its last rebuild failed, and nova-api keeps that image in
         its request (nova/compute/api.py, ``rebuild``)
-    :ivar explanation: None for a rebuild
-    :ivar rebuild: None for all other moves
+    :ivar explanation: None for a rebuild, as ``rebuild`` for all other moves
     """
 
     state: ServerState

@@ -102,10 +102,7 @@ _OF_GLANCE = frozenset(["os_hash_algo", "os_hash_value", "os_hidden"])
 
 
 def flavor(body: Any) -> Body:
-    """The server's own copy of its flavor, in the format of the flavor API.
-
-    :raises KeyError: if a policy hides the extra specs
-    """
+    """The server's own copy of its flavor; KeyError if a policy hides extra specs."""
     own = body["flavor"]
     return {**own, "name": own["original_name"], "extra_specs": own["extra_specs"]}
 
@@ -193,8 +190,8 @@ def parts(
 
     :param minor: of the compute API with which the body was read
     :param now: the image service's body
-    :param ports: their names; None if they were not read
-    :param volume: name of the root volume; None if it was not read
+    :param ports: their names; None, as ``volume``, if not read
+    :param volume: name of the root volume
     """
     knows_zone = minor >= ZONE or never_placed
     return (

@@ -163,8 +163,6 @@ def failed_action(server: ServerState, actions: Iterable[Action]) -> Action | No
 
     For a server in ERROR, the last one before its fault: a failed build may have no
     failed event. For others, the last one that asked for a host, if it failed.
-
-    :param actions: in any order
     """
     found = sorted(
         (each for each in actions if each.started is not None),

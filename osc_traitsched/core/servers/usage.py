@@ -85,7 +85,6 @@ class TraitUse:
 
     :ivar holders: providers that have it, nested ones too
     :ivar requiring: flavors, images and aggregates that require it
-    :ivar forbidding: flavors that forbid it
     :ivar servers: existing servers that require it, or why they can't be read
     """
 
@@ -147,10 +146,10 @@ class HostView:
 
     :ivar compute: None if Nova does not list the host
     :ivar tree: its providers, root first
-    :ivar stock: their inventories, by provider UUID
-    :ivar traits: by provider UUID
+    :ivar stock: their inventories, by provider UUID, as ``traits``
     :ivar servers: names, or why they can't be read
     :ivar capacity: of all flavors and hosts
+    :ivar projects: names by ID, if Keystone tells those of its aggregates
     """
 
     host: Provider
@@ -162,6 +161,7 @@ class HostView:
     servers: tuple[str, ...] | CloudBroke
     capacity: Capacity
     oddities: tuple[Oddity, ...] = ()
+    projects: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     @property
     def fits(self) -> Mapping[str, Room]:
@@ -219,7 +219,7 @@ class HostView:
 def usual_peer(
     host: Compute, resource_class: str, computes: Iterable[Compute], stock: Figures
 ) -> tuple[str, int] | None:
-    """A host with the usual capacity of a class, if this host's is another one.
+    """A peer with the usual capacity of a class, if this host's is another one.
 
     :param computes: all; peers are those whose nova-compute reports as much hardware
     :returns: its root's UUID, and how many peers have that capacity

@@ -36,10 +36,7 @@ _NEW = uuid.UUID("6c0d1c5e-93a4-4c0f-9d5b-6f1f5a9f5d0e")
 
 
 def claims_of(wanted: Wanted, found: FoundCloud, hosts: Hosts) -> Claims:
-    """The claims of all lines.
-
-    :raises Mistakes: all wrong lines
-    """
+    """The claims of all lines; raises Mistakes with all wrong ones."""
     claiming = _Claiming(wanted, found, hosts)
     claiming.traits()
     claiming.aggregates()
@@ -97,7 +94,6 @@ class _Claiming:
     # Traits
 
     def traits(self) -> None:
-        """Claim traits of hosts and of providers."""
         for entry in self.wanted.of_part(Part.TRAIT_HOSTS, Part.TRAIT_PROVIDERS):
             self._check_trait(entry.of, entry.absent)
             is_nested = entry.part is Part.TRAIT_PROVIDERS
@@ -129,7 +125,7 @@ class _Claiming:
         self.claims.add(unit, claim, provider.root in self._held_roots)
 
     def _without(self, host: str, name: str, text: Text) -> None:
-        """Claim a trait for a host without a provider; its row gets a problem."""
+        """Its row gets a problem."""
         unit = unprovided_object(host), name
         self.claims.add(unit, Claim(PRESENT, text.place), host in self._held_hosts)
 
@@ -151,7 +147,6 @@ class _Claiming:
                     self.claims.add_rest([unit], only.of.place, is_left)
 
     def existing(self) -> None:
-        """Claim that all required or named traits exist."""
         named = [
             (entry.of if entry.part.section == "traits" else entry.value)
             for entry in self.wanted.entries
@@ -172,7 +167,6 @@ class _Claiming:
     # Aggregates
 
     def aggregates(self) -> None:
-        """Claim aggregates with their zones, hosts and projects."""
         for name, lines in self._lines.items():
             aggregate = self._aggregate(name)
             if not self._exists(name) and not self._make(name, lines):
@@ -193,7 +187,6 @@ class _Claiming:
         return name in self.found.find_aggregate
 
     def _aggregate(self, name: str) -> Aggregate:
-        """The aggregate with this name; an empty one if Nova lacks it."""
         if self._exists(name):
             return self.found.find_aggregate[name]
         identity = str(uuid.uuid5(_NEW, name))
@@ -204,7 +197,7 @@ class _Claiming:
         return Object(kind, self._aggregate(name).id, name, is_new=is_new)
 
     def _make(self, name: str, lines: Sequence[Entry]) -> bool:
-        """Claim a missing aggregate; absent entries do not create it."""
+        """Absent entries do not create an aggregate."""
         wanting = [entry for entry in lines if not entry.absent]
         if not wanting:
             near = near_names(name, self.found.find_aggregate)
@@ -227,7 +220,7 @@ class _Claiming:
     # Isolation
 
     def isolations(self) -> None:
-        """Claim an isolation: the key, the hosts' traits, and the sync to Placement."""
+        """The key, the hosts' traits, and the sync to Placement."""
         for entry in self.wanted.of_part(Part.ISOLATION):
             if entry.absent and not self._exists(entry.of.text):
                 continue
@@ -239,7 +232,7 @@ class _Claiming:
                 self._isolated_host(entry, host)
 
     def _isolating_key(self, entry: Entry) -> None:
-        """Claim the key, in the spelling that the database may already have."""
+        """In the spelling that the database may already have."""
         aggregate = self._aggregate(entry.of.text)
         metadata = aggregate.metadata
         key, collation = key_of(entry.value.text), self.found.collation
@@ -277,7 +270,7 @@ class _Claiming:
         return self.found.snapshot.by_uuid.get(node.uuid)
 
     def _mirror(self, name: str, root: Provider, host: str, claim: Claim) -> None:
-        """Claim a host in Placement's aggregate; Nova adds new members itself."""
+        """Nova adds new members to Placement's aggregate itself."""
         aggregate = self._aggregate(name)
         if host in aggregate.hosts:
             target = Object(ObjectKind.PROVIDER_AGGREGATES, root.uuid, root.name, host)

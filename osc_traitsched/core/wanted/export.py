@@ -96,7 +96,6 @@ class _GoingBack:
         self.left: list[Unit] = []
 
     def entries(self, unit: Unit) -> Iterator[Entry]:
-        """Yield entries for a unit's current state."""
         target, key = unit
         before = self._found.value(unit)
         is_gone = before is None
@@ -122,10 +121,7 @@ class _GoingBack:
             self.left.append(unit)
 
     def _is_kept_out(self, aggregate: str, host: str) -> bool:
-        """Whether a first zone keeps a host out of an aggregate.
-
-        A host that left two aggregates comes back to the one that had a zone.
-        """
+        """A host that left two aggregates comes back to the one that had a zone."""
         zones = {
             identity: each.metadata.get(ZONE_KEY, self._first_zones.get(identity))
             for identity, each in self._found.aggregate_of_id.items()
@@ -171,7 +167,7 @@ class _GoingBack:
             self.left.append(unit)
 
     def _isolation(self, unit: Unit, before: Value) -> Iterator[Entry]:
-        """An aggregate's isolation; a partial one can't be restored."""
+        """A partial isolation can't be restored."""
         target, key = unit
         found = self._found
         name = trait_in(key, found.collation)
@@ -184,7 +180,7 @@ class _GoingBack:
         yield entry(Part.ISOLATION, target.name, name, before is None)
 
     def _projects(self, target: Object) -> Iterator[Entry]:
-        """An aggregate's projects; a value may look like a name."""
+        """A value may look like a name."""
         now = self._found.state(target).keys
         every = projects_in({k: str(v) for k, v in now.items()})
         changed = {
@@ -229,7 +225,6 @@ class _Exporting:
         self.unsaid: list[str] = []
 
     def traits(self) -> Iterator[Entry]:
-        """Yield operators' traits of hosts and of nested providers."""
         snapshot = self._found.snapshot
         for holding in self._found.holdings.values():
             provider = holding.provider
@@ -246,7 +241,6 @@ class _Exporting:
                 yield entry(part, name, provider.name)
 
     def aggregates(self) -> Iterator[Entry]:
-        """Yield zones, hosts, projects and isolation of aggregates."""
         for aggregate in sorted(self._found.aggregates, key=lambda each: each.name):
             name, zone = aggregate.name, aggregate.zone or ""
             this = f"aggregate {quoted(name)}"
@@ -284,7 +278,6 @@ class _Exporting:
             yield entry(Part.ISOLATION, aggregate.name, isolating)
 
     def flavors(self) -> Iterator[Entry]:
-        """Yield the traits that flavors require and forbid."""
         ids = self._found.flavor_of_id
         for body in self._found.flavors:
             name = body["id"] if body["name"] in ids else body["name"]
@@ -298,7 +291,7 @@ class _Exporting:
                 )
 
     def images(self) -> Iterator[Entry]:
-        """Yield the traits that images require; equal names are replaced by IDs."""
+        """Equal names are replaced by IDs."""
         names = Counter(body["name"] for body in self._found.images)
         for body in self._found.images:
             is_only = body["name"] and names[body["name"]] == 1

@@ -67,10 +67,7 @@ class FoundCloud(CloudModel):
         return {name: frozenset(uuids) for name, uuids in found.items()}
 
     def no_new_aggregate(self, name: str) -> BadQuestion | None:
-        """Why no aggregate with this name is created, if so.
-
-        The name may be meant as a UUID or a pattern.
-        """
+        """Why a name (or a UUID or a pattern) is not created, if so."""
         meant = sorted(
             aggregate.name
             for aggregate in self.aggregates
@@ -211,7 +208,7 @@ class Hosts:
             return there
         found, without = self._service_hosts(text)
         for name in without:
-            reason = f"{quoted(name)} is no compute node of Nova's: no aggregate has it"
+            reason = f"{quoted(name)} is not a compute node, and no aggregate has it"
             self._wrong(text, BadQuestion(reason))
         return found if there <= found else found | there
 

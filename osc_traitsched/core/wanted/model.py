@@ -128,10 +128,7 @@ class Entry:
 
 @dataclasses.dataclass(frozen=True)
 class Only:
-    """All others lose the trait or leave the aggregate.
-
-    :ivar section: ``traits`` or ``aggregates``
-    """
+    """All others lose the trait or leave the aggregate, by section."""
 
     section: str
     of: Text
@@ -226,7 +223,6 @@ class Claim:
 class Claims:
     """The claims of all lines.
 
-    :ivar units: claims by unit
     :ivar held: claims by unit, for hosts on hold
     :ivar held_hosts: as Nova's aggregates name them
     :ivar mistakes: lines that contradict each other

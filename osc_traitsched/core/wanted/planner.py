@@ -185,8 +185,6 @@ def not_reviewed(
 
     Rows that are never written need no review. A new aggregate is identified by its
     name, so a killed run can continue with its plan.
-
-    :param path: of the reviewed plan
     """
     agreed = {
         tuple(row.get(name) for name in IDENTITY)
@@ -396,10 +394,7 @@ class Zones:
 def closed_to_all(
     now: FoundCloud, then: FoundCloud, settings: SchedulerSettings
 ) -> Iterator[tuple[str, list[str]]]:
-    """Aggregates that no flavor gets into after a plan, with their traits.
-
-    Images that require the traits do not count.
-    """
+    """Aggregates that no flavor enters after a plan, with their traits."""
     isolated = {}
     for aggregate in then.aggregates:
         before = now.aggregate(aggregate.id)

@@ -226,7 +226,6 @@ class Holders:
 
     @property
     def _roots(self) -> list[tuple[Object, str]]:
-        """Root providers of the aggregate's hosts, each with the service host."""
         found, snapshot = self.found, self.found.snapshot
         nodes = snapshot.nova.by_service_host
         return [
@@ -280,11 +279,7 @@ def replaced(
 def like(
     traits: Iterable[str], providers: Sequence[str], members: Iterable[tuple[str, str]]
 ) -> Shorthand:
-    """Give traits to providers, and put hosts into aggregates.
-
-    :param providers: their UUIDs
-    :param members: names of an aggregate and of a service host
-    """
+    """Give traits to providers (UUIDs), and put hosts into aggregates."""
     given = (
         entry(Part.TRAIT_PROVIDERS, name, uuid) for name in traits for uuid in providers
     )

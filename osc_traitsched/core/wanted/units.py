@@ -96,10 +96,7 @@ def claim_members(
     A removed host that is not inside needs no claim. Yields each ``only`` without a
     host.
 
-    :param target: the aggregate's hosts
     :param inside: its current hosts
-    :param entries: about the aggregate
-    :param only: about the aggregate
     """
     lines = [
         (entry, hosts.service_hosts(entry.value, inside))
@@ -148,7 +145,6 @@ def keys_of(
     The key without a suffix is removed only with the last project: without it the
     filter before release 30 passes all projects.
 
-    :param metadata: current
     :param inside: projects that must be named
     :param outside: projects that must not be named
     :param reads_suffixes: the filter reads keys with a suffix, in every possible
@@ -183,7 +179,6 @@ def _without(
 
 
 def _fitting(projects: Iterable[str]) -> Iterator[str]:
-    """The first projects that fit into one value."""
     room = _LONGEST + 1
     for project in projects:
         room -= len(project) + 1
@@ -203,13 +198,7 @@ def claim_projects(
     only: Sequence[Only],
     found: FoundCloud,
 ) -> Iterator[EntryError]:
-    """Claim the keys that name projects; yield lines with missing projects.
-
-    :param target: the aggregate's metadata
-    :param metadata: current
-    :param entries: about the aggregate
-    :param only: about the aggregate
-    """
+    """Claim the keys that name projects; yield lines with missing projects."""
     entries = [entry for entry in entries if entry.part is Part.TENANTS]
     ids = {}
     for entry in entries:
@@ -270,7 +259,6 @@ def gone(
 
 
 def _takes_nothing(project: str, metadata: Mapping[str, str]) -> bool:
-    """Whether a name is not in the metadata, and not an ID."""
     return not is_id(project) and project not in projects_in(metadata)
 
 
@@ -285,7 +273,7 @@ def _keys(
     outside: Mapping[str, Place],
     reads_suffixes: bool,
 ) -> Iterator[tuple[str, str | None, Place]]:
-    """Keys with their required values, and the line that requires each."""
+    """With the line that requires each."""
     changed = keys_of(metadata, inside.keys(), outside.keys(), reads_suffixes)
     coming = sorted(inside.keys() - projects_in(metadata))
     for key, value in {**metadata, **changed}.items():
@@ -357,11 +345,7 @@ def pairs_of(body: Body) -> dict[str, str]:
 
 
 def _named(entry: Entry, bodies: Iterable[Body], is_flavor: bool) -> list[Body]:
-    """The flavors or images with a name, an ID, or a glob.
-
-    :raises NothingMatches: if none matches
-    :raises AmbiguousName: if several images have the name
-    """
+    """By name, ID or glob; raises NothingMatches or AmbiguousName."""
     name, bodies = entry.of.text, tuple(bodies)
     found = [body for body in bodies if body["id"] == name]
     found = found or [body for body in bodies if body["name"] == name]

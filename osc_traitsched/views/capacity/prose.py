@@ -237,10 +237,6 @@ def _ordered(flavors: Iterable[FlavorFit]) -> list[FlavorFit]:
 
 
 def _aligned(rows: Sequence[Sequence[str]], to_left: set[int]) -> Iterator[str]:
-    """Rows with columns of equal width.
-
-    :param to_left: columns that are aligned to the left
-    """
     widths = [max(map(len, column)) for column in zip(*rows)]
     for row in rows:
         cells = [
@@ -294,7 +290,6 @@ def never(found: Never) -> str:
 
 
 def _few(start: str, texts: Sequence[str]) -> Iterator[str]:
-    """A line for each of the first texts, and one for the number of the others."""
     yield from (f"{start}: {text}" for text in texts[:_MOST_LINES])
     if len(texts) > _MOST_LINES:
         yield f"{start}: {count(len(texts) - _MOST_LINES, 'more flavor')}."

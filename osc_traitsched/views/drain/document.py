@@ -160,8 +160,5 @@ class DrainDocument(JsonObject):
 
 
 def document(drain: Drain, options: Sequence[Option] = ()) -> dict[str, Any]:
-    """All of the plan as plain lists, mappings, numbers and text.
-
-    :param options: the global options of printed commands
-    """
+    """All of the plan as plain lists, mappings, numbers and text."""
     return serialized(DrainDocument, drain, options)

@@ -88,7 +88,6 @@ def _cant(found: Drain) -> str:
 
 
 def _if_off(found: Drain) -> str:
-    """How many more servers can move if an unknown option has another value."""
     if not found.dependent:
         return ""
     judgements = (each.judgement for each in found.dependent)
@@ -307,7 +306,6 @@ def lines(
 ) -> Iterator[Line]:
     """The text, line by line. Names are not escaped yet.
 
-    :param options: the global options of printed commands
     :param everything: all commands, all servers, remarks and assumptions
     """
     fence = of_down(found)
@@ -342,7 +340,7 @@ def _tone(found: Drain) -> Tone:
 
 
 def _stuck(found: Drain, options: Sequence[Option], everything: bool) -> Iterator[str]:
-    """The servers that stay, those of one reason together."""
+    """Those of one reason together."""
     groups: dict[tuple[str, ...], list[Stuck]] = {}
     for each in found.stuck:
         groups.setdefault(tuple(why(each, found)), []).append(each)
@@ -436,10 +434,7 @@ def _assumed(found: Drain) -> Iterator[str]:
 
 
 def hidden(found: Drain, only_unread: bool = False) -> Iterator[str]:
-    """What is not known of the requests of servers, each once.
-
-    :param only_unread: only what a service did not give
-    """
+    """What is unknown of the requests of servers, each once; or only unread parts."""
     texts = collections.Counter(
         words.why(part, found.minor)
         for server_move in found.server_moves

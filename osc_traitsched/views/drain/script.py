@@ -42,10 +42,8 @@ _UNPRINTABLE = "exit 1"
 def script(found: Drain, options: Sequence[Option] = ()) -> Iterator[str]:
     """The moves as a script that stops at the first one that fails.
 
-    A failed live migration leaves its server active, and the command ends well: so
-    each server's host is read after its move.
-
-    :param options: global ones, for the commands
+    A failed live migration leaves its server active, and the command ends well: so each
+    server's host is read after its move.
     """
     yield "#!/bin/sh"
     yield f"# {visible(prose.summary(found))}"

@@ -20,10 +20,7 @@ _Group = tuple[int, str, tuple[str, ...]]
 
 
 def lines(found: Sequence[Judgement]) -> Iterator[Line]:
-    """How many flavors find a host, then those with the same number of hosts.
-
-    Names are not escaped yet.
-    """
+    """Lines by number of hosts, with their flavors. Names are not escaped yet."""
     fit = sum(each.answer is Answer.YES for each in found)
     may = sum(each.answer.is_open for each in found)
     image = found[0].question.image or {} if found else {}
@@ -44,10 +41,7 @@ def lines(found: Sequence[Judgement]) -> Iterator[Line]:
 
 
 def _line(hosts: str, why: Sequence[str], flavors: Sequence[str]) -> str:
-    """One group; names that do not fit are counted.
-
-    The first name and the first reason are there even if they do not fit.
-    """
+    """Names that do not fit are counted; the first name and reason always stand."""
     start = ""
     for number in range(len(flavors), 0, -1):
         start = f"  {hosts} for {listed(flavors, most=number)}"

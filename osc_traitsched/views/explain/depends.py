@@ -80,8 +80,6 @@ def assumed(settings: SchedulerSettings, more: Sequence[str] = ()) -> Iterator[s
     """A line on the values that are taken from what the cloud shows, if any.
 
     A filter with the same evidence as an option is not named beside it.
-
-    :param more: other assumptions
     """
     found: dict[str, str] = {}
     for key, setting in reversed(assumed_by_evidence(settings)):
@@ -103,7 +101,7 @@ def name(key: str) -> str:
 
 
 def _decisive(judgement: Judgement) -> tuple[Dependence, ...]:
-    """Dependences that decide, each alone, or else together."""
+    """Each decides alone, or else they do together."""
     lost = tuple(each for each in judgement.dependences if each.lost)
     return judgement.turning or lost
 

@@ -320,8 +320,8 @@ class Fix(JsonObject):
     max_servers: Optional[int] = field(lambda fix: fix.room.most if fix.room else None)
     """How many find a host then, at most; null for one server."""
     commands: Iterable[str] = field(_commands)
-    """Commands to run, with the global options that chose this cloud; empty if no
-    command does all of it, if somebody has to decide first, or if a name in one can't
+    """Commands to run, with the global options that chose this cloud. Empty if no
+    command does all of it, if an operator must decide first, or if a name in one can't
     be printed."""
 
 
@@ -410,9 +410,9 @@ class ExplainDocument(JsonObject):
     """The names of the hosts that Placement returns and that no host filter keeps out,
     sorted."""
     depends: bool = field("judgement.depends")
-    """Whether options that nobody gave decide the verdict."""
+    """Whether options that are not known decide the verdict."""
     dependences: Iterable[Dependence] = field("judgement.dependences")
-    """Options and host filters that nobody gave, and whose other value changes the
+    """Options and host filters that are not known, and whose other value changes the
     candidates."""
     sure_candidates: Iterable[str] = named("judgement.sure_candidates")
     """The candidates that stay candidates with the other value of each of these options
@@ -525,10 +525,7 @@ class FlavorsDocument(JsonObject):
 def document(
     explanation: Explanation, options: Sequence[Option] = ()
 ) -> dict[str, Any]:
-    """All of an explanation as plain lists, mappings, numbers and text.
-
-    :param options: the global options of printed commands
-    """
+    """All of an explanation as plain lists, mappings, numbers and text."""
     return serialized(ExplainDocument, explanation, options)
 
 

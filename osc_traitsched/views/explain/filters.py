@@ -12,7 +12,7 @@ from osc_traitsched.core.judge.reasons import picks
 from osc_traitsched.core.nova.clause import HostFilter, MoveRule
 from osc_traitsched.core.nova.filter import state
 from osc_traitsched.core.nova.filter.special import NUMA_TOPOLOGY
-from osc_traitsched.core.nova.filter.state import Answer, Fails, Raises, Unknown
+from osc_traitsched.core.nova.filter.state import Fails, FilterResult, Raises, Unknown
 from osc_traitsched.core.nova.filter.table import (
     FILTERS,
     OWN_FILTER,
@@ -69,16 +69,13 @@ def said(
 
 
 def failing(condition: HostFilter | MoveRule, number: int = 1) -> str:
-    """That hosts fail a filter, or lack what a move requires.
-
-    :param number: of hosts, for the verb
-    """
+    """That hosts fail a filter, or lack what a move requires."""
     if isinstance(condition, MoveRule):
         return agreed(f"does not have {wanted(condition)}", number)
     return agreed(f"fails {condition.name}", number)
 
 
-def answer(found: Answer, name: str, number: int = 1) -> str:
+def answer(found: FilterResult, name: str, number: int = 1) -> str:
     """Any answer but yes, in words.
 
     :param number: of hosts, for the verb
@@ -86,7 +83,7 @@ def answer(found: Answer, name: str, number: int = 1) -> str:
     return agreed(_answer(found, name), number)
 
 
-def _answer(found: Answer, name: str) -> str:
+def _answer(found: FilterResult, name: str) -> str:
     if isinstance(found, Fails) and found.reason == state.OWN:
         why = f" ({'; '.join(found.found)})" if found.found else ""
         return f"is kept out by {name}{why}"
@@ -107,7 +104,7 @@ def _answer(found: Answer, name: str) -> str:
 
 
 def _value(found: Raises) -> str:
-    """The value on which a filter raises; of an own filter, the exception's text."""
+    """Of an own filter, the exception's text."""
     return f"{found.key}={found.value}" if found.key else found.value
 
 
@@ -145,10 +142,7 @@ def uncertain(judgement: Judgement) -> Iterator[str]:
 def unsettled(
     question: Question, found: Filtering, hosts: Mapping[str, str]
 ) -> Iterator[str]:
-    """Lines on filters that may be on, and on what is decided without a filter.
-
-    :param hosts: names of candidates by UUID
-    """
+    """Lines on filters that may be on, and on what is decided without a filter."""
     for name in found.unsettled:
         out = sorted(hosts[u] for u in found.unknown_hosts[name] & hosts.keys())
         if out and name not in without_filter():
@@ -162,10 +156,7 @@ def unsettled(
 def decided_later(
     question: Question, found: Filtering, hosts: Collection[str]
 ) -> Iterator[str]:
-    """Lines on what nova-compute or Cyborg decides after the host filters.
-
-    :param hosts: UUIDs of candidates
-    """
+    """Lines on what nova-compute or Cyborg decides after the host filters."""
     for name in found.unsettled:
         uuids = sorted(found.unknown_hosts[name].intersection(hosts))
         doubt = found.answer(name, uuids[0]) if uuids else None
@@ -190,10 +181,7 @@ def decided_later(
 
 
 def may_fail(found: Iterable[FilterFailure], names: Mapping[str, str]) -> Iterator[str]:
-    """Lines on the filters that may end the whole request, and why.
-
-    :param names: of the hosts, by the UUIDs of their providers
-    """
+    """Lines on the filters that may end the whole request, and why."""
     hosts: dict[tuple[str, Raises | Unknown, tuple[str, ...]], list[str]] = {}
     for each in found:
         kind = each.name, each.answer, each.behind

@@ -108,7 +108,7 @@ _BY_LIBVIRT = "AUTO: "
 
 
 def _changes(changes: Sequence[RequestPart], question: Question) -> Iterator[str]:
-    """Parts of a change of the request; those of a flavor or an image together."""
+    """Those of a flavor or an image together."""
     bodies = _bodies(question)
     wide = {each.what for each in _single(changes) if each.scope is _WIDE}
     for what in sorted(wide):
@@ -151,7 +151,7 @@ def _owner(each: RequestChange) -> str:
 
 
 def _properties(changes: Iterable[RequestPart], what: str) -> str:
-    """The changes of a flavor or an image: ``with 2 VCPU, 496 MB``."""
+    """``with 2 VCPU, 496 MB``."""
     own = [each for each in _single(changes) if _owner(each) == what]
     sizes = [f"{c.value} {_SIZES[c.key]}" for c in own if c.what == "size"]
     others = (_property(each) for each in own if each.what != "size")
@@ -227,10 +227,7 @@ def _host_commands(
 
 
 def _chosen(uuids: Sequence[str], judgement: Judgement) -> list[Option]:
-    """The options that choose exactly these hosts.
-
-    A few by name; many by an aggregate, a pattern, or a file of names.
-    """
+    """By names, an aggregate, a pattern or a file: exactly these hosts."""
     if len(uuids) > _MOST_NAMED:
         return [_all_at_once(frozenset(uuids), judgement)]
     names = judgement.facts.snapshot.by_uuid if judgement.facts else {}
@@ -315,7 +312,7 @@ def gain(fix: Fix, judgement: Judgement) -> str:
 
 
 def _would(fix: Fix, judgement: Judgement) -> str:
-    """What a fix adds, and all servers then: ``would add 5 (8 of 20)``."""
+    """``would add 5 (8 of 20)``."""
     room, now = fix.room, judgement.room
     if room is None:
         return f"would add {count(len(fix.hosts), 'host')}"

@@ -330,14 +330,12 @@ def _details(share: Share, judgement: Judgement) -> list[str]:
 
 
 def _depends(judgement: Judgement) -> Iterator[str]:
-    """What is assumed of the cloud, and would change the answer."""
     hosts = {host.uuid: host.name for host in judgement.candidates}
     yield from filters.unsettled(judgement.question, judgement.filtering, hosts)
     yield from words.other_releases(judgement)
 
 
 def _doubts(judgement: Judgement) -> Iterator[str]:
-    """What casts doubt on the verdict."""
     for hosts, returns in (
         (judgement.wrongly_admitted, "does not return"),
         (judgement.wrongly_rejected, "returns"),
@@ -362,10 +360,7 @@ def _doubts(judgement: Judgement) -> Iterator[str]:
 
 
 def _lost_members(judgement: Judgement, fixes: Sequence[Fix]) -> Iterator[str]:
-    """Hosts of the requested aggregates that only Placement lacks there.
-
-    A fix that syncs them says it already.
-    """
+    """A fix that syncs the hosts says it already."""
     facts, computes = judgement.facts, judgement.computes
     changes = (change for fix in fixes for change in fix.changes)
     sync = HostAction.SYNC_AGGREGATE
@@ -404,7 +399,6 @@ def _bare_metal(judgement: Judgement) -> Iterator[str]:
 
 
 def _without_architecture(judgement: Judgement) -> Iterator[str]:
-    """A prefilter that requires the trait of an architecture that no host has."""
     for each in judgement.counts:
         name = each.clause.name if isinstance(each.clause, RootTrait) else ""
         if name.startswith("HW_ARCH_") and not each.alone:

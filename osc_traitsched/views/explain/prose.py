@@ -46,7 +46,7 @@ def comparison_lines(judgement: Judgement, before: Judgement | None) -> Iterator
 
 
 def _option(name: str, now: SchedulerSettings, own: SchedulerSettings) -> str:
-    """How an option differs; of a list, the added and the removed entries."""
+    """Of a list, the added and the removed entries."""
     setting, value = own.setting(name), now.value(name)
     if isinstance(value, tuple) and isinstance(setting.value, tuple):
         more = [each for each in value if each not in setting.value]
@@ -114,7 +114,6 @@ def lines(
 
     :param shown: the hosts that the user named; empty for all
     :param everything: all hosts and fixes, conditions and assumptions
-    :param options: the global options of printed commands
     :param width: of the terminal; 0 for none
     :param again: the command, if it has ``--make-room``
     """
@@ -232,10 +231,7 @@ def _table(judgement: Judgement, width: int) -> prettytable.PrettyTable:
 
 
 def _widths(rows: Iterable[Sequence[str]], width: int) -> tuple[int, int]:
-    """The widths of the two columns of words.
-
-    The oldest supported PrettyTable can't compute them.
-    """
+    """The oldest supported PrettyTable can't compute widths."""
     widths = [max(map(len, column)) for column in zip(_COLUMNS, *rows)]
     condition, origins, *figures = widths
     # Each column has a border and two blanks, and there is one border more.
@@ -282,7 +278,6 @@ def _nearest(judgement: Judgement) -> Iterator[str]:
 def _kind(
     judgement: Judgement, rejection: Rejection, hosts: Sequence[Provider]
 ) -> tuple[str, list[str]]:
-    """Hosts with why they are out, or the start of that and its parts."""
     names = f"  {ranges(host.name for host in hosts)}"
     first, *others = rejection.correction_sets
     clauses = blamed(rejection) if others else tuple(first)
@@ -302,7 +297,6 @@ def _kind(
 def _remarks(
     judgement: Judgement, rejection: Rejection, hosts: Sequence[Provider]
 ) -> dict[str, list[str]]:
-    """Other facts about hosts, each with the names of the hosts that share it."""
     is_said = any(map(headline.is_disabling, rejection.failing))
     found: dict[str, list[str]] = {}
     for host in hosts:
@@ -468,7 +462,6 @@ def _stock(judgement: Judgement, host: Provider, clause: Resource) -> Iterator[L
 
 
 def _inventory(found: Stock, resource_class: str) -> str:
-    """All that is known of an inventory."""
     parts = [f"{found.free}{words.unit(resource_class)} free of {found.capacity}"]
     if found.total is not None:
         parts.append(

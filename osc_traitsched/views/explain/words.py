@@ -87,10 +87,7 @@ def clause(each: Condition, judgement: Judgement) -> str:
 
 
 def unmet(clause: Condition, judgement: Judgement, number: int = 1) -> str:
-    """Why hosts fail a condition: ``lacks trait X``.
-
-    :param number: of hosts, for the verb
-    """
+    """Why a number of hosts fail a condition: ``lacks trait X``."""
     if isinstance(clause, AFTER_PLACEMENT):
         return filters.failing(clause, number)
     if isinstance(clause, Resource):
@@ -107,11 +104,7 @@ def lacked(
     aggregates: Mapping[str, str],
     zone: str | None = None,
 ) -> str:
-    """Why a host fails a condition on traits or aggregates.
-
-    :param aggregates: names by UUID
-    :param zone: of the request, if known
-    """
+    """Why a host fails a condition on traits or aggregates (names by UUID)."""
     if isinstance(clause, MemberOf):
         where = "in" if clause.forbidden else "outside"
         return f"is {where} {_place(clause, aggregates, zone)}"
@@ -156,13 +149,11 @@ def noun(resource_class: str) -> str:
 
 
 def _named(question: Question) -> tuple[Mapping[str, str], str | None]:
-    """The names of aggregates by UUID, and the zone of the request."""
     names = {each.uuid: each.name for each in question.aggregates}
     return names, question.needed_zone
 
 
 def _place(asked: MemberOf, aggregates: Mapping[str, str], zone: str | None) -> str:
-    """The aggregates of a condition, and what Nova uses them for."""
     names = " or ".join(sorted(aggregates.get(uuid, uuid) for uuid in asked.aggregates))
     row = prefilter.row_of(asked)
     place = row.place if row else "aggregate {names}"
@@ -340,7 +331,6 @@ def _no_room(judgement: Judgement) -> str:
 
 
 def _down(judgement: Judgement) -> int:
-    """How many candidates have a nova-compute that is down."""
     unsure = frozenset(judgement.uncertain)
     return sum(
         1
@@ -512,10 +502,7 @@ def refusing(request: Request | None, question: Question) -> Iterator[str]:
 
 
 def text(refusal: TraitSchedError, is_moved: bool) -> str:
-    """Who refuses the request and why, in a sentence.
-
-    :param is_moved: a move makes the request
-    """
+    """Who refuses the request (of a move) and why, in a sentence."""
     if is_moved and isinstance(refusal, Refusal):
         return nova.sentence(refusal, is_moved)
     return str(refusal)

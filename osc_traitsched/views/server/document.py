@@ -330,21 +330,14 @@ class FailedDocument(JsonObject):
 def document(
     answer: ServerAnswer, now: datetime.datetime, options: Sequence[Option] = ()
 ) -> dict[str, Any]:
-    """Why a server failed, as plain lists, mappings, numbers and text.
-
-    :param now: for the age in the summary
-    :param options: the global options of printed commands
-    """
+    """Why a server failed, as plain data; ``now`` is for the age in the summary."""
     return serialized(ServerExplainDocument, _Seen(answer, now), options)
 
 
 def destinations(
     destinations: Destinations, options: Sequence[Option] = ()
 ) -> dict[str, Any]:
-    """Where a server could go, as plain lists, mappings, numbers and text.
-
-    :param options: the global options of printed commands
-    """
+    """Where a server could go, as plain lists, mappings, numbers and text."""
     return serialized(DestinationsDocument, destinations, options)
 
 

@@ -76,10 +76,7 @@ def _has_room(kind: FailedKind) -> bool | None:
 
 
 def lines(found: FailedServers, options: Sequence[Option] = ()) -> Iterator[Line]:
-    """The number of servers and causes, then a block a cause.
-
-    :param options: global ones, for the printed commands
-    """
+    """The number of servers and causes, then a block a cause."""
     if not found.total:
         seen = " that you may list" if found.is_partial else ""
         yield Line(f"No server{seen} failed.", Tone.DOUBT if seen else Tone.YES)
@@ -116,7 +113,6 @@ def _headline(found: FailedServers, every: Sequence[Cause]) -> Line:
 
 
 def _wrapped(text: str) -> list[str]:
-    """A text in at most two lines."""
     return textwrap.wrap(
         text, _WIDTH - 3, max_lines=2, placeholder=" ...", break_on_hyphens=False
     )

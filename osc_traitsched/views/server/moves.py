@@ -229,7 +229,6 @@ def destination_lines(
     """The text, line by line. Names are not escaped yet.
 
     :param everything: the request, all of the explanation, and what is not checked
-    :param options: the global options of printed commands
     :param width: of the terminal; 0 for none
     """
     explanation, judgement = found.explanation, found.judgement

@@ -26,10 +26,7 @@ from osc_traitsched.views.listing import Names, Table
 
 
 def text(objection: Objection, aggregates: Mapping[str, str]) -> str:
-    """Return what stands against a server's own host: ``lacks the trait X``.
-
-    :param aggregates: names of host aggregates, by UUID
-    """
+    """What stands against a server's own host: ``lacks the trait X``."""
     if isinstance(objection, Unmet):
         together = " together with the rest" if objection.is_together else ""
         return f"{_unmet(objection.clause, aggregates)}{together}"
@@ -131,10 +128,7 @@ def headline(found: Placements) -> str:
 
 
 def below(found: Placements, options: Sequence[Option] = ()) -> Iterator[str]:
-    """The lines below the table: unknown servers, and those not looked at.
-
-    :param options: the global options of printed commands
-    """
+    """The lines below the table: unknown servers, and those not looked at."""
     yield from depends.assumed(found.settings)
     left = _groups(found.misplaced, found)[_MOST_REASONS:]
     if left:

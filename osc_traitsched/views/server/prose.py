@@ -141,7 +141,6 @@ def lines(
 
     :param now: for ages
     :param everything: Nova's words, the request, and all of the explanation
-    :param options: the global options of printed commands
     :param width: of the terminal; 0 for none
     """
     explanation, judgement = answer.explanation, answer.judgement
@@ -175,14 +174,15 @@ def lines(
         if part.problem is not None:
             yield Line(f"Not read: {words.why(part, answer.minor)}", Tone.DOUBT)
     yield from map(Line, _essentials(answer, options))
-    if not answer.unrecorded and not answer.refusals and not is_well:
+    if is_well:
+        yield Line("--long shows its request and the other hosts.")
+    elif not answer.unrecorded and not answer.refusals:
         yield from explained
 
 
 def _of_host(
     answer: ServerAnswer, judgement: Judgement, options: Sequence[Option]
 ) -> Iterator[Line]:
-    """Whether Nova would still allow the server's host."""
     can, conditions = of_own_host(judgement, answer.state.node)
     host = answer.state.host
     hosts = [each for each in judgement.hosts if each.name == answer.state.node]
@@ -204,7 +204,6 @@ def _of_host(
     for each in list(headline.lines(judgement))[1:]:
         if each.tone is Tone.DOUBT:
             yield each
-    yield Line("--long shows its request and the other hosts.")
 
 
 def _name(answer: ServerAnswer) -> str:

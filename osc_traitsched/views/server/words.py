@@ -145,10 +145,7 @@ _ALWAYS_HIDDEN = {
 def known(
     parts: Iterable[Part], is_flavor_changed: bool | None = None
 ) -> Iterator[str]:
-    """Lines on the known parts that have a value.
-
-    :param is_flavor_changed: the flavor of that name changed, or is gone
-    """
+    """Lines on the known parts that have a value."""
     for part in parts:
         if not part.is_known or (part.value is None and part.name in _OF_VALUE):
             continue
@@ -187,10 +184,7 @@ def hidden(parts: Iterable[Part], minor: int, is_moved: bool = False) -> Iterato
 
 
 def why(part: Part, minor: int) -> str:
-    """Why a part is not known.
-
-    :param minor: the minor version of the compute API that the server was read with
-    """
+    """Why a part is not known at this minor version of the compute API."""
     name = part.name.value
     if part.problem is not None:
         return f"{name} ({part.problem!s})"

@@ -104,7 +104,7 @@ def detail(row: Row, found: FoundCloud) -> str:
 
 
 def _near_aggregates(name: str, found: FoundCloud) -> list[str]:
-    """Names similar to a new one, except if only a number differs."""
+    """Except if only a number differs."""
     near = near_names(name, [each.name for each in found.aggregates])
     return [each for each in near if _unnumbered(each) != _unnumbered(name)]
 
@@ -114,7 +114,7 @@ def _unnumbered(name: str) -> str:
 
 
 def _rest(row: Row) -> str:
-    """What ``only`` removes; of a key that stays, the removed projects."""
+    """Of a key that stays, the removed projects."""
     gone = without(row.before, row.after) if row.change == "set" else ()
     return f"only: no line names {listed(map(visible, sorted(gone))) or 'it'}"
 
@@ -136,8 +136,6 @@ class _Line(NamedTuple):
     :ivar phase: in which it is written
     :ivar before: what comes before the names
     :ivar after: what comes after them
-    :ivar path: of the file that wants it
-    :ivar note: details
     :ivar status: the outcome; empty if it is written, or would be
     """
 
@@ -160,7 +158,6 @@ class _Run:
 
     @property
     def after(self) -> str:
-        """What comes after the names, with the lines of the file."""
         to = f"-{self.last}" if self.last > self.first else ""
         return f"{self.line.after}  ({visible(self.line.path)}:{self.first}{to})"
 

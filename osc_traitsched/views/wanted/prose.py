@@ -105,7 +105,7 @@ def closed_to_all(aggregate: str, traits: Iterable[str]) -> str:
 def summary(
     paths: Iterable[str], plan_rows: Iterable[Row], as_wanted: int, held: int
 ) -> str:
-    """The line that counts units: ``wanted.yaml: 3 added or set, 41 as wanted``.
+    """``wanted.yaml: 3 added or set, 41 as wanted``: the line that counts units.
 
     :param plan_rows: of the units that differed
     :param as_wanted: the number of the other units
@@ -120,7 +120,7 @@ def summary(
 
 
 def _became(row: Row) -> str:
-    """The outcome of a unit; another run may have made the change."""
+    """Another run may have made the change."""
     if row.outcome.change.problem is not None:
         return IMPOSSIBLE
     added, removed = _BECAME.get(row.outcome.status, (_SAME, _SAME))

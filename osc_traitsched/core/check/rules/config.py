@@ -160,7 +160,6 @@ def not_read(analysis: Analysis) -> Iterator[Fault]:
 
 
 def _is_set(analysis: Analysis, line: NoEffect) -> bool:
-    """Whether another line sets the option that this one means."""
     return line.meant is not None and analysis.setting(line.meant).given
 
 
@@ -268,7 +267,6 @@ _FILTERED = frozenset({"hw_architecture", "architecture"})
 
 
 def _images_by_device(analysis: Analysis) -> dict[str, list[str]]:
-    """Names of images by the trait of a device that no host filter checks."""
     images: dict[str, list[str]] = {}
     for image in analysis.images:
         for clause in image.devices:

@@ -106,7 +106,6 @@ def no_aggregate(analysis: Analysis) -> Iterator[Fault]:
 def _of_pair(
     analysis: Analysis, flavor: StandaloneRequest, key: str, value: str
 ) -> Words:
-    """What to say of an extra spec that no host's aggregates match."""
     compared = metadata_key(key) or ""
     metadata = (state.metadata for state in analysis.filtering.states)
     values = sorted({each for keys in metadata for each in keys.get(compared, ())})
@@ -136,7 +135,6 @@ def _of_pair(
 
 
 def _nearest(states: Iterable[HostState], key: str, wanted: str) -> str:
-    """The pair of the hosts' aggregates that a flavor means, if it misspells it."""
     pairs: dict[str, set[str]] = {}
     for state in states:
         for name, having in state.metadata.items():
@@ -161,7 +159,6 @@ def _keeps_all_out(
     pairs: tuple[Pair, ...],
     known: dict[tuple[Pair, ...], bool],
 ) -> bool:
-    """Whether no host's aggregates match these extra specs together."""
     if pairs not in known:
         known[pairs] = False
         settings = analysis.survey.assumptions

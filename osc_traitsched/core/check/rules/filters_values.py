@@ -82,7 +82,6 @@ def raising(analysis: Analysis) -> Iterator[Fault]:
 
 
 def _may_raise(analysis: Analysis, name: str, specs: Mapping[str, str]) -> bool:
-    """Whether a filter might raise; most flavors compare no numbers."""
     if not analysis.filtering.is_on(name):
         return False
     if name == CAPABILITIES:
@@ -188,7 +187,6 @@ def image_raising(analysis: Analysis) -> Iterator[Fault]:
 def _raises_where_it_fits(
     states: tuple[HostState, ...], spec: RequestSpec, analysis: Analysis
 ) -> bool:
-    """Whether the filter rejects each host or raises, and raises at least once."""
     settings = analysis.survey.assumptions
     answers = [judge(IMAGE_PROPERTIES, state, spec, settings) for state in states]
     left = [each for each in answers if not isinstance(each, Fails)]
@@ -267,7 +265,6 @@ def image_value(analysis: Analysis) -> Iterator[Fault]:
 
 
 def _compared(analysis: Analysis) -> tuple[tuple[Aggregate, str, str], ...]:
-    """The keys that the filter may compare, if it is enabled."""
     is_on = analysis.filtering.is_on(IMAGE_ISOLATION)
     none_compared = compared_start(analysis.survey.assumptions)
     return analysis.filtering.metadata if is_on and not none_compared else ()

@@ -86,7 +86,7 @@ def no_flavor(analysis: Analysis) -> Iterator[Fault]:
 
 
 def _sizes(image: Body) -> tuple[int, int, int]:
-    """What an image needs of a flavor: MB of memory, GB of disk, GB of its data."""
+    """MB of memory, GB of disk, and GB of the image's data."""
     size = int(image.get("size") or 0)
     return image.get("min_ram") or 0, image.get("min_disk") or 0, -(-size // _GB)
 
@@ -94,10 +94,7 @@ def _sizes(image: Body) -> tuple[int, int, int]:
 def _refused(
     analysis: Analysis, image: StandaloneRequest, flavors: list[Body]
 ) -> tuple[Severity, Refusal] | None:
-    """Why Nova refuses an image with all flavors; None if it accepts one.
-
-    None, too, if it refuses the image without its sizes: traits-refused reports that.
-    """
+    """None, too, if Nova refuses it without its sizes, which traits-refused reports."""
     settings = analysis.survey.assumptions
     refusals: list[Refusal] = []
     boots_from_volume = False
@@ -120,7 +117,6 @@ def _refused(
 
 
 def _accepts(analysis: Analysis, flavor: Body, image: Body) -> bool:
-    """Whether Nova accepts an image without its sizes."""
     try:
         analysis.builder.request(flavor, decisive(image))
     except Refusal:
@@ -246,7 +242,6 @@ def off(analysis: Analysis) -> Iterator[Fault]:
 class _Format(NamedTuple):
     """A disk format with a trait that this cloud knows.
 
-    :ivar images: their names
     :ivar plain: names of images that change nothing about a flavor's demand but traits
     :ivar hosts: roots of the hosts that have the trait
     """
@@ -259,12 +254,10 @@ class _Format(NamedTuple):
 
 
 def _enforced(analysis: Analysis) -> Iterator[_Format]:
-    """The formats in use, while the scheduler enforces formats."""
     return _formats(analysis) if analysis.is_on(options.IMAGE_TYPE) else iter(())
 
 
 def _formats(analysis: Analysis) -> Iterator[_Format]:
-    """The formats in use, by name; none without any host."""
     known, clauses = analysis.survey.known_traits, {}
     images: dict[str, list[StandaloneRequest]] = {}
     for image in analysis.images:
@@ -283,7 +276,6 @@ def _formats(analysis: Analysis) -> Iterator[_Format]:
 
 
 def _shut_out(analysis: Analysis, image_format: _Format) -> tuple[str, ...]:
-    """Flavors with hosts, but without a host that supports the format."""
     return tuple(
         flavor.name
         for flavor in (analysis.flavors if image_format.plain else ())

@@ -1,7 +1,4 @@
-"""Rules on aggregates that are isolated by traits.
-
-nova/scheduler/request_filter.py, ``isolate_aggregates``.
-"""
+"""Rules on aggregates that are isolated by traits (``isolate_aggregates``)."""
 
 from __future__ import annotations
 
@@ -197,7 +194,6 @@ def trait_outside(analysis: Analysis) -> Iterator[Fault]:
 
 
 def _either(analysis: Analysis, aggregate: str) -> frozenset[str]:
-    """The members in Nova or in Placement."""
     nobody = frozenset[str]()
     nova = analysis.survey.nova.members.get(aggregate, nobody)
     return nova | analysis.survey.members.get(aggregate, nobody)
@@ -231,13 +227,12 @@ def shuts_out(analysis: Analysis) -> Iterator[Fault]:
 def _most(
     analysis: Analysis, flavor: StandaloneRequest, closed: frozenset[str]
 ) -> frozenset[str]:
-    """An upper bound of the hosts that could take a flavor."""
+    """An upper bound."""
     most = analysis.flavor_hosts.at_most(flavor)
     return most if most <= closed else analysis.flavor_hosts.with_any_image(flavor)
 
 
 def _closed(analysis: Analysis, flavor: StandaloneRequest) -> frozenset[str]:
-    """Roots that are isolated from a flavor with any image."""
     isolated = {name for each in analysis.isolated for name in each.traits}
     images = {frozenset[str](), *(image.opens for image in analysis.images)}
     together = {frozenset((flavor.opens | more) & isolated) for more in images}

@@ -35,8 +35,7 @@ _REPAIR = openstack("trait-sched mirror repair")
 class _Use(enum.Enum):
     """The active prefilter that relies on an aggregate; the first of several.
 
-    Each with its effect on hosts that Placement lacks in the aggregate, and on hosts
-    that only Placement has in it.
+    Values: its effect on hosts that Placement lacks, and on those that only it has.
     """
 
     AZ = "no request for the zone gets there", "requests for the zone can land there"
@@ -51,12 +50,10 @@ class _Use(enum.Enum):
     NONE = ("no active prefilter uses the aggregate now",) * 2
 
     def severity(self) -> Severity:
-        """Of a difference in such an aggregate."""
         return Severity.WARNING if self is _Use.NONE else Severity.ERROR
 
 
 def _use(aggregate: Aggregate, analysis: Analysis) -> _Use:
-    """The current use of Placement's aggregate."""
     zone = zone_in(aggregate.metadata, analysis.collation)
     if zone is not None and az_is_on(analysis.survey.assumptions):
         return _Use.AZ
@@ -201,7 +198,6 @@ def _is_alone(node: Compute, nova: Nova) -> bool:
 
 
 def _names(nodes: Iterable[Compute], nova: Nova) -> tuple[str, ...]:
-    """Names of service hosts, or of nodes if a service host has several."""
     return tuple(
         sorted(n.service_host if _is_alone(n, nova) else n.node for n in nodes)
     )
@@ -325,7 +321,6 @@ def _hypervisors(analysis: Analysis) -> list[Compute]:
 
 
 def _note_what_is_lost(provider: Provider, survey: Survey) -> str:
-    """Advice to note the custom traits and aggregates that a provider alone has."""
     traits = sorted(filter(is_custom, survey.traits.get(provider.uuid, ())))
     aggregates = sorted(
         aggregate.name

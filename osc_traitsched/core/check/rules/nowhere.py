@@ -29,8 +29,8 @@ from osc_traitsched.core.nova.filter.special import (
 )
 from osc_traitsched.core.nova.filter.state import (
     ARCHITECTURE,
-    Answer,
     Fails,
+    FilterResult,
     HostState,
     RequestSpec,
     Unknown,
@@ -93,10 +93,6 @@ def no_host(analysis: Analysis) -> Iterator[Fault]:
 def _too_much_in_words(
     analysis: Analysis, name: str, flavors: Mapping[str, int], images: Sequence[str]
 ) -> str:
-    """Who needs too much of a class, and what there is.
-
-    :param flavors: the amounts that they need
-    """
     amounts, largest = flavors.values() or (1,), _largest(analysis, name)
     least, most = min(amounts), max(amounts)
     need = "need" if len(flavors) + len(images) > 1 else "needs"
@@ -111,7 +107,6 @@ def _too_much_in_words(
 
 
 def _none(analysis: Analysis, name: str) -> str:
-    """Why no host gives any of a class: all is reserved, or nothing reports it."""
     inventories = _inventories(analysis, name)
     total = sum(each.total or 0 for each in inventories)
     reserved = sum(each.reserved or 0 for each in inventories)
@@ -138,13 +133,12 @@ def _inventories(analysis: Analysis, name: str) -> list[Stock]:
 
 
 def _is_in_no_host(analysis: Analysis, clause: Resource) -> bool:
-    """Whether no host could give an amount of a class that Placement knows."""
     is_known = clause.resource_class in analysis.survey.known_classes
     return is_known and not analysis.hosts.meeting([clause])
 
 
 def _has_fallback(analysis: Analysis, clause: Resource) -> bool:
-    """Whether Nova asks again without pinned CPUs."""
+    """Nova asks again without pinned CPUs."""
     settings = analysis.survey.assumptions
     return clause.resource_class == "PCPU" and not settings.value(
         options.NO_PCPU_FALLBACK
@@ -154,10 +148,7 @@ def _has_fallback(analysis: Analysis, clause: Resource) -> bool:
 def _too_much(
     analysis: Analysis, flavor: StandaloneRequest
 ) -> dict[tuple[str, bool], int]:
-    """The largest amounts that no host could give, by class.
-
-    Each with whether a server that boots from a volume asks for less and fits.
-    """
+    """By class, and by whether a server with a boot volume needs less and fits."""
     ways = [_unmet(analysis, request) for request in _requests(analysis, flavor)]
     found = {
         (name, not all(name in way for way in ways)): amount
@@ -173,10 +164,7 @@ def _too_much(
 
 
 def _lacks_cpus(analysis: Analysis, flavor: StandaloneRequest) -> bool:
-    """Whether no host has the CPUs, pinned or not.
-
-    Nova asks a second time without pinned CPUs, and an image can ask for them.
-    """
+    """Nova asks a second time without pinned CPUs, and an image can ask for them."""
     queries = (q for r in flavor.requests for q in (r, r.fallback) if q)
     clauses = (clause for query in queries for clause in query.clauses)
     derived = (c for c in clauses if isinstance(c, (Trait, RootTrait)))
@@ -188,7 +176,7 @@ def _lacks_cpus(analysis: Analysis, flavor: StandaloneRequest) -> bool:
 
 
 def _requests(analysis: Analysis, flavor: StandaloneRequest) -> tuple[Request, ...]:
-    """The requests of a flavor; those with the images if Nova rejects it alone."""
+    """The requests with the images if Nova rejects the flavor alone."""
     if flavor.requests:
         return flavor.requests
     found = []
@@ -317,7 +305,6 @@ def flavor_no_host(analysis: Analysis) -> Iterator[Fault]:
 def _rejections(
     analysis: Analysis, flavor: StandaloneRequest
 ) -> Mapping[tuple[str, Fails], list[str]]:
-    """Filters and how they reject hosts, with these; empty if some host passes."""
     settings, filtering = analysis.survey.assumptions, analysis.filtering
     fitting = analysis.flavor_hosts.at_most(flavor) or analysis.all_hosts
     names = dict.fromkeys((*filtering.names, NUMA_TOPOLOGY))
@@ -344,7 +331,6 @@ def _rejections(
 
 
 def _lasts(answer: Fails) -> bool:
-    """Whether a rejection stays, whatever servers the host has."""
     path = answer.key.removeprefix(f"{CAPABILITIES_SCOPE}:").split(":")
     is_of_servers = answer.reason == state.CAPABILITY_DIFFERS and is_of_use(path)
     return answer.reason in _REFUSED and not is_of_servers
@@ -429,7 +415,6 @@ def image_no_host(analysis: Analysis) -> Iterator[Fault]:
 
 
 def _kind(state: HostState) -> tuple[str, int, str]:
-    """All that the filter reads of a host."""
     report = state.compute.report
     if report is None:
         return "", 0, ""
@@ -462,7 +447,7 @@ def _cause(
     return None
 
 
-def _differs(host: HostState, spec: RequestSpec, answer: Answer) -> bool:
+def _differs(host: HostState, spec: RequestSpec, answer: FilterResult) -> bool:
     """Whether the host's CPU is of another architecture than the image."""
     wanted, own = spec.server.image.text(ARCHITECTURE), architecture(host)
     runs = (own, _ALSO_RUNS.get(own))

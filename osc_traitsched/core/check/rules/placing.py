@@ -53,7 +53,6 @@ def several(analysis: Analysis) -> Iterator[Fault]:
 
 
 def _zones_of_hosts(analysis: Analysis) -> dict[str, dict[str, set[str]]]:
-    """Zones by host, each with the names of its aggregates."""
     found: dict[str, dict[str, set[str]]] = {}
     for aggregate in analysis.survey.nova.aggregates:
         zone = zone_in(aggregate.metadata, analysis.collation)
@@ -102,10 +101,6 @@ def default_zone(analysis: Analysis) -> Iterator[Fault]:
 def _default_zone_gives(
     analysis: Analysis, has_aggregate: bool
 ) -> tuple[Severity, str]:
-    """How bad it is that hosts are in the default zone, and what a request for it gets.
-
-    :param has_aggregate: some aggregate has the zone's name
-    """
     if has_aggregate and az_is_on(analysis.survey.assumptions):
         return Severity.WARNING, "does not get them: an aggregate has its name"
     if analysis.has_filter(special.ZONE):
@@ -265,7 +260,6 @@ def without(analysis: Analysis) -> Iterator[Fault]:
 
 
 def _pairs(analysis: Analysis) -> Iterator[tuple[Aggregate, str, str]]:
-    """Keys that name projects, with their values, by aggregate."""
     aggregates = analysis.survey.nova.aggregates
     for aggregate in sorted(aggregates, key=lambda each: (each.name, each.id)):
         for key, value in sorted(aggregate.projects.items()):
@@ -273,7 +267,7 @@ def _pairs(analysis: Analysis) -> Iterator[tuple[Aggregate, str, str]]:
 
 
 def _named(analysis: Analysis, name: str) -> tuple[str, ...]:
-    """IDs of the projects with a name; each domain can have one."""
+    """Each domain can have a project of that name."""
     projects = analysis.survey.project_names
     return tuple(sorted(uuid for uuid, each in projects.items() if each == name))
 

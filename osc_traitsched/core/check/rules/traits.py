@@ -115,10 +115,7 @@ def _listed(namers: _Namers) -> str:
 def _fault(
     analysis: Analysis, name: str, namers: _Namers, problem: str, fix: str | Command
 ) -> Fault:
-    """A finding about a trait that no request can have.
-
-    If only aggregates name it, it closes their hosts to all servers.
-    """
+    """A trait that only aggregates name closes their hosts to all servers."""
     flavors, images, aggregates = (
         tuple(namers.get(kind, ()))
         for kind in (SubjectKind.FLAVOR, SubjectKind.IMAGE, SubjectKind.AGGREGATE)

@@ -63,10 +63,6 @@ def _malformed(
     names: Iterable[tuple[str, str]],
     known: frozenset[str],
 ) -> Iterator[Fault]:
-    """A finding about impossible names.
-
-    :param names: keys, each with the trait that it names
-    """
     wrong = {key: named for key, named in names if not trait.is_wellformed(named)}
     if not wrong:
         return
@@ -173,7 +169,6 @@ def _is_of_both(refusal: Refusal, flavor: Body, image: Body) -> bool:
 def _kinds(
     demands: Iterable[StandaloneRequest], decide: Callable[[StandaloneRequest], object]
 ) -> list[tuple[StandaloneRequest, list[StandaloneRequest]]]:
-    """Demands that Nova accepts alone, by kind: the first one, and all."""
     kinds: dict[object, list[StandaloneRequest]] = {}
     for demand in demands:
         if demand.refusal is None:
@@ -182,13 +177,11 @@ def _kinds(
 
 
 def _of_flavor(flavor: StandaloneRequest) -> object:
-    """The keys of a flavor that may contradict an image."""
     specs = flavor.specs
     return frozenset(item for item in specs.items() if not _UNCHECKED.match(item[0]))
 
 
 def _of_image(image: StandaloneRequest, release: int) -> object:
-    """The properties of an image that may contradict a flavor."""
     found = read_image(decisive(image.body), release)
     traits = (item for item in found.traits() if not _UNCHECKED.match(item[0]))
     return frozenset(found.values.items()), frozenset(traits)
@@ -216,10 +209,7 @@ class Judged:
 
 
 def judged(analysis: Analysis) -> Iterator[Judged]:
-    """Flavors with traits, and the hosts that are left.
-
-    Flavors with a trait that is unknown, or on no host, are left out.
-    """
+    """Flavors whose traits all exist on hosts, and the hosts that are left."""
     for flavor in analysis.flavors:
         if not flavor.traits or not _is_plain(analysis, flavor):
             continue
@@ -279,8 +269,7 @@ def lacking(
 def has_no_host(analysis: Analysis, image: StandaloneRequest) -> bool:
     """Whether no host could take an image's properties with any flavor that has hosts.
 
-    Traits that the image names are left out. False if there is no such flavor, or if
-    Nova refuses the image with all of them.
+    Traits that the image names are left out. False if Nova refuses all flavors.
     """
     body = {k: v for k, v in decisive(image.body).items() if not k.startswith("trait:")}
     kind = repr(sorted(body.items()))
@@ -345,7 +334,6 @@ def not_together(analysis: Analysis) -> Iterator[Fault]:
 
 
 def _apart(demand: StandaloneRequest, traits: tuple[Trait | RootTrait, ...]) -> Fault:
-    """A finding about traits of one flavor or image that are on different hosts."""
     required = [each.name for each in traits if not each.forbidden]
     fix = give(*required) if required else "forbid less"
     if any(each.forbidden and each.name in required for each in traits):
@@ -360,10 +348,7 @@ def _having_all(analysis: Analysis, image: StandaloneRequest) -> frozenset[str]:
 
 
 def _pairs_not_together(analysis: Analysis) -> Iterator[Fault]:
-    """Images that no host fits together with some flavors.
-
-    Traits that only isolate aggregates are left out: that is intended.
-    """
+    """Traits that only isolate aggregates are left out: that is intended."""
     isolated = {name for each in analysis.isolated for name in each.traits}
     flavors = [
         (flavor.demand, flavor.left) for flavor in judged(analysis) if flavor.left

@@ -1,7 +1,4 @@
-"""Fixes: changes that let a host take the request, once tried; and advice.
-
-The matcher tries changes of hosts, Placement tries changes of the request.
-"""
+"""Fixes of hosts (tried by the matcher) and requests (by Placement), and advice."""
 
 from __future__ import annotations
 

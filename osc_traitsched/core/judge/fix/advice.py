@@ -96,13 +96,13 @@ def advice(
 
 
 def _is_stale(clause: Condition, compute: Compute | None) -> bool:
-    """Whether the trait of disabled hosts keeps out one that is enabled."""
+    """The trait of disabled hosts keeps out one that is enabled."""
     is_trait = isinstance(clause, (Trait, RootTrait)) and clause.name == DISABLED
     return is_trait and compute is not None and compute.is_enabled
 
 
 def _unreported(clause: Condition, question: Question, facts: Facts) -> str:
-    """Trait, resource class or architecture that only nova-compute can report."""
+    """What only nova-compute can report."""
     if isinstance(clause, (Trait, RootTrait)) and not clause.forbidden:
         return clause.name if is_reported(clause.name) else ""
     if isinstance(clause, Resource) and re.match(_OF_OPTIONS, clause.resource_class):
@@ -116,7 +116,7 @@ def _unreported(clause: Condition, question: Question, facts: Facts) -> str:
 
 
 def _is_leaked(clause: Resource, compute: Compute | None, facts: Facts) -> bool:
-    """Whether Placement counts what keeps a host without servers full."""
+    """Placement counts what keeps a host without servers full."""
     name = clause.resource_class
     stock = facts.stock.get(compute.uuid, {}).get(name) if compute else None
     if compute is None or stock is None or not stock.could_give(clause.amount):
@@ -127,10 +127,7 @@ def _is_leaked(clause: Resource, compute: Compute | None, facts: Facts) -> bool:
 def misspelled(
     question: Question, request: Request, known: Collection[str]
 ) -> tuple[TraitMissing, tuple[Advice, ...]] | None:
-    """The first trait of the request that does not exist, and corrections.
-
-    :param known: traits of the cloud
-    """
+    """The first trait of the request that does not exist, and corrections."""
     for clause in request.clauses:
         if not isinstance(clause, (Trait, RootTrait)) or clause.name in known:
             continue

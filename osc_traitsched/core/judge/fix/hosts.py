@@ -107,7 +107,7 @@ def _of_aggregates(
     question: Question,
     computes: Mapping[str, Compute],
 ) -> list[str]:
-    """Hosts of the aggregates that a new trait isolates; all if none is of them."""
+    """All hosts if none is of the aggregates that a new trait isolates."""
     added = {c.name for c in changes if c.action is HostAction.ADD_TRAIT}
     collation = question.assumptions.collation
     members = {
@@ -132,7 +132,7 @@ def _tried(
     hosts: Mapping[tuple[HostChange, ...], Iterable[str]],
     may_fail: tuple[str, ...],
 ) -> list[HostFix]:
-    """Changes after which filters pass, or may pass, hosts, without needless parts."""
+    """Filters pass, or may pass, hosts after them; needless parts are left out."""
     found: list[HostFix] = []
     for changes in sorted(hosts, key=len):
         fewer = [fix for fix in found if set(fix.changes) < set(changes)]
@@ -178,13 +178,11 @@ def changed(
 
 @dataclasses.dataclass(frozen=True)
 class _Host:
-    """Possible changes of a host in Nova."""
-
     compute: Compute | None
     question: Question
 
     def changed(self, change: HostChange) -> HostChange | None:
-        """The change for this host, or None if Nova rejects it."""
+        """None if Nova rejects the change."""
         if change.action is HostAction.ENABLE_SERVICE:
             # Where it is down enabling gains nothing, and where it is enabled the
             # trait is a stale one that nova-compute takes away itself.
@@ -212,10 +210,7 @@ def _helping(
     correction_sets: Iterable[ClauseSet],
     question: Question,
 ) -> list[tuple[HostChange, ...]]:
-    """Sets of changes after which Placement returns a host.
-
-    They are minimal, unless host filters reject the host.
-    """
+    """They are minimal, unless host filters reject the host."""
     found: list[tuple[HostChange, ...]] = []
     for clauses in correction_sets:
         is_filtered = any(isinstance(each, AFTER_PLACEMENT) for each in clauses)
@@ -236,7 +231,7 @@ def _helping(
 def _changes(
     clauses: ClauseSet, question: Question
 ) -> Iterator[dict[HostChange, None]]:
-    """Sets of changes to try, those without an aggregate for filters first."""
+    """Those without an aggregate for filters come first."""
     changes = dict.fromkeys(filter(None, map(_host_change, clauses)))
     yield changes
     for aggregate in _wanted_aggregates(clauses, question):
@@ -244,7 +239,6 @@ def _changes(
 
 
 def _wanted_aggregates(clauses: ClauseSet, question: Question) -> list[str]:
-    """First aggregates with the metadata that a filter looks for."""
     specs = question.flavor.get("extra_specs") or {}
     keys = {
         origin.key

@@ -57,10 +57,7 @@ _SCOPES = {
 
 @dataclasses.dataclass(frozen=True)
 class HostChange:
-    """One part of a change of hosts.
-
-    :ivar name: trait or aggregate UUID; why a service is disabled, or empty
-    """
+    """A part of a change; name: trait, aggregate UUID, or why a service is off."""
 
     action: HostAction
     name: str = ""
@@ -129,10 +126,7 @@ class RequestChange:
 
 @dataclasses.dataclass(frozen=True)
 class Replacement:
-    """Another image of the cloud.
-
-    :ivar body: of the API
-    """
+    """Another image of the cloud; the body is of the API."""
 
     body: Body = dataclasses.field(hash=False)
 
@@ -150,8 +144,7 @@ RequestPart = Union[RequestChange, Replacement]
 class RequestFix:
     """A change of the request.
 
-    :ivar hosts: root UUIDs of the hosts gained
-    :ivar lost: root UUIDs of the hosts lost
+    :ivar hosts: root UUIDs of the hosts gained, as ``lost``
     :ivar is_cut: more hosts may exist, due to a limit of results
     :ivar deciding: as in :class:`HostFix`, like ``room``
     """
@@ -248,7 +241,6 @@ def changes_format(fix: RequestFix) -> bool:
 def _request_changes(
     question: Question, clauses: Iterable[Condition], facts: Facts, roots: Sequence[str]
 ) -> Iterator[tuple[RequestChange, ...]]:
-    """Sets of changes that remove all these clauses."""
     alternatives = [
         list(_alternatives(question, clause, facts, roots)) for clause in clauses
     ]
@@ -264,7 +256,6 @@ def _request_changes(
 def _alternatives(
     question: Question, clause: Condition, facts: Facts, roots: Sequence[str]
 ) -> Iterator[tuple[RequestChange, ...]]:
-    """Changes that each remove one clause."""
     kinds = {origin.key for origin in clause.origins if origin.kind == "prefilter"}
     if prefilter.ISOLATION in kinds:
         # Nobody should require a trait only to get into an isolated aggregate.
@@ -289,7 +280,7 @@ def _alternatives(
 
 
 def _zones(question: Question, facts: Facts, roots: Sequence[str]) -> list[str]:
-    """Zones of these hosts, most hosts first."""
+    """Most hosts first."""
     if question.is_forced:
         # The host's own zone counts, whatever is asked for.
         return []
@@ -304,7 +295,7 @@ def _zones(question: Question, facts: Facts, roots: Sequence[str]) -> list[str]:
 
 
 def _formats(facts: Facts, roots: Sequence[str]) -> list[str]:
-    """Disk formats of these hosts, most hosts first."""
+    """Most hosts first."""
     prefix = "COMPUTE_IMAGE_TYPE_"
     counts: dict[str, int] = {}
     for root in roots:
@@ -318,7 +309,6 @@ def _formats(facts: Facts, roots: Sequence[str]) -> list[str]:
 def _smaller(
     clause: Resource, facts: Facts, roots: Sequence[str]
 ) -> Iterator[tuple[RequestChange, ...]]:
-    """The largest free amount on any of these hosts."""
     keys = [o.key for o in clause.origins if o.kind == "flavor"]
     size = _SIZES.get(clause.resource_class)
     # A host that seems to have enough has a largest unit that was not read.
@@ -342,7 +332,7 @@ def _smaller(
 
 
 def _drops(question: Question, origins: Iterable[Origin]) -> tuple[RequestChange, ...]:
-    """Removal of each key of the clause, if users set all of them as preferences."""
+    """If users set all of the clause's keys as preferences."""
     drops = []
     for origin in origins:
         if origin.kind in ("flavor", "image"):

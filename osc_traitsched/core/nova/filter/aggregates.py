@@ -1,4 +1,4 @@
-"""Host filters that read metadata of aggregates.
+"""Host filters that read metadata of aggregates or properties of images.
 
 Classes in parentheses are of nova/scheduler/filters.
 """
@@ -13,8 +13,8 @@ from osc_traitsched.core.nova.clause import Origin
 from osc_traitsched.core.nova.filter import compute, state
 from osc_traitsched.core.nova.filter.state import (
     PASSES,
-    Answer,
     Fails,
+    FilterResult,
     HostState,
     Raises,
     RequestSpec,
@@ -37,7 +37,7 @@ TENANT_SUFFIXES = 30
 
 def extra_specs(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Answer:
+) -> FilterResult:
     """Match each extra spec with the metadata of the host's aggregates.
 
     ``AggregateInstanceExtraSpecsFilter``
@@ -51,10 +51,7 @@ def extra_specs(
 
 
 def metadata_key(extra_spec: str) -> str | None:
-    """Metadata key for an extra spec; None if the filter ignores it.
-
-    Extra specs without a scope count too.
-    """
+    """Metadata key for an extra spec, scoped or not; None if the filter ignores it."""
     scope, colon, rest = extra_spec.partition(":")
     if not colon:
         return extra_spec
@@ -62,10 +59,7 @@ def metadata_key(extra_spec: str) -> str | None:
 
 
 def has_wanted(metadata: Mapping[str, str], extra_spec: str, wanted: str) -> bool:
-    """Whether one aggregate matches an extra spec.
-
-    :param extra_spec: key as written
-    """
+    """Whether one aggregate matches an extra spec, with its key as written."""
     key = metadata_key(extra_spec)
     if key is None or key not in metadata:
         return False
@@ -75,7 +69,7 @@ def has_wanted(metadata: Mapping[str, str], extra_spec: str, wanted: str) -> boo
         return False
 
 
-def _matched(host: HostState, origin: Origin, key: str, wanted: str) -> Answer:
+def _matched(host: HostState, origin: Origin, key: str, wanted: str) -> FilterResult:
     """Compare values until one matches; their order is unknown."""
     values = host.metadata.get(key, ())
     if not values:
@@ -110,7 +104,7 @@ def before_suffixes(settings: SchedulerSettings) -> tuple[int, ...]:
 
 def multi_tenancy(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Answer:
+) -> FilterResult:
     """Reserve aggregates that name projects for these projects.
 
     ``AggregateMultiTenancyIsolation``
@@ -134,7 +128,7 @@ def multi_tenancy(
 
 def type_affinity(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Answer:
+) -> FilterResult:
     """Reserve aggregates that name flavors (``AggregateTypeAffinityFilter``)."""
     flavors = host.metadata.get(FLAVOR_KEY)
     if flavors is None or spec.flavor_name in flavors:
@@ -150,7 +144,7 @@ def type_affinity(
 
 def availability_zone(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Answer:
+) -> FilterResult:
     """Require the server's zone (``AvailabilityZoneFilter``)."""
     wanted = spec.server.zone
     default = str(settings.value(options.DEFAULT_HOST_ZONE))
@@ -179,7 +173,7 @@ _STRICT_UNTIL = 30
 
 def image_properties(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Answer:
+) -> FilterResult:
     """Require a hypervisor for the image's properties (``ImagePropertiesFilter``).
 
     The version, and from 29 on the address bits, count only if an architecture, a
@@ -207,10 +201,7 @@ def image_properties(
 def supported_by_image(
     spec: RequestSpec, settings: SchedulerSettings
 ) -> Mapping[str, str]:
-    """Architecture, hypervisor type and VM mode of the image, by property name.
-
-    An option sets the default architecture.
-    """
+    """Architecture (or its default), hypervisor type and VM mode, by image property."""
     image = spec.server.image
     default = settings.value(options.DEFAULT_ARCHITECTURE)
     values = {
@@ -222,7 +213,6 @@ def supported_by_image(
 
 
 def _unsupported(host: HostState, spec: RequestSpec, asked: Mapping[str, str]) -> Fails:
-    """The first properties that the host does not support alone, else all of them."""
     alone = (n for n, v in asked.items() if state.supports(host, {n: v}) is False)
     name = next(alone, next(iter(asked)))
     origin = _origin(spec, name)
@@ -231,7 +221,6 @@ def _unsupported(host: HostState, spec: RequestSpec, asked: Mapping[str, str]) -
 
 
 def _origin(spec: RequestSpec, name: str) -> Origin:
-    """The image's property, or the option that replaces it."""
     if name in spec.server.image.values:
         return spec.server.image.origin(name)
     return Origin("option", options.DEFAULT_ARCHITECTURE)
@@ -241,7 +230,9 @@ def _hypervisor(host: HostState) -> str:
     return host.compute.report.hypervisor_type if host.compute.report else ""
 
 
-def _version(host: HostState, spec: RequestSpec, settings: SchedulerSettings) -> Answer:
+def _version(
+    host: HostState, spec: RequestSpec, settings: SchedulerSettings
+) -> FilterResult:
     wanted = spec.server.image.text(VERSION)
     if not wanted:
         return PASSES
@@ -260,7 +251,7 @@ def _version(host: HostState, spec: RequestSpec, settings: SchedulerSettings) ->
     return Fails(state.HYPERVISOR_VERSION, key, wanted, text, origin)
 
 
-def _address_bits(spec: RequestSpec) -> Answer:
+def _address_bits(spec: RequestSpec) -> FilterResult:
     """Raise for any number of bits, since the scheduler has ``cpu_info`` as text."""
     bits = spec.server.image.number(ADDRESS_BITS)
     if not bits:
@@ -271,7 +262,7 @@ def _address_bits(spec: RequestSpec) -> Answer:
 
 def isolation(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Answer:
+) -> FilterResult:
     """Match the image's properties with the metadata of the host's aggregates.
 
     Only Nova's own properties count, as Python writes them (``True``). An unset
@@ -291,10 +282,7 @@ def isolation(
 
 
 def compared_start(settings: SchedulerSettings) -> str:
-    """Prefix of the metadata keys that count; empty for all.
-
-    With a namespace no property of Nova matches.
-    """
+    """Prefix of the metadata keys that count; with one, Nova matches no property."""
     namespace = settings.value(options.IMAGE_NAMESPACE)
     if not namespace:
         return ""

@@ -1,7 +1,4 @@
-"""Host filters that read server groups and scheduler hints.
-
-Classes in parentheses are of nova/scheduler/filters.
-"""
+"""Host filters that read server groups and scheduler hints (nova/scheduler/filters)."""
 
 from __future__ import annotations
 
@@ -17,8 +14,8 @@ from osc_traitsched.core.nova.clause import Origin
 from osc_traitsched.core.nova.filter import special, state
 from osc_traitsched.core.nova.filter.state import (
     PASSES,
-    Answer,
     Fails,
+    FilterResult,
     HostState,
     Raises,
     RequestSpec,
@@ -48,10 +45,9 @@ Address = Union[ipaddress.IPv4Address, ipaddress.IPv6Address]
 
 
 def misshapen(hints: Mapping[str, Sequence[str]]) -> str | None:
-    """The first hint with values that nova-api rejects, or None.
+    """The first known hint with values that nova-api rejects, or None.
 
-    Unknown hints are accepted as they are
-    (nova/api/openstack/compute/schemas/servers.py, ``_hints``).
+    nova/api/openstack/compute/schemas/servers.py, ``_hints``
     """
     for hint, values in hints.items():
         if hint in OF_SERVERS:
@@ -106,7 +102,7 @@ def _is_address(text: str) -> bool:
 
 def same_host(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Answer:
+) -> FilterResult:
     """Require any of the hint's servers on the host (``SameHostFilter``)."""
     wanted = _servers(spec, SAME_HOST)
     if not wanted:
@@ -120,7 +116,7 @@ def same_host(
 
 def different_host(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Answer:
+) -> FilterResult:
     """Reject hosts with any of the hint's servers (``DifferentHostFilter``)."""
     unwanted = _servers(spec, DIFFERENT_HOST)
     if not unwanted:
@@ -134,7 +130,7 @@ def different_host(
 
 
 def _servers(spec: RequestSpec, hint: str) -> tuple[str, ...]:
-    """Servers of a hint; a single empty text counts as no hint.
+    """A single empty text counts as no hint.
 
     nova/objects/request_spec.py, ``get_scheduler_hint``
     """
@@ -144,7 +140,7 @@ def _servers(spec: RequestSpec, hint: str) -> tuple[str, ...]:
 
 def simple_cidr(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Answer:
+) -> FilterResult:
     """Require an address in the hint's network (``SimpleCIDRAffinityFilter``)."""
     near = spec.hints.get(NEAR_ADDRESS, ())
     prefix = spec.hints.get(PREFIX) or (_DEFAULT_PREFIX,)
@@ -158,7 +154,7 @@ def simple_cidr(
     return _near(host.compute.report.host_ip, near[0] + prefix[0])
 
 
-def _near(address: str | None, wanted: str) -> Answer:
+def _near(address: str | None, wanted: str) -> FilterResult:
     near, _, prefix = wanted.partition("/")
     if "/" in prefix:
         return _raised("ValueError", NEAR_ADDRESS, wanted)
@@ -176,10 +172,6 @@ def _near(address: str | None, wanted: str) -> Answer:
 
 
 def _length(network: Address, prefix: str) -> int:
-    """Length of a prefix, from a number, a netmask or a wildcard mask.
-
-    :raises ValueError: for anything else
-    """
     width = network.max_prefixlen
     length = properties.integer(prefix) if prefix else width
     if length is None:
@@ -194,7 +186,6 @@ def _length(network: Address, prefix: str) -> int:
 
 
 def _is_run(number: int) -> bool:
-    """Whether all ones of a number are at its end."""
     return not number & (number + 1)
 
 
@@ -221,7 +212,9 @@ FILTERS: Mapping[str, str] = {
 POLICIES = (*FILTERS, *(row.policy for row in WEIGHERS.values() if row.policy))
 
 
-def affinity(host: HostState, spec: RequestSpec, settings: SchedulerSettings) -> Answer:
+def affinity(
+    host: HostState, spec: RequestSpec, settings: SchedulerSettings
+) -> FilterResult:
     """Keep the group on one host (``ServerGroupAffinityFilter``).
 
     The group's hosts include that of a server that is moved.
@@ -239,7 +232,7 @@ def affinity(host: HostState, spec: RequestSpec, settings: SchedulerSettings) ->
 
 def anti_affinity(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Answer:
+) -> FilterResult:
     """Keep servers of the group apart (``ServerGroupAntiAffinityFilter``)."""
     group = spec.group
     if group is None or group.policy != ANTI_AFFINITY:
@@ -286,15 +279,12 @@ def servers_left(
     hosts: Iterable[str],
     servers: Mapping[str, tuple[str, str]],
 ) -> dict[str, int]:
-    """How many more servers of an anti-affinity group each service host may have.
-
-    :param servers: service host and node of each server of the group
-    """
+    """How many more servers of an anti-affinity group each service host may have."""
     here = Counter(servers[each][0] for each in group.members & servers.keys())
     return {host: group.max_server_per_host - here[host] for host in hosts}
 
 
-def _by_hosts(host: HostState, group: ServerGroup, spec: RequestSpec) -> Answer:
+def _by_hosts(host: HostState, group: ServerGroup, spec: RequestSpec) -> FilterResult:
     """Judge by the hosts of the group's servers, if that is enough."""
     if host.host not in group.hosts:
         return PASSES

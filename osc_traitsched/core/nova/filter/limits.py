@@ -32,9 +32,8 @@ def servers_left(
 ) -> tuple[int | None, int | None]:
     """How many more servers the counting filters allow on a host: at least, at most.
 
-    None means unlimited. Each new server counts as a task too, and no API shows how
-    many tasks count (nova/scheduler/host_manager.py,
-    ``HostState.consume_from_request``).
+    None means unlimited. No API shows how many tasks a new server counts as
+    (nova/scheduler/host_manager.py, ``HostState.consume_from_request``).
     """
     least: list[int] = []
     most: list[int] = []
@@ -53,7 +52,6 @@ def servers_left(
 
 
 def _limits(host: HostState, settings: SchedulerSettings) -> Iterator[tuple[str, int]]:
-    """What each enabled filter counts, and its limit."""
     for name in settings.items(options.ENABLED_FILTERS):
         row = FILTERS.get(name)
         if row is not None and row.counts:

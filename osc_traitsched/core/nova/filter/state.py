@@ -27,10 +27,8 @@ class Fails:
     """The filter rejects the host.
 
     :ivar reason: one of the constants of this module
-    :ivar key: of the flavor, image or aggregate, option or hint; empty if the filter
-        has only one condition
-    :ivar wanted: required value; may be empty
-    :ivar found: values of the host, unique; may be empty
+    :ivar key: empty if the filter has only one condition
+    :ivar wanted: may be empty, as ``found``
     :ivar origin: of the key; None for the filter's own condition
     """
 
@@ -59,11 +57,7 @@ class Unknown:
 
 @dataclasses.dataclass(frozen=True)
 class Raises:
-    """The filter raises an exception, which fails the whole request.
-
-    :ivar exception: class name
-    :ivar key: with the invalid value
-    """
+    """The filter raises an exception, which fails the whole request."""
 
     exception: str
     key: str
@@ -71,17 +65,16 @@ class Raises:
     origin: Origin | None = None
 
 
-Answer = Union[Passes, Fails, Unknown, Raises]
+FilterResult = Union[Passes, Fails, Unknown, Raises]
 
 PASSES = Passes()
 
 
-def in_turn(answers: Iterable[Answer]) -> Answer:
+def in_turn(answers: Iterable[FilterResult]) -> FilterResult:
     """Combined answer of conditions that Nova checks in order.
 
-    Nova stops at the first condition that fails or raises. After an unknown condition
-    an exception is uncertain. A later failure is certain unless the unknown condition
-    may raise.
+    Nova stops at the first that fails or raises. A failure after an unknown condition
+    is certain unless that one may raise; an exception is not.
     """
     unknown: Unknown | None = None
     for answer in answers:
@@ -209,7 +202,6 @@ class HostState:
 class ServerGroup:
     """A server group in its current state.
 
-    :ivar max_server_per_host: for anti-affinity; 1 unless a rule says more
     :ivar members: UUIDs of its servers
     :ivar hosts: service hosts of its servers
     :ivar is_placed: ``hosts`` is complete: every cell of its servers answered
@@ -235,7 +227,6 @@ class RequestSpec:
     :ivar instance_uuid: of an existing server; None for a new one
     :ivar remote_address: client address in the request context (nova/api/auth.py,
         ``NovaKeystoneContext``); None if unknown
-    :ivar num_instances: number of servers
     """
 
     server: Server
@@ -255,9 +246,7 @@ def host_states(
 ) -> tuple[HostState, ...]:
     """States of compute nodes with their aggregates.
 
-    :param aggregates: all host aggregates
-    :param servers: service host and node of each server that filters look for; None if
-        not read
+    :param servers: service host and node by UUID; None if not read
     """
     on_host: dict[str, set[str]] = {}
     for server, (host, _) in (servers or {}).items():
@@ -279,7 +268,9 @@ def host_states(
 # The filter that wants the metrics which hosts are weighed by.
 
 
-def metrics(host: HostState, spec: RequestSpec, settings: SchedulerSettings) -> Answer:
+def metrics(
+    host: HostState, spec: RequestSpec, settings: SchedulerSettings
+) -> FilterResult:
     """Pass every host if no metric is weighed (``MetricsFilter``)."""
     names = weighed(settings)
     return Unknown("metrics", options.METRICS, ", ".join(names)) if names else PASSES
@@ -404,10 +395,7 @@ def _address(report: NodeReport) -> object:
 
 @dataclasses.dataclass(eq=False)
 class NotVisible(Exception):
-    """A filter reads something that the API does not show.
-
-    :ivar name: Nova's name of it
-    """
+    """A filter reads something, by Nova's name, that the API does not show."""
 
     name: str
 
@@ -423,10 +411,7 @@ def is_object(name: str) -> bool:
 
 
 def attribute(host: HostState, name: str) -> object:
-    """An attribute of a host state, or None.
-
-    :raises NotVisible: if the API does not show it
-    """
+    """An attribute of a host state, or None; raises NotVisible."""
     if name in _OF_HOST:
         return _OF_HOST[name](host)
     if name in _HIDDEN:
@@ -439,7 +424,7 @@ def attribute(host: HostState, name: str) -> object:
 
 
 def statistic(host: HostState, name: str) -> object:
-    """A statistic of a node, or None; for Ironic, its properties and capabilities.
+    """A statistic of a node, or None; Ironic's are its properties and capabilities.
 
     :raises NotVisible: if the API does not show it
     """
@@ -478,10 +463,7 @@ _LIBVIRT_TYPES = ("kqemu", "kvm", "qemu", "xen")
 
 
 def supports(host: HostState, asked: Mapping[str, str]) -> bool | None:
-    """Whether a host supports such servers; None if the API does not show it.
-
-    :param asked: architecture, hypervisor type and VM mode, as far as set
-    """
+    """Whether a host supports these image properties; None if unknown."""
     report = host.compute.report
     if report is None:
         return None
@@ -499,11 +481,9 @@ def supports(host: HostState, asked: Mapping[str, str]) -> bool | None:
 def architecture(host: HostState) -> str:
     """The node's own architecture, by Nova's name; empty if unknown.
 
-    QEMU may emulate others, which pass the filter too. Their traits (since 28) prove
-    nothing, since nova-compute never removes them.
-
-    nova/virt/libvirt/driver.py, ``_get_cpu_info``, ``_get_instance_capabilities`` and
-    ``_get_cpu_emulation_arch_traits``
+    Traits prove nothing, since nova-compute never removes them, and QEMU may emulate
+    others (nova/virt/libvirt/driver.py, ``_get_cpu_info`` and
+    ``_get_cpu_emulation_arch_traits``).
     """
     cpu_info = (host.compute.report and host.compute.report.cpu_info) or {}
     own = cpu_info.get("arch")

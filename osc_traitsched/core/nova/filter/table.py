@@ -28,8 +28,8 @@ from osc_traitsched.core.nova.filter.row import (
 from osc_traitsched.core.nova.filter.state import (
     PASSES,
     TOO_FEW_NUMA_NODES,
-    Answer,
     Fails,
+    FilterResult,
     HostState,
     Passes,
     Raises,
@@ -237,11 +237,7 @@ _CYBORG = NovaFilter("Cyborg", compute.accelerators, varies_by=REQUEST, is_claim
 
 
 def without_filter() -> Mapping[str, NovaFilter]:
-    """What decides without an enabled filter.
-
-    nova-compute claims NUMA nodes and devices (nova/compute/claims.py), Cyborg gives
-    some.
-    """
+    """What decides without a filter: nova/compute/claims.py, and Cyborg."""
     rows = (row for row in (*FILTERS.values(), _CYBORG) if row.is_claimed)
     return {row.name: row for row in rows}
 
@@ -264,9 +260,9 @@ def hint_readers() -> Mapping[str, str]:
 
 
 def successor(name: str, release: int) -> str | None:
-    """What does the work of a filter that the release has no more; None if it has it.
+    """What does the work of a removed filter; None if the release has it.
 
-    Such a filter keeps nova-scheduler from starting (nova/scheduler/host_manager.py,
+    A removed filter keeps nova-scheduler from starting (nova/scheduler/host_manager.py,
     ``_choose_host_filters``).
     """
     row = FILTERS.get(name)
@@ -291,14 +287,10 @@ OWN_FILTER = Unknown("own filter")
 
 @dataclasses.dataclass(frozen=True)
 class FilterAnswers:
-    """Answers of filters.
-
-    :ivar names: filters in the order of ``enabled_filters``, unique
-    :ivar answers: by filter and provider UUID
-    """
+    """Answers by filter and provider UUID; ``names`` in the order of the option."""
 
     names: tuple[str, ...]
-    answers: Mapping[str, Mapping[str, Answer]]
+    answers: Mapping[str, Mapping[str, FilterResult]]
 
     def joined(self, other: FilterAnswers) -> FilterAnswers:
         """The answers with those of other filters."""
@@ -307,10 +299,7 @@ class FilterAnswers:
 
 
 def enabled(settings: SchedulerSettings) -> tuple[str, ...]:
-    """Enabled filters in order, unique.
-
-    :raises Refusal: if nova-scheduler does not start, see :func:`not_loadable`
-    """
+    """Enabled filters in order, unique; raises Refusal, see :func:`not_loadable`."""
     setting = settings.setting(options.ENABLED_FILTERS)
     names = tuple(dict.fromkeys(setting.items))
     # Without available_filters, a name that is like none of Nova's may be one's own.
@@ -361,8 +350,7 @@ def not_loadable(settings: SchedulerSettings) -> Mapping[str, tuple[str, ...]]:
 def loadable(settings: SchedulerSettings) -> frozenset[str] | None:
     """Names of the filters that available_filters loads; None if that is unknown.
 
-    The option has paths of classes, and of functions that return classes
-    (nova/loadables.py, ``get_matching_classes``).
+    It has paths of classes and functions (nova/loadables.py, ``get_matching_classes``).
     """
     names: set[str] = set()
     for path in settings.items(options.AVAILABLE_FILTERS):
@@ -387,9 +375,8 @@ def has_own(settings: SchedulerSettings) -> bool:
 def with_filters(
     settings: SchedulerSettings, filters: Iterable[tuple[str, bool]]
 ) -> SchedulerSettings:
-    """The settings with more or fewer host filters.
+    """The settings with more or fewer host filters; ``filters`` has names and switches.
 
-    :param filters: names, and whether they are to be enabled
     :raises BadUsage: for a name that is neither Nova's nor enabled already
     """
     before = settings.setting(options.ENABLED_FILTERS)
@@ -418,8 +405,7 @@ def judge_all(
 ) -> FilterAnswers:
     """Answers of every enabled filter for every host; Nova stops at the first failure.
 
-    :raises Refusal: see :func:`enabled`
-    :raises Refusal: for requests that nova-api rejects
+    :raises Refusal: see :func:`enabled`; and for requests that nova-api rejects
     """
     hosts, names = tuple(hosts), enabled(settings)
     answers = {name: _answers(name, hosts, spec, settings) for name in names}
@@ -434,17 +420,15 @@ def unsettled(
 ) -> FilterAnswers:
     """Doubts about hosts that no enabled filter looks at, and sure claims.
 
-    They come from :func:`without_filter`. If the enabled filters are only assumed, they
-    also come from filters whose data request and aggregates show.
-
-    :param is_forced: no filter runs
+    They come from :func:`without_filter`, and from assumed filters whose data the
+    request and the aggregates show. If the host is forced, no filter runs.
     """
     hosts = tuple(hosts)
     on = () if is_forced else enabled(settings)
     is_known = is_forced or is_list_known(settings)
     is_rebuild = spec.hints.get(REBUILD_HINT) == REBUILD
     rows = {**({} if is_known else FILTERS), **without_filter()}
-    answers: dict[str, Mapping[str, Answer]] = {}
+    answers: dict[str, Mapping[str, FilterResult]] = {}
     for name, row in rows.items():
         is_run = row.is_in(settings.release) and (row.on_rebuild or not is_rebuild)
         if is_run and name not in on:
@@ -460,14 +444,14 @@ def _doubts(
     spec: RequestSpec,
     settings: SchedulerSettings,
     is_known: bool,
-) -> Mapping[str, Answer]:
+) -> Mapping[str, FilterResult]:
     """Hosts that a disabled filter, or a service, may reject, by UUID.
 
     A host without NUMA nodes has none to claim: only an enabled filter rejects it. A
     host with too few is sure to be rejected (``_test_numa_topology``).
     """
     needs_no_filter = row.is_claimed
-    doubts: dict[str, Answer] = {}
+    doubts: dict[str, FilterResult] = {}
     without_nodes: list[str] = []
     for host in hosts:
         if not needs_no_filter and not row.is_shown(host, spec):
@@ -491,7 +475,7 @@ def _doubts(
 
 def judge(
     name: str, host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Answer:
+) -> FilterResult:
     """Answer of one filter for one host; unknown for an operator's own filter."""
     known = FILTERS.get(name)
     if known is None:
@@ -506,11 +490,11 @@ def _answers(
     hosts: Iterable[HostState],
     spec: RequestSpec,
     settings: SchedulerSettings,
-) -> Mapping[str, Answer]:
+) -> Mapping[str, FilterResult]:
     """Judge hosts once if the filter must answer the same for them."""
     known = FILTERS.get(name)
-    answers: dict[str, Answer] = {}
-    found: dict[Hashable, Answer] = {}
+    answers: dict[str, FilterResult] = {}
+    found: dict[Hashable, FilterResult] = {}
     for host in hosts:
         key = _alike(known, host)
         if key not in found:

@@ -1,7 +1,4 @@
-"""Host filters that compare values: operators, numbers, JSON queries.
-
-Classes in parentheses are of nova/scheduler/filters.
-"""
+"""Host filters that compare values or JSON (nova/scheduler/filters)."""
 
 from __future__ import annotations
 
@@ -15,8 +12,8 @@ from osc_traitsched.core.nova.clause import Origin
 from osc_traitsched.core.nova.filter import state
 from osc_traitsched.core.nova.filter.state import (
     PASSES,
-    Answer,
     Fails,
+    FilterResult,
     HostState,
     NotVisible,
     Raises,
@@ -54,8 +51,8 @@ _TEXTS: Mapping[str, Callable[[str, str], bool]] = {
 def match(value: str, wanted: str) -> bool:
     """Whether a host's value matches an extra spec (``match``).
 
-    The first word can be an operator; ``=`` means "at least". Without one the whole
-    text is compared. An operator without an operand matches nothing.
+    The first word can be an operator; ``=`` means "at least". An operator without an
+    operand matches nothing.
 
     :raises ValueError: if numbers are compared and one is invalid
     :raises IndexError: for ``<or>`` alone
@@ -81,10 +78,9 @@ def may_raise(wanted: str) -> bool:
 
 
 def can_match(wanted: str) -> bool:
-    """Whether any metadata value of an aggregate can match.
+    """Whether any metadata value can match.
 
-    Values are comma-separated lists without spaces around items
-    (``aggregate_metadata_get_by_host``).
+    Nova splits values at commas (``aggregate_metadata_get_by_host``).
     """
     if is_plain(wanted):
         return "," not in wanted and wanted == wanted.strip()
@@ -114,27 +110,29 @@ MAX_IO_OPS, MAX_INSTANCES = "max_io_ops_per_host", "max_instances_per_host"
 
 def num_instances(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Answer:
+) -> FilterResult:
     """Limit the servers on a host by the option (``NumInstancesFilter``)."""
     return _few_servers(host, *by_option(settings, options.MAX_INSTANCES))
 
 
 def aggregate_num_instances(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Answer:
+) -> FilterResult:
     """Limit them by aggregates, or by the option (``AggregateNumInstancesFilter``)."""
     limit = lowest(host, MAX_INSTANCES, int)
     return _few_servers(host, *(limit or by_option(settings, options.MAX_INSTANCES)))
 
 
-def io_ops(host: HostState, spec: RequestSpec, settings: SchedulerSettings) -> Answer:
+def io_ops(
+    host: HostState, spec: RequestSpec, settings: SchedulerSettings
+) -> FilterResult:
     """Limit builds, resizes and so on by the option (``IoOpsFilter``)."""
     return _few_io_ops(host, *by_option(settings, options.MAX_IO_OPS))
 
 
 def aggregate_io_ops(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Answer:
+) -> FilterResult:
     """Limit these by aggregates, or by the option (``AggregateIoOpsFilter``)."""
     limit = lowest(host, MAX_IO_OPS, int)
     return _few_io_ops(host, *(limit or by_option(settings, options.MAX_IO_OPS)))
@@ -143,9 +141,8 @@ def aggregate_io_ops(
 def most_io_ops(host: HostState) -> int | None:
     """Upper bound of ``num_io_ops`` of a host; None without a report.
 
-    Nova counts building servers, of which new ones have no task yet, and servers with
-    certain tasks. A built server counts until the host's next report. So each counted
-    server has a task in the report, or is one of ``Compute.builds``
+    Each server that Nova counts has a task in the report, or is one of
+    ``Compute.builds``: a built server counts until the host's next report
     (nova/compute/stats.py, ``Stats.io_workload``).
     """
     report, builds = host.compute.report, host.compute.builds
@@ -156,7 +153,7 @@ def most_io_ops(host: HostState) -> int | None:
     return min(report.running_vms, report.current_workload + builds)
 
 
-def _few_servers(host: HostState, limit: int, origin: Origin) -> Answer:
+def _few_servers(host: HostState, limit: int, origin: Origin) -> FilterResult:
     report = host.compute.report
     if report is None:
         return Unknown("num_instances", origin.key)
@@ -166,7 +163,7 @@ def _few_servers(host: HostState, limit: int, origin: Origin) -> Answer:
     return Fails(state.AT_LIMIT, origin.key, str(limit), count, origin)
 
 
-def _few_io_ops(host: HostState, limit: int, origin: Origin) -> Answer:
+def _few_io_ops(host: HostState, limit: int, origin: Origin) -> FilterResult:
     if limit <= 0:
         return Fails(state.AT_LIMIT, origin.key, str(limit), origin=origin)
     most = most_io_ops(host)
@@ -188,8 +185,8 @@ def lowest(
 ) -> tuple[Number, Origin] | None:
     """The lowest value of the host's aggregates for a key, with its origin.
 
-    None if no aggregate has it, or if a value is not a number; then the option counts
-    (``validate_num_values``).
+    None, and then the option counts, if no aggregate has the key or if a value is not a
+    number (``validate_num_values``).
     """
     having = [each for each in host.aggregates if key in each.metadata]
     try:
@@ -224,7 +221,7 @@ _JOINED: Mapping[str, Callable[[list[object]], object]] = {
 
 def json_filter(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Answer:
+) -> FilterResult:
     """Require the hint's query to hold; all of it is computed (``JsonFilter``)."""
     texts = spec.hints.get(QUERY, ())
     if not any(texts):
@@ -243,7 +240,7 @@ def json_filter(
 
 
 def _computed(query: object, host: HostState) -> object:
-    """Result of a query; missing values are left out of comparisons."""
+    """Missing values are left out of comparisons."""
     if not query:
         return True
     if not isinstance(query, (list, str)):
@@ -265,7 +262,6 @@ def _computed(query: object, host: HostState) -> object:
 
 
 def _value(written: object, host: HostState) -> object:
-    """An argument: a query, ``$attribute.key`` or a literal."""
     if isinstance(written, list):
         return _computed(written, host)
     if not isinstance(written, str):

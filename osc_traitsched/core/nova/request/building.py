@@ -89,7 +89,6 @@ def _volume_zone(
 
 
 def _kernel(server: Server) -> Iterator[NotEvaluated]:
-    """Kernel and RAM disk images, which must exist too."""
     body = server.image.body
     if body.get("kernel_id") == "nokernel":
         return
@@ -99,7 +98,6 @@ def _kernel(server: Server) -> Iterator[NotEvaluated]:
 
 
 def _computes(server: Server) -> Iterator[NotEvaluated]:
-    """Features that need a minimum version of every compute service."""
     if cpu.policy(server).value == "mixed":
         yield NotEvaluated(MIXED_COMPUTES, cpu.POLICY, "mixed")
     if server.release >= 32:
@@ -122,8 +120,8 @@ def build(
 ) -> Request:
     """The request of nova-scheduler for a server that nova-api accepts.
 
-    :param computes: all compute nodes, if the user names a host; without them the
-        request is not limited to that host, and ``not_evaluated`` says so
+    :param computes: all compute nodes, if the user names a host; without them
+        ``not_evaluated`` says that the request is not limited
     :raises Refusal: if Nova rejects the server
     """
     with at(API, server.release):
@@ -136,10 +134,7 @@ def build(
 
 
 def provisioned(asked: Server, assumptions: SchedulerSettings) -> Server:
-    """The server as nova-api passes it on.
-
-    nova/compute/api.py, ``_provision_instances``; 34 asks Cyborg first.
-    """
+    """The server of ``_provision_instances``; 34 asks Cyborg first."""
     if asked.release >= 34:
         attachments.check_profile(asked)
     asked = dataclasses.replace(
@@ -160,7 +155,7 @@ def aliases(assumptions: SchedulerSettings) -> tuple[str, ...] | None:
 def microversion(release: int) -> str:
     """A release's Placement microversion for allocation candidates.
 
-    nova/scheduler/client/report.py, ``get_allocation_candidates``.
+    nova/scheduler/client/report.py, ``get_allocation_candidates``
     """
     if release < 21:
         return "1.32"
@@ -202,10 +197,9 @@ def _restricted(
     named: model.Destination,
     computes: Sequence[Compute] | None,
 ) -> Request:
-    """The request, limited to the named host, if any.
+    """Naming a host needs a policy.
 
-    Naming one needs a policy (nova/api/openstack/compute/servers.py, ``create`` and
-    ``_process_hosts_for_create``).
+    nova/api/openstack/compute/servers.py, ``create`` and ``_process_hosts_for_create``
     """
     if not named.is_named:
         return request
@@ -222,7 +216,7 @@ def _restricted(
 
 
 def _asks_twice(server: Server, assumptions: SchedulerSettings) -> bool:
-    """Whether Nova also asks for hosts that were set up before 20.
+    """Nova also asks for hosts from before 20.
 
     nova/scheduler/manager.py, ``select_destinations``.
     """

@@ -22,7 +22,7 @@ def zone_refusal(zone: str, zones: Mapping[str, bool]) -> Refusal | None:
     A zone without an enabled nova-compute is as unavailable as a missing one
     (nova/compute/api.py, ``_validate_and_build_base_options``).
 
-    :param zones: for the name of each zone, whether it is available
+    :param zones: whether each zone is available
     """
     if zones.get(zone):
         return None
@@ -44,8 +44,7 @@ _NO_LIMIT = 65536
 def explicit_cpus(server: Server) -> None:
     """Reject explicit CPUs that contradict the policy or the flavor's number.
 
-    ``numa_get_constraints`` and ``_get_vcpu_pcpu_resources``. All releases read only
-    numeric suffixes.
+    ``numa_get_constraints``, ``_get_vcpu_pcpu_resources``; suffixes must be numbers.
     """
     policy = cpu.policy(server).value
     names, shared, pinned = cpu.explicit_cpus(server)
@@ -59,10 +58,7 @@ def explicit_cpus(server: Server) -> None:
 
 
 def explicit_threads(server: Server) -> None:
-    """Reject a thread policy together with the trait for threads.
-
-    ``numa_get_constraints`` and ``_get_hyperthreading_trait``.
-    """
+    """Reject a thread policy and its trait together (``_get_hyperthreading_trait``)."""
     key, value = _hyperthreading(server)
     if cpu.thread_policy(server).value and value:
         names = (*keys(server, cpu.THREADS), key)
@@ -113,10 +109,7 @@ def realtime_has_a_mask(server: Server) -> None:
 
 
 def realtime_leaves_some(server: Server) -> None:
-    """Reject a mask that leaves no CPU for real time, until 21.
-
-    ``vcpus_realtime_topology``.
-    """
+    """Until 21: reject a mask of all CPUs (``vcpus_realtime_topology``)."""
     mask = cpu.realtime_mask(server)
     if not cpu.is_realtime(server) or not mask:
         return
@@ -135,8 +128,7 @@ def pinned_threads_are_named(server: Server) -> None:
 def topology(server: Server) -> None:
     """Reject an image that exceeds the flavor's limits.
 
-    ``get_cpu_topology_constraints``. Only the host checks whether the numbers make up
-    the flavor's CPUs.
+    ``get_cpu_topology_constraints``; only the host checks the product of the numbers.
     """
     limits = {}
     for side in _SIDES:
@@ -173,7 +165,6 @@ def threads(server: Server) -> str | None:
 
 
 def _hyperthreading(server: Server) -> tuple[str, str]:
-    """Key and value of the trait for threads; empty without one."""
     for key, value in server.flavor.specs.items():
         if _EXPLICIT_THREADS.match(key):
             return key, value
@@ -190,10 +181,7 @@ _MOST_CELLS = 128
 
 
 def locked_memory(server: Server) -> bool:
-    """Whether memory is locked (``get_locked_memory_constraint``).
-
-    Locking needs a page size.
-    """
+    """Whether memory is locked, by page size (``get_locked_memory_constraint``)."""
     key = "hw:locked_memory"
     wanted = switched(server, key, exception="FlavorImageLockedMemoryConflict")
     sizes = server.flavor.specs.get(cpu.PAGES) or server.image.text("hw_mem_page_size")
@@ -247,7 +235,6 @@ def threads_of_cells_are_named(server: Server) -> None:
 
 
 def _has_cells(server: Server) -> bool:
-    """Whether Nova checks NUMA nodes; for pinned servers since 22."""
     return cpu.has_own_nodes(server) or (server.release >= 22 and cpu.is_pinned(server))
 
 
@@ -289,7 +276,6 @@ def _numbered(server: Server, key: str) -> list[str]:
 
 
 def _keys_of_cells(server: Server, key: str) -> tuple[str, ...]:
-    """The keys of ``key.0``, ``key.1`` and so on, in flavor and image."""
     parts = (
         (server.flavor.specs, f"{key}."),
         (server.image.body, image_name(key) + "."),
@@ -326,10 +312,9 @@ _BYTES_A_GB = 1024**3
 
 
 def bootable(server: Server) -> None:
-    """Reject the image of an encrypted volume.
+    """Reject the image of an encrypted volume; in 20 also a volume made of it.
 
-    ``_detect_nonbootable_image_from_properties``; a volume made of it may boot, except
-    in 20.
+    ``_detect_nonbootable_image_from_properties``
     """
     key = "cinder_encryption_key_id"
     allowed = server.boot_from_volume and server.release >= 21
@@ -344,10 +329,7 @@ def active(server: Server) -> None:
 
 
 def block_devices(server: Server) -> None:
-    """Reject a device of the image without a source.
-
-    nova/block_device.py, ``BlockDeviceDict``
-    """
+    """Reject a device without a source (nova/block_device.py, ``BlockDeviceDict``)."""
     old = ("virtual_name", "snapshot_id", "volume_id")
     sources = ("source_type",) if server.image.body.get("bdm_v2") else old
     for device in server.image.devices:
@@ -365,8 +347,8 @@ def memory(server: Server) -> None:
 def packed_ring(server: Server) -> None:
     """Reject different packed virtqueues of flavor and image.
 
-    nova/virt/hardware.py, ``get_packed_virtqueue_constraint``. 29 compares a boolean
-    with a text, and so rejects even equal values.
+    ``get_packed_virtqueue_constraint``; 29 compares a boolean with a text, and so
+    rejects even equal values.
     """
     prop = "hw_virtio_packed_ring"
     both = (
@@ -410,10 +392,7 @@ def performance_monitoring(server: Server) -> None:
 
 
 def serial_ports(server: Server) -> None:
-    """Reject an image with more serial ports than the flavor allows.
-
-    nova/virt/hardware.py, ``get_number_of_serial_ports``.
-    """
+    """Reject more serial ports than allowed (``get_number_of_serial_ports``)."""
     key, prop = "hw:serial_port_count", "hw_serial_port_count"
     spec = server.flavor.specs.get(key)
     most = properties.integer(spec) if spec else 0
@@ -427,10 +406,7 @@ def serial_ports(server: Server) -> None:
 
 
 def multiqueue(server: Server) -> None:
-    """Reject different multiqueue settings of flavor and image (two CPUs or more).
-
-    nova/virt/hardware.py, ``get_vif_multiqueue_constraint``.
-    """
+    """Reject different multiqueue settings (``get_vif_multiqueue_constraint``)."""
     if server.flavor.vcpus >= 2:
         switched(server, "hw:vif_multiqueue_enabled")
 
@@ -463,10 +439,8 @@ _STATUS_UNTIL_33: Mapping[str, int] = {
 
 @dataclasses.dataclass(frozen=True)
 class Check:
-    """One check, which may raise Refusal.
+    """One check, which may raise Refusal, in releases from ``since`` to ``until``.
 
-    :ivar since: the first release with the check at this place
-    :ivar until: the first release without it
     :ivar of_image: skipped for a server without an image
     """
 
@@ -477,10 +451,7 @@ class Check:
 
 
 def check(server: Server) -> None:
-    """Run all checks of the server's release.
-
-    :raises Refusal: of the first check that fails
-    """
+    """Run all checks of the server's release; raises the first Refusal."""
     for each in CHECKS:
         skipped = each.of_image and not server.image.body
         if each.since <= server.release < each.until and not skipped:
@@ -490,7 +461,7 @@ def check(server: Server) -> None:
 def http_status(exception: str, release: int) -> int:
     """HTTP status of the API's answer for an exception of Nova's.
 
-    nova/api/openstack/compute/servers.py, ``ServersController.create``.
+    nova/api/openstack/compute/servers.py, ``ServersController.create``
     """
     if release < 34 and exception in _STATUS_UNTIL_33:
         return _STATUS_UNTIL_33[exception]

@@ -21,7 +21,6 @@ class Request:
     :ivar clauses: in Nova's order: of the prefilters, then of flavor and image
     :ivar group_policy: ``none``, ``isolate``, or None if not set
     :ivar limit: maximum number of candidates
-    :ivar microversion: of the Placement API, as Nova sends it
     :ivar in_tree: UUID of the only root to search; None for all
     :ivar fallback: Nova's second query for a pinned server, whose candidates count as
         well
@@ -58,8 +57,8 @@ class Request:
     def groups_without_amounts(self) -> tuple[str, ...]:
         """The groups without an amount; the unsuffixed one if no group has any.
 
-        Placement rejects a request with such a group (placement/lib.py,
-        ``_check_for_orphans`` and ``_check_for_one_resources``).
+        Placement rejects such a request (placement/lib.py, ``_check_for_orphans`` and
+        ``_check_for_one_resources``).
         """
         groups = self.groups or ("",)
         return tuple(group for group in groups if not self.resources(group))
@@ -77,7 +76,7 @@ class Request:
     def query(self) -> str:
         """The query string, each byte as Nova sends it.
 
-        nova/scheduler/utils.py, ``ResourceRequest.to_querystring``.
+        nova/scheduler/utils.py, ``ResourceRequest.to_querystring``
         """
         return self._query
 
@@ -94,9 +93,7 @@ class Request:
         return dataclasses.replace(self, limit=None, fallback=second)
 
     def forbidding_at_once(self, but: Request | None = None) -> Request:
-        """The request with one clause for all forbidden aggregates.
-
-        The same hosts match, but faster: many isolated aggregates make many clauses.
+        """The request with one clause, faster to match, for all forbidden aggregates.
 
         :param but: a request whose clauses are not joined
         """
@@ -158,14 +155,12 @@ class Request:
 
 
 def _group(clause: Clause) -> str | None:
-    """The suffix of a clause's group; None for a root trait."""
     if isinstance(clause, RootTrait):
         return None
     return "" if isinstance(clause, MemberOf) else clause.group
 
 
 def _traits(clauses: Iterable[Trait | RootTrait]) -> str:
-    """Required traits, then forbidden ones, each by name."""
     ordered = sorted(clauses, key=lambda clause: (clause.forbidden, clause.name))
     return ",".join(f"{'!' * clause.forbidden}{clause.name}" for clause in ordered)
 
@@ -188,7 +183,6 @@ class Destination:
     Or ``host`` and ``hypervisor_hostname`` of ``POST /servers``, beside a zone.
 
     :ivar host: a service host, maybe empty; None if none is named
-    :ivar node: the name of a hypervisor
     :ivar is_forced: named in the zone, so that no host filter runs
     """
 
@@ -206,8 +200,7 @@ class Destination:
     def checked_zone(self) -> str | None:
         """The zone that nova-api checks; None if it checks none.
 
-        nova/compute/api.py, ``create``; nova-api drops the zone of a node without a
-        host.
+        It drops the zone of a node without a host (nova/compute/api.py, ``create``).
         """
         if not self.is_forced:
             return self.zone
@@ -250,8 +243,6 @@ def read(
     nova/api/openstack/compute/servers.py, ``_process_hosts_for_create``
 
     :param default_zone: used if the user names no zone; a colon in it has no meaning
-    :param on_host: ``host`` of the API
-    :param on_node: ``hypervisor_hostname`` of the API
     :raises Refusal: for more than two colons, or a host named twice
     """
     zone, *named = (availability_zone or "").split(":")
@@ -269,12 +260,7 @@ def read(
 
 
 def check(destination: Destination, computes: Iterable[Compute]) -> None:
-    """Reject an unknown host; nova-api does not check a forced one.
-
-    nova/compute/api.py, ``_validate_host_or_node``
-
-    :raises Refusal: for an unknown host or node
-    """
+    """Reject an unknown host, unless forced (``_validate_host_or_node``)."""
     computes = tuple(computes)
     if destination.is_forced or destination.nodes(computes):
         return
@@ -284,13 +270,10 @@ def check(destination: Destination, computes: Iterable[Compute]) -> None:
 def restricted(
     request: Request, destination: Destination, computes: Sequence[Compute]
 ) -> Request:
-    """The request limited to the named host.
+    """The request limited to the named host; raises Refusal for an unknown one.
 
     For several nodes Placement is asked for all hosts, and Nova picks the named ones
     (nova/scheduler/utils.py, ``resources_from_request_spec``).
-
-    :param computes: all compute nodes of the cloud
-    :raises Refusal: for an unknown host or node
     """
     nodes = destination.nodes(computes)
     if not nodes:

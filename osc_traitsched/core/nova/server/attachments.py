@@ -151,10 +151,7 @@ def _normalized(name: str) -> str:
 
 
 def _defined(server: Server, texts: tuple[str, ...]) -> dict[str, tuple[Spec, ...]]:
-    """Aliases of nova.conf by name.
-
-    :raises Refusal: for invalid ones (``get_alias_from_config``)
-    """
+    """Aliases of nova.conf by name (``get_alias_from_config``); raises Refusal."""
     found: dict[str, tuple[Spec, ...]] = {}
     policies: dict[str, str] = {}
     for text in texts:
@@ -236,10 +233,7 @@ def profile_name(server: Server) -> str:
 
 
 def profile_of(name: str, server: Server) -> ProfileGroups:
-    """Groups of a device profile; empty if they could not be read.
-
-    :raises Refusal: if the profile does not exist
-    """
+    """Groups of a profile; empty if not read; raises Refusal for a missing profile."""
     found = server.parts.device_profiles.get(name, ())
     if found is None:
         reason = "no-cyborg" if server.parts.profiles_unread else "no-such-profile"
@@ -248,19 +242,14 @@ def profile_of(name: str, server: Server) -> ProfileGroups:
 
 
 def check_profile(server: Server) -> None:
-    """Reject a flavor whose device profile Cyborg lacks.
-
-    :raises Refusal: like nova-api's ``DeviceProfileError``
-    """
+    """Reject a flavor whose device profile Cyborg lacks (``DeviceProfileError``)."""
     profile_of(profile_name(server), server)
 
 
 def profile_groups(
     found: ProfileGroups, origin: Origin, release: int, owner: str = ""
 ) -> Iterator[Group]:
-    """Request groups of a device profile.
-
-    Invalid classes, amounts and traits are ignored, as in flavors.
+    """Request groups of a device profile, without invalid classes, amounts and traits.
 
     :param owner: UUID of the port with the profile; empty for a flavor
     """
@@ -285,10 +274,7 @@ def profile_groups(
 
 
 def device_count(found: ProfileGroups, release: int) -> int:
-    """Number of devices in a profile (``get_device_amount_of_dp_groups``).
-
-    Values that are not numbers count as 0.
-    """
+    """Number of devices in a profile (``get_device_amount_of_dp_groups``)."""
     amounts = (
         properties.integer(value) or 0
         for each in found
@@ -359,20 +345,14 @@ def requested_resources(so_far: SoFar, server: Server) -> Iterator[Found]:
 
 
 def check_requests(server: Server) -> None:
-    """Reject a port with several request groups before release 24.
-
-    :raises Refusal: like nova-api's ``KeyError`` in the older format
-    """
+    """Reject a port with several request groups before 24, which has no such format."""
     for port in server.parts.ports:
         if "request_groups" in (port.resource_request or {}):
             raise Refusal("KeyError", "request-of-several-groups", (port.label,))
 
 
 def check_devices(server: Server) -> None:
-    """Reject an accelerated port without a profile of exactly one device.
-
-    :raises Refusal: like nova-api's ``DeviceProfileError``
-    """
+    """Reject an accelerated port unless its profile has one device."""
     for port in filter(lambda each: _is_accelerated(each, server), server.parts.ports):
         if not port.device_profile:
             raise Refusal("DeviceProfileError", "port-without-profile", (port.label,))
@@ -395,7 +375,6 @@ def _of_device(port: Port, server: Server) -> Iterator[Group]:
 
 
 def _of_request(port: Port) -> Iterator[Group]:
-    """Groups of a port's ``resource_request``, in the older or newer format."""
     request = port.resource_request
     if not request:
         return
@@ -431,11 +410,10 @@ _NO_PROPERTIES = frozenset(
 
 
 def image_of_volume(parts: Parts) -> Mapping[str, object] | None:
-    """Image metadata of a root volume.
+    """Image metadata of a root volume, as the image API's body; None without one.
 
     nova/utils.py, ``get_image_metadata_from_volume``
 
-    :returns: as the image API's body; None without a root volume
     :raises Refusal: if the volume is not bootable
     """
     root = parts.root_volume

@@ -1,7 +1,4 @@
-"""CPU policies and NUMA nodes of a flavor and image.
-
-Functions in parentheses are of nova/virt/hardware.py.
-"""
+"""CPU policies and NUMA nodes of a flavor and image (nova/virt/hardware.py)."""
 
 from __future__ import annotations
 
@@ -25,9 +22,9 @@ DEDICATED_MASK = "hw:cpu_dedicated_mask"
 
 
 def policy(server: Server) -> Choice:
-    """CPU policy; a pinning flavor wins over the image.
+    """CPU policy (``get_cpu_policy_constraint``); a pinning flavor wins.
 
-    ``get_cpu_policy_constraint``. Policy ``mixed`` exists since 22.
+    Policy ``mixed`` exists since 22.
 
     :raises Refusal: for an unknown policy, and if the image pins but the flavor forbids
         it
@@ -50,12 +47,9 @@ def _unknown(exception: str, key: str, known: tuple[str, ...]) -> Refusal:
 
 
 def thread_policy(server: Server) -> Choice:
-    """CPU thread policy; a flavor's ``prefer`` wins over the image.
+    """Thread policy (``get_cpu_thread_policy_constraint``); a flavor's ``prefer`` wins.
 
-    ``get_cpu_thread_policy_constraint``.
-
-    :raises Refusal: for an unknown policy, and if flavor and image contradict each
-        other
+    :raises Refusal: for an unknown policy, and if flavor and image differ
     """
     spec = server.flavor.specs.get(THREADS)
     prop = server.image.text("hw_cpu_thread_policy")
@@ -70,10 +64,7 @@ def thread_policy(server: Server) -> Choice:
 
 
 def emulator_policy(server: Server) -> str | None:
-    """Emulator threads policy, or None (``get_emulator_thread_policy_constraint``).
-
-    :raises Refusal: for an unknown policy
-    """
+    """Emulator threads policy, or None (``get_emulator_thread_policy_constraint``)."""
     spec = server.flavor.specs.get(EMULATOR)
     known = ("share", "isolate")
     if spec and spec not in known:
@@ -96,9 +87,7 @@ def realtime_mask(server: Server) -> tuple[str, str] | None:
 
 
 def realtime_cpus(server: Server) -> CpuSet:
-    """Realtime CPUs, all of them without a mask. Since 22.
-
-    ``get_realtime_cpu_constraint``.
+    """Realtime CPUs since 22, by ``get_realtime_cpu_constraint``; all without a mask.
 
     :raises Refusal: if no CPU is left for real time, or for the emulator
     """
@@ -121,9 +110,7 @@ def realtime_cpus(server: Server) -> CpuSet:
 
 
 def dedicated_cpus(server: Server) -> CpuSet:
-    """Pinned CPUs of a mixed server, from the flavor's mask. Since 22.
-
-    ``get_dedicated_cpu_constraint``.
+    """Pinned CPUs of a mixed server since 22, by ``get_dedicated_cpu_constraint``.
 
     :raises Refusal: if none or all CPUs are pinned
     """
@@ -148,10 +135,7 @@ _EXPLICIT = re.compile(r"resources([1-9][0-9]*)?:(VCPU|PCPU)")
 
 
 def cpu_origins(server: Server) -> tuple[Origin, ...]:
-    """Keys that give the server NUMA nodes; empty without (``numa_get_constraints``).
-
-    :raises Refusal: for requests that nova-api rejects
-    """
+    """Keys that give the server NUMA nodes, if any (``numa_get_constraints``)."""
     names = [
         *(keys(server, NODES) if nodes(server) else ()),
         *(keys(server, PAGES) if page_size(server) else ()),

@@ -1,6 +1,7 @@
 """Extra specs for features, resources and traits.
 
-Functions in parentheses are of nova/virt/hardware.py.
+All readers raise Refusal for unknown values, and if flavor and image differ. Functions
+in parentheses are of nova/virt/hardware.py.
 """
 
 from __future__ import annotations
@@ -56,11 +57,9 @@ _SOUND_MODELS = ("sb16", "es1370", "pcspk", "ac97", "ich6", "ich9", "usb", "virt
 
 
 def pci_numa_policy(server: Server) -> Choice:
-    """NUMA affinity policy of PCI devices. Since 21; ``socket`` since 23.
+    """NUMA policy of PCI devices (``get_pci_numa_policy_constraint``).
 
-    ``get_pci_numa_policy_constraint``
-
-    :raises Refusal: if flavor and image differ, and for an unknown policy
+    Since 21; ``socket`` since 23.
     """
     known = ("required", "legacy", "preferred")
     return agreed(
@@ -73,12 +72,9 @@ def pci_numa_policy(server: Server) -> Choice:
 
 
 def tpm(server: Server) -> tuple[Choice, Choice]:
-    """Version and model of a virtual TPM. Since 22.
+    """Version and model of a virtual TPM, since 22 (``get_vtpm_constraint``).
 
-    A model without a version is ignored (``get_vtpm_constraint``).
-
-    :raises Refusal: if flavor and image differ, for unknown values, and for the model
-        ``tpm-crb`` with another version than 2.0
+    A model without a version is ignored; ``tpm-crb`` requires version 2.0.
     """
     version = agreed(server, TPM_VERSION, ("1.2", "2.0"))
     if version.value is None:
@@ -91,23 +87,17 @@ def tpm(server: Server) -> tuple[Choice, Choice]:
 
 
 def secure_boot(server: Server) -> Choice:
-    """Secure boot policy (``get_secure_boot_constraint``). Since 23.
-
-    :raises Refusal: if flavor and image differ, and for an unknown value
-    """
+    """Secure boot policy (``get_secure_boot_constraint``). Since 23."""
     return agreed(server, "os:secure_boot", ("required", "disabled", "optional"))
 
 
 def address_mode(server: Server) -> Choice:
-    """Mode of physical address bits (``get_maxphysaddr_mode``). Since 29.
-
-    :raises Refusal: if flavor and image differ, and for an unknown value
-    """
+    """Mode of physical address bits (``get_maxphysaddr_mode``). Since 29."""
     return agreed(server, "hw:maxphysaddr_mode", ("passthrough", "emulate"))
 
 
 def stateless_firmware(server: Server) -> Switch:
-    """Whether the firmware is stateless. Since 30.
+    """Whether the firmware is stateless, since 30.
 
     ``get_stateless_firmware_constraint``. Without UEFI, 34 ignores it.
 
@@ -125,8 +115,6 @@ def ephemeral_encryption(server: Server) -> tuple[Switch, Choice]:
     """Whether local disks are encrypted, and in which format. Since 26.
 
     A format alone is ignored (``get_ephemeral_encryption_constraint``).
-
-    :raises Refusal: if flavor and image differ, and for an unknown format
     """
     wanted = switched(server, EPHEMERAL_ENCRYPTION)
     if not wanted.on:
@@ -136,20 +124,12 @@ def ephemeral_encryption(server: Server) -> tuple[Switch, Choice]:
 
 
 def sound_model(server: Server) -> Choice:
-    """Model of the sound device (``get_sound_model``). Since 32.
-
-    :raises Refusal: if flavor and image differ, and for an unknown model
-    """
+    """Model of the sound device (``get_sound_model``). Since 32."""
     return agreed(server, "hw:sound_model", _SOUND_MODELS)
 
 
 def packed_ring(server: Server) -> Switch:
-    """Whether packed virtqueues are requested. Since 29.
-
-    ``get_packed_virtqueue_constraint``
-
-    :raises Refusal: if flavor and image differ
-    """
+    """Whether packed virtqueues are set (``get_packed_virtqueue_constraint``)."""
     return switched(server, PACKED_RING)
 
 
@@ -165,8 +145,7 @@ def memory_encryption(server: Server) -> tuple[Switch, Choice]:
     ``get_mem_encryption_constraint``. From 34 on the model is checked first, and some
     models need more of the image.
 
-    :raises Refusal: if flavor and image differ, for an unknown model, and for an
-        unsuitable image
+    :raises Refusal: also for an unsuitable image
     """
     wanted = switched(server, MEM_ENCRYPTION)
     if not wanted.on:
@@ -264,8 +243,7 @@ _STANDARD_SINCE_24 = frozenset(
 def flavor_specs(so_far: SoFar, server: Server) -> Iterator[Found]:
     """Clauses of the keys ``resources<suffix>:CLASS`` and ``trait<suffix>:NAME``.
 
-    In 20 the suffix is a number (nova/scheduler/utils.py,
-    ``ResourceRequest._process_extra_specs``).
+    In 20 the suffix is a number (``ResourceRequest._process_extra_specs``).
     """
     for key, value in server.flavor.specs.items():
         found = _pattern(server.release).fullmatch(key)
@@ -295,10 +273,7 @@ def image_traits(so_far: SoFar, server: Server) -> Iterator[Found]:
 
 
 def group_policy(server: Server) -> str | None:
-    """``none``, ``isolate`` or None: whether suffixed groups may share providers.
-
-    nova/scheduler/utils.py, ``ResourceRequest._add_group_policy``.
-    """
+    """``none``, ``isolate`` or None, for suffixed groups (``_add_group_policy``)."""
     value = server.flavor.specs.get(GROUP_POLICY)
     return value if value in ("none", "isolate") else None
 
@@ -334,7 +309,6 @@ def _pattern(release: int) -> re.Pattern[str]:
 
 
 def _is_written_by_a_prefilter(so_far: SoFar, name: str) -> bool:
-    """Whether a prefilter of 20 overwrote this trait of the flavor."""
     return any(
         isinstance(clause, Trait)
         and (clause.group, clause.name) == ("", name)
@@ -442,5 +416,5 @@ def _near(key: str, names: Iterable[str], prefixes: tuple[str, ...]) -> str:
 
 
 def _folded(key: str) -> str:
-    """A key as one writes it who mixes up flavors and images."""
+    """The key without the marks by which users mix up flavors and images."""
     return re.sub(r"[:\-. ]", "_", key).casefold()

@@ -95,10 +95,7 @@ def current_name(name: str) -> str | None:
 
 
 def as_written(name: str, text: str, release: int) -> str | None:
-    """Text of the value that Nova stores for a text; None if it is invalid.
-
-    For example, ``windows95`` is not a valid ``os_type``.
-    """
+    """Nova's text of a value; None for an invalid ``os_type=windows95``."""
     known = properties.BY_NAME.get(name)
     if not is_property(name, release):
         return None
@@ -142,7 +139,7 @@ def _written(value: object) -> str:
 
 
 def _set(cpus: CpuSet) -> str:
-    """Text of a set as oslo.versionedobjects writes it; shortened if it is large."""
+    """As oslo.versionedobjects writes it; shortened if it is large."""
     if not cpus:
         return "CoercedSet()"
     more = ", …" if cpus.size > 1 else ""
@@ -180,7 +177,6 @@ class Image:
     :ivar body: of the image API; empty without an image
     :ivar values: property values by current name
     :ivar keys: properties as the user wrote them, by current name
-    :ivar devices: its block devices
     """
 
     body: Mapping[str, object] = dataclasses.field(default_factory=dict)
@@ -272,7 +268,6 @@ def read(body: Mapping[str, object] | None, release: int) -> Image:
 
 
 def _properties(body: Mapping[str, object]) -> Iterator[tuple[Property, str, object]]:
-    """Known properties with the key in use and its value."""
     for old, name in properties.OLD_NAMES.items():
         if body.get(old) is not None:
             yield properties.BY_NAME[name], old, body[old]
@@ -289,10 +284,7 @@ def _properties(body: Mapping[str, object]) -> Iterator[tuple[Property, str, obj
 def _legacy_adapter(
     body: Mapping[str, object],
 ) -> Iterator[tuple[Property, str, object]]:
-    """Properties from an old name that sets two at once.
-
-    nova/objects/image_meta.py, ``ImageMetaProps._set_attr_from_legacy_names``
-    """
+    """An old name sets two at once (``_set_attr_from_legacy_names``)."""
     adapter = body.get(properties.OLD_ADAPTER)
     if adapter:
         bus = "ide" if adapter == "ide" else "scsi"
@@ -303,7 +295,6 @@ def _legacy_adapter(
 
 
 def _numbered(body: Mapping[str, object], name: str) -> Iterator[object]:
-    """Values of ``name.0``, ``name.1``..., up to the first gap."""
     for node in range(_MOST_CELLS):
         value = body.get(f"{name}.{node}")
         if value is None:
@@ -355,10 +346,7 @@ def _chosen(known: Property, key: str, value: str, release: int) -> str:
 
 
 def _devices(body: Mapping[str, object]) -> tuple[Mapping[str, object], ...]:
-    """Block devices of an image.
-
-    :raises Refusal: if they are not a list of mappings
-    """
+    """Block devices of an image; raises Refusal unless they are a list of mappings."""
     key = "block_device_mapping"
     found = _document(body, key)
     if isinstance(found, list) and all(isinstance(each, dict) for each in found):
@@ -367,10 +355,7 @@ def _devices(body: Mapping[str, object]) -> tuple[Mapping[str, object], ...]:
 
 
 def _document(body: Mapping[str, object], key: str) -> object:
-    """A property read as JSON, default ``[]`` (nova/image/glance.py, ``_json_loads``).
-
-    :raises Refusal: with Python's own exception, for invalid JSON
-    """
+    """A property read as JSON (nova/image/glance.py), default ``[]``."""
     text = body.get(key)
     if not isinstance(text, str):
         return [] if text is None else text
@@ -392,7 +377,6 @@ def image_is_open_to(
 ) -> bool:
     """Whether a project's users may use an image.
 
-    :param project: ID; None without a project
     :param members: called for another project's shared image; IDs of the projects that
         it is shared with
     """
@@ -406,10 +390,7 @@ def image_is_open_to(
 def images_of_others(
     images: Iterable[ImageBody], project: str | None
 ) -> dict[str, str]:
-    """Owners of the images of other projects, by image ID.
-
-    :param project: the caller's ID
-    """
+    """Owners of the images of other projects than the caller's, by image ID."""
     owners = {image["id"]: image.get("owner") or project for image in images}
     return {k: owner for k, owner in owners.items() if owner and owner != project}
 
@@ -417,10 +398,7 @@ def images_of_others(
 def public_or_own_images(
     images: Iterable[ImageBody], project: str | None
 ) -> tuple[ImageBody, ...]:
-    """Public images and the caller's own.
-
-    :param project: the caller's ID
-    """
+    """Public images and those of the caller's project, by ID."""
     images = tuple(images)
     others = images_of_others(images, project)
     return tuple(
@@ -436,8 +414,6 @@ def likeliest_images(
     """The images that a name most likely stands for; one if the name is unambiguous.
 
     Usable, active images come first, and visible ones before hidden ones.
-
-    :param is_open: whether the user may use an image
     """
     seen = [image for image in found if not _is_hidden(image)]
     hidden = [image for image in found if _is_hidden(image)]
@@ -449,10 +425,7 @@ def likeliest_images(
 
 
 def only_image(name: str, found: Sequence[ImageBody]) -> ImageBody:
-    """The single image of a name.
-
-    :raises AmbiguousName: if several images have the name
-    """
+    """The single image of a name; raises AmbiguousName."""
     if len(found) > 1:
         raise AmbiguousName("image", name, map(namesake_image, found))
     return found[0]

@@ -60,7 +60,6 @@ class Port:
     :ivar is_request_shown: Neutron shows ``resource_request``
     :ivar device_profile: of Cyborg; empty for none
     :ivar segments: of the subnet of its first address; None without an address
-    :ivar project: owner
     :ivar in_use: bound to another server or device
     :ivar lacks_address: has none, and gets none with a host
     :ivar needs_no_address: created without addresses
@@ -99,10 +98,8 @@ class Port:
 class Volume:
     """An existing volume.
 
-    :ivar zone: Cinder's availability zone
     :ivar size: in GB
     :ivar image_metadata: ``volume_image_metadata``
-    :ivar project: owner
     :ivar status: of Cinder; empty if the server has the volume already
     """
 
@@ -140,7 +137,6 @@ class Parts:
     """Parts of one server.
 
     :ivar networks: to create ports in
-    :ivar volumes: in their order
     :ivar boots_from: ID of the root volume, or None
     :ivar device_profiles: by name; None for a missing profile
     :ivar profiles_unread: why profiles could not be read, or None
@@ -181,22 +177,14 @@ class Parts:
                 raise Refusal("NetworkRequiresSubnet", "network-without-subnets", keys)
 
     def check_volumes(self) -> None:
-        """Reject volumes not free in Cinder (nova/compute/api.py, ``_validate_bdm``).
-
-        :raises Refusal: for a volume in another status
-        """
+        """Reject volumes not free in Cinder (``_validate_bdm``)."""
         for each in self.volumes:
             if not each.can_be_reserved:
                 keys = (f"{each.label} ({each.status})",)
                 raise Refusal("InvalidVolume", "volume-not-available", keys)
 
     def check_once(self, release: int) -> None:
-        """Reject a repeated port.
-
-        nova/api/openstack/compute/servers.py, ``_get_requested_networks``
-
-        :raises Refusal: for a port that occurs twice
-        """
+        """Reject a repeated port (``_get_requested_networks``)."""
         found = [each.id for each in self.ports]
         twice = (each for each in self.ports if found.count(each.id) > 1)
         first = next(twice, None)
@@ -208,8 +196,6 @@ class Parts:
 
         nova/compute/api.py, ``_check_multiple_instances_with_neutron_ports`` and
         ``_check_and_transform_bdm``
-
-        :raises Refusal: for more than one server
         """
         for found, exception, reason in (
             (self.ports, "MultiplePortsNotApplicable", "port-of-several-servers"),

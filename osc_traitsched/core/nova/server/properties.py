@@ -1,7 +1,4 @@
-"""Values of image properties and extra specs, and CPU sets, as Nova reads them.
-
-Functions without a path are of nova/virt/hardware.py.
-"""
+"""Values of properties and extra specs, and CPU sets (nova/virt/hardware.py)."""
 
 from __future__ import annotations
 
@@ -52,10 +49,7 @@ class CpuSet:
 
     @property
     def lowest(self) -> int:
-        """Lowest number.
-
-        :raises IndexError: for the empty set
-        """
+        """Lowest number; raises IndexError for the empty set."""
         return self.ranges[0][0]
 
     def __bool__(self) -> bool:
@@ -116,10 +110,7 @@ def boolean(value: object) -> bool:
 
 
 def integer(value: object) -> int | None:
-    """A whole number, or None if Python's ``int`` rejects the value.
-
-    Numbers of more than 4300 digits are rejected too.
-    """
+    """A whole number, or None if Python's ``int`` rejects the value."""
     try:
         text = str(value)
         return None if _is_too_long(text) else int(text)
@@ -132,9 +123,9 @@ def _is_too_long(text: str) -> bool:
 
 
 def cpus(text: str, key: str) -> CpuSet:
-    """CPU numbers of a list such as ``0-3,^2``.
+    """CPU numbers of a list such as ``0-3,^2`` (``parse_cpu_spec``).
 
-    An exclusion applies wherever it stands (``parse_cpu_spec``).
+    An exclusion applies wherever it stands.
 
     :raises Refusal: ``Invalid``, for an invalid list
     """
@@ -154,8 +145,6 @@ def cpu_mask(text: str, vcpus: int, key: str) -> CpuSet:
     """CPUs of a mask; one that starts with ``^`` is subtracted from all CPUs.
 
     ``get_realtime_cpu_constraint`` and ``get_dedicated_cpu_constraint``
-
-    :raises Refusal: as :func:`cpus`
     """
     whole = f"0-{vcpus - 1}," if text.strip().startswith("^") else ""
     return cpus(whole + text, key)

@@ -28,13 +28,7 @@ EPHEMERAL = "OS-FLV-EXT-DATA:ephemeral"
 
 @dataclasses.dataclass(frozen=True)
 class Flavor:
-    """A flavor.
-
-    :ivar ram: MB
-    :ivar disk: GB, as ``ephemeral``
-    :ivar swap: MB
-    :ivar specs: extra specs, in Nova's order
-    """
+    """A flavor: ``ram`` and ``swap`` in MB, ``disk`` and ``ephemeral`` in GB."""
 
     vcpus: int
     ram: int
@@ -122,7 +116,6 @@ class NotEvaluated:
     :ivar kind: one of this module's constants
     :ivar key: the flavor's key or the image's property; a zone's or project's name if a
         prefilter found no aggregate for it
-    :ivar value: the value under that key, as text
     :ivar meant: the key that a misspelled one stands for
     """
 
@@ -142,7 +135,6 @@ class Server:
     :ivar zone: the availability zone, without a host, maybe the default; empty for any
     :ivar boot_from_volume: the root disk is a volume made of the image
     :ivar release: Nova's major version
-    :ivar parts: ports, networks, volumes and device profiles
     :ivar aliases: texts of ``[pci]alias``; None if unknown
     :ivar pci_in_placement: Nova asks Placement for the devices of aliases
     """
@@ -166,10 +158,7 @@ class Server:
 
 @dataclasses.dataclass(frozen=True)
 class Choice:
-    """A setting by flavor, image or both.
-
-    :ivar value: None if neither has it
-    """
+    """A setting by flavor, image or both; None if neither has it."""
 
     value: str | None
     origins: tuple[Origin, ...] = ()
@@ -216,8 +205,7 @@ def agreed(
 ) -> Choice:
     """The value on which flavor and image agree; an empty text counts as unset.
 
-    nova/virt/hardware.py, ``_get_unique_flavor_image_meta``, and the check of the value
-    in each of its callers.
+    nova/virt/hardware.py, ``_get_unique_flavor_image_meta`` and its callers
 
     :raises Refusal: ``conflict`` if they differ; ``unknown`` for a value that is not
         allowed
@@ -237,9 +225,7 @@ def agreed(
 def switched(
     server: Server, key: str, exception: str = "FlavorImageConflict"
 ) -> Switch:
-    """Whether flavor or image turn a boolean setting on.
-
-    nova/virt/hardware.py, ``check_hw_boolean`` and its elder siblings.
+    """Whether flavor or image turn a boolean setting on (``check_hw_boolean``).
 
     :raises Refusal: ``exception`` if one says yes and the other no
     """
@@ -259,10 +245,7 @@ Found = Union[Clause, NotEvaluated]
 
 @dataclasses.dataclass(frozen=True)
 class SoFar:
-    """The conditions so far.
-
-    :ivar clauses: in Nova's order
-    """
+    """The conditions so far, in Nova's order."""
 
     clauses: tuple[Clause, ...] = ()
     not_evaluated: tuple[NotEvaluated, ...] = ()
@@ -271,8 +254,7 @@ class SoFar:
         """The conditions with those of one more rule.
 
         An amount replaces the group's amount of the same class, as in Nova
-        (nova/objects/request_spec.py, ``RequestGroup.add_resource``). A repeated trait
-        gets one more origin.
+        (``RequestGroup.add_resource``). A repeated trait gets one more origin.
         """
         found = tuple(found)
         if not found:
@@ -294,7 +276,7 @@ class SoFar:
 
 
 def _put(clauses: dict[tuple[object, ...], Clause], new: Clause) -> list[NotEvaluated]:
-    """Add a clause; gives the amounts that it overwrites."""
+    """Return the amounts that the clause overwrites."""
     key = _identity(new, len(clauses))
     old = clauses.setdefault(key, new)
     if old is new:
@@ -310,10 +292,7 @@ def _put(clauses: dict[tuple[object, ...], Clause], new: Clause) -> list[NotEval
 
 
 def _identity(clause: Clause, place: int) -> tuple[object, ...]:
-    """A key that is equal for clauses to be merged.
-
-    :param place: the clause's position; clauses on aggregates are never merged
-    """
+    """Equal for clauses to be merged; clauses on aggregates never are."""
     if isinstance(clause, Resource):
         return Resource, clause.group, clause.resource_class
     if isinstance(clause, MemberOf):

@@ -1,7 +1,6 @@
-"""Translation of a server into clauses.
+"""Translation of a server into clauses, mostly of the unsuffixed group.
 
-Functions in parentheses are of nova/scheduler/utils.py, ``ResourceRequest``. Clauses
-are of the unsuffixed group unless they name a suffix.
+Functions in parentheses are of nova/scheduler/utils.py, ``ResourceRequest``.
 """
 
 from __future__ import annotations
@@ -43,9 +42,8 @@ class TranslationRule:
 
 
 def translate(server: Server, so_far: SoFar, pinned: bool = True) -> SoFar:
-    """The request with the clauses of flavor, image and parts.
+    """Add the clauses of flavor, image and parts to those of the prefilters.
 
-    :param so_far: clauses of the prefilters
     :param pinned: False for Nova's fallback query, for hosts from before 20
     :raises Refusal: for requests that nova-scheduler rejects
     """
@@ -56,10 +54,7 @@ def translate(server: Server, so_far: SoFar, pinned: bool = True) -> SoFar:
 
 
 def cpu_pinning(so_far: SoFar, server: Server) -> Iterator[Found]:
-    """Clauses of pinned CPUs and their thread policy.
-
-    ``_translate_pinning_policies``
-    """
+    """Pinned CPUs and thread policy (``_translate_pinning_policies``)."""
     policy, threads = cpu.policy(server), cpu.thread_policy(server)
     isolated = cpu.emulator_policy(server) == "isolate"
     emulator = (server.flavor.origin(cpu.EMULATOR),) if isolated else ()
@@ -79,7 +74,6 @@ def cpu_pinning(so_far: SoFar, server: Server) -> Iterator[Found]:
 
 
 def _pinned_of_mixed(server: Server) -> tuple[int, tuple[Origin, ...]]:
-    """Number of pinned CPUs of a mixed server, and the keys that define it."""
     by_mask = cpu.dedicated_cpus(server)
     if by_mask:
         return by_mask.size, (server.flavor.origin(cpu.DEDICATED_MASK),)
@@ -127,10 +121,7 @@ def memory_encryption(so_far: SoFar, server: Server) -> Iterator[Found]:
 
 
 def persistent_memory(so_far: SoFar, server: Server) -> Iterator[Found]:
-    """A persistent memory namespace for each label (``hw:pmem``).
-
-    ``_translate_vpmems_request``
-    """
+    """A namespace for each ``hw:pmem`` (``_translate_vpmems_request``)."""
     classes = [
         "CUSTOM_" + _NOT_A_CLASS.sub("_", f"PMEM_NAMESPACE_{label}").upper()
         for label in extra_specs.pmem_labels(server)
@@ -141,10 +132,7 @@ def persistent_memory(so_far: SoFar, server: Server) -> Iterator[Found]:
 
 
 def tpm(so_far: SoFar, server: Server) -> Iterator[Found]:
-    """Trait of a virtual TPM's version, from 30 on also of its model.
-
-    ``_translate_vtpm_request``
-    """
+    """Version and, from 30, model of a TPM (``_translate_vtpm_request``)."""
     version, model = extra_specs.tpm(server)
     if version.value is None:
         return

@@ -42,9 +42,6 @@ from osc_traitsched.text import listed
 class OwnWeigher:
     """Weights of an operator's own weigher, by node UUID.
 
-    :ivar name: class
-    :ivar raw: within the weigher's limits
-    :ivar multipliers: factors of normalized weights
     :ivar minimum: normalized to 0; None for the lowest weight
     :ivar maximum: normalized to 1; None for the highest weight
     :ivar without: hosts without a weight, and why
@@ -84,10 +81,7 @@ class OwnWeigher:
 
 @dataclasses.dataclass(frozen=True)
 class OwnWeighers:
-    """All own weighers that ran.
-
-    :ivar names: as written, some as in ``weight_classes``
-    """
+    """All own weighers that ran; ``names`` as written in ``weight_classes``."""
 
     weighers: tuple[OwnWeigher, ...] = ()
     names: frozenset[str] = frozenset()
@@ -198,10 +192,7 @@ def enabled(settings: SchedulerSettings) -> tuple[tuple[Weigher, ...], tuple[str
 
 
 def not_loadable(settings: SchedulerSettings) -> tuple[str, ...]:
-    """Unique names in the list that prevent nova-scheduler from starting.
-
-    These are Nova's own names that the release lacks, and names without a module.
-    """
+    """Names that the release lacks, or without a module: Nova does not start."""
     return tuple(
         name
         for name in dict.fromkeys(settings.items(options.WEIGHT_CLASSES))
@@ -241,7 +232,6 @@ class Ranking:
     :ivar columns: weighers; empty for a single host
     :ivar places: UUIDs, best first; hosts of equal total share a place in random order
     :ivar subset_size: nova-scheduler picks at random from this many of the best hosts
-    :ivar assumed: assumptions about figures that no API shows
     :ivar remembers: totals depend on all requests since nova-scheduler started; these
         are of the first one
     """
@@ -299,7 +289,6 @@ class Ranking:
         return any(bounds[uuid][1] >= least for uuid in others)
 
     def _bounds(self, uuid: str, unsure: Sequence[Assumption]) -> tuple[float, float]:
-        """Lower and upper bound of a host's weight."""
         names = {each.weigher for each in unsure if uuid in each.hosts}
         least = most = self.total(uuid)
         for term in self.terms(uuid):
@@ -343,10 +332,10 @@ def ranking(
     nova/weights.py, ``get_weighed_objects``; nova/scheduler/manager.py,
     ``_get_sorted_hosts``
 
-    :param own: own weighers; one without all weights of these hosts counts as equal
+    :param own: a weigher without all weights of these hosts counts as equal
     :param unsure: UUIDs of hosts that filters or Placement may reject
-    :raises Refusal: if nova-scheduler does not start with its weighers
-    :raises Refusal: if a weigher certainly raises, which fails the request
+    :raises Refusal: if nova-scheduler does not start with its weighers, or if a weigher
+        certainly raises, which fails the request
     """
     weighers, others = enabled(settings)
     size = settings.value(options.HOST_SUBSET_SIZE)
@@ -386,10 +375,6 @@ def ranking(
 def _own_part(
     weigher: OwnWeigher, uuids: Sequence[str], unsure: Collection[str]
 ) -> Column | Assumption:
-    """Column of an own weigher, or the assumption that replaces it.
-
-    :raises Refusal: if it certainly raises
-    """
     part = weigher.column(uuids)
     if isinstance(part, Column):
         return part
@@ -400,10 +385,7 @@ def _own_part(
 
 
 def _check_raised(weigher: OwnWeigher, uuids: Sequence[str]) -> None:
-    """Reject the request if a weigher raises on hosts that are certainly weighed.
-
-    A single host is not weighed.
-    """
+    """A single host is not weighed."""
     found = weigher.column(uuids) if len(uuids) > 1 else None
     if isinstance(found, Raises):
         keys = (weigher.name, found.value)
@@ -430,7 +412,7 @@ def _rounding(columns: Sequence[Column]) -> float:
 def _places(
     uuids: Sequence[str], totals: Sequence[float], rounding: float
 ) -> Iterator[tuple[str, ...]]:
-    """Hosts by equal totals, best first; one group with ``nan`` or ``inf``."""
+    """Best first; one group with ``nan`` or ``inf``."""
     if not all(map(math.isfinite, totals)):
         yield tuple(uuids)
         return
@@ -455,7 +437,6 @@ def _assumed_of_all(
 
 
 def _assumed(weights: Weights, part: Column) -> Iterator[Assumption]:
-    """Assumptions of a weigher's part, unless it counts for nothing."""
     assumed = weights.assumed
     if assumed and (any(part.multipliers) or assumed.taken == REPORTED):
         yield dataclasses.replace(assumed, weigher=part.weigher)

@@ -1,7 +1,4 @@
-"""Weighers: weights of hosts, normalized and multiplied.
-
-Files without a path are in nova/scheduler/weights.
-"""
+"""Weighers: normalized, multiplied weights of hosts (nova/scheduler/weights)."""
 
 from __future__ import annotations
 
@@ -56,10 +53,7 @@ class Assumption:
 
 @dataclasses.dataclass(frozen=True)
 class Weights:
-    """Raw weights in the hosts' order; more is better.
-
-    :ivar assumed: assumptions, without the weigher's name
-    """
+    """Raw weights in the hosts' order; more is better."""
 
     raw: Sequence[float]
     assumed: Assumption | None = None
@@ -72,12 +66,10 @@ Weigh = Callable[[Sequence[HostState], RequestSpec, SchedulerSettings], Weights]
 class Weigher:
     """One of Nova's own weighers.
 
-    :ivar name: class
     :ivar module: in nova/scheduler/weights
     :ivar option: of its multiplier
     :ivar minimum: lower limit, normalized to 0; None for the lowest weight
     :ivar is_negated: the multiplier's sign is reversed
-    :ivar since: first release that has it
     :ivar until: first release that lacks it again
     :ivar policy: of server groups, which Nova rejects without it; empty for none
     :ivar is_off_at_zero: aggregates' multipliers count only if the option is not 0
@@ -119,10 +111,7 @@ WITHOUT_HISTORY = 22
 
 @dataclasses.dataclass(frozen=True)
 class Term:
-    """Part of one weigher in the total of one host.
-
-    :ivar normalized: 0 for the lowest weight, 1 for the highest
-    """
+    """Part of one weigher in the total of one host, normalized to between 0 and 1."""
 
     weigher: str
     raw: float
@@ -202,8 +191,6 @@ def normalized(
 
     Before 22 the bounds are those since nova-scheduler started; here, those of the
     first request.
-
-    :param minimum: normalized to 0; None for the lowest weight
     """
     low, high = min(raw), max(raw)
     if minimum is not None:
