@@ -321,8 +321,30 @@ def room_with(found: Judgement, fix: HostFix, facts: Facts) -> Room:
 
     Exact for hosts of one provider each; a range for trees and sharing providers.
     """
-    free, counter = free_now(facts), FlavorCounter(found, facts, {})
-    counted = counter.hosts(free, fix.hosts, is_sure=False, is_offered=False)
+    question, nodes = changed(found.question, found.computes, fix.changes, fix.hosts)
+    computes = {**found.computes, **{each.uuid: each for each in nodes}}
+    after = dataclasses.replace(
+        found,
+        question=question,
+        computes=computes,
+        filtering=filtering(question, computes.values()),
+        facts=facts,
+    )
+    counter = FlavorCounter(found, facts, {})
+    return with_room(after, counter, frozenset(fix.hosts), free_now(facts)).room
+
+
+def with_room(
+    judgement: Judgement, counter: FlavorCounter, roots: frozenset[str], free: Free
+) -> Judgement:
+    """The judgement as if these hosts had other amounts free.
+
+    :param roots: of hosts that meet all conditions but amounts
+    """
+    facts = judgement.facts
+    if facts is None:
+        return judgement
+    counted = counter.hosts(free, roots, is_sure=False, is_offered=False)
     fits = {
         root: Fit(
             each.room.least,
@@ -331,20 +353,12 @@ def room_with(found: Judgement, fix: HostFix, facts: Facts) -> Room:
         )
         for root, each in counted.items()
     }
-    question, nodes = changed(found.question, found.computes, fix.changes, fix.hosts)
-    computes = {**found.computes, **{each.uuid: each for each in nodes}}
-    return dataclasses.replace(
-        found,
-        question=question,
-        computes=computes,
-        filtering=filtering(question, computes.values()),
-        facts=dataclasses.replace(
-            facts,
-            candidates=facts.candidates | frozenset(fix.hosts),
-            fits={**facts.fits, **fits},
-        ),
-        ranking=None,
-    ).room
+    facts = dataclasses.replace(
+        facts,
+        candidates=(facts.candidates - roots) | counted.keys(),
+        fits={**facts.fits, **fits},
+    )
+    return dataclasses.replace(judgement, facts=facts, ranking=None)
 
 
 class FlavorCounter:

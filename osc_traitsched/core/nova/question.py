@@ -225,6 +225,7 @@ class ServerSpec:
     :ivar image_properties: the same for the image
     :ivar hints: scheduler hints, without the server group
     :ivar group: a name or an ID
+    :ivar policy: of a new server group for these servers
     :ivar ports: names or IDs, as ``networks``
     :ivar volume: name or ID of the boot volume
     :ivar device_profiles: a file with their contents; Cyborg is asked for others
@@ -244,6 +245,7 @@ class ServerSpec:
     image_properties: Mapping[str, str] = dataclasses.field(default_factory=dict)
     hints: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     group: str | None = None
+    policy: str | None = None
     ports: tuple[str, ...] = ()
     networks: tuple[str, ...] = ()
     volume: str | None = None
