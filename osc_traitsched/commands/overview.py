@@ -44,7 +44,7 @@ GROUPS = {
         "mirror check": "check that Placement's aggregates match Nova's",
         "mirror repair": "sync Placement's aggregates to Nova's",
         "aggregate list": "aggregates: zone, isolating traits, projects",
-        "diff": "what changed since a snapshot, and what it took from flavors",
+        "diff": "what changed since a snapshot, and which flavors it hit",
         "snapshot save": "save the cloud in a file, to answer from it later",
     },
     "Traits and isolation": {
