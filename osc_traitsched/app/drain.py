@@ -15,7 +15,7 @@ from osc_traitsched.app.server import Found
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import allocation_candidates, lookup, read
 from osc_traitsched.cloud import servers as reading
-from osc_traitsched.cloud.service import Cloud, RememberedCloud
+from osc_traitsched.cloud.service import Cloud, RememberedCloud, Service
 from osc_traitsched.core.errors import (
     CloudBroke,
     EmptyAggregate,
@@ -146,19 +146,23 @@ def _resident(
 class PlacementRoom:
     """Collects the requests of servers, and then the state of hosts.
 
+    :param computes: all of Nova's compute nodes
     :param without: the service hosts to leave
     :param knows_zones: the requested zone of each server is known
     """
 
     def __init__(
-        self, cloud: Cloud, without: Collection[str], knows_zones: bool
+        self,
+        placement: Service,
+        computes: Iterable[Compute],
+        without: Collection[str],
+        knows_zones: bool,
     ) -> None:
-        self._cloud = cloud
-        self._placement = cloud.placement
+        self._placement = placement
         self._knows_zones = knows_zones
         self._hosts = {
             each.uuid: each
-            for each in lookup.computes(cloud)
+            for each in computes
             if each.is_up and each.service_host not in without
         }
         self._snapshot: Snapshot | None = None
@@ -221,9 +225,8 @@ class PlacementRoom:
             return State({}, {})
         servers = {k: v for q in questions for k, v in (q.servers or {}).items()}
         is_read = any(each.servers is not None for each in questions)
-        first = questions[0]
-        nodes = with_builds(self._cloud, first, self._hosts.values())
-        hosts = host_states(nodes, first.aggregates, servers if is_read else None)
+        aggregates, nodes = questions[0].aggregates, self._hosts.values()
+        hosts = host_states(nodes, aggregates, servers if is_read else None)
         return State(
             {each.compute.uuid: self._with_ratio(each) for each in hosts}, self._free
         )
@@ -260,8 +263,10 @@ def plan(
     table.enabled(assumptions)
     enabled(assumptions)
     minor, found = server_moves(cloud, hosts, assumptions)
+    computes = lookup.computes(cloud)
     for move in found[:1]:
         assumptions = with_evidence(assumptions, move.question.aggregates)
+        computes = with_builds(cloud, move.question, computes)
     start = Drain(
         tuple(hosts),
         tuple(node for nodes in hosts.values() for node in nodes),
@@ -270,13 +275,37 @@ def plan(
         unconfirmed=_unconfirmed(cloud, hosts),
         leaked=0 if found else _leaked(cloud, itertools.chain(*hosts.values())),
     )
-    room = PlacementRoom(cloud, hosts, knows_zones=minor >= parts.ZONE)
+    knows_zones = minor >= parts.ZONE
+    room = PlacementRoom(cloud.placement, computes, hosts, knows_zones)
     requested = [_requested(move, room) for move in found]
     state = room.state()
-    every = _judged(cloud, requested, state)
+    every = _judged(cloud.placement, computes, requested, state)
     refused = [Stuck(each, StuckReason.REFUSED) for each in every if each.is_refused]
     start = dataclasses.replace(start, stuck=tuple(refused))
     return _packed(start, [r for r in every if not r.is_refused], state)
+
+
+def able_to_move(
+    cloud: Cloud, hosts: Mapping[str, Sequence[Compute]], assumptions: SchedulerSettings
+) -> tuple[list[ServerMove], State]:
+    """Servers of hosts that another host could take, and the hosts now.
+
+    :param hosts: the compute nodes of each service host
+    :raises ExtraSpecsHidden: if Nova hides extra specs
+    """
+    minor, moves = server_moves(cloud, hosts, assumptions)
+    computes = lookup.computes(cloud)
+    for move in moves[:1]:
+        computes = with_builds(cloud, move.question, computes)
+    room = PlacementRoom(cloud.placement, computes, (), minor >= parts.ZONE)
+    requested = [_requested(move, room) for move in moves]
+    state = room.state()
+    able = [
+        move
+        for move in requested
+        if move.move_request is not None and any(state.hosts_for(move.move_request))
+    ]
+    return _judged(cloud.placement, computes, able, state), state
 
 
 def _nodes(
@@ -343,7 +372,10 @@ def _requested(server_move: ServerMove, room: PlacementRoom) -> ServerMove:
 
 
 def _judged(
-    cloud: Cloud, server_moves: Sequence[ServerMove], state: State
+    placement: Service,
+    computes: Iterable[Compute],
+    server_moves: Sequence[ServerMove],
+    state: State,
 ) -> list[ServerMove]:
     """Servers with a judgement, if no host has room or an option is unknown."""
     several: dict[MoveRequest, Asked] = {}
@@ -353,9 +385,8 @@ def _judged(
             asked = Asked.of(request.question, request.question.request())
             if asked.alternatives or not any(state.hosts_for(request)):
                 several[request] = asked
-    nodes = lookup.computes(cloud)
-    computes = {node.uuid: node for node in nodes}
-    judged = judge_all(cloud.placement, computes, list(several.values()))
+    nodes = {node.uuid: node for node in computes}
+    judged = judge_all(placement, nodes, list(several.values()))
     found = {
         request: dataclasses.replace(request, judgement=judgement)
         for request, judgement in zip(several, judged)

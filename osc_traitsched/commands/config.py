@@ -29,7 +29,7 @@ from osc_traitsched.views.listing import Table
 class Configuring(base.Command):
     """A command that logs in only if no release is named."""
 
-    logs_in = False
+    needs_login = False
 
     def read(self, sources: SettingsSources) -> SchedulerSettings:
         """The settings from all sources; CloudBroke if Nova must say the release."""
@@ -137,7 +137,7 @@ class SaveConfig(base.Command):
         config save --baseline kolla-ansible --set scheduler.max_placement_results=100
     """
 
-    logs_in = reads = False
+    needs_login = reads = False
 
     def options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
@@ -181,7 +181,8 @@ class _WriteConfig(Configuring):
             required=True,
             type=switch.switch_name,
             choices=tuple(switch.switches()),
-            help="what to turn on; can be repeated",
+            metavar="WHAT",
+            help=f"{', '.join(switch.switches())}; can be repeated",
         )
         arguments.add_options(parser)
         parser.set_defaults(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import functools
+import itertools
 import json
+import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -18,6 +20,7 @@ from osc_traitsched.app import (
     explain,
     own_filters,
     request,
+    room,
     since,
     snapshot,
 )
@@ -195,6 +198,10 @@ def _exit_code_of_try(found: PluginJudgment) -> ExitCode:
 # openstack trait-sched explain.
 
 
+#: What commands begin with.
+_PLUGIN = ("trait-sched", "sched")
+
+
 class Explain(base.Command):
     """Explain which hosts could take a server, and why the others could not.
 
@@ -211,6 +218,8 @@ class Explain(base.Command):
         explain gold raw
         # For a project, in a zone
         explain gold raw --project demo --availability-zone az-east
+        # Which running servers to move, if all hosts are full
+        explain gold raw --make-room
         # Which flavors can boot an image
         explain --image raw
     """
@@ -232,6 +241,12 @@ class Explain(base.Command):
             help="also show which hosts could take it when this snapshot was saved, "
             "and what took them",
         )
+        parser.add_argument(
+            "--make-room",
+            action="store_true",
+            help="if hosts are full: find the fewest moves of running servers that "
+            "make room, up to 3 off each of the 20 nearest hosts",
+        )
         add_showing(parser)
 
     @gc_paused()
@@ -247,6 +262,8 @@ class Explain(base.Command):
             return self._by_flavor(asked, sources, args)
         explained = explainer(args, sources)
         explanation = explained(cloud, request.question(cloud, asked, sources))
+        if args.make_room:
+            explanation = room.with_moves(cloud, explanation)
         facts = explanation.judgement.facts
         if facts is not None and facts.vanished:
             base.LOG.warning("%s", terminal.vanished(facts.vanished))
@@ -272,9 +289,11 @@ class Explain(base.Command):
     def _by_flavor(
         self, asked: ServerSpec, sources: SettingsSources, args: argparse.Namespace
     ) -> ExitCode:
-        of_one = (args.since, args.fixes, args.plugins, args.nova_python)
-        if any(of_one) or args.count > 1:
-            raise BadUsage("--count, --fixes, --own and --nova-python need FLAVOR")
+        of_one = (args.fixes, args.plugins, args.nova_python, args.make_room)
+        if any(of_one) or args.since or args.count > 1:
+            raise BadUsage(
+                "--count, --fixes, --make-room, --own and --nova-python need FLAVOR"
+            )
         found = flavors.by_flavor(self.cloud(), asked, sources)
         for line in by_flavor.remarks(found):
             base.LOG.warning("%s", line)
@@ -287,7 +306,13 @@ class Explain(base.Command):
     def _text(self, explanation: Explanation, args: argparse.Namespace) -> str:
         options, shown = self.repeated_options, explanation.named
         if args.format == "text":
-            text = prose.lines(explanation, shown, args.long, options, self.width)
+            words = getattr(self.app, "command_options", [])
+            # Global options come before, and answer() adds those of the login.
+            own = [*itertools.dropwhile(lambda word: word not in _PLUGIN, words)]
+            again = shlex.join(["openstack", *own]) if own else ""
+            text = prose.lines(
+                explanation, shown, args.long, options, self.width, again
+            )
             return self.answer(text)
         return printed(document.document(explanation, options), args.format)
 
@@ -446,6 +471,11 @@ class ListCandidates(base.Lister):
             names = visible(", ".join(row[0] for row in data))
             self.app.stdout.write(f"{count(len(data), 'host')}, best first: {names}\n")
             return 0
+        if is_table and self.width:
+            hidden = views.WIDE if parsed_args.weights else views.WIDE[:1]
+            places = [n for n, name in enumerate(column_names) if name not in hidden]
+            column_names = [column_names[place] for place in places]
+            data = [tuple(row[place] for place in places) for row in data]
         return super().produce_output(parsed_args, column_names, data)
 
 

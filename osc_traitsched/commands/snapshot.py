@@ -128,7 +128,7 @@ class ShowDifference(base.Command):
         diff yesterday.json.gz
     """
 
-    logs_in = False
+    needs_login = False
 
     def options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(

@@ -17,9 +17,11 @@ class FlavorCount(JsonObject):
     """How many hosts a flavor had and has."""
 
     flavor: str
-    """its name; empty: any flavor with the changed image"""
+    """Its name; empty for any flavor with the changed image."""
     then: int
+    """Hosts that it had."""
     now: int
+    """Hosts that it has."""
 
 
 class Changed(JsonObject):
@@ -32,34 +34,34 @@ class Changed(JsonObject):
             *("server group", "server", "setting"),
         ),
     ] = field("change.kind")
-    """what changed"""
+    """What changed."""
     name: str = field("change.name")
-    """its name"""
+    """Its name."""
     text: str = field("change.text")
-    """the change in words"""
+    """The change in words."""
     daily: bool = field("change.is_daily")
-    """it comes and goes by itself, as servers and their use do"""
+    """It comes and goes by itself, as servers and their use do."""
     takes_hosts: bool
-    """a flavor has fewer hosts than before"""
+    """A flavor has fewer hosts than before."""
     flavors: Iterable[FlavorCount]
-    """flavors whose hosts changed among those of the change, the worst first"""
+    """Flavors whose hosts changed among those of the change, the worst first."""
 
 
 class DifferenceDocument(JsonObject):
     """The document of ``diff``."""
 
     schema: Literal[1]
-    """version of this format"""
+    """Version of this format."""
     then: str = field(lambda found: found.then.isoformat())
-    """time of the earlier snapshot, in UTC"""
+    """Time of the earlier snapshot, in UTC."""
     now: str = field(lambda found: found.now.isoformat())
-    """time of the later one, or of the cloud"""
+    """Time of the later one, or of the cloud."""
     changes: Iterable[Changed] = field("effects")
-    """all changes, by kind and name"""
+    """All changes, by kind and name."""
     not_compared: Iterable[str] = field("unread")
-    """lists that could not be read when one of them was saved"""
+    """Lists that could not be read when one of them was saved."""
     other_cloud: bool = field("is_other_cloud")
-    """they have no provider in common"""
+    """They have no provider in common."""
 
 
 def lines(found: Comparison, wants_all: bool) -> Iterator[Line]:
@@ -151,23 +153,23 @@ class SinceCause(JsonObject):
     """A change that decides about hosts of the request."""
 
     kind: str = field(lambda cause: cause[0].kind)
-    """as in ``diff``"""
+    """As in ``diff``."""
     name: str = field(lambda cause: cause[0].name)
-    """what changed"""
+    """What changed."""
     text: str = field(lambda cause: cause[0].text)
-    """the change in words"""
+    """The change in words."""
     hosts: Iterable[str] = field(lambda cause: sorted(cause[1]))
-    """the hosts that are as they were if it is put back"""
+    """The hosts that are as they were if it is put back."""
 
 
 class SinceDocument(JsonObject):
     """One request when a snapshot was saved, and now."""
 
     time: str = field(lambda found: found.time.isoformat())
-    """when the snapshot was saved, in UTC"""
+    """When the snapshot was saved, in UTC."""
     then: Iterable[str] = field(lambda found: sorted(found.then))
-    """hosts that could take it"""
+    """Hosts that could take it."""
     now: Iterable[str] = field(lambda found: sorted(found.now))
-    """hosts that can take it"""
+    """Hosts that can take it."""
     causes: Iterable[SinceCause]
-    """changes that took or added hosts"""
+    """Changes that took or added hosts."""

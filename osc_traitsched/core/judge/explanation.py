@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from osc_traitsched.core.difference import Since
 from osc_traitsched.core.errors import Refusal
@@ -38,6 +39,7 @@ class Explanation:
     :ivar named: hosts to explain in full, by name
     :ivar without_set: the judgement without ``--set``; None if equal or unknown
     :ivar since: the hosts when a snapshot was saved; None without one
+    :ivar make_room: a ``core.servers.room.RoomPlan``, if asked for
     """
 
     judgement: Judgement
@@ -46,6 +48,7 @@ class Explanation:
     advice: tuple[Advice, ...] = ()
     without_set: Judgement | None = None
     since: Since | None = None
+    make_room: Any = None
 
 
 def compared(now: Judgement) -> Judgement | None:

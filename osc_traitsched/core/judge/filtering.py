@@ -8,7 +8,6 @@ import functools
 import operator
 from collections.abc import (
     Collection,
-    Hashable,
     Iterable,
     Iterator,
     Mapping,
@@ -29,11 +28,11 @@ from osc_traitsched.core.nova.clause import (
 )
 from osc_traitsched.core.nova.filter import groups, limits, special
 from osc_traitsched.core.nova.filter.groups import unsupported_policy
-from osc_traitsched.core.nova.filter.row import Reads
+from osc_traitsched.core.nova.filter.row import read_of
 from osc_traitsched.core.nova.filter.state import (
     SERVICE_DISABLED,
-    Answer,
     Fails,
+    FilterResult,
     HostState,
     Passes,
     Raises,
@@ -211,11 +210,11 @@ class Filtering:
             if all(isinstance(a, Passes) for a in self.judgment.answers[name].values())
         )
 
-    def answer(self, name: str, uuid: str) -> Answer | None:
+    def answer(self, name: str, uuid: str) -> FilterResult | None:
         """Answer of a filter for a host; None if it did not run."""
         return self.judgment.answers.get(name, {}).get(uuid)
 
-    def answers(self, uuid: str) -> Iterator[tuple[str, Answer]]:
+    def answers(self, uuid: str) -> Iterator[tuple[str, FilterResult]]:
         """Filters that do not certainly pass a host, with their answers."""
         for name in self.judgment.names:
             answer = self.answer(name, uuid)
@@ -235,17 +234,7 @@ class Filtering:
 
     def doubts(self, uuid: str) -> bool:
         """Whether any filter does not certainly pass the host."""
-        return uuid in self.doubtful
-
-    @functools.cached_property
-    def doubtful(self) -> frozenset[str]:
-        """Hosts that any filter does not certainly pass."""
-        return frozenset(
-            uuid
-            for name in self.judgment.names
-            for uuid, answer in self.judgment.answers[name].items()
-            if not isinstance(answer, Passes) and not self._is_said(uuid, answer)
-        )
+        return uuid in self.all_unknown or uuid in self.all_kept_out
 
     @functools.cached_property
     def unknown_hosts(self) -> Mapping[str, frozenset[str]]:
@@ -255,6 +244,11 @@ class Filtering:
             answers = self.judgment.answers[name].items()
             found[name] = frozenset(u for u, a in answers if isinstance(a, Unknown))
         return found
+
+    @functools.cached_property
+    def all_unknown(self) -> frozenset[str]:
+        """Hosts for which the answer of any filter is unknown."""
+        return frozenset[str]().union(*self.unknown_hosts.values())
 
     def deciding(self, uuids: Iterable[str]) -> tuple[str, ...]:
         """Filters with an unknown answer for any of the hosts."""
@@ -315,7 +309,7 @@ class Filtering:
         keys = tuple(filter(None, (failure.name, answer.key, answer.value)))
         return Refusal(answer.exception, "filter-raises", keys, _STAGE)
 
-    def _is_said(self, uuid: str, answer: Answer) -> bool:
+    def _is_said(self, uuid: str, answer: FilterResult) -> bool:
         is_disabled = isinstance(answer, Fails) and answer.reason == SERVICE_DISABLED
         return is_disabled and uuid in self.disabled
 
@@ -331,16 +325,8 @@ def asks_enabled(clauses: Iterable[Clause]) -> bool:
     return any(each.name == DISABLED and each.forbidden for each in traits)
 
 
-#: The first release without filters of amounts.
-_WITHOUT_SIZES = 22
-#: Extra specs that no host filter reads.
-_OF_PLACEMENT = ("trait", "resources")
-
-
 class KnownAnswers:
-    """Answers of host filters, given once for flavors that filters do not tell apart.
-
-    Filters read the sizes of a flavor until 21, and later for NUMA nodes.
+    """Answers of host filters, given once for requests that filters do not tell apart.
 
     :param computes: Nova's compute nodes
     :param traits: by provider UUID
@@ -349,37 +335,44 @@ class KnownAnswers:
     def __init__(
         self, computes: Iterable[Compute], traits: Mapping[str, frozenset[str]]
     ) -> None:
-        self._computes, self._traits = tuple(computes), traits
-        self._known: list[tuple[Hashable, Question, Filtering]] = []
+        self.computes = {each.uuid: each for each in computes}
+        self.traits = traits
+        self._known: list[tuple[object, Filtering]] = []
+
+    @functools.cached_property
+    def if_enabled(self) -> KnownAnswers:
+        """Answers for the hosts as if all were enabled and up."""
+        traits = {uuid: has - {DISABLED} for uuid, has in self.traits.items()}
+        return KnownAnswers((c.enabled for c in self.computes.values()), traits)
+
+    @functools.cached_property
+    def if_empty(self) -> KnownAnswers:
+        """Answers for the hosts as if they had no servers."""
+        computes = (each.emptied for each in self.computes.values())
+        return KnownAnswers(computes, self.traits)
 
     def of(self, question: Question, request: Request) -> Filtering:
         """The answers for a request.
 
         :raises Refusal: as :func:`filtering`
         """
-        key = _read_of_flavor(question), asks_enabled(request.clauses)
-        other = dataclasses.replace(question, flavor={})
-        for known, of, answers in self._known:
-            if known == key and of == other:
+        key = asks_enabled(request.clauses), *_read_by_filters(question)
+        for known_key, answers in self._known:
+            if known_key == key:
                 return answers
-        answers = filtering(question, self._computes)
-        answers = answers.beside(request.clauses, self._traits)
-        self._known.append((key, other, answers))
+        answers = filtering(question, self.computes.values())
+        answers = answers.beside(request.clauses, self.traits)
+        self._known.append((key, answers))
         return answers
 
 
-def _read_of_flavor(question: Question) -> Hashable:
-    server = question.server()
-    specs, settings = server.flavor.specs, question.assumptions
-    readers = (row for row in FILTERS.values() if Reads.FLAVOR_NAME in row.reads)
-    keys = {key for row in readers for key in row.aggregate_keys}
-    is_named = any(keys & each.metadata.keys() for each in question.aggregates)
-    of_placement = all(key.startswith(_OF_PLACEMENT) for key in specs)
-    is_sized = settings.release < _WITHOUT_SIZES or not of_placement
-    return (
-        server.flavor.key if is_sized else tuple(specs.items()),
-        is_named and question.flavor["name"],
-    )
+def _read_by_filters(question: Question) -> Iterator[object]:
+    """What filters and rules of moves read of a question."""
+    spec, own, move = question.request_spec(), question.own, question.move
+    yield from read_of(spec) if own is None else (spec, own)
+    yield question.assumptions
+    yield move and dataclasses.replace(move, server="")
+    yield from (question.is_forced, question.nodes, question.servers)
 
 
 def filtering(question: Question, computes: Iterable[Compute]) -> Filtering:

@@ -7,12 +7,14 @@ import enum
 import functools
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Optional
 
+from osc_traitsched.core.answer import Reason
 from osc_traitsched.core.errors import AnswerIsNo
 from osc_traitsched.core.inventory.snapshot import Aggregate, Compute, Snapshot
 from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.nova.filter import table
+from osc_traitsched.core.nova.filter.row import read_of
 from osc_traitsched.core.nova.filter.state import (
     HostState,
     Passes,
@@ -29,6 +31,8 @@ from osc_traitsched.core.servers.state import MoveRefusal, ServerState
 # Servers, their requests, and the resulting plan.
 
 
+#: What may reject a host; None for a sure rejection.
+Doubts = Optional[tuple[str, ...]]
 #: Resources that Placement could allocate in one host's tree.
 Allocation = tuple[ProviderUse, ...]
 
@@ -60,34 +64,48 @@ class MoveRequest:
         """Input of filters and weighers; no host has one of these servers yet."""
         return dataclasses.replace(self.question.request_spec(), instance_uuid=None)
 
-    def doubts(self, hosts: Sequence[HostState]) -> dict[str, tuple[str, ...] | None]:
-        """Filters that may reject each host, by UUID; None for a sure rejection.
+    @functools.cached_property
+    def existing(self) -> RequestSpec:
+        """Input of filters for the server itself, which may count on hosts."""
+        server = self.question.move.server if self.question.move else None
+        return dataclasses.replace(self.spec, instance_uuid=server)
 
-        Also rules of the move, unknown options, :data:`ZONE` and :data:`IMAGE`.
-        """
+    @functools.cached_property
+    def read(self) -> tuple[object, ...]:
+        """Equal for requests with the same answers of filters on the same hosts."""
+        move = self.question.move and dataclasses.replace(self.question.move, server="")
+        hosts = tuple(self.allocations)
+        return (hosts, move, self.question.assumptions, *read_of(self.existing))
+
+    @functools.cached_property
+    def unknown(self) -> Mapping[str, tuple[str, ...]]:
+        """:data:`ZONE`, :data:`IMAGE` and options that may prevent a move, by UUID."""
+        image, judgement = (IMAGE,) * self.is_image_gone, self.judgement
+        return {
+            uuid: (
+                *((ZONE,) * (uuid in self.elsewhere)),
+                *image,
+                *(judgement.options_of([uuid]) if judgement else ()),
+            )
+            for uuid in self.allocations
+        }
+
+    def filtered(self, hosts: Sequence[HostState]) -> dict[str, Doubts]:
+        """Filters and rules of the move that may reject each host, by UUID."""
         move, settings = self.question.move, self.question.assumptions
         judgment = table.judge_all(hosts, self.spec, settings)
         if move is not None:
-            existing = dataclasses.replace(self.spec, instance_uuid=move.server)
-            judgment = judgment.joined(table.unsettled(hosts, existing, settings))
+            judgment = judgment.joined(table.unsettled(hosts, self.existing, settings))
             nodes = [host.compute for host in hosts]
             judgment = with_rules(judgment, move, nodes, settings)
-        uuids = [host.compute.uuid for host in hosts]
-        image = (IMAGE,) if self.is_image_gone else ()
-        found: dict[str, tuple[str, ...] | None] = {
-            uuid: (ZONE, *image) if uuid in self.elsewhere else image for uuid in uuids
-        }
-        if self.judgement is not None:
-            for uuid in uuids:
-                found[uuid] = (*(found[uuid] or ()), *self.judgement.options_of([uuid]))
+        doubts: dict[str, Doubts] = {host.compute.uuid: () for host in hosts}
         for name in judgment.names:
             for uuid, answer in judgment.answers[name].items():
-                before = found[uuid]
+                before = doubts[uuid]
                 if isinstance(answer, Passes) or before is None:
                     continue
-                is_unknown = isinstance(answer, Unknown)
-                found[uuid] = (*before, name) if is_unknown else None
-        return found
+                doubts[uuid] = (*before, name) if isinstance(answer, Unknown) else None
+        return doubts
 
     @functools.cached_property
     def need(self) -> Mapping[str, int]:
@@ -214,7 +232,7 @@ def _claim(allocations: Mapping[str, Any]) -> Allocation:
 Free = Mapping[tuple[str, str], int]
 
 #: Filter answers, with the host state that each is about.
-Memory = dict[MoveRequest, dict[str, tuple[HostState, "tuple[str, ...] | None"]]]
+Memory = dict[MoveRequest, dict[str, tuple[HostState, Doubts]]]
 
 
 class State:
@@ -241,24 +259,26 @@ class State:
                 return allocation
         return None
 
-    def doubts(self, move_request: MoveRequest, root: str) -> tuple[str, ...] | None:
-        """The filters that may reject a host; None for a sure rejection."""
-        known = self._memory.get(move_request)
-        if known is None:
-            hosts = [
-                self.hosts[each]
-                for each in move_request.allocations
-                if each in self.hosts
-            ]
-            found = move_request.doubts(hosts)
-            known = {
-                host.compute.uuid: (host, found[host.compute.uuid]) for host in hosts
-            }
-            self._memory[move_request] = known
+    def doubts(self, move_request: MoveRequest, root: str) -> Doubts:
+        """What may reject a host: filters, rules of the move, or what is unknown."""
+        answers = self._answers(move_request)
         host = self.hosts[root]
-        if known[root][0] is not host:
-            known[root] = (host, move_request.doubts([host])[root])
-        return known[root][1]
+        if answers[root][0] is not host:
+            answers[root] = host, move_request.filtered([host])[root]
+        doubts = answers[root][1]
+        return None if doubts is None else (*move_request.unknown[root], *doubts)
+
+    def _answers(self, request: MoveRequest) -> dict[str, tuple[HostState, Doubts]]:
+        """Remembered answers of filters, shared by requests that read the same."""
+        if request not in self._memory:
+            alike = (k for each, k in self._memory.items() if each.read == request.read)
+            answers = next(alike, None)
+            if answers is None:
+                hosts = [self.hosts[r] for r in request.allocations if r in self.hosts]
+                doubts = request.filtered(hosts)
+                answers = {h.compute.uuid: (h, doubts[h.compute.uuid]) for h in hosts}
+            self._memory[request] = answers
+        return self._memory[request]
 
     def hosts_for(
         self, move_request: MoveRequest
@@ -453,6 +473,15 @@ class Stuck:
         request = self.server_move.move_request
         is_alone = self.why is StuckReason.NO_HOST
         return request.judgement if request is not None and is_alone else None
+
+    @property
+    def reason(self) -> Reason:
+        """Why it stays, in one word; a host that is emptied counts as disabled."""
+        if self.why is not StuckReason.NO_HOST:
+            is_full = self.why is StuckReason.NO_ROOM
+            return Reason.FULL if is_full else Reason.REFUSED
+        reason = self.judgement.reason if self.judgement else Reason.UNKNOWN
+        return Reason.DISABLED if reason is Reason.FITS else reason
 
     @property
     def depends(self) -> bool:

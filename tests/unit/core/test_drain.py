@@ -137,14 +137,26 @@ def test_what_decides_without_an_enabled_filter_is_a_doubt_about_a_move(
 ):
     move = dataclasses.replace(LIVE, kind=kind)
     request = move_request("a", move=move, specs=specs, **{FILTERS: KNOWN})
-    assert request.doubts([host("a")]) == {"a": deciding}
+    assert request.filtered([host("a")]) == {"a": deciding}
 
 
 def test_a_server_that_exists_shows_that_its_project_needs_no_aggregate():
     options = {"scheduler__limit_tenants_to_placement_aggregate": True}
     request = move_request("a", move=LIVE, **options)
     asked = dataclasses.replace(request.question, project="p")
-    assert MoveRequest(asked, request.allocations).doubts([host("a")]) == {"a": ()}
+    assert MoveRequest(asked, request.allocations).filtered([host("a")]) == {"a": ()}
+
+
+@pytest.mark.parametrize(
+    ("group", "is_shared"), [(None, True), (ServerGroup("g", "anti-affinity"), False)]
+)
+def test_filters_answer_once_for_servers_that_are_alike(group, is_shared):
+    first = move_request("a", move=LIVE, group=group)
+    move = dataclasses.replace(LIVE, server="s1")
+    asked = dataclasses.replace(first.question, move=move, project="other")
+    other = MoveRequest(asked, first.allocations)
+    assert (first.read == other.read) is is_shared
+    assert first.read != MoveRequest(asked, {}).read
 
 
 def test_a_host_with_fewer_numa_nodes_than_a_server_takes_no_move():
@@ -153,7 +165,7 @@ def test_a_host_with_fewer_numa_nodes_than_a_server_takes_no_move():
         host(name, cpu_info={"topology": {"cells": cells}})
         for name, cells in (("a", 2), ("b", 4))
     ]
-    assert request.doubts(hosts) == {"a": None, "b": ("NUMATopologyFilter",)}
+    assert request.filtered(hosts) == {"a": None, "b": ("NUMATopologyFilter",)}
 
 
 def test_a_zone_that_is_not_shown_may_be_the_server_s_own():

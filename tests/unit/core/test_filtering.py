@@ -8,8 +8,9 @@ import pytest
 
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Compute
-from osc_traitsched.core.judge.filtering import FilterFailure, filtering
+from osc_traitsched.core.judge.filtering import FilterFailure, KnownAnswers, filtering
 from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.filter.row import read_of
 from osc_traitsched.core.nova.filter.state import (
     Raises,
     ServerGroup,
@@ -17,6 +18,8 @@ from osc_traitsched.core.nova.filter.state import (
     host_states,
 )
 from osc_traitsched.core.nova.options import TENANT, TENANT_REQUIRED
+from osc_traitsched.core.nova.question import Move, MoveKind, ServerSpec
+from osc_traitsched.core.nova.server.parts import Network, Parts, Port
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.views.explain import filters
 from tests.property.building import identity
@@ -420,3 +423,68 @@ def test_a_project_without_an_aggregate_may_be_rejected_if_others_have_some(
     )
     request = asked.request()
     assert asked.may_need_aggregate(request) is is_doubtful
+
+
+PORT = Port("p", Network("n", "n"))
+DEVICE = dataclasses.replace(PORT, vnic_type="direct")
+LIVE = Move(MoveKind.LIVE_MIGRATION, "s1", "x")
+GROUP = ServerGroup("g", "anti-affinity")
+
+
+@pytest.mark.parametrize(
+    ("change", "is_shared"),
+    [
+        ({"move": dataclasses.replace(LIVE, server="s2")}, True),
+        ({"move": dataclasses.replace(LIVE, host="y")}, False),
+        ({"move": None}, False),
+        ({"project": "other"}, True),
+        ({"parts": Parts(ports=(PORT,))}, True),
+        (
+            {"parts": Parts(ports=(DEVICE,))},
+            False,
+        ),
+        ({"group": GROUP}, False),
+        ({"spec": ServerSpec(zone="z")}, False),
+        ({"spec": ServerSpec(count=2)}, False),
+        ({"flavor": {"name": "other", "ram": 1}}, True),
+        ({"flavor": {"name": "f", "extra_specs": {"trait:A": "required"}}}, True),
+        ({"flavor": {"name": "f", "extra_specs": {"ssd": "true"}}}, False),
+    ],
+)
+def test_answers_are_shared_by_requests_that_filters_do_not_tell_apart(
+    change, is_shared
+):
+    plain = question(CLOUD, COMPUTE, "ServerGroupAntiAffinityFilter")
+    asked = dataclasses.replace(plain, move=LIVE)
+    answers = KnownAnswers(computes(CLOUD).values(), {})
+    other = dataclasses.replace(asked, **change)
+    first, second = (answers.of(q, q.request()) for q in (asked, other))
+    assert (first is second) is is_shared
+
+
+def test_a_project_and_a_flavor_s_name_count_if_aggregates_name_them():
+    for metadata, change in (
+        ({"filter_tenant_id": "p"}, {"project": "other"}),
+        ({"instance_type": "f"}, {"flavor": {"name": "other"}}),
+    ):
+        asked = question(of_aggregate(**metadata), COMPUTE)
+        other = dataclasses.replace(asked, **change)
+        assert read_of(asked.request_spec()) != read_of(other.request_spec())
+
+
+@pytest.mark.parametrize(
+    ("specs", "is_shared"),
+    [
+        ({"trait:CUSTOM_GOLD": "required"}, True),
+        ({"trait1:CUSTOM_GOLD": "forbidden"}, True),
+        ({"traitor": "true"}, False),
+        ({"resources:PCPU": "1"}, False),
+        ({"aggregate_instance_extra_specs:trait": "true"}, False),
+    ],
+)
+def test_flavors_share_answers_unless_filters_read_what_differs(specs, is_shared):
+    plain = question(CLOUD, SPECS)
+    other = dataclasses.replace(plain, flavor={**plain.flavor, "extra_specs": specs})
+    answers, request = KnownAnswers(computes(CLOUD).values(), {}), plain.request()
+    is_same = answers.of(plain, request) is answers.of(other, request)
+    assert is_same is is_shared

@@ -1,19 +1,23 @@
-"""What the code knows of one host filter of Nova."""
+"""What the code knows of one host filter of Nova, and what filters read."""
 
 from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 
-from osc_traitsched.core.nova.filter.state import Answer, HostState, RequestSpec
+from osc_traitsched.core.nova.filter import aggregates
+from osc_traitsched.core.nova.filter.state import FilterResult, HostState, RequestSpec
+from osc_traitsched.core.nova.server.parts import NO_PARTS
+from osc_traitsched.core.nova.server.server import Flavor
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.releases import NEWEST, OLDEST
 
 #: What a filter's answer varies by: the host, its aggregates, or the request alone.
 HOST, AGGREGATES, REQUEST = "host", "aggregates", "request"
 
-Judge = Callable[[HostState, RequestSpec, SchedulerSettings], Answer]
+Judge = Callable[[HostState, RequestSpec, SchedulerSettings], FilterResult]
 
 
 class Reads(enum.Enum):
@@ -47,6 +51,7 @@ class NovaFilter:
         tasks by its first option
     :ivar is_claimed: nova-compute or Cyborg checks the same without the filter, so an
         unknown answer is one of free amounts
+    :ivar isolates: it keeps hosts for some projects, flavors or images
     """
 
     name: str
@@ -63,14 +68,55 @@ class NovaFilter:
     aggregate_keys: tuple[str, ...] = ()
     counts: str = ""
     is_claimed: bool = False
+    isolates: bool = False
 
     def is_in(self, release: int) -> bool:
         """Whether a release has the filter."""
         return self.since <= release < self.until
 
-    def is_shown(self, host: HostState, spec: RequestSpec) -> bool:
-        """Whether a request or the host's aggregates may show that a cloud uses it."""
-        if self.hints or self.aggregate_keys:
-            is_hinted = any(hint in spec.hints for hint in self.hints)
-            return is_hinted or any(key in host.metadata for key in self.aggregate_keys)
-        return not self.counts
+    def shown(
+        self, hosts: Iterable[HostState], spec: RequestSpec
+    ) -> Iterable[HostState]:
+        """Hosts whose aggregates, or a request, may show that a cloud uses it."""
+        is_unseen = not (self.hints or self.aggregate_keys or self.counts)
+        if is_unseen or not spec.hints.keys().isdisjoint(self.hints):
+            return hosts
+        keys = frozenset(self.aggregate_keys)
+        return [h for h in hosts if keys and not keys.isdisjoint(h.metadata)]
+
+
+#: Extra specs that no filter reads.
+_TRAIT = re.compile(r"trait[^:]*:")
+#: The first release without filters of amounts.
+_WITHOUT_SIZES = 22
+_NO_FLAVOR = Flavor(0, 0, 0, 0, 0, {})
+
+
+def read_of(spec: RequestSpec) -> tuple[object, ...]:
+    """What filters read of a request: equal requests get equal answers.
+
+    Filters read the sizes of a flavor until 21, and later for NUMA nodes.
+    """
+    server = spec.server
+    specs = {k: v for k, v in server.flavor.specs.items() if not _TRAIT.match(k)}
+    is_sized = server.release < _WITHOUT_SIZES or not all(
+        key.startswith("resources") for key in specs
+    )
+    keys = {key for each in server.aggregates for key in each.metadata}
+    has_projects = any(aggregates.names_projects(key, server.release) for key in keys)
+    project = server.project_id if has_projects else None
+    ports = server.parts.ports
+    server = dataclasses.replace(
+        server, flavor=_NO_FLAVOR, parts=NO_PARTS, project_id=project
+    )
+    return (
+        dataclasses.replace(spec.server.flavor, specs=specs).key if is_sized else specs,
+        any(each.needs_device for each in ports),
+        any(each.device_profile for each in ports),
+        dataclasses.replace(
+            spec,
+            server=server,
+            flavor_name=spec.flavor_name if aggregates.FLAVOR_KEY in keys else "",
+            instance_uuid=spec.instance_uuid if spec.group else None,
+        ),
+    )
