@@ -179,11 +179,16 @@ class Asked(NamedTuple):
 
 
 def judge_all(
-    placement: Service, computes: Mapping[str, Compute], several: Sequence[Asked]
+    placement: Service,
+    computes: Mapping[str, Compute],
+    several: Sequence[Asked],
+    all_enabled: bool = False,
 ) -> list[Judgement]:
     """A judgement for each question, in requests that questions hardly add to.
 
     One for each different amount, one for each trait, and a dozen for the cloud.
+
+    :param all_enabled: as if no provider had the trait of disabled services
     """
     if not several:
         return []
@@ -208,6 +213,7 @@ def judge_all(
         figures=True,
         known=later.values,
     )
+    facts = facts.with_all_enabled() if all_enabled else facts
     judgements, answers = [], KnownAnswers(computes.values(), facts.traits)
     for question, request, alternatives in several:
         wrong = (rejected.get(each) for each in _amounts(queries_of(request)))

@@ -172,6 +172,12 @@ class Compute:
         """Whether enabling its service would make it usable."""
         return self.is_up and not self.is_enabled
 
+    def as_enabled(self) -> Compute:
+        """The node as if its service were enabled and up."""
+        return dataclasses.replace(
+            self, is_up=True, is_enabled=True, disabled_reason=""
+        )
+
     def has_leak(self, resource_class: str, used: int, reserved: int) -> bool:
         """Whether Placement counts more in use than Nova, on a node without servers.
 
