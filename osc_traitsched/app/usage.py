@@ -161,13 +161,17 @@ def _projects(
     cloud: Cloud, aggregates: Iterable[Aggregate]
 ) -> dict[str, tuple[str, ...]]:
     """Names of the projects of aggregates, by aggregate; IDs if Keystone hides them."""
-    found = {each.name: each.project_ids for each in aggregates if each.project_ids}
-    return {name: _project_names(cloud, ids) for name, ids in found.items()}
+    ids_of = {
+        aggregate.name: aggregate.project_ids
+        for aggregate in aggregates
+        if aggregate.project_ids
+    }
+    return {name: _project_names(cloud, ids) for name, ids in ids_of.items()}
 
 
 def _project_names(cloud: Cloud, ids: Iterable[str]) -> tuple[str, ...]:
     names = cloud.once(lookup.names) or {}
-    return tuple(sorted(names.get(each, each) for each in ids))
+    return tuple(sorted(names.get(identity, identity) for identity in ids))
 
 
 def _facts(cloud: Cloud, found: Capacity) -> Facts:
@@ -234,23 +238,32 @@ def flavor(
     """
     remembered = RememberedCloud(cloud)
     query = CapacityQuery(flavors=(name,), by="zone")
-    found = capacity.capacity(remembered, spec, sources, query)
-    if not found.judgements:
+    room = capacity.capacity(remembered, spec, sources, query)
+    if not room.judgements:
         raise NotForProject("flavor", name)
-    question = found.judgements[0].question
-    body, release = question.flavor, question.assumptions.release
+    body = room.judgements[0].question.flavor
     view = FlavorView(
-        found,
+        room,
         _or_problem(cloud, lambda: servers.of_flavor(cloud, body["id"])),
         _or_problem(cloud, lambda: _allowed(cloud, body), "projects of the flavor"),
     )
     if view.fit is None or not view.fit.suited:
         return view
-    kinds = _or_problem(cloud, lambda: _images(cloud, release), "images")
-    if isinstance(kinds, CloudBroke):
-        return dataclasses.replace(view, images=kinds)
+    whole = _or_problem(
+        cloud, lambda: _with_images(remembered, view, spec, sources), "images"
+    )
+    if isinstance(whole, CloudBroke):
+        return dataclasses.replace(view, images=whole)
+    return whole
+
+
+def _with_images(
+    cloud: Cloud, view: FlavorView, spec: ServerSpec, sources: SettingsSources
+) -> FlavorView:
+    question = view.judgement.question
+    kinds = _images(cloud, question.assumptions.release)
     first = [kind[0] for kind in kinds[:MOST_IMAGES]]
-    judged = by_flavor(remembered, spec, sources, lambda _: [body], first)
+    judged = by_flavor(cloud, spec, sources, lambda _: [question.flavor], first)
     images = {
         str(image["name"] or image["id"]): judgement
         for kind, judgement in zip(kinds, judged)
@@ -263,9 +276,9 @@ def flavor(
 def _images(cloud: Cloud, release: int) -> Sequence[Sequence[Body]]:
     """Active public images in kinds that Nova cannot tell apart, the largest first."""
     kinds: dict[frozenset[tuple[str, str]], list[Body]] = {}
-    for each in lookup.images(cloud, {}):
-        if each["visibility"] == "public" and each["status"] == "active":
-            kinds.setdefault(requirements(each, release), []).append(each)
+    for image in lookup.images(cloud, {}):
+        if image["visibility"] == "public" and image["status"] == "active":
+            kinds.setdefault(requirements(image, release), []).append(image)
     return sorted(kinds.values(), key=lambda kind: -len(kind))
 
 
@@ -285,14 +298,18 @@ def host_uses(cloud: Cloud, sources: SettingsSources) -> Iterable[HostUse]:
     isolates an aggregate.
     """
     query = CapacityQuery(with_private=True, by="zone")
-    found = capacity.capacity(cloud, ServerSpec(image=""), sources, query)
-    facts, settings = _facts(cloud, found), found.judgements[0].question.assumptions
+    room = capacity.capacity(cloud, ServerSpec(image=""), sources, query)
+    facts, settings = _facts(cloud, room), room.judgements[0].question.assumptions
     aggregates = facts.snapshot.nova.aggregates
-    isolating = {name for e in aggregates for name in e.isolated_by(settings.collation)}
+    isolating = {
+        name
+        for aggregate in aggregates
+        for name in aggregate.isolated_by(settings.collation)
+    }
     known, roots = read.known_traits(cloud.placement), facts.snapshot.by_uuid
     held = {name: read.holders(cloud.placement, name) for name in isolating & known}
     held = {
         name: frozenset(roots[uuid].root for uuid in uuids if uuid in roots)
         for name, uuids in held.items()
     }
-    return usage.host_uses(found, facts, held, bool(settings.value(options.ISOLATION)))
+    return usage.host_uses(room, facts, held, bool(settings.value(options.ISOLATION)))

@@ -195,8 +195,8 @@ def zones_shown(compute: Service) -> dict[str, str]:
 def last_seen(compute: Service, host: str) -> str:
     """When a nova-compute was last up, as Nova writes it in UTC; empty if unknown."""
     query = {"binary": "nova-compute", "host": host}
-    found = rest.get(compute, "/os-services", _LAST_SEEN, query)["services"]
-    return max((each["updated_at"] or "" for each in found), default="")
+    services = rest.get(compute, "/os-services", _LAST_SEEN, query)["services"]
+    return max((service["updated_at"] or "" for service in services), default="")
 
 
 def aggregates(compute: Service) -> tuple[Aggregate, ...]:

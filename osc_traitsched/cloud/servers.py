@@ -105,10 +105,10 @@ def names_on(cloud: Cloud, host: str, node: str) -> tuple[str, ...]:
 def of_flavor(cloud: Cloud, flavor: str) -> dict[str, tuple[str, ...]]:
     """Sorted names of the servers of all projects with a flavor (ID), by state."""
     query = {"all_tenants": "1", "flavor": flavor, "limit": _PAGE}
-    found: dict[str, list[str]] = {}
+    names: dict[str, list[str]] = {}
     for body in rest.pages(cloud.compute, "/servers/detail", "servers", _STATE, query):
-        found.setdefault(body["status"], []).append(body["name"])
-    return {state: tuple(sorted(found[state])) for state in sorted(found)}
+        names.setdefault(body["status"], []).append(body["name"])
+    return {state: tuple(sorted(names[state])) for state in sorted(names)}
 
 
 def counted(cloud: Cloud, hosts: Collection[str]) -> dict[str, int]:

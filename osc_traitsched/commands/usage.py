@@ -219,9 +219,9 @@ class ShowFlavor(base.Command):
 
     examples = """
         # Where it fits, what runs out, and who has it
-        flavor show m1.large
+        flavor show gold
         # For a program
-        flavor show m1.large -f json
+        flavor show gold -f json
     """
 
     def options(self, parser: argparse.ArgumentParser) -> None:

@@ -219,7 +219,7 @@ def _shortages(fit: FlavorFit) -> list[str]:
 
 
 def _by_reason(names: Mapping[str, Sequence[str]]) -> list[str]:
-    texts = [f"{ranges(each)} ({why})" for why, each in names.items()]
+    texts = [f"{ranges(alike)} ({why})" for why, alike in names.items()]
     if len(texts) > _MOST_LINES:
         texts[_MOST_LINES:] = [and_more(len(texts) - _MOST_LINES, "reason", "-f json")]
     return texts
@@ -227,7 +227,7 @@ def _by_reason(names: Mapping[str, Sequence[str]]) -> list[str]:
 
 def never_on_of(view: FlavorView) -> dict[str, list[str]]:
     """Hosts, or their isolated aggregates, by why the flavor never fits there."""
-    found: dict[str, list[str]] = {}
+    names_of: dict[str, list[str]] = {}
     for share in breakdown(view.judgement, view.fit.suited if view.fit else ()):
         clause, names = share.clause, list(share.hosts)
         text = headline.share_text(share, view.judgement, is_of_many=True)
@@ -237,8 +237,8 @@ def never_on_of(view: FlavorView) -> dict[str, list[str]]:
         if isinstance(clause, MemberOf) and name_of(clause) == ISOLATION:
             names = words.aggregates(clause.aggregates, view.judgement.question)
             why = "isolated"
-        found.setdefault(why, []).extend(names)
-    return found
+        names_of.setdefault(why, []).extend(names)
+    return names_of
 
 
 def _servers_of(view: FlavorView) -> str:
@@ -251,12 +251,12 @@ def _servers_of(view: FlavorView) -> str:
 
 def images_of(view: FlavorView) -> dict[str, list[str]]:
     """Public images that can't go with the flavor, by why."""
-    found: dict[str, list[str]] = {}
+    names_of: dict[str, list[str]] = {}
     for name, judgement in view.unusable_images.items():
         reasons = by_flavor.reasons(judgement)
         why = by_flavor.rejected(judgement) or ", ".join(reasons[:1])
-        found.setdefault(why, []).append(name)
-    return found
+        names_of.setdefault(why, []).append(name)
+    return names_of
 
 
 def _projects_of(view: FlavorView) -> str:

@@ -278,12 +278,12 @@ class FlavorFit:
     @property
     def short(self) -> Mapping[str, frozenset[str]]:
         """Roots of suitable hosts that lack a class, by class, the most first."""
-        found: dict[str, set[str]] = {}
+        lacking: dict[str, set[str]] = {}
         for rejection, roots in by_rejection(self.judgement):
             for name in short_of(rejection):
-                found.setdefault(name, set()).update(self.suited.intersection(roots))
-        most = sorted(found, key=lambda name: (-len(found[name]), name))
-        return {name: frozenset(found[name]) for name in most if found[name]}
+                lacking.setdefault(name, set()).update(self.suited.intersection(roots))
+        most = sorted(lacking, key=lambda name: (-len(lacking[name]), name))
+        return {name: frozenset(lacking[name]) for name in most if lacking[name]}
 
     @property
     def answer(self) -> Answer:
@@ -458,11 +458,11 @@ class FlavorCounter:
 
 def suited(judgement: Judgement) -> list[str]:
     """Roots of hosts that fail no condition but amounts; candidates first."""
-    found = [host.uuid for host in judgement.candidates]
+    hosts = [host.uuid for host in judgement.candidates]
     for rejection, roots in by_rejection(judgement):
         if short_of(rejection):
-            found += roots
-    return found
+            hosts += roots
+    return hosts
 
 
 def short_of(rejection: Rejection) -> frozenset[str]:

@@ -177,9 +177,9 @@ class FlavorView:
         """Images with which no host suits the flavor, or Nova rejects it, by name."""
         images = {} if isinstance(self.images, CloudBroke) else self.images
         return {
-            name: each
-            for name, each in sorted(images.items())
-            if each.refusal or not (suited(each) or each.may_gain)
+            name: judgement
+            for name, judgement in sorted(images.items())
+            if judgement.refusal or not (suited(judgement) or judgement.may_gain)
         }
 
 
@@ -288,15 +288,14 @@ class HostView:
 
 def like(host: Compute, nova: Nova) -> str:
     """Name of the first working host with open aggregates and the same hardware."""
-    closed = [AggregatePolicy.read(e.metadata).is_closed for e in nova.aggregates]
-    inside = {h for each in nova.aggregates for h in each.hosts}.difference(
-        *(each.hosts for each, is_shut in zip(nova.aggregates, closed) if is_shut)
-    )
+    policies = [(AggregatePolicy.read(e.metadata), e.hosts) for e in nova.aggregates]
+    closed = {name for policy, hosts in policies if policy.is_closed for name in hosts}
+    inside = {name for _, hosts in policies for name in hosts} - closed
     peers = (
-        each.node
-        for each in nova.computes
-        if each.service_host in inside and each.is_up and each.is_enabled
-        if _hardware(each) == _hardware(host)
+        peer.node
+        for peer in nova.computes
+        if peer.service_host in inside and peer.is_up and peer.is_enabled
+        if _hardware(peer) == _hardware(host)
     )
     return min(peers, default="")
 
@@ -372,7 +371,7 @@ class HostUse(NamedTuple):
 
 
 def host_uses(
-    found: Capacity, facts: Facts, held: Mapping[str, frozenset[str]], isolates: bool
+    room: Capacity, facts: Facts, held: Mapping[str, frozenset[str]], isolates: bool
 ) -> Iterator[HostUse]:
     """All hosts, by name.
 
@@ -381,10 +380,10 @@ def host_uses(
     :param isolates: Nova isolates aggregates by traits
     """
     snapshot = facts.snapshot
-    for node in sorted(snapshot.nova.computes, key=lambda each: each.node):
+    for node in sorted(snapshot.nova.computes, key=lambda node: node.node):
         tree = snapshot.host_trees.get(node.uuid, ())
         stock = (facts.stock.get(uuid, {}).get("MEMORY_MB") for uuid in tree)
-        suiting = [each for each in found.flavors if node.uuid in each.suited]
+        suiting = [fit for fit in room.flavors if node.uuid in fit.suited]
         state = "" if node.is_enabled else "disabled"
         isolated = _isolated(node, snapshot.nova, held) if isolates else ""
         yield HostUse(
@@ -392,16 +391,20 @@ def host_uses(
             node.zones,
             [*filter(None, stock)],
             ", ".join(filter(None, (state if node.is_up else "down", isolated))),
-            bool(suiting) and not any(node.uuid in each.hosts for each in suiting),
+            bool(suiting) and not any(node.uuid in fit.hosts for fit in suiting),
         )
 
 
 def _isolated(node: Compute, nova: Nova, held: Mapping[str, frozenset[str]]) -> str:
     isolating = {
-        each.name: each.isolated_by(Collation.CASE_INSENSITIVE)
-        for each in nova.aggregates
-        if node.service_host in each.hosts
+        aggregate.name: aggregate.isolated_by(Collation.CASE_INSENSITIVE)
+        for aggregate in nova.aggregates
+        if node.service_host in aggregate.hosts
     }
     names = sorted(name for name, traits in isolating.items() if traits)
-    lacks = any(node.uuid not in held.get(e, ()) for n in names for e in isolating[n])
+    lacks = any(
+        node.uuid not in held.get(trait, ())
+        for name in names
+        for trait in isolating[name]
+    )
     return f"isolated ({', '.join(names)}){', unusable' * lacks}" if names else ""
