@@ -6,14 +6,54 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from osc_traitsched.core.answer import Reason
+from osc_traitsched.core.inventory.snapshot import Snapshot
+from osc_traitsched.core.judge.filtering import Filtering
 from osc_traitsched.core.nova import prefilter
 from osc_traitsched.core.nova.filter.table import FILTERS
 from osc_traitsched.core.nova.options import OPTIONS, Option, Value
 from osc_traitsched.core.nova.weigher.ranking import WEIGHERS
 from osc_traitsched.core.releases import NEWEST, OLDEST, RELEASES
 from osc_traitsched.text import option
+from osc_traitsched.views import (
+    candidates,
+    check,
+    config,
+    listing,
+    own_filters,
+    results,
+    usage,
+)
+from osc_traitsched.views.server import placements
+from osc_traitsched.views.wanted import lines as plan
 
 _Cells = Iterable[tuple[str, ...]]
+
+
+_NOTHING, _ANY = Snapshot(()), listing.Detail()
+_SHORT = "isolate", "unisolate", "trait rename", "trait retire", "add --like"
+
+#: The columns of the commands that print rows, and those that only JSON has.
+_COLUMNS: Mapping[tuple[str, ...], tuple[tuple[str, ...], tuple[str, ...]]] = {
+    ("list",): (listing.by_host(_NOTHING, (), _ANY)[0], ()),
+    ("list --tree",): (listing.by_tree(_NOTHING, (), _ANY)[0], ()),
+    ("list --by-trait",): (listing.by_trait({}, _ANY)[0], ()),
+    ("trait list",): (usage.rows((), everything=True)[0], ()),
+    ("add",): (results.ADDED, ()),
+    ("remove",): (results.REMOVED[:-1], results.REMOVED[-1:]),
+    _SHORT: (results.STEPS[:-1], results.STEPS[-1:]),
+    ("plan", "apply"): (plan.COLUMNS, plan.MORE_COLUMNS),
+    ("candidates",): (candidates.rows((), Filtering())[0], ()),
+    ("server misplaced",): (placements.COLUMNS, ()),
+    ("check", "mirror check"): (check.COLUMNS[:-1], check.COLUMNS[-1:]),
+    ("mirror repair",): (results.REPAIRED, ()),
+    ("aggregate list",): (listing.rows((), whole=True)[0], ()),
+    ("zone list",): (usage.zones(())[0], ()),
+    ("config show",): (config.COLUMNS, ()),
+    ("config doctor",): (config.DOCTOR_COLUMNS, ()),
+    ("filter try FILTER",): (own_filters.FILTER_COLUMNS, ()),
+    ("filter try WEIGHER",): (own_filters.WEIGHER_COLUMNS, ()),
+}
 
 
 def table(kind: str) -> str:
@@ -24,6 +64,12 @@ def table(kind: str) -> str:
         for number, cell in enumerate(cells):
             lines.append(f"   {' ' if number else '*'} - {cell}".rstrip())
     return "\n".join(lines)
+
+
+def _reasons() -> Iterator[tuple[str, ...]]:
+    promises = re.findall(r":ivar (\w+): ([^:]+)(?=:|$)", inspect.getdoc(Reason) or "")
+    for name, promise in promises:
+        yield f"``{Reason[name].value}``", " ".join(promise.split())
 
 
 def _filters() -> Iterator[tuple[str, ...]]:
@@ -60,13 +106,20 @@ def _switches() -> Iterator[tuple[str, ...]]:
             yield row.switches[0], options, span, ", ".join(_others(row))
 
 
+def _columns() -> Iterator[tuple[str, ...]]:
+    for commands, (columns, more) in _COLUMNS.items():
+        yield _codes(commands), _codes(columns), _codes(more)
+
+
 #: The head and the rows of each table, by its name.
 TABLES: Mapping[str, tuple[tuple[str, ...], Callable[[], _Cells]]] = {
     "host-filters": (("Filter", "Nova", "Options", "What it does"), _filters),
     "weighers": (("Weigher", "Nova", "Multiplier", "What it weighs"), _weighers),
     "prefilters": (("Prefilter", "Nova", "Runs with", "What it does"), _prefilters),
     "options": (("Option", "Nova", "Default", "Other defaults"), _options),
+    "reasons": (("``reason``", "What it promises"), _reasons),
     "switches": (("``--enable``", "Options", "Nova", "Other defaults"), _switches),
+    "columns": (("Command", "Columns of its rows", "Only in JSON"), _columns),
 }
 
 
@@ -93,6 +146,10 @@ def _does(function: Callable[..., object]) -> str:
 
 def _code(name: str) -> str:
     return f"``{option(name)}``"
+
+
+def _codes(texts: Iterable[str]) -> str:
+    return ", ".join(f"``{text}``" for text in texts)
 
 
 def _text(value: Value) -> str:

@@ -65,8 +65,6 @@ def by_flavor(
     each = (_of_flavor(cloud, one, body, known) for body in bodies for one in firsts)
     starts = [*filter(None, each)]
     nodes = lookup.computes(cloud) if first.nodes is None else first.nodes
-    if all_enabled:
-        nodes = tuple(each.as_enabled() for each in nodes)
     computes = {node.uuid: node for node in with_builds(cloud, first, nodes)}
     of_name = set(reading(Reads.FLAVOR_NAME))
     is_named = not of_name.isdisjoint(enabled(first.assumptions))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import queue
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 from osc_traitsched.cloud import allocation_candidates, existing_servers, read
@@ -20,7 +20,7 @@ from osc_traitsched.core.nova.filter import limits
 from osc_traitsched.core.nova.filter.state import host_states
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request
-from osc_traitsched.core.placement.facts import Amount
+from osc_traitsched.core.placement.facts import Amount, Stock
 from osc_traitsched.core.placement.matcher import amounts
 
 # Input of the I/O filter that the list of hypervisors lacks.
@@ -124,7 +124,7 @@ def offers_of(
 ) -> LaterOfEach[Amount, frozenset[str]]:
     """The providers that can give each amount of all requests.
 
-    What Placement rejects of a varied request is no refusal of this one.
+    If Placement rejects an amount of a varied request, no provider can give it.
     """
     own = amounts((*request.clauses, *(request.fallback or request).clauses))
 
@@ -154,6 +154,35 @@ def with_nova(
     if question.nodes is None:
         return read.with_unlisted(placement, snapshot)
     return snapshot.restricted_to(computes)
+
+
+#: So many hosts are read at once to tell whether a request is never possible.
+_AT_A_TIME = 5
+
+
+def with_units(
+    placement: Service, judgements: Iterable[Judgement]
+) -> Iterator[Judgement]:
+    """The judgements with the inventories that decide about their reasons.
+
+    Two requests for each provider of up to 25 hosts, until one has room when empty.
+    """
+    left = allocation_candidates.MOST_READ_ONE_BY_ONE
+    read: dict[str, Mapping[str, Stock]] = {}
+    for judgement in judgements:
+        while (facts := judgement.facts) is not None:
+            facts = dataclasses.replace(facts, stock={**facts.stock, **read})
+            judgement = dataclasses.replace(judgement, facts=facts)
+            unread = [each for each in judgement.undecided_roots if each not in read]
+            roots = unread[: min(left, _AT_A_TIME)]
+            if not roots:
+                break
+            left -= len(roots)
+            for uuid in (u for root in roots for u in facts.snapshot.host_trees[root]):
+                known = facts.stock.get(uuid)
+                figures = allocation_candidates.read_figures(placement, uuid, known)
+                read[uuid] = figures or {}
+        yield judgement
 
 
 # Many requests on one reading: Placement's answers are computed.
@@ -188,7 +217,7 @@ def judge_all(
 
     One for each different amount, one for each trait, and a dozen for the cloud.
 
-    :param all_enabled: as if no provider had the trait of disabled services
+    :param all_enabled: as if all compute services were enabled and up
     """
     if not several:
         return []
@@ -213,8 +242,11 @@ def judge_all(
         figures=True,
         known=later.values,
     )
-    facts = facts.with_all_enabled() if all_enabled else facts
     judgements, answers = [], KnownAnswers(computes.values(), facts.traits)
+    if all_enabled:
+        answers = answers.if_enabled
+        facts = dataclasses.replace(facts, traits=answers.traits)
+        computes = answers.computes
     for question, request, alternatives in several:
         wrong = (rejected.get(each) for each in _amounts(queries_of(request)))
         refusal = next(filter(None, wrong), None)
@@ -228,7 +260,7 @@ def judge_all(
         else:
             judgement = Judgement(question, request, refusal)
         judgements.append(dataclasses.replace(judgement, refusal=judgement.ended_by))
-    return judgements
+    return list(with_units(placement, judgements))
 
 
 def _amounts(queries: Iterable[Request]) -> tuple[Amount, ...]:

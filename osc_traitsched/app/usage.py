@@ -26,7 +26,6 @@ from osc_traitsched.core.errors import BadUsage, CloudBroke, NotForProject
 from osc_traitsched.core.inventory import selection, trait
 from osc_traitsched.core.inventory.selection import Selectors
 from osc_traitsched.core.inventory.snapshot import (
-    Aggregate,
     Compute,
     Nova,
     Provider,
@@ -135,43 +134,27 @@ def host(
     compute = next((each for each in computes if each.uuid == root.uuid), None)
     service = compute.service_host if compute else root.name
     tree = facts.snapshot.trees((root,))
-    inside = tuple(each for each in nova.aggregates if service in each.hosts)
+    aggregates = tuple(each for each in nova.aggregates if service in each.hosts)
+    has_projects = any(each.projects for each in aggregates)
     assumed = found.judgements[0].question.assumptions
     is_down = compute is not None and not compute.is_up
     return HostView(
         root,
         compute,
-        inside,
+        aggregates,
         tree,
         facts.stock,
         {each.uuid: read.traits_of(cloud.placement, each.uuid) for each in tree},
         _or_problem(cloud, lambda: servers.names_on(cloud, service, root.name)),
         found,
         _oddities(cloud, compute, facts) if compute else (),
+        (lookup.names(cloud) if has_projects else None) or {},
         if_enabled,
-        "" if inside or compute is None else usage.like(compute, nova),
-        _projects(cloud, inside),
+        "" if aggregates or compute is None else usage.like(compute, nova),
         special.PROJECT in enabled(assumed),
         read.last_seen(cloud.compute, service) if is_down else "",
         sum(each.service_host == service for each in computes),
     )
-
-
-def _projects(
-    cloud: Cloud, aggregates: Iterable[Aggregate]
-) -> dict[str, tuple[str, ...]]:
-    """Names of the projects of aggregates, by aggregate; IDs if Keystone hides them."""
-    ids_of = {
-        aggregate.name: aggregate.project_ids
-        for aggregate in aggregates
-        if aggregate.project_ids
-    }
-    return {name: _project_names(cloud, ids) for name, ids in ids_of.items()}
-
-
-def _project_names(cloud: Cloud, ids: Iterable[str]) -> tuple[str, ...]:
-    names = cloud.once(lookup.names) or {}
-    return tuple(sorted(names.get(identity, identity) for identity in ids))
 
 
 def _facts(cloud: Cloud, found: Capacity) -> Facts:
@@ -285,7 +268,9 @@ def _images(cloud: Cloud, release: int) -> Sequence[Sequence[Body]]:
 def _allowed(cloud: Cloud, flavor: Body) -> tuple[str, ...] | None:
     if flavor.get("os-flavor-access:is_public", True):
         return None
-    return _project_names(cloud, lookup.flavor_projects(cloud, flavor))
+    names = lookup.names(cloud) or {}
+    ids = lookup.flavor_projects(cloud, flavor)
+    return tuple(sorted(names.get(identity, identity) for identity in ids))
 
 
 # How full hosts are.

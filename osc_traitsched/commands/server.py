@@ -98,7 +98,8 @@ class ListMisplaced(base.Lister):
         if self.found.misplaced:
             self._print_groups(parsed_args, self.found)
         for line in placements.below(self.found, self.repeated_options):
-            self.app.stdout.write(f"{visible(line)}\n")
+            text = terminal.wrapped(visible(line), self.width)
+            self.app.stdout.write(f"{text}\n")
         self.app.stdout.write(self.settings_line)
         return 0
 
@@ -148,7 +149,9 @@ class ExplainServer(base.Command):
     """
 
     def options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("server", nargs="?", help="a server: name or ID")
+        parser.add_argument(
+            "server", nargs="?", metavar="SERVER", help="a server: name or ID"
+        )
         _add_failed(parser)
         request_args.add_given(parser, is_moved=False)
         explain.add_own_filter_options(parser)
@@ -275,7 +278,7 @@ class ServerDestinations(base.Command):
     """
 
     def options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("server", help="a server: name or ID")
+        parser.add_argument("server", metavar="SERVER", help="a server: name or ID")
         group = parser.add_argument_group("move")
         group.add_argument(
             "--for",

@@ -504,7 +504,7 @@ NAMES = (UPSTREAM, TRIPLEO, RHOSO, KOLLA, OSA, CHARMED)
 
 
 def settings(name: str, release: int) -> Mapping[str, Setting]:
-    """The settings of one of :data:`NAMES` in a release; nobody gave them."""
+    """The settings of one of :data:`NAMES` in a release; none is given."""
     source = f"the baseline {name}"
     return {
         row.name: Setting(value, source)

@@ -21,8 +21,8 @@ from osc_traitsched.core.inventory.snapshot import NodeReport
 from osc_traitsched.core.nova.filter.state import (
     OWN,
     PASSES,
-    Answer,
     Fails,
+    FilterResult,
     HostState,
     Raises,
     RequestSpec,
@@ -230,7 +230,7 @@ def judgment(body: Body, command: str) -> PluginJudgment:
     """
     if "error" in body:
         _fail(body, command)
-    filters: dict[str, Mapping[str, Answer]] = {}
+    filters: dict[str, Mapping[str, FilterResult]] = {}
     weights: dict[str, Weights] = {}
     logs: dict[str, Mapping[str, tuple[str, ...]]] = {}
     texts = [each["plugin"] for each in body["plugins"]]
@@ -285,7 +285,7 @@ def _fail(body: Body, command: str) -> None:
     raise NovaPythonFails(command, body["error"], body["text"])
 
 
-def _answer(body: Body) -> Answer:
+def _answer(body: Body) -> FilterResult:
     if "passes" not in body:
         return _unanswered(body)
     return PASSES if body["passes"] else Fails(OWN, found=tuple(body.get("log", ())))

@@ -8,8 +8,8 @@ from typing import Protocol
 
 from osc_traitsched.core.judge.filtering import Filtering
 from osc_traitsched.core.nova.filter.state import (
-    Answer,
     Fails,
+    FilterResult,
     HostState,
     Passes,
     Raises,
@@ -40,6 +40,10 @@ class Trial(Protocol):
         """The answers of the plugin."""
 
 
+FILTER_COLUMNS = ("host", "answer", "reason")
+WEIGHER_COLUMNS = ("host", "raw", "normalized", "multiplier", "score")
+
+
 def rows(trial: Trial) -> Table:
     """One row a host: a filter's answer and its reason, or a weigher's figures.
 
@@ -48,18 +52,19 @@ def rows(trial: Trial) -> Table:
     found = trial.judgment
     for name, answers in found.answers.items():
         logs = found.logs[name]
-        return ("host", "answer", "reason"), [
+        return FILTER_COLUMNS, [
             (each.node, *_cells(answers[each.compute.uuid], logs[each.compute.uuid]))
             for each in trial.hosts
         ]
-    columns = ("host", "raw", "normalized", "multiplier", "score")
     for weights in found.weights.values():
         if isinstance(weights, Weighed):
-            return columns, _weighed(trial.hosts, weights)
-    return columns, [(each.node, None, None, None, None) for each in trial.hosts]
+            return WEIGHER_COLUMNS, _weighed(trial.hosts, weights)
+    return WEIGHER_COLUMNS, [
+        (each.node, None, None, None, None) for each in trial.hosts
+    ]
 
 
-def _cells(answer: Answer, log: Iterable[str]) -> tuple[str, Names]:
+def _cells(answer: FilterResult, log: Iterable[str]) -> tuple[str, Names]:
     why = reason(answer)
     return _WORDS[type(answer)], Names([*([why] if why else []), *log])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from osc_traitsched.core.answer import Answer
+from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.change.traits import Requirer
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory import trait
@@ -162,9 +162,8 @@ def flavor(view: FlavorView) -> Iterator[Line]:
     """One flavor: the first line counts how many more servers fit, and where."""
     judgement = view.judgement
     body = judgement.question.flavor
-    yield Line(
-        f"{body['name']}: {words.size(body)}; {_room(view)}", Tone.of(view.answer)
-    )
+    verdict = f"{body['name']}: {words.size(body)}; {_room(view)}"
+    yield Line(verdict, Tone.of(view.answer), judgement.reason)
     yield from (Line(text, Tone.DOUBT) for text in prose.assumed(view.capacity))
     for name, text in _about_flavor(view):
         yield Line(f"  {name:<{_LABEL}}{text}".rstrip())
@@ -291,7 +290,8 @@ def host(
     if view.if_enabled:
         verdict = f"If enabled, {view.host.name} can take {flavors}"
     may = f", {unsure} more may" if unsure else ""
-    yield Line(f"{verdict}{may}; {state}.", Tone.of(view.answer))
+    reason = Reason.first(view.reasons.values())
+    yield Line(f"{verdict}{may}; {state}.", Tone.of(view.answer), reason)
     yield from (Line(text, Tone.DOUBT) for text in prose.assumed(view.capacity))
     for name, text in _about(view, everything):
         yield Line(f"  {name:<{_LABEL}}{text}")
@@ -335,12 +335,11 @@ def state_of(view: HostView) -> str:
 def _about(view: HostView, everything: bool) -> Iterator[tuple[str, str]]:
     yield "zone", ", ".join(zones_of(view)) or "the default"
     if view.aggregates:
-        names = (_aggregate(each, view.projects) for each in view.aggregates)
-        yield "aggregates", listed(names)
-    if view.projects:
-        own = sorted(frozenset[str]().union(*view.projects.values()))
+        named = (_aggregate(each, view.projects) for each in view.aggregates)
+        yield "aggregates", listed(named)
+    if view.own_projects:
         others = "" if view.is_exclusive else f"; others too: {special.PROJECT} is off"
-        yield "projects", f"{listed(own)}{others or ' alone'}"
+        yield "projects", f"{listed(view.own_projects)}{others or ' alone'}"
     for provider in view.tree:
         where = "" if provider.uuid == view.host.uuid else f" on {provider.name}"
         for resource_class, stock in view.stock.get(provider.uuid, {}).items():
@@ -361,8 +360,9 @@ def _about(view: HostView, everything: bool) -> Iterator[tuple[str, str]]:
     report = view.compute.report if view.compute else None
     if report is not None:
         yield (
-            "weighers see",
-            f"{report.free_ram_mb} MB RAM, {report.free_disk_mb // 1024} GB disk, "
+            "weighers",
+            f"nova-compute's count: {report.free_ram_mb} MB RAM, "
+            f"{report.free_disk_mb // 1024} GB disk, "
             f"{report.vcpus - report.vcpus_used} of {report.vcpus} CPUs free",
         )
 
@@ -372,12 +372,17 @@ def zones_of(view: HostView) -> list[str]:
     return sorted({each.zone for each in view.aggregates if each.zone})
 
 
-def _aggregate(found: Aggregate, projects: Mapping[str, Sequence[str]]) -> str:
+def _aggregate(found: Aggregate, names: Mapping[str, str]) -> str:
+    """Its name, and what it means for a server.
+
+    :param names: of projects, by ID
+    """
+    projects = sorted(names.get(each, each) for each in {*found.projects.values()})
     traits = sorted(isolated_by(found.metadata, Collation.CASE_INSENSITIVE))
     parts = [
         *([f"zone {found.zone}"] if found.zone else []),
         *([f"isolated by {', '.join(traits)}"] if traits else []),
-        *([f"for {listed(projects[found.name])}"] if found.name in projects else []),
+        *([listed(projects, "project")] if projects else []),
     ]
     return f"{found.name} ({'; '.join(parts)})" if parts else found.name
 

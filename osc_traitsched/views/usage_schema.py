@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Literal, Optional
 
+from osc_traitsched.core.answer import Reason
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.trait import Ownership
@@ -89,6 +90,8 @@ class FlavorUseDocument(JsonObject):
     """The version of the document."""
     flavor: Flavor = field("judgement.question.flavor")
     """The flavor."""
+    reason: Reason = field("judgement.reason")
+    """Why a server fits now or none, in one word of :ref:`reasons`."""
     rejected: Optional[str] = field(
         lambda view: None if view.fit else by_flavor.rejected(view.judgement)
     )
@@ -216,14 +219,18 @@ class HostDocument(JsonObject):
         lambda view: usage.reasons_of(view).items()
     )
     """Flavors that do not."""
+    reasons: dict[str, Reason]
+    """Why each of these does not fit on this host, in one word of :ref:`reasons`."""
     if_enabled: bool
     """Whether it was judged as if its service were enabled and up."""
     like: Optional[str] = field(lambda view: view.peer or None)
     """A host whose traits and aggregates it could get; null if it is in an aggregate.
     """
-    projects: dict[str, Iterable[str]]
-    """Names of the projects that an aggregate is for, by aggregate."""
-    other_projects: bool = field(lambda view: not (view.projects and view.is_exclusive))
+    projects: Iterable[str] = field("own_projects")
+    """Names of the projects that its aggregates are for."""
+    other_projects: bool = field(
+        lambda view: not (view.own_projects and view.is_exclusive)
+    )
     """Whether servers of other projects may land there."""
     last_seen: Optional[str] = field(lambda view: view.down_since or None)
     """When its service was last up, if it is down."""

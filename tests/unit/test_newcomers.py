@@ -78,12 +78,16 @@ def add_option(monkeypatch):
     return add_option
 
 
+def tables():
+    """What makes the tables of the reference, read now."""
+    path = pathlib.Path(__file__).parents[2] / "doc" / "rows.py"
+    return runpy.run_path(str(path))["table"]
+
+
 @pytest.fixture(scope="module")
 def reference():
     """Tables of the reference."""
-    return runpy.run_path(str(pathlib.Path(__file__).parents[2] / "doc" / "rows.py"))[
-        "table"
-    ]
+    return tables()
 
 
 # Host filters.
@@ -336,6 +340,14 @@ def test_a_parameter_of_tripleo_is_one_of_an_option():
     rows = OPTIONS.values()
     expected = {row.parameter: row.name for row in rows if row.parameter}
     assert expected == deployments.PARAMETERS
+
+
+# Columns.
+
+
+def test_a_new_column_is_in_the_reference(monkeypatch):
+    monkeypatch.setattr(config, "COLUMNS", (*config.COLUMNS, KEY))
+    assert "``status``, ``made_up``\n" in tables()("columns")
 
 
 # No table stands beside the rows.

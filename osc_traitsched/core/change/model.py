@@ -86,7 +86,7 @@ class ObjectKind:
     :ivar trait_in: the trait that a key stands for
     :ivar not_undone: why no undo file brings a key back
     :ivar made: the change, in rows of short commands; empty to name the keys
-    :ivar has_names: keys are names without values; a key that is there is PRESENT
+    :ivar has_names: keys are names without values; an existing key is PRESENT
     :ivar is_of_aggregate: a failure blocks other changes of the same aggregate
     :ivar is_by_key: each key is a change of its own
     """
@@ -273,6 +273,12 @@ class Change:
         """Return the keys with the change; those that are taken away are not there."""
         changed = {**keys, **self.after}
         return {key: value for key, value in changed.items() if value is not None}
+
+    def reverted(self, left: Iterable[str]) -> Change:
+        """The way back, which leaves some keys as they are then."""
+        found = State(self.applied_to(self.found.keys))
+        after = {key: value for key, value in self.before.items() if key not in left}
+        return dataclasses.replace(self, found=found, after=after)
 
     def refusal(self, now: State) -> AnswerIsNo | None:
         """Why the object must not be written now; None if it may.

@@ -300,7 +300,7 @@ def _one_of_each_kind(images: Iterable[StandaloneRequest]) -> tuple[Body, ...]:
 
 
 @dataclasses.dataclass(frozen=True)
-class Filtering:
+class EnabledFilters:
     """The host filters of the surveyed cloud."""
 
     survey: Survey
@@ -399,9 +399,9 @@ class Analysis:
         return {}
 
     @functools.cached_property
-    def filtering(self) -> Filtering:
+    def filtering(self) -> EnabledFilters:
         """The host filters, and their view of hosts."""
-        return Filtering(self.survey)
+        return EnabledFilters(self.survey)
 
     @property
     def collation(self) -> Collation:

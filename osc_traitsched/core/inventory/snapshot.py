@@ -63,6 +63,15 @@ class NodeReport:
         free = self.free_disk_gb if least is None else min(least, self.free_disk_gb)
         return free * 1024
 
+    @property
+    def emptied(self) -> NodeReport:
+        """The report without servers; what a host in use reserves is not known."""
+        if not self.running_vms:
+            return self
+        ram = self.free_ram_mb - self.memory_mb
+        empty = self.with_server(-self.vcpus_used, ram, -self.local_gb_used)
+        return dataclasses.replace(empty, running_vms=0, current_workload=0)
+
     def with_server(self, vcpus: int, ram: int, disk: int) -> NodeReport:
         """The report with one more server, without the task of its build.
 
@@ -168,15 +177,20 @@ class Compute:
     builds: int | None = None
 
     @property
+    def enabled(self) -> Compute:
+        """The node with its service enabled and up."""
+        return dataclasses.replace(self, is_up=True, is_enabled=True)
+
+    @property
+    def emptied(self) -> Compute:
+        """The node without servers."""
+        report = self.report and self.report.emptied
+        return dataclasses.replace(self, report=report, builds=0)
+
+    @property
     def is_up_but_disabled(self) -> bool:
         """Whether enabling its service would make it usable."""
         return self.is_up and not self.is_enabled
-
-    def as_enabled(self) -> Compute:
-        """The node as if its service were enabled and up."""
-        return dataclasses.replace(
-            self, is_up=True, is_enabled=True, disabled_reason=""
-        )
 
     def has_leak(self, resource_class: str, used: int, reserved: int) -> bool:
         """Whether Placement counts more in use than Nova, on a node without servers.

@@ -94,7 +94,7 @@ def switches(question: Question) -> Iterator[tuple[str, Question]]:
 
     These are booleans, the default zone if set, and the database's comparison. Options
     of filters and weighers do not affect Placement. Options of moves count for moves
-    only. Whether Nova asks for OWNER_NOVA is no option, but may be unknown as well.
+    only. It may also be unknown whether Nova asks for OWNER_NOVA.
     """
     assumptions = question.assumptions
     asks_owner = assumptions.release >= OWNER_NOVA_RELEASE

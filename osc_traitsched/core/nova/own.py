@@ -8,8 +8,8 @@ from typing import Union
 
 from osc_traitsched.core.errors import BadQuestion
 from osc_traitsched.core.nova.filter.state import (
-    Answer,
     Fails,
+    FilterResult,
     HostState,
     Raises,
     RequestSpec,
@@ -81,7 +81,7 @@ class PluginRun:
 
     plugin: str
     name: str
-    answers: Mapping[str, Answer] = dataclasses.field(default_factory=dict)
+    answers: Mapping[str, FilterResult] = dataclasses.field(default_factory=dict)
     weigher: OwnWeigher | None = None
 
 
@@ -97,7 +97,7 @@ class PluginJudgment:
     """
 
     nova: str
-    answers: Mapping[str, Mapping[str, Answer]]
+    answers: Mapping[str, Mapping[str, FilterResult]]
     weights: Mapping[str, Weights]
     logs: Mapping[str, Mapping[str, tuple[str, ...]]]
 
@@ -152,8 +152,8 @@ class Difference:
 
     filter: str
     host: str
-    ours: Answer
-    novas: Answer
+    ours: FilterResult
+    novas: FilterResult
 
 
 @dataclasses.dataclass(frozen=True)
@@ -171,11 +171,13 @@ class OwnAnswers:
     spec: RequestSpec
     settings: SchedulerSettings
     hosts: Mapping[str, HostState] = dataclasses.field(default_factory=dict)
-    filters: Mapping[str, Mapping[str, Answer]] = dataclasses.field(
+    filters: Mapping[str, Mapping[str, FilterResult]] = dataclasses.field(
         default_factory=dict
     )
     weighers: OwnWeighers = dataclasses.field(default_factory=OwnWeighers)
-    novas: Mapping[str, Mapping[str, Answer]] = dataclasses.field(default_factory=dict)
+    novas: Mapping[str, Mapping[str, FilterResult]] = dataclasses.field(
+        default_factory=dict
+    )
     version: str = ""
 
     @classmethod
@@ -241,7 +243,7 @@ class OwnAnswers:
 
     def _novas_by(
         self, settings: SchedulerSettings, on: Collection[str]
-    ) -> Iterator[tuple[str, Mapping[str, Answer]]]:
+    ) -> Iterator[tuple[str, Mapping[str, FilterResult]]]:
         """Nova's filters whose options are the same in other settings."""
         if settings.release != self.settings.release:
             return
@@ -252,18 +254,18 @@ class OwnAnswers:
                 yield name, found
 
 
-def _is_alike(ours: Answer, novas: Answer) -> bool:
+def _is_alike(ours: FilterResult, novas: FilterResult) -> bool:
     return isinstance(novas, (Unknown, type(ours)))
 
 
 def _without_names(
     run: PluginRun, hosts: Mapping[str, HostState]
-) -> Mapping[str, Answer]:
+) -> Mapping[str, FilterResult]:
     """Answers of a filter, without host names in reasons."""
     return {u: _without_name(answer, hosts[u]) for u, answer in run.answers.items()}
 
 
-def _without_name(answer: Answer, host: HostState) -> Answer:
+def _without_name(answer: FilterResult, host: HostState) -> FilterResult:
     if not isinstance(answer, Fails):
         return answer
     # The last is how Nova's own filters write a HostState.

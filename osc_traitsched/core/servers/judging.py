@@ -29,8 +29,8 @@ from osc_traitsched.core.servers.fleet import (
 )
 from osc_traitsched.core.servers.misplaced import (
     Fit,
+    Objections,
     OwnHosts,
-    Verdict,
     host_not_listed,
 )
 
@@ -44,7 +44,7 @@ class JudgedServer(NamedTuple):
     """
 
     server: Resident
-    verdict: Verdict
+    verdict: Objections
     destination: Answer | None = None
 
 
@@ -205,10 +205,10 @@ class FleetJudge:
             if verdict.answer is not Fit.FINE:
                 yield JudgedServer(server, verdict)
 
-    def _verdict(self, server: Resident, own: OwnHosts) -> Verdict:
+    def _verdict(self, server: Resident, own: OwnHosts) -> Objections:
         root = self.root(server)
         if root is None:
-            return Verdict((host_not_listed(server.host),))
+            return Objections((host_not_listed(server.host),))
         return own.verdict(self.demand(server), root, self._peer_index.peers(server))
 
     def with_destinations(

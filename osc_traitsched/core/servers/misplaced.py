@@ -17,7 +17,7 @@ from osc_traitsched.core.nova.filter import compute, special, values
 from osc_traitsched.core.nova.filter import state as supported
 from osc_traitsched.core.nova.filter.row import Reads
 from osc_traitsched.core.nova.filter.state import (
-    Answer,
+    FilterResult,
     HostState,
     Passes,
     RequestSpec,
@@ -71,14 +71,14 @@ def peer_objections(
             yield from _objection(name, judge(name, host, spec, settings))
 
 
-def _objection(name: str, answer: Answer) -> Iterator[Objection]:
+def _objection(name: str, answer: FilterResult) -> Iterator[Objection]:
     if not isinstance(answer, Passes):
         yield FilterAnswer(name, answer)
 
 
 def _answer(
     name: str, host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Answer:
+) -> FilterResult:
     if name == special.CAPABILITIES:
         spec = _without_use(spec)
     if name == special.JSON and _asks_for_use(spec):
@@ -136,7 +136,7 @@ class Fit(enum.Enum):
 
 
 @dataclasses.dataclass(frozen=True)
-class Verdict:
+class Objections:
     """Objections to servers of one demand on one host."""
 
     objections: tuple[Objection, ...] = ()
@@ -163,9 +163,9 @@ class Verdict:
         """The reasons, or else the doubts."""
         return self.reasons or self.doubts
 
-    def joined(self, more: Iterable[Objection]) -> Verdict:
-        """The verdict with more objections."""
-        return Verdict((*self.objections, *more))
+    def joined(self, more: Iterable[Objection]) -> Objections:
+        """These objections and more."""
+        return Objections((*self.objections, *more))
 
 
 _PEERS_NOT_READ = NotKnown("not all servers of its group or hints were looked for")
@@ -195,14 +195,14 @@ class OwnHosts:
         self._states = states
         self._settings = settings
         self._matchers: dict[object, Matcher] = {}
-        self._known: dict[tuple[Demand, str], Verdict] = {}
+        self._known: dict[tuple[Demand, str], Objections] = {}
 
     def verdict(
         self, demand: Demand, root: str, peers: ServerGroupPeers | None = None
-    ) -> Verdict:
+    ) -> Objections:
         """The verdict about a server on a host, by UUID of the host's root."""
         if root not in self._facts.snapshot.host_trees:
-            return Verdict((host_not_listed(self._states[root].host),))
+            return Objections((host_not_listed(self._states[root].host),))
         if (demand, root) not in self._known:
             self._known[demand, root] = self._judged(demand, root)
         found = self._known[demand, root]
@@ -223,8 +223,8 @@ class OwnHosts:
             return
         yield from peer_objections(state, spec, self._settings)
 
-    def _judged(self, demand: Demand, root: str) -> Verdict:
-        start = Verdict(demand.doubts)
+    def _judged(self, demand: Demand, root: str) -> Objections:
+        start = Objections(demand.doubts)
         if demand.refusal is not None:
             return start.joined(_certain([Refused(demand.refusal)], demand))
         if demand.request is None or demand.spec is None:

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from osc_traitsched.core.answer import Answer
+from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.change.effects import Server
 from osc_traitsched.core.change.traits import Requirer
 from osc_traitsched.core.errors import CloudBroke
@@ -210,9 +210,9 @@ class HostView:
     :ivar stock: their inventories, by provider UUID, as ``traits``
     :ivar servers: names, or why they can't be read
     :ivar capacity: of all flavors and hosts
+    :ivar projects: names by ID, if Keystone tells those of its aggregates
     :ivar if_enabled: judged as if its service were enabled and up
     :ivar peer: a working host with as much hardware and aggregates, or empty
-    :ivar projects: names of the projects that its aggregates are for
     :ivar is_exclusive: a filter keeps servers of other projects away
     :ivar down_since: when its service was last seen; empty if it is up
     """
@@ -226,12 +226,18 @@ class HostView:
     servers: tuple[str, ...] | CloudBroke
     capacity: Capacity
     oddities: tuple[Oddity, ...] = ()
+    projects: Mapping[str, str] = dataclasses.field(default_factory=dict)
     if_enabled: bool = False
     peer: str = ""
-    projects: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     is_exclusive: bool = False
     down_since: str = ""
     nodes: int = 1
+
+    @property
+    def own_projects(self) -> tuple[str, ...]:
+        """Names of the projects that its aggregates are for."""
+        ids = frozenset[str]().union(*(each.project_ids for each in self.aggregates))
+        return tuple(sorted(self.projects.get(identity, identity) for identity in ids))
 
     @property
     def fits(self) -> Mapping[str, Room]:
@@ -261,6 +267,12 @@ class HostView:
         """The other flavors that Nova accepts, each judged on all hosts."""
         fits = self.fits
         return tuple(e.judgement for e in self.capacity.flavors if e.name not in fits)
+
+    @property
+    def reasons(self) -> Mapping[str, Reason]:
+        """Why each other flavor does not fit on the host, by its name."""
+        unfit = (*self.unfit, *self.capacity.rejected)
+        return {e.question.flavor["name"]: e.reason_of(self.host.uuid) for e in unfit}
 
     @property
     def open(self) -> tuple[Judgement, ...]:

@@ -208,7 +208,7 @@ class Hosts:
             return there
         found, without = self._service_hosts(text)
         for name in without:
-            reason = f"{quoted(name)} is no compute node of Nova's: no aggregate has it"
+            reason = f"{quoted(name)} is not a compute node, and no aggregate has it"
             self._wrong(text, BadQuestion(reason))
         return found if there <= found else found | there
 

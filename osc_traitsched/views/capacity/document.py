@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, Literal, Optional
 
+from osc_traitsched.core.answer import Reason
 from osc_traitsched.core.placement.facts import Room
 from osc_traitsched.core.servers.usage import Capacity
 from osc_traitsched.documents import JsonObject, field, serialized
@@ -55,6 +56,8 @@ class FlavorCapacity(JsonObject):
 
     flavor: Flavor = field("judgement.question.flavor")
     """The flavor."""
+    reason: Reason = field("judgement.reason")
+    """Why a server fits now or none, in one word of :ref:`reasons`."""
     servers: ServerRange = field("room")
     """The servers that fit now."""
     hosts: int = field(lambda fit: len(fit.hosts))
@@ -174,6 +177,12 @@ def metrics(found: Capacity) -> str:
         lines.append(f"# TYPE {_PREFIX}_{gauge} gauge")
         for labels, values in _samples(found):
             lines.append(f"{_PREFIX}_{gauge}{{{labels}}} {values[gauge]}")
+    lines.append(f"# HELP {_PREFIX}_reason Why a server of the flavor fits or none.")
+    lines.append(f"# TYPE {_PREFIX}_reason gauge")
+    for judgement in (*(fit.judgement for fit in found.flavors), *found.rejected):
+        flavor = _label("flavor", judgement.question.flavor["name"])
+        reason = _label("reason", judgement.reason.value)
+        lines.append(f"{_PREFIX}_reason{{{flavor},{reason}}} 1")
     return "\n".join(lines)
 
 

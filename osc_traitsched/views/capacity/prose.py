@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from osc_traitsched.core.answer import Answer
+from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.judge.capacity import FlavorFit, KeptAway, Never
 from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.judge.reasons import RejectionCause, Share
@@ -36,7 +36,9 @@ def lines(found: Capacity, encoding: str = "ascii") -> Iterator[Line]:
     :param encoding: of the terminal, for the bars
     """
     answer = Answer.best(each.answer for each in found.flavors)
-    yield Line(summary(found), Tone.of(answer))
+    reason = Reason.first(each.judgement.reason for each in found.flavors)
+    tone = Tone.of(answer)
+    yield Line(summary(found), tone, None if found.is_change else reason)
     yield from (Line(text, Tone.DOUBT) for text in assumed(found))
     if found.drain is not None:
         yield Line(drain_prose.summary(found.drain))

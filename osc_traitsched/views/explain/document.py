@@ -4,7 +4,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Annotated, Any, Literal, Optional, Union
 
-from osc_traitsched.core.answer import Answer
+from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.errors import (
     NotForProject,
     PlacementRefuses,
@@ -22,6 +22,7 @@ from osc_traitsched.core.nova.request import Request as NovaRequest
 from osc_traitsched.core.nova.weigher.weighing import Assumption as WeighingAssumption
 from osc_traitsched.documents import JsonObject, Whole, field, serialized
 from osc_traitsched.paste import Option, line
+from osc_traitsched.views.drain.document import DrainStep
 from osc_traitsched.views.explain import by_flavor, fixes, headline, words
 from osc_traitsched.views.explain import filters as weights
 from osc_traitsched.views.explain.schema import (
@@ -319,9 +320,22 @@ class Fix(JsonObject):
     max_servers: Optional[int] = field(lambda fix: fix.room.most if fix.room else None)
     """How many find a host then, at most; null for one server."""
     commands: Iterable[str] = field(_commands)
-    """Commands to run, with the global options that chose this cloud; empty if no
-    command does all of it, if somebody has to decide first, or if a name in one can't
+    """Commands to run, with the global options that chose this cloud. Empty if no
+    command does all of it, if an operator must decide first, or if a name in one can't
     be printed."""
+
+
+class MakeRoom(JsonObject):
+    """Moves of running servers that make room for all requested servers."""
+
+    tried: Iterable[str]
+    """The hosts whose servers were tried, nearest first."""
+    hosts: Iterable[str]
+    """The hosts with room after the moves, by name; empty if no moves make room."""
+    moves: Iterable[DrainStep] = field("steps")
+    """The moves, in order; empty if none make room."""
+    deciding_filters: Iterable[str] = field("deciding")
+    """Host filters that decide on these hosts, since their answers can't be known."""
 
 
 class Disagreement(JsonObject):
@@ -360,6 +374,8 @@ class ExplainDocument(JsonObject):
         ("candidates", "no host", "no room", "unknown", "refused", "disagreement"),
     ] = of_judgement(verdict)
     """The answer in a word or two."""
+    reason: Reason = field("judgement.reason")
+    """Why, in one word of :ref:`reasons`."""
     summary: str = of_judgement(words.verdict)
     """The verdict in one line, for a person."""
     why: str = of_judgement(headline.sentence)
@@ -396,9 +412,9 @@ class ExplainDocument(JsonObject):
     """The names of the hosts that Placement returns and that no host filter keeps out,
     sorted."""
     depends: bool = field("judgement.depends")
-    """Whether options that nobody gave decide the verdict."""
+    """Whether options that are not known decide the verdict."""
     dependences: Iterable[Dependence] = field("judgement.dependences")
-    """Options and host filters that nobody gave, and whose other value changes the
+    """Options and host filters that are not known, and whose other value changes the
     candidates."""
     sure_candidates: Iterable[str] = named("judgement.sure_candidates")
     """The candidates that stay candidates with the other value of each of these options
@@ -468,6 +484,8 @@ class ExplainDocument(JsonObject):
     """What would help, safest first: sync an aggregate, change hosts, use another zone,
     image or size, change an image, enable a host. What somebody has to decide is last.
     Empty with ``--no-fixes``, and if there is room unless ``--fixes`` is given."""
+    make_room: Optional[MakeRoom]
+    """The moves that ``--make-room`` found; null without it, and if there is room."""
     disagreement: Disagreement = field("judgement")
     """The hosts on which the matcher here and Placement disagree."""
     not_evaluated: Iterable[NotEvaluated] = of_judgement(words.not_evaluated)
@@ -489,6 +507,8 @@ class FlavorHosts(JsonObject):
         lambda judgement: str(judgement.refusal) if judgement.refusal else None
     )
     """Why Nova or Placement refuses the flavor with the image; null if neither does."""
+    reason: Reason
+    """Why, in one word of :ref:`reasons`."""
     reasons: Iterable[str] = field(by_flavor.reasons)
     """Why the other hosts are out, each counted once."""
 

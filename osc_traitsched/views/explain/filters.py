@@ -12,7 +12,7 @@ from osc_traitsched.core.judge.reasons import picks
 from osc_traitsched.core.nova.clause import HostFilter, MoveRule
 from osc_traitsched.core.nova.filter import state
 from osc_traitsched.core.nova.filter.special import NUMA_TOPOLOGY
-from osc_traitsched.core.nova.filter.state import Answer, Fails, Raises, Unknown
+from osc_traitsched.core.nova.filter.state import Fails, FilterResult, Raises, Unknown
 from osc_traitsched.core.nova.filter.table import (
     FILTERS,
     OWN_FILTER,
@@ -75,7 +75,7 @@ def failing(condition: HostFilter | MoveRule, number: int = 1) -> str:
     return agreed(f"fails {condition.name}", number)
 
 
-def answer(found: Answer, name: str, number: int = 1) -> str:
+def answer(found: FilterResult, name: str, number: int = 1) -> str:
     """Any answer but yes, in words.
 
     :param number: of hosts, for the verb
@@ -83,7 +83,7 @@ def answer(found: Answer, name: str, number: int = 1) -> str:
     return agreed(_answer(found, name), number)
 
 
-def _answer(found: Answer, name: str) -> str:
+def _answer(found: FilterResult, name: str) -> str:
     if isinstance(found, Fails) and found.reason == state.OWN:
         why = f" ({'; '.join(found.found)})" if found.found else ""
         return f"is kept out by {name}{why}"

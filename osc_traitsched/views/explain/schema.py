@@ -19,7 +19,7 @@ from osc_traitsched.core.nova.clause import (
     RootTrait,
     Trait,
 )
-from osc_traitsched.core.nova.filter.state import Answer
+from osc_traitsched.core.nova.filter.state import FilterResult
 from osc_traitsched.core.nova.filter.table import FILTERS
 from osc_traitsched.core.nova.options import Option as NovaOption
 from osc_traitsched.core.nova.question import MOVE_CHECKS
@@ -161,7 +161,7 @@ def _correction_sets(host: Provider, whole: Whole) -> list[list[str]]:
     return [[ids[clause] for clause in clauses] for clauses in sets]
 
 
-def _answers(host: Provider, whole: Whole) -> list[tuple[str, Answer]]:
+def _answers(host: Provider, whole: Whole) -> list[tuple[str, FilterResult]]:
     answers = whole.value.judgement.filtering.answers(host.uuid)
     return [(name, answer) for name, answer in answers if name not in MOVE_CHECKS]
 

@@ -8,8 +8,13 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from osc_traitsched.core.nova.filter.state import Answer as Judged
-from osc_traitsched.core.nova.filter.state import Fails, Passes, Raises, Unknown
+from osc_traitsched.core.nova.filter.state import (
+    Fails,
+    FilterResult,
+    Passes,
+    Raises,
+    Unknown,
+)
 from osc_traitsched.core.nova.weigher.ranking import Ranking
 from osc_traitsched.core.nova.weigher.weighing import ALIKE, Column
 from tests.fidelity.scheduling import hidden, ours
@@ -81,7 +86,7 @@ def tally(
 
 
 def filtered(
-    own: Mapping[str, Sequence[Judged]], nova: Mapping[str, Sequence[str]]
+    own: Mapping[str, Sequence[FilterResult]], nova: Mapping[str, Sequence[str]]
 ) -> Iterator[Answer]:
     """Yield what each filter says of each host, as both have it."""
     for name in sorted(own.keys() | nova.keys()):
@@ -93,7 +98,7 @@ def filtered(
             yield Answer(name, said, judged, is_known, said == word(judged))
 
 
-def word(judged: Judged) -> str:
+def word(judged: FilterResult) -> str:
     """Return an answer of the core as Nova's would be."""
     if isinstance(judged, Raises):
         return judged.exception

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from osc_traitsched.core.nova.filter.state import Answer as Judged
-from osc_traitsched.core.nova.filter.state import Unknown
+from osc_traitsched.core.nova.filter.state import FilterResult, Unknown
 from osc_traitsched.core.nova.weigher import weighing
 from osc_traitsched.core.nova.weigher.weighing import Assumption
 from tests.fidelity.scheduling.ours import Case
@@ -31,7 +30,7 @@ _HIDDEN = {
 }
 
 
-def is_hidden(name: str, judged: Judged) -> bool:
+def is_hidden(name: str, judged: FilterResult) -> bool:
     """Tell whether a filter's answer is unknown, and what is missing is hidden."""
     return isinstance(judged, Unknown) and judged.missing in _HIDDEN.get(name, ())
 

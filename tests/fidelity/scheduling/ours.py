@@ -7,8 +7,12 @@ from typing import Any
 
 from osc_traitsched.core.inventory import snapshot
 from osc_traitsched.core.inventory.snapshot import Aggregate, Compute
-from osc_traitsched.core.nova.filter.state import Answer as Judged
-from osc_traitsched.core.nova.filter.state import HostState, RequestSpec, ServerGroup
+from osc_traitsched.core.nova.filter.state import (
+    FilterResult,
+    HostState,
+    RequestSpec,
+    ServerGroup,
+)
 from osc_traitsched.core.nova.filter.table import FILTERS, judge
 from osc_traitsched.core.nova.server import image
 from osc_traitsched.core.nova.server import server as flavor
@@ -60,7 +64,7 @@ def ranked(case: Case, release: int) -> Ranking:
     return ranking(states(case), spec(case, release), settings(case, release))
 
 
-def judged(case: Case, release: int) -> Mapping[str, list[Judged]]:
+def judged(case: Case, release: int) -> Mapping[str, list[FilterResult]]:
     """Return what each filter of a release says of the hosts, one after the other."""
     hosts, asked, given = states(case), spec(case, release), settings(case, release)
     return {

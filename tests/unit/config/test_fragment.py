@@ -1,6 +1,7 @@
 """Fragments, read back as Nova, Heat and RHOSO would read them."""
 
 import itertools
+import re
 
 import pytest
 import yaml
@@ -11,7 +12,9 @@ from osc_traitsched.config.sources import CONTROL_PLANE, ENVIRONMENTS, NOVA_CONF
 from osc_traitsched.core import releases
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.nova import options, settings
+from osc_traitsched.core.nova.options import OPTIONS
 from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.text import option
 
 WANTED = [
     wanted
@@ -86,24 +89,24 @@ def read(source, release, *paths):
 
 
 def possible(source, release, wanted):
-    return not (
-        ((release < 21 or source is ENVIRONMENTS) and "image-metadata" in wanted)
-        or (release < 23 and "routed-networks" in wanted)
-    )
+    rows = [OPTIONS[name] for each in wanted for name in settings.switches()[each]]
+    in_tripleo = source is not ENVIRONMENTS or all(row.parameter for row in rows)
+    # The switch of zones is always on in releases without the option.
+    return in_tripleo and all(row.since <= release for row in rows)
 
 
 def check(before, after, wanted):
     """What was wanted is on, the filter is out, and all else is as before."""
     turned_on = {name for each in wanted for name in settings.switches()[each]}
-    for option in options.options_in(before.release):
-        expected = before.value(option.name)
-        if option.name in turned_on:
+    for row in options.options_in(before.release):
+        expected = before.value(row.name)
+        if row.name in turned_on:
             expected = True
-        if option.name == options.ENABLED_FILTERS and (
+        if row.name == options.ENABLED_FILTERS and (
             "az" in wanted or before.release >= 28
         ):
             expected = tuple(n for n in expected if n != "AvailabilityZoneFilter")
-        assert after.value(option.name) == expected, (option.name, wanted)
+        assert after.value(row.name) == expected, (row.name, wanted)
 
 
 @pytest.fixture
@@ -180,12 +183,13 @@ def test_tripleo_before_wallaby_has_the_older_parameter_for_filters():
         assert written == {"parameter_defaults": {parameter: ["A"]}}
 
 
-def test_every_switch_but_image_metadata_is_a_parameter_of_tripleo():
-    switches = {name for names in settings.switches().values() for name in names}
-    assert switches - set(deployments.PARAMETERS.values()) == {options.IMAGE_METADATA}
-    told = r"no parameter for \[scheduler\]image_metadata_prefilter; it takes hieradata"
+@pytest.mark.parametrize(
+    "name", [row.name for row in OPTIONS.values() if row.switches and not row.parameter]
+)
+def test_a_switch_without_a_parameter_of_tripleo_is_refused(name):
+    told = rf"no parameter for {re.escape(option(name))}; it takes hieradata"
     with pytest.raises(BadUsage, match=told):
-        deployments.environment({options.IMAGE_METADATA: True}, 23)
+        deployments.environment({name: True}, 23)
 
 
 def test_filters_that_tripleo_would_take_for_novas_own_are_refused(write):

@@ -3,7 +3,6 @@
 import pytest
 
 from osc_traitsched.core.nova.clause import MemberOf, Origin, RootTrait, Trait
-from osc_traitsched.core.nova.prefilter import PREFILTERS
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import NotEvaluated, Refusal
 from osc_traitsched.core.nova.settings import SchedulerSettings
@@ -26,11 +25,6 @@ def asked(*aggregates, specs=None, image=IMAGE, release=33, also=None, **options
 def added(found, name):
     """Return the clauses that a prefilter has added."""
     return [c for c in found.clauses if c.origins[0].key == name]
-
-
-@pytest.mark.parametrize(("release", "number"), [(20, 5), (21, 7), (33, 13), (34, 14)])
-def test_each_release_has_its_own(release, number):
-    assert sum(prefilter.since <= release for prefilter in PREFILTERS) == number
 
 
 def test_an_isolated_aggregate_is_kept_out_by_each_trait_that_is_not_required():

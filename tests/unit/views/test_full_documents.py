@@ -33,6 +33,7 @@ from osc_traitsched.core.nova.server.parts import Network, Parts, Port, Volume
 from osc_traitsched.core.placement.facts import Room, Stock
 from osc_traitsched.core.servers.failure import Changes, Failure, Stage
 from osc_traitsched.core.servers.fleet import FailedKind, FailedServer, FailedServers
+from osc_traitsched.core.servers.room import RoomPlan
 from osc_traitsched.core.servers.state import Event, Migration
 from osc_traitsched.core.servers.usage import (
     CapacityQuery,
@@ -99,6 +100,12 @@ def _explanation():
                 room=Room(1, 2),
             ),
         ),
+        make_room=RoomPlan(
+            ("cmp00",),
+            (test_drain.step("odd", unknown=test_drain.UNKNOWN),),
+            ("cmp00",),
+            (SPECS,),
+        ),
     )
 
 
@@ -163,16 +170,24 @@ def _host():
     return HostView(
         host,
         Compute(host.uuid, host.name, host.name),
-        (Aggregate(1, "a1", "east", (host.name,), {"availability_zone": "az"}),),
+        (
+            Aggregate(
+                1,
+                "a1",
+                "east",
+                (host.name,),
+                {"availability_zone": "az", "filter_tenant_id": "p1"},
+            ),
+        ),
         (host,),
         {host.uuid: {"VCPU": Stock(8, 2, 4, 0, 2.0, 1, 4, 1)}},
         {host.uuid: frozenset({GOLD, "CUSTOM_A"})},
         ("web",),
         test_capacity.found(fits, full),
         (Oddity("VCPU", "total", 4.0, 8.0, 3),),
+        {"p1": "acme"},
         True,
         "cmp09",
-        {"east": ("acme",)},
         down_since="2026-11-22T12:00:00.000000",
     )
 

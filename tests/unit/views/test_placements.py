@@ -10,7 +10,7 @@ from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.servers.demand import NotKnown, Unmet
 from osc_traitsched.core.servers.fleet import Resident
 from osc_traitsched.core.servers.judging import JudgedServer, Placements
-from osc_traitsched.core.servers.misplaced import Verdict
+from osc_traitsched.core.servers.misplaced import Objections
 from osc_traitsched.views.server import placements as views
 from tests.golden import screens
 
@@ -18,12 +18,12 @@ from tests.golden import screens
 def lacking(number, trait="CUSTOM_GOLD", destination=Answer.YES):
     clause = RootTrait(trait, False, (Origin("flavor", f"trait:{trait}"),))
     server = Resident(f"id-{number}", f"s{number}", "p1", f"cmp{number % 3}", "", 0)
-    return JudgedServer(server, Verdict((Unmet(clause),)), destination)
+    return JudgedServer(server, Objections((Unmet(clause),)), destination)
 
 
 def doubtful(number):
     server = Resident(f"id-{number}", f"s{number}", "p1", "cmp9", "", 0)
-    return JudgedServer(server, Verdict((NotKnown("the zone is not shown"),)))
+    return JudgedServer(server, Objections((NotKnown("the zone is not shown"),)))
 
 
 def found(looked_at, misplaced=(), unknown=(), homeless=0, silent=()):

@@ -29,8 +29,8 @@ from osc_traitsched.core.nova.filter.special import (
 )
 from osc_traitsched.core.nova.filter.state import (
     ARCHITECTURE,
-    Answer,
     Fails,
+    FilterResult,
     HostState,
     RequestSpec,
     Unknown,
@@ -447,7 +447,7 @@ def _cause(
     return None
 
 
-def _differs(host: HostState, spec: RequestSpec, answer: Answer) -> bool:
+def _differs(host: HostState, spec: RequestSpec, answer: FilterResult) -> bool:
     """Whether the host's CPU is of another architecture than the image."""
     wanted, own = spec.server.image.text(ARCHITECTURE), architecture(host)
     runs = (own, _ALSO_RUNS.get(own))

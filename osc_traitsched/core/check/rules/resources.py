@@ -143,7 +143,7 @@ def none(analysis: Analysis) -> Iterator[Fault]:
             flavor.name,
             f"{problem} Placement refuses every request of it",
             f"ask for an amount of some class by resources{suffixes[0]}:CLASS=AMOUNT",
-            groups=empty[0],
+            groups=tuple(filter(None, empty[0])),
         )
 
 

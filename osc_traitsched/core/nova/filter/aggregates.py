@@ -1,4 +1,4 @@
-"""Host filters that read metadata of aggregates.
+"""Host filters that read metadata of aggregates or properties of images.
 
 Classes in parentheses are of nova/scheduler/filters.
 """
@@ -13,8 +13,8 @@ from osc_traitsched.core.nova.clause import Origin
 from osc_traitsched.core.nova.filter import compute, state
 from osc_traitsched.core.nova.filter.state import (
     PASSES,
-    Answer,
     Fails,
+    FilterResult,
     HostState,
     Raises,
     RequestSpec,
@@ -37,7 +37,7 @@ TENANT_SUFFIXES = 30
 
 def extra_specs(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Answer:
+) -> FilterResult:
     """Match each extra spec with the metadata of the host's aggregates.
 
     ``AggregateInstanceExtraSpecsFilter``
@@ -69,7 +69,7 @@ def has_wanted(metadata: Mapping[str, str], extra_spec: str, wanted: str) -> boo
         return False
 
 
-def _matched(host: HostState, origin: Origin, key: str, wanted: str) -> Answer:
+def _matched(host: HostState, origin: Origin, key: str, wanted: str) -> FilterResult:
     """Compare values until one matches; their order is unknown."""
     values = host.metadata.get(key, ())
     if not values:
@@ -104,7 +104,7 @@ def before_suffixes(settings: SchedulerSettings) -> tuple[int, ...]:
 
 def multi_tenancy(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Answer:
+) -> FilterResult:
     """Reserve aggregates that name projects for these projects.
 
     ``AggregateMultiTenancyIsolation``
@@ -128,7 +128,7 @@ def multi_tenancy(
 
 def type_affinity(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Answer:
+) -> FilterResult:
     """Reserve aggregates that name flavors (``AggregateTypeAffinityFilter``)."""
     flavors = host.metadata.get(FLAVOR_KEY)
     if flavors is None or spec.flavor_name in flavors:
@@ -144,7 +144,7 @@ def type_affinity(
 
 def availability_zone(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Answer:
+) -> FilterResult:
     """Require the server's zone (``AvailabilityZoneFilter``)."""
     wanted = spec.server.zone
     default = str(settings.value(options.DEFAULT_HOST_ZONE))
@@ -173,7 +173,7 @@ _STRICT_UNTIL = 30
 
 def image_properties(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Answer:
+) -> FilterResult:
     """Require a hypervisor for the image's properties (``ImagePropertiesFilter``).
 
     The version, and from 29 on the address bits, count only if an architecture, a
@@ -230,7 +230,9 @@ def _hypervisor(host: HostState) -> str:
     return host.compute.report.hypervisor_type if host.compute.report else ""
 
 
-def _version(host: HostState, spec: RequestSpec, settings: SchedulerSettings) -> Answer:
+def _version(
+    host: HostState, spec: RequestSpec, settings: SchedulerSettings
+) -> FilterResult:
     wanted = spec.server.image.text(VERSION)
     if not wanted:
         return PASSES
@@ -249,7 +251,7 @@ def _version(host: HostState, spec: RequestSpec, settings: SchedulerSettings) ->
     return Fails(state.HYPERVISOR_VERSION, key, wanted, text, origin)
 
 
-def _address_bits(spec: RequestSpec) -> Answer:
+def _address_bits(spec: RequestSpec) -> FilterResult:
     """Raise for any number of bits, since the scheduler has ``cpu_info`` as text."""
     bits = spec.server.image.number(ADDRESS_BITS)
     if not bits:
@@ -260,7 +262,7 @@ def _address_bits(spec: RequestSpec) -> Answer:
 
 def isolation(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Answer:
+) -> FilterResult:
     """Match the image's properties with the metadata of the host's aggregates.
 
     Only Nova's own properties count, as Python writes them (``True``). An unset

@@ -12,8 +12,8 @@ from osc_traitsched.core.nova.clause import Origin
 from osc_traitsched.core.nova.filter import state, values
 from osc_traitsched.core.nova.filter.state import (
     PASSES,
-    Answer,
     Fails,
+    FilterResult,
     HostState,
     NotVisible,
     Raises,
@@ -107,7 +107,7 @@ _WITHOUT_NODES = ("fake", "VMware vCenter Server", "ironic", "zvm")
 
 def numa_topology(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Answer:
+) -> FilterResult:
     """Pass all hosts if the server has no NUMA nodes, else reject those without any.
 
     ``NUMATopologyFilter``
@@ -133,7 +133,7 @@ def numa_topology(
 
 def pci_passthrough(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Answer:
+) -> FilterResult:
     """Pass all hosts if the server has no PCI devices (``PciPassthroughFilter``)."""
     if PCI_ALIAS in spec.server.flavor.specs:
         return Unknown("pci_stats", PCI_ALIAS)
@@ -144,7 +144,7 @@ def pci_passthrough(
 
 def accelerators(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Answer:
+) -> FilterResult:
     """Pass all hosts if the server has no device of Cyborg's.
 
     nova/conductor/manager.py, ``_create_and_bind_arq_for_instance``
@@ -184,7 +184,7 @@ class RequiredAmount:
 
 def aggregate_core(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Answer:
+) -> FilterResult:
     """Require the CPUs; hosts that report none pass (``AggregateCoreFilter``)."""
     report, flavor = host.compute.report, spec.server.flavor
     if report is None:
@@ -199,7 +199,7 @@ def aggregate_core(
 
 def aggregate_ram(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Answer:
+) -> FilterResult:
     """Require the memory (``AggregateRamFilter``)."""
     report, flavor = host.compute.report, spec.server.flavor
     if report is None:
@@ -213,7 +213,7 @@ def aggregate_ram(
 
 def aggregate_disk(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Answer:
+) -> FilterResult:
     """Require the disk, even if the root disk is a volume (``AggregateDiskFilter``)."""
     report, flavor = host.compute.report, spec.server.flavor
     if report is None:
@@ -225,7 +225,7 @@ def aggregate_disk(
     return _has_room(host, amount)
 
 
-def _has_room(host: HostState, amount: RequiredAmount) -> Answer:
+def _has_room(host: HostState, amount: RequiredAmount) -> FilterResult:
     """Require an amount within the host's total, and within the ratio's free part.
 
     Without a ratio in aggregates, Placement's counts as the ComputeNode's.
@@ -252,12 +252,14 @@ def _ratio(host: HostState, amount: RequiredAmount) -> float | None:
 
 def all_hosts(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Answer:
+) -> FilterResult:
     """Pass every host (``AllHostsFilter``)."""
     return PASSES
 
 
-def retry(host: HostState, spec: RequestSpec, settings: SchedulerSettings) -> Answer:
+def retry(
+    host: HostState, spec: RequestSpec, settings: SchedulerSettings
+) -> FilterResult:
     """Pass every host, since none was tried before (``RetryFilter``).
 
     Until 21 a failed build was rescheduled with the hosts tried so far.
@@ -265,7 +267,9 @@ def retry(host: HostState, spec: RequestSpec, settings: SchedulerSettings) -> An
     return PASSES
 
 
-def compute(host: HostState, spec: RequestSpec, settings: SchedulerSettings) -> Answer:
+def compute(
+    host: HostState, spec: RequestSpec, settings: SchedulerSettings
+) -> FilterResult:
     """Require an enabled nova-compute that is up (``ComputeFilter``)."""
     found = host.compute
     if not found.is_enabled:
@@ -278,7 +282,7 @@ def compute(host: HostState, spec: RequestSpec, settings: SchedulerSettings) -> 
 
 def isolated_hosts(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Answer:
+) -> FilterResult:
     """Reserve isolated hosts for isolated images (``IsolatedHostsFilter``)."""
     images = settings.items(options.ISOLATED_IMAGES)
     hosts = settings.items(options.ISOLATED_HOSTS)
@@ -315,7 +319,7 @@ class WantedCapability:
 
 def compute_capabilities(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Answer:
+) -> FilterResult:
     """Require the capabilities that extra specs name (``ComputeCapabilitiesFilter``).
 
     An extra spec without a scope counts only if the host state has such an attribute or
@@ -340,7 +344,9 @@ def wanted_of(specs: Mapping[str, str], release: int) -> Iterator[WantedCapabili
         yield WantedCapability(ADDRESS_BITS, _BITS_PATH, f">= {bits}")
 
 
-def _judged(host: HostState, spec: RequestSpec, wanted: WantedCapability) -> Answer:
+def _judged(
+    host: HostState, spec: RequestSpec, wanted: WantedCapability
+) -> FilterResult:
     key, origin = wanted.key, spec.server.flavor.origin(wanted.key)
     try:
         if ":" not in key and not exists(key) and statistic(host, key) is None:

@@ -14,8 +14,8 @@ from osc_traitsched.core.nova.clause import Origin
 from osc_traitsched.core.nova.filter import special, state
 from osc_traitsched.core.nova.filter.state import (
     PASSES,
-    Answer,
     Fails,
+    FilterResult,
     HostState,
     Raises,
     RequestSpec,
@@ -102,7 +102,7 @@ def _is_address(text: str) -> bool:
 
 def same_host(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Answer:
+) -> FilterResult:
     """Require any of the hint's servers on the host (``SameHostFilter``)."""
     wanted = _servers(spec, SAME_HOST)
     if not wanted:
@@ -116,7 +116,7 @@ def same_host(
 
 def different_host(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Answer:
+) -> FilterResult:
     """Reject hosts with any of the hint's servers (``DifferentHostFilter``)."""
     unwanted = _servers(spec, DIFFERENT_HOST)
     if not unwanted:
@@ -140,7 +140,7 @@ def _servers(spec: RequestSpec, hint: str) -> tuple[str, ...]:
 
 def simple_cidr(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Answer:
+) -> FilterResult:
     """Require an address in the hint's network (``SimpleCIDRAffinityFilter``)."""
     near = spec.hints.get(NEAR_ADDRESS, ())
     prefix = spec.hints.get(PREFIX) or (_DEFAULT_PREFIX,)
@@ -154,7 +154,7 @@ def simple_cidr(
     return _near(host.compute.report.host_ip, near[0] + prefix[0])
 
 
-def _near(address: str | None, wanted: str) -> Answer:
+def _near(address: str | None, wanted: str) -> FilterResult:
     near, _, prefix = wanted.partition("/")
     if "/" in prefix:
         return _raised("ValueError", NEAR_ADDRESS, wanted)
@@ -209,7 +209,12 @@ FILTERS: Mapping[str, str] = {
 }
 
 
-def affinity(host: HostState, spec: RequestSpec, settings: SchedulerSettings) -> Answer:
+POLICIES = (*FILTERS, *(row.policy for row in WEIGHERS.values() if row.policy))
+
+
+def affinity(
+    host: HostState, spec: RequestSpec, settings: SchedulerSettings
+) -> FilterResult:
     """Keep the group on one host (``ServerGroupAffinityFilter``).
 
     The group's hosts include that of a server that is moved.
@@ -227,7 +232,7 @@ def affinity(host: HostState, spec: RequestSpec, settings: SchedulerSettings) ->
 
 def anti_affinity(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Answer:
+) -> FilterResult:
     """Keep servers of the group apart (``ServerGroupAntiAffinityFilter``)."""
     group = spec.group
     if group is None or group.policy != ANTI_AFFINITY:
@@ -279,7 +284,7 @@ def servers_left(
     return {host: group.max_server_per_host - here[host] for host in hosts}
 
 
-def _by_hosts(host: HostState, group: ServerGroup, spec: RequestSpec) -> Answer:
+def _by_hosts(host: HostState, group: ServerGroup, spec: RequestSpec) -> FilterResult:
     """Judge by the hosts of the group's servers, if that is enough."""
     if host.host not in group.hosts:
         return PASSES

@@ -65,12 +65,12 @@ class Raises:
     origin: Origin | None = None
 
 
-Answer = Union[Passes, Fails, Unknown, Raises]
+FilterResult = Union[Passes, Fails, Unknown, Raises]
 
 PASSES = Passes()
 
 
-def in_turn(answers: Iterable[Answer]) -> Answer:
+def in_turn(answers: Iterable[FilterResult]) -> FilterResult:
     """Combined answer of conditions that Nova checks in order.
 
     Nova stops at the first that fails or raises. A failure after an unknown condition
@@ -268,7 +268,9 @@ def host_states(
 # The filter that wants the metrics which hosts are weighed by.
 
 
-def metrics(host: HostState, spec: RequestSpec, settings: SchedulerSettings) -> Answer:
+def metrics(
+    host: HostState, spec: RequestSpec, settings: SchedulerSettings
+) -> FilterResult:
     """Pass every host if no metric is weighed (``MetricsFilter``)."""
     names = weighed(settings)
     return Unknown("metrics", options.METRICS, ", ".join(names)) if names else PASSES

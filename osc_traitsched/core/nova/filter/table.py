@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 
 from osc_traitsched.core.errors import BadUsage, Refusal
 from osc_traitsched.core.names import ALMOST, near_names
@@ -28,8 +28,8 @@ from osc_traitsched.core.nova.filter.row import (
 from osc_traitsched.core.nova.filter.state import (
     PASSES,
     TOO_FEW_NUMA_NODES,
-    Answer,
     Fails,
+    FilterResult,
     HostState,
     Passes,
     Raises,
@@ -118,12 +118,14 @@ _ROWS = (
         reads=(Reads.IMAGE,),
         varies_by=AGGREGATES,
         on_rebuild=True,
+        isolates=True,
     ),
     NovaFilter(
         special.PROJECT,
         aggregates.multi_tenancy,
         "no aggregate of other projects alone",
         varies_by=AGGREGATES,
+        isolates=True,
     ),
     NovaFilter(
         "AggregateTypeAffinityFilter",
@@ -132,6 +134,7 @@ _ROWS = (
         reads=(Reads.FLAVOR_NAME,),
         varies_by=AGGREGATES,
         aggregate_keys=(aggregates.FLAVOR_KEY,),
+        isolates=True,
     ),
     NovaFilter(
         special.ISOLATED_HOSTS,
@@ -144,6 +147,7 @@ _ROWS = (
         ),
         reads=(Reads.IMAGE,),
         on_rebuild=True,
+        isolates=True,
     ),
     NovaFilter(
         "IoOpsFilter",
@@ -290,7 +294,7 @@ class FilterAnswers:
     """Answers by filter and provider UUID; ``names`` in the order of the option."""
 
     names: tuple[str, ...]
-    answers: Mapping[str, Mapping[str, Answer]]
+    answers: Mapping[str, Mapping[str, FilterResult]]
 
     def joined(self, other: FilterAnswers) -> FilterAnswers:
         """The answers with those of other filters."""
@@ -428,7 +432,7 @@ def unsettled(
     is_known = is_forced or is_list_known(settings)
     is_rebuild = spec.hints.get(REBUILD_HINT) == REBUILD
     rows = {**({} if is_known else FILTERS), **without_filter()}
-    answers: dict[str, Mapping[str, Answer]] = {}
+    answers: dict[str, Mapping[str, FilterResult]] = {}
     for name, row in rows.items():
         is_run = row.is_in(settings.release) and (row.on_rebuild or not is_rebuild)
         if is_run and name not in on:
@@ -444,19 +448,17 @@ def _doubts(
     spec: RequestSpec,
     settings: SchedulerSettings,
     is_known: bool,
-) -> Mapping[str, Answer]:
+) -> Mapping[str, FilterResult]:
     """Hosts that a disabled filter, or a service, may reject, by UUID.
 
     A host without NUMA nodes has none to claim: only an enabled filter rejects it. A
     host with too few is sure to be rejected (``_test_numa_topology``).
     """
     needs_no_filter = row.is_claimed
-    doubts: dict[str, Answer] = {}
+    doubts: dict[str, FilterResult] = {}
     without_nodes: list[str] = []
-    for host in hosts:
-        if not needs_no_filter and not row.is_shown(host, spec):
-            continue
-        answer = row.judge(host, spec, settings)
+    shown = hosts if needs_no_filter else row.shown(hosts, spec)
+    for host, answer in _judged(row, shown, lambda h: row.judge(h, spec, settings)):
         if needs_no_filter and isinstance(answer, Passes):
             # It depends on the request alone.
             return {}
@@ -475,7 +477,7 @@ def _doubts(
 
 def judge(
     name: str, host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Answer:
+) -> FilterResult:
     """Answer of one filter for one host; unknown for an operator's own filter."""
     known = FILTERS.get(name)
     if known is None:
@@ -490,17 +492,25 @@ def _answers(
     hosts: Iterable[HostState],
     spec: RequestSpec,
     settings: SchedulerSettings,
-) -> Mapping[str, Answer]:
+) -> Mapping[str, FilterResult]:
+    judged = _judged(
+        FILTERS.get(name), hosts, lambda host: judge(name, host, spec, settings)
+    )
+    return {host.compute.uuid: answer for host, answer in judged}
+
+
+def _judged(
+    known: NovaFilter | None,
+    hosts: Iterable[HostState],
+    judge_one: Callable[[HostState], FilterResult],
+) -> Iterator[tuple[HostState, FilterResult]]:
     """Judge hosts once if the filter must answer the same for them."""
-    known = FILTERS.get(name)
-    answers: dict[str, Answer] = {}
-    found: dict[Hashable, Answer] = {}
+    answers: dict[Hashable, FilterResult] = {}
     for host in hosts:
         key = _alike(known, host)
-        if key not in found:
-            found[key] = judge(name, host, spec, settings)
-        answers[host.compute.uuid] = found[key]
-    return answers
+        if key not in answers:
+            answers[key] = judge_one(host)
+        yield host, answers[key]
 
 
 def _alike(known: NovaFilter | None, host: HostState) -> Hashable:

@@ -12,8 +12,8 @@ from osc_traitsched.core.nova.clause import Origin
 from osc_traitsched.core.nova.filter import state
 from osc_traitsched.core.nova.filter.state import (
     PASSES,
-    Answer,
     Fails,
+    FilterResult,
     HostState,
     NotVisible,
     Raises,
@@ -110,27 +110,29 @@ MAX_IO_OPS, MAX_INSTANCES = "max_io_ops_per_host", "max_instances_per_host"
 
 def num_instances(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Answer:
+) -> FilterResult:
     """Limit the servers on a host by the option (``NumInstancesFilter``)."""
     return _few_servers(host, *by_option(settings, options.MAX_INSTANCES))
 
 
 def aggregate_num_instances(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Answer:
+) -> FilterResult:
     """Limit them by aggregates, or by the option (``AggregateNumInstancesFilter``)."""
     limit = lowest(host, MAX_INSTANCES, int)
     return _few_servers(host, *(limit or by_option(settings, options.MAX_INSTANCES)))
 
 
-def io_ops(host: HostState, spec: RequestSpec, settings: SchedulerSettings) -> Answer:
+def io_ops(
+    host: HostState, spec: RequestSpec, settings: SchedulerSettings
+) -> FilterResult:
     """Limit builds, resizes and so on by the option (``IoOpsFilter``)."""
     return _few_io_ops(host, *by_option(settings, options.MAX_IO_OPS))
 
 
 def aggregate_io_ops(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Answer:
+) -> FilterResult:
     """Limit these by aggregates, or by the option (``AggregateIoOpsFilter``)."""
     limit = lowest(host, MAX_IO_OPS, int)
     return _few_io_ops(host, *(limit or by_option(settings, options.MAX_IO_OPS)))
@@ -151,7 +153,7 @@ def most_io_ops(host: HostState) -> int | None:
     return min(report.running_vms, report.current_workload + builds)
 
 
-def _few_servers(host: HostState, limit: int, origin: Origin) -> Answer:
+def _few_servers(host: HostState, limit: int, origin: Origin) -> FilterResult:
     report = host.compute.report
     if report is None:
         return Unknown("num_instances", origin.key)
@@ -161,7 +163,7 @@ def _few_servers(host: HostState, limit: int, origin: Origin) -> Answer:
     return Fails(state.AT_LIMIT, origin.key, str(limit), count, origin)
 
 
-def _few_io_ops(host: HostState, limit: int, origin: Origin) -> Answer:
+def _few_io_ops(host: HostState, limit: int, origin: Origin) -> FilterResult:
     if limit <= 0:
         return Fails(state.AT_LIMIT, origin.key, str(limit), origin=origin)
     most = most_io_ops(host)
@@ -219,7 +221,7 @@ _JOINED: Mapping[str, Callable[[list[object]], object]] = {
 
 def json_filter(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Answer:
+) -> FilterResult:
     """Require the hint's query to hold; all of it is computed (``JsonFilter``)."""
     texts = spec.hints.get(QUERY, ())
     if not any(texts):

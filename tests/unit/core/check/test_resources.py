@@ -79,7 +79,7 @@ FAULTS = {
     "group_policy (Nova ignores 'any'): Placement refuses every request...": survey(
         "a", f"{TWO}1 group_policy=any"
     ),
-    "error resources-none flavor f (group ): asks for no amount outside of groups: "
+    "error resources-none flavor f: asks for no amount outside of groups: "
     "Placement refuses every request of it -> ask for an amount of...": survey(
         "a", NOTHING
     ),
@@ -90,7 +90,7 @@ FAULTS = {
         "resources",
     ),
     # No image gives it an amount.
-    "~error resources-none flavor f (group )...": survey("a", NOTHING, "i"),
+    "~error resources-none flavor f: asks for no amount...": survey("a", NOTHING, "i"),
 }
 
 
