@@ -34,6 +34,8 @@ class GroupFit(JsonObject):
     """The hosts with room."""
     servers: ServerRange = field(lambda group: group[1])
     """The servers that fit on them."""
+    suitable_hosts: int = field(lambda group: group[2])
+    """The hosts with room, or that would have room if they were empty."""
 
 
 class KeptAwayFit(JsonObject):
@@ -190,7 +192,7 @@ def _samples(found: Capacity) -> Iterator[tuple[str, Mapping[str, int]]]:
         flavor, room = _label("flavor", fit.name), fit.after or fit.room
         if by is None:
             yield flavor, _values(len(fit.hosts), room, fit.empty)
-        for name, (hosts, inside) in fit.groups.items():
+        for name, (hosts, inside, _) in fit.groups.items():
             yield f"{flavor},{_label(by or '', name)}", _values(hosts, inside, none)
     for each in found.rejected if by is None else ():
         yield _label("flavor", each.question.flavor["name"]), _values(0, none, none)
