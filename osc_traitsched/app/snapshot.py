@@ -22,7 +22,7 @@ from osc_traitsched.cloud.saved.mask import masked as masked
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.config import document, kept
 from osc_traitsched.config.joining import SettingsSources
-from osc_traitsched.core.errors import BadConfiguration, BadUsage
+from osc_traitsched.core.errors import BadConfiguration, BadUsage, NotInCatalog
 from osc_traitsched.core.servers.state import moment
 
 _MAP = ".map.json"
@@ -56,11 +56,6 @@ class Snapshot(NamedTuple):
             raise BadConfiguration(self.path, None, reason) from exc
 
     @property
-    def is_masked(self) -> bool:
-        """Whether it was saved with words instead of names."""
-        return bool(self.document.get("masked"))
-
-    @property
     def time(self) -> datetime.datetime:
         """When its reading ended, in UTC."""
         found = moment(self.document["time"])
@@ -68,17 +63,19 @@ class Snapshot(NamedTuple):
             raise BadConfiguration(self.path, None, "its time can't be read")
         return found
 
-    def check_masked_as(self, other: Snapshot | None) -> None:
-        """Reject comparing masked names with those of another cloud or snapshot.
+    def check_comparable(self, other: Snapshot | None) -> None:
+        """Reject a comparison of other names, or of a light snapshot with a full one.
 
-        :param other: None for a live cloud
-        :raises BadUsage: if one of them is masked
+        :param other: None for a live cloud, which is read as this one was
+        :raises BadUsage: for what can't be compared
         """
-        if self.is_masked != (other is not None and other.is_masked):
+        document = other.document if other else {"light": self.document["light"]}
+        if self.document.get("masked") != document.get("masked"):
             raise BadUsage(
-                "a masked snapshot has other names than the cloud: compare it with "
-                "another masked one"
+                "masked names can't be compared: compare the snapshots without --mask"
             )
+        if self.document["light"] != document["light"]:
+            raise BadUsage("one of them is light: save both in the same way")
 
 
 def save(
@@ -149,7 +146,9 @@ def summary(found: Mapping[str, Any], path: str) -> str:
     """What was saved, as one line."""
     hosts = len(found.get("compute", {}).get("hypervisors", ()))
     servers = len(found.get("compute", {}).get("servers", ()))
-    missing = ", ".join(sorted(found["missing"]))
+    lacking = NotInCatalog.__name__
+    reasons = found["missing"].items()
+    missing = ", ".join(sorted(k for k, why in reasons if why["error"] != lacking))
     unread = f"; not read: {missing}" if missing else ""
     return f"Saved {hosts} hosts and {servers} servers to {path}{unread}"
 

@@ -477,9 +477,9 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
     def as_snapshot(self, sources: SettingsSources, old: Snapshot) -> Snapshot:
         """The cloud now, or the snapshot read instead, to compare an old one with.
 
-        :raises BadUsage: if only one of them is masked
+        :raises BadUsage: if the two can't be compared
         """
-        old.check_masked_as(self.snapshot)
+        old.check_comparable(self.snapshot)
         if self.snapshot:
             return self.snapshot
         if not self.auth_required:

@@ -24,9 +24,9 @@ class SaveSnapshot(base.Command):
 
     With --snapshot FILE the commands answer from it, without a login, as the cloud
     was then. Nothing is written to the cloud. The file has names of hosts, projects,
-    images and servers, but no password, token or address; only you can read it. It is
-    packed if its name ends in .gz. What you may not read is noted in it, and answers
-    that need it say so.
+    images and servers, and addresses of hosts, but no passwords, tokens or URLs of the
+    cloud; only you can read it. It is packed if its name ends in .gz. What you may not
+    read is noted in it, and answers that need it say so.
 
     With --mask you can give the file away: flavors keep their names, and each has as
     many hosts as before. Keep FILE.map.json to translate the answers.
@@ -168,7 +168,7 @@ class ShowDifference(base.Command):
     def _later(self, args: argparse.Namespace, old: Snapshot) -> Snapshot:
         if args.new is not None:
             new = snapshot.read(args.new)
-            old.check_masked_as(new)
+            old.check_comparable(new)
             return new
         return self.as_snapshot(arguments.sources(args, self.app), old)
 

@@ -6,7 +6,7 @@ import copy
 import dataclasses
 import datetime
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from osc_traitsched.core.inventory.trait import DISABLED
@@ -114,7 +114,29 @@ def difference(old: Body, new: Body) -> tuple[Change, ...]:
         *_groups(old, new),
         *_servers(old, new),
     )
-    return tuple(sorted(parts, key=lambda each: (each.is_daily, each.kind, each.name)))
+    folded = _folded(parts)
+    return tuple(sorted(folded, key=lambda each: (each.is_daily, each.kind, each.name)))
+
+
+_COPY = " in Placement"
+
+
+def _folded(changes: Sequence[Change]) -> Iterator[Change]:
+    """The changes; one for a host that left an aggregate in Nova and Placement."""
+    copies = {
+        (each.text[0], each.text[2:].removesuffix(_COPY), each.hosts): each
+        for each in changes
+        if each.text.endswith(_COPY)
+    }
+    mirrored = set()
+    for each in changes:
+        copy_of = copies.get((each.text[0], each.name, each.hosts))
+        if copy_of is not None and each.kind == "aggregate":
+            mirrored.add(copy_of)
+            each = dataclasses.replace(each, puts=(*each.puts, *copy_of.puts))
+        if each not in copies.values():
+            yield each
+    yield from (each for each in copies.values() if each not in mirrored)
 
 
 def not_compared(old: Body, new: Body) -> tuple[str, ...]:
@@ -207,7 +229,7 @@ def _providers(old: Body, new: Body) -> Iterator[Change]:
                 yield of(f"{sign} {each}", (put,))
         at = (*path, "aggregates")
         for sign, each, put in _members(then["aggregates"], now["aggregates"], at):
-            yield of(f"{sign} {aggregates.get(each, each)} in Placement", (put,))
+            yield of(f"{sign} {aggregates.get(each, each)}{_COPY}", (put,))
         yield from _inventories(of, then["inventories"], now["inventories"], path)
 
 

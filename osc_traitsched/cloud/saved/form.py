@@ -79,7 +79,7 @@ def schema() -> dict[str, Any]:
         "properties": {
             **top["properties"],
             "format": {"const": FORMAT},
-            "masked": {"const": True},
+            "masked": {"type": "string"},
             **{k: {"type": "object", "properties": v} for k, v in lists.items()},
         },
     }

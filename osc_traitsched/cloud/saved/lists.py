@@ -63,6 +63,20 @@ _OF_PAGES = frozenset(
 )
 
 
+#: Keys of addresses, which can have a password in them.
+_PLACES = frozenset(["links", "locations", "direct_url", "file", "schema", "self"])
+#: What is left out of values that are objects.
+_INNER = frozenset(["links", "ip_address"])
+
+
+def _without_places(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: _without_places(v) for k, v in value.items() if k not in _INNER}
+    if isinstance(value, list):
+        return [_without_places(each) for each in value]
+    return value
+
+
 @dataclasses.dataclass(frozen=True)
 class Listed:
     """A list of one service.
@@ -98,10 +112,10 @@ class Listed:
     def kept(self, body: Body) -> dict[str, Any]:
         """What is saved of an object; the IDs of many services make files large."""
         keys = self.keys.split() or body
-        kept = {k: body[k] for k in keys if k in body and k != "links"}
+        kept = {k: body[k] for k in keys if k in body and k not in _PLACES}
         if self.kind == "hypervisors":
             kept["service"] = {k: v for k, v in body["service"].items() if k != "id"}
-        return kept
+        return {key: _without_places(value) for key, value in kept.items()}
 
     def select(self, bodies: Sequence[Body], query: Query) -> list[Body]:
         """One page with all objects that match; the pages after it are empty."""
@@ -176,6 +190,8 @@ LISTS = (
     ),
     Listed(
         *("compute", "migrations", "migration", "/os-migrations"),
+        "id instance_uuid status migration_type source_compute dest_compute created_at "
+        "updated_at",
         by={"changes-since": _since("updated_at", "created_at")},
         query={"limit": "1000"},
         microversion="2.79",

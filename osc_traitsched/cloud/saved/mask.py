@@ -68,7 +68,7 @@ def masked(
     :param keep_traits: keep custom traits, metadata of aggregates and extra specs
     """
     mask = _Mask(document, keep_traits)
-    return {**mask.document(document), "masked": True}, mask.originals
+    return {**mask.document(document), "masked": mask.mark}, mask.originals
 
 
 class _Mask:
@@ -79,6 +79,8 @@ class _Mask:
         self._counts = collections.Counter[str]()
         self._words: dict[str, str] = {}
         self._salt = uuid.uuid4()
+        #: Only names of the same mark can be compared.
+        self.mark = str(uuid.uuid5(self._salt, "mark"))
         # The same few names are behind many objects.
         self._name = functools.cache(self._new_name)
         self._ids = functools.cache(self._without_ids)

@@ -197,13 +197,21 @@ def test_traits_and_metadata_can_be_kept():
     assert "acme:" not in text
 
 
-def test_a_masked_snapshot_is_compared_with_masked_ones_only():
+def test_only_snapshots_with_equal_names_and_lists_are_compared():
     plain, masked = Snapshot("a", CLOUD), Snapshot("b", MASKED)
-    masked.check_masked_as(masked)
-    plain.check_masked_as(None)
-    for one, other in ((plain, masked), (masked, plain), (masked, None)):
-        with pytest.raises(BadUsage, match="a masked snapshot has other names"):
-            one.check_masked_as(other)
+    again = Snapshot("c", snapshot.masked(CLOUD)[0])
+    light = Snapshot("d", {**CLOUD, "light": True})
+    for one, other in ((masked, masked), (plain, None), (light, None), (plain, plain)):
+        one.check_comparable(other)
+    for one, other, why in (
+        (plain, masked, "masked names"),
+        (masked, plain, "masked names"),
+        (masked, None, "masked names"),
+        (masked, again, "masked names"),
+        (plain, light, "one of them is light"),
+    ):
+        with pytest.raises(BadUsage, match=why):
+            one.check_comparable(other)
 
 
 # Bad files.
