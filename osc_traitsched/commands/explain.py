@@ -243,10 +243,10 @@ class Explain(base.Command):
         if any(of_one) or args.count > 1:
             raise BadUsage("--count, --fixes, --own and --nova-python need FLAVOR")
         found = flavors.by_flavor(self.cloud(), asked, sources)
-        for line in by_flavor.remarks(found):
-            base.LOG.warning("%s", line)
         text = self.answer(by_flavor.lines(found))
         if args.format != "text":
+            for line in by_flavor.remarks(found):
+                base.LOG.warning("%s", line)
             text = printed(document.flavors(found), args.format)
         self.app.stdout.write(f"{text}\n")
         return ExitCode.of(Answer.best(each.answer for each in found))

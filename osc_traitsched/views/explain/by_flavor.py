@@ -28,6 +28,7 @@ def lines(found: Sequence[Judgement]) -> Iterator[Line]:
     more = f", {may} more may" if may else ""
     verdict = f"{fit} of {count(len(found), 'flavor')} can boot image {name} now{more}."
     yield Line(verdict, Tone.of(Answer.best(each.answer for each in found)))
+    yield from (Line(text, Tone.DOUBT) for text in remarks(found))
     groups: dict[_Group, list[str]] = {}
     for each in found:
         groups.setdefault(_group(each), []).append(each.question.flavor["name"])
