@@ -339,6 +339,11 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         return shutil.get_terminal_size().columns if is_terminal else 0
 
     @property
+    def height(self) -> int:
+        """Rows of the terminal; 0 if the output is not a terminal."""
+        return shutil.get_terminal_size().lines if self.width else 0
+
+    @property
     def is_quiet(self) -> bool:
         """Whether ``openstack -q`` asks for the verdict alone."""
         return bool(self.app.options.verbose_level == 0)

@@ -294,9 +294,12 @@ def explainer(args: argparse.Namespace, sources: SettingsSources) -> Explainer:
     )
 
 
-def add_format(parser: argparse.ArgumentParser, *more: str) -> None:
-    """Add the option for the output format; ``more`` are formats of this command."""
-    others = "".join(f", {each} for its collectors" for each in more)
+def add_format(parser: argparse.ArgumentParser, **more: str) -> None:
+    """Add the option for the output format.
+
+    :param more: what formats of this command alone are for
+    """
+    others = "".join(f", {name} for {readers}" for name, readers in more.items())
     parser.add_argument(
         "-f",
         "--format",

@@ -18,7 +18,16 @@ from osc_traitsched.core.judge.filtering import filtering
 from osc_traitsched.core.judge.fix import HostFix, changed
 from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.judge.verdict import Rejection
-from osc_traitsched.core.nova.clause import Condition, MemberOf, Resource
+from osc_traitsched.core.nova.clause import (
+    Condition,
+    HostFilter,
+    MemberOf,
+    MoveRule,
+    Resource,
+)
+from osc_traitsched.core.nova.filter.row import Reads
+from osc_traitsched.core.nova.filter.table import FILTERS
+from osc_traitsched.core.nova.prefilter import row_of
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement.capacity import givers
 from osc_traitsched.core.placement.facts import Facts, Fit, Group, Room, by_suffix
@@ -69,6 +78,13 @@ class Never(NamedTuple):
     resource_class: str
     amount: int
     largest: int
+
+
+class Largest(NamedTuple):
+    """The most of a class that is free on a host which is short of it."""
+
+    free: int
+    host: str
 
 
 class Counter:
@@ -247,6 +263,8 @@ class FlavorFit:
     :ivar empty: servers that all suitable hosts would hold if nothing were in use
     :ivar after: after the change that was asked for; None without one
     :ivar never: an amount that no host could give, even if empty
+    :ivar largest_free: of the class that has run out on suitable hosts; None with room
+    :ivar then: the flavor with other settings, if these were asked for
     :ivar groups: by zone, aggregate or host, if asked for: hosts with room, and room
     """
 
@@ -258,6 +276,8 @@ class FlavorFit:
     after: Room | None = None
     never: Never | None = None
     groups: Mapping[str, tuple[int, Room]] = dataclasses.field(default_factory=dict)
+    largest_free: Largest | None = None
+    then: FlavorFit | None = None
 
     @property
     def name(self) -> str:
@@ -270,8 +290,15 @@ class FlavorFit:
         return max((each.room.most for each in self.hosts.values()), default=0)
 
     @property
+    def may_gain(self) -> bool:
+        """Whether more fit, after the change, if an unknown option is otherwise."""
+        return (self.then or self).judgement.may_gain
+
+    @property
     def answer(self) -> Answer:
         """Whether another server fits, after the change if one was asked for."""
+        if self.then is not None:
+            return self.then.answer
         room = self.after or self.room
         if self.judgement.refusal is not None:
             return Answer.NO
@@ -281,6 +308,14 @@ class FlavorFit:
             names = self.judgement.options_of(self.hosts)
             return Answer.DEPENDS if names else Answer.UNKNOWN
         return Answer.DEPENDS if self.judgement.may_gain else Answer.NO
+
+    @property
+    def is_for_good(self) -> bool:
+        """Whether each host fails more than amounts, and its state or servers now."""
+        return not any(
+            all(map(_may_pass, rejection.involved))
+            for rejection, _ in by_rejection(self.judgement)
+        )
 
     @functools.cached_property
     def deciding(self) -> tuple[str, ...]:
@@ -425,6 +460,19 @@ class FlavorCounter:
                 found += roots
         return found
 
+    def largest_free(self, name: str, free: Free) -> Largest | None:
+        """The most of a class that suitable hosts which are short of it have free."""
+        facts = self._facts
+        amounts = [
+            Largest(
+                max(free.get(u, _NONE).get(name, 0) for u in facts.reachable(root)),
+                facts.snapshot.by_uuid[root].name,
+            )
+            for rejection, roots in by_rejection(self._explanation)
+            for root in (roots if name in short_of(rejection) else ())
+        ]
+        return min(amounts, key=lambda each: (-each.free, each.host), default=None)
+
     def never(self) -> Never | None:
         """An amount that no host could ever give, in none of Nova's queries."""
         found = [counter.never() for counter in self._counters]
@@ -454,6 +502,20 @@ def short_of(rejection: Rejection) -> frozenset[str]:
     if len(clauses) != len(rejection.involved):
         return frozenset()
     return frozenset(clause.resource_class for clause in clauses)
+
+
+def _may_pass(clause: Condition) -> bool:
+    """Whether other servers, or the state of nova-compute, decide on a condition."""
+    if isinstance(clause, HostFilter):
+        row = FILTERS.get(clause.name)
+        return row is None or not _PASSING.isdisjoint(row.reads)
+    if isinstance(clause, MoveRule):
+        return False
+    prefilter = row_of(clause)
+    return isinstance(clause, Resource) or bool(prefilter and prefilter.is_passing)
+
+
+_PASSING = frozenset({Reads.USE, Reads.SERVICE, Reads.SERVERS})
 
 
 def by_rejection(found: Judgement) -> Collection[tuple[Rejection, list[str]]]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from osc_traitsched.core.judge.doubts import OWNER_CHECK, Dependence
 from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.evidence import assumed_by_evidence
 from osc_traitsched.core.nova.options import OPTIONS, Value
 from osc_traitsched.core.nova.settings import SchedulerSettings
@@ -75,6 +76,8 @@ def of_several(judgements: Sequence[Judgement]) -> Iterator[str]:
         for key in (each.name, *each.more)
         if each.lost
     }
+    if any(each.may_be_rejected for each in judgements):
+        lost[options.TENANT_REQUIRED] = False
     for judgement in judgements[:1]:
         yield from assumed(judgement.question.assumptions, lost)
 
