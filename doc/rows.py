@@ -6,6 +6,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from osc_traitsched.core.answer import Reason
 from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.judge.filtering import Filtering
 from osc_traitsched.core.nova import prefilter
@@ -64,6 +65,12 @@ def table(kind: str) -> str:
     return "\n".join(lines)
 
 
+def _reasons() -> Iterator[tuple[str, ...]]:
+    promises = re.findall(r":ivar (\w+): ([^:]+)(?=:|$)", inspect.getdoc(Reason) or "")
+    for name, promise in promises:
+        yield f"``{Reason[name].value}``", " ".join(promise.split())
+
+
 def _filters() -> Iterator[tuple[str, ...]]:
     for row in FILTERS.values():
         names = ", ".join(map(_code, row.options))
@@ -109,6 +116,7 @@ TABLES: Mapping[str, tuple[tuple[str, ...], Callable[[], _Cells]]] = {
     "weighers": (("Weigher", "Nova", "Multiplier", "What it weighs"), _weighers),
     "prefilters": (("Prefilter", "Nova", "Runs with", "What it does"), _prefilters),
     "options": (("Option", "Nova", "Default", "Other defaults"), _options),
+    "reasons": (("``reason``", "What it promises"), _reasons),
     "switches": (("``--enable``", "Options", "Nova", "Other defaults"), _switches),
     "columns": (("Command", "Columns of its rows", "Only in JSON"), _columns),
 }

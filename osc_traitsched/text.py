@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sized
+from collections.abc import Iterable, Iterator
 
 _MOST_NAMES = 10
+#: How many names a folded line has, and one that is not folded.
+FEW, ALL = 3, 1_000_000_000
+#: How many letters fit on three lines of a terminal.
+SCREEN = 240
 _LONGEST_NAME = 80
 
 #: What changes from host to host: the last number before the domain.
@@ -73,11 +77,6 @@ def _runs(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
         else:
             runs.append((number, number))
     yield from runs
-
-
-def is_abridged(names: Sized) -> bool:
-    """Tell whether :func:`listed` leaves some of them out."""
-    return len(names) > _MOST_NAMES
 
 
 def count(number: int, noun: str) -> str:

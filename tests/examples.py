@@ -11,7 +11,7 @@ def verbs() -> list[str]:
     """Return what comes after ``openstack``, for each command but the overview."""
     points = metadata.distribution("osc-traitsched").entry_points
     names = (each.name for each in points if each.group == "openstack.extension")
-    return sorted(name.replace("_", " ") for name in names if "_" in name)
+    return sorted(n.replace("_", " ") for n in names if n.startswith("trait-sched_"))
 
 
 def command(verb: str) -> Any:

@@ -49,6 +49,8 @@ autoprogram_cliff_application = "openstack"
 # The options of all commands that print rows would hide those of ours.
 autoprogram_cliff_ignored = [
     "--help",
+    "--help-all",
+    "--exit-zero",
     "--format",
     "--column",
     "--quote",

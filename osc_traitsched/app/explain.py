@@ -14,6 +14,7 @@ from osc_traitsched.app.judging import (
     with_builds,
     with_nova,
     with_roots,
+    with_units,
 )
 from osc_traitsched.app.own_filters import OwnSources
 from osc_traitsched.app.request import (
@@ -258,6 +259,7 @@ def _judged(
         facts=described.value(),
         refusal=start.refusal or judgement.refusal,
     )
+    (judgement,) = with_units(placement, [judgement])
     return Explanation(judgement, named=hosts)
 
 

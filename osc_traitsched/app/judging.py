@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import queue
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 from osc_traitsched.cloud import allocation_candidates, existing_servers, read
@@ -20,7 +20,7 @@ from osc_traitsched.core.nova.filter import limits
 from osc_traitsched.core.nova.filter.state import host_states
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request
-from osc_traitsched.core.placement.facts import Amount
+from osc_traitsched.core.placement.facts import Amount, Stock
 from osc_traitsched.core.placement.matcher import amounts
 
 # Input of the I/O filter that the list of hypervisors lacks.
@@ -156,6 +156,35 @@ def with_nova(
     return snapshot.restricted_to(computes)
 
 
+#: So many hosts are read at once to tell whether a request is never possible.
+_AT_A_TIME = 5
+
+
+def with_units(
+    placement: Service, judgements: Iterable[Judgement]
+) -> Iterator[Judgement]:
+    """The judgements with the inventories that decide about their reasons.
+
+    Two requests for each provider of up to 25 hosts, until one has room when empty.
+    """
+    left = allocation_candidates.MOST_READ_ONE_BY_ONE
+    read: dict[str, Mapping[str, Stock]] = {}
+    for judgement in judgements:
+        while (facts := judgement.facts) is not None:
+            facts = dataclasses.replace(facts, stock={**facts.stock, **read})
+            judgement = dataclasses.replace(judgement, facts=facts)
+            unread = [each for each in judgement.undecided_roots if each not in read]
+            roots = unread[: min(left, _AT_A_TIME)]
+            if not roots:
+                break
+            left -= len(roots)
+            for uuid in (u for root in roots for u in facts.snapshot.host_trees[root]):
+                known = facts.stock.get(uuid)
+                figures = allocation_candidates.read_figures(placement, uuid, known)
+                read[uuid] = figures or {}
+        yield judgement
+
+
 # Many requests on one reading: Placement's answers are computed.
 
 
@@ -222,7 +251,7 @@ def judge_all(
         else:
             judgement = Judgement(question, request, refusal)
         judgements.append(dataclasses.replace(judgement, refusal=judgement.ended_by))
-    return judgements
+    return list(with_units(placement, judgements))
 
 
 def _amounts(queries: Iterable[Request]) -> tuple[Amount, ...]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 
-from osc_traitsched.cloud import read
+from osc_traitsched.cloud import lookup, read, topology
 from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.core.errors import TraitSchedError
 from osc_traitsched.core.inventory import selection, trait
 from osc_traitsched.core.inventory.selection import Selectors, Targets
-from osc_traitsched.core.inventory.snapshot import Provider
 
 # The hosts that selectors match, with their traits.
 
@@ -49,11 +49,19 @@ def targets(
 
 @dataclasses.dataclass(frozen=True)
 class ByTrait:
-    """The selected providers, by each trait of theirs and every custom trait."""
+    """The selected hosts, by trait.
 
-    providers: Mapping[str, tuple[Provider, ...]]
+    :ivar hosts: names, for each trait in their trees, and for every custom trait
+    :ivar without_provider: as of :class:`Targets`, like ``vanished``
+    :ivar hidden: number of standard traits that were left out
+    :ivar problem: why it is not known what is required
+    """
+
+    hosts: Mapping[str, tuple[str, ...]]
     without_provider: tuple[str, ...]
     vanished: tuple[str, ...] = ()
+    hidden: int = 0
+    problem: TraitSchedError | None = None
 
 
 def by_host(cloud: Cloud, selectors: Selectors, tree: bool = False) -> Targets:
@@ -63,13 +71,36 @@ def by_host(cloud: Cloud, selectors: Selectors, tree: bool = False) -> Targets:
     return targets(cloud, selectors, known, tree, may_vanish=True)
 
 
-def by_trait(cloud: Cloud, selectors: Selectors, tree: bool = False) -> ByTrait:
-    """The hosts that the selectors match, by trait; errors as :func:`targets`."""
+def by_trait(cloud: Cloud, selectors: Selectors, is_short: bool = False) -> ByTrait:
+    """The hosts that the selectors match, by trait of a provider in their trees.
+
+    Errors are those of :func:`by_host`.
+
+    :param is_short: leave out standard traits that no flavor, image or aggregate
+        requires
+    """
     known = read.known_traits(cloud.placement)
-    found = targets(cloud, selectors, known, tree, may_vanish=True)
-    having: dict[str, list[Provider]] = {n: [] for n in known if trait.is_custom(n)}
-    for holding in found.held:
-        for name in holding.traits:
-            having.setdefault(name, []).append(holding.provider)
-    providers = {name: tuple(each) for name, each in having.items()}
-    return ByTrait(providers, found.without_provider, found.vanished)
+    trait.check_exist(sorted(selectors.having | selectors.lacking), known)
+    nothing = frozenset[str]()
+    all_hosts = dataclasses.replace(selectors, having=nothing, lacking=nothing)
+    trees = targets(cloud, all_hosts, known, tree=True, may_vanish=True)
+    traits: dict[str, frozenset[str]] = {}
+    for holding in trees.held:
+        host = trees.snapshot.host_name(holding.provider)
+        traits[host] = traits.get(host, nothing) | holding.traits
+    hosts: dict[str, list[str]] = {name: [] for name in known if trait.is_custom(name)}
+    for host, names in traits.items():
+        for name in names if selectors.admits(names) else ():
+            hosts.setdefault(name, []).append(host)
+    shown, problem = frozenset(hosts), None
+    if is_short:
+        required = frozenset[str]()
+        try:
+            flavors, images = lookup.flavors(cloud), lookup.images(cloud, {})
+            required = frozenset(topology.all_requirers(cloud, flavors, images))
+        except TraitSchedError as exc:
+            problem = exc
+        shown = frozenset(n for n in hosts if trait.is_custom(n) or n in required)
+    by_name = {name: tuple(hosts[name]) for name in shown}
+    missing = (trees.without_provider, trees.vanished)
+    return ByTrait(by_name, *missing, len(hosts) - len(shown), problem)

@@ -108,16 +108,19 @@ def host(
     compute = next((each for each in nova.computes if each.uuid == root.uuid), None)
     service = compute.service_host if compute else root.name
     tree = facts.snapshot.trees((root,))
+    aggregates = tuple(each for each in nova.aggregates if service in each.hosts)
+    has_projects = any(each.projects for each in aggregates)
     return HostView(
         root,
         compute,
-        tuple(each for each in nova.aggregates if service in each.hosts),
+        aggregates,
         tree,
         facts.stock,
         {each.uuid: read.traits_of(cloud.placement, each.uuid) for each in tree},
         _or_problem(cloud, lambda: servers.names_on(cloud, service, root.name)),
         found,
         _oddities(cloud, compute, facts) if compute else (),
+        (lookup.names(cloud) if has_projects else None) or {},
     )
 
 

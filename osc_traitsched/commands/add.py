@@ -79,10 +79,10 @@ class AddTraits(ShorthandWriter):
             names,
             selectors,
             args.create,
-            arguments.found(self.app),
+            arguments.found(args, self.app),
         )
-        _warn(todo, args, removing=False)
-        write_args.refuse(todo.refusals, args.force)
+        _warn(todo, args, self.folds, removing=False)
+        write_args.refuse(todo.refusals, args.force, self.folds)
         if args.dry_run and todo.creates:
             base.LOG.warning("%s", results.would_create(todo.creates))
         left = functools.partial(trait_changes.left_of_traits, cloud, todo.plan)
@@ -97,7 +97,7 @@ class AddTraits(ShorthandWriter):
         args.hosts = [*args.hosts, *args.traits]
         args.undo = None
         cloud = self.cloud()
-        assumed = settings.of_cloud(cloud, arguments.found(self.app))
+        assumed = settings.of_cloud(cloud, arguments.found(args, self.app))
         selectors = arguments.target_selectors(args)
         wanted = shorthand.like(
             cloud, args.like, selectors, assumed, args.like_aggregates
@@ -146,9 +146,9 @@ class RemoveTraits(write_args.Writer):
         arguments.check_columns(args, results.REMOVED)
         selectors = arguments.target_selectors(args)
         cloud = self.cloud()
-        sources = arguments.found(self.app)
+        sources = arguments.found(args, self.app)
         todo = trait_changes.plan_remove(cloud, names, selectors, args.force, sources)
-        _warn(todo, args, removing=True)
+        _warn(todo, args, self.folds, removing=True)
         is_asked = args.dry_run and args.formatter in base.QUOTING_FORMATS
         columns, requirers = results.requirer_rows(todo.refusals)
         if is_asked and requirers and not (args.force or args.columns):
@@ -156,7 +156,7 @@ class RemoveTraits(write_args.Writer):
                 base.LOG.error("%s", str(refusal))
             self.exit_code = ExitCode.REFUSED
             return columns, requirers
-        write_args.refuse(todo.refusals, args.force)
+        write_args.refuse(todo.refusals, args.force, self.folds)
         left = functools.partial(trait_changes.left_of_traits, cloud, todo.plan)
         outcomes = self.carry_out(cloud, todo.plan, args, left)
         if line := traits.may_return(
@@ -167,8 +167,10 @@ class RemoveTraits(write_args.Writer):
 
 
 def _warn(
-    todo: trait_changes.TraitPlan, args: argparse.Namespace, removing: bool
+    todo: trait_changes.TraitPlan, args: argparse.Namespace, folds: bool, removing: bool
 ) -> None:
+    if folds and todo.refusals and not args.force:
+        return
     for unknown in todo.unknown:
         base.LOG.warning("%s", str(unknown))
     for reverted in todo.reverted:
@@ -180,5 +182,5 @@ def _warn(
     # A refusal says it.
     if todo.unread is not None and (args.force or not todo.refusals):
         base.LOG.warning("%s", results.effects_unread(todo.unread))
-    for line in (*effects.losses(todo.effects), *todo.lets_in.values()):
+    for line in (*effects.lines(todo.effects, folds), *todo.lets_in.values()):
         base.LOG.warning("%s", line)

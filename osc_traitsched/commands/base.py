@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import datetime
 import enum
 import io
 import logging
 import math
+import os
 import shutil
 import sys
 import textwrap
@@ -24,9 +26,11 @@ from osc_lib.command import command
 from stevedore.extension import Extension
 
 from osc_traitsched import paste
+from osc_traitsched.app import snapshot
+from osc_traitsched.app.snapshot import Snapshot
 from osc_traitsched.cloud.connection import TIMEOUT, HttpCloud
 from osc_traitsched.cloud.service import Cloud, unread
-from osc_traitsched.commands import arguments
+from osc_traitsched.commands import arguments, help_text
 from osc_traitsched.core import errors
 from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.errors import Mistakes, TraitSchedError
@@ -161,6 +165,10 @@ _CODES = {
 }
 
 
+#: Codes of answers, not of errors, that ``--exit-zero`` makes 0.
+_NOT_YES = (ExitCode.NO_HOST, ExitCode.FINDINGS, ExitCode.UNKNOWN)
+_EXIT_ZERO = "TRAITSCHED_EXIT_ZERO"
+
 #: Codes of answers that are unknown if a part of the cloud could not be read.
 _ANSWERS = (ExitCode.DONE, ExitCode.NO_HOST)
 
@@ -264,10 +272,17 @@ LOG.addFilter(_make_visible)
 NOT_SUPPLIED = "nova.conf unknown; run once:"
 
 
+#: ``openstack sched`` is short for ``openstack trait-sched``.
+SHORT = "sched"
+
+
 class Command(command.Command):  # type: ignore[misc,unused-ignore]
     """A command; ``take_action`` returns its exit code.
 
+    :cvar needs_login: it needs a cloud, or a snapshot of one
+    :cvar reads: it answers from a snapshot, too
     :cvar exit_code: of a run without errors that returns none
+    :ivar folds: effects and refusals take few lines: on a terminal, without ``--long``
     :ivar sources: settings of the answer; a person is told below it if there are none
     """
 
@@ -276,23 +291,33 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
     examples = ""
 
     timeout: float | None = None
+    #: cliff logs in before it parses; ``run`` does after: a snapshot needs no login.
+    auth_required = False
+    needs_login = True
     exit_code = ExitCode.DONE
+    reads = True
+    snapshot: Snapshot | None = None
     sources: SettingsSources | None = None
+    folds = False
     _clouds: tuple[Cloud, ...] = ()
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # "openstack help" shows each command once, by its long name.
+        self.deprecated = (self.cmd_name or "").startswith(SHORT)
 
     def get_epilog(self) -> str:
         """The text below the options: examples, and cliff's own."""
         rows = textwrap.dedent(self.examples).strip().splitlines()
-        words = ("" if row[:1] == "#" else "openstack trait-sched " for row in rows)
-        text = "\n".join(f"  {start}{row}" for start, row in zip(words, rows))
+        starts = ("" if row[:1] == "#" else "openstack trait-sched " for row in rows)
+        lines = (start + row for start, row in zip(starts, rows))
+        text = "\n".join(map(help_text.wrapped, lines))
         title = "Examples" if len(rows) > 1 else "Example"
         return f"{title}:\n\n{text}\n\n{super().get_epilog()}"
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """A parser with the options that all commands have."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
-        parser.formatter_class = _unwrapped(parser.formatter_class)
-        _sort_help(parser)
         arguments.prepare(parser)
         parser.add_argument(
             "--timeout",
@@ -301,14 +326,31 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
             help="how long a service may be silent, before its answer or within it "
             f"(default: api_timeout of clouds.yaml, else {TIMEOUT})",
         )
+        arguments.add_snapshot(parser)
+        parser.add_argument(
+            "--exit-zero",
+            action="store_true",
+            default=os.environ.get(_EXIT_ZERO, "0") not in ("", "0"),
+            help="exit 0 instead of 3, 7 and 8: the answer is no, or unknown (default "
+            f"with {_EXIT_ZERO}=1 in the environment)",
+        )
         self.options(parser)
+        help_text.shorten(parser)
         return parser
 
     def options(self, parser: argparse.ArgumentParser) -> None:
         """Add the options of this command alone; called once, by ``get_parser``."""
 
+    def log_in(self) -> None:
+        """Log in, as osc-lib does before a command that needs it."""
+        self.auth_required = True
+        self.app.prepare_to_run_command(self)
+
     def cloud(self) -> Cloud:
-        """The cloud of the user's login."""
+        """The cloud of the user's login, or the saved one."""
+        if self.snapshot:
+            self._clouds += (self.snapshot.cloud,)
+            return self._clouds[-1]
         sdk = self.app.client_manager.sdk_connection
         watch = Reading() if self._shows_progress else contextlib.nullcontext
         self._clouds += (HttpCloud(sdk, self.timeout, watch),)
@@ -317,6 +359,8 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
     @property
     def endpoint(self) -> str:
         """The cloud's name in the rows of its plans."""
+        if self.snapshot:
+            return ""
         return name_of(self.app.client_manager.sdk_connection)
 
     @property
@@ -335,8 +379,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
     @property
     def width(self) -> int:
         """Columns of the terminal; 0 if the output is not a terminal."""
-        is_terminal = self.app.stdout.isatty()
-        return shutil.get_terminal_size().columns if is_terminal else 0
+        return _columns(self.app.stdout)
 
     @property
     def height(self) -> int:
@@ -352,7 +395,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         """The text of an answer; with -q only the verdict, below ``above`` lines."""
         shown = list(lines)
         if self.is_quiet:
-            shown = shown[above : above + 1]
+            shown = [each.alone for each in shown[above : above + 1]]
         text = "\n".join(painted(each, self.width) for each in shown)
         return self.where + paste.repeating(text, self.repeated_options)
 
@@ -361,6 +404,8 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         """A line with the cloud's name; empty with -q, or if no cloud was chosen."""
         if self.is_quiet:
             return ""
+        if self.snapshot:
+            return terminal.snapshot(self.snapshot.path, self.now) + "\n"
         cloud, region = self.app.options.cloud, self.app.options.region_name
         regions = [each for each in self.repeated_options if each.name == _REGION]
         return paste.where(cloud, region) + "\n" if cloud or regions else ""
@@ -379,19 +424,22 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
 
     def _repeat_options(self, record: logging.LogRecord) -> bool:
         text = paste.repeating(record.getMessage(), self.repeated_options)
-        record.msg, record.args = text, ()
+        record.msg, record.args = terminal.wrapped(text, _columns(sys.stderr)), ()
         return True
 
     def _run(self, parsed_args: argparse.Namespace) -> int:
         try:
             arguments.check_text(parsed_args)
+            self._open(parsed_args)
             if self.app.stdout is None:
                 raise exceptions.CommandError("standard output is closed")
             if isinstance(self.app.stdout, io.TextIOWrapper):
                 # A name that the terminal can't show must not end a run after writes.
                 self.app.stdout.reconfigure(errors="backslashreplace")
-            code = super().run(parsed_args) or self.exit_code
             fmt = getattr(parsed_args, "formatter", getattr(parsed_args, "format", ""))
+            is_long = getattr(parsed_args, "long", False)
+            self.folds = bool(self.width) and fmt in FOR_PEOPLE and not is_long
+            code = super().run(parsed_args) or self.exit_code
             if self.sources and not self.sources.place and fmt in FOR_PEOPLE:
                 save = paste.line(
                     paste.openstack("trait-sched config save"), self.repeated_options
@@ -415,6 +463,35 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
                 raise exceptions.CommandError(errors.internal(exc)) from exc
             raise
 
+    def _open(self, args: argparse.Namespace) -> None:
+        """Open the snapshot, or log in.
+
+        :raises BadUsage: for a snapshot, if the command writes or needs none
+        """
+        path = getattr(args, "snapshot", None)
+        if path and self.reads:
+            self.snapshot = snapshot.read(path)
+        elif path and self.needs_login:
+            raise errors.BadUsage(
+                "this command needs the cloud itself; leave out --snapshot and unset "
+                f"{arguments.SNAPSHOT}"
+            )
+        elif self.needs_login:
+            self.log_in()
+
+    def as_snapshot(self, sources: SettingsSources, is_light: bool) -> Snapshot:
+        """The cloud now, read as a whole; or the snapshot that is read instead."""
+        if self.snapshot:
+            return self.snapshot
+        return Snapshot("", snapshot.save(self.cloud(), sources, "", is_light))
+
+    @property
+    def now(self) -> datetime.datetime:
+        """The time that the answer is of, in UTC."""
+        if self.snapshot:
+            return self.snapshot.time
+        return datetime.datetime.now(datetime.timezone.utc)
+
     def _final(self, code: int, args: argparse.Namespace, error: object = None) -> int:
         """The exit code; logs what this user may not read.
 
@@ -426,36 +503,15 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
             LOG.warning("Not read, for lack of rights: %s", ", ".join(missing))
         is_unsure = code in _ANSWERS or isinstance(error, errors.NothingMatches)
         is_hidden = isinstance(error, errors.Hidden) or (missing and is_unsure)
-        is_reading = getattr(args, "dry_run", True)
-        return ExitCode.UNKNOWN if is_hidden and is_reading else code
+        if is_hidden and getattr(args, "dry_run", True):
+            return ExitCode.UNKNOWN if error or not args.exit_zero else ExitCode.DONE
+        return ExitCode.DONE if args.exit_zero and code in _NOT_YES else code
 
 
-def _unwrapped(formatter: Any) -> Any:
-    """A help formatter that keeps the lines of an example."""
-    return type("Help", (formatter,), {"_fill_text": _fill})
-
-
-def _fill(formatter: Any, text: str, width: int, indent: str) -> str:
-    filled = (
-        line if line.startswith("  ") else textwrap.fill(line, width - len(indent))
-        for line in text.splitlines()
-    )
-    return textwrap.indent("\n".join(filled), indent)
-
-
-def _sort_help(parser: argparse.ArgumentParser) -> None:
-    """Show a command's own options first, then the scheduler's, then cliff's."""
-    format_help = parser.format_help
-
-    def place(group: argparse._ArgumentGroup) -> int:
-        title = (group.title or "").lower()
-        return 2 if "formatter" in title else int(title == "scheduler")
-
-    def in_order() -> str:
-        parser._action_groups.sort(key=place)
-        return format_help()
-
-    vars(parser)["format_help"] = in_order
+def _columns(stream: Any) -> int:
+    """Columns of a terminal; 0 for another stream, or a closed one."""
+    is_terminal = stream is not None and stream.isatty()
+    return shutil.get_terminal_size().columns if is_terminal else 0
 
 
 def seconds(text: str) -> float:
@@ -503,6 +559,8 @@ class Lister(Command, command.Lister):  # type: ignore[misc,unused-ignore]
         if parsed_args.formatter not in QUOTING_FORMATS:
             data = [tuple(map(_shown, row)) for row in data]
         is_for_person = parsed_args.formatter in FOR_PEOPLE
+        if parsed_args.formatter == "table" and not parsed_args.max_width:
+            parsed_args.max_width = self.width
         if is_for_person and self.says_where:
             self.app.stdout.write(self.where)
         if is_for_person and not parsed_args.columns:
@@ -517,15 +575,18 @@ class Lister(Command, command.Lister):  # type: ignore[misc,unused-ignore]
 def _for_people(
     args: argparse.Namespace, names: Sequence[str], rows: Sequence[Sequence[Any]]
 ) -> list[str]:
-    """UUIDs of providers with ``--long``, or if rows need them."""
+    """Columns of a table; UUIDs of providers with ``--long``, or if rows need them.
+
+    A column that has nothing in any row is left out if it says what is rare.
+    """
     cells = [dict(zip(names, row)) for row in rows]
     labels = {
         tuple(str(row.get(key)) for key in ("host", "name", "detail")) for row in cells
     }
     is_clear = len(labels) == len(cells) and not getattr(args, "long", False)
     hidden = {"provider"} if is_clear else set()
-    if not any(row.get("detail") for row in cells):
-        hidden.add("detail")
+    rare = ("detail", "unknown")
+    hidden |= {key for key in rare if not any(_flat(row.get(key)) for row in cells)}
     return [name for name in names if name not in hidden]
 
 

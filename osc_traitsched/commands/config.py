@@ -29,15 +29,14 @@ from osc_traitsched.views.listing import Table
 class Configuring(base.Command):
     """A command that logs in only if no release is named."""
 
-    auth_required = False
+    needs_login = False
 
     def read(self, sources: SettingsSources) -> SchedulerSettings:
         """The settings from all sources; CloudBroke if Nova must say the release."""
         maximum = None
         if sources.release is None:
-            # As osc-lib does before a command that needs a login.
-            self.auth_required = True
-            self.app.prepare_to_run_command(self)
+            if not self.snapshot:
+                self.log_in()
             maximum = self.cloud().compute_maximum
         return resolve(sources, maximum)
 
@@ -108,7 +107,7 @@ class ConfigDoctor(_Lines):
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Look, and show."""
-        sources = arguments.found(self.app)
+        sources = arguments.found(args, self.app)
         found = doctor.diagnose(self.cloud(), sources, arguments.places_of(self.app))
         if found.unknown:
             self.exit_code = base.ExitCode.UNKNOWN
@@ -138,7 +137,7 @@ class SaveConfig(base.Command):
         config save --baseline kolla-ansible --set scheduler.max_placement_results=100
     """
 
-    auth_required = False
+    needs_login = reads = False
 
     def options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
@@ -182,7 +181,8 @@ class _WriteConfig(Configuring):
             required=True,
             type=switch.switch_name,
             choices=tuple(switch.switches()),
-            help="what to turn on; can be repeated",
+            metavar="WHAT",
+            help=f"{', '.join(switch.switches())}; can be repeated",
         )
         arguments.add_options(parser)
         parser.set_defaults(

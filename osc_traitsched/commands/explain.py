@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import functools
+import itertools
 import json
+import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -12,15 +15,25 @@ import yaml
 
 from osc_traitsched import paste
 from osc_traitsched.app import by_flavor as flavors
-from osc_traitsched.app import candidates, explain, own_filters, request
+from osc_traitsched.app import (
+    candidates,
+    explain,
+    own_filters,
+    request,
+    room,
+    since,
+    snapshot,
+)
 from osc_traitsched.app.candidates import Candidates
 from osc_traitsched.app.explain import Explainer
 from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.own_filters import OwnSources
 from osc_traitsched.app.settings import SettingsSources
+from osc_traitsched.app.snapshot import Snapshot
 from osc_traitsched.commands import arguments, base, request_args
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.core.answer import Answer
+from osc_traitsched.core.difference import Since
 from osc_traitsched.core.errors import AnswerIsNo, BadUsage
 from osc_traitsched.core.judge.explanation import Explanation
 from osc_traitsched.core.judge.filtering import Filtering
@@ -185,6 +198,10 @@ def _exit_code_of_try(found: PluginJudgment) -> ExitCode:
 # openstack trait-sched explain.
 
 
+#: What commands begin with.
+_PLUGIN = ("trait-sched", "sched")
+
+
 class Explain(base.Command):
     """Explain which hosts could take a server, and why the others could not.
 
@@ -201,6 +218,8 @@ class Explain(base.Command):
         explain gold raw
         # For a project, in a zone
         explain gold raw --project demo --availability-zone az-east
+        # Which running servers to move, if all hosts are full
+        explain gold raw --make-room
         # Which flavors can boot an image
         explain --image raw
     """
@@ -214,6 +233,19 @@ class Explain(base.Command):
             default=1,
             metavar="N",
             help="ask for this many servers (default: 1)",
+        )
+        parser.add_argument(
+            "--since",
+            metavar="SNAPSHOT",
+            type=arguments.some,
+            help="also show which hosts could take it when this snapshot was saved, "
+            "and what took them",
+        )
+        parser.add_argument(
+            "--make-room",
+            action="store_true",
+            help="if hosts are full: find the fewest moves of running servers that "
+            "make room, up to 3 off each of the 20 nearest hosts",
         )
         add_showing(parser)
 
@@ -230,18 +262,38 @@ class Explain(base.Command):
             return self._by_flavor(asked, sources, args)
         explained = explainer(args, sources)
         explanation = explained(cloud, request.question(cloud, asked, sources))
+        if args.make_room:
+            explanation = room.with_moves(cloud, explanation)
         facts = explanation.judgement.facts
         if facts is not None and facts.vanished:
             base.LOG.warning("%s", terminal.vanished(facts.vanished))
+        if args.since:
+            explanation = dataclasses.replace(
+                explanation, since=self._since(args, asked, sources)
+            )
         self.app.stdout.write(self._text(explanation, args) + "\n")
         return exit_code(explanation.judgement)
+
+    def _since(
+        self, args: argparse.Namespace, asked: ServerSpec, sources: SettingsSources
+    ) -> Since:
+        def ask(saved: Snapshot) -> Judgement:
+            cloud, named = saved.cloud, arguments.named(args, saved.sources)
+            question = request.question(cloud, asked, named)
+            return explain.explain(cloud, question, want_fixes=False).judgement
+
+        old = snapshot.read(args.since)
+        new = self.as_snapshot(sources, old.document["light"])
+        return since.since(old, new, ask)
 
     def _by_flavor(
         self, asked: ServerSpec, sources: SettingsSources, args: argparse.Namespace
     ) -> ExitCode:
-        of_one = (args.fixes, args.plugins, args.nova_python)
-        if any(of_one) or args.count > 1:
-            raise BadUsage("--count, --fixes, --own and --nova-python need FLAVOR")
+        of_one = (args.fixes, args.plugins, args.nova_python, args.make_room)
+        if any(of_one) or args.since or args.count > 1:
+            raise BadUsage(
+                "--count, --fixes, --make-room, --own and --nova-python need FLAVOR"
+            )
         found = flavors.by_flavor(self.cloud(), asked, sources)
         text = self.answer(by_flavor.lines(found))
         if args.format != "text":
@@ -254,7 +306,13 @@ class Explain(base.Command):
     def _text(self, explanation: Explanation, args: argparse.Namespace) -> str:
         options, shown = self.repeated_options, explanation.named
         if args.format == "text":
-            text = prose.lines(explanation, shown, args.long, options, self.width)
+            words = getattr(self.app, "command_options", [])
+            # Global options come before, and answer() adds those of the login.
+            own = [*itertools.dropwhile(lambda word: word not in _PLUGIN, words)]
+            again = shlex.join(["openstack", *own]) if own else ""
+            text = prose.lines(
+                explanation, shown, args.long, options, self.width, again
+            )
             return self.answer(text)
         return printed(document.document(explanation, options), args.format)
 
@@ -416,6 +474,11 @@ class ListCandidates(base.Lister):
             names = visible(", ".join(row[0] for row in data))
             self.app.stdout.write(f"{count(len(data), 'host')}, best first: {names}\n")
             return 0
+        if is_table and self.width:
+            hidden = views.WIDE if parsed_args.weights else views.WIDE[:1]
+            places = [n for n, name in enumerate(column_names) if name not in hidden]
+            column_names = [column_names[place] for place in places]
+            data = [tuple(row[place] for place in places) for row in data]
         return super().produce_output(parsed_args, column_names, data)
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+from collections.abc import Mapping, Sequence
 
 from osc_traitsched import paste
 from osc_traitsched.app import settings
 from osc_traitsched.app.wanted import shorthand
-from osc_traitsched.app.wanted.judging import judged
+from osc_traitsched.app.wanted.judging import judged, of_other_projects
 from osc_traitsched.app.wanted.planning import WantedPlan, differing, plan_wanted
 from osc_traitsched.commands import arguments, base, request_args, wanted, write_args
 from osc_traitsched.core.errors import BadUsage
@@ -19,6 +20,9 @@ from osc_traitsched.views import results
 from osc_traitsched.views.listing import Table
 
 # Common parts of isolate and unisolate; each stands for a few lines of a file.
+
+
+_NO_NOTES: Mapping[str, Sequence[str]] = {}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -46,16 +50,14 @@ class ShorthandWriter(write_args.Writer):
         return str(args.aggregate)
 
     def plan(self, shorthand: Shorthand, assumed: SchedulerSettings) -> WantedPlan:
-        """Plan, and warn about effects on others.
+        """Plan, with effects on others.
 
         :raises Mistakes: for an impossible wanted state
         :raises CloudBroke: if a service can't be read
         """
         self.assumed = assumed
         todo = plan_wanted(self.cloud(), shorthand.wanted, assumed)
-        todo = judged(self.cloud(), todo)
-        wanted.tell(todo)
-        return todo
+        return judged(self.cloud(), todo)
 
     def write(
         self,
@@ -63,15 +65,23 @@ class ShorthandWriter(write_args.Writer):
         shorthand: Shorthand,
         todo: WantedPlan,
         again: str = results.AGAIN,
+        notes: Mapping[str, Sequence[str]] = _NO_NOTES,
     ) -> Table:
-        """Write, unless the plan is refused; gives the rows.
+        """Tell effects, and write unless the plan is refused; gives the rows.
 
         :param again: the command to continue with if not all was written
+        :param notes: lines on an aggregate, by its name
         :raises AnswerIsNo: a reason against the plan, without ``--force``
         """
-        write_args.refuse(todo.refusals, args.force)
-        more = wanted.write_undo(args, todo)
+        wanted.tell(todo, self.folds, bool(todo.refusals) and not args.force)
+        lets_in = dict(todo.lets_in)
+        for name, lines in notes.items():
+            lets_in[name] = "; ".join([*filter(None, [lets_in.get(name)]), *lines])
+            for line in lines:
+                base.LOG.warning("%s", line)
+        write_args.refuse(todo.refusals, args.force, self.folds, todo.staying)
         cloud, assumed = self.cloud(), todo.assumptions
+        more = wanted.write_undo(cloud, args, todo, self.folds)
         found = self.execute(cloud, todo.plan, args)
         outcomes = shorthand.rows(found.outcomes, todo.claims.units)
         counted = dataclasses.replace(found, outcomes=outcomes)
@@ -84,14 +94,26 @@ class ShorthandWriter(write_args.Writer):
             return results.left(len(units), len(todo.claims.units))
 
         self.look_again(todo.plan, args, left)
-        return results.rows(results.STEPS, outcomes, todo.lets_in)
+        return results.rows(results.STEPS, outcomes, lets_in)
+
+
+def _add_projects(parser: argparse.ArgumentParser, text: str) -> None:
+    parser.add_argument(
+        "--project",
+        dest="projects",
+        type=arguments.some,
+        metavar="PROJECT",
+        action="append",
+        default=[],
+        help=f"{text}, by name or ID; can be repeated",
+    )
 
 
 # openstack trait-sched isolate.
 
 
 class IsolateAggregate(ShorthandWriter):
-    """Reserve the hosts of an aggregate for servers that require traits.
+    """Reserve the hosts of an aggregate for servers that require traits, or projects.
 
     In this order: create the traits, add them to the hosts, put the hosts into
     Placement's copy of the aggregate, make flavors and images require the
@@ -99,7 +121,9 @@ class IsolateAggregate(ShorthandWriter):
     written. If it is interrupted, run the same command again. Exits 5 and writes
     nothing if a flavor would lose its last host, overall, in a zone or for a
     project. Reads everything again after writing, and exits 1 if somebody else
-    has changed it.
+    has changed it. With --project the aggregate is for the servers of projects;
+    which options of nova.conf see to that, and which servers of other projects
+    are there now, is printed.
     """
 
     examples = """
@@ -109,13 +133,18 @@ class IsolateAggregate(ShorthandWriter):
         isolate silver CUSTOM_SILVER --create --undo undo.yaml
         # An image requires it, too
         isolate silver CUSTOM_SILVER --flavor silver --image rocky
+        # Dedicated hosts for a project
+        isolate silver --project acme --dry-run
     """
 
     def options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("aggregate", help="a host aggregate: name, ID or UUID")
         parser.add_argument(
-            "traits", metavar="TRAIT", nargs="+", help="a trait to require"
+            "aggregate", metavar="AGGREGATE", help="a host aggregate: name, ID or UUID"
         )
+        parser.add_argument(
+            "traits", metavar="TRAIT", nargs="*", help="a trait to require"
+        )
+        _add_projects(parser, "a project that the aggregate is for")
         request_args.add_named(parser, "{} that should require the traits")
         write_args.add_create_option(parser)
         add_options(parser)
@@ -125,15 +154,22 @@ class IsolateAggregate(ShorthandWriter):
         names = trait.parse(args.traits)
         write_args.check(args)
         arguments.check_columns(args, results.STEPS)
+        if not names and (args.flavors or args.images or not args.projects):
+            raise BadUsage("name a TRAIT, or --project alone")
         cloud = self.cloud()
         sources = self.sources = arguments.sources(args, self.app)
         assumed = settings.of_cloud(cloud, sources)
-        chosen = args.flavors, args.images, args.create
+        chosen = args.flavors, args.images, args.create, args.projects
         aggregate, wanted = shorthand.isolate(cloud, args.aggregate, names, *chosen)
         todo = self.plan(wanted, assumed)
-        if not aggregate.hosts:
+        if names and not aggregate.hosts:
             base.LOG.warning("%s", results.no_hosts(aggregate.name))
-        return self.write(args, wanted, todo)
+        notes = {}
+        if args.projects:
+            others = of_other_projects(cloud, todo, aggregate.id)
+            lines = results.dedicated(args.projects, assumed, others, self.folds)
+            notes[aggregate.name] = list(lines)
+        return self.write(args, wanted, todo, notes=notes)
 
 
 # openstack trait-sched unisolate.
@@ -161,13 +197,16 @@ class UnisolateAggregate(ShorthandWriter):
     """
 
     def options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("aggregate", help="a host aggregate: name, ID or UUID")
+        parser.add_argument(
+            "aggregate", metavar="AGGREGATE", help="a host aggregate: name, ID or UUID"
+        )
         parser.add_argument(
             "traits",
             metavar="TRAIT",
             nargs="*",
             help="a trait to stop requiring (default: all that isolate it)",
         )
+        _add_projects(parser, "a project that the aggregate is no longer for")
         parser.add_argument(
             "--remove-traits",
             action="store_true",
@@ -190,7 +229,7 @@ class UnisolateAggregate(ShorthandWriter):
         cloud = self.cloud()
         sources = self.sources = arguments.sources(args, self.app)
         assumed = settings.of_cloud(cloud, sources)
-        also = args.remove_traits, args.all_images
+        also = args.remove_traits, args.all_images, args.projects
         opening = shorthand.unisolate(cloud, args.aggregate, given, assumed, *also)
         for unknown in opening.unknown:
             base.LOG.warning("%s", str(unknown))
@@ -208,6 +247,7 @@ class UnisolateAggregate(ShorthandWriter):
         return paste.openstack(
             "trait-sched unisolate",
             *map(paste.Option, given),
+            *(paste.Option("--project", each) for each in args.projects),
             paste.printable(args.aggregate, identity),
             *opening.traits,
             *arguments.repeated(args),

@@ -13,6 +13,7 @@ from osc_traitsched.commands import arguments, base, write_args
 from osc_traitsched.commands.check import Checker
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.inventory.selection import Targets
+from osc_traitsched.text import count
 from osc_traitsched.views import listing, results, terminal
 from osc_traitsched.views.listing import Table
 
@@ -23,7 +24,8 @@ class ListTraits(base.Lister):
     """List the traits that hosts have.
 
     Without options: every host with its custom traits, and a count of its standard
-    traits. JSON and YAML always have all traits, as lists.
+    traits. JSON and YAML always have all traits, as lists. A table with --by-trait has
+    custom traits, and standard ones that a flavor, an image or an aggregate requires.
     """
 
     examples = """
@@ -41,7 +43,8 @@ class ListTraits(base.Lister):
             "--custom", action="store_true", help="custom traits only, in every format"
         )
         parser.add_argument(
-            "--long",
+            *("--long", "--all"),
+            dest="long",
             action="store_true",
             help="show all traits and hosts in tables, too",
         )
@@ -63,9 +66,15 @@ class ListTraits(base.Lister):
         cloud = self.cloud()
         detail = listing.Detail(custom=args.custom, whole=args.long)
         if args.by_trait:
-            by_trait = traits.by_trait(cloud, selectors, args.tree)
+            is_short = args.formatter == "table" and not (args.long or args.custom)
+            by_trait = traits.by_trait(cloud, selectors, is_short)
             _warn(by_trait)
-            return listing.by_trait(by_trait.providers, detail)
+            if by_trait.problem:
+                base.LOG.warning("%s", str(by_trait.problem))
+            if by_trait.hidden:
+                hidden = count(by_trait.hidden, "standard trait")
+                base.LOG.warning("%s that nothing requires: --all", hidden)
+            return listing.by_trait(by_trait.hosts, detail)
         found = traits.by_host(cloud, selectors, args.tree)
         _warn(found)
         view = listing.by_tree if args.tree else listing.by_host

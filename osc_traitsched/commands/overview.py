@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from osc_traitsched.commands import base
 from osc_traitsched.commands.base import ExitCode
@@ -12,9 +12,24 @@ from osc_traitsched.text import quoted
 
 _OWN = "trait-sched"
 
+#: What people use; ``--all`` shows the others, too.
+USUAL = (
+    *("explain", "capacity", "server explain", "server destinations", "host show"),
+    *(
+        "host drain",
+        "check",
+        "diff",
+        "trait show",
+        "add",
+        "isolate",
+        "apply",
+        "config doctor",
+    ),
+)
+
 GROUPS = {
     "Why a server gets no host, and where it could go": {
-        "explain": "why a flavor and an image get no host, and what would help",
+        "explain": "why a flavor and an image get no host, and what helps",
         "candidates": "the hosts that they can get, best first",
         "capacity": "how many more servers of each flavor fit",
         "server explain": "why a server failed, and whether a host could take it now",
@@ -29,10 +44,12 @@ GROUPS = {
         "mirror check": "check that Placement's aggregates match Nova's",
         "mirror repair": "sync Placement's aggregates to Nova's",
         "aggregate list": "aggregates: zone, isolating traits, projects",
+        "diff": "what changed since a snapshot, and which flavors it hit",
+        "snapshot save": "save the cloud in a file, to answer from it later",
     },
     "Traits and isolation": {
         "list": "which hosts have which traits",
-        "trait list": "traits in use: on how many hosts, needed by how many flavors",
+        "trait list": "traits in use: hosts with them, flavors that need them",
         "trait show": "who has a trait, and who needs it",
         "trait rename": "rename a trait on hosts, flavors, images and aggregates",
         "trait retire": "remove a trait everywhere, requirements first",
@@ -64,20 +81,23 @@ class Overview(base.Command):
 
     examples = "explain --help"
 
-    auth_required = False
+    needs_login = reads = False
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """A parser whose help is the overview."""
+        parser = super().get_parser(prog_name)
+        text = _overview(USUAL) if self._is_ours else "\n".join(self._others())
+        vars(parser)["format_help"] = lambda: f"{text}\n"
+        return parser
 
     def options(self, parser: argparse.ArgumentParser) -> None:
-        if not self._is_ours:
-            names = "\n".join(f"  {name}" for name in self._others())
-            parser.description = f"Commands:\n{names}"
-        else:
-            parser.description = f"{parser.description}\n\n{_overview()}"
+        parser.add_argument("--all", action="store_true", help="show all commands")
         parser.add_argument(
             "words", metavar="COMMAND", nargs=argparse.REMAINDER, help="one of these"
         )
 
     def take_action(self, args: argparse.Namespace) -> int:
-        """Print all commands, or those that resemble a mistyped one."""
+        """Print the commands, or those that resemble a mistyped one."""
         if not self._is_ours:
             typed = " ".join((self._typed, *args.words[:1]))
             base.LOG.error("openstack: %s is not an openstack command", quoted(typed))
@@ -85,21 +105,20 @@ class Overview(base.Command):
                 base.LOG.error("  %s", name)
             return ExitCode.USAGE
         if not args.words:
-            self.app.stdout.write(f"{_overview()}\n")
+            text = _overview(_COMMANDS if args.all else USUAL)
+            self.app.stdout.write(f"{text}\n")
             return ExitCode.DONE
         near = _near(args.words)
         meant = "did you mean one of these?" if near else "there are:"
-        base.LOG.error(
-            "no command %s; %s", quoted(f"trait-sched {args.words[0]}"), meant
-        )
-        for line in _lines(near or tuple(_COMMANDS)):
+        base.LOG.error("no command %s; %s", quoted(f"{_OWN} {args.words[0]}"), meant)
+        for line in _lines(near) if near else _overview(USUAL).splitlines():
             base.LOG.error("%s", line)
         return ExitCode.USAGE
 
     @property
     def _is_ours(self) -> bool:
         """Whether the user typed our name: cliff also matches its beginnings."""
-        return self._typed.startswith(_OWN)
+        return self._typed.startswith((_OWN, base.SHORT))
 
     @property
     def _typed(self) -> str:
@@ -107,7 +126,12 @@ class Overview(base.Command):
 
     def _others(self) -> list[str]:
         names = (name for name, _ in self.app.command_manager)
-        found = (name for name in names if name.startswith(self._typed))
+        # That of this command is none that people type.
+        found = (
+            name
+            for name in names
+            if name.startswith(self._typed) and not name.endswith("-commands")
+        )
         return sorted(found, key=lambda name: (name.startswith(_OWN), name))
 
 
@@ -120,11 +144,15 @@ def _near(words: Sequence[str]) -> tuple[str, ...]:
 
 
 def _lines(names: Iterable[str]) -> list[str]:
-    return [f"  openstack trait-sched {name:<20} {_COMMANDS[name]}" for name in names]
+    return [f"  {name:<20} {_COMMANDS[name]}" for name in names]
 
 
-def _overview() -> str:
+def _overview(names: Collection[str]) -> str:
     groups = (
-        "\n".join([f"{title}:", *_lines(names)]) for title, names in GROUPS.items()
+        "\n".join([f"{title}:", *_lines(name for name in group if name in names)])
+        for title, group in GROUPS.items()
     )
-    return "\n\n".join((*groups, "openstack trait-sched COMMAND --help says more."))
+    start = f"openstack {_OWN}"
+    all_commands = "" if len(names) == len(_COMMANDS) else f"All: {start} --all. "
+    end = f"{all_commands}Options: {start} COMMAND --help"
+    return "\n\n".join((*groups, end))

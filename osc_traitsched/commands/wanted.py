@@ -12,9 +12,10 @@ from osc_traitsched.app.effects import refusal
 from osc_traitsched.app.execute import dry_run
 from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.wanted import planning
-from osc_traitsched.app.wanted.judging import judged
+from osc_traitsched.app.wanted.judging import against_undo, judged
 from osc_traitsched.app.wanted.planning import WantedPlan, is_begun, unreviewed
 from osc_traitsched.app.wanted.reading import export_wanted
+from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.commands import arguments, base, write_args
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.config.wanted import files
@@ -25,9 +26,11 @@ from osc_traitsched.core.inventory.metadata import ZONE_KEY
 from osc_traitsched.core.wanted.export import undo_of
 from osc_traitsched.core.wanted.model import Claim, Unit
 from osc_traitsched.core.wanted.planner import Row
+from osc_traitsched.text import FEW
 from osc_traitsched.views import terminal
 from osc_traitsched.views.listing import Table
 from osc_traitsched.views.results import effects_unread, without_effect
+from osc_traitsched.views.results import refused as refused_briefly
 from osc_traitsched.views.wanted import lines, prose
 
 # Common parts: options, and messages about a plan.
@@ -72,8 +75,14 @@ def _when_there(args: argparse.Namespace, plan: Callable[[], WantedPlan]) -> Wan
     return planning.when_there(plan, args.wait, told)
 
 
-def tell(todo: WantedPlan) -> None:
-    """Log the effects of a plan on others."""
+def tell(todo: WantedPlan, folds: bool, is_refused: bool) -> None:
+    """Log the effects of a plan on others.
+
+    :param folds: in few lines, for a terminal
+    :param is_refused: the refusal alone is told if that ``folds``
+    """
+    if folds and is_refused:
+        return
     warn = base.LOG.warning
     for wrong in todo.claims.missing:
         warn("%s", prose.nothing_there(wrong))
@@ -84,7 +93,8 @@ def tell(todo: WantedPlan) -> None:
     if todo.found.snapshot.unlisted:
         warn("%s", terminal.unlisted(todo.found.snapshot))
     outcomes = dry_run(todo.plan).outcomes
-    for line in prose.told(todo.effects, todo.misplaced, outcomes, todo.held_inside):
+    told = todo.effects, todo.misplaced, outcomes, todo.held_inside
+    for line in prose.told(*told, folds):
         warn("%s", line)
     for name, required in todo.closed_to_all.items():
         warn("%s", prose.closed_to_all(name, required))
@@ -94,11 +104,13 @@ def tell(todo: WantedPlan) -> None:
         warn("%s", effects.image_unseen(todo.unclear))
     if todo.unread is not None:
         warn("%s", effects_unread(todo.unread))
-    for line in todo.lets_in.values():
+    for line in (todo.gains(FEW) if folds else todo.lets_in).values():
         warn("%s", line)
 
 
-def write_undo(args: argparse.Namespace, todo: WantedPlan) -> str:
+def write_undo(
+    cloud: Cloud, args: argparse.Namespace, todo: WantedPlan, folds: bool
+) -> str:
     """Write the undo file, and say what it can't do; gives a message about it.
 
     A dry run only says it.
@@ -117,7 +129,8 @@ def write_undo(args: argparse.Namespace, todo: WantedPlan) -> str:
         for effect in todo.effects
         if not stay.issuperset(context.zone for context in effect.contexts)
     ]
-    refused = [prose.undo_refused(args.undo, each) for each in refusal(reverted)]
+    against = *refusal(reverted), *against_undo(cloud, todo, back.left)
+    refused = [prose.undo_refused(args.undo, each, folds) for each in against]
     for line in (*lines, *refused):
         base.LOG.warning("%s", line)
     if args.dry_run:
@@ -175,7 +188,7 @@ class Summed(base.TextLister):
         return Planning(plan, differing)
 
     def foreseen(
-        self, args: argparse.Namespace, todo: WantedPlan, refusals: Iterable[AnswerIsNo]
+        self, args: argparse.Namespace, todo: WantedPlan, refusals: Sequence[AnswerIsNo]
     ) -> Table:
         """Rows of a dry run; logs the refusals, and sets the exit code."""
         if not todo.plan.changes:
@@ -185,8 +198,11 @@ class Summed(base.TextLister):
             self.exit_code = ExitCode.ERROR
         elif args.exit_code and todo.plan.has_changes:
             self.exit_code = ExitCode.CHANGES_WANTED
-        for against in refusals:
-            base.LOG.error("%s", str(against))
+        refused = list(map(str, refusals))
+        if refused and self.folds:
+            refused = [refused_briefly(refusals, todo.staying)]
+        for line in refused:
+            base.LOG.error("%s", line)
             self.exit_code = ExitCode.REFUSED
         return self.summed(args, todo, todo.rows(outcomes), self.endpoint)
 
@@ -217,7 +233,8 @@ class Summed(base.TextLister):
         if self._sum and not data:
             return 0
         if base.wants_text(parsed_args):
-            text = "".join(f"{line}\n" for line in self._lines)
+            rows = (terminal.wrapped(line, self.width) for line in self._lines)
+            text = "".join(f"{row}\n" for row in rows)
             self.app.stdout.write(text + self.settings_line)
             return 0
         return super().produce_output(parsed_args, column_names, data)
@@ -247,6 +264,7 @@ class PlanWanted(Summed):
 
     def options(self, parser: argparse.ArgumentParser) -> None:
         add_options(parser)
+        write_args.add_long(parser)
         parser.add_argument(
             "--exit-code",
             action="store_true",
@@ -256,7 +274,7 @@ class PlanWanted(Summed):
     def take_action(self, args: argparse.Namespace) -> Table:
         """Read, compare, and show."""
         todo = self.planning(args).plan()
-        tell(todo)
+        tell(todo, self.folds, bool(todo.refusals))
         return self.foreseen(args, todo, todo.refusals)
 
 
@@ -311,13 +329,14 @@ class ApplyWanted(write_args.Writer, Summed):
         planning = self.planning(args)
         rows = files.read_plan(args.reviewed) if args.reviewed else None
         todo = planning.plan()
-        tell(todo)
+        is_refused = bool(todo.refusals) and not (args.force or args.reviewed)
+        tell(todo, self.folds, is_refused)
         here = self.endpoint
         refusals = self._refusals(args, todo, rows, here)
         if args.force or not args.dry_run:
-            write_args.refuse(refusals, args.force)
+            write_args.refuse(refusals, args.force, self.folds, todo.staying)
             refusals = ()
-        more = write_undo(args, todo)
+        more = write_undo(self.cloud(), args, todo, self.folds)
         if args.dry_run:
             return self.foreseen(args, todo, refusals)
         found = self.execute(self.cloud(), todo.plan, args)

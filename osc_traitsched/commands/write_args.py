@@ -18,6 +18,7 @@ from osc_traitsched.commands import base
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.core.change.model import Outcome, Plan, Status
 from osc_traitsched.core.errors import (
+    AnswerIsNo,
     BadUsage,
     CloudBroke,
     ConcurrentUpdate,
@@ -44,7 +45,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="with --dry-run: exit 6 if there is something to write",
     )
+    add_long(parser)
     add_jobs(parser)
+
+
+def add_long(parser: argparse.ArgumentParser) -> None:
+    """Add ``--long``."""
+    parser.add_argument(
+        "--long",
+        action="store_true",
+        help="name all flavors and servers that are affected, as in a pipe",
+    )
 
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:
@@ -79,14 +90,23 @@ def _jobs(text: str) -> int:
     raise argparse.ArgumentTypeError(f"not a number from 1 to {_MOST_JOBS}: {text}")
 
 
-def refuse(refusals: Sequence[TraitSchedError], force: bool) -> None:
+def refuse(
+    refusals: Sequence[TraitSchedError],
+    force: bool,
+    folds: bool = False,
+    staying: int = 0,
+) -> None:
     """Raise for a refused plan; with ``--force`` only warn.
 
+    :param folds: in few lines, for a terminal
+    :param staying: as :func:`results.refused` takes it
     :raises TraitSchedError: the last refusal; the others are logged
     """
     if force:
         for refusal in refusals:
-            base.LOG.warning("%s", results.forced(refusal))
+            base.LOG.warning("%s", results.forced(refusal, folds))
+    elif refusals and folds and all(isinstance(r, AnswerIsNo) for r in refusals):
+        raise AnswerIsNo(results.refused(refusals, staying))
     elif refusals:
         *others, last = refusals
         for refusal in others:
@@ -102,6 +122,7 @@ class Writer(base.Lister):
     :cvar summary: printed before the rows
     """
 
+    reads = False
     summary = ""
     unexpected: Unexpected | None = None
     afterwards: Callable[[], object] | None = None

@@ -1,4 +1,4 @@
-"""The answer to all questions about hosts."""
+"""The answer to all questions about hosts, and the reason in one word."""
 
 from __future__ import annotations
 
@@ -26,3 +26,42 @@ class Answer(enum.Enum):
         """The answer for any of several: yes if one is; no if all are, or none is."""
         given = set(answers)
         return next((each for each in cls if each in given), cls.NO)
+
+
+class Reason(enum.Enum):
+    """Why a request finds a host or none: a word for programs, and its promise.
+
+    The list is closed. The first reason that is true counts.
+
+    :ivar FITS: A host takes it; with ``--count``, hosts take all.
+    :ivar DEPENDS: An option or a host filter that nobody gave decides.
+    :ivar UNKNOWN: What no API shows decides, or what you may not read.
+    :ivar REFUSED: Nova or Placement rejects the request before a host is tried (an
+        unknown trait or zone, a flavor that the project may not use).
+    :ivar DISABLED: A host takes it once all hosts are enabled and up.
+    :ivar FULL: Hosts take it once all are also empty. Amounts, limits of servers,
+        server groups or builds are in its way.
+    :ivar ISOLATED: No host takes it, even if all are enabled and empty. One would
+        without isolation by traits, projects, flavors or images.
+    :ivar MISCONFIGURED: No host takes it, even if all are enabled, empty and not
+        isolated.
+    """
+
+    FITS = "fits"
+    DEPENDS = "depends"
+    UNKNOWN = "unknown"
+    REFUSED = "refused"
+    DISABLED = "disabled"
+    FULL = "full"
+    ISOLATED = "isolated"
+    MISCONFIGURED = "misconfigured"
+
+    @classmethod
+    def of(cls, answer: Answer) -> Reason:
+        """The reason of an answer that is not no."""
+        return cls.FITS if answer is Answer.YES else cls[answer.name]
+
+    @classmethod
+    def first(cls, reasons: Iterable[Reason]) -> Reason | None:
+        """The first of several in the order of the list; None for none."""
+        return min(reasons, key=[*cls].index, default=None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from osc_traitsched.core.judge.filtering import Filtering
@@ -10,6 +11,17 @@ from osc_traitsched.core.nova.weigher.ranking import Ranking
 from osc_traitsched.core.placement.facts import Candidate
 from osc_traitsched.text import count, ranges
 from osc_traitsched.views.listing import Names, Table, table
+
+#: Columns that a terminal shows only if asked to; without the weights only the first.
+WIDE = ("allocates", "free", "aggregates")
+
+
+class _Terms(Names):
+    """Weighers and what they add; a person sees several on a line."""
+
+    def lines(self) -> Iterable[str]:
+        """Lines that leave room for the other columns."""
+        return textwrap.wrap(", ".join(self._value), 44)
 
 
 def queries(*sent: Request) -> Table:
@@ -54,7 +66,7 @@ def rows(
         columns["weight"] = lambda candidate: round(
             ranking.total(candidate.host.uuid), 4
         )
-        columns["weighers"] = lambda candidate: Names(
+        columns["weighers"] = lambda candidate: _Terms(
             f"{term.weigher}={round(term.value, 4)}"
             for term in ranking.terms(candidate.host.uuid)
             if term.value

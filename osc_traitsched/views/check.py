@@ -100,14 +100,19 @@ def _subjects(findings: Sequence[Finding], everything: bool) -> str:
 
 
 def _summary(findings: Iterable[Finding], least: Severity) -> str:
-    """``3 errors, 1 note (--long shows notes)``."""
-    counts = dict.fromkeys(Severity, 0)
+    """The numbers of findings: ``3 errors (2 rules), 1 note (--long shows notes)``."""
+    rules: dict[Severity, list[str]] = {each: [] for each in Severity}
     for finding in findings:
-        counts[finding.severity] += 1
-    found = [count(number, each.value) for each, number in counts.items() if number]
-    hidden = [each for each in counts if counts[each] and each.rank > least.rank]
+        rules[finding.severity].append(finding.rule)
+    counts = [
+        count(len(ids), each.value)
+        + f" ({count(len({*ids}), 'rule')})" * (len({*ids}) < len(ids))
+        for each, ids in rules.items()
+        if ids
+    ]
+    hidden = [each for each in rules if rules[each] and each.rank > least.rank]
     kinds = " and ".join(f"{each.value}s" for each in hidden)
-    return ", ".join(found) + (f" (--long shows {kinds})" if hidden else "")
+    return ", ".join(counts) + (f" (--long shows {kinds})" if hidden else "")
 
 
 def rows(findings: Iterable[Finding], options: Sequence[Option] = ()) -> Table:

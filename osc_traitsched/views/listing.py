@@ -14,7 +14,6 @@ from osc_traitsched.core.inventory.snapshot import (
     Aggregate,
     Compute,
     Holding,
-    Provider,
     Snapshot,
 )
 from osc_traitsched.core.inventory.snapshot import MembershipDifference as Difference
@@ -136,11 +135,14 @@ def by_tree(snapshot: Snapshot, held: Iterable[Holding], detail: Detail) -> Tabl
     return table(columns, held)
 
 
-def by_trait(providers: Mapping[str, Iterable[Provider]], detail: Detail) -> Table:
-    """One row a trait: the names of the providers that have it, and how many."""
+def by_trait(hosts: Mapping[str, Iterable[str]], detail: Detail) -> Table:
+    """One row a trait: the names of the hosts that have it, and how many.
+
+    :param hosts: by trait
+    """
     having = {
-        name: [provider.name for provider in each]
-        for name, each in providers.items()
+        name: sorted(names)
+        for name, names in hosts.items()
         if trait.is_custom(name) or not detail.custom
     }
     columns = {
@@ -153,7 +155,6 @@ def by_trait(providers: Mapping[str, Iterable[Provider]], detail: Detail) -> Tab
 
 
 def _hosts(names: list[str], detail: Detail) -> Names:
-    names = sorted(names)
     if detail.whole:
         return Names(names)
     return Names(names, names[:_MOST_HOSTS], "({count} more)")

@@ -3,26 +3,40 @@
 from __future__ import annotations
 
 import collections
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.effects import (
     MisplacedServers,
+    Server,
     ServersNeedTraits,
+    brief_name,
     image_unseen,
     lines_on,
     named,
 )
 from osc_traitsched.core.change.model import Change, ObjectKind, Outcome, Status
 from osc_traitsched.core.change.traits import LastHolder
+from osc_traitsched.core.check.words import off_by
 from osc_traitsched.core.errors import CloudBroke, TraitSchedError
 from osc_traitsched.core.inventory.metadata import REQUIRED
 from osc_traitsched.core.inventory.snapshot import Snapshot
-from osc_traitsched.core.nova.options import ISOLATION
-from osc_traitsched.core.nova.settings import Setting
-from osc_traitsched.text import count, listed, option, quoted, ranges, visible
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.filter import special
+from osc_traitsched.core.nova.settings import SchedulerSettings, Setting, has_filter
+from osc_traitsched.text import (
+    ALL,
+    FEW,
+    SCREEN,
+    agreed,
+    count,
+    listed,
+    option,
+    quoted,
+    ranges,
+    visible,
+)
 from osc_traitsched.views.listing import Names, Table
 
 # The rows of what is written, one an object. ``lets_in`` is for programs.
@@ -182,10 +196,26 @@ AGAIN = "the same command again"
 GOES_ON = f"to continue, run {AGAIN}"
 
 
-def forced(refusal: errors.TraitSchedError) -> str:
+def forced(refusal: errors.TraitSchedError, folds: bool = False) -> str:
     """The warning for a refusal that ``--force`` overrides."""
-    said = re.sub("^nothing (written|removed): ", "", str(refusal))
-    return f"forced: {said.removesuffix('; --force overrides this')}"
+    return f"forced: {refusal.brief if folds else refusal.reasons}"
+
+
+def refused(refusals: Iterable[errors.TraitSchedError], staying: int = 0) -> str:
+    """All refusals on three lines of a terminal.
+
+    :param staying: number of servers that stay on the wrong side of an isolation
+    """
+    reasons = [each.brief for each in refusals]
+    if staying:
+        reasons.append(f"{count(staying, 'server')} {agreed('stays', staying)} behind")
+    reasons[1:] = (each[:1].upper() + each[1:] for each in reasons[1:])
+    rest = 0
+    while len(text := f"Refused: {'. '.join(reasons)}") > SCREEN - 60 and reasons[1:]:
+        reasons.pop()
+        rest += 1
+    more = f", and {count(rest, 'more reason')}" if rest else ""
+    return f"{text}{more}. --long shows all, --force overrides."
 
 
 def unprinted(error: OSError) -> str:
@@ -251,7 +281,7 @@ def without_effect(setting: Setting) -> str | None:
     """A line if the scheduler may not isolate at all; None if it does."""
     if setting.value:
         return None
-    name = option(ISOLATION)
+    name = option(options.ISOLATION)
     known = "is off" if setting.given else "is assumed to be off"
     return (
         f"{name} {known} ({setting.source}): until it is on, any server may use the "
@@ -259,26 +289,61 @@ def without_effect(setting: Setting) -> str | None:
     )
 
 
-def misplaced(found: MisplacedServers | CloudBroke) -> list[str]:
+def misplaced(found: MisplacedServers | CloudBroke, folds: bool = False) -> list[str]:
     """Lines on servers that stay in the aggregate, or outside, against its isolation.
 
     :param found: the servers, or why they can't be read
+    :param folds: name three servers of each kind at most
     """
     if isinstance(found, CloudBroke):
         return [f"which servers exist can't be read ({found!s})"]
     traits = listed(found.traits)
+    name, most = (brief_name, FEW) if folds else (named, ALL)
     lines = (
         (found.inside, f"in the aggregate not requiring {traits}, left there"),
         (found.outside, f"outside of the aggregate requiring {traits}, left there"),
         (found.unknown, "with requirements that the compute API does not show"),
     )
     said = [
-        f"{count(len(servers), 'server')} {which}: " + listed(map(named, servers))
+        f"{count(len(servers), 'server')} {which}: "
+        + listed(map(name, servers), most=most)
         for servers, which in lines
         if servers
     ]
     unclear = found.without_image
     return [*said, image_unseen(unclear)] if unclear else said
+
+
+def dedicated(
+    projects: Iterable[str],
+    settings: SchedulerSettings,
+    others: Sequence[Server] | CloudBroke,
+    folds: bool,
+) -> Iterator[str]:
+    """Lines on what keeps projects on their hosts, and others off them.
+
+    :param projects: as the user names them
+    :param others: servers of other projects on the hosts, or why they can't be read
+    """
+    who, steers = listed(map(visible, projects)), settings.setting(options.TENANT)
+    where = "go only there" if steers.value else "may go elsewhere, too"
+    state = "on" if steers.value else off_by(steers)
+    yield f"Servers of {who} {where}: {option(options.TENANT)} is {state}"
+    if has_filter(settings, special.PROJECT):
+        yield f"Others stay out: {special.PROJECT} is enabled"
+    elif steers.value and settings.value(options.TENANT_REQUIRED):
+        yield f"Others stay out: {option(options.TENANT_REQUIRED)} is on"
+    elif settings.is_known(options.ENABLED_FILTERS):
+        yield (
+            f"With this nova.conf others still get in: {special.PROJECT} is not enabled"
+        )
+    else:
+        yield f"Others still get in if {special.PROJECT} is not enabled, as by default"
+    if isinstance(others, CloudBroke):
+        yield f"which servers are on it can't be read ({others!s})"
+    elif others:
+        name, most = (brief_name, FEW) if folds else (named, ALL)
+        yield f"On it now, not {who}: {listed(map(name, others), most=most)}"
 
 
 def no_hosts(aggregate: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from osc_traitsched import documents
 from osc_traitsched.views.capacity.document import CapacityDocument
+from osc_traitsched.views.difference import DifferenceDocument
 from osc_traitsched.views.drain.document import DrainDocument
 from osc_traitsched.views.explain.document import ExplainDocument, FlavorsDocument
 from osc_traitsched.views.server.document import (
@@ -28,6 +29,7 @@ DOCUMENTS = {
     "host drain": DrainDocument,
     "trait show": TraitDocument,
     "host show": HostDocument,
+    "diff": DifferenceDocument,
 }
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import enum
+import textwrap
 from collections.abc import Iterable, Iterator
 
 import termcolor
 
-from osc_traitsched.core.answer import Answer
+from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.text import listed, visible
@@ -35,10 +37,21 @@ _COLORS = {Tone.TITLE: None, Tone.YES: "green", Tone.NO: "red", Tone.DOUBT: "yel
 
 @dataclasses.dataclass(frozen=True)
 class Line:
-    """A line of text. Names in it are not escaped yet."""
+    """A line of text. Names in it are not escaped yet.
+
+    :ivar reason: of an answer
+    """
 
     text: str
     tone: Tone | None = None
+    reason: Reason | None = None
+
+    @property
+    def alone(self) -> Line:
+        """The line without others: a no begins with its reason, for programs."""
+        if self.reason is None or self.tone is not Tone.NO:
+            return self
+        return Line(f"{self.reason.value}: {self.text}", self.tone)
 
 
 def section(title: str, texts: Iterable[str], indent: str = "  ") -> Iterator[Line]:
@@ -55,10 +68,28 @@ def painted(line: Line, width: int) -> str:
 
     :param width: of the terminal; 0 for none
     """
-    shown = visible(line.text)
+    shown = wrapped(visible(line.text), width)
     if line.tone is None or not width:
         return shown
     return termcolor.colored(shown, _COLORS[line.tone], attrs=["bold"])
+
+
+def wrapped(text: str, width: int) -> str:
+    """A line on as many rows as a terminal needs; a command to paste stays on one.
+
+    :param width: of the terminal; 0 for none
+    """
+    if not width or len(text) <= width or "openstack " in text:
+        return text
+    margin = " " * (len(text) - len(text.lstrip()) + 2)
+    rows = textwrap.wrap(
+        text,
+        width,
+        subsequent_indent=margin,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return "\n".join(rows)
 
 
 # What is being read, for a person who waits for it.
@@ -77,6 +108,11 @@ def line(path: str, number: int = 1) -> str:
     kind = path.partition("?")[0].strip("/").partition("/")[0]
     noun = _NOUNS.get(kind, kind.replace("_", " "))
     return f"reading {noun} ..." if number == 1 else f"reading {noun} ({number}) ..."
+
+
+def snapshot(path: str, time: datetime.datetime) -> str:
+    """The line above an answer that is not of the cloud now."""
+    return f"As of {time:%Y-%m-%d %H:%M} UTC, from {visible(path)}:"
 
 
 # Lines on hosts that an answer is without, and why.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from osc_traitsched.core.answer import Answer
+from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.change.traits import Requirer
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory import trait
@@ -165,7 +165,8 @@ def host(view: HostView, everything: bool = False) -> Iterator[Line]:
     sure, unsure = view.sure, len(fits) - len(view.sure) + len(view.open)
     verdict = f"{view.host.name} can take {len(sure)} of {count(total, 'flavor')} now"
     may = f", {unsure} more may" if unsure else ""
-    yield Line(f"{verdict}{may}; {state}.", Tone.of(view.answer))
+    reason = Reason.first(view.reasons.values())
+    yield Line(f"{verdict}{may}; {state}.", Tone.of(view.answer), reason)
     yield from (Line(text, Tone.DOUBT) for text in prose.assumed(view.capacity))
     for name, text in _about(view, everything):
         yield Line(f"  {name:<{_LABEL}}{text}")
@@ -199,7 +200,8 @@ def state_of(view: HostView) -> str:
 def _about(view: HostView, everything: bool) -> Iterator[tuple[str, str]]:
     yield "zone", ", ".join(zones_of(view)) or "the default"
     if view.aggregates:
-        yield "aggregates", listed(map(_aggregate, view.aggregates))
+        named = (_aggregate(each, view.projects) for each in view.aggregates)
+        yield "aggregates", listed(named)
     for provider in view.tree:
         where = "" if provider.uuid == view.host.uuid else f" on {provider.name}"
         for resource_class, stock in view.stock.get(provider.uuid, {}).items():
@@ -220,8 +222,9 @@ def _about(view: HostView, everything: bool) -> Iterator[tuple[str, str]]:
     report = view.compute.report if view.compute else None
     if report is not None:
         yield (
-            "weighers see",
-            f"{report.free_ram_mb} MB RAM, {report.free_disk_mb // 1024} GB disk, "
+            "weighers",
+            f"nova-compute's count: {report.free_ram_mb} MB RAM, "
+            f"{report.free_disk_mb // 1024} GB disk, "
             f"{report.vcpus - report.vcpus_used} of {report.vcpus} CPUs free",
         )
 
@@ -231,12 +234,17 @@ def zones_of(view: HostView) -> list[str]:
     return sorted({each.zone for each in view.aggregates if each.zone})
 
 
-def _aggregate(found: Aggregate) -> str:
+def _aggregate(found: Aggregate, names: Mapping[str, str]) -> str:
+    """Its name, and what it means for a server.
+
+    :param names: of projects, by ID
+    """
+    projects = sorted(names.get(each, each) for each in {*found.projects.values()})
     traits = sorted(isolated_by(found.metadata, Collation.CASE_INSENSITIVE))
     parts = [
         *([f"zone {found.zone}"] if found.zone else []),
         *([f"isolated by {', '.join(traits)}"] if traits else []),
-        *([count(len(found.projects), "project")] if found.projects else []),
+        *([listed(projects, "project")] if projects else []),
     ]
     return f"{found.name} ({'; '.join(parts)})" if parts else found.name
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Literal, Optional
 
+from osc_traitsched.core.answer import Reason
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.trait import Ownership
@@ -163,6 +164,8 @@ class HostDocument(JsonObject):
         lambda view: usage.reasons_of(view).items()
     )
     """Flavors that do not."""
+    reasons: dict[str, Reason]
+    """Why each of these does not fit on this host, in one word of :ref:`reasons`."""
 
 
 def of_trait(use: TraitUse) -> dict[str, Any]:

@@ -325,7 +325,7 @@ def test_who_gets_in_where_an_aggregate_opens_is_told_and_true(
 
     assert openstack(*ISOLATE).code == 0
     assert lands() == OUTSIDE
-    line = "gold (cmp00, cmp01): any server may land here"
+    line = "gold (cmp00, cmp01): any server may land here, 1 more flavor"
     for dry in (("--dry-run",), ()):
         run = openstack("unisolate", "gold", "-f", "json", *dry)
         assert line in run.err.splitlines()

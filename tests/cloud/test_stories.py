@@ -13,6 +13,7 @@ import shlex
 
 import pytest
 
+from osc_traitsched.commands import base
 from tests import scripts
 from tests.cloud.cloud import ISOLATION, Cloud
 from tests.cloud.factory import factory
@@ -38,6 +39,13 @@ NOVA_CONF = "[scheduler]\nenable_isolated_aggregate_filtering = true\n"
 
 FIRST = 5
 ROWS, COLUMNS = 24, 80
+#: Rows of a refusal, and of a plan with its effects.
+REFUSAL, COMPARED = 3, 15
+#: Commands that a terminal tells of in so few.
+REFUSED = {
+    "refused-isolate": "isolate east CUSTOM_SSD --dry-run",
+    "refused-remove": "remove CUSTOM_SSD --all --dry-run",
+}
 #: What differs from run to run.
 VARYING = {
     r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}": "ID",
@@ -162,6 +170,46 @@ def test_the_first_screen_has_the_cause(night, story, golden):
     assert rows(lines) <= ROWS, lines
     assert done.code == story.code
     golden(f"stories/{story.name}", map(steady, lines))
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_refusal_takes_three_rows_of_a_terminal(night, monkeypatch, golden, name):
+    monkeypatch.setattr(base.Command, "width", COLUMNS)
+    words = shlex.split(REFUSED[name])
+    done = shell.run(night.environment, "trait-sched", *words)
+    assert done.code == 5, done.out + done.err
+    lines = (done.out + done.err).splitlines()
+    assert rows(lines) <= REFUSAL
+    golden(f"stories/{name}", map(steady, lines))
+
+
+def test_a_file_of_yesterday_shows_what_changed_on_half_a_screen(
+    night, tmp_path, monkeypatch, golden
+):
+    file = tmp_path / "yesterday.yaml"
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(base.Command, "width", COLUMNS)
+
+    def run(*arguments):
+        return shell.run(night.environment, "trait-sched", *arguments)
+
+    file.write_text(run("export").out, encoding="utf-8")
+    admin = night.admin().compute
+    (gold,) = (a for a in admin.aggregates() if a.name == "gold")
+    flavors = {"gold.large": "trait:CUSTOM_GOLD", "ssd.medium": "trait:CUSTOM_SSD"}
+    with factory(night.admin()) as maker:
+        maker.after(run, "apply", file.name, "--force")
+        maker.takes("CUSTOM_SSD", "cmp01")
+        admin.remove_host_from_aggregate(gold, "cmp02")
+        for name, key in flavors.items():
+            admin.delete_flavor_extra_specs_property(admin.find_flavor(name), key)
+        done = run("plan", file.name)
+    lines = (done.out + done.err).splitlines()
+    assert rows(lines) <= COMPARED, lines
+    changes = [line for line in lines if line[:2] in ("+ ", "- ", "~ ")]
+    assert len(changes) == 4, lines
+    golden("stories/yesterday", map(steady, lines))
+    assert run("plan", file.name, "--exit-code").code == 0
 
 
 @pytest.mark.parametrize("page", PAGES)

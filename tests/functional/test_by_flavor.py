@@ -228,7 +228,7 @@ def test_what_is_missing_or_named_twice_is_a_usage_error(nova, openstack, given)
             "0 of 16 flavors can boot image windows now, 5 more may.",
         ),
         (("candidates", "gold", "windows"), "1 host, best first: cmp02"),
-        (("check", "traits"), "4 errors, 1 note (--long shows notes)"),
+        (("check", "traits"), "4 errors (3 rules), 1 note (--long shows notes)"),
         (
             ("check", "mirror"),
             "Nothing found: 9 rules looked at 0 aggregates, 4 hosts.",

@@ -112,6 +112,30 @@ def test_by_trait_has_one_row_a_trait_with_its_hosts(hosts, placement, openstack
     assert [row["trait"] for row in rows[3:]] == sorted(STANDARD)
 
 
+def test_by_trait_a_host_has_what_a_provider_in_its_tree_has(placement, openstack):
+    for name in ("cmp1", "cmp2"):
+        root = placement.add_host(name, ["CUSTOM_GOLD"])
+        for number in range(2):
+            placement.add_host(f"{name}_gpu{number}", ["CUSTOM_GPU"], parent=root)
+    placement.add_host("cmp3", ["CUSTOM_GPU"])
+
+    def hosts_by_trait(*options):
+        rows = openstack("list", "--by-trait", "-f", "json", *options).json
+        return {row["trait"]: (row["hosts"], row["count"]) for row in rows}
+
+    gold = (["cmp1", "cmp2"], 2)
+    assert hosts_by_trait() == {
+        "CUSTOM_GOLD": gold,
+        "CUSTOM_GPU": (["cmp1", "cmp2", "cmp3"], 3),
+    }
+    both = ["--with-trait", "CUSTOM_GPU", "--with-trait", "CUSTOM_GOLD"]
+    assert hosts_by_trait(*both) == {"CUSTOM_GOLD": gold, "CUSTOM_GPU": gold}
+    assert hosts_by_trait("--without-trait", "CUSTOM_GOLD") == {
+        "CUSTOM_GOLD": ([], 0),
+        "CUSTOM_GPU": (["cmp3"], 1),
+    }
+
+
 def test_by_trait_counts_the_hosts_that_do_not_fit_on_a_terminal(placement, openstack):
     for number in range(12):
         placement.add_host(f"cmp{number:02d}", ["CUSTOM_GOLD"])

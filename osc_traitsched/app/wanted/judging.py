@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from osc_traitsched.app.effects import check_effects, refusal, requiring_images
 from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.requirers import check_requirers, check_servers, read_misplaced
 from osc_traitsched.app.wanted.planning import WantedPlan
 from osc_traitsched.app.wanted.reading import with_mirror
-from osc_traitsched.cloud import lookup
-from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.cloud import lookup, servers
+from osc_traitsched.cloud.service import SERVERS_OF_OTHERS, Cloud, note_unread
 from osc_traitsched.core import errors
-from osc_traitsched.core.change.effects import MisplacedServers, lets_in
-from osc_traitsched.core.change.model import ObjectKind
+from osc_traitsched.core.change.effects import MisplacedServers, Server
+from osc_traitsched.core.change.model import ObjectKind, Plan
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.wanted.hosts import FoundCloud
+from osc_traitsched.core.wanted.model import Unit
 from osc_traitsched.core.wanted.units import gone, takes_most
 
 # Servers that stay on the other side of an isolation, once files are applied.
@@ -59,6 +60,45 @@ def misplaced_servers(
     return told
 
 
+def of_other_projects(
+    cloud: Cloud, todo: WantedPlan, aggregate: str
+) -> tuple[Server, ...] | CloudBroke:
+    """Servers in an aggregate that is not for their projects once all is done.
+
+    :param aggregate: its ID
+    """
+    then, found = todo.then.aggregate(aggregate), todo.found
+    own = {found.collation.folded(project) for project in then.project_ids}
+    nodes = found.snapshot.nova.by_service_host
+    roots = {node.uuid for host in then.hosts for node in nodes.get(host, ())}
+    try:
+        inside = servers.on_nodes(cloud, roots)
+    except CloudBroke as exc:
+        note_unread(cloud, SERVERS_OF_OTHERS, exc)
+        return exc
+    return tuple(s for s in inside if found.collation.folded(s.project) not in own)
+
+
+def against_undo(
+    cloud: Cloud, todo: WantedPlan, left: Collection[Unit]
+) -> list[errors.AnswerIsNo]:
+    """What requires traits that an undo file would take from their last host.
+
+    Reads only if there are such traits.
+
+    :param left: what the file does not bring back
+    """
+    back = Plan.of(
+        change.reverted([key for target, key in left if target == change.object])
+        for change in todo.plan.changes
+        if change.is_sent
+    )
+    holders, against = todo.then.holders, list[errors.AnswerIsNo]()
+    check_requirers(cloud, back, holders, against)
+    check_servers(cloud, back, todo.found.snapshot, holders, against)
+    return against
+
+
 # What a plan of a wanted state does to flavors, servers and projects.
 
 
@@ -97,5 +137,4 @@ def judged(cloud: Cloud, todo: WantedPlan) -> WantedPlan:
         unclear=check_servers(cloud, plan, found.snapshot, found.holders, against),
         refusals=tuple(against),
         unread=unread,
-        lets_in=lets_in(effects, found, todo.then, found.collation),
     )

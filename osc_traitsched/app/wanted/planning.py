@@ -14,7 +14,7 @@ from osc_traitsched.app.wanted.reading import read_wanted
 from osc_traitsched.cloud import servers
 from osc_traitsched.cloud.service import SERVERS_OF_OTHERS, Cloud, note_unread
 from osc_traitsched.core import errors
-from osc_traitsched.core.change.effects import MisplacedServers, Server
+from osc_traitsched.core.change.effects import MisplacedServers, Server, lets_in
 from osc_traitsched.core.change.impact import Effect
 from osc_traitsched.core.change.model import Change, Outcome, Plan, foreseen_outcomes
 from osc_traitsched.core.change.phases import checked, known_problem, ordered
@@ -41,7 +41,7 @@ from osc_traitsched.core.wanted.planner import (
     not_reviewed,
     rows_of,
 )
-from osc_traitsched.text import visible
+from osc_traitsched.text import ALL, visible
 
 # A plan of a wanted state: what is to be written, and what that does to others.
 
@@ -56,7 +56,6 @@ class WantedPlan:
     :ivar passed_over: images of other projects that require a trait without a holder
     :ivar unclear: servers whose requirements are not known
     :ivar unread: why images that require traits are unknown, if they are
-    :ivar lets_in: a line for each aggregate or trait that lets servers in, by name
     """
 
     found: FoundCloud
@@ -72,11 +71,16 @@ class WantedPlan:
     passed_over: tuple[Requirer, ...] = ()
     unclear: tuple[Server, ...] = ()
     unread: errors.CloudBroke | None = None
-    lets_in: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def rows(self, outcomes: Iterable[Outcome]) -> tuple[Row, ...]:
         """Return the rows of what became of the plan, or will."""
         return tuple(rows_of(outcomes, self.draft.claims, self.found))
+
+    @property
+    def staying(self) -> int:
+        """Number of servers on the wrong side, as far as they can be read."""
+        found = (m for m in self.misplaced.values() if isinstance(m, MisplacedServers))
+        return sum(len(each.inside) + len(each.outside) for each in found)
 
     @property
     def isolates(self) -> Setting:
@@ -91,6 +95,16 @@ class WantedPlan:
             for each in self.found.aggregates
         }
         return {name: hosts for name, hosts in inside.items() if hosts}
+
+    @functools.cached_property
+    def lets_in(self) -> Mapping[str, str]:
+        """A line for each aggregate or trait that lets servers in, by name."""
+        return self.gains(ALL)
+
+    def gains(self, most: int) -> Mapping[str, str]:
+        """The lines of :attr:`lets_in`, with so many names each."""
+        found = self.found
+        return lets_in(self.effects, found, self.then, found.collation, most)
 
     @functools.cached_property
     def then(self) -> FoundCloud:

@@ -27,8 +27,9 @@ def isolate(
     flavors: Iterable[str] = (),
     images: Iterable[str] = (),
     create: bool = False,
+    projects: Iterable[str] = (),
 ) -> tuple[Aggregate, Shorthand]:
-    """Isolate an aggregate by traits; return the aggregate, too.
+    """Isolate an aggregate by traits, or for projects; return the aggregate, too.
 
     Aggregate by name, ID or UUID; flavors and images by names or IDs.
 
@@ -42,7 +43,8 @@ def isolate(
     listed = lookup.flavors(cloud)
     chosen = _each_once(lookup.flavor_among(cloud, listed, name) for name in flavors)
     pictures = _each_once(lookup.image(cloud, name) for name in images)
-    return isolated, shorthand.isolate(isolated.name, traits, chosen, pictures)
+    wanted = shorthand.isolate(isolated.name, traits, chosen, pictures, projects)
+    return isolated, wanted
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,11 +64,13 @@ def unisolate(
     assumptions: SchedulerSettings,
     remove_traits: bool = False,
     all_images: bool = False,
+    projects: Sequence[str] = (),
 ) -> Opening:
     """Open an aggregate again.
 
     :param aggregate: its name, ID or UUID
-    :param traits: if empty, all that isolate the aggregate
+    :param traits: if empty and without projects, all that isolate the aggregate
+    :param projects: those that the aggregate is no longer for
     :param remove_traits: hosts, flavors and images lose the traits, too
     :param all_images: with ``remove_traits``, also other projects' images
     :raises BadQuestion: if the aggregate does not exist, or with ``remove_traits`` no
@@ -78,8 +82,8 @@ def unisolate(
     isolated = selection.find_aggregate(aggregate, found.snapshot.nova)
     held = Holders(found, isolated)
     default = held.to_remove if remove_traits else lambda: held.isolating
-    names = tuple(traits) or default()
-    opening = shorthand.unisolate(isolated, names)
+    names = tuple(traits) or (() if projects else default())
+    opening = shorthand.unisolate(isolated, names, projects)
     if remove_traits:
         images = topology.images(cloud, names)
         owners = of_others(images, cloud.own_project)

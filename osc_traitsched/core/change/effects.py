@@ -11,9 +11,22 @@ from osc_traitsched.core.change.impact import Effect, HostSets, most_general
 from osc_traitsched.core.change.model import Change
 from osc_traitsched.core.inventory.metadata import REQUIRED, Collation, requires
 from osc_traitsched.core.nova.filter import special
-from osc_traitsched.text import count, listed, quoted, ranges, visible
+from osc_traitsched.text import (
+    ALL,
+    FEW,
+    SCREEN,
+    agreed,
+    count,
+    listed,
+    quoted,
+    ranges,
+    visible,
+)
 
 # What becomes of the hosts that flavors can use, in words.
+
+
+_MOMENT = "may find no host for a moment"
 
 
 def losses(effects: Iterable[Effect]) -> list[str]:
@@ -33,9 +46,33 @@ def moments(effects: Iterable[Effect]) -> list[str]:
     """Return a line for flavors that may lack a host while a plan is carried out."""
     found = most_general([each for each in effects if each.for_a_moment])
     return [
-        f"{_flavors(kind)} may find no host for a moment, while this is written"
-        for kind in _kinds(found)
+        f"{_flavors(kind)} {_MOMENT}, while this is written" for kind in _kinds(found)
     ]
+
+
+def lines(effects: Sequence[Effect], folds: bool) -> list[str]:
+    """The lines of :func:`losses` and :func:`moments`.
+
+    :param folds: one of each if they don't fit on three lines of a terminal; flavors
+        without a host are left to the refusal then
+    """
+    every = [*losses(effects), *moments(effects)]
+    return [*_folded(effects)] if folds and sum(map(len, every)) > SCREEN else every
+
+
+def _folded(effects: Iterable[Effect]) -> Iterator[str]:
+    kinds: dict[str, dict[str, None]] = {"loses hosts": {}, _MOMENT: {}}
+    for effect in effects:
+        loses = effect.room.loses_any or effect.ever.loses_any
+        if effect.asked.is_general and loses and not effect.leaves_no_host:
+            kinds["loses hosts"][effect.flavor] = None
+        if effect.for_a_moment:
+            kinds[_MOMENT][effect.flavor] = None
+    for clause, flavors in kinds.items():
+        if flavors:
+            who = count(len(flavors), "flavor")
+            names = listed(map(quoted, flavors), most=FEW)
+            yield f"{who} {agreed(clause, len(flavors))}: {names}"
 
 
 def _hosts(effect: Effect) -> str:
@@ -63,18 +100,18 @@ def _kinds(effects: Iterable[Effect]) -> list[list[Effect]]:
 
 
 def _flavors(effects: Sequence[Effect]) -> str:
-    flavors = listed((quoted(effect.flavor) for effect in effects), "flavor")
+    flavors = listed((quoted(effect.flavor) for effect in effects), "flavor", ALL)
     return f"{flavors}{_circumstances(effects[0])}"
 
 
-def _circumstances(effect: Effect) -> str:
-    return "".join(f" {each}" for each in _each_circumstance(effect))
+def _circumstances(effect: Effect, folds: bool = False) -> str:
+    return "".join(f" {each}" for each in _each_circumstance(effect, folds))
 
 
-def _each_circumstance(effect: Effect) -> Iterator[str]:
+def _each_circumstance(effect: Effect, folds: bool) -> Iterator[str]:
     asked = effect.asked
     if asked.image is not None:
-        yield f"with image {quoted(asked.image)}"
+        yield "with an image" if folds else f"with image {quoted(asked.image)}"
     if asked.context.zone is not None:
         yield f"in zone {quoted(asked.context.zone)}"
     if asked.context.outside:
@@ -82,7 +119,8 @@ def _each_circumstance(effect: Effect) -> Iterator[str]:
     if asked.context.answer and asked.context.project is None:
         yield f"for projects that no aggregate names ({special.PROJECT})"
     if effect.projects:
-        yield f"for {listed(map(quoted, effect.projects), 'project')}"
+        most = FEW if folds else ALL
+        yield f"for {listed(map(quoted, effect.projects), 'project', most)}"
 
 
 def _left_without(effects: Sequence[Effect], will: str) -> str:
@@ -119,12 +157,37 @@ class LeavesNoHost(errors.AnswerIsNo):
         self.effects = most_general(tuple(effects))
 
     @property
-    def reason(self) -> str:
-        """The flavors, and what they would lose."""
-        return _left_without(self.effects, "would")
+    def brief(self) -> str:
+        """How many flavors, by what they lose; names of three at most."""
+        kinds: dict[str, dict[str, set[str]]] = {}
+        for effect in self.effects:
+            kind = kinds.setdefault(_last_host(effect), {})
+            where = _circumstances(effect, folds=True)
+            kind.setdefault(where, set()).add(effect.flavor)
+        return "; ".join(_counted(*kind) for kind in kinds.items())
 
     def __str__(self) -> str:
-        return f"nothing written: {self.reason}; --force overrides this"
+        reasons = _left_without(self.effects, "would")
+        return f"nothing written: {reasons}; --force overrides this"
+
+
+def _last_host(effect: Effect) -> str:
+    if effect.is_for_good:
+        return "last host"
+    return "last host with room" if effect.room.becomes_empty else "last enabled host"
+
+
+def _counted(what: str, kinds: Mapping[str, set[str]]) -> str:
+    (where, first), *others = sorted(kinds.items(), key=lambda kind: -len(kind[1]))
+    who = count(len(first), "flavor")
+    if len(first) <= FEW:
+        who = listed(map(quoted, sorted(first)), "flavor")
+    its = "its" if len(first) == 1 else "their"
+    counts = ((len(flavors), also or " overall") for also, flavors in others)
+    more = "".join(f", {number}{also}" for number, also in [*counts][: FEW - 1])
+    if len(others) >= FEW:
+        more += f" and {count(len(others) - FEW + 1, 'more case')}"
+    return f"{who} would lose {its} {what}{where}{more}"
 
 
 # Servers that exist, and what a plan does to them.
@@ -167,6 +230,18 @@ class ServersNeedTraits(errors.AnswerIsNo):
     traits: tuple[str, ...]
     servers: tuple[Server, ...]
     unknown: tuple[Server, ...] = ()
+
+    @property
+    def brief(self) -> str:
+        """What requires the traits; names of three servers at most."""
+        servers = self.servers or self.unknown
+        who = count(len(servers), "server")
+        if len(servers) <= FEW:
+            who = listed((brief_name(server) for server in servers), "server")
+        requires = agreed("requires", len(servers)) if self.servers else "may require"
+        return (
+            f"{who} {requires} {listed(self.traits)}, which no enabled host would have"
+        )
 
     def __str__(self) -> str:
         reasons = []
@@ -242,7 +317,7 @@ def misplaced(
 
 
 def _servers(found: Sequence[Server]) -> str:
-    return f"{count(len(found), 'server')}: {listed(map(named, found))}"
+    return f"{count(len(found), 'server')}: {listed(map(named, found), most=ALL)}"
 
 
 def image_unseen(found: Sequence[Server]) -> str:
@@ -251,6 +326,11 @@ def image_unseen(found: Sequence[Server]) -> str:
         "what the image requires can't be seen, since it was deleted or the server "
         f"boots from a volume, of {_servers(found)}"
     )
+
+
+def brief_name(found: Server) -> str:
+    """A server's name and host, without its ID."""
+    return f"{quoted(found.name)} ({visible(found.host) or 'no host'})"
 
 
 def named(found: Server) -> str:
@@ -272,9 +352,16 @@ _ANY_PROJECT: _Who = "", "servers of any project"
 
 
 def lets_in(
-    effects: Sequence[Effect], now: CloudModel, then: CloudModel, collation: Collation
+    effects: Sequence[Effect],
+    now: CloudModel,
+    then: CloudModel,
+    collation: Collation,
+    most: int = ALL,
 ) -> dict[str, str]:
-    """A line for each aggregate or trait that lets servers in, by its name."""
+    """A line for each aggregate or trait that lets servers in, by its name.
+
+    :param most: how many flavors, images or projects are named
+    """
     view = _View(now, then, collation)
     effects = [effect for effect in effects if effect.asked.is_general]
     alone = {e.flavor: e.ever.gained for e in effects if e.asked.image is None}
@@ -284,7 +371,7 @@ def lets_in(
             effect.flavor, _NONE
         ):
             view.add(effect)
-    return {subject: view.line(subject) for subject in sorted(view.found)}
+    return {subject: view.line(subject, most) for subject in sorted(view.found)}
 
 
 def lines_on(change: Change, lines: Mapping[str, str]) -> str:
@@ -305,6 +392,7 @@ class _View:
         self._now, self._then, self._isolated = now, then, _NONE
         self._opened: dict[str, frozenset[str]] = {}
         self._any: dict[str, _Who] = {}
+        self._gaining: dict[str, set[str]] = {}
         nodes = now.snapshot.nova.by_service_host
         there = frozenset(now.snapshot.by_uuid)
         for aggregate in then.aggregates:
@@ -347,6 +435,8 @@ class _View:
             return
         for name, opened in self._opened.items():
             theirs = gained & opened
+            if theirs:
+                self._gaining.setdefault(name, set()).add(asked.flavor)
             self._keep(
                 name, who if theirs & self._isolated else self._any[name], theirs
             )
@@ -356,21 +446,26 @@ class _View:
                 root = self._now.snapshot.by_uuid[uuid].root
                 self._keep(name, who, gained & {root})
 
-    def line(self, subject: str) -> str:
-        """A line such as ``gold (cmp00): any server may land here``."""
+    def line(self, subject: str, most: int) -> str:
+        """A line such as ``gold (h): any server may land here, 9 more flavors``."""
         whom = self.found[subject]
         whom = {w: whom[w] for w in (_ANY_SERVER, _OF_PROJECTS) if w in whom} or whom
         by_hosts: dict[tuple[frozenset[str], str], list[str]] = {}
         for (noun, name), roots in whom.items():
             by_hosts.setdefault((roots, noun), []).append(name)
         said = [
-            (listed(map(quoted, names), noun) if noun else names[0], self._where(roots))
+            (
+                listed(map(quoted, names), noun, most) if noun else names[0],
+                self._where(roots),
+            )
             for (roots, noun), names in by_hosts.items()
         ]
         if subject in self._any:
             hosts = ranges(self._now.snapshot.names_of(_NONE.union(*whom.values())))
             who = listed(who for who, _ in said)
-            return f"{visible(subject)} ({hosts}): {who} may land here"
+            new = self._gaining[subject] if self._any[subject] in whom else ()
+            more = f", {count(len(new), 'more flavor')}" if new else ""
+            return f"{visible(subject)} ({hosts}): {who} may land here{more}"
         parts = (f"{who} may land on {where}" for who, where in said)
         return f"{visible(subject)}: {'; '.join(parts)}"
 

@@ -274,6 +274,12 @@ class Change:
         changed = {**keys, **self.after}
         return {key: value for key, value in changed.items() if value is not None}
 
+    def reverted(self, left: Iterable[str]) -> Change:
+        """The way back, which leaves some keys as they are then."""
+        found = State(self.applied_to(self.found.keys))
+        after = {key: value for key, value in self.before.items() if key not in left}
+        return dataclasses.replace(self, found=found, after=after)
+
     def refusal(self, now: State) -> AnswerIsNo | None:
         """Why the object must not be written now; None if it may.
 

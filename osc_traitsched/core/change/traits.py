@@ -26,7 +26,7 @@ from osc_traitsched.core.inventory.selection import Targets
 from osc_traitsched.core.inventory.snapshot import Holding, Members, Provider, Snapshot
 from osc_traitsched.core.inventory.snapshot import membership_differences as differences
 from osc_traitsched.core.inventory.trait import Ownership
-from osc_traitsched.text import is_abridged, listed, quoted
+from osc_traitsched.text import ALL, FEW, agreed, listed, quoted
 
 # Providers as objects to change: their traits, and the aggregates that they are in.
 
@@ -233,15 +233,22 @@ class LastHolder(errors.AnswerIsNo):
 
     requirers: Requirers
 
+    @property
+    def brief(self) -> str:
+        """What requires the traits; three names at most."""
+        return "; ".join(
+            listed((f"{r.kind} {quoted(r.name)}" for r in requiring), most=FEW)
+            + f" {agreed('requires', len(requiring))} {name}, which no host would have"
+            for name, requiring in self.requirers.items()
+        )
+
     def __str__(self) -> str:
         reasons = "; ".join(
             f"no host would have {name} any more, and it is required by "
             + requirers(found)
             for name, found in self.requirers.items()
         )
-        hides = any(is_abridged(found) for found in self.requirers.values())
-        where = "; --dry-run -f json lists them all" if hides else ""
-        return f"nothing removed: {reasons}{where}; --force overrides this"
+        return f"nothing removed: {reasons}; --force overrides this"
 
 
 def of_providers(changes: Iterable[Change]) -> tuple[Change, ...]:
@@ -284,7 +291,8 @@ _ROLES = {
 
 def requirers(found: Iterable[Requirer]) -> str:
     """Return what requires a trait, each by its kind, name and key."""
-    return listed(f"{r.kind} {quoted(r.name)} ({_which(r)})" for r in found)
+    named = (f"{r.kind} {quoted(r.name)} ({_which(r)})" for r in found)
+    return listed(named, most=ALL)
 
 
 def _which(found: Requirer) -> str:

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 from osc_traitsched.text import visible
 
 
 class TraitSchedError(Exception):
     """The base class of this project's errors."""
+
+    @property
+    def reasons(self) -> str:
+        """What a refusal is for, without ``nothing written`` and ``--force``."""
+        message = re.sub("^nothing (written|removed): ", "", str(self))
+        return message.removesuffix("; --force overrides this")
+
+    @property
+    def brief(self) -> str:
+        """The reasons in few words."""
+        return self.reasons
 
 
 @dataclasses.dataclass(eq=False)
@@ -26,7 +38,12 @@ class BadQuestion(TraitSchedError):
 
 
 class AnswerIsNo(TraitSchedError):
-    """The request is valid, but refused."""
+    """The request is valid, but refused.
+
+    :ivar ends_by_enabling: the refusal ends once hosts are enabled
+    """
+
+    ends_by_enabling: bool = False
 
 
 def internal(error: Exception) -> str:

@@ -304,6 +304,7 @@ class Refusal(AnswerIsNo):
     nearest: tuple[str, ...] = ()
     allowed: Sequence[str] = ()
     text: str = ""
+    ends_by_enabling: bool = False
 
     def __str__(self) -> str:
         return self.text or sentence(self)

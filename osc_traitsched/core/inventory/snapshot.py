@@ -63,6 +63,15 @@ class NodeReport:
         free = self.free_disk_gb if least is None else min(least, self.free_disk_gb)
         return free * 1024
 
+    @property
+    def emptied(self) -> NodeReport:
+        """The report without servers; what a host in use reserves is not known."""
+        if not self.running_vms:
+            return self
+        ram = self.free_ram_mb - self.memory_mb
+        empty = self.with_server(-self.vcpus_used, ram, -self.local_gb_used)
+        return dataclasses.replace(empty, running_vms=0, current_workload=0)
+
     def with_server(self, vcpus: int, ram: int, disk: int) -> NodeReport:
         """The report with one more server, without the task of its build.
 
@@ -166,6 +175,17 @@ class Compute:
     disabled_reason: str = ""
     report: NodeReport | None = None
     builds: int | None = None
+
+    @property
+    def enabled(self) -> Compute:
+        """The node with its service enabled and up."""
+        return dataclasses.replace(self, is_up=True, is_enabled=True)
+
+    @property
+    def emptied(self) -> Compute:
+        """The node without servers."""
+        report = self.report and self.report.emptied
+        return dataclasses.replace(self, report=report, builds=0)
 
     @property
     def is_up_but_disabled(self) -> bool:

@@ -234,7 +234,7 @@ class Filtering:
 
     def doubts(self, uuid: str) -> bool:
         """Whether any filter does not certainly pass the host."""
-        return next(self.answers(uuid), None) is not None
+        return uuid in self.all_unknown or uuid in self.all_kept_out
 
     @functools.cached_property
     def unknown_hosts(self) -> Mapping[str, frozenset[str]]:
@@ -244,6 +244,11 @@ class Filtering:
             answers = self.judgment.answers[name].items()
             found[name] = frozenset(u for u, a in answers if isinstance(a, Unknown))
         return found
+
+    @functools.cached_property
+    def all_unknown(self) -> frozenset[str]:
+        """Hosts for which the answer of any filter is unknown."""
+        return frozenset[str]().union(*self.unknown_hosts.values())
 
     def deciding(self, uuids: Iterable[str]) -> tuple[str, ...]:
         """Filters with an unknown answer for any of the hosts."""
@@ -330,8 +335,21 @@ class KnownAnswers:
     def __init__(
         self, computes: Iterable[Compute], traits: Mapping[str, frozenset[str]]
     ) -> None:
-        self._computes, self._traits = tuple(computes), traits
+        self.computes = {each.uuid: each for each in computes}
+        self.traits = traits
         self._known: list[tuple[object, Filtering]] = []
+
+    @functools.cached_property
+    def if_enabled(self) -> KnownAnswers:
+        """Answers for the hosts as if all were enabled and up."""
+        traits = {uuid: has - {DISABLED} for uuid, has in self.traits.items()}
+        return KnownAnswers((c.enabled for c in self.computes.values()), traits)
+
+    @functools.cached_property
+    def if_empty(self) -> KnownAnswers:
+        """Answers for the hosts as if they had no servers."""
+        computes = (each.emptied for each in self.computes.values())
+        return KnownAnswers(computes, self.traits)
 
     def of(self, question: Question, request: Request) -> Filtering:
         """The answers for a request.
@@ -342,8 +360,8 @@ class KnownAnswers:
         for known_key, answers in self._known:
             if known_key == key:
                 return answers
-        answers = filtering(question, self._computes)
-        answers = answers.beside(request.clauses, self._traits)
+        answers = filtering(question, self.computes.values())
+        answers = answers.beside(request.clauses, self.traits)
         self._known.append((key, answers))
         return answers
 

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core import errors
-from osc_traitsched.core.answer import Answer
+from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.inventory.snapshot import Aggregate, Compute, Provider
 from osc_traitsched.core.judge import filtering
 from osc_traitsched.core.judge.doubts import Dependence, Doubts
-from osc_traitsched.core.judge.filtering import FilterFailure, Filtering
+from osc_traitsched.core.judge.filtering import (
+    FilterFailure,
+    Filtering,
+    KnownAnswers,
+)
+from osc_traitsched.core.judge.relaxed import asked, relaxations
 from osc_traitsched.core.judge.verdict import (
     ClauseCount,
     ClauseSet,
@@ -29,6 +35,7 @@ from osc_traitsched.core.nova.filter.state import HostState, host_states
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.weigher.ranking import Ranking
+from osc_traitsched.core.placement import capacity
 from osc_traitsched.core.placement.facts import Facts, PlacementAnswer, Room, Stock
 from osc_traitsched.core.placement.matcher import Matcher
 
@@ -50,6 +57,7 @@ class Judgement:
     :ivar doubts: options and releases that would change the hosts
     :ivar ranking: order of the candidates that pass the filters
     :ivar matcher: of the request's first query; None without a verdict
+    :ivar answers: of host filters, shared by several questions
     """
 
     question: Question
@@ -64,6 +72,7 @@ class Judgement:
     doubts: Doubts = dataclasses.field(default_factory=Doubts)
     ranking: Ranking | None = None
     matcher: Matcher | None = None
+    answers: KnownAnswers | None = None
 
     @property
     def answer(self) -> Answer:
@@ -81,6 +90,59 @@ class Judgement:
         if self.may_be_rejected:
             return Answer.DEPENDS
         return Answer.YES if self.is_room_sure else Answer.UNKNOWN
+
+    @property
+    def reason(self) -> Reason:
+        """Why that is the answer, in one word."""
+        return self._reason(self.answer, lambda then: then.has_room)
+
+    def reason_of(self, root: str) -> Reason:
+        """The reason for one host.
+
+        :param root: UUID of its root provider
+        """
+        return self._reason(
+            self.answer_of(root), lambda then: root in then.candidate_uuids
+        )
+
+    def _reason(self, answer: Answer, has_room: Callable[[Judgement], bool]) -> Reason:
+        if answer is not Answer.NO:
+            return Reason.of(answer)
+        if self.verdict is None:
+            return Reason.UNKNOWN if self.ended_by is None else Reason.REFUSED
+        if self.ended_by is not None and not self.ended_by.ends_by_enabling:
+            return Reason.REFUSED
+        lifted = (reason for reason, then in self._relaxed if has_room(then))
+        return next(lifted, Reason.MISCONFIGURED)
+
+    @functools.cached_property
+    def _relaxed(self) -> tuple[tuple[Reason, Judgement], ...]:
+        """The request on clouds with ever less in its way, if nothing ends it there."""
+        facts = self.facts
+        if facts is None:
+            return ()
+        answers = self.answers or KnownAnswers(self.computes.values(), facts.traits)
+        every = (
+            (reason, dataclasses.replace(self, refusal=None, **relaxed._asdict()))
+            for reason, relaxed in relaxations(self.question, facts, answers)
+        )
+        return tuple((reason, then) for reason, then in every if then.ended_by is None)
+
+    @property
+    def undecided_roots(self) -> tuple[str, ...]:
+        """Hosts that seem to have room when empty, but whose units were not read.
+
+        Empty if a host that was read has room for one server when empty.
+        """
+        facts = self.facts
+        if facts is None or self.reason not in (Reason.FULL, Reason.ISOLATED):
+            return ()
+        then = dict(self._relaxed)[self.reason]
+        hosts = [host.uuid for host in then.candidates]
+        kinds = capacity.undecided(facts, asked(then.question.request()), hosts)
+        unread = frozenset(itertools.chain.from_iterable(kinds))
+        found = tuple(r for r in hosts if not unread.isdisjoint(facts.reachable(r)))
+        return found if len(found) == len(hosts) or then.question.spec.count > 1 else ()
 
     def answer_of(self, root: str) -> Answer:
         """Whether one host, by the UUID of its root provider, could take a server."""
@@ -153,24 +215,30 @@ class Judgement:
     @functools.cached_property
     def placement_hosts(self) -> tuple[Provider, ...]:
         """Hosts that Placement returned, with those that its limit cut off, by name."""
+        uuids = self.placed
+        return tuple(host for host in self.hosts if host.uuid in uuids)
+
+    @functools.cached_property
+    def placed(self) -> frozenset[str]:
+        """UUIDs of :attr:`placement_hosts`."""
         if self.facts is None:
-            return ()
-        return tuple(h for h in self.hosts if h.uuid in self.facts.candidates)
+            return frozenset()
+        return self.facts.candidates.intersection(self.facts.snapshot.host_trees)
 
     @functools.cached_property
     def candidates(self) -> tuple[Provider, ...]:
         """Hosts from Placement that no host filter rejects, by name."""
-        return tuple(host for host in self.placement_hosts if self.is_candidate(host))
+        uuids = self.candidate_uuids
+        return tuple(host for host in self.hosts if host.uuid in uuids)
 
     def is_candidate(self, host: Provider) -> bool:
         """Whether Placement returned the host, and no filter certainly rejects it."""
-        returned = self.facts is not None and host.uuid in self.facts.candidates
-        return returned and host.uuid not in self.filtering.all_kept_out
+        return host.uuid in self.candidate_uuids
 
     @functools.cached_property
     def may_fail(self) -> tuple[FilterFailure, ...]:
         """Where a host filter might raise, which would fail the whole request."""
-        found = self.filtering.failures({host.uuid for host in self.placement_hosts})
+        found = self.filtering.failures(self.placed)
         return tuple(each for each in found if not each.is_sure)
 
     def deciding(self, roots: Iterable[str]) -> tuple[str, ...]:
@@ -183,7 +251,7 @@ class Judgement:
         """Candidates that filters or a limit may reject; all if one may fail all."""
         if self.may_fail or self.is_limited:
             return self.candidates
-        unknown = frozenset[str]().union(*self.filtering.unknown_hosts.values())
+        unknown = self.filtering.all_unknown
         return tuple(host for host in self.candidates if host.uuid in unknown)
 
     @property
@@ -196,9 +264,8 @@ class Judgement:
         """Unknown options, each with another value, that change the candidates."""
         if self.refusal is not None:
             return ()
-        placed = frozenset(host.uuid for host in self.placement_hosts)
         return self.doubts.dependences(
-            self.question, self.candidate_uuids, placed, self.filtering
+            self.question, self.candidate_uuids, self.placed, self.filtering
         )
 
     @functools.cached_property
@@ -230,7 +297,7 @@ class Judgement:
     @functools.cached_property
     def candidate_uuids(self) -> frozenset[str]:
         """UUIDs of the candidates."""
-        return frozenset(host.uuid for host in self.candidates)
+        return self.placed - self.filtering.all_kept_out
 
     @functools.cached_property
     def depends(self) -> bool:
@@ -272,7 +339,7 @@ class Judgement:
     @property
     def filter_failure(self) -> errors.Refusal | None:
         """The exception of a host filter that fails the request, as a refusal."""
-        return self.filtering.refusal({host.uuid for host in self.placement_hosts})
+        return self.filtering.refusal(self.placed)
 
     @property
     def fallback_candidates(self) -> tuple[Provider, ...]:
@@ -337,9 +404,9 @@ class Judgement:
         if self.verdict is None:
             return False
         admitted = any(h.uuid not in self.verdict.kept_from for h in self.hosts)
-        if admitted is not bool(self.placement_hosts):
+        if admitted is not bool(self.placed):
             return True
-        return not self.placement_hosts and bool(self.unjudged_roots)
+        return not self.placed and bool(self.unjudged_roots)
 
     @property
     def wrongly_admitted(self) -> tuple[Provider, ...]:
@@ -455,7 +522,7 @@ class Judgement:
     @property
     def _lacks_figures(self) -> bool:
         facts = self.facts
-        return facts is not None and not facts.cut_off <= facts.stock.keys()
+        return facts is not None and not self.candidate_uuids <= facts.stock.keys()
 
     @property
     def total_hosts(self) -> int:

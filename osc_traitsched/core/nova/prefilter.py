@@ -354,6 +354,7 @@ class Prefilter:
     :ivar place: its aggregates in words, with {names} and the requested {zone}
     :ivar objection: what is wrong with a server outside, with {names} and {traits}
     :ivar is_passing: its clauses depend on a host's service, or every host meets them
+    :ivar isolates: it keeps hosts for some projects or requests
     """
 
     name: str
@@ -363,6 +364,7 @@ class Prefilter:
     place: str = "aggregate {names}"
     objection: str = ""
     is_passing: bool = False
+    isolates: bool = False
 
     def option_in(self, release: int) -> str:
         """The option, or empty in a release that lacks it."""
@@ -412,6 +414,7 @@ PREFILTERS: tuple[Prefilter, ...] = (
         option=options.TENANT,
         place="the project's aggregate {names}",
         objection="is outside the project's aggregate {names}",
+        isolates=True,
     ),
     Prefilter(
         ZONES,
@@ -432,6 +435,7 @@ PREFILTERS: tuple[Prefilter, ...] = (
         option=options.ISOLATION,
         place="the isolated aggregate {names}",
         objection="is in aggregate {names}, isolated for {traits}",
+        isolates=True,
     ),
     Prefilter(
         IMAGES,

@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Optional
 
+from osc_traitsched.core.answer import Reason
 from osc_traitsched.core.errors import AnswerIsNo
 from osc_traitsched.core.inventory.snapshot import Aggregate, Compute, Snapshot
 from osc_traitsched.core.judge.judgement import Judgement
@@ -472,6 +473,15 @@ class Stuck:
         request = self.server_move.move_request
         is_alone = self.why is StuckReason.NO_HOST
         return request.judgement if request is not None and is_alone else None
+
+    @property
+    def reason(self) -> Reason:
+        """Why it stays, in one word; a host that is emptied counts as disabled."""
+        if self.why is not StuckReason.NO_HOST:
+            is_full = self.why is StuckReason.NO_ROOM
+            return Reason.FULL if is_full else Reason.REFUSED
+        reason = self.judgement.reason if self.judgement else Reason.UNKNOWN
+        return Reason.DISABLED if reason is Reason.FITS else reason
 
     @property
     def depends(self) -> bool:

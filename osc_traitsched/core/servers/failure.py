@@ -8,6 +8,7 @@ import enum
 from collections.abc import Collection, Iterable
 from typing import Any
 
+from osc_traitsched.core.answer import Reason
 from osc_traitsched.core.errors import TraitSchedError
 from osc_traitsched.core.judge.doubts import Doubts
 from osc_traitsched.core.judge.explanation import Explanation
@@ -348,6 +349,13 @@ class ServerAnswer:
     def judgement(self) -> Judgement | None:
         """The judgement of the explanation."""
         return self.explanation.judgement if self.explanation else None
+
+    @property
+    def reason(self) -> Reason | None:
+        """The reason of its request now; None if that is not judged."""
+        if self.refusals:
+            return Reason.REFUSED
+        return self.judgement.reason if self.judgement else None
 
     @property
     def unrecorded(self) -> str:

@@ -7,7 +7,7 @@ import enum
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from osc_traitsched.core.answer import Answer
+from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.metadata import required_by_image
 from osc_traitsched.core.inventory.snapshot import Compute
@@ -162,6 +162,16 @@ class Destinations:
     def judgement(self) -> Judgement | None:
         """The judgement of the explanation."""
         return self.explanation.judgement if self.explanation else None
+
+    @property
+    def reason(self) -> Reason | None:
+        """Why that is the answer, in one word; None for a rebuild that is accepted."""
+        if self.refusals or (self.rebuild and self.rebuild.refusal):
+            return Reason.REFUSED
+        found = self.judgement
+        reason = found.reason if found else None
+        is_unsure = reason is Reason.FITS and self.is_image_gone
+        return Reason.UNKNOWN if is_unsure else reason
 
     @property
     def can_be_rebuilt(self) -> Answer:

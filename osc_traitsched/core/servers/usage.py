@@ -6,7 +6,7 @@ import dataclasses
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
 
-from osc_traitsched.core.answer import Answer
+from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.change.effects import Server
 from osc_traitsched.core.change.traits import Requirer
 from osc_traitsched.core.errors import CloudBroke
@@ -163,6 +163,7 @@ class HostView:
     :ivar stock: their inventories, by provider UUID, as ``traits``
     :ivar servers: names, or why they can't be read
     :ivar capacity: of all flavors and hosts
+    :ivar projects: names by ID, if Keystone tells those of its aggregates
     """
 
     host: Provider
@@ -174,6 +175,7 @@ class HostView:
     servers: tuple[str, ...] | CloudBroke
     capacity: Capacity
     oddities: tuple[Oddity, ...] = ()
+    projects: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     @property
     def fits(self) -> Mapping[str, Room]:
@@ -203,6 +205,12 @@ class HostView:
         """The other flavors that Nova accepts, each judged on all hosts."""
         fits = self.fits
         return tuple(e.judgement for e in self.capacity.flavors if e.name not in fits)
+
+    @property
+    def reasons(self) -> Mapping[str, Reason]:
+        """Why each other flavor does not fit on the host, by its name."""
+        unfit = (*self.unfit, *self.capacity.rejected)
+        return {e.question.flavor["name"]: e.reason_of(self.host.uuid) for e in unfit}
 
     @property
     def open(self) -> tuple[Judgement, ...]:

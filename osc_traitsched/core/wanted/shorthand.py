@@ -77,12 +77,15 @@ def isolate(
     traits: Sequence[str],
     flavors: Iterable[Body] = (),
     images: Iterable[Body] = (),
+    projects: Iterable[str] = (),
 ) -> Shorthand:
     """Isolate an aggregate by traits, and let flavors and images require them.
 
+    :param projects: names or IDs of projects that the aggregate is for
     :raises BadQuestion: if a flavor forbids one of the traits
     """
     entries = [entry(Part.ISOLATION, aggregate, name) for name in traits]
+    entries += (entry(Part.TENANTS, aggregate, project) for project in projects)
     for body in flavors:
         specs = body.get("extra_specs") or {}
         forbidden = listed(n for n in traits if specs.get(key_of(n)) == FORBIDDEN)
@@ -97,11 +100,16 @@ def isolate(
     return Shorthand(Wanted(tuple(entries)))
 
 
-def unisolate(aggregate: Aggregate, traits: Iterable[str]) -> Shorthand:
-    """Remove the isolation by these traits, and change nothing else."""
+def unisolate(
+    aggregate: Aggregate, traits: Iterable[str], projects: Iterable[str] = ()
+) -> Shorthand:
+    """Remove the isolation by these traits and projects, and change nothing else."""
     target = Object(ObjectKind.AGGREGATE, aggregate.id, aggregate.name)
+    both = (Part.ISOLATION, traits), (Part.TENANTS, projects)
     entries = (
-        entry(Part.ISOLATION, aggregate.name, name, absent=True) for name in traits
+        entry(part, aggregate.name, name, absent=True)
+        for part, names in both
+        for name in names
     )
     return Shorthand(Wanted(tuple(entries)), {target: ()}, is_opening=True)
 

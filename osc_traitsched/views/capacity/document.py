@@ -5,6 +5,7 @@ import io
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, Literal, Optional
 
+from osc_traitsched.core.answer import Reason
 from osc_traitsched.core.placement.facts import Room
 from osc_traitsched.core.servers.usage import Capacity
 from osc_traitsched.documents import JsonObject, field, serialized
@@ -55,6 +56,8 @@ class FlavorCapacity(JsonObject):
 
     flavor: Flavor = field("judgement.question.flavor")
     """The flavor."""
+    reason: Reason = field("judgement.reason")
+    """Why a server fits now or none, in one word of :ref:`reasons`."""
     servers: ServerRange = field("room")
     """The servers that fit now."""
     hosts: int = field(lambda fit: len(fit.hosts))
@@ -175,10 +178,13 @@ def metrics(found: Capacity) -> str:
         lines.append(f"# HELP {_PREFIX}_{gauge} {text}")
         lines.append(f"# TYPE {_PREFIX}_{gauge} gauge")
         for labels, values in _samples(found):
-            shown = ",".join(
-                f'{key}="{_escaped(text)}"' for key, text in labels.items()
-            )
-            lines.append(f"{_PREFIX}_{gauge}{{{shown}}} {values[gauge]}")
+            lines.append(f"{_PREFIX}_{gauge}{{{_shown(labels)}}} {values[gauge]}")
+    lines.append(f"# HELP {_PREFIX}_reason Why a server of the flavor fits or none.")
+    lines.append(f"# TYPE {_PREFIX}_reason gauge")
+    for judgement in (*(fit.judgement for fit in found.flavors), *found.rejected):
+        flavor = judgement.question.flavor["name"]
+        labels = {"flavor": flavor, "reason": judgement.reason.value}
+        lines.append(f"{_PREFIX}_reason{{{_shown(labels)}}} 1")
     return "\n".join(lines)
 
 
@@ -220,6 +226,10 @@ def _values(hosts: int, room: Room, empty: Room) -> Mapping[str, int]:
         "hosts": hosts,
         "servers_if_empty": empty.most,
     }
+
+
+def _shown(labels: Mapping[str, str]) -> str:
+    return ",".join(f'{key}="{_escaped(text)}"' for key, text in labels.items())
 
 
 def _escaped(value: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from osc_traitsched.core.answer import Answer
+from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.judge.capacity import FlavorFit, KeptAway, Never
 from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.judge.reasons import RejectionCause, Share, breakdown
@@ -45,8 +45,9 @@ def lines(
     :param height: of the terminal; 0 for no limit
     """
     answer = Answer.best(each.answer for each in found.flavors)
+    reason = Reason.first(each.judgement.reason for each in found.flavors)
     above = [
-        Line(summary(found), Tone.of(answer)),
+        Line(summary(found), Tone.of(answer), None if found.is_change else reason),
         *(Line(text, Tone.DOUBT) for text in assumed(found)),
         *([Line(drain_prose.summary(found.drain))] if found.drain else []),
         *map(Line, _without_room(found, width, _MOST_CAUSES if height else 0)),

@@ -4,6 +4,7 @@ import collections
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal, Optional
 
+from osc_traitsched.core.answer import Reason
 from osc_traitsched.core.servers.drain import Drain, Stuck, StuckReason
 from osc_traitsched.documents import JsonObject, Whole, field, serialized
 from osc_traitsched.paste import Option, line
@@ -95,6 +96,8 @@ class StuckServer(JsonObject):
     """``refused``: Nova rejects the move, whatever hosts there are. ``no host``: no
     host could take it, even as the only server to move. ``no room left``: the hosts
     that could take it are full once the others have moved."""
+    reason: Reason
+    """The same in one word of :ref:`reasons`. The hosts to empty count as disabled."""
     refusals: Iterable[str] = field(
         lambda stuck: [one.reason for one in stuck.server_move.refusals]
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from osc_traitsched.core.answer import Answer
+from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.errors import PlacementRefuses, Refusal, TraitMissing, nova
 from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.judge.reasons import breakdown
@@ -27,7 +27,8 @@ def lines(found: Sequence[Judgement]) -> Iterator[Line]:
     name = image.get("name") or image.get("id")
     more = f", {may} more may" if may else ""
     verdict = f"{fit} of {count(len(found), 'flavor')} can boot image {name} now{more}."
-    yield Line(verdict, Tone.of(Answer.best(each.answer for each in found)))
+    tone = Tone.of(Answer.best(each.answer for each in found))
+    yield Line(verdict, tone, Reason.first(each.reason for each in found))
     yield from (Line(text, Tone.DOUBT) for text in remarks(found))
     groups: dict[_Group, list[str]] = {}
     for each in found:
@@ -62,7 +63,7 @@ def remarks(judgements: Sequence[Judgement]) -> Iterator[str]:
 
 def _of_one(judgement: Judgement) -> Iterator[str]:
     yield from words.refusing(judgement.request, judgement.question)
-    hosts = [host.uuid for host in judgement.candidates]
+    hosts = judgement.candidate_uuids
     yield from filters.decided_later(judgement.question, judgement.filtering, hosts)
 
 

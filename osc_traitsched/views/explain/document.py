@@ -4,7 +4,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Annotated, Any, Literal, Optional, Union
 
-from osc_traitsched.core.answer import Answer
+from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.errors import (
     NotForProject,
     PlacementRefuses,
@@ -22,6 +22,8 @@ from osc_traitsched.core.nova.request import Request as NovaRequest
 from osc_traitsched.core.nova.weigher.weighing import Assumption as WeighingAssumption
 from osc_traitsched.documents import JsonObject, Whole, field, serialized
 from osc_traitsched.paste import Option, line
+from osc_traitsched.views.difference import SinceDocument
+from osc_traitsched.views.drain.document import DrainStep
 from osc_traitsched.views.explain import by_flavor, fixes, headline, words
 from osc_traitsched.views.explain import filters as weights
 from osc_traitsched.views.explain.schema import (
@@ -324,6 +326,19 @@ class Fix(JsonObject):
     be printed."""
 
 
+class MakeRoom(JsonObject):
+    """Moves of running servers that make room for all requested servers."""
+
+    tried: Iterable[str]
+    """The hosts whose servers were tried, nearest first."""
+    hosts: Iterable[str]
+    """The hosts with room after the moves, by name; empty if no moves make room."""
+    moves: Iterable[DrainStep] = field("steps")
+    """The moves, in order; empty if none make room."""
+    deciding_filters: Iterable[str] = field("deciding")
+    """Host filters that decide on these hosts, since their answers can't be known."""
+
+
 class Disagreement(JsonObject):
     """Hosts on which the matcher here and Placement disagree. Placement is believed.
 
@@ -360,6 +375,8 @@ class ExplainDocument(JsonObject):
         ("candidates", "no host", "no room", "unknown", "refused", "disagreement"),
     ] = of_judgement(verdict)
     """The answer in a word or two."""
+    reason: Reason = field("judgement.reason")
+    """Why, in one word of :ref:`reasons`."""
     summary: str = of_judgement(words.verdict)
     """The verdict in one line, for a person."""
     why: str = of_judgement(headline.sentence)
@@ -390,6 +407,8 @@ class ExplainDocument(JsonObject):
     )
     """The second query that Nova sends for a server with dedicated CPUs: it requests
     VCPU in place of PCPU. Null for none."""
+    since: Optional[SinceDocument] = field("since", can_be_omitted=True)
+    """The hosts when a snapshot was saved, and what took them: with ``--since``."""
     total_hosts: int = field("judgement.total_hosts")
     """How many hosts Nova or Placement have."""
     candidates: Iterable[str] = named("judgement.candidates")
@@ -468,6 +487,8 @@ class ExplainDocument(JsonObject):
     """What would help, safest first: sync an aggregate, change hosts, use another zone,
     image or size, change an image, enable a host. What somebody has to decide is last.
     Empty with ``--no-fixes``, and if there is room unless ``--fixes`` is given."""
+    make_room: Optional[MakeRoom]
+    """The moves that ``--make-room`` found; null without it, and if there is room."""
     disagreement: Disagreement = field("judgement")
     """The hosts on which the matcher here and Placement disagree."""
     not_evaluated: Iterable[NotEvaluated] = of_judgement(words.not_evaluated)
@@ -489,6 +510,8 @@ class FlavorHosts(JsonObject):
         lambda judgement: str(judgement.refusal) if judgement.refusal else None
     )
     """Why Nova or Placement refuses the flavor with the image; null if neither does."""
+    reason: Reason
+    """Why, in one word of :ref:`reasons`."""
     reasons: Iterable[str] = field(by_flavor.reasons)
     """Why the other hosts are out, each counted once."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from osc_traitsched.core.answer import Reason
 from osc_traitsched.core.errors import (
     Refusal,
     TraitSchedError,
@@ -146,11 +147,6 @@ def unit(resource_class: str) -> str:
 def noun(resource_class: str) -> str:
     """Short name of a resource class: ``RAM``."""
     return _MEASURED.get(resource_class, ("", resource_class))[1]
-
-
-def is_of_zone(asked: MemberOf) -> bool:
-    """Whether the aggregates are those of the availability zone."""
-    return prefilter.name_of(asked) == prefilter.ZONES
 
 
 def _named(question: Question) -> tuple[Mapping[str, str], str | None]:
@@ -300,7 +296,7 @@ def verdict(judgement: Judgement) -> str:
         return depends.headline(judgement)
     may = len(judgement.uncertain)
     if not found:
-        return f"No host can take it: 0 of {total}."
+        return f"No host can {_when(judgement)}: 0 of {total}."
     if may == found and judgement.has_room:
         return f"It is not known whether a host can take it: {may} of {total} may."
     hosts = f"{found - may} of {count(total, 'host')}"
@@ -321,6 +317,13 @@ def verdict(judgement: Judgement) -> str:
     if judgement.is_room_sure:
         return f"All {wanted} find a host: {hosts} can take one{remark}; {room}."
     return f"Maybe all {wanted} find a host: {hosts} can take one{remark}; {room}."
+
+
+def _when(judgement: Judgement) -> str:
+    """Take it now, or ever; neither if that is not known."""
+    if judgement.reason in (Reason.ISOLATED, Reason.MISCONFIGURED):
+        return "ever take it"
+    return "take it" if judgement.reason is Reason.UNKNOWN else "take it now"
 
 
 def _no_room(judgement: Judgement) -> str:

@@ -4,7 +4,7 @@ import datetime
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, Literal, NamedTuple, Optional
 
-from osc_traitsched.core.answer import Answer
+from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.nova.question import MoveKind
 from osc_traitsched.core.servers.failure import Failure, ServerAnswer, Stage
 from osc_traitsched.core.servers.fleet import FailedServers
@@ -247,6 +247,9 @@ class DestinationsDocument(JsonObject):
     ] = field(_verdict)
     """``refused`` if Nova rejects the move as things are; else the verdict of
     ``explain``."""
+    reason: Optional[Reason]
+    """Why, in one word of :ref:`reasons`; null for a rebuild that Nova does not
+    reject."""
     server: ExistingServer = field("state")
     """The server."""
     compute_api: str = field(lambda destinations: f"2.{destinations.minor}")
@@ -310,6 +313,8 @@ class FailedCause(JsonObject):
     """How the same request would do now, in words."""
     has_room: Optional[bool]
     """Whether a host could take such a server now; null if unknown."""
+    reason: Optional[Reason]
+    """Why, in one word of :ref:`reasons`; null if the request is not judged."""
     servers: Iterable[OneFailed]
     """The servers."""
 

@@ -6,6 +6,7 @@ import dataclasses
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from osc_traitsched.core.answer import Reason
 from osc_traitsched.core.servers.failure import Stage
 from osc_traitsched.core.servers.fleet import FailedKind, FailedServer, FailedServers
 from osc_traitsched.paste import Option, line, openstack, printable
@@ -26,19 +27,22 @@ class Cause:
     :ivar failed: how they failed, in a clause
     :ivar now: how they would do now, in sentences
     :ivar has_room: None if unknown
+    :ivar reason: None if the request was not judged
     """
 
     failed: str
     now: str
     has_room: bool | None
+    reason: Reason | None
     servers: tuple[FailedServer, ...]
 
 
 def causes(found: FailedServers) -> list[Cause]:
     """The causes, the most servers first."""
-    together: dict[tuple[str, str, bool | None], list[FailedServer]] = {}
+    together: dict[tuple[str, str, bool | None, Reason | None], list[FailedServer]] = {}
     for kind in found.kinds:
-        key = _failed(kind), _now(kind), _has_room(kind)
+        reason = kind.answer.reason if kind.answer else None
+        key = _failed(kind), _now(kind), _has_room(kind), reason
         together.setdefault(key, []).extend(kind.servers)
     merged = [Cause(*key, tuple(servers)) for key, servers in together.items()]
     return sorted(merged, key=lambda cause: -len(cause.servers))

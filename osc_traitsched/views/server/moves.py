@@ -241,7 +241,8 @@ def destination_lines(
         tone = next(rest).tone
     if found.is_image_gone and tone is Tone.YES:
         tone = Tone.DOUBT
-    yield Line(summary(found), Tone.NO if found.refusals else tone)
+    tone = Tone.NO if found.refusals else tone
+    yield Line(summary(found), tone, found.reason)
     yield from map(Line, lines(found, everything))
     if found.rebuild is not None:
         yield from map(Line, of_rebuild(found.rebuild))

@@ -157,7 +157,8 @@ def lines(
     if answer.refusals:
         tone = Tone.NO
     is_well = answer.failure is None and judgement is not None and answer.state.host
-    yield Line(words.summary(answer, now), None if is_well else tone)
+    summary = words.summary(answer, now)
+    yield Line(summary, None if is_well else tone, answer.reason)
     if is_well and judgement is not None:
         yield from _of_host(answer, judgement, options)
     if everything:
@@ -174,7 +175,9 @@ def lines(
         if part.problem is not None:
             yield Line(f"Not read: {words.why(part, answer.minor)}", Tone.DOUBT)
     yield from map(Line, _essentials(answer, options))
-    if not answer.unrecorded and not answer.refusals and not is_well:
+    if is_well:
+        yield Line("--long shows its request and the other hosts.")
+    elif not answer.unrecorded and not answer.refusals:
         yield from explained
 
 
@@ -202,7 +205,6 @@ def _of_host(
     for each in list(headline.lines(judgement))[1:]:
         if each.tone is Tone.DOUBT:
             yield each
-    yield Line("--long shows its request and the other hosts.")
 
 
 def _name(answer: ServerAnswer) -> str:

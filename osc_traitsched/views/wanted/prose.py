@@ -6,7 +6,7 @@ import collections
 from collections.abc import Iterable, Mapping, Sequence
 
 from osc_traitsched.core.change import effects
-from osc_traitsched.core.change.effects import LeavesNoHost, MisplacedServers
+from osc_traitsched.core.change.effects import MisplacedServers
 from osc_traitsched.core.change.impact import Effect
 from osc_traitsched.core.change.model import Object, ObjectKind, Outcome, Status
 from osc_traitsched.core.errors import CloudBroke, NoProvider, TraitSchedError
@@ -34,9 +34,10 @@ def _of_unit(template: str, target: Object, key: str) -> str:
     return template.format(key=visible(key), name=quoted(target.name))
 
 
-def undo_refused(path: str, refusal: LeavesNoHost) -> str:
+def undo_refused(path: str, refusal: TraitSchedError, folds: bool) -> str:
     """The line on an undo file that will be refused itself."""
-    return f"{visible(path)} will need --force: {refusal.reason}"
+    reasons = refusal.brief if folds else refusal.reasons
+    return f"{visible(path)} will need --force: {reasons}"
 
 
 # The lines around the rows of a plan: counts, effects, outcome.
@@ -128,20 +129,22 @@ def _became(row: Row) -> str:
 
 
 def told(
-    found: Iterable[Effect],
+    found: Sequence[Effect],
     servers: Mapping[str, MisplacedServers | CloudBroke],
     outcomes: Iterable[Outcome],
     held: Mapping[str, Sequence[str]],
+    folds: bool = False,
 ) -> list[str]:
     """Lines on the effects of a plan on flavors, servers and held hosts.
 
     :param servers: by aggregate that is closed or that hosts join
     :param outcomes: as foreseen
     :param held: by aggregate: its hosts that are not changed
+    :param folds: in few lines, for a terminal
     """
-    lines = [*effects.losses(found), *effects.moments(found)]
+    lines = effects.lines(found, folds)
     for name, misplaced in servers.items():
-        said = results.misplaced(misplaced)
+        said = results.misplaced(misplaced, folds)
         lines += [f"aggregate {quoted(name)}: {each}" for each in said]
     changed = {
         outcome.change.object.name

@@ -81,7 +81,7 @@ def test_the_host_of_the_server_is_none_for_it():
     answer, _ = found(running("cmp01"))
     assert (names(answer), answer.ignored) == ([], "cmp01")
     assert text(answer)[0] == (
-        "Live migration of web-3 from cmp01: no host can take it: 0 of 3."
+        "Live migration of web-3 from cmp01: no host can take it now: 0 of 3."
     )
 
 

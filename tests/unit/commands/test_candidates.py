@@ -39,6 +39,25 @@ def test_the_hosts_that_a_filter_keeps_out_are_not_there_and_named(golden):
     golden("candidates/kept-out-by-a-filter", found.err)
 
 
+@pytest.mark.parametrize(
+    ("options", "columns"),
+    [
+        ((), "host free aggregates zone"),
+        (("--weights",), "host zone weight weighers"),
+        (("-c", "host", "-c", "allocates", "-c", "free", "-c", "provider"), None),
+    ],
+)
+def test_a_table_fits_the_terminal(options, columns, monkeypatch):
+    words = ("candidates", "gold", "rocky", OFF)
+    words += ("--flavor-property=trait:CUSTOM_GOLD=", *options)
+    in_pipe = run(*words).out.splitlines()
+    assert max(map(len, in_pipe)) > 80
+    monkeypatch.setattr(base, "_columns", lambda stream: 80)
+    rows = run(*words).out.splitlines()
+    assert max(map(len, rows)) <= 80
+    assert columns in (None, " ".join(rows[1].replace("|", "").split()))
+
+
 def test_where_filters_keep_all_hosts_out_there_is_none():
     found, rows = listed(specs=[f"{GOLD}=none"])
     assert (found.code, rows) == (ExitCode.NO_HOST, {})

@@ -14,7 +14,7 @@ from osc_traitsched.commands import base
 from osc_traitsched.core.errors import BadUsage, NothingMatches
 from tests.functional import shell
 
-ARGUMENTS = argparse.Namespace(timeout=None)
+ARGUMENTS = argparse.Namespace(timeout=None, exit_zero=False)
 NO_OUTPUT_IN_CMD2 = "AttributeError: 'NoneType' object has no attribute 'isatty'"
 
 
@@ -25,6 +25,7 @@ class App:
 
 
 class Failing(base.Command):
+    needs_login = False
     error: Exception
 
     def take_action(self, args):

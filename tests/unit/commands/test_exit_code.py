@@ -53,3 +53,25 @@ def test_the_documented_table_has_them_all_and_no_other():
     text = page.read_text(encoding="utf-8")
     table = text.partition("Exit codes\n")[2].partition("A code means")[0]
     assert [int(n) for n in TABLE.findall(table)] == sorted(ExitCode)
+
+
+@pytest.mark.parametrize("way", ["option", "variable"])
+def test_a_wrapper_gets_0_for_answers_and_still_sees_errors(
+    way, cloud, trait_sched, monkeypatch
+):
+    cloud.flavor("odd", CUSTOM_NONE="required")
+    cloud.flavor("silver", CUSTOM_SILVER="required")
+    cloud.gives("CUSTOM_SILVER", "cmp02")
+    codes = {
+        ("explain", "odd", "-"): ExitCode.NO_HOST,
+        ("capacity", "small", "--at-least", "99999"): ExitCode.FINDINGS,
+        ("explain", "none", "-"): ExitCode.ERROR,
+        ("explain",): ExitCode.USAGE,
+        ("remove", "CUSTOM_SILVER", "--all"): ExitCode.REFUSED,
+    }
+    assert {words: trait_sched(*words).code for words in codes} == codes
+    more = ["--exit-zero"] if way == "option" else []
+    monkeypatch.setenv("TRAITSCHED_EXIT_ZERO", str(int(way == "variable")))
+    answers = (ExitCode.NO_HOST, ExitCode.FINDINGS)
+    for words, code in codes.items():
+        assert trait_sched(*words, *more).code == (0 if code in answers else code)

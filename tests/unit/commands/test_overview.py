@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import types
+from importlib import metadata
+
 import pytest
 
 from osc_traitsched.commands import overview
@@ -16,12 +19,27 @@ def test_every_command_is_in_one_group_with_a_line():
     assert sorted(f"{OWN} {name}" for name in names) == examples.verbs()
 
 
-def test_alone_it_lists_ours_and_none_of_others():
-    done = shell.run({}, OWN)
+@pytest.mark.parametrize("words", ["", "--help"])
+@pytest.mark.parametrize("name", [OWN, "sched"])
+def test_alone_it_lists_what_people_use_on_a_screen(name, words):
+    done = shell.run({}, name, *words.split())
     assert (done.code, done.err) == (0, "")
-    named = [line for line in done.out.splitlines() if line.startswith("  openstack")]
-    assert all(line.startswith(f"  openstack {OWN} ") for line in named)
+    rows = done.out.splitlines()
+    assert len(rows) < 25
+    assert [row for row in rows if row.startswith("  ")] == overview._lines(
+        name
+        for group in overview.GROUPS.values()
+        for name in group
+        if name in overview.USUAL
+    )
+    assert {f"{group}:" for group in overview.GROUPS} <= {*rows}
+
+
+def test_all_of_them_fit_80_columns():
+    done = shell.run({}, OWN, "--all")
+    named = [line for line in done.out.splitlines() if line.startswith("  ")]
     assert len(named) == len(examples.verbs())
+    assert max(map(len, done.out.splitlines())) <= 80
 
 
 @pytest.mark.parametrize(
@@ -40,14 +58,15 @@ def test_a_mistyped_command_is_answered_with_the_nearest(typed, meant):
     assert (done.code, done.out) == (2, "")
     first, *others = done.err.splitlines()
     assert first.endswith("; did you mean one of these?")
-    assert any(line.startswith(f"  openstack {OWN} {meant} ") for line in others)
+    assert any(line.startswith(f"  {meant} ") for line in others)
     assert 1 <= len(others) <= 6
 
 
-def test_what_is_like_none_is_answered_with_all():
+def test_what_is_like_none_is_answered_with_what_people_use():
     done = shell.run({}, OWN, "\x1b[2Jxyzzy")
     assert done.code == 2
-    assert len(done.err.splitlines()) == 1 + len(examples.verbs())
+    assert f"All: openstack {OWN} --all" in done.err
+    assert len(done.err.splitlines()) <= 25
     assert "\x1b" not in done.err
 
 
@@ -59,3 +78,21 @@ def test_the_beginning_of_our_name_is_not_ours(typed):
     assert (done.code, done.out) == (2, "")
     assert first == f"openstack: '{typed}' is not an openstack command"
     assert f"  {OWN} explain" in others
+    assert not any("-commands" in line for line in others)
+
+
+def test_every_command_has_its_short_name_which_help_does_not_repeat():
+    points = metadata.distribution("osc-traitsched").entry_points
+    commands = {each.name: each for each in points.select(group="openstack.extension")}
+    long = {name: each.value for name, each in commands.items() if name[0] == "t"}
+    short = {
+        f"trait-{name}": each.value for name, each in commands.items() if name[0] == "s"
+    }
+    assert short == long
+    done = shell.run({}, "sched", "explain", "--help")
+    assert (done.code, done.err) == (0, "")
+    assert " sched explain [OPTIONS] [FLAVOR] [IMAGE]" in done.out
+    app = types.SimpleNamespace(command_manager=types.SimpleNamespace(namespace="none"))
+    for name, point in commands.items():
+        made = point.load()(app, None, cmd_name=name.replace("_", " "))
+        assert made.deprecated == name.startswith("sched")

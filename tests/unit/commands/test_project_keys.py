@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from osc_traitsched.core.errors import CloudBroke
 from tests.unit.commands.wanted import keystone, stranded
 
 P1, P2, P3 = (str(number) * 32 for number in range(1, 4))
@@ -77,3 +78,18 @@ def test_any_release_that_a_cloud_can_be_of_reserves_hosts(apply, cloud, api, na
     done = apply(BOTH, *ON, *named)
     assert (done.code, cloud.written) == (5, [])
     assert stranded(done).startswith("flavors 'golden', 'small'")
+
+
+def test_host_show_names_the_projects_of_an_aggregate(cloud, trait_sched, monkeypatch):
+    cloud.metadata[KEY] = P1
+
+    def shown(identity_get):
+        monkeypatch.setattr(cloud, "identity_get", identity_get)
+        return trait_sched("host", "show", "cmp00").out
+
+    def denied(parts, params):
+        raise CloudBroke("identity", "no rights", 403)
+
+    assert f"gold (project {P1})" in shown(denied)
+    named = {"projects": [{"id": P1, "name": "acme"}], "links": {}}
+    assert "gold (project acme)" in shown(lambda parts, params: named)

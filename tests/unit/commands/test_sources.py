@@ -39,7 +39,7 @@ def run(cloud, tmp_path, monkeypatch):
 
 def test_a_new_source_is_an_option_is_saved_is_shown_and_is_judged(run, tmp_path):
     notes, saved = f"{tmp_path}/a.txt", f"{tmp_path}/osc-traitsched/default.yaml"
-    assert "--notes FILE" in run("explain", "--help").out
+    assert "--notes FILE" in run("explain", "--help-all").out
     assert "isolation-off" in run("check", "isolation").out
     assert "isolation-off" not in run("check", "isolation", "--notes", notes).out
     written = run("config", "save", "--notes", notes).out

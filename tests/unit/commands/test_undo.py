@@ -18,6 +18,7 @@ from tests.unit.commands.wanted import (
     statuses,
     unlisted,
     whole,
+    with_servers,
 )
 
 
@@ -254,6 +255,23 @@ def test_an_undo_file_that_will_be_refused_says_so_when_it_is_written(
     said = "undo.yaml will need --force: no host would be left for flavor 'golden'"
     assert (done.code, said in done.err) == (0, not has_other)
     assert trait_sched("apply", "undo.yaml").code == (0 if has_other else 5)
+
+
+@pytest.mark.parametrize("required", [True, False])
+def test_an_undo_file_says_which_servers_it_would_harm(
+    apply, trait_sched, cloud, monkeypatch, required
+):
+    # It was booted when its host had the trait.
+    specs = {f"trait:{GOLD}": "required"} if required else {}
+    with_servers(cloud, monkeypatch, cmp00={"gold-8": specs})
+    done = apply("traits: {CUSTOM_GOLD: {hosts: [cmp00]}}", "--undo", "undo.yaml")
+    line = "undo.yaml will need --force: no enabled host would have CUSTOM_GOLD any"
+    assert (done.code, line in done.err, "'gold-8'" in done.err) == (
+        0,
+        required,
+        required,
+    )
+    assert trait_sched("apply", "undo.yaml").code == (5 if required else 0)
 
 
 def test_a_first_zone_that_stays_needs_no_force(apply, trait_sched, cloud):

@@ -31,6 +31,8 @@ MIRROR = Difference(AGGREGATE, missing=(Compute("c", NAME, NAME),))
 class Rows(base.Lister):
     """One row of all kinds of cells, each with the name."""
 
+    needs_login = False
+
     def take_action(self, args):
         mirror = listing.Mirror(MIRROR, whole=True)
         hosts = listing.Hosts([NAME], whole=True)

@@ -75,9 +75,9 @@ def with_servers(cloud, monkeypatch, **hosts):
     def compute_get(parts, params):
         if parts != ("servers", "detail"):
             return read(parts, params)
-        host = params["host"]
-        found = hosts.get(host, {}).items()
-        return {"servers": [body(name, host, specs) for name, specs in found]}
+        shown = [params["host"]] if "host" in params else hosts
+        found = [(n, h, s) for h in shown for n, s in hosts.get(h, {}).items()]
+        return {"servers": [body(*each) for each in found]}
 
     cloud.picture("rocky")
     monkeypatch.setattr(cloud, "compute_get", compute_get)

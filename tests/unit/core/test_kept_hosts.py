@@ -177,7 +177,7 @@ def without_host(before, after, asked=(), filters=None, release=33):
     members = {**{frozenset({name}): frozenset() for name in after}, **known.members}
     hosts = Hosts(impact, dataclasses.replace(known, members=members))
     found = [e for e in impact.effects(hosts, hosts, hosts) if e.leaves_no_host]
-    return LeavesNoHost(found).reason.rpartition("be left for ")[2] if found else ""
+    return LeavesNoHost(found).reasons.rpartition("be left for ")[2] if found else ""
 
 
 @pytest.mark.parametrize(

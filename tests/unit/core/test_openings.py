@@ -54,7 +54,7 @@ def takes(host, trait=GOLD):
             [GOLDEN],
             [flavor("small")],
             [drops(ObjectKind.AGGREGATE, "gold")],
-            ["gold (h1): any server may land here"],
+            ["gold (h1): any server may land here, 1 more flavor"],
         ),
         (
             # Another aggregate goes on to isolate the host.
@@ -80,7 +80,7 @@ def takes(host, trait=GOLD):
             [aggregate("gold", "h1", "h2", trait__CUSTOM_GOLD="required")],
             [flavor("small")],
             [leaves("h2", "gold")],
-            ["gold (h2): any server may land here"],
+            ["gold (h2): any server may land here, 1 more flavor"],
         ),
         (
             [],
@@ -141,7 +141,7 @@ def takes(host, trait=GOLD):
             [drops(ObjectKind.AGGREGATE, "gold")],
             [
                 "gold (h1): any server, with AggregateMultiTenancyIsolation of its "
-                "projects, may land here"
+                "projects, may land here, 1 more flavor"
             ],
         ),
         ([aggregate("a", "h1")], [flavor("golden", **REQUIRED)], [takes("h1")], []),

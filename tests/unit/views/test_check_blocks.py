@@ -83,7 +83,10 @@ def test_a_problem_without_advice_has_no_line_for_it():
 
 def test_the_last_line_counts_each_severity_that_there_is():
     found = (LACKING, LACKING, ORPHAN, UNUSED, UNUSED)
-    assert text(*found)[-1] == "2 errors, 1 warning, 2 notes (--long shows notes)"
+    assert (
+        text(*found)[-1]
+        == "2 errors (1 rule), 1 warning, 2 notes (1 rule) (--long shows notes)"
+    )
     assert text(LACKING)[-1] == "1 error"
 
 
@@ -97,7 +100,7 @@ def test_findings_with_one_cause_are_one_block_and_the_rest_is_counted():
     alike = [few(f"f{number}") for number in range(7)]
     found = text(*alike, least=Severity.NOTE)
     assert found[0] == "NOTE  traits-few-hosts  flavors f0, f1, f2, f3, f4 and 2 more"
-    assert found[2:] == ["", "7 notes"]
+    assert found[2:] == ["", "7 notes (1 rule)"]
     assert "f6" in text(*alike, least=Severity.NOTE, everything=True)[0]
 
 

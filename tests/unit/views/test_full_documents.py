@@ -32,11 +32,14 @@ from osc_traitsched.core.nova.server.parts import Network, Parts, Port, Volume
 from osc_traitsched.core.placement.facts import Room, Stock
 from osc_traitsched.core.servers.failure import Changes, Failure, Stage
 from osc_traitsched.core.servers.fleet import FailedKind, FailedServer, FailedServers
+from osc_traitsched.core.servers.room import RoomPlan
 from osc_traitsched.core.servers.state import Event, Migration
 from osc_traitsched.core.servers.usage import CapacityQuery, HostView, Oddity, TraitUse
+from osc_traitsched.documents import serialized
 from osc_traitsched.paste import Option
 from osc_traitsched.views import schemas, usage_schema
 from osc_traitsched.views.capacity import document as capacity
+from osc_traitsched.views.difference import DifferenceDocument
 from osc_traitsched.views.drain import document as drain
 from osc_traitsched.views.explain import document as explain
 from osc_traitsched.views.server import document as server_explain
@@ -46,7 +49,13 @@ from tests.unit.app.test_server import ID, NOTHING, SOURCES, body, cloud
 from tests.unit.core import test_dependences
 from tests.unit.core.scheduled import COMPUTE, SPECS
 from tests.unit.core.test_explanation import explained
-from tests.unit.views import test_by_flavor, test_capacity, test_drain, test_schema
+from tests.unit.views import (
+    test_by_flavor,
+    test_capacity,
+    test_difference,
+    test_drain,
+    test_schema,
+)
 
 OPTIONS = (Option("--os-cloud", "east"),)
 THEN = datetime.datetime(2026, 11, 22, 12, tzinfo=datetime.timezone.utc)
@@ -80,6 +89,7 @@ def _explanation():
     trait = RequestChange("flavor", f"trait:{GOLD}", "required")
     return dataclasses.replace(
         explanation,
+        since=test_difference.SINCE,
         judgement=dataclasses.replace(explanation.judgement, question=question),
         advice=(Advice(Topic.MISSPELLED, GOLD, corrections=(trait,)),),
         fixes=(
@@ -91,6 +101,12 @@ def _explanation():
                 deciding=(SPECS,),
                 room=Room(1, 2),
             ),
+        ),
+        make_room=RoomPlan(
+            ("cmp00",),
+            (test_drain.step("odd", unknown=test_drain.UNKNOWN),),
+            ("cmp00",),
+            (SPECS,),
         ),
     )
 
@@ -219,6 +235,10 @@ EXAMPLES = {
     "host drain": ("documents/drain", lambda: drain.document(_drain(), OPTIONS)),
     "trait show": ("documents/trait", lambda: usage_schema.of_trait(_trait())),
     "host show": ("documents/host", lambda: usage_schema.of_host(_host())),
+    "diff": (
+        "documents/diff",
+        lambda: serialized(DifferenceDocument, test_difference.FULL),
+    ),
 }
 
 
@@ -309,6 +329,6 @@ def test_each_field_of_a_document_has_a_value_in_an_example(command, golden):
     }
     assert empty - filled == set()
     for key in ("now", "explanation"):
-        if document.get(key):
+        if isinstance(document.get(key), dict):
             document[key] = document[key]["summary"]
     golden(file, _lines(document))

@@ -70,7 +70,8 @@ def test_a_refusal_names_each_flavor_once_with_its_image_zone_and_project(golden
         effect("full", "", "", ever=("abc", "")),
         effect("last", "a", "", ever=("abc", "bc")),
     ]
-    golden("isolate/no-host-left", str(effect_words.LeavesNoHost(stranded)))
+    refusal = effect_words.LeavesNoHost(stranded)
+    golden("isolate/no-host-left", [str(refusal), refusal.brief])
 
 
 def change(kind, *names, value="required", removes=False, kept=()):

@@ -27,8 +27,17 @@ def zone_refusal(zone: str, zones: Mapping[str, bool]) -> Refusal | None:
     if zones.get(zone):
         return None
     reason = "no-enabled-nova-compute-in-the-zone"
-    near = () if zone in zones else near_names(zone, zones)
-    return Refusal("InvalidRequest", reason, (zone,), "api", 400, near)
+    is_known = zone in zones
+    near = () if is_known else near_names(zone, zones)
+    return Refusal(
+        "InvalidRequest",
+        reason,
+        (zone,),
+        "api",
+        400,
+        near,
+        ends_by_enabling=is_known,
+    )
 
 
 # Checks of CPUs (nova/virt/hardware.py).
