@@ -17,6 +17,7 @@ from osc_traitsched.core.inventory import selection
 from osc_traitsched.core.inventory.selection import Selectors
 from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.judge import capacity as core
+from osc_traitsched.core.judge import reasons
 from osc_traitsched.core.judge.capacity import (
     FlavorCounter,
     FlavorFit,
@@ -74,7 +75,7 @@ def capacity(
         query,
         flavors,
         rejected,
-        core.stranded(flavors, facts, count.free),
+        reasons.stranded(flavors, facts, count.free),
         snapshot.names_of(removed),
         plan,
         sum(host.uuid not in facts.stock for host in snapshot.hosts),

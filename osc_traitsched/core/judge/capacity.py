@@ -18,16 +18,7 @@ from osc_traitsched.core.judge.filtering import filtering
 from osc_traitsched.core.judge.fix import HostFix, changed
 from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.judge.verdict import Rejection
-from osc_traitsched.core.nova.clause import (
-    Condition,
-    HostFilter,
-    MemberOf,
-    MoveRule,
-    Resource,
-)
-from osc_traitsched.core.nova.filter.row import Reads
-from osc_traitsched.core.nova.filter.table import FILTERS
-from osc_traitsched.core.nova.prefilter import row_of
+from osc_traitsched.core.nova.clause import Condition, MemberOf, Resource
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement.capacity import givers
 from osc_traitsched.core.placement.facts import Facts, Fit, Group, Room, by_suffix
@@ -320,14 +311,6 @@ class FlavorFit:
             return Answer.DEPENDS if names else Answer.UNKNOWN
         return Answer.DEPENDS if self.judgement.may_gain else Answer.NO
 
-    @property
-    def is_for_good(self) -> bool:
-        """Whether each host fails more than amounts, and its state or servers now."""
-        return not any(
-            all(map(_may_pass, rejection.involved))
-            for rejection, _ in by_rejection(self.judgement)
-        )
-
     @functools.cached_property
     def deciding(self) -> tuple[str, ...]:
         """Filters and unknown options that may reject a host with room."""
@@ -529,20 +512,6 @@ def short_of(rejection: Rejection) -> frozenset[str]:
     return frozenset(clause.resource_class for clause in clauses)
 
 
-def _may_pass(clause: Condition) -> bool:
-    """Whether other servers, or the state of nova-compute, decide on a condition."""
-    if isinstance(clause, HostFilter):
-        row = FILTERS.get(clause.name)
-        return row is None or not _PASSING.isdisjoint(row.reads)
-    if isinstance(clause, MoveRule):
-        return False
-    prefilter = row_of(clause)
-    return isinstance(clause, Resource) or bool(prefilter and prefilter.is_passing)
-
-
-_PASSING = frozenset({Reads.USE, Reads.SERVICE, Reads.SERVERS})
-
-
 def by_rejection(found: Judgement) -> Collection[tuple[Rejection, list[str]]]:
     """Rejections, each with the roots of its hosts."""
     groups: dict[Rejection, list[str]] = {}
@@ -560,53 +529,3 @@ def _connected(fits: Iterable[HostFit]) -> list[list[HostFit]]:
         sharers = fit.sharers.union(*(each[0] for each in touching))
         groups.append((sharers, [fit, *(f for _, fs in touching for f in fs)]))
     return [each for _, each in groups]
-
-
-@dataclasses.dataclass(frozen=True)
-class Stranded:
-    """Free amounts, by class, of hosts that are ``short`` of others for any flavor."""
-
-    short: tuple[str, ...]
-    hosts: tuple[str, ...]
-    free: Mapping[str, int]
-
-
-#: The classes that nearly every server takes.
-_USUAL = ("VCPU", "MEMORY_MB", "DISK_GB")
-
-
-def stranded(
-    flavors: Sequence[FlavorFit], facts: Facts, free: Free
-) -> tuple[Stranded, ...]:
-    """Hosts that some flavor suits and none fits, by the classes that run short.
-
-    The most hosts come first.
-    """
-    full = frozenset(root for each in flavors for root in each.hosts)
-    short: dict[str, frozenset[str]] = {}
-    for each in flavors:
-        for rejection, roots in by_rejection(each.judgement):
-            names = short_of(rejection)
-            for root in roots:
-                if names and root not in full:
-                    short[root] = short.get(root, names) & names
-    groups: dict[tuple[str, ...], list[str]] = {}
-    for root, names in short.items():
-        if names and any(
-            free.get(root, _NONE).get(n) for n in _USUAL if n not in names
-        ):
-            groups.setdefault(tuple(sorted(names)), []).append(root)
-    found = [
-        Stranded(
-            names,
-            tuple(sorted(facts.snapshot.by_uuid[root].name for root in roots)),
-            {
-                name: total
-                for name in _USUAL
-                if name not in names
-                and (total := sum(free[root].get(name, 0) for root in roots))
-            },
-        )
-        for names, roots in groups.items()
-    ]
-    return tuple(sorted(found, key=lambda each: (-len(each.hosts), each.short)))

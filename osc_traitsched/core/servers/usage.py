@@ -17,8 +17,9 @@ from osc_traitsched.core.inventory.snapshot import (
     Provider,
     Snapshot,
 )
-from osc_traitsched.core.judge.capacity import FlavorFit, Stranded
+from osc_traitsched.core.judge.capacity import FlavorFit
 from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.reasons import Stranded
 from osc_traitsched.core.placement import capacity as amounts
 from osc_traitsched.core.placement.facts import Figures, Room, Stock
 from osc_traitsched.core.servers.drain import Drain

@@ -8,7 +8,12 @@ from typing import TypeVar
 from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.judge.capacity import FlavorFit, KeptAway, Never
 from osc_traitsched.core.judge.judgement import Judgement
-from osc_traitsched.core.judge.reasons import RejectionCause, Share, breakdown
+from osc_traitsched.core.judge.reasons import (
+    RejectionCause,
+    Share,
+    breakdown,
+    is_for_good,
+)
 from osc_traitsched.core.nova.clause import HostFilter, Trait
 from osc_traitsched.core.placement.facts import Room
 from osc_traitsched.core.servers.usage import Capacity
@@ -136,7 +141,7 @@ def _cause(fit: FlavorFit) -> tuple[str, str]:
     shares = breakdown(fit.judgement)
     if not shares:
         return _FULL, ""
-    start = "never: " if fit.is_for_good else "not now: "
+    start = "never: " if is_for_good(fit.judgement) else "not now: "
     if len(shares) == 1 and isinstance(shares[0].clause, HostFilter):
         all_of = f"all {len(shares[0].hosts)}"
         return start, f": {shares[0].clause.name} rejects {all_of}"

@@ -14,8 +14,8 @@ from osc_traitsched.core.judge.capacity import (
     KeptAway,
     Largest,
     Never,
-    Stranded,
 )
+from osc_traitsched.core.judge.reasons import Stranded
 from osc_traitsched.core.nova.clause import RootTrait
 from osc_traitsched.core.placement.facts import Room
 from osc_traitsched.core.servers.usage import Capacity, CapacityQuery
