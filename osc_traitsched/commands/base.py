@@ -479,10 +479,17 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         elif self.needs_login:
             self.log_in()
 
-    def as_snapshot(self, sources: SettingsSources, is_light: bool) -> Snapshot:
-        """The cloud now, read as a whole; or the snapshot that is read instead."""
+    def as_snapshot(self, sources: SettingsSources, old: Snapshot) -> Snapshot:
+        """The cloud now, or the snapshot read instead, to compare an old one with.
+
+        :raises BadUsage: if only one of them is masked
+        """
+        old.check_masked_as(self.snapshot)
         if self.snapshot:
             return self.snapshot
+        if not self.auth_required:
+            self.log_in()
+        is_light = old.document["light"]
         return Snapshot("", snapshot.save(self.cloud(), sources, "", is_light))
 
     @property

@@ -283,7 +283,7 @@ class Explain(base.Command):
             return explain.explain(cloud, question, want_fixes=False).judgement
 
         old = snapshot.read(args.since)
-        new = self.as_snapshot(sources, old.document["light"])
+        new = self.as_snapshot(sources, old)
         return since.since(old, new, ask)
 
     def _by_flavor(

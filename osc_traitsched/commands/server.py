@@ -190,7 +190,7 @@ class ExplainServer(base.Command):
         self, args: argparse.Namespace, name: str, sources: SettingsSources
     ) -> Since:
         old = snapshot.read(args.since)
-        new = self.as_snapshot(sources, old.document["light"])
+        new = self.as_snapshot(sources, old)
 
         def ask(saved: Snapshot) -> Judgement:
             saved = since.with_server(saved, new, name)

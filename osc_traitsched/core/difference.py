@@ -16,16 +16,6 @@ Path = tuple[str, ...]
 
 #: Short names of resource classes; other classes keep theirs.
 _CLASSES = {"MEMORY_MB": "RAM", "DISK_GB": "disk"}
-#: Keys of a saved inventory, in words.
-_INVENTORY = {
-    "total": "total",
-    "reserved": "reserved",
-    "allocation_ratio": "ratio",
-    "min_unit": "min unit",
-    "max_unit": "max unit",
-    "step_size": "step size",
-    "used": "used",
-}
 #: Keys of an image that change by themselves, or decide about no host.
 _OF_GLANCE = frozenset(
     (
@@ -230,9 +220,10 @@ def _inventories(
             sign = "-" if name in then else "+"
             yield of(f"{sign} {shown}", (Put(at, then.get(name)),))
             continue
-        for key, word in _INVENTORY.items():
-            old, new = then[name][key], now[name][key]
+        for key, old in then[name].items():
+            new = now[name][key]
             if old != new:
+                word = key.replace("allocation_", "").replace("_", " ")
                 text = f"{word} {shown} {old} -> {new}"
                 yield of(text, (Put((*at, key), old),), is_daily=key == "used")
 
