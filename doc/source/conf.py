@@ -3,9 +3,11 @@
 import argparse
 import json
 import pathlib
+import re
 import sys
 from importlib import metadata
 
+from cliff import sphinxext
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
@@ -65,6 +67,17 @@ autoprogram_cliff_ignored = [
     "--sort-ascending",
     "--sort-descending",
 ]
+
+format_epilog = sphinxext._format_epilog
+
+
+def with_literal_examples(parser):
+    """Show examples line by line, as the help does."""
+    parser.epilog = re.sub(r"(?m)^(Examples?):$", r"\1::", parser.epilog)
+    return format_epilog(parser)
+
+
+sphinxext._format_epilog = with_literal_examples
 
 
 class DocumentFields(SphinxDirective):

@@ -140,11 +140,16 @@ class Asked(NamedTuple):
 
 
 def judge_all(
-    placement: Service, computes: Mapping[str, Compute], several: Sequence[Asked]
+    placement: Service,
+    computes: Mapping[str, Compute],
+    several: Sequence[Asked],
+    all_enabled: bool = False,
 ) -> list[Judgement]:
     """A judgement for each question, in requests that questions hardly add to.
 
     One for each different amount, one for each trait, and a dozen for the cloud.
+
+    :param all_enabled: as if all compute services were enabled and up
     """
     if not several:
         return []
@@ -170,6 +175,10 @@ def judge_all(
         known=later.values,
     )
     judgements, answers = [], KnownAnswers(computes.values(), facts.traits)
+    if all_enabled:
+        answers = answers.if_enabled
+        facts = dataclasses.replace(facts, traits=answers.traits)
+        computes = answers.computes
     for question, request, alternatives in several:
         wrong = (rejected.get(each) for each in _amounts(queries_of(request)))
         refusal = next(filter(None, wrong), None)

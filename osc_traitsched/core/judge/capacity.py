@@ -267,7 +267,10 @@ class FlavorFit:
     :ivar never: an amount that no host could give, even if empty
     :ivar largest_free: of the class that has run out on suitable hosts; None with room
     :ivar then: the flavor with other settings, if these were asked for
-    :ivar groups: by zone, aggregate or host, if asked for: hosts with room, and room
+    :ivar groups: by zone, aggregate or host, if asked for: hosts with room, room, and
+        suitable hosts
+    :ivar suited: roots that fail no condition but amounts, and could hold a server if
+        nothing were in use
     """
 
     judgement: Judgement
@@ -277,7 +280,10 @@ class FlavorFit:
     kept_away: tuple[KeptAway, ...] = ()
     after: Room | None = None
     never: Never | None = None
-    groups: Mapping[str, tuple[int, Room]] = dataclasses.field(default_factory=dict)
+    groups: Mapping[str, tuple[int, Room, int]] = dataclasses.field(
+        default_factory=dict
+    )
+    suited: frozenset[str] = frozenset()
     largest_free: Largest | None = None
     then: FlavorFit | None = None
 
@@ -295,6 +301,16 @@ class FlavorFit:
     def may_gain(self) -> bool:
         """Whether more fit, after the change, if an unknown option is otherwise."""
         return (self.then or self).judgement.may_gain
+
+    @property
+    def short(self) -> Mapping[str, frozenset[str]]:
+        """Roots of suitable hosts that lack a class, by class, the most first."""
+        lacking: dict[str, set[str]] = {}
+        for rejection, roots in by_rejection(self.judgement):
+            for name in short_of(rejection):
+                lacking.setdefault(name, set()).update(self.suited.intersection(roots))
+        most = sorted(lacking, key=lambda name: (-len(lacking[name]), name))
+        return {name: frozenset(lacking[name]) for name in most if lacking[name]}
 
     @property
     def answer(self) -> Answer:
@@ -460,14 +476,6 @@ class FlavorCounter:
         least = most if is_simple else max(each.room.least for each in fits)
         return Room(least, most)
 
-    def suited(self) -> list[str]:
-        """Roots of hosts that fail no condition but amounts; candidates first."""
-        found = [host.uuid for host in self._explanation.candidates]
-        for rejection, roots in by_rejection(self._explanation):
-            if short_of(rejection):
-                found += roots
-        return found
-
     def largest_free(self, name: str, free: Free) -> Largest | None:
         """The most of a class that suitable hosts which are short of it have free."""
         facts = self._facts
@@ -502,6 +510,15 @@ class FlavorCounter:
                 hosts = tuple(sorted(names[root].name for root in fits))
                 found.append(KeptAway(clause, hosts, self.room(fits, free).most))
         return tuple(sorted(found, key=lambda each: (-each.servers, each.hosts)))
+
+
+def suited(judgement: Judgement) -> list[str]:
+    """Roots of hosts that fail no condition but amounts; candidates first."""
+    hosts = [host.uuid for host in judgement.candidates]
+    for rejection, roots in by_rejection(judgement):
+        if short_of(rejection):
+            hosts += roots
+    return hosts
 
 
 def short_of(rejection: Rejection) -> frozenset[str]:

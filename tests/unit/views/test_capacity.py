@@ -70,7 +70,7 @@ def text(capacity, encoding="utf-8", **terminal):
     return [line.text for line in prose.lines(capacity, encoding, **terminal)]
 
 
-GROUPS = {"east": (2, Room(7, 7)), "west": (0, Room(0, 0))}
+GROUPS = {"east": (2, Room(7, 7), 2), "west": (0, Room(0, 0), 1)}
 KEPT = KeptAway(UP, ("cmp04", "cmp05"), 40)
 SMALL = {"inventories": {"MEMORY_MB": 128}}
 FREE = {"largest_free": Largest(128, "cmp01")}
@@ -102,7 +102,7 @@ SCREENS = {
     "by zone": found(
         fit("small", 7, groups=GROUPS),
         fit("large", 7, groups=GROUPS),
-        without_room("huge", SMALL, groups=dict.fromkeys(GROUPS, (0, Room(0, 0)))),
+        without_room("huge", SMALL, groups=dict.fromkeys(GROUPS, (0, Room(0, 0), 0))),
         query=CapacityQuery(by="zone"),
     ),
     "without hosts and with more": found(
@@ -164,7 +164,7 @@ def test_the_document_is_of_its_schema(name):
 
 
 def test_metrics_are_gauges_with_escaped_labels(golden):
-    odd = fit('a"b\\c\nd', 3, groups={"zone": (1, Room(0, 3))})
+    odd = fit('a"b\\c\nd', 3, groups={"zone": (1, Room(0, 3), 1)})
     by = found(odd, query=CapacityQuery(by="zone"))
     plain = found(fit("small", 13), rejected=(rejected("odd"),))
     both = (document.metrics(plain), document.metrics(by))
