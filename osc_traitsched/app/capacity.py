@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
+import fnmatch
+import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from osc_traitsched.app import drain
 from osc_traitsched.app.by_flavor import by_flavor
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import allocation_candidates, lookup, read
-from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.cloud.service import Cloud, RememberedCloud
 from osc_traitsched.core.errors import NothingMatches
 from osc_traitsched.core.inventory import selection
 from osc_traitsched.core.inventory.selection import Selectors
 from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.judge import capacity as core
+from osc_traitsched.core.judge import reasons
 from osc_traitsched.core.judge.capacity import (
     FlavorCounter,
     FlavorFit,
@@ -30,6 +33,19 @@ from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.facts import Facts, Room
 from osc_traitsched.core.servers.drain import Drain, State
 from osc_traitsched.core.servers.usage import Capacity, CapacityQuery
+
+
+def compared(
+    cloud: Cloud,
+    spec: ServerSpec,
+    sources: SettingsSources,
+    then: SettingsSources,
+    query: CapacityQuery,
+) -> Capacity:
+    """As :func:`capacity`, with other settings for ``after``, on the same reading."""
+    remembered = RememberedCloud(cloud)
+    now, after = (capacity(remembered, spec, e, query) for e in (sources, then))
+    return now.compared(after)
 
 
 def capacity(
@@ -65,7 +81,7 @@ def capacity(
         query,
         flavors,
         rejected,
-        core.stranded(flavors, facts, count.free),
+        reasons.stranded(flavors, facts, count.free),
         snapshot.names_of(removed),
         plan,
         sum(host.uuid not in facts.stock for host in snapshot.hosts),
@@ -77,11 +93,20 @@ def _wanted(
     cloud: Cloud, flavors: Sequence[Body], spec: ServerSpec, query: CapacityQuery
 ) -> Iterable[Body]:
     if query.flavors:
-        named = [lookup.flavor_among(cloud, flavors, name) for name in query.flavors]
-        return {each["id"]: each for each in named}.values()
+        matching = (_matching(cloud, flavors, name) for name in query.flavors)
+        bodies = itertools.chain.from_iterable(matching)
+        return {each["id"]: each for each in bodies}.values()
     is_every = query.with_private or spec.project is not None
     key = "os-flavor-access:is_public"
     return [each for each in flavors if is_every or each.get(key, True)]
+
+
+def _matching(cloud: Cloud, flavors: Sequence[Body], name: str) -> Sequence[Body]:
+    """The flavor with this ID or name, or those that a glob matches."""
+    globbed = [each for each in flavors if fnmatch.fnmatchcase(each["name"], name)]
+    exact = (name in (each["id"], each["name"]) for each in flavors)
+    is_glob = globbed and not any(exact)
+    return globbed if is_glob else [lookup.flavor_among(cloud, flavors, name)]
 
 
 def _facts(cloud: Cloud, facts: Facts, query: CapacityQuery) -> tuple[Facts, Snapshot]:
@@ -214,6 +239,9 @@ class _Count:
             },
             suited=sized,
         )
+        if not hosts:
+            free = counter.largest_free(fit.limit, self.free)
+            fit = dataclasses.replace(fit, largest_free=free)
         if not self._removed and not self._query.added:
             return fit
         after = self._changed(counter, found, empty, found.unsure_roots)

@@ -295,10 +295,10 @@ class Explain(base.Command):
                 "--count, --fixes, --make-room, --own and --nova-python need FLAVOR"
             )
         found = flavors.by_flavor(self.cloud(), asked, sources)
-        for line in by_flavor.remarks(found):
-            base.LOG.warning("%s", line)
         text = self.answer(by_flavor.lines(found))
         if args.format != "text":
+            for line in by_flavor.remarks(found):
+                base.LOG.warning("%s", line)
             text = printed(document.flavors(found), args.format)
         self.app.stdout.write(f"{text}\n")
         return ExitCode.of(Answer.best(each.answer for each in found))
@@ -352,9 +352,12 @@ def explainer(args: argparse.Namespace, sources: SettingsSources) -> Explainer:
     )
 
 
-def add_format(parser: argparse.ArgumentParser, *more: str) -> None:
-    """Add the option for the output format; ``more`` are formats of this command."""
-    others = "".join(f", {each} for its collectors" for each in more)
+def add_format(parser: argparse.ArgumentParser, **more: str) -> None:
+    """Add the option for the output format.
+
+    :param more: what formats of this command alone are for
+    """
+    others = "".join(f", {name} for {readers}" for name, readers in more.items())
     parser.add_argument(
         "-f",
         "--format",

@@ -316,6 +316,7 @@ _SCENES: dict[tuple[str, str, int], Callable[[Maker], None]] = {
     ("capacity", "Zones, aggregates and hosts", 0): _filling,
     ("capacity", "If a host is lost", 0): _filling,
     ("capacity", "If hosts are added", 0): _filling,
+    ("capacity", "If nova.conf changes", 0): _filling,
     ("capacity", "An alert and a nightly check", 0): _filling,
     ("checks", "Checks", 0): _half_gold,
     ("desired-state", "Desired state", 0): _small,

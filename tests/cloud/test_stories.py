@@ -86,6 +86,7 @@ STORIES = (
     Story("misplaced", "server misplaced", 7, "ssd-1"),
     Story("image-alone", "explain --image uefi", 3, "UEFI_SECURE_BOOT"),
     Story("how-many", "explain m1.large cirros --count 40", 8, "room for \\d+ of 40"),
+    Story("room", "capacity", 8, "rejected: gold.typo: .*CUSTOM_GLOD"),
     Story("rack", "host drain cmp00 cmp01", 8, "db-1 perhaps can't"),
     Story("trait-used", "trait show CUSTOM_SSD", 0, "ssd-1 \\(cmp07\\)"),
     Story("traits-used", "trait list", 0, "GLOD +on none of 8 hosts, 1 flavor"),

@@ -20,8 +20,9 @@ from osc_traitsched.core.inventory.snapshot import (
     Provider,
     Snapshot,
 )
-from osc_traitsched.core.judge.capacity import FlavorFit, Stranded, suited
+from osc_traitsched.core.judge.capacity import FlavorFit, suited
 from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.reasons import Stranded
 from osc_traitsched.core.placement import capacity as amounts
 from osc_traitsched.core.placement.facts import Facts, Figures, Room, Stock
 from osc_traitsched.core.servers.drain import Drain
@@ -42,6 +43,8 @@ class CapacityQuery:
     :ivar by: one of :data:`GROUPINGS`, or None
     :ivar without: hosts to take away
     :ivar added: how many more hosts like a host, by its name
+    :ivar set_then: the other settings of ``after``: files, and options with values
+    :ivar at_least: so many servers of each flavor are to fit
     :ivar all_enabled: as if all compute services were enabled and up
     """
 
@@ -50,6 +53,8 @@ class CapacityQuery:
     by: str | None = None
     without: Selectors = dataclasses.field(default_factory=Selectors)
     added: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    set_then: tuple[str, ...] = ()
+    at_least: int = 0
     all_enabled: bool = False
 
 
@@ -82,7 +87,17 @@ class Capacity:
     @property
     def is_change(self) -> bool:
         """Whether there is a before and an after."""
-        return bool(self.removed or self.query.added)
+        return bool(self.removed or self.query.added or self.query.set_then)
+
+    def compared(self, then: Capacity) -> Capacity:
+        """The numbers with those of the same flavors with other settings."""
+        later = {each.judgement.question.flavor["id"]: each for each in then.flavors}
+        flavors = []
+        for fit in self.flavors:
+            other = later.get(fit.judgement.question.flavor["id"])
+            room = (other.after or other.room) if other else Room(0, 0)
+            flavors.append(dataclasses.replace(fit, then=other, after=room))
+        return dataclasses.replace(self, flavors=tuple(flavors))
 
 
 # What needs a trait, and what a host has and could take.

@@ -1,5 +1,7 @@
 """The document of ``capacity``, and its numbers as Prometheus metrics."""
 
+import csv
+import io
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, Literal, Optional
 
@@ -75,8 +77,8 @@ class FlavorCapacity(JsonObject):
     if_empty: ServerRange = field("empty")
     """The servers that all suitable hosts would hold if nothing were in use."""
     after: Optional[ServerRange]
-    """The servers that fit after the change; null without ``--without`` and
-    ``--with``."""
+    """The servers that fit after the change; null without ``--without``,
+    ``--with`` and ``--set-then``."""
     groups: dict[str, GroupFit]
     """Room by zone, by aggregate, or by host with room, as ``--by`` asks; empty without
     it. Never add them: a host can be in several aggregates, and hosts can share a pool.
@@ -145,6 +147,8 @@ class CapacityDocument(JsonObject):
     """The hosts that are taken away; null without ``--without``."""
     added: dict[str, int] = field(lambda capacity: dict(capacity.query.added))
     """How many more hosts like a host, by its name."""
+    set_then: Iterable[str] = field("query.set_then")
+    """The settings of ``--set-then``."""
     unread_hosts: int = field("empty_unread")
     """Full hosts whose capacity was not read: ``if_empty`` lacks them."""
 
@@ -176,26 +180,45 @@ def metrics(found: Capacity) -> str:
         lines.append(f"# HELP {_PREFIX}_{gauge} {text}")
         lines.append(f"# TYPE {_PREFIX}_{gauge} gauge")
         for labels, values in _samples(found):
-            lines.append(f"{_PREFIX}_{gauge}{{{labels}}} {values[gauge]}")
+            lines.append(f"{_PREFIX}_{gauge}{{{_shown(labels)}}} {values[gauge]}")
     lines.append(f"# HELP {_PREFIX}_reason Why a server of the flavor fits or none.")
     lines.append(f"# TYPE {_PREFIX}_reason gauge")
     for judgement in (*(fit.judgement for fit in found.flavors), *found.rejected):
-        flavor = _label("flavor", judgement.question.flavor["name"])
-        reason = _label("reason", judgement.reason.value)
-        lines.append(f"{_PREFIX}_reason{{{flavor},{reason}}} 1")
+        flavor = judgement.question.flavor["name"]
+        labels = {"flavor": flavor, "reason": judgement.reason.value}
+        lines.append(f"{_PREFIX}_reason{{{_shown(labels)}}} 1")
     return "\n".join(lines)
 
 
-def _samples(found: Capacity) -> Iterator[tuple[str, Mapping[str, int]]]:
+def rows(found: Capacity) -> str:
+    """A row for each flavor, or each of its groups, as CSV; without the last newline.
+
+    The columns are the labels and gauges of :func:`metrics`, and what runs out first.
+    """
+    limits = {fit.name: fit.limit for fit in found.flavors}
+    samples = [
+        {**labels, **values, "first_short": limits.get(labels["flavor"], "")}
+        for labels, values in _samples(found)
+    ]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, samples[0] if samples else (), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(samples)
+    return text.getvalue().removesuffix("\n")
+
+
+def _samples(
+    found: Capacity,
+) -> Iterator[tuple[Mapping[str, str], Mapping[str, int]]]:
     by, none = found.query.by, Room(0, 0)
     for fit in found.flavors:
-        flavor, room = _label("flavor", fit.name), fit.after or fit.room
+        flavor, room = {"flavor": fit.name}, fit.after or fit.room
         if by is None:
             yield flavor, _values(len(fit.hosts), room, fit.empty)
         for name, (hosts, inside, _) in fit.groups.items():
-            yield f"{flavor},{_label(by or '', name)}", _values(hosts, inside, none)
+            yield {**flavor, by or "": name}, _values(hosts, inside, none)
     for each in found.rejected if by is None else ():
-        yield _label("flavor", each.question.flavor["name"]), _values(0, none, none)
+        yield {"flavor": each.question.flavor["name"]}, _values(0, none, none)
 
 
 def _values(hosts: int, room: Room, empty: Room) -> Mapping[str, int]:
@@ -207,6 +230,9 @@ def _values(hosts: int, room: Room, empty: Room) -> Mapping[str, int]:
     }
 
 
-def _label(name: str, value: str) -> str:
-    escaped = value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
-    return f'{name}="{escaped}"'
+def _shown(labels: Mapping[str, str]) -> str:
+    return ",".join(f'{key}="{_escaped(text)}"' for key, text in labels.items())
+
+
+def _escaped(value: str) -> str:
+    return value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")

@@ -132,7 +132,9 @@ def _capacity():
     return dataclasses.replace(
         test_capacity.SCREENS["kept away, stranded, rejected"],
         flavors=(flavor,),
-        query=CapacityQuery(by="zone", added={"cmp00": 2}),
+        query=CapacityQuery(
+            by="zone", added={"cmp00": 2}, set_then=("scheduler.max_attempts=3",)
+        ),
         removed=("cmp01",),
         drain=home,
     )
