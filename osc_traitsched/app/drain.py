@@ -285,6 +285,29 @@ def plan(
     return _packed(start, [r for r in every if not r.is_refused], state)
 
 
+def able_to_move(
+    cloud: Cloud, hosts: Mapping[str, Sequence[Compute]], assumptions: SchedulerSettings
+) -> tuple[list[ServerMove], State]:
+    """Servers of hosts that another host could take, and the hosts now.
+
+    :param hosts: the compute nodes of each service host
+    :raises ExtraSpecsHidden: if Nova hides extra specs
+    """
+    minor, moves = server_moves(cloud, hosts, assumptions)
+    computes = lookup.computes(cloud)
+    for move in moves[:1]:
+        computes = with_builds(cloud, move.question, computes)
+    room = PlacementRoom(cloud.placement, computes, (), minor >= parts.ZONE)
+    requested = [_requested(move, room) for move in moves]
+    state = room.state()
+    able = [
+        move
+        for move in requested
+        if move.move_request is not None and any(state.hosts_for(move.move_request))
+    ]
+    return _judged(cloud.placement, computes, able, state), state
+
+
 def _nodes(
     cloud: Cloud, names: Sequence[str], aggregates: Sequence[str]
 ) -> Mapping[str, Sequence[Compute]]:

@@ -49,7 +49,9 @@ def question(cloud: Cloud, spec: ServerSpec, sources: SettingsSources) -> Questi
         project=project,
         computes=lookup.computes(cloud) if spec.names_host else None,
     )
-    group = None if spec.group is None else request_parts.group(cloud, spec.group)
+    group = ServerGroup("new", spec.policy) if spec.policy else None
+    if spec.group is not None:
+        group = request_parts.group(cloud, spec.group)
     return whole(
         cloud, found, group, request_parts.ports(cloud, spec.ports), spec.volume
     )

@@ -122,6 +122,7 @@ _INVENTORIES: rest.Shape = {
         }
     }
 }
+_ALLOCATIONS: rest.Shape = {"allocations": {str: {"resources": {str: int}}}}
 _USAGES: rest.Shape = {"usages": {str: int}}
 
 
@@ -319,6 +320,22 @@ def read_figures(
             return None
         used = body["usages"]
     return _inventories(placement, provider, used)
+
+
+def allocated(
+    placement: Service, providers: Iterable[str]
+) -> dict[str, list[facts.ProviderUse]]:
+    """What each consumer has of providers, by its UUID; one request a provider."""
+    uses: dict[str, list[facts.ProviderUse]] = {}
+    for uuid in providers:
+        path = f"/resource_providers/{uuid}/allocations"
+        body = rest.get_if_there(placement, path, _ALLOCATIONS)
+        for consumer, own in (body or {"allocations": {}})["allocations"].items():
+            uses.setdefault(consumer, []).extend(
+                facts.ProviderUse(uuid, name, amount)
+                for name, amount in sorted(own["resources"].items())
+            )
+    return uses
 
 
 def _inventories(

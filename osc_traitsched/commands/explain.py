@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import functools
+import itertools
 import json
+import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -12,7 +14,7 @@ import yaml
 
 from osc_traitsched import paste
 from osc_traitsched.app import by_flavor as flavors
-from osc_traitsched.app import candidates, explain, own_filters, request
+from osc_traitsched.app import candidates, explain, own_filters, request, room
 from osc_traitsched.app.candidates import Candidates
 from osc_traitsched.app.explain import Explainer
 from osc_traitsched.app.gc_pause import gc_paused
@@ -185,6 +187,10 @@ def _exit_code_of_try(found: PluginJudgment) -> ExitCode:
 # openstack trait-sched explain.
 
 
+#: What commands begin with.
+_PLUGIN = ("trait-sched", "sched")
+
+
 class Explain(base.Command):
     """Explain which hosts could take a server, and why the others could not.
 
@@ -201,6 +207,8 @@ class Explain(base.Command):
         explain gold raw
         # For a project, in a zone
         explain gold raw --project demo --availability-zone az-east
+        # Which running servers to move, if all hosts are full
+        explain gold raw --make-room
         # Which flavors can boot an image
         explain --image raw
     """
@@ -214,6 +222,12 @@ class Explain(base.Command):
             default=1,
             metavar="N",
             help="ask for this many servers (default: 1)",
+        )
+        parser.add_argument(
+            "--make-room",
+            action="store_true",
+            help="if hosts are full: find the fewest moves of running servers that "
+            "make room, up to 3 off each of the 20 nearest hosts",
         )
         add_showing(parser)
 
@@ -230,6 +244,8 @@ class Explain(base.Command):
             return self._by_flavor(asked, sources, args)
         explained = explainer(args, sources)
         explanation = explained(cloud, request.question(cloud, asked, sources))
+        if args.make_room:
+            explanation = room.with_moves(cloud, explanation)
         facts = explanation.judgement.facts
         if facts is not None and facts.vanished:
             base.LOG.warning("%s", terminal.vanished(facts.vanished))
@@ -239,9 +255,11 @@ class Explain(base.Command):
     def _by_flavor(
         self, asked: ServerSpec, sources: SettingsSources, args: argparse.Namespace
     ) -> ExitCode:
-        of_one = (args.fixes, args.plugins, args.nova_python)
+        of_one = (args.fixes, args.plugins, args.nova_python, args.make_room)
         if any(of_one) or args.count > 1:
-            raise BadUsage("--count, --fixes, --own and --nova-python need FLAVOR")
+            raise BadUsage(
+                "--count, --fixes, --make-room, --own and --nova-python need FLAVOR"
+            )
         found = flavors.by_flavor(self.cloud(), asked, sources)
         for line in by_flavor.remarks(found):
             base.LOG.warning("%s", line)
@@ -254,7 +272,13 @@ class Explain(base.Command):
     def _text(self, explanation: Explanation, args: argparse.Namespace) -> str:
         options, shown = self.repeated_options, explanation.named
         if args.format == "text":
-            text = prose.lines(explanation, shown, args.long, options, self.width)
+            words = getattr(self.app, "command_options", [])
+            # Global options come before, and answer() adds those of the login.
+            own = [*itertools.dropwhile(lambda word: word not in _PLUGIN, words)]
+            again = shlex.join(["openstack", *own]) if own else ""
+            text = prose.lines(
+                explanation, shown, args.long, options, self.width, again
+            )
             return self.answer(text)
         return printed(document.document(explanation, options), args.format)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from osc_traitsched.commands import arguments, base
 from osc_traitsched.core.errors import BadUsage
+from osc_traitsched.core.nova.filter import groups
 from osc_traitsched.core.nova.question import ServerSpec
 
 #: In place of an image: boot from a volume without image metadata.
@@ -32,6 +33,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     _add_owner(group)
     _add_parts(group, "boot from this volume, with - for the image: name or ID")
     _add_placing(group)
+    group.add_argument(
+        "--policy",
+        choices=groups.POLICIES,
+        help="as if they were in a new server group with this policy",
+    )
     _add_destination(group, _HOST_OF_BUILD, _NODE_OF_BUILD)
     group.add_argument(
         "--remote-address",
@@ -216,8 +222,11 @@ def server_spec(
         base.LOG.warning("No image named: judged with an image without properties.")
     if args.project is None and args.project_domain is not None:
         raise BadUsage("--project-domain goes with --project")
+    if args.policy is not None and args.server_group is not None:
+        raise BadUsage("--policy is for a new server group: leave out --server-group")
     return dataclasses.replace(
         given(args),
+        policy=args.policy,
         flavor=flavor or "",
         image=image,
         project=args.project,

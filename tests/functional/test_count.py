@@ -103,6 +103,49 @@ def test_the_room_of_each_host_is_said_if_it_adds_up(
     assert verdict == f"Room for {room}; Nova would fail all 20."
 
 
+def test_a_full_cloud_names_the_command_that_moves_servers(placement, proxy, openstack):
+    hosts, _ = plain(placement)
+    nova = Nova(proxy, zip("ab", hosts), {})
+    nova._bodies["/flavors/detail"] = {"flavors": [{**FLAVOR, "extra_specs": {}}]}
+    words = ("explain", "small", "-", "--nova-release", "2026.1", "--count", "9")
+    command = f"openstack trait-sched {' '.join(words)} --make-room"
+    assert f"move servers: {command}".lower() in openstack(*words).out.lower()
+    assert "--make-room" not in openstack(*words[:-1], "6").out
+    # More memory than a host has.
+    large = ("--flavor-property", "resources:MEMORY_MB=5000")
+    assert "--make-room" not in openstack(*words[:-2], *large).out
+
+
+@pytest.mark.parametrize(
+    ("policy", "lines"),
+    [
+        (
+            "anti-affinity",
+            [
+                "The cloud has 2 hosts, so 2 at most.",
+                "Room for 2 of 7 (a 1, b 1); Nova would fail all 7.",
+            ],
+        ),
+        ("affinity", ["Room for 2 to 4 of 7; Nova would fail all 7."]),
+        ("soft-anti-affinity", ["Room for 6 of 7 (a 4, b 2); Nova would fail all 7."]),
+        ("soft-affinity", ["Room for 6 of 7 (a 4, b 2); Nova would fail all 7."]),
+    ],
+)
+def test_a_policy_counts_as_a_new_server_group(
+    placement, proxy, openstack, policy, lines
+):
+    hosts, _ = plain(placement)
+    nova = Nova(proxy, zip("ab", hosts), {})
+    nova._bodies["/flavors/detail"] = {"flavors": [{**FLAVOR, "extra_specs": {}}]}
+    release = ("--nova-release", "2026.1")
+    run = openstack(
+        "explain", "small", "-", *release, "--count", "7", "--policy", policy
+    )
+    assert run.out.splitlines()[: len(lines)] == lines
+    run = openstack("explain", "small", "--policy", policy, "--server-group", "g")
+    assert (run.code, proxy.writes) == (2, [])
+
+
 @pytest.mark.parametrize("build", [plain, cards, pool, pools])
 def test_what_a_fix_promises_for_several_servers_is_what_is_counted_then(
     placement, proxy, openstack, build

@@ -63,6 +63,12 @@ class HostFit(NamedTuple):
     alone: int = 0
 
 
+@functools.lru_cache(maxsize=4096)
+def _exact(servers: int, limit: str) -> HostFit:
+    """Servers on a host of one provider."""
+    return HostFit(Room(servers, servers), limit)
+
+
 class Never(NamedTuple):
     """An amount above the largest that any host could give, if it were empty."""
 
@@ -97,29 +103,34 @@ class Counter:
             for amount, _, _ in each
         ]
 
-    def on(self, root: str, free: Free, is_offered: bool) -> HostFit:
-        """Servers on a host that meets all conditions but amounts.
-
-        :param is_offered: Placement offers it each amount now
-        """
-        uuids = self._facts.reachable(root)
-        if len(uuids) > 1:
-            return self._on_tree(root, uuids, free)
-        if not self.totals or not (is_offered or self._suits(root)):
-            return HostFit(_ZERO, "")
-        own, most, limit = free.get(root, _NONE), -1, ""
-        for name, amount in self._amounts:
-            number = own.get(name, 0) // amount
-            if number < most or most < 0:
-                most, limit = number, name
-        return HostFit(Room(most, most), limit)
+    def on(
+        self, roots: Sequence[str], free: Free, is_offered: bool
+    ) -> Iterator[tuple[str, HostFit]]:
+        """Servers on hosts that meet all conditions but amounts, by root."""
+        if not self.totals:
+            return
+        facts, alone = self._facts, self._facts.alone_roots
+        single = [r for r in roots if r in alone and (is_offered or self._suits(r))]
+        own = [free.get(root, _NONE) for root in single]
+        columns = [[e.get(name, 0) // n for e in own] for name, n in self._amounts]
+        for root, numbers in zip(single, zip(*columns)):
+            most = min(numbers)
+            yield root, _exact(most, self._amounts[numbers.index(most)][0])
+        for root in roots:
+            if root not in alone:
+                yield root, self._on_tree(root, facts.reachable(root), free)
 
     def _suits(self, root: str) -> bool:
-        """Units of an inventory allow the amounts, as far as they are known."""
-        return all(
+        """Whether units of an inventory allow the amounts, as far as they are known."""
+        return root in self._offering or all(
             root in givers or self._could_give(root, name, amount)
             for name, amount, givers in self._offers
         )
+
+    @functools.cached_property
+    def _offering(self) -> frozenset[str]:
+        """Providers that offer each amount now."""
+        return frozenset.intersection(*(givers for _, _, givers in self._offers))
 
     def never(self) -> Never | None:
         """The first amount that no host could ever give, if all figures are known."""
@@ -310,8 +321,30 @@ def room_with(found: Judgement, fix: HostFix, facts: Facts) -> Room:
 
     Exact for hosts of one provider each; a range for trees and sharing providers.
     """
-    free, counter = free_now(facts), FlavorCounter(found, facts, {})
-    counted = counter.hosts(free, fix.hosts, is_sure=False, is_offered=False)
+    question, nodes = changed(found.question, found.computes, fix.changes, fix.hosts)
+    computes = {**found.computes, **{each.uuid: each for each in nodes}}
+    after = dataclasses.replace(
+        found,
+        question=question,
+        computes=computes,
+        filtering=filtering(question, computes.values()),
+        facts=facts,
+    )
+    counter = FlavorCounter(found, facts, {})
+    return with_room(after, counter, frozenset(fix.hosts), free_now(facts)).room
+
+
+def with_room(
+    judgement: Judgement, counter: FlavorCounter, roots: frozenset[str], free: Free
+) -> Judgement:
+    """The judgement as if these hosts had other amounts free.
+
+    :param roots: of hosts that meet all conditions but amounts
+    """
+    facts = judgement.facts
+    if facts is None:
+        return judgement
+    counted = counter.hosts(free, roots, is_sure=False, is_offered=False)
     fits = {
         root: Fit(
             each.room.least,
@@ -320,20 +353,12 @@ def room_with(found: Judgement, fix: HostFix, facts: Facts) -> Room:
         )
         for root, each in counted.items()
     }
-    question, nodes = changed(found.question, found.computes, fix.changes, fix.hosts)
-    computes = {**found.computes, **{each.uuid: each for each in nodes}}
-    return dataclasses.replace(
-        found,
-        question=question,
-        computes=computes,
-        filtering=filtering(question, computes.values()),
-        facts=dataclasses.replace(
-            facts,
-            candidates=facts.candidates | frozenset(fix.hosts),
-            fits={**facts.fits, **fits},
-        ),
-        ranking=None,
-    ).room
+    facts = dataclasses.replace(
+        facts,
+        candidates=(facts.candidates - roots) | counted.keys(),
+        fits={**facts.fits, **fits},
+    )
+    return dataclasses.replace(judgement, facts=facts, ranking=None)
 
 
 class FlavorCounter:
@@ -367,27 +392,27 @@ class FlavorCounter:
         :param is_offered: Placement offers all of them each amount now
         """
         found = {}
-        for root in roots:
-            fit = self._on(root, free, is_offered)
-            if is_sure and root in self._unsure:
-                fit = fit._replace(room=Room(0, fit.room.most))
-            cap = self._caps.get(root)
-            if cap is not None:
-                fit = fit._replace(room=fit.room.capped(*cap))
-            if fit.room.most:
-                found[root] = fit
+        for counter, several in self._by_counter(list(roots)):
+            for root, fit in counter.on(several, free, is_offered):
+                if is_sure and root in self._unsure:
+                    fit = fit._replace(room=Room(0, fit.room.most))
+                cap = self._caps.get(root)
+                if cap is not None:
+                    fit = fit._replace(room=fit.room.capped(*cap))
+                if fit.room.most:
+                    found[root] = fit
         return found
 
-    def _on(self, root: str, free: Free, is_offered: bool) -> HostFit:
-        if not self._counters:
-            return HostFit(_ZERO, "")
-        *others, last = self._counters
-        if others:
-            # A host with dedicated CPUs pins to these, whichever query Nova claims by.
-            stock = [self._facts.stock.get(u, {}) for u in self._facts.reachable(root)]
-            if any("PCPU" in each for each in stock):
-                return others[0].on(root, free, is_offered)
-        return last.on(root, free, is_offered)
+    def _by_counter(self, roots: list[str]) -> Iterator[tuple[Counter, list[str]]]:
+        """Hosts with dedicated CPUs pin to these, whichever query Nova claims by."""
+        stock, reachable = self._facts.stock, self._facts.reachable
+        for counter in self._counters[:-1]:
+            dedicated = {uuid for uuid, classes in stock.items() if "PCPU" in classes}
+            others = [r for r in roots if dedicated.isdisjoint(reachable(r))]
+            yield counter, [r for r in roots if not dedicated.isdisjoint(reachable(r))]
+            roots = others
+        for counter in self._counters[-1:]:
+            yield counter, roots
 
     def room(self, fits: Mapping[str, HostFit], free: Free) -> Room:
         """Servers on several hosts; what sharing providers give counts once."""
@@ -457,11 +482,11 @@ def short_of(rejection: Rejection) -> frozenset[str]:
 
 
 def by_rejection(found: Judgement) -> Collection[tuple[Rejection, list[str]]]:
-    """Rejections, each with the roots of its hosts; equal hosts share one."""
-    groups: dict[int, tuple[Rejection, list[str]]] = {}
-    for root, each in found.rejections.items():
-        groups.setdefault(id(each), (each, []))[1].append(root)
-    return groups.values()
+    """Rejections, each with the roots of its hosts."""
+    groups: dict[Rejection, list[str]] = {}
+    for root, rejection in found.rejections.items():
+        groups.setdefault(rejection, []).append(root)
+    return groups.items()
 
 
 def _connected(fits: Iterable[HostFit]) -> list[list[HostFit]]:

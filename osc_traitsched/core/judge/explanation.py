@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Provider
@@ -36,6 +37,7 @@ class Explanation:
 
     :ivar named: hosts to explain in full, by name
     :ivar without_set: the judgement without ``--set``; None if equal or unknown
+    :ivar make_room: a ``core.servers.room.RoomPlan``, if asked for
     """
 
     judgement: Judgement
@@ -43,6 +45,7 @@ class Explanation:
     fixes: tuple[Fix, ...] = ()
     advice: tuple[Advice, ...] = ()
     without_set: Judgement | None = None
+    make_room: Any = None
 
 
 def compared(now: Judgement) -> Judgement | None:

@@ -234,7 +234,7 @@ class Filtering:
 
     def doubts(self, uuid: str) -> bool:
         """Whether any filter does not certainly pass the host."""
-        return next(self.answers(uuid), None) is not None
+        return uuid in self.all_unknown or uuid in self.all_kept_out
 
     @functools.cached_property
     def unknown_hosts(self) -> Mapping[str, frozenset[str]]:
@@ -244,6 +244,11 @@ class Filtering:
             answers = self.judgment.answers[name].items()
             found[name] = frozenset(u for u, a in answers if isinstance(a, Unknown))
         return found
+
+    @functools.cached_property
+    def all_unknown(self) -> frozenset[str]:
+        """Hosts for which the answer of any filter is unknown."""
+        return frozenset[str]().union(*self.unknown_hosts.values())
 
     def deciding(self, uuids: Iterable[str]) -> tuple[str, ...]:
         """Filters with an unknown answer for any of the hosts."""

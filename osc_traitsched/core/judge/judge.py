@@ -148,7 +148,7 @@ def _is_limited(
     passing = facts.candidates - filtered.all_kept_out
     if request.limit is None or not passing:
         return False
-    sure = {root for root in passing if not filtered.doubts(root)}
+    sure = passing - filtered.all_unknown
     if placement is not None:
         return placement.may_hide_all(request.limit, sure, facts.snapshot)
     return len(facts.candidates) - len(sure) >= request.limit

@@ -215,24 +215,30 @@ class Judgement:
     @functools.cached_property
     def placement_hosts(self) -> tuple[Provider, ...]:
         """Hosts that Placement returned, with those that its limit cut off, by name."""
+        uuids = self.placed
+        return tuple(host for host in self.hosts if host.uuid in uuids)
+
+    @functools.cached_property
+    def placed(self) -> frozenset[str]:
+        """UUIDs of :attr:`placement_hosts`."""
         if self.facts is None:
-            return ()
-        return tuple(h for h in self.hosts if h.uuid in self.facts.candidates)
+            return frozenset()
+        return self.facts.candidates.intersection(self.facts.snapshot.host_trees)
 
     @functools.cached_property
     def candidates(self) -> tuple[Provider, ...]:
         """Hosts from Placement that no host filter rejects, by name."""
-        return tuple(host for host in self.placement_hosts if self.is_candidate(host))
+        uuids = self.candidate_uuids
+        return tuple(host for host in self.hosts if host.uuid in uuids)
 
     def is_candidate(self, host: Provider) -> bool:
         """Whether Placement returned the host, and no filter certainly rejects it."""
-        returned = self.facts is not None and host.uuid in self.facts.candidates
-        return returned and host.uuid not in self.filtering.all_kept_out
+        return host.uuid in self.candidate_uuids
 
     @functools.cached_property
     def may_fail(self) -> tuple[FilterFailure, ...]:
         """Where a host filter might raise, which would fail the whole request."""
-        found = self.filtering.failures({host.uuid for host in self.placement_hosts})
+        found = self.filtering.failures(self.placed)
         return tuple(each for each in found if not each.is_sure)
 
     def deciding(self, roots: Iterable[str]) -> tuple[str, ...]:
@@ -245,7 +251,7 @@ class Judgement:
         """Candidates that filters or a limit may reject; all if one may fail all."""
         if self.may_fail or self.is_limited:
             return self.candidates
-        unknown = frozenset[str]().union(*self.filtering.unknown_hosts.values())
+        unknown = self.filtering.all_unknown
         return tuple(host for host in self.candidates if host.uuid in unknown)
 
     @property
@@ -258,9 +264,8 @@ class Judgement:
         """Unknown options, each with another value, that change the candidates."""
         if self.refusal is not None:
             return ()
-        placed = frozenset(host.uuid for host in self.placement_hosts)
         return self.doubts.dependences(
-            self.question, self.candidate_uuids, placed, self.filtering
+            self.question, self.candidate_uuids, self.placed, self.filtering
         )
 
     @functools.cached_property
@@ -292,7 +297,7 @@ class Judgement:
     @functools.cached_property
     def candidate_uuids(self) -> frozenset[str]:
         """UUIDs of the candidates."""
-        return frozenset(host.uuid for host in self.candidates)
+        return self.placed - self.filtering.all_kept_out
 
     @functools.cached_property
     def depends(self) -> bool:
@@ -334,7 +339,7 @@ class Judgement:
     @property
     def filter_failure(self) -> errors.Refusal | None:
         """The exception of a host filter that fails the request, as a refusal."""
-        return self.filtering.refusal({host.uuid for host in self.placement_hosts})
+        return self.filtering.refusal(self.placed)
 
     @property
     def fallback_candidates(self) -> tuple[Provider, ...]:
@@ -399,9 +404,9 @@ class Judgement:
         if self.verdict is None:
             return False
         admitted = any(h.uuid not in self.verdict.kept_from for h in self.hosts)
-        if admitted is not bool(self.placement_hosts):
+        if admitted is not bool(self.placed):
             return True
-        return not self.placement_hosts and bool(self.unjudged_roots)
+        return not self.placed and bool(self.unjudged_roots)
 
     @property
     def wrongly_admitted(self) -> tuple[Provider, ...]:

@@ -10,7 +10,14 @@ from collections.abc import Collection, Iterable, Mapping
 from osc_traitsched.core.inventory.snapshot import Compute, Provider
 from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.judge.verdict import Rejection
-from osc_traitsched.core.nova.clause import Condition, MoveRule, RootTrait, Trait
+from osc_traitsched.core.nova import prefilter
+from osc_traitsched.core.nova.clause import (
+    Condition,
+    MemberOf,
+    MoveRule,
+    RootTrait,
+    Trait,
+)
 from osc_traitsched.core.nova.filter.state import HostState, host_states
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.weigher.ranking import CPU, OwnWeighers, Ranking, ranking
@@ -46,13 +53,14 @@ def breakdown(judgement: Judgement) -> tuple[Share, ...]:
 
     With the candidates they add up to :attr:`Judgement.total_hosts`. The clause that
     most hosts fail comes first, then the clause that most of the others fail, and so
-    on. In a tie a rule of a move comes first, and a trait of a prefilter last.
+    on. In a tie a rule of a move comes first, and a trait of a prefilter last. Hosts
+    outside the zone are counted before all others.
     """
     if not judgement.is_judged:
         return ()
-    candidates = set(judgement.candidates)
+    candidates = judgement.candidate_uuids
     groups = [
-        (rejection, [host for host in hosts if host not in candidates])
+        (rejection, [host for host in hosts if host.uuid not in candidates])
         for rejection, hosts in judgement.grouped_rejections
     ]
     computes = judgement.computes_without_provider
@@ -107,11 +115,27 @@ _MODELS = ("_TPM_CRB", "_TPM_TIS")
 
 def _rank(
     clause: Condition, failing: Mapping[Condition, int]
-) -> tuple[int, bool, bool]:
-    """Most hosts first; what prefilters require comes last."""
+) -> tuple[bool, int, bool, bool]:
+    """Most hosts first, but the zone before; what prefilters require comes last."""
     is_direct = not isinstance(clause, RootTrait) or clause.forbidden
     is_named = not getattr(clause, "name", "").endswith(_MODELS)
-    return failing[clause], is_direct, is_named
+    return is_of_zone(clause), failing[clause], is_direct, is_named
+
+
+def is_of_zone(clause: Condition | None) -> bool:
+    """Whether a clause requires the availability zone."""
+    return isinstance(clause, MemberOf) and prefilter.name_of(clause) == prefilter.ZONES
+
+
+def zone_hosts(judgement: Judgement) -> tuple[str, tuple[Provider, ...]]:
+    """The requested zone with its hosts; empty, with all hosts, if none is required."""
+    facts = judgement.facts
+    for clause in filter(is_of_zone, judgement.clauses):
+        if facts is not None and isinstance(clause, MemberOf):
+            inside = facts.members[clause.aggregates]
+            hosts = tuple(host for host in judgement.hosts if host.uuid in inside)
+            return judgement.question.needed_zone or "", hosts
+    return "", judgement.hosts
 
 
 # Where Nova and Placement differ on the aggregates of a host.

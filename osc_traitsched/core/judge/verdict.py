@@ -255,6 +255,13 @@ class Rejection:
     failing: ClauseSet
     correction_sets: tuple[ClauseSet, ...]
 
+    def __hash__(self) -> int:
+        return self._hash
+
+    @functools.cached_property
+    def _hash(self) -> int:
+        return hash((self.failing, self.correction_sets))
+
     @functools.cached_property
     def involved(self) -> ClauseSet:
         """Clauses of all correction sets."""

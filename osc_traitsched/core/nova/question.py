@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -224,6 +225,7 @@ class ServerSpec:
     :ivar image_properties: the same for the image
     :ivar hints: scheduler hints, without the server group
     :ivar group: a name or an ID
+    :ivar policy: of a new server group for these servers
     :ivar ports: names or IDs, as ``networks``
     :ivar volume: name or ID of the boot volume
     :ivar device_profiles: a file with their contents; Cyborg is asked for others
@@ -243,6 +245,7 @@ class ServerSpec:
     image_properties: Mapping[str, str] = dataclasses.field(default_factory=dict)
     hints: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     group: str | None = None
+    policy: str | None = None
     ports: tuple[str, ...] = ()
     networks: tuple[str, ...] = ()
     volume: str | None = None
@@ -301,7 +304,7 @@ class Question:
         wrong = misshapen(hints)
         if wrong is not None:
             raise Refusal("ValidationError", "misshapen-hint", (wrong,), "api", 400)
-        server = self.server()
+        server = self.server
         found = building.build(
             server, self.destination, self.computes, self.assumptions
         )
@@ -309,6 +312,7 @@ class Question:
             return found
         return found.without_limit()
 
+    @functools.cached_property
     def server(self) -> Server:
         """The server that nova-api accepts; raises Refusal."""
         settings, parts = self.assumptions, self.parts
@@ -337,7 +341,7 @@ class Question:
         """Input of nova-scheduler's host filters; raises Refusal."""
         image = self.image or {}
         return RequestSpec(
-            self.server(),
+            self.server,
             flavor_name=str(self.flavor.get("name", "")),
             image_id=str(image.get("id", "")),
             hints={

@@ -40,7 +40,7 @@ def _in_one_release(flavor: Body, settings: SchedulerSettings) -> frozenset[str]
     for image in _IMAGES:
         try:
             question = Question(flavor, image, (), settings, move=_MOVE)
-            clauses = translation.translate(question.server(), SoFar()).clauses
+            clauses = translation.translate(question.server, SoFar()).clauses
         except Refusal:
             continue
         traits = (each for each in clauses if isinstance(each, Trait))

@@ -154,6 +154,11 @@ class Facts:
         snapshot = self.snapshot
         return snapshot.single_hosts & ~snapshot.bits.of(frozenset(self.sharers))
 
+    @functools.cached_property
+    def alone_roots(self) -> frozenset[str]:
+        """Roots of these hosts."""
+        return frozenset(self.snapshot.bits.roots(self.alone))
+
     def reachable(self, root: str) -> tuple[str, ...]:
         """Providers that can serve a host: its tree, and sharing providers."""
         tree, sharers = self.snapshot.host_trees[root], self.sharers

@@ -356,12 +356,15 @@ def _stuck(found: Drain, options: Sequence[Option], everything: bool) -> Iterato
         yield and_more(hidden, "server")
 
 
-def move(step: Step, found: Drain) -> str:
-    """A move in words."""
+def move(step: Step, hosts: Sequence[str]) -> str:
+    """A move in words.
+
+    :param hosts: those that servers leave
+    """
     perhaps = " (perhaps)" if step.unknown else ""
     noun = moves.NOUNS[step.server_move.kind]
     state = step.server_move.state
-    from_ = f" from {state.host}" if len(found.hosts) > 1 else ""
+    from_ = f" from {state.host}" if len(hosts) > 1 else ""
     return f"{state.name}: {noun}{from_} to {step.to.service_host}{perhaps}"
 
 
@@ -373,7 +376,7 @@ def _commands(found: Drain, options: Sequence[Option]) -> Iterator[str]:
     for step in found.steps:
         host = step.server_move.state.host
         fence = f", only if {host} is powered off" if host in found.down else ""
-        yield f"# {visible(move(step, found))}{fence}"
+        yield f"# {visible(move(step, found.hosts))}{fence}"
         yield from of_step(step, options)
 
 

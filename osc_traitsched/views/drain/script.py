@@ -63,7 +63,7 @@ def script(found: Drain, options: Sequence[Option] = ()) -> Iterator[str]:
     for command in prose.disabling(found):
         yield line(command, options) or _UNPRINTABLE
     for step in found.steps:
-        yield f"# {visible(prose.move(step, found))}"
+        yield f"# {visible(prose.move(step, found.hosts))}"
         move, *confirm = prose.of_step(step, options)
         looks = _LOOKS if prose.is_waited_for(step) else _MANY_LOOKS
         host = shlex.quote(step.to.service_host)

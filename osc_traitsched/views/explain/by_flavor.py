@@ -64,7 +64,7 @@ def _of_one(judgement: Judgement) -> Iterator[str]:
     yield from words.refusing(judgement.request, judgement.question)
     if judgement.may_be_rejected:
         yield words.AGGREGATE_NEEDED
-    hosts = [host.uuid for host in judgement.candidates]
+    hosts = judgement.candidate_uuids
     yield from filters.decided_later(judgement.question, judgement.filtering, hosts)
 
 

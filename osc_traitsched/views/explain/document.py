@@ -22,6 +22,7 @@ from osc_traitsched.core.nova.request import Request as NovaRequest
 from osc_traitsched.core.nova.weigher.weighing import Assumption as WeighingAssumption
 from osc_traitsched.documents import JsonObject, Whole, field, serialized
 from osc_traitsched.paste import Option, line
+from osc_traitsched.views.drain.document import DrainStep
 from osc_traitsched.views.explain import by_flavor, fixes, headline, words
 from osc_traitsched.views.explain import filters as weights
 from osc_traitsched.views.explain.schema import (
@@ -324,6 +325,19 @@ class Fix(JsonObject):
     be printed."""
 
 
+class MakeRoom(JsonObject):
+    """Moves of running servers that make room for all requested servers."""
+
+    tried: Iterable[str]
+    """The hosts whose servers were tried, nearest first."""
+    hosts: Iterable[str]
+    """The hosts with room after the moves, by name; empty if no moves make room."""
+    moves: Iterable[DrainStep] = field("steps")
+    """The moves, in order; empty if none make room."""
+    deciding_filters: Iterable[str] = field("deciding")
+    """Host filters that decide on these hosts, since their answers can't be known."""
+
+
 class Disagreement(JsonObject):
     """Hosts on which the matcher here and Placement disagree. Placement is believed.
 
@@ -470,6 +484,8 @@ class ExplainDocument(JsonObject):
     """What would help, safest first: sync an aggregate, change hosts, use another zone,
     image or size, change an image, enable a host. What somebody has to decide is last.
     Empty with ``--no-fixes``, and if there is room unless ``--fixes`` is given."""
+    make_room: Optional[MakeRoom]
+    """The moves that ``--make-room`` found; null without it, and if there is room."""
     disagreement: Disagreement = field("judgement")
     """The hosts on which the matcher here and Placement disagree."""
     not_evaluated: Iterable[NotEvaluated] = of_judgement(words.not_evaluated)

@@ -13,21 +13,23 @@ from osc_traitsched.core.judge.reasons import (
     Share,
     above_limit,
     breakdown,
+    is_of_zone,
     out_of_sync,
+    zone_hosts,
 )
 from osc_traitsched.core.nova.clause import (
     AFTER_PLACEMENT,
     Condition,
-    MemberOf,
     Resource,
     RootTrait,
     Trait,
 )
+from osc_traitsched.core.nova.filter.groups import ANTI_AFFINITY, servers_left
 from osc_traitsched.core.nova.filter.special import COMPUTE, IMAGE_PROPERTIES
 from osc_traitsched.core.nova.filter.state import Fails
 from osc_traitsched.core.placement.facts import Stock
 from osc_traitsched.core.releases import release
-from osc_traitsched.text import agreed, and_more, listed, ranges
+from osc_traitsched.text import agreed, and_more, count, listed, ranges
 from osc_traitsched.views.explain import depends, filters, words
 from osc_traitsched.views.terminal import Line, Tone
 
@@ -158,7 +160,9 @@ def lines(
 
     :param everything: all reasons, and the request in words
     """
-    yield Line(words.verdict(judgement), Tone.of(judgement.answer), judgement.reason)
+    tone = Tone.of(judgement.answer)
+    yield Line(words.verdict(judgement), tone, judgement.reason)
+    yield from (Line(text, tone) for text in _host_limit(judgement))
     refusing = words.refusing(judgement.request, judgement.question)
     yield from (Line(text, Tone.DOUBT) for text in refusing)
     yield from depends.lines(judgement)
@@ -170,7 +174,9 @@ def lines(
     if judgement.candidates:
         picked = filters.pick(judgement, everything)
         hosts = names(judgement.candidates)
-        yield Line(f"Candidates: {hosts}{f'; {picked}' if picked else ''}")
+        zone, _ = zone_hosts(judgement)
+        title = f"Candidates in {zone}" if zone else "Candidates"
+        yield Line(f"{title}: {hosts}{f'; {picked}' if picked else ''}")
     yield from (Line(text, Tone.DOUBT) for text in _depends(judgement))
     if everything or not judgement.has_room:
         yield from map(Line, reasons(judgement, everything))
@@ -178,6 +184,23 @@ def lines(
         yield Line(f"Request: {words.request(judgement.question)}")
     yield from (Line(text, Tone.DOUBT) for text in _doubts(judgement))
     yield from map(Line, _remarks(judgement, everything, fixes))
+
+
+def _host_limit(judgement: Judgement) -> Iterator[str]:
+    """How many servers the group's policy allows, if fewer than requested."""
+    question, (zone, hosts) = judgement.question, zone_hosts(judgement)
+    group, wanted = question.group, question.spec.count
+    if wanted == 1 or not judgement.is_judged or judgement.requested_nodes:
+        return
+    if group is None or group.policy != ANTI_AFFINITY:
+        return
+    nodes = (judgement.computes.get(host.uuid) for host in hosts)
+    names = {node.service_host for node in nodes if node is not None}
+    left = servers_left(group, names, question.servers or {}).values()
+    most = sum(max(number, 0) for number in left)
+    if most < wanted:
+        place = zone or "The cloud"
+        yield f"{place} has {count(len(names), 'host')}, so {most} at most."
 
 
 def names(hosts: Sequence[Provider]) -> str:
@@ -202,19 +225,23 @@ def _shares(judgement: Judgement) -> list[Share]:
     """The most hosts first, but those outside the zone last: the user chose it."""
     return sorted(
         breakdown(judgement),
-        key=lambda share: (_is_zone(share.clause), -len(share.hosts)),
+        key=lambda share: (is_of_zone(share.clause), -len(share.hosts)),
     )
 
 
-def _is_zone(clause: Condition | None) -> bool:
-    return isinstance(clause, MemberOf) and words.is_of_zone(clause)
-
-
 def reasons(judgement: Judgement, everything: bool) -> Iterator[str]:
-    """A line for each reason of hosts that are out, the most frequent first."""
-    shares = _shares(judgement)
+    """A line for each reason of hosts that are out, the most frequent first.
+
+    Of a zone, its own hosts; the others are counted at the end.
+    """
+    zone, inside = zone_hosts(judgement)
+    every = _shares(judgement)
+    zone = zone if inside else ""
+    shares = [s for s in every if not (zone and is_of_zone(s.clause))]
     if shares and judgement.candidates:
-        yield "Other hosts:"
+        yield f"Other hosts of {zone}:" if zone else "Other hosts:"
+    elif shares and zone:
+        yield f"{zone} has {count(len(inside), 'host')}:"
     is_whole = everything or len(shares) <= _MOST_REASONS
     most = len(shares) if is_whole else _MOST_REASONS - 1
     for share in shares[:most]:
@@ -223,6 +250,10 @@ def reasons(judgement: Judgement, everything: bool) -> Iterator[str]:
     hidden = sum(len(share.hosts) for share in shares[most:])
     if hidden:
         yield f"  {and_more(hidden, 'host')}"
+    for share in every[len(shares) :]:
+        be = agreed("is", len(share.hosts))
+        outside = f"{count(len(share.hosts), 'host')} {be} in other zones: "
+        yield fitted(outside, [ranges(share.hosts)])
 
 
 def sentence(judgement: Judgement) -> str:
@@ -267,8 +298,8 @@ _CAUSES = {
 
 
 def _hosts(share: Share, judgement: Judgement) -> list[Provider]:
-    names = frozenset(share.hosts)
-    return [host for host in judgement.hosts if host.name in names]
+    by_name = judgement.facts.snapshot.by_name if judgement.facts else {}
+    return [by_name[name] for name in share.hosts if name in by_name]
 
 
 def _said(clause: Condition, judgement: Judgement, hosts: Sequence[Provider]) -> str:

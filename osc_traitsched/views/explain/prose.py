@@ -10,16 +10,18 @@ import prettytable
 from osc_traitsched.core import releases
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.judge.explanation import Explanation, differing, kept_out_by
-from osc_traitsched.core.judge.fix import Fix
+from osc_traitsched.core.judge.fix import Fix, RequestFix, Scope
 from osc_traitsched.core.judge.judgement import Judgement
-from osc_traitsched.core.judge.reasons import blamed, picks
+from osc_traitsched.core.judge.reasons import blamed, is_of_zone, picks
 from osc_traitsched.core.judge.verdict import Rejection
 from osc_traitsched.core.nova.clause import AFTER_PLACEMENT, Resource
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.facts import Stock
 from osc_traitsched.core.releases import release
+from osc_traitsched.core.servers.room import MOST_HOSTS, MOST_MOVES, RoomPlan, nearest
 from osc_traitsched.paste import Option, line
 from osc_traitsched.text import and_more, count, listed, option, ranges, visible
+from osc_traitsched.views.drain import prose as drain
 from osc_traitsched.views.explain import filters, fixes, headline, words
 from osc_traitsched.views.terminal import Line, Tone, section, settings_from
 
@@ -106,20 +108,22 @@ def lines(
     everything: bool,
     options: Sequence[Option] = (),
     width: int = 0,
+    again: str = "",
 ) -> Iterator[Line]:
     """The text, line by line. Names are not escaped yet.
 
     :param shown: the hosts that the user named; empty for all
     :param everything: all hosts and fixes, conditions and assumptions
     :param width: of the terminal; 0 for none
+    :param again: the command, if it has ``--make-room``
     """
     if not everything:
-        yield from _short(explanation, shown, options)
+        yield from _short(explanation, shown, options, again)
         return
     judgement = explanation.judgement
     yield from headline.lines(judgement, everything, explanation.fixes)
     yield from comparison_lines(judgement, explanation.without_set)
-    yield from _fixes(explanation, everything, options)
+    yield from _fixes(explanation, everything, options, again)
     if judgement.is_judged:
         if shown:
             yield Line("")
@@ -132,7 +136,10 @@ def lines(
 
 
 def _short(
-    explanation: Explanation, shown: Sequence[Provider], options: Sequence[Option]
+    explanation: Explanation,
+    shown: Sequence[Provider],
+    options: Sequence[Option],
+    again: str,
 ) -> Iterator[Line]:
     judgement = explanation.judgement
     verdict, *found = headline.lines(judgement, fixes=explanation.fixes)
@@ -140,7 +147,7 @@ def _short(
     if shown and judgement.is_judged:
         yield from of_named(judgement, shown, everything=False)
     found += comparison_lines(judgement, explanation.without_set)
-    found += _fixes(explanation, False, options)
+    found += _fixes(explanation, False, options, again)
     yield from found
     if not shown and not judgement.has_room:
         # The verdict, the title and the last line take three.
@@ -241,7 +248,7 @@ def _nearest_in_short(judgement: Judgement, most: int) -> Iterator[Line]:
     """Hosts that lack the least, unless the reasons say it already."""
     told = headline.told(judgement)
     found = []
-    for rejection, hosts in judgement.grouped_rejections:
+    for rejection, hosts in sorted(judgement.grouped_rejections, key=_is_outside):
         out = [host for host in hosts if not judgement.is_candidate(host)]
         names = frozenset(host.name for host in out)
         clauses = blamed(rejection) if rejection.distance == 1 else ()
@@ -252,6 +259,10 @@ def _nearest_in_short(judgement: Judgement, most: int) -> Iterator[Line]:
     if found and most > 0:
         yield Line("Nearest hosts:", Tone.TITLE)
         yield from map(Line, found[: min(most, _MOST_NEAREST)])
+
+
+def _is_outside(group: tuple[Rejection, object]) -> bool:
+    return any(map(is_of_zone, group[0].failing))
 
 
 def _nearest(judgement: Judgement) -> Iterator[str]:
@@ -295,22 +306,34 @@ def _remarks(
 
 
 def _fixes(
-    explanation: Explanation, everything: bool, options: Sequence[Option]
+    explanation: Explanation, everything: bool, options: Sequence[Option], again: str
 ) -> Iterator[Line]:
-    judgement = explanation.judgement
-    if everything and (explanation.advice or explanation.fixes):
+    judgement, hint = explanation.judgement, ""
+    if everything and (
+        explanation.advice or explanation.fixes or explanation.make_room
+    ):
         yield Line("")
     for told in explanation.advice:
         yield Line(fixes.advice(told, judgement))
         for command in fixes.commands(told, judgement):
             yield Line(f"  {line(command, options)}")
+    if explanation.make_room is not None:
+        yield from _moves(explanation.make_room, judgement, options)
+    elif again and nearest(judgement):
+        hint = f"{again} --make-room"
     if not explanation.fixes:
+        if hint:
+            yield Line(f"Move servers: {hint}")
         return
     shown: Sequence[Fix] = explanation.fixes
     if not everything:
         shown = _simplest(explanation.fixes)[:_MOST_FIXES]
     yield Line(fixes.title(shown, judgement), Tone.TITLE)
+    better = [fix for fix in shown if not _is_worse_than_moves(fix)]
     for fix in shown:
+        if hint and fix not in better:
+            yield Line(f"  move servers: {hint}")
+            hint = ""
         yield Line(f"  {fixes.sentence(fix, judgement)}")
         commands = fixes.commands(fix, judgement)
         if len(commands) > 1 and not everything:
@@ -320,8 +343,48 @@ def _fixes(
             if command.comment:
                 yield Line(f"    # {command.comment}")
             yield Line(f"    {line(command, options)}")
+    if hint:
+        yield Line(f"  move servers: {hint}")
     if hidden := len(explanation.fixes) - len(shown):
         yield Line(f"  {and_more(hidden, 'fix')}")
+
+
+def _is_worse_than_moves(fix: Fix) -> bool:
+    """Whether a fix makes the server smaller, or undoes somebody's decision."""
+    changes = fix.changes if isinstance(fix, RequestFix) else ()
+    is_smaller = any(getattr(change, "what", "") in _SMALLER for change in changes)
+    return is_smaller or fix.scope is Scope.DECISION
+
+
+_SMALLER = ("size", "flavor")
+
+
+def _moves(
+    plan: RoomPlan, judgement: Judgement, options: Sequence[Option]
+) -> Iterator[Line]:
+    """The moves that make room, with their commands."""
+    wanted, steps = judgement.question.spec.count, plan.steps
+    if not steps:
+        near = f", the {MOST_HOSTS} nearest" * (len(plan.tried) == MOST_HOSTS)
+        why = f"tried up to {MOST_MOVES} off each of {ranges(plan.tried)}{near}"
+        if not plan.tried:
+            why = "no host is only short of room that moves could free"
+        yield Line(f"No moves make room for {wanted}: {why}.")
+        return
+    state, to = steps[0].server_move.state, steps[0].to.service_host
+    moves = f"{state.name} moves to {to}"
+    if len(steps) > 1:
+        moves = f"{len(steps)} servers move, in this order"
+    room = f"oom for {wanted} on {ranges(plan.hosts)} if {moves}"
+    is_sure = not plan.deciding and not any(step.unknown for step in steps)
+    yield Line(f"{'R' if is_sure else 'Perhaps r'}{room}:", Tone.TITLE)
+    from_ = sorted({step.server_move.state.host for step in steps})
+    for step in steps:
+        if len(steps) > 1:
+            yield Line(f"  # {drain.move(step, from_)}")
+        yield from (Line(f"  {text}") for text in drain.of_step(step, options))
+    if plan.deciding:
+        yield Line(f"  No API shows the answer of {listed(plan.deciding)}.")
 
 
 def _simplest(found: Sequence[Fix]) -> list[Fix]:

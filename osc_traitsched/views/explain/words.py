@@ -149,11 +149,6 @@ def noun(resource_class: str) -> str:
     return _MEASURED.get(resource_class, ("", resource_class))[1]
 
 
-def is_of_zone(asked: MemberOf) -> bool:
-    """Whether the aggregates are those of the availability zone."""
-    return prefilter.name_of(asked) == prefilter.ZONES
-
-
 def _named(question: Question) -> tuple[Mapping[str, str], str | None]:
     names = {each.uuid: each.name for each in question.aggregates}
     return names, question.needed_zone

@@ -470,3 +470,21 @@ def test_a_project_and_a_flavor_s_name_count_if_aggregates_name_them():
         asked = question(of_aggregate(**metadata), COMPUTE)
         other = dataclasses.replace(asked, **change)
         assert read_of(asked.request_spec()) != read_of(other.request_spec())
+
+
+@pytest.mark.parametrize(
+    ("specs", "is_shared"),
+    [
+        ({"trait:CUSTOM_GOLD": "required"}, True),
+        ({"trait1:CUSTOM_GOLD": "forbidden"}, True),
+        ({"traitor": "true"}, False),
+        ({"resources:PCPU": "1"}, False),
+        ({"aggregate_instance_extra_specs:trait": "true"}, False),
+    ],
+)
+def test_flavors_share_answers_unless_filters_read_what_differs(specs, is_shared):
+    plain = question(CLOUD, SPECS)
+    other = dataclasses.replace(plain, flavor={**plain.flavor, "extra_specs": specs})
+    answers, request = KnownAnswers(computes(CLOUD).values(), {}), plain.request()
+    is_same = answers.of(plain, request) is answers.of(other, request)
+    assert is_same is is_shared

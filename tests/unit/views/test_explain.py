@@ -26,12 +26,13 @@ from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import Resource
 from osc_traitsched.core.nova.filter.state import ServerGroup
-from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.nova.question import MoveKind, Question
 from osc_traitsched.core.nova.request.checks import zone_refusal
 from osc_traitsched.core.nova.server import server as kinds
 from osc_traitsched.core.nova.server.server import NotEvaluated
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.placement.facts import Room, Stock
+from osc_traitsched.core.servers.room import RoomPlan
 from osc_traitsched.views.explain import document, headline, prose, words
 from osc_traitsched.views.terminal import Tone
 from tests.aggregates import aggregate
@@ -41,6 +42,7 @@ from tests.unit.core import test_fixes as fixes
 from tests.unit.core.asking import asking
 from tests.unit.core.filter.asked import REPORT
 from tests.unit.core.test_explanation import explained
+from tests.unit.views.test_drain import step
 
 RAW = RequestChange("image", "disk_format", "raw")
 GOLD = aggregate("gold")
@@ -147,6 +149,22 @@ def lost_by_placement():
     return found
 
 
+def apart():
+    """Three servers of a new group that are to be on different hosts, of two hosts."""
+    found = gold(["a"], a=HAS, b=FULL_OF_GOLD)
+    for host in found.hosts:
+        found.computes[host.uuid] = Compute(host.uuid, host.name, host.name)
+    group = ServerGroup("new", "anti-affinity")
+    question = asking(found.question, count=3)
+    question = dataclasses.replace(question, group=group, servers={})
+    return dataclasses.replace(found, question=question)
+
+
+def moving(*steps, **more):
+    plan = RoomPlan(("a", "b"), steps, ("a",) if steps else (), **more)
+    return Explanation(gold(a=FULL_OF_GOLD, b=FULL_OF_GOLD), make_room=plan)
+
+
 def one_trait_less_each(*hosts):
     traits = {host: f"CUSTOM_{host.upper()}" for host in hosts}
     cloud = {
@@ -202,6 +220,17 @@ STATES = {
         },
         ["a"],
     ),
+    "full-zone": lambda: explained(
+        {
+            "cloud": {
+                "a": {**FULL_OF_GOLD, "aggregates": ["east"]},
+                "b": FULL_OF_GOLD,
+                "c": FULL_OF_GOLD,
+            },
+            "aggregates": {"east": IN_ZONE},
+            "zone": "az-east",
+        }
+    ),
     "outside-of-the-projects-aggregate": lambda: explained(
         {
             "cloud": {"a": {}, "b": {"aggregates": ["ours"]}},
@@ -213,6 +242,7 @@ STATES = {
     ),
     "only-candidate-is-down": down,
     "too-many-servers": lambda: asked(gold(["a"], a=HAS), count=900),
+    "more-servers-than-hosts": apart,
     "disabled": lambda: disabled(a=""),
     "disabled-with-reason": lambda: disabled(a="new DIMMs"),
     "disabled-with-reasons": lambda: disabled(a="reason a", b="reason b"),
@@ -241,6 +271,17 @@ def test_the_answer_fits_a_screen(golden, state):
     assert len(shown) <= 15
     own = (each for each in shown if not each.startswith("ASSUMED"))
     assert not [each for each in own if len(each) > 80 and "more host" not in each]
+
+
+def test_moves_that_make_room_come_with_their_commands(golden):
+    perhaps = step("db", MoveKind.MIGRATION, host="b", unknown=("OurFilter",))
+    answers = (
+        moving(step("web")),
+        moving(step("web", host="a"), perhaps, deciding=("NUMATopologyFilter",)),
+        moving(),
+        dataclasses.replace(moving(), make_room=RoomPlan(())),
+    )
+    golden("explain/make-room", [line for each in answers for line in text(each)])
 
 
 def test_all_of_it_begins_with_the_answer_and_ends_with_what_it_rests_on(golden):

@@ -32,6 +32,7 @@ from osc_traitsched.core.nova.server.parts import Network, Parts, Port, Volume
 from osc_traitsched.core.placement.facts import Room, Stock
 from osc_traitsched.core.servers.failure import Changes, Failure, Stage
 from osc_traitsched.core.servers.fleet import FailedKind, FailedServer, FailedServers
+from osc_traitsched.core.servers.room import RoomPlan
 from osc_traitsched.core.servers.state import Event, Migration
 from osc_traitsched.core.servers.usage import CapacityQuery, HostView, Oddity, TraitUse
 from osc_traitsched.paste import Option
@@ -91,6 +92,12 @@ def _explanation():
                 deciding=(SPECS,),
                 room=Room(1, 2),
             ),
+        ),
+        make_room=RoomPlan(
+            ("cmp00",),
+            (test_drain.step("odd", unknown=test_drain.UNKNOWN),),
+            ("cmp00",),
+            (SPECS,),
         ),
     )
 

@@ -209,6 +209,9 @@ FILTERS: Mapping[str, str] = {
 }
 
 
+POLICIES = (*FILTERS, *(row.policy for row in WEIGHERS.values() if row.policy))
+
+
 def affinity(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> FilterResult:

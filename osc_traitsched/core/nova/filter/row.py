@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from osc_traitsched.core.nova.filter import aggregates
 from osc_traitsched.core.nova.filter.state import FilterResult, HostState, RequestSpec
@@ -74,12 +74,15 @@ class NovaFilter:
         """Whether a release has the filter."""
         return self.since <= release < self.until
 
-    def is_shown(self, host: HostState, spec: RequestSpec) -> bool:
-        """Whether a request or the host's aggregates may show that a cloud uses it."""
-        if self.hints or self.aggregate_keys:
-            is_hinted = any(hint in spec.hints for hint in self.hints)
-            return is_hinted or any(key in host.metadata for key in self.aggregate_keys)
-        return not self.counts
+    def shown(
+        self, hosts: Iterable[HostState], spec: RequestSpec
+    ) -> Iterable[HostState]:
+        """Hosts whose aggregates, or a request, may show that a cloud uses it."""
+        is_unseen = not (self.hints or self.aggregate_keys or self.counts)
+        if is_unseen or not spec.hints.keys().isdisjoint(self.hints):
+            return hosts
+        keys = frozenset(self.aggregate_keys)
+        return [h for h in hosts if keys and not keys.isdisjoint(h.metadata)]
 
 
 #: Extra specs that no filter reads.

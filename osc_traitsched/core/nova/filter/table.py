@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 
 from osc_traitsched.core.errors import BadUsage, Refusal
 from osc_traitsched.core.names import ALMOST, near_names
@@ -457,10 +457,8 @@ def _doubts(
     needs_no_filter = row.is_claimed
     doubts: dict[str, FilterResult] = {}
     without_nodes: list[str] = []
-    for host in hosts:
-        if not needs_no_filter and not row.is_shown(host, spec):
-            continue
-        answer = row.judge(host, spec, settings)
+    shown = hosts if needs_no_filter else row.shown(hosts, spec)
+    for host, answer in _judged(row, shown, lambda h: row.judge(h, spec, settings)):
         if needs_no_filter and isinstance(answer, Passes):
             # It depends on the request alone.
             return {}
@@ -495,16 +493,24 @@ def _answers(
     spec: RequestSpec,
     settings: SchedulerSettings,
 ) -> Mapping[str, FilterResult]:
+    judged = _judged(
+        FILTERS.get(name), hosts, lambda host: judge(name, host, spec, settings)
+    )
+    return {host.compute.uuid: answer for host, answer in judged}
+
+
+def _judged(
+    known: NovaFilter | None,
+    hosts: Iterable[HostState],
+    judge_one: Callable[[HostState], FilterResult],
+) -> Iterator[tuple[HostState, FilterResult]]:
     """Judge hosts once if the filter must answer the same for them."""
-    known = FILTERS.get(name)
-    answers: dict[str, FilterResult] = {}
-    found: dict[Hashable, FilterResult] = {}
+    answers: dict[Hashable, FilterResult] = {}
     for host in hosts:
         key = _alike(known, host)
-        if key not in found:
-            found[key] = judge(name, host, spec, settings)
-        answers[host.compute.uuid] = found[key]
-    return answers
+        if key not in answers:
+            answers[key] = judge_one(host)
+        yield host, answers[key]
 
 
 def _alike(known: NovaFilter | None, host: HostState) -> Hashable:

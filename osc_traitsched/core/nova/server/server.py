@@ -148,7 +148,8 @@ class Server:
     release: int
     parts: Parts = NO_PARTS
     aliases: tuple[str, ...] | None = None
-    pci_in_placement: bool = False
+    #: No host filter reads it.
+    pci_in_placement: bool = dataclasses.field(default=False, compare=False)
 
     @property
     def root_disk_is_a_volume(self) -> bool:
