@@ -369,6 +369,11 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         return _columns(self.app.stdout)
 
     @property
+    def height(self) -> int:
+        """Rows of the terminal; 0 if the output is not a terminal."""
+        return shutil.get_terminal_size().lines if self.width else 0
+
+    @property
     def is_quiet(self) -> bool:
         """Whether ``openstack -q`` asks for the verdict alone."""
         return bool(self.app.options.verbose_level == 0)

@@ -133,8 +133,8 @@ class ExplainServer(base.Command):
     not fail is judged on its own host: exits 0 if the scheduler would still choose it,
     3 if not, and 8 if that is in doubt. "openstack -q" prints the verdict alone.
 
-    With --failed: all servers in ERROR and failed moves, one block a cause. Exits 7 if
-    there are any.
+    With --failed: all servers in ERROR and failed moves, by cause; all causes with
+    --long and in a pipe. Exits 7 if there are any.
     """
 
     examples = """
@@ -144,7 +144,7 @@ class ExplainServer(base.Command):
         server explain web-3 --network private
         # All details
         server explain web-3 --long
-        # All servers that failed since yesterday, one block a cause
+        # All servers that failed since yesterday, by cause
         server explain --failed --since 24h
     """
 
@@ -191,7 +191,9 @@ class ExplainServer(base.Command):
             *args.hosts,
         )
         if args.format == "text":
-            text = self.answer(failed_views.lines(found, self.repeated_options))
+            size = (0, 0) if args.long else (self.width, self.height)
+            lines = failed_views.lines(found, self.repeated_options, *size)
+            text = self.answer(lines)
         else:
             text = explain.printed(document.all_failed(found), args.format)
         self.app.stdout.write(f"{text}\n")

@@ -103,7 +103,7 @@ def test_the_first_line_counts_and_each_cause_has_a_command(nova, openstack):
     assert first == "2 servers failed, for 1 reason; 2 would fail again."
     assert cause.endswith("ssd-1, ssd-2")
     assert now == "   It would fail again. 1 lacks trait CUSTOM_SSD"
-    assert command == "   openstack trait-sched server explain ssd-1"
+    assert command == "The whole answer: openstack trait-sched server explain ssd-1"
 
 
 def test_thousands_of_failed_servers_are_read_in_pages_and_judged_once(
