@@ -95,12 +95,10 @@ def lines(
     every = causes(found)
     yield _headline(found, every)
     rows = max(height - _OTHER_ROWS, 1) if height else 2 * len(every)
-    is_short = rows < 2 * len(every)
+    as_rows = _one_row if rows < 2 * len(every) else _two_rows
     shown = every[:rows]
     for cause in shown:
-        yield from map(
-            Line, _one_row(cause, width) if is_short else _rows(cause, width)
-        )
+        yield from map(Line, as_rows(cause, width))
     if len(every) > len(shown):
         yield Line(and_more(len(every) - len(shown), "reason"))
     if found.unjudged:
