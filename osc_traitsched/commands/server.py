@@ -24,9 +24,10 @@ from osc_traitsched.views.drain import document as drain_document
 from osc_traitsched.views.drain import prose as drain_prose
 from osc_traitsched.views.drain import script
 from osc_traitsched.views.listing import Table
-from osc_traitsched.views.server import document, placements, prose
+from osc_traitsched.views.server import document, placements, prose, words
 from osc_traitsched.views.server import failed as failed_views
 from osc_traitsched.views.server import moves as views
+from osc_traitsched.views.terminal import Line
 
 # openstack trait-sched server misplaced.
 
@@ -131,7 +132,8 @@ class ExplainServer(base.Command):
     take it now, 3 if none can, 4 and 8 if that is in doubt. 8 also if Nova does not
     record what failed, such as the new flavor of a resize. A server that runs and did
     not fail is judged on its own host: exits 0 if the scheduler would still choose it,
-    3 if not, and 8 if that is in doubt. "openstack -q" prints the verdict alone.
+    3 if not, and 8 if that is in doubt. "openstack -q" prints the cause in a sentence
+    for a customer, without names of hosts.
 
     With --failed: all servers in ERROR and failed moves, by cause; all causes with
     --long and in a pipe. Exits 7 if there are any.
@@ -205,6 +207,8 @@ class ExplainServer(base.Command):
         now = datetime.datetime.now(datetime.timezone.utc)
         options = self.repeated_options
         if args.format == "text":
+            if self.is_quiet and found.failure is not None:
+                return self.answer([Line(words.for_customer(found))])
             lines = prose.lines(found, now, args.long, options, self.width)
             is_well = found.failure is None and found.judgement and found.state.host
             # The verdict on its host comes below its state.

@@ -8,6 +8,7 @@ import uuid
 import pytest
 
 from osc_traitsched.core.servers.fleet import Kinds
+from tests.functional import shell
 from tests.functional.nova import Nova
 from tests.schemas import closed
 
@@ -30,6 +31,7 @@ def nova(placement, proxy):
     sizes = {"VCPU": 8, "MEMORY_MB": 8000, "DISK_GB": 100}
     host = ("cmp00", placement.add_host("cmp00", inventories=sizes))
     found = Nova(proxy, [host], {})
+    found.hosts = dict([host])
     found._bodies["/os-availability-zone"] = {"availabilityZoneInfo": []}
     service = {"binary": "nova-compute", "host": "cmp00", "zone": "nova"}
     service |= {"state": "up", "status": "enabled", "updated_at": None}
@@ -182,3 +184,24 @@ def test_a_kind_costs_the_requests_of_its_server_and_one_for_each_new_amount(
     asked = collections.Counter(each.path.split("?")[0] for each in proxy.requests)
     assert asked["/allocation_candidates"] <= 1
     assert len(proxy.requests) <= 56
+
+
+@pytest.mark.parametrize(
+    ("ram", "specs", "used", "sentence"),
+    [
+        (1000, {}, 0, "A host has room for m1000 now."),
+        (1000, {}, 7500, "No host has room for m1000 (1000 MB of RAM) now."),
+        (90_000, {}, 0, "No host has all that m90000 (90000 MB of RAM) needs."),
+        (1000, SSD, 0, "No host has all that m1000 (trait CUSTOM_SSD) needs."),
+    ],
+)
+def test_a_customer_reads_the_cause_without_names_of_hosts(
+    nova, placement, proxy, ram, specs, used, sentence
+):
+    if used:
+        placement.allocate(nova.hosts["cmp00"], MEMORY_MB=used)
+    web = server("web", NO_HOST, specs, ram)
+    fail(nova, web)
+    asked = ("-q", "trait-sched", "server", "explain", web["id"])
+    run = shell.run(shell.login(proxy.url), *asked, *RELEASE)
+    assert run.out == f"{sentence}\n"
