@@ -42,7 +42,10 @@ ROWS, COLUMNS = 24, 80
 #: Rows of a refusal, and of a plan with its effects.
 REFUSAL, COMPARED = 3, 15
 #: Commands that a terminal tells of in so few.
-REFUSED = ("isolate east CUSTOM_SSD --dry-run", "remove CUSTOM_SSD --all --dry-run")
+REFUSED = {
+    "refused-isolate": "isolate east CUSTOM_SSD --dry-run",
+    "refused-remove": "remove CUSTOM_SSD --all --dry-run",
+}
 #: What differs from run to run.
 VARYING = {
     r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}": "ID",
@@ -168,14 +171,15 @@ def test_the_first_screen_has_the_cause(night, story, golden):
     golden(f"stories/{story.name}", map(steady, lines))
 
 
-@pytest.mark.parametrize("command", REFUSED)
-def test_a_refusal_takes_three_rows_of_a_terminal(night, monkeypatch, golden, command):
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_refusal_takes_three_rows_of_a_terminal(night, monkeypatch, golden, name):
     monkeypatch.setattr(base.Command, "width", COLUMNS)
-    done = shell.run(night.environment, "trait-sched", *shlex.split(command))
+    words = shlex.split(REFUSED[name])
+    done = shell.run(night.environment, "trait-sched", *words)
     assert done.code == 5, done.out + done.err
     lines = (done.out + done.err).splitlines()
     assert rows(lines) <= REFUSAL
-    golden(f"stories/refused-{command.split()[0]}", map(steady, lines))
+    golden(f"stories/{name}", map(steady, lines))
 
 
 def test_a_file_of_yesterday_shows_what_changed_on_half_a_screen(
