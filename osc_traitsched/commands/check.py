@@ -82,7 +82,7 @@ class Checker(base.TextLister):
         parser.add_argument(
             "--long",
             action="store_true",
-            help="show notes, too, and do not cut lists",
+            help="show notes, too, and all problems and fixes, as in a pipe",
         )
         parser.add_argument(
             "--new-since",
@@ -147,7 +147,7 @@ class Checker(base.TextLister):
             self.findings,
             self.repeated_options,
             Severity.NOTE if shows_notes else Severity.WARNING,
-            parsed_args.long,
+            0 if parsed_args.long else self.width,
         )
         shown = list(lines)
         self._write(self.answer(shown, len(shown) - 1))
@@ -160,9 +160,9 @@ class Checker(base.TextLister):
 class Check(Checker):
     """Check the cloud for what makes servers fail or land on the wrong hosts.
 
-    The worst findings come first. Without arguments all rules are run. Nothing is
-    written. Exits 7 if a finding is at least as severe as --fail-on. "openstack -q"
-    prints the number of findings alone.
+    The worst findings come first, on a terminal last. Without arguments all rules are
+    run. Nothing is written. Exits 7 if a finding is at least as severe as --fail-on.
+    "openstack -q" prints the number of findings alone.
     """
 
     examples = """

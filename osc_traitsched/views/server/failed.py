@@ -12,7 +12,7 @@ from osc_traitsched.paste import Option, line, openstack, printable
 from osc_traitsched.text import and_more, count, listed
 from osc_traitsched.views.explain import by_flavor, headline
 from osc_traitsched.views.server import words
-from osc_traitsched.views.terminal import Line, Tone
+from osc_traitsched.views.terminal import Line, Tone, cut
 
 #: Rows of a terminal that the causes leave for other lines and the next prompt.
 _OTHER_ROWS = 7
@@ -114,14 +114,14 @@ def _two_rows(cause: Cause, width: int) -> Iterator[str]:
     names = [server.name for server in cause.servers]
     start = f"{len(names)} x {cause.failed}: "
     yield headline.fitted(start, names) if width else start + ", ".join(names)
-    yield _cut(f"   {cause.now}", width)
+    yield cut(f"   {cause.now}", width)
 
 
 def _one_row(cause: Cause, width: int) -> Iterator[str]:
     names = listed((server.name for server in cause.servers), most=2)
     again, _ = words.FAILS_AGAIN
     now = cause.now.removeprefix(again).strip() or cause.failed
-    yield _cut(f"{len(cause.servers)} x {names}: {now}", width)
+    yield cut(f"{len(cause.servers)} x {names}: {now}", width)
 
 
 def _headline(found: FailedServers, every: Sequence[Cause]) -> Line:
@@ -138,9 +138,3 @@ def _headline(found: FailedServers, every: Sequence[Cause]) -> Line:
     then = f"; {', '.join(parts)}" if parts else ""
     end = "" if again or not unknown else " fail again"
     return Line(f"{number}, for {count(len(every), 'reason')}{then}{end}.", Tone.NO)
-
-
-def _cut(text: str, width: int) -> str:
-    if len(text) <= width or not width:
-        return text
-    return f"{text[: width - 4].rpartition(' ')[0].rstrip(',')} ..."
