@@ -17,9 +17,9 @@ from osc_traitsched.core.servers.usage import (
     Capacity,
     CapacityQuery,
 )
+from osc_traitsched.views import prometheus
 from osc_traitsched.views.capacity import document, prose
 
-_PROMETHEUS = "prometheus"
 _LOST = {"": "host", "-aggregate": "aggregate", "-zone": "zone"}
 
 
@@ -70,7 +70,7 @@ class ShowCapacity(base.Command):
         _add_changes(parser)
         request_args.add_kind(parser)
         arguments.add_options(parser)
-        explain.add_format(parser, _PROMETHEUS)
+        explain.add_format(parser, prometheus.FORMAT)
 
     @gc_paused()
     def take_action(self, args: argparse.Namespace) -> int:
@@ -85,7 +85,7 @@ class ShowCapacity(base.Command):
         if fmt != "text":
             for line in prose.assumed(found):
                 base.LOG.warning("%s", line)
-        if fmt == _PROMETHEUS:
+        if fmt == prometheus.FORMAT:
             return document.metrics(found)
         if fmt != "text":
             return explain.printed(document.document(found), fmt)

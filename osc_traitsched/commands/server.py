@@ -19,7 +19,7 @@ from osc_traitsched.core.servers.failure import ServerAnswer
 from osc_traitsched.core.servers.judging import Placements
 from osc_traitsched.core.servers.moves import Destinations, of_own_host
 from osc_traitsched.text import visible
-from osc_traitsched.views import terminal
+from osc_traitsched.views import prometheus, terminal
 from osc_traitsched.views.drain import document as drain_document
 from osc_traitsched.views.drain import prose as drain_prose
 from osc_traitsched.views.drain import script
@@ -157,13 +157,15 @@ class ExplainServer(base.Command):
         _add_failed(parser)
         request_args.add_given(parser, is_moved=False)
         explain.add_own_filter_options(parser)
-        explain.add_showing(parser)
+        explain.add_showing(parser, prometheus.FORMAT)
 
     def take_action(self, args: argparse.Namespace) -> int:
         if args.failed:
             return self._all_failed(args)
         if args.server is None or args.since is not None or args.project is not None:
             raise BadUsage("name a server; --since and --project go with --failed")
+        if args.format == prometheus.FORMAT:
+            raise BadUsage("-f prometheus goes with --failed")
         sources = self.sources = arguments.sources(args, self.app)
         found = server.answer(
             self.cloud(),
@@ -196,6 +198,8 @@ class ExplainServer(base.Command):
             size = (0, 0) if args.long else (self.width, self.height)
             lines = failed_views.lines(found, self.repeated_options, *size)
             text = self.answer(lines)
+        elif args.format == prometheus.FORMAT:
+            text = failed_views.metrics(found)
         else:
             text = explain.printed(document.all_failed(found), args.format)
         self.app.stdout.write(f"{text}\n")

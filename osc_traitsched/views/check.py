@@ -13,7 +13,9 @@ from osc_traitsched.core.check.survey import Survey
 from osc_traitsched.core.nova.options import options_in
 from osc_traitsched.paste import Option
 from osc_traitsched.text import count, listed, option
+from osc_traitsched.views import prometheus
 from osc_traitsched.views.listing import Names, Table
+from osc_traitsched.views.prometheus import Gauge
 from osc_traitsched.views.terminal import Line, Tone, cut
 
 COLUMNS = ("id", "severity", "object", "problem", "fix", "affects")
@@ -154,6 +156,33 @@ def table(findings: Sequence[Finding], options: Sequence[Option]) -> Table:
     _, cells = rows(findings, options)
     affected = (Names(finding.affected) for finding in findings)
     return COLUMNS, [(*row, names) for row, names in zip(cells, affected)]
+
+
+def metrics(
+    findings: Iterable[Finding],
+    rules: Sequence[Rule],
+    unread: Mapping[str, Sequence[str]],
+) -> str:
+    """Findings by rule, and how many rules were run, or could not be.
+
+    :param unread: rules that did not run, by what could not be read
+    """
+    counts = collections.Counter((each.rule, each.severity) for each in findings)
+    samples = [
+        ({"rule": rule, "severity": severity.value}, number)
+        for (rule, severity), number in counts.items()
+    ]
+    stopped = {rule for rules_of in unread.values() for rule in rules_of}
+    return prometheus.text(
+        [
+            Gauge("check_findings", "Findings of the rule.", samples),
+            Gauge("check_rules", "Rules that were run.", [({}, len(rules))]),
+            Gauge("check_rules_not_run", _NOT_RUN, [({}, len(stopped))]),
+        ]
+    )
+
+
+_NOT_RUN = "Rules that need what this user may not read."
 
 
 def new_since(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 from collections.abc import Iterator, Sequence
 
@@ -10,7 +11,9 @@ from osc_traitsched.core.servers.failure import Stage
 from osc_traitsched.core.servers.fleet import FailedKind, FailedServer, FailedServers
 from osc_traitsched.paste import Option, line, openstack, printable
 from osc_traitsched.text import and_more, count, listed
+from osc_traitsched.views import prometheus
 from osc_traitsched.views.explain import by_flavor, headline
+from osc_traitsched.views.prometheus import Gauge
 from osc_traitsched.views.server import words
 from osc_traitsched.views.terminal import Line, Tone, cut
 
@@ -138,3 +141,27 @@ def _headline(found: FailedServers, every: Sequence[Cause]) -> Line:
     then = f"; {', '.join(parts)}" if parts else ""
     end = "" if again or not unknown else " fail again"
     return Line(f"{number}, for {count(len(every), 'reason')}{then}{end}.", Tone.NO)
+
+
+def metrics(found: FailedServers) -> str:
+    """Servers by stage and reason: a cause's words change with each amount."""
+    servers: collections.Counter[tuple[str, str]] = collections.Counter()
+    for kind in found.kinds:
+        failure = kind.answer.failure if kind.answer else None
+        reason = kind.answer.reason if kind.answer else None
+        stage = (failure.stage if failure else Stage.UNKNOWN).value
+        servers[stage, (reason or Reason.UNKNOWN).value] += len(kind.servers)
+    if found.unjudged:
+        key = Stage.UNKNOWN.value, Reason.UNKNOWN.value
+        servers[key] += len(found.unjudged)
+    samples = [
+        ({"stage": stage, "reason": reason}, number)
+        for (stage, reason), number in servers.items()
+    ]
+    by_cause = "Servers that failed at the stage, by why the request fits now or not."
+    return prometheus.text(
+        [
+            Gauge("failed_servers", by_cause, samples),
+            Gauge("failed", "Servers that failed.", [({}, found.total)]),
+        ]
+    )
