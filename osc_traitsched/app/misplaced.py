@@ -271,8 +271,6 @@ def failed(
     moved = _moved(cloud, in_error, since, host) if project is None else ()
     groups += ((each,) for each in moved)
     remembered = RememberedCloud(cloud)
-    for body, _ in kinds.groups:
-        existing_servers.remember(remembered, body)
     first, rest = groups[:MOST_JUDGED], groups[MOST_JUDGED:]
     start = functools.partial(_asked_again, remembered, sources=sources)
     started = LaterOfEach(start, first).values()
@@ -318,18 +316,30 @@ class _Start(NamedTuple):
     question: Question | None = None
 
 
+#: So many servers of a kind are looked for, if they are deleted meanwhile.
+_MOST_TRIED = 3
+
+
 def _asked_again(
     cloud: Cloud, servers: tuple[FailedServer, ...], sources: SettingsSources
 ) -> _Start | None:
-    """None for a server that is gone or did not fail."""
-    try:
-        answer, question = server.asked_again(
-            cloud, servers[0].id, ServerSpec(), sources
-        )
-    except TraitSchedError as problem:
-        is_gone = isinstance(problem, NoServer) and not unread(cloud)
-        return None if is_gone else _Start(FailedKind(servers, None, problem))
-    return _Start(_kind(servers, answer), question) if answer.failure else None
+    """None for servers that are gone or did not fail.
+
+    A list of servers lacks their groups, so one of each kind is read.
+    """
+    left, gone = servers, None
+    while left and len(servers) - len(left) < _MOST_TRIED:
+        try:
+            answer, question = server.asked_again(
+                cloud, left[0].id, ServerSpec(), sources
+            )
+        except TraitSchedError as problem:
+            if not isinstance(problem, NoServer) or unread(cloud):
+                return _Start(FailedKind(left, None, problem))
+            left, gone = left[1:], problem
+        else:
+            return _Start(_kind(left, answer), question) if answer.failure else None
+    return _Start(FailedKind(left, None, gone)) if left else None
 
 
 @gc_paused()

@@ -11,13 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from osc_traitsched.cloud import lookup, rest
-from osc_traitsched.cloud.service import (
-    SERVERS_OF_OTHERS,
-    Cloud,
-    RememberedCloud,
-    Service,
-    note_unread,
-)
+from osc_traitsched.cloud.service import SERVERS_OF_OTHERS, Cloud, Service, note_unread
 from osc_traitsched.core import errors
 from osc_traitsched.core.names import Namesake, near_names
 from osc_traitsched.core.servers import failure
@@ -255,12 +249,6 @@ def in_error(cloud: Cloud, query: Mapping[str, str]) -> Iterator[Any]:
     except errors.Forbidden:
         note_unread(cloud, SERVERS_OF_OTHERS)
         yield from read(params=query)
-
-
-def remember(cloud: RememberedCloud, body: Any) -> None:
-    """Keep a server that was listed, for :func:`server`."""
-    path, version = f"/servers/{body['id']}", _version(cloud)
-    cloud.service("compute").knows(path, {"server": body}, version)
 
 
 def failed_moves(cloud: Cloud, query: Mapping[str, str]) -> list[Any]:
