@@ -206,3 +206,14 @@ def test_a_customer_reads_the_cause_without_names_of_hosts(
     asked = ("-q", "trait-sched", "server", "explain", web["id"])
     run = shell.run(shell.login(proxy.url), *asked, *RELEASE)
     assert run.out == f"{sentence}\n"
+
+
+def test_failed_servers_and_findings_are_metrics(nova, openstack):
+    fail(nova, server("ssd-1", NO_HOST, SSD), server("ssd-2", NO_HOST, SSD))
+    metrics = ("-f", "prometheus", *RELEASE)
+    failed = openstack("server", "explain", "--failed", *metrics)
+    assert (failed.code, failed.out.splitlines()[-1]) == (7, "traitsched_failed 2")
+    checked = openstack("check", "traits", *metrics)
+    assert "\ntraitsched_check_rules_not_run 0\n" in checked.out, checked.err
+    one = openstack("server", "explain", "ssd-1", *metrics)
+    assert (one.code, one.out) == (2, "")
