@@ -1,12 +1,15 @@
 """How Sphinx builds this documentation; it needs the project installed, and git."""
 
 import argparse
+import json
 import pathlib
 import sys
 from importlib import metadata
 
+from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
+from osc_traitsched.cloud.saved import form
 from osc_traitsched.commands import arguments
 from osc_traitsched.core.check import RULES
 from osc_traitsched.core.check.rule import AREAS
@@ -76,6 +79,15 @@ class DocumentFields(SphinxDirective):
         return self.parse_text_to_nodes(text, allow_section_headings=True)
 
 
+class SnapshotSchema(SphinxDirective):
+    """``.. snapshot-schema::``: the JSON Schema of a snapshot."""
+
+    def run(self):
+        """Show it as JSON."""
+        text = json.dumps(form.schema(), indent=1)
+        return [nodes.literal_block(text, text, language="json")]
+
+
 class Rules(SphinxDirective):
     """``.. rules::``: the rules of check, by area, from their docstrings."""
 
@@ -127,5 +139,6 @@ def setup(app):
     """Let Sphinx know the directives."""
     app.add_directive("document", DocumentFields)
     app.add_directive("rules", Rules)
+    app.add_directive("snapshot-schema", SnapshotSchema)
     app.add_directive("sources", Sources)
     app.add_directive("rows", Rows)

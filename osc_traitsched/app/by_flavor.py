@@ -25,6 +25,8 @@ def by_flavor(
     spec: ServerSpec,
     sources: SettingsSources,
     wanted: Callable[[Sequence[Body]], Iterable[Body]] = tuple,
+    images: Iterable[Body] | None = None,
+    all_enabled: bool = False,
 ) -> tuple[Judgement, ...]:
     """The image of a request with each flavor, by name; no fixes are tried.
 
@@ -33,6 +35,8 @@ def by_flavor(
     may not use are left out. Each flavor is judged with other values of unknown
     options, too.
 
+    :param images: bodies to judge each flavor with, instead of the request's image
+    :param all_enabled: as if all compute services were enabled and up
     :raises NothingMatches: for an unknown image, or a cloud without flavors
     :raises Refusal: for an availability zone, or settings that Nova does not start with
     :raises NotForProject: for an image that the project may not use
@@ -48,19 +52,27 @@ def by_flavor(
     if (refusal := zone_refusal(cloud, first)) is not None:
         raise refusal
     known = read.known_traits(cloud.placement)
-    each = (_of_flavor(cloud, first, body, known) for body in bodies)
+    firsts = [first]
+    if images is not None:
+        firsts = [dataclasses.replace(first, image=image) for image in images]
+    each = (_of_flavor(cloud, one, body, known) for body in bodies for one in firsts)
     starts = [*filter(None, each)]
     nodes = lookup.computes(cloud) if first.nodes is None else first.nodes
     computes = {node.uuid: node for node in with_builds(cloud, first, nodes)}
     of_name = set(reading(Reads.FLAVOR_NAME))
     is_named = not of_name.isdisjoint(enabled(first.assumptions))
     keys = [
-        (read_flavor(start.question.flavor).key, is_named and start.flavor)
+        (
+            read_flavor(start.question.flavor).key,
+            is_named and start.flavor,
+            images and (start.question.image or {})["id"],
+        )
         for start in starts
     ]
     alike = {key: start for key, start in zip(keys, starts) if start.asked}
     several = [start.asked for start in alike.values() if start.asked]
-    judged = dict(zip(alike, judge_all(cloud.placement, computes, several)))
+    judged_all = judge_all(cloud.placement, computes, several, all_enabled)
+    judged = dict(zip(alike, judged_all))
     return tuple(
         dataclasses.replace(judged[key], question=start.question)
         if start.asked

@@ -44,7 +44,13 @@ def capacity(
     :raises NothingMatches: for an unknown flavor, image, host, aggregate or zone
     :raises Refusal: for an availability zone, or settings that Nova does not start with
     """
-    found = by_flavor(cloud, spec, sources, lambda e: _wanted(cloud, e, spec, query))
+    found = by_flavor(
+        cloud,
+        spec,
+        sources,
+        lambda e: _wanted(cloud, e, spec, query),
+        all_enabled=query.all_enabled,
+    )
     judged = [each for each in found if each.facts and each.verdict]
     rejected = tuple(each for each in found if not (each.facts and each.verdict))
     if not judged or judged[0].facts is None:
@@ -63,6 +69,7 @@ def capacity(
         snapshot.names_of(removed),
         plan,
         sum(host.uuid not in facts.stock for host in snapshot.hosts),
+        dataclasses.replace(facts, snapshot=snapshot),
     )
 
 
@@ -185,11 +192,12 @@ class _Count:
     def _fit(self, found: Judgement) -> FlavorFit:
         counter = FlavorCounter(found, self._facts, self._caps)
         hosts = counter.hosts(self.free, (host.uuid for host in found.candidates))
-        suited = counter.suited()
+        suited = core.suited(found)
         uncapped = FlavorCounter(found, self._facts, {})
         empty = uncapped.hosts(self._empty, suited, is_sure=False, is_offered=False)
+        sized = frozenset(e for e in suited if self._could_hold(e, hosts, empty))
         groups = {
-            name: self._in_group(counter, hosts, roots)
+            name: self._in_group(counter, hosts, sized, roots)
             for name, roots in self._groups.items()
         }
         fit = FlavorFit(
@@ -204,20 +212,25 @@ class _Count:
                 for name, each in groups.items()
                 if each[0] or self._query.by != "host"
             },
+            suited=sized,
         )
         if not self._removed and not self._query.added:
             return fit
         after = self._changed(counter, found, empty, found.unsure_roots)
         return dataclasses.replace(fit, after=after)
 
+    def _could_hold(self, root: str, *fits: Mapping[str, HostFit]) -> bool:
+        return root not in self._facts.stock or any(root in each for each in fits)
+
     def _in_group(
         self,
         counter: FlavorCounter,
         hosts: Mapping[str, HostFit],
+        suited: frozenset[str],
         roots: frozenset[str],
-    ) -> tuple[int, Room]:
+    ) -> tuple[int, Room, int]:
         inside = {root: hosts[root] for root in roots if root in hosts}
-        return len(inside), counter.room(inside, self.free)
+        return len(inside), counter.room(inside, self.free), len(suited & roots)
 
     def _changed(
         self,

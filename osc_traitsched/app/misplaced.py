@@ -13,7 +13,6 @@ from osc_traitsched.app import server, settings, traits
 from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.judging import (
     Asked,
-    LaterOfEach,
     asked_of,
     judge_all,
     with_builds,
@@ -29,6 +28,7 @@ from osc_traitsched.cloud import (
 )
 from osc_traitsched.cloud import servers as fleets
 from osc_traitsched.cloud.allocation_candidates import NOTHING
+from osc_traitsched.cloud.later import LaterOfEach
 from osc_traitsched.cloud.service import (
     Cloud,
     RememberedCloud,

@@ -79,7 +79,7 @@ class AddTraits(ShorthandWriter):
             names,
             selectors,
             args.create,
-            arguments.found(self.app),
+            arguments.found(args, self.app),
         )
         _warn(todo, args, self.folds, removing=False)
         write_args.refuse(todo.refusals, args.force, self.folds)
@@ -97,7 +97,7 @@ class AddTraits(ShorthandWriter):
         args.hosts = [*args.hosts, *args.traits]
         args.undo = None
         cloud = self.cloud()
-        assumed = settings.of_cloud(cloud, arguments.found(self.app))
+        assumed = settings.of_cloud(cloud, arguments.found(args, self.app))
         selectors = arguments.target_selectors(args)
         wanted = shorthand.like(
             cloud, args.like, selectors, assumed, args.like_aggregates
@@ -146,7 +146,7 @@ class RemoveTraits(write_args.Writer):
         arguments.check_columns(args, results.REMOVED)
         selectors = arguments.target_selectors(args)
         cloud = self.cloud()
-        sources = arguments.found(self.app)
+        sources = arguments.found(args, self.app)
         todo = trait_changes.plan_remove(cloud, names, selectors, args.force, sources)
         _warn(todo, args, self.folds, removing=True)
         is_asked = args.dry_run and args.formatter in base.QUOTING_FORMATS

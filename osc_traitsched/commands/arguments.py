@@ -12,6 +12,7 @@ import sys
 from collections.abc import Collection, Iterator
 from typing import Any
 
+from osc_traitsched.app import snapshot
 from osc_traitsched.config import document, saved
 from osc_traitsched.config.joining import SettingsSources
 from osc_traitsched.config.saved import Places
@@ -26,6 +27,9 @@ from osc_traitsched.text import quoted, visible
 
 
 _NO_VALUE = "expected one argument"
+
+#: The environment variable with the path of a snapshot.
+SNAPSHOT = "TRAITSCHED_SNAPSHOT"
 
 
 def prepare(parser: argparse.ArgumentParser) -> None:
@@ -298,6 +302,21 @@ def _bad_hosts(path: str, reason: str) -> BadConfiguration:
     return BadConfiguration(f"host file {path}", None, reason)
 
 
+# A snapshot instead of the cloud.
+
+
+def add_snapshot(parser: argparse.ArgumentParser) -> None:
+    """Add ``--snapshot``."""
+    parser.add_argument(
+        "--snapshot",
+        metavar="FILE",
+        default=os.environ.get(SNAPSHOT) or None,
+        type=some,
+        help="answer from a file of snapshot save, without a login (default: "
+        f"{SNAPSHOT} of the environment)",
+    )
+
+
 # Options for the scheduler's settings.
 
 
@@ -319,15 +338,22 @@ def sources(args: argparse.Namespace, app: Any) -> SettingsSources:
     :raises BadUsage: for options that do not go together
     :raises BadConfiguration: for bad settings in a found file
     """
-    return named(args, saved.find(places_of(app)))
+    return named(args, _found(args, app))
 
 
-def found(app: Any) -> SettingsSources:
+def found(args: argparse.Namespace, app: Any) -> SettingsSources:
     """Settings found for the cloud, for a command without these options.
 
     :raises BadConfiguration: for bad settings in a found file
     """
-    return SettingsSources(found=saved.find(places_of(app)))
+    return SettingsSources(found=_found(args, app))
+
+
+def _found(args: argparse.Namespace, app: Any) -> SettingsSources | None:
+    """Those of the snapshot, if one is read instead of a cloud."""
+    if args.snapshot:
+        return snapshot.read(args.snapshot).sources
+    return saved.find(places_of(app))
 
 
 def places_of(app: Any) -> Places:

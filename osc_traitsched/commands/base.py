@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import datetime
 import enum
 import io
 import logging
@@ -25,6 +26,8 @@ from osc_lib.command import command
 from stevedore.extension import Extension
 
 from osc_traitsched import paste
+from osc_traitsched.app import snapshot
+from osc_traitsched.app.snapshot import Snapshot
 from osc_traitsched.cloud.connection import TIMEOUT, HttpCloud
 from osc_traitsched.cloud.service import Cloud, unread
 from osc_traitsched.commands import arguments, help_text
@@ -276,6 +279,8 @@ SHORT = "sched"
 class Command(command.Command):  # type: ignore[misc,unused-ignore]
     """A command; ``take_action`` returns its exit code.
 
+    :cvar needs_login: it needs a cloud, or a snapshot of one
+    :cvar reads: it answers from a snapshot, too
     :cvar exit_code: of a run without errors that returns none
     :ivar folds: effects and refusals take few lines: on a terminal, without ``--long``
     :ivar sources: settings of the answer; a person is told below it if there are none
@@ -286,10 +291,12 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
     examples = ""
 
     timeout: float | None = None
-    #: cliff logs in before it parses; ``run`` does after, for ``--help-all``.
+    #: cliff logs in before it parses; ``run`` does after: a snapshot needs no login.
     auth_required = False
     needs_login = True
     exit_code = ExitCode.DONE
+    reads = True
+    snapshot: Snapshot | None = None
     sources: SettingsSources | None = None
     folds = False
     _clouds: tuple[Cloud, ...] = ()
@@ -319,6 +326,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
             help="how long a service may be silent, before its answer or within it "
             f"(default: api_timeout of clouds.yaml, else {TIMEOUT})",
         )
+        arguments.add_snapshot(parser)
         parser.add_argument(
             "--exit-zero",
             action="store_true",
@@ -339,7 +347,10 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         self.app.prepare_to_run_command(self)
 
     def cloud(self) -> Cloud:
-        """The cloud of the user's login."""
+        """The cloud of the user's login, or the saved one."""
+        if self.snapshot:
+            self._clouds += (self.snapshot.cloud,)
+            return self._clouds[-1]
         sdk = self.app.client_manager.sdk_connection
         watch = Reading() if self._shows_progress else contextlib.nullcontext
         self._clouds += (HttpCloud(sdk, self.timeout, watch),)
@@ -348,6 +359,8 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
     @property
     def endpoint(self) -> str:
         """The cloud's name in the rows of its plans."""
+        if self.snapshot:
+            return ""
         return name_of(self.app.client_manager.sdk_connection)
 
     @property
@@ -391,6 +404,8 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         """A line with the cloud's name; empty with -q, or if no cloud was chosen."""
         if self.is_quiet:
             return ""
+        if self.snapshot:
+            return terminal.snapshot(self.snapshot.path, self.now) + "\n"
         cloud, region = self.app.options.cloud, self.app.options.region_name
         regions = [each for each in self.repeated_options if each.name == _REGION]
         return paste.where(cloud, region) + "\n" if cloud or regions else ""
@@ -400,8 +415,6 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         self.timeout = parsed_args.timeout
         options = getattr(self.app, "options", None)
         is_debugged = getattr(options, "debug", False)
-        if self.needs_login:
-            self.log_in()
         LOG.addFilter(self._repeat_options)
         try:
             with contextlib.nullcontext() if is_debugged else silenced():
@@ -417,6 +430,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
     def _run(self, parsed_args: argparse.Namespace) -> int:
         try:
             arguments.check_text(parsed_args)
+            self._open(parsed_args)
             if self.app.stdout is None:
                 raise exceptions.CommandError("standard output is closed")
             if isinstance(self.app.stdout, io.TextIOWrapper):
@@ -448,6 +462,42 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
             if isinstance(exc, _INTERNAL) or not str(exc).strip():
                 raise exceptions.CommandError(errors.internal(exc)) from exc
             raise
+
+    def _open(self, args: argparse.Namespace) -> None:
+        """Open the snapshot, or log in.
+
+        :raises BadUsage: for a snapshot, if the command writes or needs none
+        """
+        path = getattr(args, "snapshot", None)
+        if path and self.reads:
+            self.snapshot = snapshot.read(path)
+        elif path and self.needs_login:
+            raise errors.BadUsage(
+                "this command needs the cloud itself; leave out --snapshot and unset "
+                f"{arguments.SNAPSHOT}"
+            )
+        elif self.needs_login:
+            self.log_in()
+
+    def as_snapshot(self, sources: SettingsSources, old: Snapshot) -> Snapshot:
+        """The cloud now, or the snapshot read instead, to compare an old one with.
+
+        :raises BadUsage: if only one of them is masked
+        """
+        old.check_masked_as(self.snapshot)
+        if self.snapshot:
+            return self.snapshot
+        if not self.auth_required:
+            self.log_in()
+        is_light = old.document["light"]
+        return Snapshot("", snapshot.save(self.cloud(), sources, "", is_light))
+
+    @property
+    def now(self) -> datetime.datetime:
+        """The time that the answer is of, in UTC."""
+        if self.snapshot:
+            return self.snapshot.time
+        return datetime.datetime.now(datetime.timezone.utc)
 
     def _final(self, code: int, args: argparse.Namespace, error: object = None) -> int:
         """The exit code; logs what this user may not read.

@@ -35,7 +35,8 @@ class Configuring(base.Command):
         """The settings from all sources; CloudBroke if Nova must say the release."""
         maximum = None
         if sources.release is None:
-            self.log_in()
+            if not self.snapshot:
+                self.log_in()
             maximum = self.cloud().compute_maximum
         return resolve(sources, maximum)
 
@@ -106,7 +107,7 @@ class ConfigDoctor(_Lines):
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Look, and show."""
-        sources = arguments.found(self.app)
+        sources = arguments.found(args, self.app)
         found = doctor.diagnose(self.cloud(), sources, arguments.places_of(self.app))
         if found.unknown:
             self.exit_code = base.ExitCode.UNKNOWN
@@ -136,7 +137,7 @@ class SaveConfig(base.Command):
         config save --baseline kolla-ansible --set scheduler.max_placement_results=100
     """
 
-    needs_login = False
+    needs_login = reads = False
 
     def options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import functools
 import itertools
 import json
@@ -14,15 +15,25 @@ import yaml
 
 from osc_traitsched import paste
 from osc_traitsched.app import by_flavor as flavors
-from osc_traitsched.app import candidates, explain, own_filters, request, room
+from osc_traitsched.app import (
+    candidates,
+    explain,
+    own_filters,
+    request,
+    room,
+    since,
+    snapshot,
+)
 from osc_traitsched.app.candidates import Candidates
 from osc_traitsched.app.explain import Explainer
 from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.own_filters import OwnSources
 from osc_traitsched.app.settings import SettingsSources
+from osc_traitsched.app.snapshot import Snapshot
 from osc_traitsched.commands import arguments, base, request_args
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.core.answer import Answer
+from osc_traitsched.core.difference import Since
 from osc_traitsched.core.errors import AnswerIsNo, BadUsage
 from osc_traitsched.core.judge.explanation import Explanation
 from osc_traitsched.core.judge.filtering import Filtering
@@ -224,6 +235,13 @@ class Explain(base.Command):
             help="ask for this many servers (default: 1)",
         )
         parser.add_argument(
+            "--since",
+            metavar="SNAPSHOT",
+            type=arguments.some,
+            help="also show which hosts could take it when this snapshot was saved, "
+            "and what took them",
+        )
+        parser.add_argument(
             "--make-room",
             action="store_true",
             help="if hosts are full: find the fewest moves of running servers that "
@@ -249,14 +267,30 @@ class Explain(base.Command):
         facts = explanation.judgement.facts
         if facts is not None and facts.vanished:
             base.LOG.warning("%s", terminal.vanished(facts.vanished))
+        if args.since:
+            explanation = dataclasses.replace(
+                explanation, since=self._since(args, asked, sources)
+            )
         self.app.stdout.write(self._text(explanation, args) + "\n")
         return exit_code(explanation.judgement)
+
+    def _since(
+        self, args: argparse.Namespace, asked: ServerSpec, sources: SettingsSources
+    ) -> Since:
+        def ask(saved: Snapshot) -> Judgement:
+            cloud, named = saved.cloud, arguments.named(args, saved.sources)
+            question = request.question(cloud, asked, named)
+            return explain.explain(cloud, question, want_fixes=False).judgement
+
+        old = snapshot.read(args.since)
+        new = self.as_snapshot(sources, old)
+        return since.since(old, new, ask)
 
     def _by_flavor(
         self, asked: ServerSpec, sources: SettingsSources, args: argparse.Namespace
     ) -> ExitCode:
         of_one = (args.fixes, args.plugins, args.nova_python, args.make_room)
-        if any(of_one) or args.count > 1:
+        if any(of_one) or args.since or args.count > 1:
             raise BadUsage(
                 "--count, --fixes, --make-room, --own and --nova-python need FLAVOR"
             )

@@ -15,7 +15,16 @@ _OWN = "trait-sched"
 #: What people use; ``--all`` shows the others, too.
 USUAL = (
     *("explain", "capacity", "server explain", "server destinations", "host show"),
-    *("host drain", "check", "trait show", "add", "isolate", "apply", "config doctor"),
+    *(
+        "host drain",
+        "check",
+        "diff",
+        "trait show",
+        "add",
+        "isolate",
+        "apply",
+        "config doctor",
+    ),
 )
 
 GROUPS = {
@@ -26,6 +35,8 @@ GROUPS = {
         "server explain": "why a server failed, and whether a host could take it now",
         "server destinations": "which hosts could take a server that is moved",
         "server misplaced": "servers on hosts that they could not get today",
+        "flavor show": "which hosts suit a flavor, what runs out, and who has it",
+        "zone list": "zones: how full they are, and what is odd in them",
         "host show": "what a host has, and which flavors it could take",
         "host drain": "where the servers of a host could go, all together",
         "filter try": "try a host filter or weigher of your own on every host",
@@ -35,6 +46,8 @@ GROUPS = {
         "mirror check": "check that Placement's aggregates match Nova's",
         "mirror repair": "sync Placement's aggregates to Nova's",
         "aggregate list": "aggregates: zone, isolating traits, projects",
+        "diff": "what changed since a snapshot, and which flavors it hit",
+        "snapshot save": "save the cloud in a file, to answer from it later",
     },
     "Traits and isolation": {
         "list": "which hosts have which traits",
@@ -70,7 +83,7 @@ class Overview(base.Command):
 
     examples = "explain --help"
 
-    needs_login = False
+    needs_login = reads = False
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """A parser whose help is the overview."""

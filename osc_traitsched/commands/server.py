@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import datetime
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-from osc_traitsched.app import drain, misplaced, server
+from osc_traitsched.app import drain, misplaced, server, since, snapshot
 from osc_traitsched.app.misplaced import Scope
 from osc_traitsched.app.server import Asked
+from osc_traitsched.app.settings import SettingsSources
+from osc_traitsched.app.snapshot import Snapshot
 from osc_traitsched.commands import arguments, base, explain, request_args
 from osc_traitsched.commands.base import ExitCode
+from osc_traitsched.core.difference import Since
 from osc_traitsched.core.errors import BadUsage
+from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.nova.question import MoveKind
 from osc_traitsched.core.servers.drain import Drain
 from osc_traitsched.core.servers.failure import ServerAnswer
@@ -162,8 +166,8 @@ class ExplainServer(base.Command):
     def take_action(self, args: argparse.Namespace) -> int:
         if args.failed:
             return self._all_failed(args)
-        if args.server is None or args.since is not None or args.project is not None:
-            raise BadUsage("name a server; --since and --project go with --failed")
+        if args.server is None or args.project is not None:
+            raise BadUsage("name a server; --project goes with --failed")
         if args.format == prometheus.FORMAT:
             raise BadUsage("-f prometheus goes with --failed")
         sources = self.sources = arguments.sources(args, self.app)
@@ -177,20 +181,44 @@ class ExplainServer(base.Command):
         judgement = found.judgement
         if judgement and judgement.facts and judgement.facts.vanished:
             base.LOG.warning("%s", terminal.vanished(judgement.facts.vanished))
+        if args.since and found.explanation:
+            of_then = self._since(args, found.state.id, sources)
+            explanation = dataclasses.replace(found.explanation, since=of_then)
+            found = dataclasses.replace(found, explanation=explanation)
         self.app.stdout.write(self._text(found, args) + "\n")
         if found.problem is not None:
             raise found.problem
         return exit_code_of_failure(found)
 
+    def _since(
+        self, args: argparse.Namespace, name: str, sources: SettingsSources
+    ) -> Since:
+        old = snapshot.read(args.since)
+        new = self.as_snapshot(sources, old)
+
+        def ask(saved: Snapshot) -> Judgement:
+            saved = since.with_server(saved, new, name)
+            named = arguments.named(args, saved.sources)
+            given = request_args.given(args)
+            found = server.answer(saved.cloud, name, given, named)
+            if found.judgement is None:
+                raise found.problem or BadUsage("its request can't be judged")
+            return found.judgement
+
+        return since.since(old, new, ask)
+
     def _all_failed(self, args: argparse.Namespace) -> ExitCode:
         if args.server is not None or len(args.hosts) > 1:
             raise BadUsage("--failed goes without a server, and with one --host")
-        now = datetime.datetime.now(datetime.timezone.utc)
+        try:
+            period = arguments.period(args.since or "0m")
+        except argparse.ArgumentTypeError as exc:
+            raise BadUsage(f"--since: {exc}") from exc
         sources = self.sources = arguments.sources(args, self.app)
         found = misplaced.failed(
             self.cloud(),
             sources,
-            None if args.since is None else now - args.since,
+            None if args.since is None else self.now - period,
             args.project,
             *args.hosts,
         )
@@ -208,8 +236,7 @@ class ExplainServer(base.Command):
         return ExitCode.FINDINGS if found.total else ExitCode.DONE
 
     def _text(self, found: ServerAnswer, args: argparse.Namespace) -> str:
-        now = datetime.datetime.now(datetime.timezone.utc)
-        options = self.repeated_options
+        now, options = self.now, self.repeated_options
         if args.format == "text":
             if self.is_quiet and found.failure is not None:
                 return self.answer([Line(words.for_customer(found))])
@@ -229,9 +256,10 @@ def _add_failed(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--since",
-        type=arguments.period,
-        metavar="TIME",
-        help="with --failed: in the last 30m, 24h or 7d",
+        type=arguments.some,
+        metavar="TIME|SNAPSHOT",
+        help="with --failed: in the last 30m, 24h or 7d; with a server: also show "
+        "which hosts could take it when this snapshot was saved, and what took them",
     )
     group.add_argument(
         "--project",

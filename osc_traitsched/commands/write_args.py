@@ -122,6 +122,7 @@ class Writer(base.Lister):
     :cvar summary: printed before the rows
     """
 
+    reads = False
     summary = ""
     unexpected: Unexpected | None = None
     afterwards: Callable[[], object] | None = None

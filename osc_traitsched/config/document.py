@@ -43,8 +43,8 @@ def read_text(path: str) -> str:
     return text
 
 
-def write(path: str, text: str) -> None:
-    """Make a text the whole of a file that only its user can read.
+def write(path: str, content: str | bytes) -> None:
+    """Make a text or bytes the whole of a file that only its user can read.
 
     Whoever reads it meanwhile has the old text or the new one. The folder is made; the
     target of a link is written.
@@ -56,8 +56,10 @@ def write(path: str, text: str) -> None:
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
         try:
-            with open(handle, "w", encoding="utf-8") as stream:
-                stream.write(text)
+            with open(handle, "wb") as stream:
+                stream.write(
+                    content if isinstance(content, bytes) else content.encode()
+                )
                 stream.flush()
                 os.fsync(stream.fileno())
             os.replace(name, target)

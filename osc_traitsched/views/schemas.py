@@ -8,6 +8,7 @@ from typing import Any
 
 from osc_traitsched import documents
 from osc_traitsched.views.capacity.document import CapacityDocument
+from osc_traitsched.views.difference import DifferenceDocument
 from osc_traitsched.views.drain.document import DrainDocument
 from osc_traitsched.views.explain.document import ExplainDocument, FlavorsDocument
 from osc_traitsched.views.server.document import (
@@ -15,7 +16,11 @@ from osc_traitsched.views.server.document import (
     FailedDocument,
     ServerExplainDocument,
 )
-from osc_traitsched.views.usage_schema import HostDocument, TraitDocument
+from osc_traitsched.views.usage_schema import (
+    FlavorUseDocument,
+    HostDocument,
+    TraitDocument,
+)
 
 #: The documents, by the commands that print them with ``-f json``.
 DOCUMENTS = {
@@ -27,7 +32,9 @@ DOCUMENTS = {
     "server destinations": DestinationsDocument,
     "host drain": DrainDocument,
     "trait show": TraitDocument,
+    "flavor show": FlavorUseDocument,
     "host show": HostDocument,
+    "diff": DifferenceDocument,
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import enum
 import textwrap
 from collections.abc import Iterable, Iterator
@@ -114,6 +115,11 @@ def line(path: str, number: int = 1) -> str:
     kind = path.partition("?")[0].strip("/").partition("/")[0]
     noun = _NOUNS.get(kind, kind.replace("_", " "))
     return f"reading {noun} ..." if number == 1 else f"reading {noun} ({number}) ..."
+
+
+def snapshot(path: str, time: datetime.datetime) -> str:
+    """The line above an answer that is not of the cloud now."""
+    return f"As of {time:%Y-%m-%d %H:%M} UTC, from {visible(path)}:"
 
 
 # Lines on hosts that an answer is without, and why.

@@ -258,7 +258,10 @@ class FlavorFit:
     :ivar empty: servers that all suitable hosts would hold if nothing were in use
     :ivar after: after the change that was asked for; None without one
     :ivar never: an amount that no host could give, even if empty
-    :ivar groups: by zone, aggregate or host, if asked for: hosts with room, and room
+    :ivar groups: by zone, aggregate or host, if asked for: hosts with room, room, and
+        suitable hosts
+    :ivar suited: roots that fail no condition but amounts, and could hold a server if
+        nothing were in use
     """
 
     judgement: Judgement
@@ -268,7 +271,10 @@ class FlavorFit:
     kept_away: tuple[KeptAway, ...] = ()
     after: Room | None = None
     never: Never | None = None
-    groups: Mapping[str, tuple[int, Room]] = dataclasses.field(default_factory=dict)
+    groups: Mapping[str, tuple[int, Room, int]] = dataclasses.field(
+        default_factory=dict
+    )
+    suited: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
@@ -279,6 +285,16 @@ class FlavorFit:
     def largest(self) -> int:
         """The most servers on one host."""
         return max((each.room.most for each in self.hosts.values()), default=0)
+
+    @property
+    def short(self) -> Mapping[str, frozenset[str]]:
+        """Roots of suitable hosts that lack a class, by class, the most first."""
+        lacking: dict[str, set[str]] = {}
+        for rejection, roots in by_rejection(self.judgement):
+            for name in short_of(rejection):
+                lacking.setdefault(name, set()).update(self.suited.intersection(roots))
+        most = sorted(lacking, key=lambda name: (-len(lacking[name]), name))
+        return {name: frozenset(lacking[name]) for name in most if lacking[name]}
 
     @property
     def answer(self) -> Answer:
@@ -442,14 +458,6 @@ class FlavorCounter:
         least = most if is_simple else max(each.room.least for each in fits)
         return Room(least, most)
 
-    def suited(self) -> list[str]:
-        """Roots of hosts that fail no condition but amounts; candidates first."""
-        found = [host.uuid for host in self._explanation.candidates]
-        for rejection, roots in by_rejection(self._explanation):
-            if short_of(rejection):
-                found += roots
-        return found
-
     def never(self) -> Never | None:
         """An amount that no host could ever give, in none of Nova's queries."""
         found = [counter.never() for counter in self._counters]
@@ -471,6 +479,15 @@ class FlavorCounter:
                 hosts = tuple(sorted(names[root].name for root in fits))
                 found.append(KeptAway(clause, hosts, self.room(fits, free).most))
         return tuple(sorted(found, key=lambda each: (-each.servers, each.hosts)))
+
+
+def suited(judgement: Judgement) -> list[str]:
+    """Roots of hosts that fail no condition but amounts; candidates first."""
+    hosts = [host.uuid for host in judgement.candidates]
+    for rejection, roots in by_rejection(judgement):
+        if short_of(rejection):
+            hosts += roots
+    return hosts
 
 
 def short_of(rejection: Rejection) -> frozenset[str]:

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from osc_traitsched.core.difference import Since
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.judge.fix import Advice, Fix
@@ -37,6 +38,7 @@ class Explanation:
 
     :ivar named: hosts to explain in full, by name
     :ivar without_set: the judgement without ``--set``; None if equal or unknown
+    :ivar since: the hosts when a snapshot was saved; None without one
     :ivar make_room: a ``core.servers.room.RoomPlan``, if asked for
     """
 
@@ -45,6 +47,7 @@ class Explanation:
     fixes: tuple[Fix, ...] = ()
     advice: tuple[Advice, ...] = ()
     without_set: Judgement | None = None
+    since: Since | None = None
     make_room: Any = None
 
 

@@ -48,19 +48,23 @@ class Share:
     clause: Condition | None = None
 
 
-def breakdown(judgement: Judgement) -> tuple[Share, ...]:
+def breakdown(
+    judgement: Judgement, left_out: Collection[str] = ()
+) -> tuple[Share, ...]:
     """Shares of all hosts that are not candidates; empty if not judged.
 
     With the candidates they add up to :attr:`Judgement.total_hosts`. The clause that
     most hosts fail comes first, then the clause that most of the others fail, and so
     on. In a tie a rule of a move comes first, and a trait of a prefilter last. Hosts
     outside the zone are counted before all others.
+
+    :param left_out: roots of hosts that are not counted
     """
     if not judgement.is_judged:
         return ()
-    candidates = judgement.candidate_uuids
+    left_out = judgement.candidate_uuids.union(left_out)
     groups = [
-        (rejection, [host for host in hosts if host.uuid not in candidates])
+        (rejection, [host for host in hosts if host.uuid not in left_out])
         for rejection, hosts in judgement.grouped_rejections
     ]
     computes = judgement.computes_without_provider

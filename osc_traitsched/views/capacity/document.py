@@ -36,6 +36,8 @@ class GroupFit(JsonObject):
     """The hosts with room."""
     servers: ServerRange = field(lambda group: group[1])
     """The servers that fit on them."""
+    suitable_hosts: int = field(lambda group: group[2])
+    """The hosts with room, or that would have room if they were empty."""
 
 
 class KeptAwayFit(JsonObject):
@@ -196,7 +198,7 @@ def _samples(found: Capacity) -> Iterator[tuple[Mapping[str, str], Mapping[str, 
         flavor, room = {"flavor": fit.name}, fit.after or fit.room
         if by is None:
             yield flavor, _values(len(fit.hosts), room, fit.empty)
-        for name, (hosts, inside) in fit.groups.items():
+        for name, (hosts, inside, _) in fit.groups.items():
             yield {**flavor, by or "": name}, _values(hosts, inside, none)
     for each in found.rejected if by is None else ():
         yield {"flavor": each.question.flavor["name"]}, _values(0, none, none)

@@ -22,6 +22,7 @@ from osc_traitsched.core.nova.request import Request as NovaRequest
 from osc_traitsched.core.nova.weigher.weighing import Assumption as WeighingAssumption
 from osc_traitsched.documents import JsonObject, Whole, field, serialized
 from osc_traitsched.paste import Option, line
+from osc_traitsched.views.difference import SinceDocument
 from osc_traitsched.views.drain.document import DrainStep
 from osc_traitsched.views.explain import by_flavor, fixes, headline, words
 from osc_traitsched.views.explain import filters as weights
@@ -406,6 +407,8 @@ class ExplainDocument(JsonObject):
     )
     """The second query that Nova sends for a server with dedicated CPUs: it requests
     VCPU in place of PCPU. Null for none."""
+    since: Optional[SinceDocument] = field("since", can_be_omitted=True)
+    """The hosts when a snapshot was saved, and what took them: with ``--since``."""
     total_hosts: int = field("judgement.total_hosts")
     """How many hosts Nova or Placement have."""
     candidates: Iterable[str] = named("judgement.candidates")

@@ -21,6 +21,7 @@ from osc_traitsched.core.releases import release
 from osc_traitsched.core.servers.room import MOST_HOSTS, MOST_MOVES, RoomPlan, nearest
 from osc_traitsched.paste import Option, line
 from osc_traitsched.text import and_more, count, listed, option, ranges, visible
+from osc_traitsched.views.difference import since_lines
 from osc_traitsched.views.drain import prose as drain
 from osc_traitsched.views.explain import filters, fixes, headline, words
 from osc_traitsched.views.terminal import Line, Tone, section, settings_from
@@ -122,6 +123,7 @@ def lines(
         return
     judgement = explanation.judgement
     yield from headline.lines(judgement, everything, explanation.fixes)
+    yield from since_lines(explanation.since)
     yield from comparison_lines(judgement, explanation.without_set)
     yield from _fixes(explanation, everything, options, again)
     if judgement.is_judged:
@@ -146,6 +148,7 @@ def _short(
     yield verdict
     if shown and judgement.is_judged:
         yield from of_named(judgement, shown, everything=False)
+    found[:0] = since_lines(explanation.since)
     found += comparison_lines(judgement, explanation.without_set)
     found += _fixes(explanation, False, options, again)
     yield from found

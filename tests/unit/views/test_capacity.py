@@ -54,7 +54,7 @@ def text(capacity, encoding="utf-8"):
     return [line.text for line in prose.lines(capacity, encoding)]
 
 
-GROUPS = {"east": (2, Room(7, 7)), "west": (0, Room(0, 0))}
+GROUPS = {"east": (2, Room(7, 7), 2), "west": (0, Room(0, 0), 1)}
 KEPT = KeptAway(UP, ("cmp04", "cmp05"), 40)
 SCREENS = {
     "one flavor": found(fit("small", 13)),
@@ -75,7 +75,7 @@ SCREENS = {
     "by zone": found(
         fit("small", 7, groups=GROUPS),
         fit("large", 7, groups=GROUPS),
-        fit("huge", 0, groups=dict.fromkeys(GROUPS, (0, Room(0, 0)))),
+        fit("huge", 0, groups=dict.fromkeys(GROUPS, (0, Room(0, 0), 0))),
         query=CapacityQuery(by="zone"),
     ),
     "without hosts and with more": found(
@@ -109,7 +109,7 @@ def test_the_document_is_of_its_schema(name):
 
 
 def test_metrics_are_gauges_with_escaped_labels(golden):
-    odd = fit('a"b\\c\nd', 3, groups={"zone": (1, Room(0, 3))})
+    odd = fit('a"b\\c\nd', 3, groups={"zone": (1, Room(0, 3), 1)})
     by = found(odd, query=CapacityQuery(by="zone"))
     plain = found(fit("small", 13), rejected=(rejected("odd"),))
     both = (document.metrics(plain), document.metrics(by))

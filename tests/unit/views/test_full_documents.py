@@ -19,6 +19,7 @@ from osc_traitsched.core.inventory.snapshot import (
     Provider,
     Snapshot,
 )
+from osc_traitsched.core.judge.capacity import FlavorFit, HostFit
 from osc_traitsched.core.judge.explanation import Explanation
 from osc_traitsched.core.judge.fix import (
     Advice,
@@ -34,10 +35,18 @@ from osc_traitsched.core.servers.failure import Changes, Failure, Stage
 from osc_traitsched.core.servers.fleet import FailedKind, FailedServer, FailedServers
 from osc_traitsched.core.servers.room import RoomPlan
 from osc_traitsched.core.servers.state import Event, Migration
-from osc_traitsched.core.servers.usage import CapacityQuery, HostView, Oddity, TraitUse
+from osc_traitsched.core.servers.usage import (
+    CapacityQuery,
+    FlavorView,
+    HostView,
+    Oddity,
+    TraitUse,
+)
+from osc_traitsched.documents import serialized
 from osc_traitsched.paste import Option
 from osc_traitsched.views import schemas, usage_schema
 from osc_traitsched.views.capacity import document as capacity
+from osc_traitsched.views.difference import DifferenceDocument
 from osc_traitsched.views.drain import document as drain
 from osc_traitsched.views.explain import document as explain
 from osc_traitsched.views.server import document as server_explain
@@ -47,7 +56,13 @@ from tests.unit.app.test_server import ID, NOTHING, SOURCES, body, cloud
 from tests.unit.core import test_dependences
 from tests.unit.core.scheduled import COMPUTE, SPECS
 from tests.unit.core.test_explanation import explained
-from tests.unit.views import test_by_flavor, test_capacity, test_drain, test_schema
+from tests.unit.views import (
+    test_by_flavor,
+    test_capacity,
+    test_difference,
+    test_drain,
+    test_schema,
+)
 
 OPTIONS = (Option("--os-cloud", "east"),)
 THEN = datetime.datetime(2026, 11, 22, 12, tzinfo=datetime.timezone.utc)
@@ -81,6 +96,7 @@ def _explanation():
     trait = RequestChange("flavor", f"trait:{GOLD}", "required")
     return dataclasses.replace(
         explanation,
+        since=test_difference.SINCE,
         judgement=dataclasses.replace(explanation.judgement, question=question),
         advice=(Advice(Topic.MISSPELLED, GOLD, corrections=(trait,)),),
         fixes=(
@@ -163,13 +179,48 @@ def _host():
     return HostView(
         host,
         Compute(host.uuid, host.name, host.name),
-        (Aggregate(1, "a1", "east", (host.name,), {"availability_zone": "az"}),),
+        (
+            Aggregate(
+                1,
+                "a1",
+                "east",
+                (host.name,),
+                {"availability_zone": "az", "filter_tenant_id": "p1"},
+            ),
+        ),
         (host,),
         {host.uuid: {"VCPU": Stock(8, 2, 4, 0, 2.0, 1, 4, 1)}},
         {host.uuid: frozenset({GOLD, "CUSTOM_A"})},
         ("web",),
         test_capacity.found(fits, full),
         (Oddity("VCPU", "total", 4.0, 8.0, 3),),
+        {"p1": "acme"},
+        True,
+        "cmp09",
+        down_since="2026-11-22T12:00:00.000000",
+    )
+
+
+def _flavor():
+    ram = {"VCPU": 8, "DISK_GB": 9, "MEMORY_MB": {"total": 1024, "used": 1000}}
+    hosts = {"fits": {"traits": [GOLD]}, "full": {"traits": [GOLD], "inventories": ram}}
+    body = {"cloud": {**hosts, "without": {}}, "flavor": {f"trait:{GOLD}": "required"}}
+    judgement = _with_image(explained(body, ["fits"]))
+    fit = FlavorFit(
+        judgement,
+        {judgement.candidates[0].uuid: HostFit(Room(13, 13), "VCPU")},
+        Room(13, 13),
+        groups={"az": (1, Room(13, 13), 2)},
+        suited=frozenset(judgement.hosts[place].uuid for place in (0, 1)),
+    )
+    found = test_capacity.found(fit)
+    rejected = _with_image(test_capacity.rejected("odd"))
+    return FlavorView(
+        found,
+        {"ACTIVE": ("web",), "ERROR": ("db",)},
+        ("acme",),
+        {"uefi": rejected},
+        3,
     )
 
 
@@ -223,7 +274,12 @@ EXAMPLES = {
     ),
     "host drain": ("documents/drain", lambda: drain.document(_drain(), OPTIONS)),
     "trait show": ("documents/trait", lambda: usage_schema.of_trait(_trait())),
+    "flavor show": ("documents/flavor", lambda: usage_schema.of_flavor(_flavor())),
     "host show": ("documents/host", lambda: usage_schema.of_host(_host())),
+    "diff": (
+        "documents/diff",
+        lambda: serialized(DifferenceDocument, test_difference.FULL),
+    ),
 }
 
 
@@ -263,6 +319,7 @@ ELSEWHERE = {
     "FilterAssumedOff": {"filter", "hosts"},
     "FlavorCapacity": {"reasons"},
     "FlavorHosts": {"reasons"},
+    "FlavorUseDocument": {"rejected"},
     "InNova": {"compared", "differences", "nova"},
     "OtherRelease": {"impact", "major", "name"},
     "Release": {"others"},
@@ -314,6 +371,6 @@ def test_each_field_of_a_document_has_a_value_in_an_example(command, golden):
     }
     assert empty - filled == set()
     for key in ("now", "explanation"):
-        if document.get(key):
+        if isinstance(document.get(key), dict):
             document[key] = document[key]["summary"]
     golden(file, _lines(document))

@@ -1,0 +1,217 @@
+"""Saves a cloud in a file, and opens such a file instead of a cloud."""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import gzip
+import io
+import json
+import os
+import re
+import time
+import zlib
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from osc_traitsched.app.gc_pause import gc_paused
+from osc_traitsched.cloud.saved.cloud import SavedCloud
+from osc_traitsched.cloud.saved.collect import Progress, collect
+from osc_traitsched.cloud.saved.form import FORMAT, wrong
+from osc_traitsched.cloud.saved.mask import masked as masked
+from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.config import document, kept
+from osc_traitsched.config.joining import SettingsSources
+from osc_traitsched.core.errors import BadConfiguration, BadUsage
+from osc_traitsched.core.servers.state import moment
+
+_MAP = ".map.json"
+#: Of bytes, unpacked: many times what ten thousand hosts take.
+MOST = 500_000_000
+_CUT = "the file is cut or damaged"
+_NOT_OURS = "not a snapshot of trait-sched"
+
+
+class Snapshot(NamedTuple):
+    """An opened file.
+
+    :ivar document: what was read of the cloud, with ``time`` and ``tool``
+    """
+
+    path: str
+    document: Mapping[str, Any]
+
+    @property
+    def cloud(self) -> SavedCloud:
+        """The cloud of that time."""
+        return SavedCloud(self.document)
+
+    @property
+    def sources(self) -> SettingsSources:
+        """The settings of that time."""
+        try:
+            return kept.from_json(self.document["settings"])
+        except (LookupError, TypeError, ValueError, AttributeError) as exc:
+            reason = "its settings can't be read"
+            raise BadConfiguration(self.path, None, reason) from exc
+
+    @property
+    def is_masked(self) -> bool:
+        """Whether it was saved with words instead of names."""
+        return bool(self.document.get("masked"))
+
+    @property
+    def time(self) -> datetime.datetime:
+        """When its reading ended, in UTC."""
+        found = moment(self.document["time"])
+        if found is None:
+            raise BadConfiguration(self.path, None, "its time can't be read")
+        return found
+
+    def check_masked_as(self, other: Snapshot | None) -> None:
+        """Reject comparing masked names with those of another cloud or snapshot.
+
+        :param other: None for a live cloud
+        :raises BadUsage: if one of them is masked
+        """
+        if self.is_masked != (other is not None and other.is_masked):
+            raise BadUsage(
+                "a masked snapshot has other names than the cloud: compare it with "
+                "another masked one"
+            )
+
+
+def save(
+    cloud: Cloud,
+    sources: SettingsSources,
+    tool: str,
+    light: bool = False,
+    progress: Progress = iter,
+) -> dict[str, Any]:
+    """The cloud as the document of a snapshot; see :func:`collect`.
+
+    :param tool: name and version of this program
+    """
+    start = time.monotonic()
+    found = collect(cloud, light, progress)
+    now = datetime.datetime.now(datetime.timezone.utc)
+    return {
+        "format": FORMAT,
+        "tool": tool,
+        "time": f"{now:%Y-%m-%dT%H:%M:%SZ}",
+        "seconds": round(time.monotonic() - start, 1),
+        "settings": kept.to_json(sources),
+        **found,
+    }
+
+
+def write(path: str, found: Mapping[str, Any]) -> None:
+    """Write a document; it is packed if the name ends in ``.gz``.
+
+    :raises BadConfiguration: if the file can't be written
+    """
+    data = "".join(text(found)).encode()
+    # Equal clouds make equal files.
+    data = gzip.compress(data, mtime=0) if path.endswith(".gz") else data
+    document.write(path, data)
+
+
+#: Names of the files in a folder; only these are ever removed from it.
+_DATED = re.compile(r"\d{8}T\d{6}Z\.json\.gz")
+
+
+def write_map(path: str, originals: Mapping[str, str]) -> None:
+    """Write what the words of a masked snapshot stand for beside it.
+
+    :raises BadConfiguration: if the file can't be written
+    """
+    document.write(f"{path}{_MAP}", json.dumps(originals, indent=1))
+
+
+def write_into(folder: str, found: Mapping[str, Any], most: int) -> str:
+    """Write a document into a folder, and remove all but the newest snapshots there.
+
+    :return: the path of the file
+    :raises BadConfiguration: if the file can't be written
+    """
+    name = re.sub(r"[-:]", "", str(found["time"])) + ".json.gz"
+    path = os.path.join(folder, name)
+    write(path, found)
+    place = document.located(folder)
+    dated = sorted(e.name for e in place.iterdir() if _DATED.fullmatch(e.name))
+    for old in dated[:-most]:
+        (place / old).unlink()
+        (place / f"{old}{_MAP}").unlink(missing_ok=True)
+    return path
+
+
+def summary(found: Mapping[str, Any], path: str) -> str:
+    """What was saved, as one line."""
+    hosts = len(found.get("compute", {}).get("hypervisors", ()))
+    servers = len(found.get("compute", {}).get("servers", ()))
+    missing = ", ".join(sorted(found["missing"]))
+    unread = f"; not read: {missing}" if missing else ""
+    return f"Saved {hosts} hosts and {servers} servers to {path}{unread}"
+
+
+def text(found: Mapping[str, Any]) -> Iterator[str]:
+    """JSON with sorted keys, and a line for each object of a list."""
+    yield "{\n"
+    for number, (key, value) in enumerate(sorted(found.items())):
+        yield f"{',' * bool(number)}{json.dumps(key)}: "
+        if isinstance(value, dict) and value and key not in ("settings", "missing"):
+            yield from _object(value)
+        else:
+            yield _line(value)
+        yield "\n"
+    yield "}\n"
+
+
+def _object(found: Mapping[str, Any]) -> Iterator[str]:
+    yield "{\n"
+    for number, (key, value) in enumerate(sorted(found.items())):
+        yield f"{',' * bool(number)}{json.dumps(key)}: "
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            yield "[\n" + ",\n".join(map(_line, value)) + "\n]\n"
+        else:
+            yield f"{_line(value)}\n"
+    yield "}"
+
+
+def _line(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+@functools.lru_cache(maxsize=2)
+@gc_paused()
+def read(path: str) -> Snapshot:
+    """Open a snapshot.
+
+    :raises BadConfiguration: for a file that can't be read, is not a snapshot, or is
+        of another format
+    """
+    try:
+        with document.located(path).open("rb") as stream:
+            data = stream.read(MOST + 1)
+        if data[:2] == b"\x1f\x8b":
+            with gzip.open(io.BytesIO(data)) as unpacked:
+                data = unpacked.read(MOST + 1)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as exc:
+        raise BadConfiguration(path, None, _CUT) from exc
+    except OSError as exc:
+        raise document.unreadable(path, exc) from exc
+    if len(data) > MOST:
+        raise BadConfiguration(path, None, f"larger than {MOST // 1_000_000} MB")
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError) as exc:
+        reason = _CUT if data.lstrip()[:1] == b"{" else _NOT_OURS
+        raise BadConfiguration(path, None, reason) from exc
+    if not isinstance(found, dict) or not {"format", "placement"} <= found.keys():
+        raise BadConfiguration(path, None, _NOT_OURS)
+    if found["format"] != FORMAT:
+        reason = f"of format {found['format']}; this version reads {FORMAT}"
+        raise BadConfiguration(path, None, reason)
+    if key := wrong(found):
+        raise BadConfiguration(path, None, f"not a whole snapshot: wrong at {key}")
+    return Snapshot(path, found)

@@ -1,0 +1,179 @@
+"""openstack trait-sched snapshot: a cloud in a file."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable
+from importlib import metadata
+
+import tqdm
+
+from osc_traitsched.app import difference, snapshot
+from osc_traitsched.app.gc_pause import gc_paused
+from osc_traitsched.app.snapshot import Snapshot
+from osc_traitsched.commands import arguments, base, explain
+from osc_traitsched.commands.base import ExitCode
+from osc_traitsched.core.inventory.snapshot import Provider
+from osc_traitsched.documents import serialized
+from osc_traitsched.views import difference as views
+
+
+class SaveSnapshot(base.Command):
+    """Save what all reading commands need of the cloud in a file.
+
+    With --snapshot FILE the commands answer from it, without a login, as the cloud
+    was then. Nothing is written to the cloud. The file has names of hosts, projects,
+    images and servers, but no password, token or address; only you can read it. It is
+    packed if its name ends in .gz. What you may not read is noted in it, and answers
+    that need it say so.
+
+    With --mask you can give the file away: flavors keep their names, and each has as
+    many hosts as before. Keep FILE.map.json to translate the answers.
+    """
+
+    examples = """
+        # A folder with the last 14, each named by its time: for cron
+        snapshot save --keep 14 snapshots/
+        # Without the inventories of single hosts: few requests on a large cloud
+        snapshot save cloud.json.gz --light
+        # To give away, with a map that you keep
+        snapshot save --mask cloud.json.gz
+        snapshot save cloud.json.gz
+    """
+
+    reads = False
+
+    def options(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "file",
+            metavar="FILE",
+            type=arguments.some,
+            help="file, or folder with --keep",
+        )
+        parser.add_argument(
+            "--light",
+            action="store_true",
+            help="read no single inventories: reserved amounts, ratios and units are "
+            "unknown then",
+        )
+        parser.add_argument(
+            "--keep",
+            type=_number,
+            metavar="N",
+            help="save into the folder FILE, and remove all but the newest N there",
+        )
+        masking = parser.add_mutually_exclusive_group()
+        masking.add_argument(
+            "--mask",
+            action="store_true",
+            help="replace names and IDs, the same one by the same word, custom traits "
+            "and metadata too; FILE.map.json gets what each word stands for",
+        )
+        masking.add_argument(
+            "--mask-without-map", action="store_true", help="mask, and write no map"
+        )
+        parser.add_argument(
+            "--keep-traits",
+            action="store_true",
+            help="keep custom traits, metadata of aggregates and extra specs in a "
+            "masked snapshot",
+        )
+        arguments.add_options(parser)
+
+    def take_action(self, args: argparse.Namespace) -> None:
+        """Read, and write the file."""
+        sources = arguments.sources(args, self.app)
+        tool = f"osc-traitsched {metadata.version('osc-traitsched')}"
+        found = snapshot.save(self.cloud(), sources, tool, args.light, self._progress)
+        path, originals = args.file, dict[str, str]()
+        if args.mask or args.mask_without_map:
+            found, originals = snapshot.masked(found, args.keep_traits)
+        if args.keep is not None:
+            path = snapshot.write_into(path, found, args.keep)
+        else:
+            snapshot.write(path, found)
+        if args.mask:
+            snapshot.write_map(path, originals)
+        base.LOG.warning("%s", snapshot.summary(found, path))
+
+    def _progress(self, providers: Iterable[Provider]) -> Iterable[Provider]:
+        several = list(providers)
+        shown: Iterable[Provider] = tqdm.tqdm(
+            several,
+            desc="reading inventories",
+            delay=1,
+            leave=False,
+            file=sys.stderr,
+            disable=not self._shows_progress,
+        )
+        return shown
+
+
+# openstack trait-sched diff.
+
+
+class ShowDifference(base.Command):
+    """Show what changed since a snapshot was saved, worst first.
+
+    Compares with a second snapshot, or with the cloud now. A line that begins with !
+    takes hosts from a flavor. Exits 6 if somebody changed something, and 0 if nobody
+    did: servers and their use come and go by themselves.
+    """
+
+    examples = """
+        # Between two snapshots
+        diff monday.json.gz tuesday.json.gz
+        # What changed since yesterday
+        diff yesterday.json.gz
+    """
+
+    needs_login = False
+
+    def options(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "old", metavar="OLD", type=arguments.some, help="the earlier snapshot"
+        )
+        parser.add_argument(
+            "new",
+            metavar="NEW",
+            nargs="?",
+            type=arguments.some,
+            help="the later one (default: the cloud now)",
+        )
+        parser.add_argument(
+            "--all",
+            action="store_true",
+            help="list servers and use that came and went, too",
+        )
+        arguments.add_options(parser)
+        explain.add_format(parser)
+
+    @gc_paused()
+    def take_action(self, args: argparse.Namespace) -> ExitCode:
+        """Compare, and show."""
+        old = snapshot.read(args.old)
+        found = difference.compare(old, self._later(args, old))
+        if args.format == "text":
+            text = self.answer(views.lines(found, args.all))
+        else:
+            text = explain.printed(
+                serialized(views.DifferenceDocument, found), args.format
+            )
+        self.app.stdout.write(f"{text}\n")
+        if found.lasting:
+            return ExitCode.CHANGES_WANTED
+        return ExitCode.UNKNOWN if found.unread else ExitCode.DONE
+
+    def _later(self, args: argparse.Namespace, old: Snapshot) -> Snapshot:
+        if args.new is not None:
+            new = snapshot.read(args.new)
+            old.check_masked_as(new)
+            return new
+        return self.as_snapshot(arguments.sources(args, self.app), old)
+
+
+def _number(text: str) -> int:
+    if text.isdecimal() and int(text):
+        return int(text)
+    raise argparse.ArgumentTypeError(f"not a whole number above 0: {text}")

@@ -1,0 +1,101 @@
+"""Settings as a snapshot of a cloud keeps them: values with their places, no files."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from osc_traitsched.config.joining import SettingsSources
+from osc_traitsched.config.nova_conf import Entry, Ini, Layer, put
+from osc_traitsched.config.sources import SET, SOURCES
+from osc_traitsched.core.nova.options import OPTIONS, NoEffect, unread
+from osc_traitsched.core.releases import RELEASES
+
+#: Section and key of each option that any release reads.
+_READ = {
+    tuple(name.rpartition(".")[::2])
+    for option in OPTIONS.values()
+    for release in RELEASES
+    for name in option.names_in(release)
+}
+
+
+def to_json(sources: SettingsSources) -> dict[str, Any]:
+    """The sources, with the options that are read from their files.
+
+    :raises BadConfiguration: for a file that can't be read
+    """
+    below = sources.found.named.get(SET, ()) if sources.found else ()
+    options = SET.read((*below, *sources.named.get(SET, ())))
+    return {
+        "place": sources.place,
+        "named": {
+            source.name: source.texts(value) if source.in_document else value
+            for source, value in sources.used.items()
+            if source is not SET
+        },
+        "options": _entries(options),
+        "lines": dict(sources.lines),
+        "files": {
+            source.name: [_entries(_read(layer.entries)) for layer in layers]
+            for source, layers in sources.layers.items()
+        },
+    }
+
+
+def from_json(found: Mapping[str, Any]) -> SettingsSources:
+    """The sources; their files are not read again."""
+    values: dict[str, Any] = {}
+    for name, texts in found["named"].items():
+        source = SOURCES[name]
+        if not source.in_document:
+            values[name] = tuple(tuple(each) for each in texts)
+        elif source.is_list:
+            values[name] = tuple(map(source.value, texts))
+        else:
+            values[name] = source.value(texts[0])
+    options = _ini(found["options"])
+    values[SET.name] = tuple(
+        (f"{section}.{key}" if section else key, entry)
+        for (section, key), entry in options.items()
+    )
+    sources = SettingsSources(found["place"], lines=found["lines"], **values)
+    vars(sources)["layers"] = {
+        SOURCES[name]: tuple(Layer(_ini(each)) for each in layers)
+        for name, layers in found["files"].items()
+    }
+    return sources
+
+
+def _read(entries: Ini) -> Ini:
+    """Entries of options, and of lines that were meant to be some."""
+    return {
+        (section, key): entry
+        for (section, key), entry in entries.items()
+        if (section, key) in _READ
+        or entry.no_effect
+        or any(unread(section, key, release, "") for release in RELEASES)
+    }
+
+
+def _entries(entries: Ini) -> list[list[Any]]:
+    return [
+        [section, key, each.value, each.path, each.line, each.note, _why(each)]
+        for (section, key), entry in entries.items()
+        for each in entry.every or [entry]
+    ]
+
+
+def _why(entry: Entry) -> dict[str, Any] | None:
+    return dataclasses.asdict(entry.no_effect) if entry.no_effect else None
+
+
+def _ini(rows: list[list[Any]]) -> Ini:
+    entries: dict[tuple[str, str], Entry] = {}
+    for section, key, value, path, line, note, why in rows:
+        no_effect = None
+        if why:
+            no_effect = NoEffect(**{**why, "nearest": tuple(why["nearest"])})
+        put(entries, (section, key), Entry(value, path, line, note, no_effect))
+    return entries

@@ -1,0 +1,262 @@
+"""Each kind of change between two saved clouds is found, and put back."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+
+from osc_traitsched.core.difference import difference, not_compared, reverted
+
+HOST = "OS-EXT-SRV-ATTR:host"
+
+
+def provider(uuid, name, root=None, **more):
+    return {
+        "uuid": uuid,
+        "name": name,
+        "generation": 1,
+        "root": root or uuid,
+        "parent": root,
+        "traits": ["CUSTOM_SSD", "COMPUTE_NODE"],
+        "aggregates": ["a1"],
+        "inventories": {
+            "MEMORY_MB": {
+                "total": 8192,
+                "reserved": 512,
+                "allocation_ratio": 1.0,
+                "min_unit": 1,
+                "max_unit": 8192,
+                "step_size": 1,
+                "used": 0,
+            }
+        },
+        **more,
+    }
+
+
+def node(identity, host):
+    service = {"host": host}
+    return {"id": identity, "service": service, "state": "up", "status": "enabled"}
+
+
+OLD = {
+    "placement": {
+        "providers": [
+            provider("p1", "cmp01"),
+            provider("p2", "cmp02"),
+            provider("c1", "cmp01_gpu", "p1"),
+        ],
+        "traits": [],
+        "resource_classes": [],
+    },
+    "compute": {
+        "hypervisors": [node("p1", "cmp01"), node("p2", "cmp02")],
+        "services": [
+            {
+                "id": f"s{number}",
+                "binary": "nova-compute",
+                "host": f"cmp0{number}",
+                "status": "enabled",
+            }
+            for number in (1, 2)
+        ],
+        "aggregates": [
+            {
+                "id": 1,
+                "uuid": "a1",
+                "name": "east",
+                "hosts": ["cmp01", "cmp02"],
+                "metadata": {"availability_zone": "az-east"},
+            }
+        ],
+        "flavors": [
+            {
+                "id": "f1",
+                "name": "small",
+                "vcpus": 1,
+                "ram": 512,
+                "disk": 1,
+                "extra_specs": {"hw:cpu_policy": "shared"},
+            }
+        ],
+        "servers": [
+            {"id": "v1", "name": "web", "status": "ACTIVE", HOST: "cmp01"},
+        ],
+        "server_groups": [
+            {"id": "g1", "name": "ha", "policy": "affinity", "rules": {}},
+        ],
+    },
+    "image": {"images": [{"id": "i1", "name": "raw", "hw_disk_bus": "virtio"}]},
+    "identity": {"projects": [{"id": "t1", "name": "acme"}]},
+    "answers": {
+        "compute /flavors/f1/os-flavor-access": {"flavor_access": []},
+    },
+    "missing": {},
+    "settings": {},
+}
+
+
+def of(document, *keys):
+    """The part at some keys; an ID chooses from a list."""
+    for key in keys:
+        if isinstance(document, list):
+            ids = [each.get("uuid") or each["id"] for each in document]
+            document = document[ids.index(key)]
+        else:
+            document = document[key]
+    return document
+
+
+def ram(key, value):
+    def change(new):
+        path = ("placement", "providers", "p1", "inventories", "MEMORY_MB")
+        of(new, *path)[key] = value
+
+    return change
+
+
+def disable(new):
+    of(new, "compute", "services", "s1")["status"] = "disabled"
+    of(new, "compute", "services", "s1")["disabled_reason"] = "DIMM"
+    of(new, "compute", "hypervisors", "p1")["status"] = "disabled"
+    of(new, "placement", "providers", "p1", "traits").append("COMPUTE_STATUS_DISABLED")
+
+
+def give(new):
+    key = "compute /flavors/f1/os-flavor-access"
+    new["answers"][key] = {"flavor_access": [{"tenant_id": "t1"}]}
+
+
+#: What was changed: kind, name and text of the change, hosts, and whether it is daily.
+CHANGES = {
+    "trait lost": (
+        lambda new: of(new, "placement", "providers", "p1", "traits").remove(
+            "CUSTOM_SSD"
+        ),
+        ("host", "cmp01", "- CUSTOM_SSD", {"cmp01"}, False),
+    ),
+    "trait of a child": (
+        lambda new: of(new, "placement", "providers", "c1", "traits").append(
+            "CUSTOM_GPU"
+        ),
+        ("provider", "cmp01_gpu", "+ CUSTOM_GPU", {"cmp01"}, False),
+    ),
+    "reserved": (
+        ram("reserved", 3600),
+        ("host", "cmp01", "reserved RAM 512 -> 3600", {"cmp01"}, False),
+    ),
+    "ratio": (
+        ram("allocation_ratio", 1.5),
+        ("host", "cmp01", "ratio RAM 1.0 -> 1.5", {"cmp01"}, False),
+    ),
+    "use": (
+        ram("used", 4096),
+        ("host", "cmp01", "used RAM 0 -> 4096", {"cmp01"}, True),
+    ),
+    "class lost": (
+        lambda new: of(new, "placement", "providers", "p1")["inventories"].clear(),
+        ("host", "cmp01", "- RAM", {"cmp01"}, False),
+    ),
+    "mirror": (
+        lambda new: of(new, "placement", "providers", "p2")["aggregates"].clear(),
+        ("host", "cmp02", "- east in Placement", {"cmp02"}, False),
+    ),
+    "host gone": (
+        lambda new: new["placement"]["providers"].pop(1),
+        ("host", "cmp02", "is gone", {"cmp02"}, False),
+    ),
+    "host new": (
+        lambda new: new["placement"]["providers"].append(provider("p3", "cmp03")),
+        ("provider", "cmp03", "is new", set(), False),
+    ),
+    "disabled": (
+        disable,
+        ("host", "cmp01", 'disabled "DIMM"', {"cmp01"}, False),
+    ),
+    "down": (
+        lambda new: of(new, "compute", "hypervisors", "p2").update(state="down"),
+        ("host", "cmp02", "nova-compute is down", {"cmp02"}, False),
+    ),
+    "member": (
+        lambda new: of(new, "compute", "aggregates", "a1", "hosts").remove("cmp02"),
+        ("aggregate", "east", "- cmp02", {"cmp02"}, False),
+    ),
+    "metadata": (
+        lambda new: of(new, "compute", "aggregates", "a1", "metadata").update(ssd="1"),
+        ("aggregate", "east", "+ ssd=1", {"cmp01", "cmp02"}, False),
+    ),
+    "aggregate gone": (
+        lambda new: new["compute"]["aggregates"].clear(),
+        ("aggregate", "east", "is gone", {"cmp01", "cmp02"}, False),
+    ),
+    "spec": (
+        lambda new: of(new, "compute", "flavors", "f1", "extra_specs").update(
+            {"hw:cpu_policy": "dedicated"}
+        ),
+        ("flavor", "small", "hw:cpu_policy: shared -> dedicated", set(), False),
+    ),
+    "size": (
+        lambda new: of(new, "compute", "flavors", "f1").update(ram=1024),
+        ("flavor", "small", "ram: 512 -> 1024", set(), False),
+    ),
+    "access": (
+        give,
+        ("flavor", "small", "+ project acme", set(), False),
+    ),
+    "property": (
+        lambda new: of(new, "image", "images", "i1").pop("hw_disk_bus"),
+        ("image", "raw", "- hw_disk_bus=virtio", set(), False),
+    ),
+    "group": (
+        lambda new: of(new, "compute", "server_groups", "g1").update(policy="soft"),
+        ("server group", "ha", "policy: affinity -> soft", set(), False),
+    ),
+    "server moved": (
+        lambda new: of(new, "compute", "servers", "v1").update({HOST: "cmp02"}),
+        ("server", "web", "cmp01 -> cmp02", {"cmp01", "cmp02"}, True),
+    ),
+    "server gone": (
+        lambda new: new["compute"]["servers"].clear(),
+        ("server", "web", "is gone", {"cmp01"}, True),
+    ),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_is_found_alone_and_can_be_put_back(change):
+    make, (kind, name, text, hosts, is_daily) = CHANGES[change]
+    new = copy.deepcopy(OLD)
+    make(new)
+    kept = copy.deepcopy(new)
+    (found,) = difference(OLD, new)
+    assert (found.kind, found.name, found.text) == (kind, name, text)
+    assert (found.hosts, found.is_daily) == (hosts, is_daily)
+    assert difference(OLD, reverted(new, [found])) == ()
+    assert new == kept
+
+
+def test_all_changes_at_once_are_found_and_put_back():
+    new = copy.deepcopy(OLD)
+    made = [key for key in CHANGES if not {"gone", "lost"} & {*key.split()}]
+    for key in made:
+        CHANGES[key][0](new)
+    found = difference(OLD, new)
+    assert {(each.kind, each.text) for each in found} == {
+        (kind, text) for kind, _, text, *_ in (CHANGES[key][1] for key in made)
+    }
+    assert difference(OLD, reverted(new, found)) == ()
+
+
+def test_what_one_could_not_read_is_not_compared():
+    new = copy.deepcopy(OLD)
+    del new["image"]
+    new["missing"] = {"image /images": {"error": "Forbidden"}}
+    assert difference(OLD, new) == ()
+    assert not_compared(OLD, new) == ("image /images",)
+
+
+def test_a_service_that_the_cloud_lacks_is_not_missing():
+    lacks = {"accelerator /device_profiles": {"error": "NotInCatalog"}}
+    old, new = ({**OLD, "missing": lacks} for _ in range(2))
+    assert not_compared(old, new) == ()
