@@ -6,19 +6,12 @@ import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from osc_traitsched.app.judging import Asked, judge_all, with_builds
-from osc_traitsched.app.request import check_visible, question, zone_refusal
+from osc_traitsched.app.judging import Asked, asked_of, judge_all, with_builds
+from osc_traitsched.app.request import question, zone_refusal
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import lookup, read, request_parts
 from osc_traitsched.cloud.service import Cloud
-from osc_traitsched.core.errors import (
-    AnswerIsNo,
-    NotForProject,
-    NothingMatches,
-    PlacementRefuses,
-    Refusal,
-)
-from osc_traitsched.core.judge import fix
+from osc_traitsched.core.errors import AnswerIsNo, NotForProject, NothingMatches
 from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.nova import evidence
 from osc_traitsched.core.nova.filter.row import Reads
@@ -104,24 +97,16 @@ def _of_flavor(
 ) -> _Start | None:
     """None if the flavor is of other projects.
 
-    :param known: all traits that Placement knows; it refuses others, forbidden ones too
+    :param known: as :func:`asked_of` takes it
     """
     parts = request_parts.with_profiles(cloud, first.parts, body)
     asked = dataclasses.replace(first, flavor=body, parts=parts)
     asked = evidence.of_question(asked.with_flavor(first.spec.flavor_properties))
     try:
-        asked.check_enabled()
-        check_visible(cloud, asked)
-        request = asked.request()
+        return _Start(asked, asked_of(cloud, asked, known))
     except NotForProject as refusal:
         if refusal.kind == "flavor":
             return None
         raise
-    except Refusal as refusal:
+    except AnswerIsNo as refusal:
         return _Start(asked, refusal=refusal)
-    if (wrong := fix.misspelled(asked, request, known)) is not None:
-        return _Start(asked, refusal=wrong[0])
-    if request.groups_without_amounts or request.lacks_group_policy:
-        lacks = "its groups lack a resource or a group_policy"
-        return _Start(asked, refusal=PlacementRefuses(lacks))
-    return _Start(asked, Asked.of(asked, request))

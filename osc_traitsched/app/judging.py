@@ -6,11 +6,13 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from osc_traitsched.app.request import check_visible
 from osc_traitsched.cloud import allocation_candidates, existing_servers, read
 from osc_traitsched.cloud.later import LaterOfEach
 from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core.errors import PlacementRefuses, Refusal
 from osc_traitsched.core.inventory.snapshot import Compute, Nova, Snapshot
+from osc_traitsched.core.judge import fix
 from osc_traitsched.core.judge.doubts import Alternatives
 from osc_traitsched.core.judge.filtering import KnownAnswers
 from osc_traitsched.core.judge.judge import judge, queries_of
@@ -137,6 +139,22 @@ class Asked(NamedTuple):
     def queries(self) -> tuple[Request, ...]:
         """Queries whose amounts, traits and aggregates have to be read."""
         return (*queries_of(self.request), *self.alternatives.queries)
+
+
+def asked_of(cloud: Cloud, question: Question, known: frozenset[str]) -> Asked:
+    """A question that Nova and Placement accept, with its request.
+
+    :param known: all traits that Placement knows; it refuses others, forbidden ones too
+    :raises Refusal, NotForProject, PlacementRefuses: if they do not
+    """
+    question.check_enabled()
+    check_visible(cloud, question)
+    request = question.request()
+    if (wrong := fix.misspelled(question, request, known)) is not None:
+        raise wrong[0]
+    if request.groups_without_amounts or request.lacks_group_policy:
+        raise PlacementRefuses("its groups lack a resource or a group_policy")
+    return Asked.of(question, request)
 
 
 def judge_all(

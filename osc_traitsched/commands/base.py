@@ -608,12 +608,15 @@ class TextLister(Lister):
     """A command that prints its own text unless a format or columns are chosen."""
 
     formatter_default = _TEXT
+    #: Formats that the command prints itself.
+    own_formats: tuple[str, ...] = (_TEXT,)
 
     def _load_formatter_plugins(self) -> Any:
         found = super()._load_formatter_plugins()
         value = f"{_Text.__module__}:{_Text.__name__}"
-        point = EntryPoint(_TEXT, value, self.formatter_namespace)
-        found.extensions.append(Extension(_TEXT, point, _Text, _Text()))
+        for name in self.own_formats:
+            point = EntryPoint(name, value, self.formatter_namespace)
+            found.extensions.append(Extension(name, point, _Text, _Text()))
         return found
 
 

@@ -21,10 +21,11 @@ from osc_traitsched.core.servers.usage import (
     Capacity,
     CapacityQuery,
 )
+from osc_traitsched.views import prometheus
 from osc_traitsched.views.capacity import document, prose
 
 _TEXT = "text"
-_FLAT = {"csv": document.rows, "prometheus": document.metrics}
+_FLAT = {"csv": document.rows, prometheus.FORMAT: document.metrics}
 _LOST = {"": "host", "-aggregate": "aggregate", "-zone": "zone"}
 
 

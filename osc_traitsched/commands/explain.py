@@ -317,8 +317,8 @@ class Explain(base.Command):
         return printed(document.document(explanation, options), args.format)
 
 
-def add_showing(parser: argparse.ArgumentParser) -> None:
-    """Add the options for showing an explanation."""
+def add_showing(parser: argparse.ArgumentParser, **more: str) -> None:
+    """Add the options for showing an explanation; ``more`` as :func:`add_format`."""
     parser.add_argument(
         "--host",
         dest="hosts",
@@ -338,7 +338,7 @@ def add_showing(parser: argparse.ArgumentParser) -> None:
         help="all hosts and fixes, conditions and assumptions; with json or yaml: "
         "figures of all full hosts",
     )
-    add_format(parser)
+    add_format(parser, **more)
 
 
 def explainer(args: argparse.Namespace, sources: SettingsSources) -> Explainer:

@@ -9,10 +9,12 @@ from osc_traitsched.core.answer import Reason
 from osc_traitsched.core.placement.facts import Room
 from osc_traitsched.core.servers.usage import Capacity
 from osc_traitsched.documents import JsonObject, field, serialized
+from osc_traitsched.views import prometheus
 from osc_traitsched.views.capacity import prose
 from osc_traitsched.views.drain import prose as drain_prose
 from osc_traitsched.views.explain import by_flavor
 from osc_traitsched.views.explain.schema import Flavor, Image
+from osc_traitsched.views.prometheus import Gauge
 
 
 def _image(capacity: Capacity) -> Optional[Mapping[str, Any]]:
@@ -158,36 +160,40 @@ def document(capacity: Capacity) -> dict[str, Any]:
     return serialized(CapacityDocument, capacity)
 
 
-# Prometheus' text format, for the textfile collector of the node exporter.
-
-
-_PREFIX = "traitsched_capacity"
+# The numbers as Prometheus' metrics.
 
 
 def metrics(found: Capacity) -> str:
-    """Gauges with their help, without a newline at the end."""
-    label = found.query.by
+    """Gauges by flavor, and by zone, aggregate or host if asked for."""
     gauges = {
         "servers": "The most servers of the flavor that still fit.",
         "servers_sure": "Servers of the flavor that certainly still fit.",
     }
     if not found.is_change:
         gauges["hosts"] = "Hosts with room for a server of the flavor."
-    if label is None:
+    if found.query.by is None:
         gauges["servers_if_empty"] = "Servers of the flavor that an empty cloud holds."
-    lines = []
-    for gauge, text in gauges.items():
-        lines.append(f"# HELP {_PREFIX}_{gauge} {text}")
-        lines.append(f"# TYPE {_PREFIX}_{gauge} gauge")
-        for labels, values in _samples(found):
-            lines.append(f"{_PREFIX}_{gauge}{{{_shown(labels)}}} {values[gauge]}")
-    lines.append(f"# HELP {_PREFIX}_reason Why a server of the flavor fits or none.")
-    lines.append(f"# TYPE {_PREFIX}_reason gauge")
-    for judgement in (*(fit.judgement for fit in found.flavors), *found.rejected):
-        flavor = judgement.question.flavor["name"]
-        labels = {"flavor": flavor, "reason": judgement.reason.value}
-        lines.append(f"{_PREFIX}_reason{{{_shown(labels)}}} 1")
-    return "\n".join(lines)
+    samples = list(_samples(found))
+    judgements = (*(fit.judgement for fit in found.flavors), *found.rejected)
+    reasons = [
+        ({"flavor": each.question.flavor["name"], "reason": each.reason.value}, 1)
+        for each in judgements
+    ]
+    return prometheus.text(
+        [
+            *(
+                Gauge(
+                    f"capacity_{name}",
+                    text,
+                    [(labels, values[name]) for labels, values in samples],
+                )
+                for name, text in gauges.items()
+            ),
+            Gauge(
+                "capacity_reason", "Why a server of the flavor fits or none.", reasons
+            ),
+        ]
+    )
 
 
 def rows(found: Capacity) -> str:
@@ -207,9 +213,7 @@ def rows(found: Capacity) -> str:
     return text.getvalue().removesuffix("\n")
 
 
-def _samples(
-    found: Capacity,
-) -> Iterator[tuple[Mapping[str, str], Mapping[str, int]]]:
+def _samples(found: Capacity) -> Iterator[tuple[Mapping[str, str], Mapping[str, int]]]:
     by, none = found.query.by, Room(0, 0)
     for fit in found.flavors:
         flavor, room = {"flavor": fit.name}, fit.after or fit.room
@@ -228,11 +232,3 @@ def _values(hosts: int, room: Room, empty: Room) -> Mapping[str, int]:
         "hosts": hosts,
         "servers_if_empty": empty.most,
     }
-
-
-def _shown(labels: Mapping[str, str]) -> str:
-    return ",".join(f'{key}="{_escaped(text)}"' for key, text in labels.items())
-
-
-def _escaped(value: str) -> str:
-    return value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
