@@ -45,6 +45,11 @@ def shorten(parser: argparse.ArgumentParser) -> None:
 
     :param parser: with all other options
     """
+    for action in parser._actions:
+        if action.dest == "formatter" and action.choices:
+            # cliff's list of choices does not fit 80 columns, and argparse cuts none.
+            action.metavar = "FORMAT"
+            action.help = f"{action.help}: {', '.join(sorted(action.choices))}"
     formatter_class: Any = parser.formatter_class
     filling: Any = type("Filling", (formatter_class,), {"_fill_text": _fill})
     parser.formatter_class = filling

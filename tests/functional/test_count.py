@@ -122,8 +122,8 @@ def test_a_full_cloud_names_the_command_that_moves_servers(placement, proxy, ope
         (
             "anti-affinity",
             [
-                "The cloud has 2 hosts, so 2 at most.",
                 "Room for 2 of 7 (a 1, b 1); Nova would fail all 7.",
+                "The cloud has 2 hosts, so 2 at most.",
             ],
         ),
         ("affinity", ["Room for 2 to 4 of 7; Nova would fail all 7."]),
