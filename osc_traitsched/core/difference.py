@@ -29,7 +29,7 @@ _INVENTORY = {
 #: Keys of an image that change by themselves, or decide about no host.
 _OF_GLANCE = frozenset(
     (
-        *("id", "name", "owner", "tags", "file", "schema", "self", "updated_at"),
+        *("id", "owner", "tags", "file", "schema", "self", "updated_at"),
         *("created_at", "size", "virtual_size", "checksum", "os_hash_algo"),
         *("os_hash_value", "protected", "stores", "locations", "direct_url"),
     )
@@ -55,7 +55,7 @@ class Change:
     """One change of one object.
 
     :ivar kind: ``host``, ``provider``, ``aggregate``, ``flavor``, ``image``,
-        ``server group``, ``server`` or ``setting``
+        ``server group``, ``server``, ``trait``, ``resource class`` or ``setting``
     :ivar text: what changed, such as ``+ trait:CUSTOM_SSD=required``
     :ivar puts: what puts it back in the later document
     :ivar hosts: names of the hosts that it is about; empty for all
@@ -123,6 +123,7 @@ def difference(old: Body, new: Body) -> tuple[Change, ...]:
         *_images(old, new),
         *_groups(old, new),
         *_servers(old, new),
+        *_names(old, new),
     )
     return tuple(sorted(parts, key=lambda each: (each.is_daily, each.kind, each.name)))
 
@@ -183,6 +184,16 @@ def _keys(then: Body, now: Body, path: Path) -> Iterator[tuple[str, Put]]:
         if old is None or new is None:
             text = f"{'+' if old is None else '-'} {key}={new if old is None else old}"
         yield text, Put((*path, key), old)
+
+
+# Names that Placement knows: a flavor with another one is rejected.
+
+
+def _names(old: Body, new: Body) -> Iterator[Change]:
+    for key, kind in ("traits", "trait"), ("resource_classes", "resource class"):
+        path, names = ("placement", key), [d["placement"][key] for d in (old, new)]
+        for sign, each, put in _members(names[0], names[1], path):
+            yield Change(kind, each, "is new" if sign == "+" else "is gone", (put,))
 
 
 # Hosts: providers and services.
@@ -289,6 +300,9 @@ def _aggregates(old: Body, new: Body) -> Iterator[Change]:
             yield _came_or_went("aggregate", name, path, then, members)
             continue
         of = functools.partial(Change, "aggregate", name)
+        if then["name"] != name:
+            text = f"name: {then['name']} -> {name}"
+            yield of(text, (Put((*path, "name"), then["name"]),), members)
         for sign, each, put in _members(then["hosts"], now["hosts"], (*path, "hosts")):
             yield of(f"{sign} {each}", (put,), frozenset({each}))
         at = (*path, "metadata")

@@ -212,6 +212,14 @@ CHANGES = {
         lambda new: of(new, "compute", "server_groups", "g1").update(policy="soft"),
         ("server group", "ha", "policy: affinity -> soft", set(), False),
     ),
+    "name": (
+        lambda new: new["placement"]["traits"].append("CUSTOM_NEW"),
+        ("trait", "CUSTOM_NEW", "is new", set(), False),
+    ),
+    "renamed": (
+        lambda new: of(new, "compute", "aggregates", "a1").update(name="west"),
+        ("aggregate", "west", "name: east -> west", {"cmp01", "cmp02"}, False),
+    ),
     "server moved": (
         lambda new: of(new, "compute", "servers", "v1").update({HOST: "cmp02"}),
         ("server", "web", "cmp01 -> cmp02", {"cmp01", "cmp02"}, True),
@@ -238,7 +246,7 @@ def test_a_change_is_found_alone_and_can_be_put_back(change):
 
 def test_all_changes_at_once_are_found_and_put_back():
     new = copy.deepcopy(OLD)
-    made = [key for key in CHANGES if not {"gone", "lost"} & {*key.split()}]
+    made = [key for key in CHANGES if not {"gone", "lost", "renamed"} & {*key.split()}]
     for key in made:
         CHANGES[key][0](new)
     found = difference(OLD, new)
