@@ -46,6 +46,11 @@ class Snapshot(NamedTuple):
         """The settings of that time."""
         return kept.from_json(self.document["settings"])
 
+    def with_settings(self, sources: SettingsSources) -> Snapshot:
+        """The same cloud with other settings."""
+        document = {**self.document, "settings": kept.to_json(sources)}
+        return self._replace(document=document)
+
     @property
     def time(self) -> datetime.datetime:
         """When its reading ended, in UTC."""

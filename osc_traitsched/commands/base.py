@@ -475,9 +475,9 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
             self.log_in()
 
     def as_snapshot(self, sources: SettingsSources, is_light: bool) -> Snapshot:
-        """The cloud now, read as a whole; or the snapshot that is read instead."""
+        """The cloud now, read as a whole, or the snapshot; with these settings."""
         if self.snapshot:
-            return self.snapshot
+            return self.snapshot.with_settings(sources)
         return Snapshot("", snapshot.save(self.cloud(), sources, "", is_light))
 
     @property

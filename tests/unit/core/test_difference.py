@@ -37,7 +37,10 @@ def provider(uuid, name, root=None, **more):
 
 def node(identity, host):
     service = {"host": host}
-    return {"id": identity, "service": service, "state": "up", "status": "enabled"}
+    return {
+        **{"id": identity, "hypervisor_hostname": host, "service": service},
+        **{"state": "up", "status": "enabled"},
+    }
 
 
 OLD = {
