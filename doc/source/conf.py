@@ -1,12 +1,17 @@
 """How Sphinx builds this documentation; it needs the project installed, and git."""
 
 import argparse
+import json
 import pathlib
+import re
 import sys
 from importlib import metadata
 
+from cliff import sphinxext
+from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
+from osc_traitsched.cloud.saved import form
 from osc_traitsched.commands import arguments
 from osc_traitsched.core.check import RULES
 from osc_traitsched.core.check.rule import AREAS
@@ -63,6 +68,17 @@ autoprogram_cliff_ignored = [
     "--sort-descending",
 ]
 
+format_epilog = sphinxext._format_epilog
+
+
+def with_literal_examples(parser):
+    """Show examples line by line, as the help does."""
+    parser.epilog = re.sub(r"(?m)^(Examples?):$", r"\1::", parser.epilog)
+    return format_epilog(parser)
+
+
+sphinxext._format_epilog = with_literal_examples
+
 
 class DocumentFields(SphinxDirective):
     """``.. document:: COMMAND``: tables of what the command prints with -f json."""
@@ -74,6 +90,15 @@ class DocumentFields(SphinxDirective):
         """Parse the tables as if they stood in the page."""
         text = reference(DOCUMENTS[self.arguments[0]])
         return self.parse_text_to_nodes(text, allow_section_headings=True)
+
+
+class SnapshotSchema(SphinxDirective):
+    """``.. snapshot-schema::``: the JSON Schema of a snapshot."""
+
+    def run(self):
+        """Show it as JSON."""
+        text = json.dumps(form.schema(), indent=1)
+        return [nodes.literal_block(text, text, language="json")]
 
 
 class Rules(SphinxDirective):
@@ -127,5 +152,6 @@ def setup(app):
     """Let Sphinx know the directives."""
     app.add_directive("document", DocumentFields)
     app.add_directive("rules", Rules)
+    app.add_directive("snapshot-schema", SnapshotSchema)
     app.add_directive("sources", Sources)
     app.add_directive("rows", Rows)

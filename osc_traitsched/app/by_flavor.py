@@ -6,19 +6,12 @@ import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from osc_traitsched.app.judging import Asked, judge_all, with_builds
-from osc_traitsched.app.request import check_visible, question, zone_refusal
+from osc_traitsched.app.judging import Asked, asked_of, judge_all, with_builds
+from osc_traitsched.app.request import question, zone_refusal
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import lookup, read, request_parts
 from osc_traitsched.cloud.service import Cloud
-from osc_traitsched.core.errors import (
-    AnswerIsNo,
-    NotForProject,
-    NothingMatches,
-    PlacementRefuses,
-    Refusal,
-)
-from osc_traitsched.core.judge import fix
+from osc_traitsched.core.errors import AnswerIsNo, NotForProject, NothingMatches
 from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.nova import evidence
 from osc_traitsched.core.nova.filter.row import Reads
@@ -32,6 +25,8 @@ def by_flavor(
     spec: ServerSpec,
     sources: SettingsSources,
     wanted: Callable[[Sequence[Body]], Iterable[Body]] = tuple,
+    images: Iterable[Body] | None = None,
+    all_enabled: bool = False,
 ) -> tuple[Judgement, ...]:
     """The image of a request with each flavor, by name; no fixes are tried.
 
@@ -40,6 +35,8 @@ def by_flavor(
     may not use are left out. Each flavor is judged with other values of unknown
     options, too.
 
+    :param images: bodies to judge each flavor with, instead of the request's image
+    :param all_enabled: as if all compute services were enabled and up
     :raises NothingMatches: for an unknown image, or a cloud without flavors
     :raises Refusal: for an availability zone, or settings that Nova does not start with
     :raises NotForProject: for an image that the project may not use
@@ -55,19 +52,27 @@ def by_flavor(
     if (refusal := zone_refusal(cloud, first)) is not None:
         raise refusal
     known = read.known_traits(cloud.placement)
-    each = (_of_flavor(cloud, first, body, known) for body in bodies)
+    firsts = [first]
+    if images is not None:
+        firsts = [dataclasses.replace(first, image=image) for image in images]
+    each = (_of_flavor(cloud, one, body, known) for body in bodies for one in firsts)
     starts = [*filter(None, each)]
     nodes = lookup.computes(cloud) if first.nodes is None else first.nodes
     computes = {node.uuid: node for node in with_builds(cloud, first, nodes)}
     of_name = set(reading(Reads.FLAVOR_NAME))
     is_named = not of_name.isdisjoint(enabled(first.assumptions))
     keys = [
-        (read_flavor(start.question.flavor).key, is_named and start.flavor)
+        (
+            read_flavor(start.question.flavor).key,
+            is_named and start.flavor,
+            images and (start.question.image or {})["id"],
+        )
         for start in starts
     ]
     alike = {key: start for key, start in zip(keys, starts) if start.asked}
     several = [start.asked for start in alike.values() if start.asked]
-    judged = dict(zip(alike, judge_all(cloud.placement, computes, several)))
+    judged_all = judge_all(cloud.placement, computes, several, all_enabled)
+    judged = dict(zip(alike, judged_all))
     return tuple(
         dataclasses.replace(judged[key], question=start.question)
         if start.asked
@@ -92,24 +97,16 @@ def _of_flavor(
 ) -> _Start | None:
     """None if the flavor is of other projects.
 
-    :param known: all traits that Placement knows; it refuses others, forbidden ones too
+    :param known: as :func:`asked_of` takes it
     """
     parts = request_parts.with_profiles(cloud, first.parts, body)
     asked = dataclasses.replace(first, flavor=body, parts=parts)
     asked = evidence.of_question(asked.with_flavor(first.spec.flavor_properties))
     try:
-        asked.check_enabled()
-        check_visible(cloud, asked)
-        request = asked.request()
+        return _Start(asked, asked_of(cloud, asked, known))
     except NotForProject as refusal:
         if refusal.kind == "flavor":
             return None
         raise
-    except Refusal as refusal:
+    except AnswerIsNo as refusal:
         return _Start(asked, refusal=refusal)
-    if (wrong := fix.misspelled(asked, request, known)) is not None:
-        return _Start(asked, refusal=wrong[0])
-    if request.groups_without_amounts or request.lacks_group_policy:
-        lacks = "its groups lack a resource or a group_policy"
-        return _Start(asked, refusal=PlacementRefuses(lacks))
-    return _Start(asked, Asked.of(asked, request))

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
+import fnmatch
+import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from osc_traitsched.app import drain
 from osc_traitsched.app.by_flavor import by_flavor
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import allocation_candidates, lookup, read
-from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.cloud.service import Cloud, RememberedCloud
 from osc_traitsched.core.errors import NothingMatches
 from osc_traitsched.core.inventory import selection
 from osc_traitsched.core.inventory.selection import Selectors
 from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.judge import capacity as core
+from osc_traitsched.core.judge import reasons
 from osc_traitsched.core.judge.capacity import (
     FlavorCounter,
     FlavorFit,
@@ -32,6 +35,19 @@ from osc_traitsched.core.servers.drain import Drain, State
 from osc_traitsched.core.servers.usage import Capacity, CapacityQuery
 
 
+def compared(
+    cloud: Cloud,
+    spec: ServerSpec,
+    sources: SettingsSources,
+    then: SettingsSources,
+    query: CapacityQuery,
+) -> Capacity:
+    """As :func:`capacity`, with other settings for ``after``, on the same reading."""
+    remembered = RememberedCloud(cloud)
+    now, after = (capacity(remembered, spec, e, query) for e in (sources, then))
+    return now.compared(after)
+
+
 def capacity(
     cloud: Cloud, spec: ServerSpec, sources: SettingsSources, query: CapacityQuery
 ) -> Capacity:
@@ -44,7 +60,13 @@ def capacity(
     :raises NothingMatches: for an unknown flavor, image, host, aggregate or zone
     :raises Refusal: for an availability zone, or settings that Nova does not start with
     """
-    found = by_flavor(cloud, spec, sources, lambda e: _wanted(cloud, e, spec, query))
+    found = by_flavor(
+        cloud,
+        spec,
+        sources,
+        lambda e: _wanted(cloud, e, spec, query),
+        all_enabled=query.all_enabled,
+    )
     judged = [each for each in found if each.facts and each.verdict]
     rejected = tuple(each for each in found if not (each.facts and each.verdict))
     if not judged or judged[0].facts is None:
@@ -59,10 +81,11 @@ def capacity(
         query,
         flavors,
         rejected,
-        core.stranded(flavors, facts, count.free),
+        reasons.stranded(flavors, facts, count.free),
         snapshot.names_of(removed),
         plan,
         sum(host.uuid not in facts.stock for host in snapshot.hosts),
+        dataclasses.replace(facts, snapshot=snapshot),
     )
 
 
@@ -70,11 +93,20 @@ def _wanted(
     cloud: Cloud, flavors: Sequence[Body], spec: ServerSpec, query: CapacityQuery
 ) -> Iterable[Body]:
     if query.flavors:
-        named = [lookup.flavor_among(cloud, flavors, name) for name in query.flavors]
-        return {each["id"]: each for each in named}.values()
+        matching = (_matching(cloud, flavors, name) for name in query.flavors)
+        bodies = itertools.chain.from_iterable(matching)
+        return {each["id"]: each for each in bodies}.values()
     is_every = query.with_private or spec.project is not None
     key = "os-flavor-access:is_public"
     return [each for each in flavors if is_every or each.get(key, True)]
+
+
+def _matching(cloud: Cloud, flavors: Sequence[Body], name: str) -> Sequence[Body]:
+    """The flavor with this ID or name, or those that a glob matches."""
+    globbed = [each for each in flavors if fnmatch.fnmatchcase(each["name"], name)]
+    exact = (name in (each["id"], each["name"]) for each in flavors)
+    is_glob = globbed and not any(exact)
+    return globbed if is_glob else [lookup.flavor_among(cloud, flavors, name)]
 
 
 def _facts(cloud: Cloud, facts: Facts, query: CapacityQuery) -> tuple[Facts, Snapshot]:
@@ -185,11 +217,12 @@ class _Count:
     def _fit(self, found: Judgement) -> FlavorFit:
         counter = FlavorCounter(found, self._facts, self._caps)
         hosts = counter.hosts(self.free, (host.uuid for host in found.candidates))
-        suited = counter.suited()
+        suited = core.suited(found)
         uncapped = FlavorCounter(found, self._facts, {})
         empty = uncapped.hosts(self._empty, suited, is_sure=False, is_offered=False)
+        sized = frozenset(e for e in suited if self._could_hold(e, hosts, empty))
         groups = {
-            name: self._in_group(counter, hosts, roots)
+            name: self._in_group(counter, hosts, sized, roots)
             for name, roots in self._groups.items()
         }
         fit = FlavorFit(
@@ -204,20 +237,28 @@ class _Count:
                 for name, each in groups.items()
                 if each[0] or self._query.by != "host"
             },
+            suited=sized,
         )
+        if not hosts:
+            free = counter.largest_free(fit.limit, self.free)
+            fit = dataclasses.replace(fit, largest_free=free)
         if not self._removed and not self._query.added:
             return fit
         after = self._changed(counter, found, empty, found.unsure_roots)
         return dataclasses.replace(fit, after=after)
 
+    def _could_hold(self, root: str, *fits: Mapping[str, HostFit]) -> bool:
+        return root not in self._facts.stock or any(root in each for each in fits)
+
     def _in_group(
         self,
         counter: FlavorCounter,
         hosts: Mapping[str, HostFit],
+        suited: frozenset[str],
         roots: frozenset[str],
-    ) -> tuple[int, Room]:
+    ) -> tuple[int, Room, int]:
         inside = {root: hosts[root] for root in roots if root in hosts}
-        return len(inside), counter.room(inside, self.free)
+        return len(inside), counter.room(inside, self.free), len(suited & roots)
 
     def _changed(
         self,

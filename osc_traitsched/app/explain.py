@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, 
 from osc_traitsched.app import own_filters
 from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.judging import (
-    Later,
     offers_of,
     with_builds,
     with_nova,
@@ -27,6 +26,7 @@ from osc_traitsched.cloud import (
     lookup,
     read,
 )
+from osc_traitsched.cloud.later import Later
 from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core.errors import (
     NotForProject,

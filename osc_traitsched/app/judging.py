@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import queue
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Generic, NamedTuple, TypeVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
+from osc_traitsched.app.request import check_visible
 from osc_traitsched.cloud import allocation_candidates, existing_servers, read
+from osc_traitsched.cloud.later import LaterOfEach
 from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core.errors import PlacementRefuses, Refusal
 from osc_traitsched.core.inventory.snapshot import Compute, Nova, Snapshot
+from osc_traitsched.core.judge import fix
 from osc_traitsched.core.judge.doubts import Alternatives
 from osc_traitsched.core.judge.filtering import KnownAnswers
 from osc_traitsched.core.judge.judge import judge, queries_of
@@ -47,73 +48,6 @@ def with_builds(
         dataclasses.replace(node, builds=found.get(node.service_host, 0))
         for node in nodes
     )
-
-
-# Reading in several threads.
-
-
-_K = TypeVar("_K")
-_T = TypeVar("_T")
-
-#: So many threads read values of one kind: Placement often has only a few workers, and
-#: serves others, too.
-_AT_ONCE = 2
-
-
-class Later(Generic[_T]):
-    """A value that a daemon thread starts to compute at once.
-
-    A service that hangs does not keep the process.
-    """
-
-    def __init__(self, work: Callable[[], _T]) -> None:
-        self._work = work
-        self._values: list[_T] = []
-        self._error: BaseException | None = None
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
-
-    def value(self) -> _T:
-        """Wait for the value; raise the error of its thread."""
-        self._thread.join()
-        if self._error is not None:
-            raise self._error
-        (value,) = self._values
-        return value
-
-    def _run(self) -> None:
-        try:
-            self._values.append(self._work())
-        except BaseException as exc:
-            self._error = exc
-
-
-class LaterOfEach(Generic[_K, _T]):
-    """Values of several keys, computed by a few threads, in the order of the keys.
-
-    After an error in one thread the others continue.
-    """
-
-    def __init__(self, work: Callable[[_K], _T], keys: Iterable[_K]) -> None:
-        self._waiting: queue.SimpleQueue[_K] = queue.SimpleQueue()
-        for key in keys:
-            self._waiting.put(key)
-        self._work = work
-        threads = range(min(_AT_ONCE, self._waiting.qsize()))
-        self._parts = [Later(self._some) for _ in threads]
-
-    def values(self) -> dict[_K, _T]:
-        """Wait for the values; raise the first thread's error."""
-        return {key: each for part in self._parts for key, each in part.value().items()}
-
-    def _some(self) -> dict[_K, _T]:
-        found: dict[_K, _T] = {}
-        while True:
-            try:
-                key = self._waiting.get_nowait()
-            except queue.Empty:
-                return found
-            found[key] = self._work(key)
 
 
 # One request: Placement is asked, too.
@@ -207,12 +141,33 @@ class Asked(NamedTuple):
         return (*queries_of(self.request), *self.alternatives.queries)
 
 
+def asked_of(cloud: Cloud, question: Question, known: frozenset[str]) -> Asked:
+    """A question that Nova and Placement accept, with its request.
+
+    :param known: all traits that Placement knows; it refuses others, forbidden ones too
+    :raises Refusal, NotForProject, PlacementRefuses: if they do not
+    """
+    question.check_enabled()
+    check_visible(cloud, question)
+    request = question.request()
+    if (wrong := fix.misspelled(question, request, known)) is not None:
+        raise wrong[0]
+    if request.groups_without_amounts or request.lacks_group_policy:
+        raise PlacementRefuses("its groups lack a resource or a group_policy")
+    return Asked.of(question, request)
+
+
 def judge_all(
-    placement: Service, computes: Mapping[str, Compute], several: Sequence[Asked]
+    placement: Service,
+    computes: Mapping[str, Compute],
+    several: Sequence[Asked],
+    all_enabled: bool = False,
 ) -> list[Judgement]:
     """A judgement for each question, in requests that questions hardly add to.
 
     One for each different amount, one for each trait, and a dozen for the cloud.
+
+    :param all_enabled: as if all compute services were enabled and up
     """
     if not several:
         return []
@@ -238,6 +193,10 @@ def judge_all(
         known=later.values,
     )
     judgements, answers = [], KnownAnswers(computes.values(), facts.traits)
+    if all_enabled:
+        answers = answers.if_enabled
+        facts = dataclasses.replace(facts, traits=answers.traits)
+        computes = answers.computes
     for question, request, alternatives in several:
         wrong = (rejected.get(each) for each in _amounts(queries_of(request)))
         refusal = next(filter(None, wrong), None)

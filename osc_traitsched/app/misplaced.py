@@ -6,11 +6,18 @@ import contextlib
 import dataclasses
 import datetime
 import functools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from osc_traitsched.app import server, settings, traits
-from osc_traitsched.app.explain import explain
 from osc_traitsched.app.gc_pause import gc_paused
+from osc_traitsched.app.judging import (
+    Asked,
+    asked_of,
+    judge_all,
+    with_builds,
+)
+from osc_traitsched.app.request import zone_refusal
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import (
     allocation_candidates,
@@ -21,6 +28,7 @@ from osc_traitsched.cloud import (
 )
 from osc_traitsched.cloud import servers as fleets
 from osc_traitsched.cloud.allocation_candidates import NOTHING
+from osc_traitsched.cloud.later import LaterOfEach
 from osc_traitsched.cloud.service import (
     Cloud,
     RememberedCloud,
@@ -29,6 +37,7 @@ from osc_traitsched.cloud.service import (
     unread,
 )
 from osc_traitsched.core.errors import (
+    AnswerIsNo,
     Forbidden,
     NoServer,
     NotInCatalog,
@@ -36,11 +45,13 @@ from osc_traitsched.core.errors import (
 )
 from osc_traitsched.core.inventory.selection import Selectors
 from osc_traitsched.core.inventory.snapshot import Aggregate, Nova, Snapshot
+from osc_traitsched.core.judge.explanation import Explanation
+from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.nova.clause import Resource
 from osc_traitsched.core.nova.evidence import with_evidence
 from osc_traitsched.core.nova.filter.state import host_states
 from osc_traitsched.core.nova.filter.table import enabled
-from osc_traitsched.core.nova.question import ServerSpec
+from osc_traitsched.core.nova.question import Question, ServerSpec
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement import limits
 from osc_traitsched.core.placement.facts import Facts
@@ -235,10 +246,6 @@ def _requests(demands: Iterable[Demand]) -> tuple[Request, ...]:
 # All servers that failed: read in pages, and each kind of failure judged once.
 
 
-#: So many servers of a kind are looked for, if they are deleted meanwhile.
-_MOST_TRIED = 3
-
-
 def failed(
     cloud: Cloud,
     sources: SettingsSources,
@@ -248,8 +255,8 @@ def failed(
 ) -> FailedServers:
     """Servers in ERROR and failed moves, and how each kind of them would do now.
 
-    Requests: one for each thousand servers in ERROR, two for moves, and those of
-    :func:`app.server.answer` for at most 25 kinds, which share most of their answers.
+    Requests: one for each thousand servers in ERROR, two for moves, a few for each of
+    at most 25 kinds, and those of :func:`app.judging.judge_all` for all of them.
 
     :param project: name or ID; None for all that the user may see
     :param host: only servers on this service host, and moves from it
@@ -265,11 +272,12 @@ def failed(
     groups += ((each,) for each in moved)
     remembered = RememberedCloud(cloud)
     first, rest = groups[:MOST_JUDGED], groups[MOST_JUDGED:]
-    judged = (_judged_failure(remembered, servers, sources) for servers in first)
-    found = [kind for kind in judged if kind is not None]
+    start = functools.partial(_asked_again, remembered, sources=sources)
+    started = LaterOfEach(start, first).values()
+    judged = _judged_failures(remembered, started.values())
     unjudged = [each for servers in rest for each in servers]
-    found.sort(key=lambda kind: -len(kind.servers))
-    return FailedServers(tuple(found), tuple(unjudged), bool(unread(cloud)))
+    judged.sort(key=lambda kind: -len(kind.servers))
+    return FailedServers(tuple(judged), tuple(unjudged), bool(unread(cloud)))
 
 
 def _query(
@@ -301,24 +309,85 @@ def _moved(
             yield FailedServer(identity, identity)
 
 
-def _judged_failure(
+class _Start(NamedTuple):
+    """A kind before it is judged, and the request to judge."""
+
+    kind: FailedKind
+    question: Question | None = None
+
+
+#: So many servers of a kind are looked for, if they are deleted meanwhile.
+_MOST_TRIED = 3
+
+
+def _asked_again(
     cloud: Cloud, servers: tuple[FailedServer, ...], sources: SettingsSources
-) -> FailedKind | None:
-    """If a server was deleted since it was listed, the next one is taken."""
-    quickly = functools.partial(explain, want_fixes=False)
+) -> _Start | None:
+    """None for servers that are gone or did not fail.
+
+    A list of servers lacks their groups, so one of each kind is read.
+    """
     left, gone = servers, None
     while left and len(servers) - len(left) < _MOST_TRIED:
         try:
-            answer = server.answer(cloud, left[0].id, ServerSpec(), sources, quickly)
-        except NoServer as problem:
-            if unread(cloud):
-                return FailedKind(left, None, problem)
-            left, gone = left[1:], problem
+            answer, question = server.asked_again(
+                cloud, left[0].id, ServerSpec(), sources
+            )
         except TraitSchedError as problem:
-            return FailedKind(left, None, problem)
+            if not isinstance(problem, NoServer) or unread(cloud):
+                return _Start(FailedKind(left, None, problem))
+            left, gone = left[1:], problem
         else:
-            return _kind(left, answer) if answer.failure else None
-    return FailedKind(left, None, gone) if left else None
+            return _Start(_kind(left, answer), question) if answer.failure else None
+    return _Start(FailedKind(left, None, gone)) if left else None
+
+
+@gc_paused()
+def _judged_failures(
+    cloud: Cloud, started: Iterable[_Start | None]
+) -> list[FailedKind]:
+    """Changes are read only if they may explain why a request has a host now."""
+    starts = [start for start in started if start is not None]
+    questions = [start.question for start in starts if start.question is not None]
+    try:
+        judgements = iter(_judgements(cloud, questions))
+    except TraitSchedError as problem:
+        return [_with_problem(start.kind, problem) for start in starts]
+    kinds = []
+    for kind, question in starts:
+        if kind.answer is not None and question is not None:
+            judgement, answer = next(judgements), kind.answer
+            if judgement.has_room or judgement.turning:
+                changes = server.changes(cloud, answer)
+                answer = dataclasses.replace(answer, changes=changes)
+            answer = server.explained(answer, Explanation(judgement))
+            kind = dataclasses.replace(kind, answer=answer)
+        kinds.append(kind)
+    return kinds
+
+
+def _with_problem(kind: FailedKind, problem: TraitSchedError) -> FailedKind:
+    return kind if kind.problem else dataclasses.replace(kind, problem=problem)
+
+
+def _judgements(cloud: Cloud, questions: Sequence[Question]) -> Iterator[Judgement]:
+    """In the order of the questions, on one reading of the cloud."""
+    if not questions:
+        return iter(())
+    known = read.known_traits(cloud.placement)
+    several: list[Asked | Judgement] = []
+    for question in questions:
+        try:
+            if (refusal := zone_refusal(cloud, question)) is not None:
+                raise refusal
+            several.append(asked_of(cloud, question, known))
+        except AnswerIsNo as refused:
+            several.append(Judgement(question, refusal=refused))
+    nodes = with_builds(cloud, questions[0], lookup.computes(cloud))
+    asked = [each for each in several if isinstance(each, Asked)]
+    computes = {node.uuid: node for node in nodes}
+    judged = iter(judge_all(cloud.placement, computes, asked))
+    return (next(judged) if isinstance(x, Asked) else x for x in several)
 
 
 def _kind(servers: tuple[FailedServer, ...], answer: ServerAnswer) -> FailedKind:

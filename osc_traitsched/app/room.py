@@ -9,7 +9,7 @@ from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.cloud import allocation_candidates
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.inventory.snapshot import Compute
-from osc_traitsched.core.judge.capacity import FlavorCounter
+from osc_traitsched.core.judge.capacity import suited
 from osc_traitsched.core.judge.explanation import Explanation
 from osc_traitsched.core.servers import room
 from osc_traitsched.core.servers.room import Tenant
@@ -25,8 +25,8 @@ def with_moves(cloud: Cloud, explanation: Explanation) -> Explanation:
     facts = judgement.facts
     if facts is None or judgement.ended_by is not None or judgement.has_room:
         return explanation
-    suited = frozenset(FlavorCounter(judgement, facts, {}).suited())
-    hosts = [host for host in judgement.hosts if host.uuid in suited]
+    suitable = frozenset(suited(judgement))
+    hosts = [host for host in judgement.hosts if host.uuid in suitable]
     facts = allocation_candidates.with_figures(cloud.placement, facts, hosts)
     judgement = dataclasses.replace(judgement, facts=facts)
     near = room.nearest(judgement)

@@ -17,6 +17,7 @@ from osc_traitsched.core.errors import (
     ExtraSpecsHidden,
 )
 from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.judge.explanation import Explanation
 from osc_traitsched.core.nova import evidence
 from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.core.nova.question import (
@@ -332,6 +333,24 @@ def answer(
     :raises BadConfiguration: for bad scheduler settings
     :raises CloudBroke: if the server or its history can't be read
     """
+    start, question = asked_again(cloud, name, given, sources)
+    start = dataclasses.replace(start, changes=changes(cloud, start))
+    if question is None:
+        return start
+    try:
+        return explained(start, explainer(cloud, question))
+    except CloudBroke as problem:
+        return dataclasses.replace(start, problem=problem)
+
+
+def asked_again(
+    cloud: Cloud, name: str, given: ServerSpec, sources: SettingsSources
+) -> tuple[ServerAnswer, Question | None]:
+    """A server's failure without an explanation, and its request as a new one.
+
+    Raises as :func:`answer`. If the request can't be read, it is None, and the answer
+    has the error.
+    """
     found = read_server(cloud, name, given)
     failed = failure(found.state, found.action)
     start = ServerAnswer(
@@ -340,7 +359,6 @@ def answer(
         failure=failed,
         parts=found.parts(given),
         moves=_moves(cloud, found.state, failed),
-        changes=_changes(cloud, found.state, failed),
     )
     kind = _failed_move(found.state, failed)
     blocked: tuple[MoveRefusal, ...] = ()
@@ -352,18 +370,19 @@ def answer(
             planned = _planned(cloud, found, given, sources, Asked(kind))
             question, blocked = planned.question, refusals(planned)
             is_changed = _current_flavor(cloud, question.flavor) is None
-        explanation = explainer(cloud, question)
-        if not is_changed:
-            explanation = confirmed_by_failure(start, explanation)
     except CloudBroke as problem:
-        return dataclasses.replace(start, problem=problem)
-    return dataclasses.replace(
-        start,
-        kind=kind,
-        refusals=blocked,
-        explanation=explanation,
-        is_flavor_changed=is_changed,
+        return dataclasses.replace(start, problem=problem), None
+    start = dataclasses.replace(
+        start, kind=kind, refusals=blocked, is_flavor_changed=is_changed
     )
+    return start, question
+
+
+def explained(start: ServerAnswer, explanation: Explanation) -> ServerAnswer:
+    """The answer with its explanation, which the failure may confirm."""
+    if not start.is_flavor_changed:
+        explanation = confirmed_by_failure(start, explanation)
+    return dataclasses.replace(start, explanation=explanation)
 
 
 def _failed_move(state: ServerState, failed: Failure | None) -> MoveKind | None:
@@ -381,12 +400,12 @@ def _moves(
     return existing_servers.moves_of(cloud, state)
 
 
-def _changes(
-    cloud: Cloud, state: ServerState, failed: Failure | None
-) -> Changes | None:
+def changes(cloud: Cloud, answer: ServerAnswer) -> Changes | None:
+    """What changed since the failure; None if its time is unknown."""
+    failed = answer.failure
     if failed is None or failed.when is None:
         return None
-    return existing_servers.changes_since(cloud, state, failed.when)
+    return existing_servers.changes_since(cloud, answer.state, failed.when)
 
 
 # Hosts that could take a server's move.

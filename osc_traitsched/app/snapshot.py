@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import functools
 import gzip
+import io
 import json
 import os
 import re
@@ -13,17 +14,21 @@ import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.cloud.saved.cloud import SavedCloud
 from osc_traitsched.cloud.saved.collect import Progress, collect
+from osc_traitsched.cloud.saved.form import FORMAT, wrong
+from osc_traitsched.cloud.saved.mask import masked as masked
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.config import document, kept
 from osc_traitsched.config.joining import SettingsSources
-from osc_traitsched.core.errors import BadConfiguration
+from osc_traitsched.core.errors import BadConfiguration, BadUsage, NotInCatalog
 from osc_traitsched.core.servers.state import moment
 
-FORMAT = 1
+_MAP = ".map.json"
 #: Of bytes, unpacked: many times what ten thousand hosts take.
-_MOST = 500_000_000
+MOST = 500_000_000
+_CUT = "the file is cut or damaged"
 _NOT_OURS = "not a snapshot of trait-sched"
 
 
@@ -44,7 +49,11 @@ class Snapshot(NamedTuple):
     @property
     def sources(self) -> SettingsSources:
         """The settings of that time."""
-        return kept.from_json(self.document["settings"])
+        try:
+            return kept.from_json(self.document["settings"])
+        except (LookupError, TypeError, ValueError, AttributeError) as exc:
+            reason = "its settings can't be read"
+            raise BadConfiguration(self.path, None, reason) from exc
 
     def with_settings(self, sources: SettingsSources) -> Snapshot:
         """The same cloud with other settings."""
@@ -58,6 +67,20 @@ class Snapshot(NamedTuple):
         if found is None:
             raise BadConfiguration(self.path, None, "its time can't be read")
         return found
+
+    def check_comparable(self, other: Snapshot | None) -> None:
+        """Reject a comparison of other names, or of a light snapshot with a full one.
+
+        :param other: None for a live cloud, which is read as this one was
+        :raises BadUsage: for what can't be compared
+        """
+        document = other.document if other else {"light": self.document["light"]}
+        if self.document.get("masked") != document.get("masked"):
+            raise BadUsage(
+                "masked names can't be compared: compare the snapshots without --mask"
+            )
+        if self.document["light"] != document["light"]:
+            raise BadUsage("one of them is light: save both in the same way")
 
 
 def save(
@@ -99,6 +122,14 @@ def write(path: str, found: Mapping[str, Any]) -> None:
 _DATED = re.compile(r"\d{8}T\d{6}Z\.json\.gz")
 
 
+def write_map(path: str, originals: Mapping[str, str]) -> None:
+    """Write what the words of a masked snapshot stand for beside it.
+
+    :raises BadConfiguration: if the file can't be written
+    """
+    document.write(f"{path}{_MAP}", json.dumps(originals, indent=1))
+
+
 def write_into(folder: str, found: Mapping[str, Any], most: int) -> str:
     """Write a document into a folder, and remove all but the newest snapshots there.
 
@@ -112,6 +143,7 @@ def write_into(folder: str, found: Mapping[str, Any], most: int) -> str:
     dated = sorted(e.name for e in place.iterdir() if _DATED.fullmatch(e.name))
     for old in dated[:-most]:
         (place / old).unlink()
+        (place / f"{old}{_MAP}").unlink(missing_ok=True)
     return path
 
 
@@ -119,7 +151,9 @@ def summary(found: Mapping[str, Any], path: str) -> str:
     """What was saved, as one line."""
     hosts = len(found.get("compute", {}).get("hypervisors", ()))
     servers = len(found.get("compute", {}).get("servers", ()))
-    missing = ", ".join(sorted(found["missing"]))
+    lacking = NotInCatalog.__name__
+    reasons = found["missing"].items()
+    missing = ", ".join(sorted(k for k, why in reasons if why["error"] != lacking))
     unread = f"; not read: {missing}" if missing else ""
     return f"Saved {hosts} hosts and {servers} servers to {path}{unread}"
 
@@ -153,6 +187,7 @@ def _line(value: Any) -> str:
 
 
 @functools.lru_cache(maxsize=2)
+@gc_paused()
 def read(path: str) -> Snapshot:
     """Open a snapshot.
 
@@ -161,26 +196,26 @@ def read(path: str) -> Snapshot:
     """
     try:
         with document.located(path).open("rb") as stream:
-            data = stream.read(_MOST + 1)
-            if data[:2] == b"\x1f\x8b":
-                stream.seek(0)
-                with gzip.open(stream) as unpacked:
-                    data = unpacked.read(_MOST + 1)
+            data = stream.read(MOST + 1)
+        if data[:2] == b"\x1f\x8b":
+            with gzip.open(io.BytesIO(data)) as unpacked:
+                data = unpacked.read(MOST + 1)
     except (EOFError, zlib.error, gzip.BadGzipFile) as exc:
-        raise BadConfiguration(path, None, "the file is cut or damaged") from exc
+        raise BadConfiguration(path, None, _CUT) from exc
     except OSError as exc:
         raise document.unreadable(path, exc) from exc
-    if len(data) > _MOST:
-        raise BadConfiguration(path, None, f"larger than {_MOST // 1_000_000} MB")
+    if len(data) > MOST:
+        raise BadConfiguration(path, None, f"larger than {MOST // 1_000_000} MB")
     try:
         found = json.loads(data)
     except (ValueError, RecursionError) as exc:
-        is_start = data.lstrip()[:1] == b"{"
-        reason = "the file is cut or damaged" if is_start else _NOT_OURS
+        reason = _CUT if data.lstrip()[:1] == b"{" else _NOT_OURS
         raise BadConfiguration(path, None, reason) from exc
-    if not isinstance(found, dict) or "placement" not in found:
+    if not isinstance(found, dict) or not {"format", "placement"} <= found.keys():
         raise BadConfiguration(path, None, _NOT_OURS)
-    if found.get("format") != FORMAT:
-        reason = f"of format {found.get('format')}; this version reads {FORMAT}"
+    if found["format"] != FORMAT:
+        reason = f"of format {found['format']}; this version reads {FORMAT}"
         raise BadConfiguration(path, None, reason)
+    if key := wrong(found):
+        raise BadConfiguration(path, None, f"not a whole snapshot: wrong at {key}")
     return Snapshot(path, found)

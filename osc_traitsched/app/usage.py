@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import dataclasses
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from osc_traitsched.app import capacity
+from osc_traitsched.app.by_flavor import by_flavor
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import (
     allocation_candidates,
@@ -14,17 +16,33 @@ from osc_traitsched.cloud import (
     servers,
     topology,
 )
-from osc_traitsched.cloud.service import SERVERS_OF_OTHERS, Cloud, note_unread
-from osc_traitsched.core.errors import BadUsage, CloudBroke
+from osc_traitsched.cloud.service import (
+    SERVERS_OF_OTHERS,
+    Cloud,
+    RememberedCloud,
+    note_unread,
+)
+from osc_traitsched.core.errors import BadUsage, CloudBroke, NotForProject
 from osc_traitsched.core.inventory import selection, trait
 from osc_traitsched.core.inventory.selection import Selectors
-from osc_traitsched.core.inventory.snapshot import Compute, Nova, Provider, Snapshot
-from osc_traitsched.core.nova.question import ServerSpec
+from osc_traitsched.core.inventory.snapshot import (
+    Compute,
+    Nova,
+    Provider,
+    Snapshot,
+)
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.filter import special
+from osc_traitsched.core.nova.filter.table import enabled
+from osc_traitsched.core.nova.question import Body, ServerSpec
+from osc_traitsched.core.nova.server.image import requirements
 from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.servers import usage
 from osc_traitsched.core.servers.usage import (
     Capacity,
     CapacityQuery,
+    FlavorView,
+    HostUse,
     HostView,
     Oddity,
     TraitUse,
@@ -89,27 +107,37 @@ def _hosts(cloud: Cloud) -> Snapshot:
 
 
 def host(
-    cloud: Cloud, name: str, spec: ServerSpec, sources: SettingsSources
+    cloud: Cloud,
+    name: str,
+    spec: ServerSpec,
+    sources: SettingsSources,
+    if_enabled: bool = False,
 ) -> HostView:
     """A host, with what it could take of every flavor.
 
     Requests: those of :func:`app.capacity.capacity`, two a provider of the host's tree,
-    and one for a peer. They do not grow with the number of hosts.
+    and one each for a peer, the projects of its aggregates, and a service that is down.
+    They do not grow with the number of hosts.
 
     :param spec: what the servers have in common, such as an image
+    :param if_enabled: judge it as if its service were enabled and up
     :raises NothingMatches: for a host that does not exist
     """
-    found = capacity.capacity(cloud, spec, sources, CapacityQuery(with_private=True))
+    query = CapacityQuery(with_private=True, all_enabled=if_enabled)
+    found = capacity.capacity(cloud, spec, sources, query)
     lookup.need_all(cloud)
     facts = _facts(cloud, found)
     root = _only_host(name, facts.snapshot)
     facts = allocation_candidates.with_inventories(cloud.placement, facts, [root])
-    nova = facts.snapshot.nova
-    compute = next((each for each in nova.computes if each.uuid == root.uuid), None)
+    computes = lookup.computes(cloud)
+    nova = dataclasses.replace(facts.snapshot.nova, computes=computes)
+    compute = next((each for each in computes if each.uuid == root.uuid), None)
     service = compute.service_host if compute else root.name
     tree = facts.snapshot.trees((root,))
     aggregates = tuple(each for each in nova.aggregates if service in each.hosts)
     has_projects = any(each.projects for each in aggregates)
+    assumed = found.judgements[0].question.assumptions
+    is_down = compute is not None and not compute.is_up
     return HostView(
         root,
         compute,
@@ -121,17 +149,22 @@ def host(
         found,
         _oddities(cloud, compute, facts) if compute else (),
         (lookup.names(cloud) if has_projects else None) or {},
+        if_enabled,
+        "" if aggregates or compute is None else usage.like(compute, nova),
+        special.PROJECT in enabled(assumed),
+        read.last_seen(cloud.compute, service) if is_down else "",
+        sum(each.service_host == service for each in computes),
     )
 
 
 def _facts(cloud: Cloud, found: Capacity) -> Facts:
     """Providers alone if Nova rejects every flavor."""
-    for fit in found.flavors:
-        if fit.judgement.facts is not None:
-            return fit.judgement.facts
+    if found.facts is not None:
+        return found.facts
     nothing = frozenset[str]()
     aggregates = read.aggregates(cloud.compute)
-    hosts = _hosts(cloud).with_nova(Nova(lookup.computes(cloud), aggregates))
+    nova = Nova(lookup.computes(cloud), aggregates)
+    hosts = _hosts(cloud).with_nova(nova.with_zones(read.zones_shown(cloud.compute)))
     return Facts(hosts, {}, {}, {}, {}, {}, nothing)
 
 
@@ -158,9 +191,110 @@ def _oddities(cloud: Cloud, compute: Compute, facts: Facts) -> tuple[Oddity, ...
     return tuple(found)
 
 
-def _or_problem(cloud: Cloud, reading: Callable[[], _T]) -> _T | CloudBroke:
+def _or_problem(
+    cloud: Cloud, reading: Callable[[], _T], what: str = SERVERS_OF_OTHERS
+) -> _T | CloudBroke:
     try:
         return reading()
     except CloudBroke as problem:
-        note_unread(cloud, SERVERS_OF_OTHERS, problem)
+        note_unread(cloud, what, problem)
         return problem
+
+
+# What a flavor needs, and where it fits.
+
+
+#: Each kind is judged; on a page of a catalog are fewer.
+MOST_IMAGES = 30
+
+
+def flavor(
+    cloud: Cloud, name: str, spec: ServerSpec, sources: SettingsSources
+) -> FlavorView:
+    """A flavor, the hosts that suit it, its servers, and images that can't go with it.
+
+    Requests: twice those of :func:`app.capacity.capacity`, none of them sent again, a
+    few for the traits and amounts of images, and the pages of images and servers.
+
+    :raises NothingMatches: for an unknown flavor
+    :raises NotForProject: for a flavor that the named project may not use
+    """
+    remembered = RememberedCloud(cloud)
+    query = CapacityQuery(flavors=(name,), by="zone")
+    room = capacity.capacity(remembered, spec, sources, query)
+    if not room.judgements:
+        raise NotForProject("flavor", name)
+    body = room.judgements[0].question.flavor
+    view = FlavorView(
+        room,
+        _or_problem(cloud, lambda: servers.of_flavor(cloud, body["id"])),
+        _or_problem(cloud, lambda: _allowed(cloud, body), "projects of the flavor"),
+    )
+    if view.fit is None or not view.fit.suited:
+        return view
+    whole = _or_problem(
+        cloud, lambda: _with_images(remembered, view, spec, sources), "images"
+    )
+    if isinstance(whole, CloudBroke):
+        return dataclasses.replace(view, images=whole)
+    return whole
+
+
+def _with_images(
+    cloud: Cloud, view: FlavorView, spec: ServerSpec, sources: SettingsSources
+) -> FlavorView:
+    question = view.judgement.question
+    kinds = _images(cloud, question.assumptions.release)
+    first = [kind[0] for kind in kinds[:MOST_IMAGES]]
+    judged = by_flavor(cloud, spec, sources, lambda _: [question.flavor], first)
+    images = {
+        str(image["name"] or image["id"]): judgement
+        for kind, judgement in zip(kinds, judged)
+        for image in kind
+    }
+    unjudged = sum(map(len, kinds[MOST_IMAGES:]))
+    return dataclasses.replace(view, images=images, unjudged=unjudged)
+
+
+def _images(cloud: Cloud, release: int) -> Sequence[Sequence[Body]]:
+    """Active public images in kinds that Nova cannot tell apart, the largest first."""
+    kinds: dict[frozenset[tuple[str, str]], list[Body]] = {}
+    for image in lookup.images(cloud, {}):
+        if image["visibility"] == "public" and image["status"] == "active":
+            kinds.setdefault(requirements(image, release), []).append(image)
+    return sorted(kinds.values(), key=lambda kind: -len(kind))
+
+
+def _allowed(cloud: Cloud, flavor: Body) -> tuple[str, ...] | None:
+    if flavor.get("os-flavor-access:is_public", True):
+        return None
+    names = lookup.names(cloud) or {}
+    ids = lookup.flavor_projects(cloud, flavor)
+    return tuple(sorted(names.get(identity, identity) for identity in ids))
+
+
+# How full hosts are.
+
+
+def host_uses(cloud: Cloud, sources: SettingsSources) -> Iterable[HostUse]:
+    """How full all hosts are, and what is odd about them.
+
+    Requests: those of :func:`app.capacity.capacity`, and one for each trait that
+    isolates an aggregate.
+    """
+    query = CapacityQuery(with_private=True, by="zone")
+    room = capacity.capacity(cloud, ServerSpec(image=""), sources, query)
+    facts, settings = _facts(cloud, room), room.judgements[0].question.assumptions
+    aggregates = facts.snapshot.nova.aggregates
+    isolating = {
+        name
+        for aggregate in aggregates
+        for name in aggregate.isolated_by(settings.collation)
+    }
+    known, roots = read.known_traits(cloud.placement), facts.snapshot.by_uuid
+    held = {name: read.holders(cloud.placement, name) for name in isolating & known}
+    held = {
+        name: frozenset(roots[uuid].root for uuid in uuids if uuid in roots)
+        for name, uuids in held.items()
+    }
+    return usage.host_uses(room, facts, held, bool(settings.value(options.ISOLATION)))

@@ -97,6 +97,7 @@ _PROVIDERS: rest.Shape = {
 _TRAITS: dict[str, rest.Shape] = {"traits": [str]}
 _CLASSES: rest.Shape = {"resource_classes": [{"name": str}]}
 _SERVICES: rest.Shape = {"services": [{"host": str, "zone": str}]}
+_LAST_SEEN: rest.Shape = {"services": [{"updated_at": rest.OPTIONAL_TEXT}]}
 _HYPERVISOR: dict[str, rest.Shape] = {
     "hypervisor_hostname": str,
     "service": {"host": str},
@@ -189,6 +190,13 @@ def zones_shown(compute: Service) -> dict[str, str]:
     query = {"binary": "nova-compute"}
     found = rest.get(compute, "/os-services", _SERVICES, query)["services"]
     return {each["host"]: each["zone"] for each in found}
+
+
+def last_seen(compute: Service, host: str) -> str:
+    """When a nova-compute was last up, as Nova writes it in UTC; empty if unknown."""
+    query = {"binary": "nova-compute", "host": host}
+    services = rest.get(compute, "/os-services", _LAST_SEEN, query)["services"]
+    return max((service["updated_at"] or "" for service in services), default="")
 
 
 def aggregates(compute: Service) -> tuple[Aggregate, ...]:

@@ -256,10 +256,10 @@ def ports_on(cloud: Cloud, host: str) -> dict[str, tuple[Port, ...]]:
 
 
 def _bound(cloud: Cloud, wanted: Mapping[str, str]) -> list[Body]:
-    return _whole(cloud.network, "ports", _PORT, wanted)
+    return network_list(cloud.network, "ports", _PORT, wanted)
 
 
-def _whole(
+def network_list(
     network: Service, kind: str, shape: rest.Shape, wanted: Mapping[str, str]
 ) -> list[Body]:
     """A list of Neutron's, which an operator can limit the pages of.
@@ -359,7 +359,7 @@ def _segments(cloud: Cloud, wanted: Mapping[str, str]) -> Segments:
 
     :param wanted: says which subnets
     """
-    subnets = _whole(cloud.network, "subnets", _SUBNET, wanted)
+    subnets = network_list(cloud.network, "subnets", _SUBNET, wanted)
     segments = [each["segment_id"] for each in subnets if each.get("segment_id")]
     known = {
         each: topology.aggregates_of(cloud.placement, each) for each in set(segments)
@@ -418,7 +418,7 @@ def group(cloud: Cloud, name: str) -> ServerGroup:
     :raises NothingMatches: if none exists
     :raises AmbiguousName: if several have the name
     """
-    found = list(_server_groups(cloud))
+    found = list(server_groups(cloud))
     named = [each for each in found if each["id"] == name]
     named = named or [each for each in found if each["name"] == name]
     if not named:
@@ -433,14 +433,14 @@ def group(cloud: Cloud, name: str) -> ServerGroup:
 
 def groups(cloud: Cloud) -> tuple[ServerGroup, ...]:
     """The server groups of all projects; one request a thousand groups."""
-    return tuple(map(_group, _server_groups(cloud)))
+    return tuple(map(_group, server_groups(cloud)))
 
 
 def group_ids(cloud: Cloud) -> dict[str, list[str]]:
     """IDs of groups by the ID of their servers; one request a thousand groups."""
     lookup.need_all(cloud, GROUPS_OF_OTHERS)
     found: dict[str, list[str]] = {}
-    for each in _server_groups(cloud):
+    for each in server_groups(cloud):
         for server in each["members"]:
             found.setdefault(server, []).append(each["id"])
     return found
@@ -454,7 +454,7 @@ def group_of_id(cloud: Cloud, identity: str) -> ServerGroup | None:
     return None if body is None else _group(body["server_group"])
 
 
-def _server_groups(cloud: Cloud) -> Iterator[Any]:
+def server_groups(cloud: Cloud) -> Iterator[Any]:
     """These lists are paged by number."""
     offset, shape = 0, {"server_groups": [_GROUP]}
     while True:

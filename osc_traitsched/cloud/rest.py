@@ -51,12 +51,12 @@ def check(service: Service, path: str, body: Any, shape: Shape) -> None:
     :raises Hidden: for servers without the attributes for administrators
     :raises CloudBroke: for one of another shape
     """
-    wrong = _wrong([body], shape, ["the top"])
-    if wrong is not None and wrong.startswith("OS-EXT-SRV-ATTR:"):
+    key = wrong(body, shape)
+    if key is not None and key.startswith("OS-EXT-SRV-ATTR:"):
         raise errors.Hidden(service.service_type, _NOT_SHOWN)
-    if wrong is not None:
+    if key is not None:
         asked = path.partition("?")[0]
-        reason = f"unexpected answer to GET {asked}: not as it should be at {wrong}"
+        reason = f"unexpected answer to GET {asked}: not as it should be at {key}"
         raise errors.CloudBroke(service.service_type, reason)
 
 
@@ -72,8 +72,13 @@ def get_if_there(
         raise
 
 
+def wrong(body: Any, shape: Shape) -> str | None:
+    """The key at which a body is not as the shape says, or None."""
+    return _wrong([body], shape, ["the top"])
+
+
 def _wrong(bodies: Sequence[Any], shape: Shape, places: Sequence[str]) -> str | None:
-    """The key at which a body is not as the shape says, or None.
+    """The key at which one of some bodies is not as the shape says, or None.
 
     All of a kind are looked at together, key by key: a large cloud's answers have a
     hundred thousand values, and each would be a call.
@@ -83,9 +88,9 @@ def _wrong(bodies: Sequence[Any], shape: Shape, places: Sequence[str]) -> str | 
         pairs = zip(bodies, places)
         return next(place for body, place in pairs if not isinstance(body, kind))
     for inner, values, keys in _below(bodies, shape, places):
-        wrong = _wrong(values, inner, keys)
-        if wrong is not None:
-            return wrong
+        key = _wrong(values, inner, keys)
+        if key is not None:
+            return key
     return None
 
 

@@ -39,6 +39,9 @@ _SERVER: dict[str, rest.Shape] = {
 }
 
 
+_STATE: dict[str, rest.Shape] = {"name": str, "status": str}
+
+
 def on_nodes(cloud: Cloud, nodes: Iterable[str]) -> tuple[Server, ...]:
     """The servers of all projects that are on some compute nodes.
 
@@ -97,6 +100,15 @@ def names_on(cloud: Cloud, host: str, node: str) -> tuple[str, ...]:
     """
     found = _all(cloud, host=host)
     return tuple(sorted(b["name"] for b in found if b[_NODE] in (None, node)))
+
+
+def of_flavor(cloud: Cloud, flavor: str) -> dict[str, tuple[str, ...]]:
+    """Sorted names of the servers of all projects with a flavor (ID), by state."""
+    query = {"all_tenants": "1", "flavor": flavor, "limit": _PAGE}
+    names: dict[str, list[str]] = {}
+    for body in rest.pages(cloud.compute, "/servers/detail", "servers", _STATE, query):
+        names.setdefault(body["status"], []).append(body["name"])
+    return {state: tuple(sorted(names[state])) for state in sorted(names)}
 
 
 def counted(cloud: Cloud, hosts: Collection[str]) -> dict[str, int]:

@@ -382,6 +382,11 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         return _columns(self.app.stdout)
 
     @property
+    def height(self) -> int:
+        """Rows of the terminal; 0 if the output is not a terminal."""
+        return shutil.get_terminal_size().lines if self.width else 0
+
+    @property
     def is_quiet(self) -> bool:
         """Whether ``openstack -q`` asks for the verdict alone."""
         return bool(self.app.options.verbose_level == 0)
@@ -474,10 +479,18 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         elif self.needs_login:
             self.log_in()
 
-    def as_snapshot(self, sources: SettingsSources, is_light: bool) -> Snapshot:
-        """The cloud now, read as a whole, or the snapshot; with these settings."""
+    def as_snapshot(self, sources: SettingsSources, old: Snapshot) -> Snapshot:
+        """The cloud now, or the snapshot read instead, to compare an old one with.
+
+        :param sources: its settings
+        :raises BadUsage: if the two can't be compared
+        """
+        old.check_comparable(self.snapshot)
         if self.snapshot:
             return self.snapshot.with_settings(sources)
+        if not self.auth_required:
+            self.log_in()
+        is_light = old.document["light"]
         return Snapshot("", snapshot.save(self.cloud(), sources, "", is_light))
 
     @property
@@ -596,12 +609,15 @@ class TextLister(Lister):
     """A command that prints its own text unless a format or columns are chosen."""
 
     formatter_default = _TEXT
+    #: Formats that the command prints itself.
+    own_formats: tuple[str, ...] = (_TEXT,)
 
     def _load_formatter_plugins(self) -> Any:
         found = super()._load_formatter_plugins()
         value = f"{_Text.__module__}:{_Text.__name__}"
-        point = EntryPoint(_TEXT, value, self.formatter_namespace)
-        found.extensions.append(Extension(_TEXT, point, _Text, _Text()))
+        for name in self.own_formats:
+            point = EntryPoint(name, value, self.formatter_namespace)
+            found.extensions.append(Extension(name, point, _Text, _Text()))
         return found
 
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import argparse
 import collections
+import dataclasses
+from typing import Any
 
 from osc_traitsched.app import capacity
 from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.commands import arguments, base, explain, request_args
 from osc_traitsched.commands.base import ExitCode
+from osc_traitsched.config.joining import SettingsSources
+from osc_traitsched.config.sources import NOVA_CONF, SET
 from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.inventory.selection import Selectors
@@ -17,9 +21,11 @@ from osc_traitsched.core.servers.usage import (
     Capacity,
     CapacityQuery,
 )
+from osc_traitsched.views import prometheus
 from osc_traitsched.views.capacity import document, prose
 
-_PROMETHEUS = "prometheus"
+_TEXT = "text"
+_FLAT = {"csv": document.rows, prometheus.FORMAT: document.metrics}
 _LOST = {"": "host", "-aggregate": "aggregate", "-zone": "zone"}
 
 
@@ -39,6 +45,8 @@ class ShowCapacity(base.Command):
         capacity gold --image raw
         # All public flavors, if a host were lost and two were added
         capacity --without cmp01 --with cmp02=2
+        # Flavors that lose or gain hosts with another nova.conf
+        capacity --set-then nova.conf.new
         # For cron: exit 7 if fewer than 5 fit
         capacity gold --at-least 5
     """
@@ -49,7 +57,8 @@ class ShowCapacity(base.Command):
             metavar="FLAVOR",
             nargs="*",
             type=arguments.some,
-            help="a flavor: name or ID (default: all public ones)",
+            help="a flavor: name, ID or a glob such as 'm1.*' (default: all public "
+            "ones)",
         )
         parser.add_argument(
             "--all-flavors",
@@ -67,30 +76,46 @@ class ShowCapacity(base.Command):
             metavar="N",
             help="exit 7 if fewer of any of the flavors fit",
         )
+        parser.add_argument(
+            "--full", action="store_true", help="only flavors without room, by cause"
+        )
+        parser.add_argument(
+            "--long", action="store_true", help="all rows, also on a terminal"
+        )
         _add_changes(parser)
         request_args.add_kind(parser)
         arguments.add_options(parser)
-        explain.add_format(parser, _PROMETHEUS)
+        explain.add_format(parser, csv="tables", prometheus="its collectors")
 
     @gc_paused()
     def take_action(self, args: argparse.Namespace) -> int:
         query = _query(args)
         sources = self.sources = arguments.sources(args, self.app)
         spec = request_args.kind(args)
-        found = capacity.capacity(self.cloud(), spec, sources, query)
-        self.app.stdout.write(f"{self._text(found, args.format)}\n")
+        if query.set_then:
+            then = _sources_then(args, self.app)
+            found = capacity.compared(self.cloud(), spec, sources, then, query)
+        else:
+            found = capacity.capacity(self.cloud(), spec, sources, query)
+        self.app.stdout.write(f"{self._text(found, args)}\n")
         return _exit_code(found, args.at_least)
 
-    def _text(self, found: Capacity, fmt: str) -> str:
-        if fmt != "text":
+    def _text(self, found: Capacity, args: argparse.Namespace) -> str:
+        if args.format != _TEXT:
             for line in prose.assumed(found):
                 base.LOG.warning("%s", line)
-        if fmt == _PROMETHEUS:
-            return document.metrics(found)
-        if fmt != "text":
-            return explain.printed(document.document(found), fmt)
+            if args.full:
+                fits = tuple(each for each in found.flavors if not each.room.most)
+                found = dataclasses.replace(found, flavors=fits)
+        if args.format in _FLAT:
+            return _FLAT[args.format](found)
+        if args.format != _TEXT:
+            return explain.printed(document.document(found), args.format)
+        width, height = (0, 0) if args.long else (self.width, self.height)
+        if args.full:
+            return self.answer(prose.full(found, width))
         encoding = getattr(self.app.stdout, "encoding", None) or "ascii"
-        return self.answer(prose.lines(found, encoding))
+        return self.answer(prose.lines(found, encoding, width, height))
 
 
 def _add_changes(parser: argparse.ArgumentParser) -> None:
@@ -117,6 +142,31 @@ def _add_changes(parser: argparse.ArgumentParser) -> None:
         help="as if there were so many more hosts like this one, empty (repeat for "
         "more)",
     )
+    group.add_argument(
+        "--set-then",
+        metavar="FILE|SECTION.OPTION=VALUE",
+        action="append",
+        default=[],
+        type=_setting,
+        help="as if nova.conf were this file, or had this option (repeat for more)",
+    )
+
+
+def _setting(text: str) -> str:
+    if "=" in text:
+        SET.argument(text)
+    return arguments.some(text)
+
+
+def _sources_then(args: argparse.Namespace, app: Any) -> SettingsSources:
+    """The sources of the options, with those of ``--set-then`` on top."""
+    files = [text for text in args.set_then if "=" not in text]
+    pairs = [SET.argument(text) for text in args.set_then if "=" in text]
+    more = {
+        NOVA_CONF.name: files or getattr(args, NOVA_CONF.name),
+        SET.name: [*getattr(args, SET.name), *pairs],
+    }
+    return arguments.sources(argparse.Namespace(**{**vars(args), **more}), app)
 
 
 def _added(text: str) -> tuple[str, int]:
@@ -136,13 +186,24 @@ def _query(args: argparse.Namespace) -> CapacityQuery:
     )
     if args.at_least and not args.flavors:
         raise BadUsage("--at-least goes with FLAVOR")
-    if args.by and (without.names_any or args.added):
-        raise BadUsage("--by goes without --without and --with")
+    is_change = without.names_any or args.added or args.set_then
+    if args.by and is_change:
+        raise BadUsage("--by goes without --without, --with and --set-then")
+    if args.full and is_change:
+        raise BadUsage("--full goes without --without, --with and --set-then")
     names = dict.fromkeys(n for text in args.flavors for n in arguments.names(text))
     added = collections.Counter[str]()
     for host, number in args.added:
         added[host] += number
-    return CapacityQuery(tuple(names), args.all_flavors, args.by, without, added)
+    return CapacityQuery(
+        tuple(names),
+        args.all_flavors,
+        args.by,
+        without,
+        added,
+        tuple(args.set_then),
+        args.at_least or 0,
+    )
 
 
 def _exit_code(found: Capacity, wanted: int | None) -> ExitCode:
@@ -150,7 +211,7 @@ def _exit_code(found: Capacity, wanted: int | None) -> ExitCode:
         return ExitCode.of(Answer.best(each.answer for each in found.flavors))
     rooms = [each.after or each.room for each in found.flavors]
     short = [f for f, room in zip(found.flavors, rooms) if room.most < wanted]
-    depends = [each for each in short if each.judgement.may_gain]
+    depends = [each for each in short if each.may_gain]
     if found.rejected or len(depends) < len(short):
         return ExitCode.FINDINGS
     is_sure = all(room.least >= wanted for room in rooms)

@@ -15,6 +15,7 @@ from osc_traitsched.core.check import AREAS, rule_id, rule_or_area
 from osc_traitsched.core.check.finding import Finding, Severity
 from osc_traitsched.core.errors import BadConfiguration, NothingMatches
 from osc_traitsched.views import check as views
+from osc_traitsched.views import prometheus
 from osc_traitsched.views.listing import Table
 
 
@@ -52,10 +53,12 @@ class Checker(base.TextLister):
 
     :cvar findings: set by ``take_action``
     :cvar nothing: a line for people if there are no findings
+    :cvar metrics: of the findings, for Prometheus
     """
 
     says_where = True
     nothing = ""
+    metrics = ""
     findings: tuple[Finding, ...] = ()
 
     def options(self, parser: argparse.ArgumentParser) -> None:
@@ -82,7 +85,7 @@ class Checker(base.TextLister):
         parser.add_argument(
             "--long",
             action="store_true",
-            help="show notes, too, and do not cut lists",
+            help="show notes, too, and all problems and fixes, as in a pipe",
         )
         parser.add_argument(
             "--new-since",
@@ -128,6 +131,7 @@ class Checker(base.TextLister):
             else views.nothing(found.rules, found.survey)
         )
         self.findings = tuple(findings)
+        self.metrics = views.metrics(findings, found.rules, found.unread)
         columns, rows = views.table(findings, self.repeated_options)
         return columns, [*rows, *views.unread_rows(found.unread)]
 
@@ -135,6 +139,9 @@ class Checker(base.TextLister):
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
     ) -> int:
         """Print blocks or rows, or a line for people if there are none."""
+        if parsed_args.formatter == prometheus.FORMAT:
+            self.app.stdout.write(f"{self.metrics}\n")
+            return 0
         if parsed_args.formatter in base.FOR_PEOPLE and not self.findings:
             self._write(self.where + self.nothing)
             return 0
@@ -147,7 +154,7 @@ class Checker(base.TextLister):
             self.findings,
             self.repeated_options,
             Severity.NOTE if shows_notes else Severity.WARNING,
-            parsed_args.long,
+            0 if parsed_args.long else self.width,
         )
         shown = list(lines)
         self._write(self.answer(shown, len(shown) - 1))
@@ -160,9 +167,9 @@ class Checker(base.TextLister):
 class Check(Checker):
     """Check the cloud for what makes servers fail or land on the wrong hosts.
 
-    The worst findings come first. Without arguments all rules are run. Nothing is
-    written. Exits 7 if a finding is at least as severe as --fail-on. "openstack -q"
-    prints the number of findings alone.
+    The worst findings come first, on a terminal last. Without arguments all rules are
+    run. Nothing is written. Exits 7 if a finding is at least as severe as --fail-on.
+    "openstack -q" prints the number of findings alone.
     """
 
     examples = """
@@ -173,6 +180,8 @@ class Check(Checker):
         # What concerns one flavor
         check --flavor gold
     """
+
+    own_formats = (*Checker.own_formats, prometheus.FORMAT)
 
     def options(self, parser: argparse.ArgumentParser) -> None:
         super().options(parser)

@@ -283,7 +283,7 @@ class Explain(base.Command):
             return explain.explain(cloud, question, want_fixes=False).judgement
 
         old = snapshot.read(args.since)
-        new = self.as_snapshot(sources, old.document["light"])
+        new = self.as_snapshot(sources, old)
         return since.since(old, new, ask)
 
     def _by_flavor(
@@ -295,10 +295,10 @@ class Explain(base.Command):
                 "--count, --fixes, --make-room, --own and --nova-python need FLAVOR"
             )
         found = flavors.by_flavor(self.cloud(), asked, sources)
-        for line in by_flavor.remarks(found):
-            base.LOG.warning("%s", line)
         text = self.answer(by_flavor.lines(found))
         if args.format != "text":
+            for line in by_flavor.remarks(found):
+                base.LOG.warning("%s", line)
             text = printed(document.flavors(found), args.format)
         self.app.stdout.write(f"{text}\n")
         return ExitCode.of(Answer.best(each.answer for each in found))
@@ -317,8 +317,8 @@ class Explain(base.Command):
         return printed(document.document(explanation, options), args.format)
 
 
-def add_showing(parser: argparse.ArgumentParser) -> None:
-    """Add the options for showing an explanation."""
+def add_showing(parser: argparse.ArgumentParser, **more: str) -> None:
+    """Add the options for showing an explanation; ``more`` as :func:`add_format`."""
     parser.add_argument(
         "--host",
         dest="hosts",
@@ -338,7 +338,7 @@ def add_showing(parser: argparse.ArgumentParser) -> None:
         help="all hosts and fixes, conditions and assumptions; with json or yaml: "
         "figures of all full hosts",
     )
-    add_format(parser)
+    add_format(parser, **more)
 
 
 def explainer(args: argparse.Namespace, sources: SettingsSources) -> Explainer:
@@ -352,9 +352,12 @@ def explainer(args: argparse.Namespace, sources: SettingsSources) -> Explainer:
     )
 
 
-def add_format(parser: argparse.ArgumentParser, *more: str) -> None:
-    """Add the option for the output format; ``more`` are formats of this command."""
-    others = "".join(f", {each} for its collectors" for each in more)
+def add_format(parser: argparse.ArgumentParser, **more: str) -> None:
+    """Add the option for the output format.
+
+    :param more: what formats of this command alone are for
+    """
+    others = "".join(f", {name} for {readers}" for name, readers in more.items())
     parser.add_argument(
         "-f",
         "--format",

@@ -35,6 +35,8 @@ GROUPS = {
         "server explain": "why a server failed, and whether a host could take it now",
         "server destinations": "which hosts could take a server that is moved",
         "server misplaced": "servers on hosts that they could not get today",
+        "flavor show": "which hosts suit a flavor, what runs out, and who has it",
+        "zone list": "zones: how full they are, and what is odd in them",
         "host show": "what a host has, and which flavors it could take",
         "host drain": "where the servers of a host could go, all together",
         "filter try": "try a host filter or weigher of your own on every host",

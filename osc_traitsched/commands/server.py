@@ -23,14 +23,15 @@ from osc_traitsched.core.servers.failure import ServerAnswer
 from osc_traitsched.core.servers.judging import Placements
 from osc_traitsched.core.servers.moves import Destinations, of_own_host
 from osc_traitsched.text import visible
-from osc_traitsched.views import terminal
+from osc_traitsched.views import prometheus, terminal
 from osc_traitsched.views.drain import document as drain_document
 from osc_traitsched.views.drain import prose as drain_prose
 from osc_traitsched.views.drain import script
 from osc_traitsched.views.listing import Table
-from osc_traitsched.views.server import document, placements, prose
+from osc_traitsched.views.server import document, placements, prose, words
 from osc_traitsched.views.server import failed as failed_views
 from osc_traitsched.views.server import moves as views
+from osc_traitsched.views.terminal import Line
 
 # openstack trait-sched server misplaced.
 
@@ -135,10 +136,11 @@ class ExplainServer(base.Command):
     take it now, 3 if none can, 4 and 8 if that is in doubt. 8 also if Nova does not
     record what failed, such as the new flavor of a resize. A server that runs and did
     not fail is judged on its own host: exits 0 if the scheduler would still choose it,
-    3 if not, and 8 if that is in doubt. "openstack -q" prints the verdict alone.
+    3 if not, and 8 if that is in doubt. "openstack -q" prints the cause in a sentence
+    for a customer, without names of hosts.
 
-    With --failed: all servers in ERROR and failed moves, one block a cause. Exits 7 if
-    there are any.
+    With --failed: all servers in ERROR and failed moves, by cause; all causes with
+    --long and in a pipe. Exits 7 if there are any.
     """
 
     examples = """
@@ -148,7 +150,7 @@ class ExplainServer(base.Command):
         server explain web-3 --network private
         # All details
         server explain web-3 --long
-        # All servers that failed since yesterday, one block a cause
+        # All servers that failed since yesterday, by cause
         server explain --failed --since 24h
     """
 
@@ -159,13 +161,15 @@ class ExplainServer(base.Command):
         _add_failed(parser)
         request_args.add_given(parser, is_moved=False)
         explain.add_own_filter_options(parser)
-        explain.add_showing(parser)
+        explain.add_showing(parser, prometheus="its collectors")
 
     def take_action(self, args: argparse.Namespace) -> int:
         if args.failed:
             return self._all_failed(args)
         if args.server is None or args.project is not None:
             raise BadUsage("name a server; --project goes with --failed")
+        if args.format == prometheus.FORMAT:
+            raise BadUsage("-f prometheus goes with --failed")
         sources = self.sources = arguments.sources(args, self.app)
         found = server.answer(
             self.cloud(),
@@ -190,7 +194,7 @@ class ExplainServer(base.Command):
         self, args: argparse.Namespace, name: str, sources: SettingsSources
     ) -> Since:
         old = snapshot.read(args.since)
-        new = self.as_snapshot(sources, old.document["light"])
+        new = self.as_snapshot(sources, old)
 
         def ask(saved: Snapshot) -> Judgement:
             saved = since.with_server(saved, new, name)
@@ -218,7 +222,11 @@ class ExplainServer(base.Command):
             *args.hosts,
         )
         if args.format == "text":
-            text = self.answer(failed_views.lines(found, self.repeated_options))
+            size = (0, 0) if args.long else (self.width, self.height)
+            lines = failed_views.lines(found, self.repeated_options, *size)
+            text = self.answer(lines)
+        elif args.format == prometheus.FORMAT:
+            text = failed_views.metrics(found)
         else:
             text = explain.printed(document.all_failed(found), args.format)
         self.app.stdout.write(f"{text}\n")
@@ -229,6 +237,8 @@ class ExplainServer(base.Command):
     def _text(self, found: ServerAnswer, args: argparse.Namespace) -> str:
         now, options = self.now, self.repeated_options
         if args.format == "text":
+            if self.is_quiet and found.failure is not None:
+                return self.answer([Line(words.for_customer(found))])
             lines = prose.lines(found, now, args.long, options, self.width)
             is_well = found.failure is None and found.judgement and found.state.host
             # The verdict on its host comes below its state.

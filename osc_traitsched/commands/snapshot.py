@@ -10,6 +10,7 @@ from importlib import metadata
 import tqdm
 
 from osc_traitsched.app import difference, snapshot
+from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.snapshot import Snapshot
 from osc_traitsched.commands import arguments, base, explain
 from osc_traitsched.commands.base import ExitCode
@@ -23,9 +24,12 @@ class SaveSnapshot(base.Command):
 
     With --snapshot FILE the commands answer from it, without a login, as the cloud
     was then. Nothing is written to the cloud. The file has names of hosts, projects,
-    images and servers, but no password, token or address; only you can read it. It is
-    packed if its name ends in .gz. What you may not read is noted in it, and answers
-    that need it say so.
+    images and servers, and addresses of hosts, but no passwords, tokens or URLs of the
+    cloud; only you can read it. It is packed if its name ends in .gz. What you may not
+    read is noted in it, and answers that need it say so.
+
+    With --mask you can give the file away: flavors keep their names, and each has as
+    many hosts as before. Keep FILE.map.json to translate the answers.
     """
 
     examples = """
@@ -33,6 +37,8 @@ class SaveSnapshot(base.Command):
         snapshot save --keep 14 snapshots/
         # Without the inventories of single hosts: few requests on a large cloud
         snapshot save cloud.json.gz --light
+        # To give away, with a map that you keep
+        snapshot save --mask cloud.json.gz
         snapshot save cloud.json.gz
     """
 
@@ -57,6 +63,22 @@ class SaveSnapshot(base.Command):
             metavar="N",
             help="save into the folder FILE, and remove all but the newest N there",
         )
+        masking = parser.add_mutually_exclusive_group()
+        masking.add_argument(
+            "--mask",
+            action="store_true",
+            help="replace names and IDs, the same one by the same word, custom traits "
+            "and metadata too; FILE.map.json gets what each word stands for",
+        )
+        masking.add_argument(
+            "--mask-without-map", action="store_true", help="mask, and write no map"
+        )
+        parser.add_argument(
+            "--keep-traits",
+            action="store_true",
+            help="keep custom traits, metadata of aggregates and extra specs in a "
+            "masked snapshot",
+        )
         arguments.add_options(parser)
 
     def take_action(self, args: argparse.Namespace) -> None:
@@ -64,11 +86,15 @@ class SaveSnapshot(base.Command):
         sources = arguments.sources(args, self.app)
         tool = f"osc-traitsched {metadata.version('osc-traitsched')}"
         found = snapshot.save(self.cloud(), sources, tool, args.light, self._progress)
-        path = args.file
+        path, originals = args.file, dict[str, str]()
+        if args.mask or args.mask_without_map:
+            found, originals = snapshot.masked(found, args.keep_traits)
         if args.keep is not None:
             path = snapshot.write_into(path, found, args.keep)
         else:
             snapshot.write(path, found)
+        if args.mask:
+            snapshot.write_map(path, originals)
         base.LOG.warning("%s", snapshot.summary(found, path))
 
     def _progress(self, providers: Iterable[Provider]) -> Iterable[Provider]:
@@ -123,6 +149,7 @@ class ShowDifference(base.Command):
         arguments.add_options(parser)
         explain.add_format(parser)
 
+    @gc_paused()
     def take_action(self, args: argparse.Namespace) -> ExitCode:
         """Compare, and show."""
         old = snapshot.read(args.old)
@@ -140,11 +167,10 @@ class ShowDifference(base.Command):
 
     def _later(self, args: argparse.Namespace, old: Snapshot) -> Snapshot:
         if args.new is not None:
-            return snapshot.read(args.new)
-        if not self.snapshot:
-            self.log_in()
-        sources = arguments.sources(args, self.app)
-        return self.as_snapshot(sources, old.document["light"])
+            new = snapshot.read(args.new)
+            old.check_comparable(new)
+            return new
+        return self.as_snapshot(arguments.sources(args, self.app), old)
 
 
 def _number(text: str) -> int:

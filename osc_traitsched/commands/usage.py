@@ -1,4 +1,4 @@
-"""Commands on one trait or one host: who has it, who needs it, what it could take."""
+"""Commands on one trait, flavor, host, or on zones: who has what, and what fits."""
 
 from __future__ import annotations
 
@@ -171,6 +171,8 @@ class ShowHost(base.Command):
         host show cmp01
         # With an image, as one project
         host show cmp01 --image rocky --project acme
+        # For whom a new host would be
+        host show cmp05 --if-enabled
     """
 
     def options(self, parser: argparse.ArgumentParser) -> None:
@@ -179,6 +181,11 @@ class ShowHost(base.Command):
         )
         parser.add_argument(
             "--long", action="store_true", help="show all traits by name"
+        )
+        parser.add_argument(
+            "--if-enabled",
+            action="store_true",
+            help="judge it as if its nova-compute were enabled and up",
         )
         request_args.add_kind(parser)
         arguments.add_options(parser)
@@ -189,10 +196,79 @@ class ShowHost(base.Command):
         """Read, judge, and show."""
         sources = self.sources = arguments.sources(args, self.app)
         spec = request_args.kind(args)
-        found = usage.host(self.cloud(), args.host, spec, sources)
+        found = usage.host(self.cloud(), args.host, spec, sources, args.if_enabled)
         if args.format == "text":
-            text = self.answer(views.host(found, args.long))
+            text = self.answer(views.host(found, args.long, self.repeated_options))
         else:
             text = printed(usage_schema.of_host(found), args.format)
         self.app.stdout.write(f"{text}\n")
         return ExitCode.of(found.answer)
+
+
+# openstack trait-sched flavor show.
+
+
+class ShowFlavor(base.Command):
+    """Show which hosts suit a flavor, how many more servers fit, and who has it.
+
+    A host suits it that fits now, or would if it were empty. Images that can't go with
+    it are found among the first 30 kinds of active public images: images with equal
+    requirements are one kind. Nothing is written. Exits 0 if another server fits, 8 if
+    that depends on nova.conf or a filter, else 3.
+    """
+
+    examples = """
+        # Where it fits, what runs out, and who has it
+        flavor show gold
+        # For a program
+        flavor show gold -f json
+    """
+
+    def options(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "flavor", metavar="FLAVOR", type=arguments.some, help="its name or ID"
+        )
+        request_args.add_kind(parser)
+        arguments.add_options(parser)
+        add_format(parser)
+
+    @gc_paused()
+    def take_action(self, args: argparse.Namespace) -> int:
+        """Read, judge, and show."""
+        sources = self.sources = arguments.sources(args, self.app)
+        spec = request_args.kind(args)
+        found = usage.flavor(self.cloud(), args.flavor, spec, sources)
+        if args.format == "text":
+            text = self.answer(views.flavor(found))
+        else:
+            text = printed(usage_schema.of_flavor(found), args.format)
+        self.app.stdout.write(f"{text}\n")
+        return ExitCode.of(found.answer)
+
+
+# openstack trait-sched zone list.
+
+
+class ListZones(base.Lister):
+    """List the availability zones: how full they are, and what is odd in them.
+
+    "largest free" is the most free RAM of a host that is not disabled, down or
+    isolated. A host is full if no flavor that suits it fits. An isolated host is
+    unusable if it lacks the trait. Nothing is written.
+    """
+
+    examples = """
+        # One row a zone
+        zone list
+        # For a program
+        zone list -f json
+    """
+    says_where = True
+
+    def options(self, parser: argparse.ArgumentParser) -> None:
+        arguments.add_options(parser)
+
+    @gc_paused()
+    def take_action(self, args: argparse.Namespace) -> Table:
+        sources = self.sources = arguments.sources(args, self.app)
+        return views.zones(usage.host_uses(self.cloud(), sources))

@@ -6,7 +6,7 @@ import copy
 import dataclasses
 import datetime
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from osc_traitsched.core.inventory.trait import DISABLED
@@ -16,16 +16,6 @@ Path = tuple[str, ...]
 
 #: Short names of resource classes; other classes keep theirs.
 _CLASSES = {"MEMORY_MB": "RAM", "DISK_GB": "disk"}
-#: Keys of a saved inventory, in words.
-_INVENTORY = {
-    "total": "total",
-    "reserved": "reserved",
-    "allocation_ratio": "ratio",
-    "min_unit": "min unit",
-    "max_unit": "max unit",
-    "step_size": "step size",
-    "used": "used",
-}
 #: Keys of an image that change by themselves, or decide about no host.
 _OF_GLANCE = frozenset(
     (
@@ -125,7 +115,29 @@ def difference(old: Body, new: Body) -> tuple[Change, ...]:
         *_servers(old, new),
         *_names(old, new),
     )
-    return tuple(sorted(parts, key=lambda each: (each.is_daily, each.kind, each.name)))
+    folded = _folded(parts)
+    return tuple(sorted(folded, key=lambda each: (each.is_daily, each.kind, each.name)))
+
+
+_COPY = " in Placement"
+
+
+def _folded(changes: Sequence[Change]) -> Iterator[Change]:
+    """The changes; one for a host that left an aggregate in Nova and Placement."""
+    copies = {
+        (each.text[0], each.text[2:].removesuffix(_COPY), each.hosts): each
+        for each in changes
+        if each.text.endswith(_COPY)
+    }
+    mirrored = set()
+    for each in changes:
+        copy_of = copies.get((each.text[0], each.name, each.hosts))
+        if copy_of is not None and each.kind == "aggregate":
+            mirrored.add(copy_of)
+            each = dataclasses.replace(each, puts=(*each.puts, *copy_of.puts))
+        if each not in copies.values():
+            yield each
+    yield from (each for each in copies.values() if each not in mirrored)
 
 
 def not_compared(old: Body, new: Body) -> tuple[str, ...]:
@@ -228,7 +240,7 @@ def _providers(old: Body, new: Body) -> Iterator[Change]:
                 yield of(f"{sign} {each}", (put,))
         at = (*path, "aggregates")
         for sign, each, put in _members(then["aggregates"], now["aggregates"], at):
-            yield of(f"{sign} {aggregates.get(each, each)} in Placement", (put,))
+            yield of(f"{sign} {aggregates.get(each, each)}{_COPY}", (put,))
         yield from _inventories(of, then["inventories"], now["inventories"], path)
 
 
@@ -241,9 +253,10 @@ def _inventories(
             sign = "-" if name in then else "+"
             yield of(f"{sign} {shown}", (Put(at, then.get(name)),))
             continue
-        for key, word in _INVENTORY.items():
-            old, new = then[name][key], now[name][key]
+        for key, old in then[name].items():
+            new = now[name][key]
             if old != new:
+                word = key.replace("allocation_", "").replace("_", " ")
                 text = f"{word} {shown} {old} -> {new}"
                 yield of(text, (Put((*at, key), old),), is_daily=key == "used")
 

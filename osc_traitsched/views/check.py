@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -11,9 +12,11 @@ from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.survey import Survey
 from osc_traitsched.core.nova.options import options_in
 from osc_traitsched.paste import Option
-from osc_traitsched.text import and_more, count, listed, option
+from osc_traitsched.text import count, listed, option
+from osc_traitsched.views import prometheus
 from osc_traitsched.views.listing import Names, Table
-from osc_traitsched.views.terminal import Line, Tone
+from osc_traitsched.views.prometheus import Gauge
+from osc_traitsched.views.terminal import Line, Tone, cut
 
 COLUMNS = ("id", "severity", "object", "problem", "fix", "affects")
 
@@ -21,7 +24,6 @@ COLUMNS = ("id", "severity", "object", "problem", "fix", "affects")
 _NOT_CHECKED = "not-checked"
 
 _MOST_NAMES = 5
-_MOST_PARTS = 3
 _TONES = {
     Severity.ERROR: Tone.NO,
     Severity.WARNING: Tone.DOUBT,
@@ -33,22 +35,28 @@ def blocks(
     findings: Sequence[Finding],
     options: Sequence[Option] = (),
     least: Severity = Severity.WARNING,
-    everything: bool = False,
+    width: int = 0,
 ) -> Iterator[Line]:
     """Findings by rule: their objects, the problems, and the fixes.
 
-    The last line counts the findings. Names are not escaped yet.
+    On a terminal only the first problem and fix of a rule, and the worst rule last: the
+    others scroll away. The last line counts the findings. Names are not escaped yet.
 
-    :param findings: one or more
+    :param findings: one or more, the worst first
     :param least: findings that are less severe are only counted
-    :param everything: do not cut lists
+    :param width: of the terminal; 0 for everything
     """
     groups: dict[tuple[str, Severity], list[Finding]] = {}
     for finding in findings:
         groups.setdefault((finding.rule, finding.severity), []).append(finding)
-    for (rule, severity), alike in groups.items():
-        if severity.rank <= least.rank:
-            yield from _block(rule, severity, alike, options, everything)
+    shown = [
+        _block(rule, severity, alike, options, width)
+        for (rule, severity), alike in groups.items()
+        if severity.rank <= least.rank
+    ]
+    for block in reversed(shown) if width else shown:
+        yield from block
+        if not width:
             yield Line("")
     yield Line(_summary(findings, least))
 
@@ -58,42 +66,36 @@ def _block(
     severity: Severity,
     findings: Sequence[Finding],
     options: Sequence[Option],
-    everything: bool,
+    width: int,
 ) -> Iterator[Line]:
     """Findings with the same problem share a line."""
     by_problem: dict[str, list[Finding]] = {}
     for finding in findings:
         by_problem.setdefault(finding.words().problem, []).append(finding)
-    title = f"{severity.value.upper()}  {rule}  {_subjects(findings, everything)}"
+    title = f"{severity.value.upper()}  {rule}  {_subjects(findings, width)}"
     yield Line(title, _TONES[severity])
     problems = [
-        problem
-        if len(by_problem) == 1
-        else f"{_subjects(alike, everything)}: {problem}"
+        problem if len(by_problem) == 1 else f"{_subjects(alike, width)}: {problem}"
         for problem, alike in by_problem.items()
     ]
-    fixes = dict.fromkeys(
-        tuple(finding.words().fix_lines(options)) for finding in findings
-    )
-    yield from _cut(((text,) for text in problems), "finding", everything)
-    yield from _cut(filter(None, fixes), "fix", everything)
+    if width:
+        rest = len(problems) - 1
+        more = f" ({rest} more: --long)" if rest else ""
+        yield Line(f"  {cut(problems[0], 2 * width - 10 - len(more))}{more}")
+        fix = findings[0].words().fix_line(options)
+        yield from [Line(f"  {fix}")] if fix else []
+        return
+    fixes = (finding.words().fix_lines(options) for finding in findings)
+    distinct = dict.fromkeys(map(tuple, fixes))
+    yield from (Line(f"  {text}") for text in (*problems, *itertools.chain(*distinct)))
 
 
-def _cut(parts: Iterable[Sequence[str]], noun: str, everything: bool) -> Iterator[Line]:
-    parts = list(parts)
-    most = len(parts) if everything else _MOST_PARTS
-    for lines in parts[:most]:
-        yield from (Line(f"  {text}") for text in lines)
-    if len(parts) > most:
-        yield Line(f"  {and_more(len(parts) - most, noun)}")
-
-
-def _subjects(findings: Sequence[Finding], everything: bool) -> str:
+def _subjects(findings: Sequence[Finding], width: int) -> str:
     """``flavors a, b and 3 more``."""
     names: dict[SubjectKind, list[str]] = {}
     for finding in findings:
         names.setdefault(finding.kind, []).append(_name(finding))
-    most = len(findings) if everything else _MOST_NAMES
+    most = _MOST_NAMES if width else len(findings)
     return "; ".join(
         listed(dict.fromkeys(those), kind.value, most) for kind, those in names.items()
     )
@@ -154,6 +156,33 @@ def table(findings: Sequence[Finding], options: Sequence[Option]) -> Table:
     _, cells = rows(findings, options)
     affected = (Names(finding.affected) for finding in findings)
     return COLUMNS, [(*row, names) for row, names in zip(cells, affected)]
+
+
+def metrics(
+    findings: Iterable[Finding],
+    rules: Sequence[Rule],
+    unread: Mapping[str, Sequence[str]],
+) -> str:
+    """Findings by rule, and how many rules were run, or could not be.
+
+    :param unread: rules that did not run, by what could not be read
+    """
+    counts = collections.Counter((each.rule, each.severity) for each in findings)
+    samples = [
+        ({"rule": rule, "severity": severity.value}, number)
+        for (rule, severity), number in counts.items()
+    ]
+    stopped = {rule for rules_of in unread.values() for rule in rules_of}
+    return prometheus.text(
+        [
+            Gauge("check_findings", "Findings of the rule.", samples),
+            Gauge("check_rules", "Rules that were run.", [({}, len(rules))]),
+            Gauge("check_rules_not_run", _NOT_RUN, [({}, len(stopped))]),
+        ]
+    )
+
+
+_NOT_RUN = "Rules that need what this user may not read."
 
 
 def new_since(

@@ -60,7 +60,7 @@ class DifferenceDocument(JsonObject):
     """All changes, by kind and name."""
     not_compared: Iterable[str] = field("unread")
     """Lists that could not be read when one of them was saved."""
-    other_cloud: bool = field("is_other_cloud")
+    is_other_cloud: bool
     """They have no provider in common."""
 
 

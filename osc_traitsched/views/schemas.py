@@ -16,7 +16,11 @@ from osc_traitsched.views.server.document import (
     FailedDocument,
     ServerExplainDocument,
 )
-from osc_traitsched.views.usage_schema import HostDocument, TraitDocument
+from osc_traitsched.views.usage_schema import (
+    FlavorUseDocument,
+    HostDocument,
+    TraitDocument,
+)
 
 #: The documents, by the commands that print them with ``-f json``.
 DOCUMENTS = {
@@ -28,6 +32,7 @@ DOCUMENTS = {
     "server destinations": DestinationsDocument,
     "host drain": DrainDocument,
     "trait show": TraitDocument,
+    "flavor show": FlavorUseDocument,
     "host show": HostDocument,
     "diff": DifferenceDocument,
 }

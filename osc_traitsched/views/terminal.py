@@ -92,6 +92,13 @@ def wrapped(text: str, width: int) -> str:
     return "\n".join(rows)
 
 
+def cut(text: str, most: int) -> str:
+    """The words of a text that fit so many columns; 0 for all."""
+    if len(text) <= most or not most:
+        return text
+    return f"{text[: most - 4].rpartition(' ')[0].rstrip(',')} ..."
+
+
 # What is being read, for a person who waits for it.
 
 

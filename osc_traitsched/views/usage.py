@@ -11,15 +11,20 @@ from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.metadata import Collation, isolated_by
 from osc_traitsched.core.inventory.snapshot import Aggregate, Provider
 from osc_traitsched.core.inventory.trait import Ownership
+from osc_traitsched.core.judge.capacity import FlavorFit
 from osc_traitsched.core.judge.judgement import Judgement
-from osc_traitsched.core.judge.reasons import blamed
+from osc_traitsched.core.judge.reasons import blamed, breakdown
+from osc_traitsched.core.nova.clause import MemberOf
+from osc_traitsched.core.nova.filter import special
+from osc_traitsched.core.nova.prefilter import ISOLATION, name_of
 from osc_traitsched.core.placement.facts import Room, Stock
-from osc_traitsched.core.servers.usage import HostView, TraitUse
+from osc_traitsched.core.servers.state import ERROR
+from osc_traitsched.core.servers.usage import FlavorView, HostUse, HostView, TraitUse
 from osc_traitsched.paste import Option, line, openstack
 from osc_traitsched.text import and_more, between, count, folded, listed, ranges
 from osc_traitsched.views.capacity import prose
 from osc_traitsched.views.explain import by_flavor, depends, headline, words
-from osc_traitsched.views.listing import Names, Table, table
+from osc_traitsched.views.listing import Cell, Names, Table, table
 from osc_traitsched.views.terminal import Line, Tone
 
 #: Who sets a trait with libvirt; provider.yaml of a host is on no API.
@@ -146,6 +151,121 @@ def _chosen(uses: Iterable[TraitUse], everything: bool) -> Iterator[TraitUse]:
             yield use
 
 
+# One flavor.
+
+
+#: So many reasons leave room for the others.
+_MOST_LINES = 3
+
+
+def flavor(view: FlavorView) -> Iterator[Line]:
+    """One flavor: the first line counts how many more servers fit, and where."""
+    judgement = view.judgement
+    body = judgement.question.flavor
+    verdict = f"{body['name']}: {words.size(body)}; {_room(view)}"
+    yield Line(verdict, Tone.of(view.answer), judgement.reason)
+    yield from (Line(text, Tone.DOUBT) for text in prose.assumed(view.capacity))
+    for name, text in _about_flavor(view):
+        yield Line(f"  {name:<{_LABEL}}{text}".rstrip())
+
+
+def _room(view: FlavorView) -> str:
+    fit = view.fit
+    if fit is None:
+        return f"rejected: {by_flavor.rejected(view.judgement)}"
+    suited, hosts = count(len(fit.suited), "suitable host"), len(fit.hosts)
+    where = f"{hosts} of {suited}" if hosts else f"{suited}, all full"
+    where = where if fit.suited else "no host suits it"
+    is_open = fit.answer is Answer.DEPENDS and not hosts
+    end = "; depends on nova.conf." if is_open else "."
+    return f"room for {between(fit.room.least, fit.room.most)} more ({where}){end}"
+
+
+def _about_flavor(view: FlavorView) -> Iterator[tuple[str, str]]:
+    specs, fit = view.judgement.question.flavor["extra_specs"], view.fit
+    requires = (f"{key}={value}" for key, value in sorted(specs.items()))
+    yield "requires", listed(requires) or "nothing but its size"
+    for name, texts in (
+        ("room in zone", _zones_of(fit) if fit else ()),
+        ("never on", _by_reason(never_on_of(view))),
+        ("never fits", [prose.never(fit.never)] if fit and fit.never else ()),
+        ("out of", _shortages(fit) if fit else ()),
+    ):
+        if texts:
+            yield name, "; ".join(texts)
+    yield "servers", _servers_of(view)
+    if isinstance(view.images, CloudBroke):
+        yield "unfit images", f"unknown: {view.images!s}"
+    elif images := _by_reason(images_of(view)):
+        more = f"; {view.unjudged} not judged" if view.unjudged else ""
+        yield "unfit images", f"{'; '.join(images)}{more}"
+    yield "projects", _projects_of(view)
+
+
+def _zones_of(fit: FlavorFit) -> list[str]:
+    return [
+        f"{name} {prose.short(room)} ({hosts} of {suited})"
+        for name, (hosts, room, suited) in fit.groups.items()
+        if suited
+    ]
+
+
+def _shortages(fit: FlavorFit) -> list[str]:
+    return [
+        f"{words.noun(name)} on {count(len(roots), 'suitable host')}"
+        for name, roots in fit.short.items()
+    ]
+
+
+def _by_reason(names: Mapping[str, Sequence[str]]) -> list[str]:
+    texts = [f"{ranges(alike)} ({why})" for why, alike in names.items()]
+    if len(texts) > _MOST_LINES:
+        texts[_MOST_LINES:] = [and_more(len(texts) - _MOST_LINES, "reason", "-f json")]
+    return texts
+
+
+def never_on_of(view: FlavorView) -> dict[str, list[str]]:
+    """Hosts, or their isolated aggregates, by why the flavor never fits there."""
+    names_of: dict[str, list[str]] = {}
+    for share in breakdown(view.judgement, view.fit.suited if view.fit else ()):
+        clause, names = share.clause, list(share.hosts)
+        text = headline.share_text(share, view.judgement, is_of_many=True)
+        why = text.partition(" ")[2]
+        if clause is not None and headline.is_disabling(clause):
+            why = "disabled"
+        if isinstance(clause, MemberOf) and name_of(clause) == ISOLATION:
+            names = words.aggregates(clause.aggregates, view.judgement.question)
+            why = "isolated"
+        names_of.setdefault(why, []).extend(names)
+    return names_of
+
+
+def _servers_of(view: FlavorView) -> str:
+    if isinstance(view.servers, CloudBroke):
+        return f"unknown: {view.servers!s}"
+    counts = (f"{len(names)} {state}" for state, names in view.servers.items())
+    failed = view.servers.get(ERROR, ())
+    return f"{', '.join(counts) or 'none'}{f': {listed(failed)}' if failed else ''}"
+
+
+def images_of(view: FlavorView) -> dict[str, list[str]]:
+    """Public images that can't go with the flavor, by why."""
+    names_of: dict[str, list[str]] = {}
+    for name, judgement in view.unusable_images.items():
+        reasons = by_flavor.reasons(judgement)
+        why = by_flavor.rejected(judgement) or ", ".join(reasons[:1])
+        names_of.setdefault(why, []).append(name)
+    return names_of
+
+
+def _projects_of(view: FlavorView) -> str:
+    if view.projects is None:
+        return "all projects"
+    if isinstance(view.projects, CloudBroke):
+        return f"unknown: {view.projects!s}"
+    return listed(view.projects) or "none"
+
+
 # One host.
 
 
@@ -158,12 +278,17 @@ UNSEEN = (
 )
 
 
-def host(view: HostView, everything: bool = False) -> Iterator[Line]:
+def host(
+    view: HostView, everything: bool = False, options: Sequence[Option] = ()
+) -> Iterator[Line]:
     """One host: the first line says what it could take now."""
     fits, total = view.fits, len(view.capacity.flavors) + len(view.capacity.rejected)
     state = state_of(view)
     sure, unsure = view.sure, len(fits) - len(view.sure) + len(view.open)
-    verdict = f"{view.host.name} can take {len(sure)} of {count(total, 'flavor')} now"
+    flavors = f"{len(sure)} of {count(total, 'flavor')}"
+    verdict = f"{view.host.name} can take {flavors} now"
+    if view.if_enabled:
+        verdict = f"If enabled, {view.host.name} can take {flavors}"
     may = f", {unsure} more may" if unsure else ""
     reason = Reason.first(view.reasons.values())
     yield Line(f"{verdict}{may}; {state}.", Tone.of(view.answer), reason)
@@ -181,6 +306,14 @@ def host(view: HostView, everything: bool = False) -> Iterator[Line]:
         yield Line(f"  {label:<{_LABEL}}{listed(names)}: {why}")
     if len(reasons) > _MOST_REASONS:
         yield Line(f"  {and_more(len(reasons) - _MOST_REASONS, 'reason', '-f json')}")
+    if not view.aggregates:
+        yield Line(
+            f"In no zone and no aggregate.{f' Like {view.peer}?' * bool(view.peer)}"
+        )
+    if view.peer:
+        flags = Option("--like", view.peer), Option("--aggregates")
+        command = openstack("trait-sched add", *flags, view.host.name)
+        yield Line(f"  {line(command, options)}")
     yield Line(UNSEEN)
 
 
@@ -190,7 +323,9 @@ def state_of(view: HostView) -> str:
     if compute is None:
         return "Nova does not list it"
     if not compute.is_up:
-        return "nova-compute is down"
+        since = view.down_since[:16].replace("T", " ")
+        behind = f" ({count(view.nodes, 'node')})"
+        return f"nova-compute is down{f' since {since} UTC' if since else ''}{behind}"
     if compute.is_enabled:
         return "up and enabled"
     reason = compute.disabled_reason
@@ -202,6 +337,9 @@ def _about(view: HostView, everything: bool) -> Iterator[tuple[str, str]]:
     if view.aggregates:
         named = (_aggregate(each, view.projects) for each in view.aggregates)
         yield "aggregates", listed(named)
+    if view.own_projects:
+        others = "" if view.is_exclusive else f"; others too: {special.PROJECT} is off"
+        yield "projects", f"{listed(view.own_projects)}{others or ' alone'}"
     for provider in view.tree:
         where = "" if provider.uuid == view.host.uuid else f" on {provider.name}"
         for resource_class, stock in view.stock.get(provider.uuid, {}).items():
@@ -298,3 +436,59 @@ def _reason(found: Judgement, host: Provider) -> str:
     if not clauses:
         return "it meets each condition, but not all of them together"
     return f"{start}{words.unmet(clauses[0], found).partition(' (need ')[0]}"
+
+
+# Zones.
+
+
+class Shown(Cell):
+    """A value for programs, and its text for a person."""
+
+    def __init__(self, value: object, text: str) -> None:
+        super().__init__(value)
+        self._text = text
+
+    def lines(self) -> Iterable[str]:
+        """The text."""
+        return [self._text]
+
+
+def zones(uses: Iterable[HostUse]) -> Table:
+    """One row a zone."""
+    hosts: dict[str, list[HostUse]] = {}
+    for use in uses:
+        for zone in use.zones:
+            hosts.setdefault(zone, []).append(use)
+    columns = {
+        "zone": lambda zone: zone,
+        "hosts": lambda zone: len(hosts[zone]),
+        "RAM used": lambda zone: _ram_used(hosts[zone]),
+        "largest free": lambda zone: _largest_free(hosts[zone]),
+        "notes": lambda zone: Names(_notes(hosts[zone])),
+    }
+    return table(columns, sorted(hosts))
+
+
+def _ram_used(uses: Iterable[HostUse]) -> Shown:
+    stock = [each for use in uses for each in use.ram]
+    total = sum(each.capacity for each in stock)
+    if not total:
+        return Shown(None, "-")
+    percent = round(100 * sum(each.used for each in stock) / total)
+    return Shown(percent, f"{percent} %")
+
+
+def _largest_free(uses: Iterable[HostUse]) -> Shown:
+    free = [(e.free, use.name) for use in uses if not use.unusable for e in use.ram]
+    if not free:
+        return Shown(None, "-")
+    most, name = max(free)
+    return Shown({"host": name, "ram": most}, f"{most} {name}")
+
+
+def _notes(uses: Iterable[HostUse]) -> list[str]:
+    notes: dict[str, list[str]] = {}
+    for use in uses:
+        note = use.unusable or ("full" if use.is_full else "")
+        notes.setdefault(note, []).append(use.name)
+    return [f"{ranges(names)} {note}" for note, names in sorted(notes.items()) if note]

@@ -1,4 +1,4 @@
-"""The documents of ``trait show`` and ``host show``."""
+"""The documents of ``trait show``, ``flavor show`` and ``host show``."""
 
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Literal, Optional
@@ -7,11 +7,13 @@ from osc_traitsched.core.answer import Reason
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.trait import Ownership
-from osc_traitsched.core.placement.facts import Stock
-from osc_traitsched.core.servers.usage import HostView, TraitUse
+from osc_traitsched.core.placement.facts import Room, Stock
+from osc_traitsched.core.servers.usage import FlavorView, HostView, TraitUse
 from osc_traitsched.documents import JsonObject, field, serialized
 from osc_traitsched.views import usage
-from osc_traitsched.views.capacity.document import ServerRange
+from osc_traitsched.views.capacity.document import GroupFit, ServerRange
+from osc_traitsched.views.explain import by_flavor
+from osc_traitsched.views.explain.schema import Flavor
 
 
 def _if_read(servers: Any) -> Any:
@@ -79,6 +81,59 @@ class TraitDocument(JsonObject):
         lambda use: _if_read(use.servers)
     )
     """Servers that require it; null if this user may not list them."""
+
+
+class FlavorUseDocument(JsonObject):
+    """A flavor: hosts that suit it, servers that have it, who may use it."""
+
+    schema: Literal[1]
+    """The version of the document."""
+    flavor: Flavor = field("judgement.question.flavor")
+    """The flavor."""
+    reason: Reason = field("judgement.reason")
+    """Why a server fits now or none, in one word of :ref:`reasons`."""
+    rejected: Optional[str] = field(
+        lambda view: None if view.fit else by_flavor.rejected(view.judgement)
+    )
+    """Why Nova or Placement rejects it; null if neither does."""
+    requires: dict[str, str] = field(
+        lambda view: view.judgement.question.flavor["extra_specs"]
+    )
+    """Its extra specs."""
+    servers_that_fit: ServerRange = field(
+        lambda view: view.fit.room if view.fit else Room(0, 0)
+    )
+    """How many more servers fit now."""
+    suitable_hosts: int = field(lambda view: len(view.fit.suited) if view.fit else 0)
+    """Hosts that fit now or if they were empty."""
+    zones: dict[str, GroupFit] = field(lambda view: view.fit.groups if view.fit else {})
+    """All zones, by name."""
+    never_on: dict[str, Iterable[str]] = field(usage.never_on_of)
+    """Other hosts, or their isolated aggregates, by why they are out."""
+    out_of: dict[str, int] = field(
+        lambda view: {
+            name: len(roots)
+            for fit in view.capacity.flavors
+            for name, roots in fit.short.items()
+        }
+    )
+    """Resource classes that run out, with the number of suitable hosts that lack it."""
+    servers: Optional[dict[str, Iterable[str]]] = field(
+        lambda view: _if_read(view.servers)
+    )
+    """Names of the servers by state; null if this user may not list them."""
+    unusable_images: Optional[dict[str, Iterable[str]]] = field(
+        lambda view: (
+            None if isinstance(view.images, CloudBroke) else usage.images_of(view)
+        )
+    )
+    """Public images that can't go with it, by why; null if they can't be read."""
+    unjudged_images: int = field("unjudged")
+    """Public images that were not judged: the first 30 kinds are."""
+    is_public: bool = field(lambda view: view.projects is None)
+    """Whether all projects may use it."""
+    projects: Optional[Iterable[str]] = field(lambda view: _if_read(view.projects))
+    """Names of the projects that may use it; null for all, or if hidden."""
 
 
 class HostInventory(JsonObject):
@@ -166,11 +221,29 @@ class HostDocument(JsonObject):
     """Flavors that do not."""
     reasons: dict[str, Reason]
     """Why each of these does not fit on this host, in one word of :ref:`reasons`."""
+    if_enabled: bool
+    """Whether it was judged as if its service were enabled and up."""
+    like: Optional[str] = field(lambda view: view.peer or None)
+    """A host whose traits and aggregates it could get; null if it is in an aggregate.
+    """
+    projects: Iterable[str] = field("own_projects")
+    """Names of the projects that its aggregates are for."""
+    other_projects: bool = field(
+        lambda view: not (view.own_projects and view.is_exclusive)
+    )
+    """Whether servers of other projects may land there."""
+    last_seen: Optional[str] = field(lambda view: view.down_since or None)
+    """When its service was last up, if it is down."""
 
 
 def of_trait(use: TraitUse) -> dict[str, Any]:
     """A trait, as plain lists, mappings, numbers and text."""
     return serialized(TraitDocument, use)
+
+
+def of_flavor(view: FlavorView) -> dict[str, Any]:
+    """A flavor, as plain lists, mappings, numbers and text."""
+    return serialized(FlavorUseDocument, view)
 
 
 def of_host(view: HostView) -> dict[str, Any]:

@@ -11,7 +11,15 @@ import pathlib
 import tempfile
 from collections.abc import Iterator
 
-from tests.bench import adding, checking, counting, explaining, judging, wanting
+from tests.bench import (
+    adding,
+    checking,
+    counting,
+    explaining,
+    judging,
+    saving,
+    wanting,
+)
 from tests.services import on_mariadb
 from tests.services.fill import fill
 from tests.services.mariadb import NoMariaDB
@@ -34,7 +42,9 @@ def main() -> None:
                 what = f"{hosts} hosts on MariaDB, {workers} of Placement's workers"
                 _on_mariadb(server, workers, what)
     with _placement() as server:
-        counting.report(server, fill(server.database, 10_000))
+        hosts = fill(server.database, 10_000)
+        counting.report(server, hosts)
+        saving.report(server, hosts)
     with _placement() as server:
         checking.report(server, 1000)
     with _placement() as server:

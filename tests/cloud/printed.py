@@ -270,6 +270,28 @@ def _filling(make: Maker) -> None:
     make.disabled("cmp03", "new DIMMs, till Friday")
 
 
+def before_changes(make: Maker) -> None:
+    """Two hosts can take a golden server."""
+    _flavors(make)
+    make.flavor("silver", vcpus=2, ram=2048, disk=20)
+    make.traits(GOLD, "cmp00", "cmp01")
+    make.aggregate("east", "cmp00", "cmp01", "cmp02")
+
+
+def changes(make: Maker) -> None:
+    """No host can take one any more, and a golden server has failed."""
+    compute = make.admin.compute
+    make.takes(GOLD, "cmp00")
+    make.disabled("cmp01", "new DIMMs, till Friday")
+    (east,) = (a for a in compute.aggregates() if a.name == "east")
+    compute.remove_host_from_aggregate(east, "cmp02")
+    gold, silver = (compute.find_flavor(name) for name in ("gold", "silver"))
+    compute.create_flavor_extra_specs(silver, {"hw:cpu_policy": "shared"})
+    image = make.admin.image.find_image("rocky").id
+    boot = make.boot(gold, image, name="web-3")
+    make.after(make.delete, boot)
+
+
 #: By the page's name, the heading and the number of the block below it; 0 is any.
 _SCENES: dict[tuple[str, str, int], Callable[[Maker], None]] = {
     ("why", "Why did it fail?", 0): _busy,
@@ -294,6 +316,7 @@ _SCENES: dict[tuple[str, str, int], Callable[[Maker], None]] = {
     ("capacity", "Zones, aggregates and hosts", 0): _filling,
     ("capacity", "If a host is lost", 0): _filling,
     ("capacity", "If hosts are added", 0): _filling,
+    ("capacity", "If nova.conf changes", 0): _filling,
     ("capacity", "An alert and a nightly check", 0): _filling,
     ("checks", "Checks", 0): _half_gold,
     ("desired-state", "Desired state", 0): _small,

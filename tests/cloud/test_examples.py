@@ -21,7 +21,7 @@ CODES = {
     # Without nova.conf a project without an aggregate may be refused.
     **dict.fromkeys(("trait-sched candidates", "trait-sched capacity"), 8),
     "trait-sched explain": 8,
-    "trait-sched host show": 8,
+    **dict.fromkeys(("trait-sched host show", "trait-sched flavor show"), 8),
     "trait-sched check": 7,
     "trait-sched config doctor": 8,
     "trait-sched mirror check": 7,

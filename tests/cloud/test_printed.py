@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
 import re
 import shutil
 
 import pytest
 
+from osc_traitsched.app import snapshot
 from tests import scripts
 from tests.cloud.factory import factory
-from tests.cloud.printed import blocks, scene_of
+from tests.cloud.printed import before_changes, blocks, changes, scene_of
 from tests.services.environment import REPOSITORY
 from tests.services.release import NEWEST
 
@@ -29,6 +31,7 @@ MOVES = "doc/source/user/moves.rst"
 WANTED = "doc/source/user/desired-state.rst"
 CAPACITY = "doc/source/user/capacity.rst"
 CHECKS = "doc/source/reference/checks.rst"
+CHANGED = "doc/source/user/changed.rst"
 #: The first Nova whose answer is as printed, where older ones lack what it is about.
 SINCE = {
     # Until Wallaby zones are a filter's by default, and not in the query.
@@ -86,6 +89,32 @@ def stage(admin):
                 scene(made.enter_context(factory(admin)))
 
         yield show
+
+
+def test_what_changed_since_yesterday_is_as_printed(cloud, admin, tmp_path):
+    if cloud.release != NEWEST:
+        pytest.skip("the snapshots are those of the newest release")
+
+    def typed(command):
+        return scripts.type_in(tmp_path, command, cloud.environment)
+
+    with factory(admin) as make:
+        before_changes(make)
+        assert typed("openstack trait-sched snapshot save yesterday.json.gz").code == 0
+        of_yesterday(str(tmp_path / "yesterday.json.gz"))
+        changes(make)
+        session = list(blocks(CHANGED))
+        for block in session:
+            done = typed(block.command)
+            assert not block.differs_from(done.out), done.out + done.err
+    assert len(session) == 2
+
+
+def of_yesterday(path):
+    """Date a snapshot back to the night before."""
+    day = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(days=1)
+    saved = snapshot.read(path).document
+    snapshot.write(path, {**saved, "time": f"{day:%Y-%m-%d}T02:00:04Z"})
 
 
 @pytest.mark.parametrize("block", map(marked, PRINTED), ids=name_of)

@@ -104,9 +104,10 @@ def test_an_image_alone_has_the_hosts_of_each_flavor_with_it(nova, openstack):
 
 def test_flavors_with_the_same_answer_are_one_line(nova, openstack):
     run = openstack("explain", "--image", "windows", *KNOWN)
-    verdict, *groups, hint = run.out.splitlines()
+    verdict, remark, *groups, hint = run.out.splitlines()
     groups, rejected = groups[:8], groups[8:]
     assert verdict == "4 of 16 flavors can boot image windows now, 1 more may."
+    assert "NUMATopologyFilter" in remark
     assert groups == [
         "  Hosts: at most 4 of 4 for pinned",
         "  Hosts: 4 of 4 for small, small2",
@@ -163,8 +164,9 @@ def test_a_flavor_that_only_assumed_options_reject_depends(nova, placement, open
     assert codes == {"huge": 3, "scoped": 8, "small": 8}
     run = openstack("explain", "--image", "windows", *RELEASE)
     assert run.code == 8
-    verdict, huge, others, _ = run.out.splitlines()
+    verdict, assumed, huge, others, _ = run.out.splitlines()
     assert verdict == "0 of 3 flavors can boot image windows now, 2 more may."
+    assert assumed.startswith("Depends on nova.conf: isolation is assumed on ")
     assert huge.startswith("  Hosts: 0 of 4 for huge: 4 are")
     assert others.startswith("  Hosts: 0 of 4 for scoped, small: depends on nova.conf")
 

@@ -415,6 +415,34 @@ def test_it_is_unknown_if_only_an_assumed_option_rejects(
     assert run.code == 8
 
 
+def test_another_nova_conf_has_now_and_then(placement, cloud, openstack, tmp_path):
+    hosts = [(name, placement.add_host(name)) for name in ("cmp0", "cmp1")]
+    placement.create_traits("CUSTOM_RED")
+    nova = cloud(hosts)
+    body = {"id": 1, "uuid": RACK, "name": "red", "hosts": ["cmp0"]}
+    metadata = {"trait:CUSTOM_RED": "required"}
+    nova.aggregates.append({**body, "metadata": metadata})
+    join(placement, hosts[0][1])
+    name = "enable_isolated_aggregate_filtering"
+    off, on = f"scheduler.{name}=false", f"scheduler.{name}=true"
+    run = openstack("capacity", "t*", *("--set", off, "--set-then", on), *RELEASE)
+    assert run.code == 0
+    assert run.out.splitlines() == [
+        f"With {on}: 2 of 2 flavors still fit.",
+        "  flavor  now  then  difference",
+        "  tiny     32    16         -16",
+        "  tall     16     8          -8",
+        "Flavors compete for the same hosts: do not add the rows.",
+    ]
+    file = tmp_path / "nova.conf"
+    file.write_text(f"[scheduler]\n{name} = false\n", encoding="utf-8")
+    words = ("--set-then", str(file), "--at-least", "20")
+    run = openstack("capacity", "tiny", "tall", *words, *RELEASE)
+    first = f"With {file}: tall is short: 16 of 20 (tiny fits)."
+    assert run.out.splitlines()[0] == first
+    assert run.code == 7
+
+
 def test_what_no_host_could_ever_give_runs_out_first(placement, cloud, openstack):
     """The largest unit counts, and not what the ratio makes of it."""
     sizes = {"VCPU": 10, "MEMORY_MB": 8192, "DISK_GB": 100}
@@ -434,9 +462,19 @@ def test_what_no_host_could_ever_give_runs_out_first(placement, cloud, openstack
     cloud(hosts, never)
     run = openstack("capacity", *RELEASE)
     assert run.code == 3
-    assert [line for line in run.out.splitlines() if line.startswith("Never: ")] == [
-        "Never: c1.max needs 16 VCPU, the largest host has 10.",
-        "Never: gpu needs 1 VGPU, no host has any.",
+    assert run.out.splitlines()[1:4] == [
+        "never: c1.max needs 16 VCPU, the largest host has 10",
+        "1 full: full (RAM: largest free 192 MB on cmp0)",
+        "never: gpu needs 1 VGPU, no host has any",
+    ]
+    full = openstack("capacity", "--full", *RELEASE)
+    assert full.out.splitlines() == [
+        "3 of 3 flavors without room.",
+        *run.out.splitlines()[1:4],
+    ]
+    assert openstack("capacity", "c*", "-f", "csv", *RELEASE).out.splitlines() == [
+        "flavor,servers,servers_sure,hosts,servers_if_empty,first_short",
+        "c1.max,0,0,0,0,VCPU",
     ]
     done = openstack("capacity", "-f", "json", *RELEASE).json["flavors"]
     first = {each["flavor"]["name"]: each["first_short"] for each in done}

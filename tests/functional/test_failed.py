@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import collections
 import uuid
 
 import pytest
 
 from osc_traitsched.core.servers.fleet import Kinds
+from tests.functional import shell
 from tests.functional.nova import Nova, Says
 from tests.schemas import closed
 
@@ -19,7 +21,7 @@ SSD = {"trait:CUSTOM_SSD": "required"}
 MANY = 2500
 #: Requests whatever the number of servers: three pages and an empty one, two of moves,
 #: and the judgment of three kinds.
-MOST = 75
+MOST = 40
 
 
 @pytest.fixture
@@ -29,6 +31,7 @@ def nova(placement, proxy):
     sizes = {"VCPU": 8, "MEMORY_MB": 8000, "DISK_GB": 100}
     host = ("cmp00", placement.add_host("cmp00", inventories=sizes))
     found = Nova(proxy, [host], {})
+    found.hosts = dict([host])
     found._bodies["/os-availability-zone"] = {"availabilityZoneInfo": []}
     service = {"binary": "nova-compute", "host": "cmp00", "zone": "nova"}
     service |= {"state": "up", "status": "enabled", "updated_at": None}
@@ -102,7 +105,7 @@ def test_the_first_line_counts_and_each_cause_has_a_command(nova, openstack):
     assert first == "2 servers failed, for 1 reason; 2 would fail again."
     assert cause.endswith("ssd-1, ssd-2")
     assert now == "   It would fail again. 1 lacks trait CUSTOM_SSD"
-    assert command == "   openstack trait-sched server explain ssd-1"
+    assert command == "The whole answer: openstack trait-sched server explain ssd-1"
 
 
 def test_thousands_of_failed_servers_are_read_in_pages_and_judged_once(
@@ -163,3 +166,54 @@ def test_a_server_without_a_fault_counts_whenever_it_failed(nova, openstack):
     fail(nova, quiet)
     run = openstack("server", "explain", "--failed", "--since", "24h", *RELEASE)
     assert run.code == 7, run.out + run.err
+
+
+#: Twelve requests, as on a night's cloud.
+KINDS = [
+    server("ssd", NO_HOST, SSD),
+    server("zone", NO_HOST) | {"pinned_availability_zone": "az1"},
+    *(server(f"big-{ram}", NO_HOST, ram=ram) for ram in range(9000, 14000, 500)),
+]
+
+
+def test_a_kind_costs_the_requests_of_its_server_and_one_for_each_new_amount(
+    nova, proxy, openstack
+):
+    fail(nova, *KINDS)
+    run = openstack("server", "explain", "--failed", "-f", "json", *RELEASE)
+    assert len(run.json["causes"]) == 3
+    asked = collections.Counter(each.path.split("?")[0] for each in proxy.requests)
+    assert asked["/allocation_candidates"] <= 1
+    assert len(proxy.requests) <= 68
+
+
+@pytest.mark.parametrize(
+    ("ram", "specs", "used", "sentence"),
+    [
+        (1000, {}, 0, "A host has room for m1000 now."),
+        (1000, {}, 7500, "No host has room for m1000 (1000 MB of RAM) now."),
+        (90_000, {}, 0, "No host has all that m90000 (90000 MB of RAM) needs."),
+        (1000, SSD, 0, "No host has all that m1000 (trait CUSTOM_SSD) needs."),
+    ],
+)
+def test_a_customer_reads_the_cause_without_names_of_hosts(
+    nova, placement, proxy, ram, specs, used, sentence
+):
+    if used:
+        placement.allocate(nova.hosts["cmp00"], MEMORY_MB=used)
+    web = server("web", NO_HOST, specs, ram)
+    fail(nova, web)
+    asked = ("-q", "trait-sched", "server", "explain", web["id"])
+    run = shell.run(shell.login(proxy.url), *asked, *RELEASE)
+    assert run.out == f"{sentence}\n"
+
+
+def test_failed_servers_and_findings_are_metrics(nova, openstack):
+    fail(nova, server("ssd-1", NO_HOST, SSD), server("ssd-2", NO_HOST, SSD))
+    metrics = ("-f", "prometheus", *RELEASE)
+    failed = openstack("server", "explain", "--failed", *metrics)
+    assert (failed.code, failed.out.splitlines()[-1]) == (7, "traitsched_failed 2")
+    checked = openstack("check", "traits", *metrics)
+    assert "\ntraitsched_check_rules_not_run 0\n" in checked.out, checked.err
+    one = openstack("server", "explain", "ssd-1", *metrics)
+    assert (one.code, one.out) == (2, "")

@@ -78,6 +78,7 @@ def server(name, host, specs, image):
     return {
         "id": f"s-{name}",
         "name": name,
+        "status": "ERROR" if name == "other" else "ACTIVE",
         "tenant_id": "p",
         "OS-EXT-SRV-ATTR:host": host,
         "OS-EXT-SRV-ATTR:hypervisor_hostname": host,
@@ -213,6 +214,138 @@ def test_an_assumed_option_takes_no_flavor_off_a_host_for_sure(
     run = openstack("host", "show", "cmp00", *given, *RELEASE)
     assert run.code == 3
     assert run.out.startswith("cmp00 can take 0 of 4 flavors now; up and enabled.")
+
+
+def test_a_flavor_counts_hosts_servers_and_images_that_can_not_go_with_it(
+    nova, proxy, openstack
+):
+    run = openstack("flavor", "show", "not-gold", "-f", "json", *RELEASE)
+    assert run.code == 0, run.err
+    closed("flavor show").validate(run.json)
+    assert run.json["requires"] == {f"trait:{GOLD}": "forbidden"}
+    assert run.json["servers_that_fit"] == {"min": 4 + 2, "max": 4 + 2}
+    zone = {"hosts": 2, "suitable_hosts": 2, "servers": run.json["servers_that_fit"]}
+    assert run.json["zones"] == {"nova": zone}
+    assert run.json["never_on"] == {"have trait CUSTOM_GOLD": ["cmp00", "cmp01"]}
+    (why,) = run.json["unusable_images"]
+    assert run.json["unusable_images"][why] == ["windows"]
+    assert run.json["servers"] == {
+        "ACTIVE": ["by-flavor", "by-image"],
+        "ERROR": ["other"],
+    }
+    assert run.json["is_public"] is True
+    first, *_ = openstack("flavor", "show", "not-gold", *RELEASE).out.splitlines()
+    assert first == (
+        "not-gold: 1 VCPU, 1000 MB, 1 GB; room for 6 more (2 of 2 suitable hosts)."
+    )
+    assert proxy.writes == []
+
+
+def test_equal_images_are_judged_once_and_kinds_beyond_thirty_are_counted(
+    nova, openstack
+):
+    kinds = [
+        {"id": f"{number}-{copy}", "name": f"image-{number}-{copy}"}
+        | {"min_ram": 2000 if number == 1 else number, "build": copy}
+        | {"visibility": "public", "status": "active", "owner": "o"}
+        for number in range(32)
+        for copy in range(2)
+    ]
+    nova._bodies["/images"] = {"images": kinds}
+    found = openstack("flavor", "show", "small", "-f", "json", *RELEASE).json
+    (names,) = found["unusable_images"].values()
+    assert (names, found["unjudged_images"]) == (["image-1-0", "image-1-1"], 4)
+
+
+@pytest.mark.parametrize(
+    ("flavor", "code", "first"),
+    [
+        (
+            "huge",
+            3,
+            "huge: 1 VCPU, 90000 MB, 1 GB; room for 0 more (no host suits it).",
+        ),
+        ("smal", 1, ""),
+    ],
+)
+def test_a_flavor_that_fits_nowhere_exits_as_capacity_does(
+    nova, openstack, flavor, code, first
+):
+    run = openstack("flavor", "show", flavor, *RELEASE)
+    assert run.code == openstack("capacity", flavor, *RELEASE).code == code
+    assert run.out.startswith(first)
+
+
+def test_a_private_flavor_names_its_projects(nova, openstack):
+    private = nova._bodies["/flavors/detail"]["flavors"][0]
+    private["os-flavor-access:is_public"] = False
+    access = {"flavor_access": [{"flavor_id": "f-small", "tenant_id": "0a" * 16}]}
+    nova._bodies["/flavors/f-small/os-flavor-access"] = access
+    found = openstack("flavor", "show", "small", "-f", "json", *RELEASE).json
+    assert (found["is_public"], found["projects"]) == (False, ["0a" * 16])
+
+
+def test_zones_have_their_use_and_what_is_odd_in_them(nova, placement, openstack):
+    nova.aggregates[0]["metadata"] |= {
+        "availability_zone": "az",
+        "trait:CUSTOM_RED": "required",
+    }
+    nodes = nova._bodies["/os-hypervisors/detail"]["hypervisors"]
+    nodes[3].update(status="disabled")
+    isolation = ("--set", "scheduler.enable_isolated_aggregate_filtering=true")
+    run = openstack("zone", "list", "-f", "json", *isolation, *RELEASE)
+    assert run.code == 0, run.err
+    assert run.json == [
+        {
+            "zone": "az",
+            "hosts": 1,
+            "RAM used": 0,
+            "largest free": None,
+            "notes": ["cmp00 isolated (vips), unusable"],
+        },
+        {
+            "zone": "nova",
+            "hosts": 3,
+            "RAM used": 22,
+            "largest free": {"host": "cmp01", "ram": 8000},
+            "notes": ["cmp03 disabled"],
+        },
+    ]
+
+
+def test_a_host_that_is_down_is_judged_as_if_it_were_enabled(
+    nova, placement, openstack
+):
+    nova.aggregates[0]["hosts"][:] = ["cmp01"]
+    nova.aggregates[0]["metadata"].clear()
+    nodes = nova._bodies["/os-hypervisors/detail"]["hypervisors"]
+    nodes[2].update(status="disabled", state="down")
+    placement.set_traits(uuid_of(nova, "cmp02"), ("COMPUTE_STATUS_DISABLED",))
+    services = nova._bodies["/os-services"]["services"]
+    services[2]["updated_at"] = "2026-11-22T12:00:01.000000"
+    services[:] = services[2:3]
+    now = openstack("host", "show", "cmp02", *RELEASE)
+    assert now.code == 3
+    since = "nova-compute is down since 2026-11-22 12:00 UTC (1 node)."
+    assert now.out.splitlines()[0] == f"cmp02 can take 0 of 4 flavors now; {since}"
+    then = openstack("host", "show", "cmp02", "--if-enabled", *RELEASE)
+    assert then.code == 0
+    lines = then.out.splitlines()
+    assert lines[0] == f"If enabled, cmp02 can take 2 of 4 flavors; {since}"
+    assert "  fits         not-gold 4, small 4" in lines
+    place = lines.index("In no zone and no aggregate. Like cmp01?")
+    command = "openstack trait-sched add --like cmp01 --aggregates cmp02"
+    assert lines[place + 1] == f"  {command}"
+
+
+@pytest.mark.parametrize("is_on", [True, False])
+def test_a_host_names_the_projects_that_may_land_there(nova, openstack, is_on):
+    nova.aggregates[0]["metadata"] = {"filter_tenant_id": "0a" * 16}
+    filters = "ComputeFilter" + ",AggregateMultiTenancyIsolation" * is_on
+    option = f"filter_scheduler.enabled_filters={filters}"
+    run = openstack("host", "show", "cmp00", "--set", option, *RELEASE)
+    alone = " alone" if is_on else "; others too: AggregateMultiTenancyIsolation is off"
+    assert f"  projects     {'0a' * 16}{alone}" in run.out.splitlines()
 
 
 def test_explain_with_a_host_alone_leads_to_host_show(nova, openstack):

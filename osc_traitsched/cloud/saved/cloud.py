@@ -7,7 +7,7 @@ import urllib.parse
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from osc_traitsched.cloud.saved.lists import BY_PATH, LISTS, Listed
+from osc_traitsched.cloud.saved.lists import BY_PATH, Listed
 from osc_traitsched.cloud.saved.placement import (
     Inventory,
     SavedPlacement,
@@ -85,14 +85,14 @@ class _Service(Service):
         self._check(path)
         listed = BY_PATH.get((self.service_type, path))
         if listed is not None:
-            self._check(listed.paths[0])
+            self._check(listed.of_one)
             return self._list(listed, query)
         return self._single(path)
 
     def _list(self, listed: Listed, query: Mapping[str, str]) -> Any:
         bodies = self._lists.get(listed.kind)
         if bodies is None:
-            raise not_saved(self.service_type, listed.paths[0])
+            raise not_saved(self.service_type, listed.of_one)
         if listed.kind == "flavors" and query.get("is_public") == "False":
             # To others Nova lists public ones, too, whatever they ask for.
             shown = bodies if not self._document["shows_all"] else None
@@ -106,17 +106,10 @@ class _Service(Service):
             return {"volumeAttachments": self._attachments(parts[1])}
         if parts[2:] == ["os-instance-actions"] and not self._has_failed(parts[1]):
             return {"instanceActions": []}
-        listed = next(
-            (
-                e
-                for e in LISTS
-                if e.service == self.service_type and e.paths[0] == f"/{parts[0]}"
-            ),
-            None,
-        )
+        listed = BY_PATH.get((self.service_type, f"/{parts[0]}"))
         if listed is None or len(parts) != 2:
             raise not_saved(self.service_type, path)
-        self._check(listed.paths[0])
+        self._check(listed.of_one)
         body = self._by_id(listed.kind).get(parts[1])
         if body is None:
             raise CloudBroke(self.service_type, f"no {listed.single} {parts[1]}", 404)

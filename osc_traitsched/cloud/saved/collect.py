@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from osc_traitsched.cloud import lookup, read, rest, topology
+from osc_traitsched.cloud import lookup, read, request_parts, rest, topology
 from osc_traitsched.cloud.existing_servers import minor_version
+from osc_traitsched.cloud.later import LaterOfEach
 from osc_traitsched.cloud.saved.cloud import failed_moves
 from osc_traitsched.cloud.saved.lists import LISTS, Listed
 from osc_traitsched.cloud.service import Cloud, RememberedCloud, Service
@@ -42,7 +44,7 @@ def collect(
         try:
             bodies = [each.kept(body) for body in _list(cloud, each)]
         except CloudBroke as problem:
-            missing[f"{each.service} {each.paths[0]}"] = _problem(problem)
+            missing[f"{each.service} {each.of_one}"] = _problem(problem)
         else:
             found.setdefault(each.service, {})[each.kind] = bodies
     answers: dict[str, Any] = {}
@@ -65,56 +67,28 @@ def collect(
     }
 
 
-def _list(cloud: Cloud, wanted: Listed) -> Iterator[Mapping[str, Any]]:
+def _list(cloud: Cloud, wanted: Listed) -> Iterable[Mapping[str, Any]]:
     """All objects of a list."""
-    service, path = cloud.service(wanted.service), wanted.paths[-1]
+    service, path = cloud.service(wanted.service), wanted.path
     version = wanted.microversion
     if version == "newest":
         version = f"2.{minor_version(cloud)}"
+    if wanted.kind == "projects":
+        return lookup.listed(service)
+    if wanted.service == "network":
+        return request_parts.network_list(service, wanted.kind, wanted.shape, {})
+    if wanted.kind == "server_groups":
+        return request_parts.server_groups(cloud)
     if wanted.kind == "images":
-        hidden = [{"os_hidden": "false"}, {"os_hidden": "true"}]
-    else:
-        hidden = [{}]
-    for more in hidden:
-        query = {**wanted.query, **more}
-        if wanted.is_paged:
-            yield from rest.pages(service, path, wanted.kind, {}, query, version)
-        elif wanted.kind == "projects":
-            yield from lookup.listed(service)
-        elif wanted.service == "network":
-            yield from network_pages(service, wanted.kind, path)
-        elif wanted.kind == "server_groups":
-            yield from group_pages(service, path, query, version)
-        else:
-            shape: rest.Shape = {wanted.kind: [dict]}
-            yield from rest.get(service, path, shape, query, version)[wanted.kind]
-
-
-def group_pages(
-    service: Service, path: str, query: Mapping[str, str], version: str | None
-) -> Iterator[Any]:
-    """Server groups; their pages are numbered."""
-    offset = 0
-    while True:
-        shape: rest.Shape = {"server_groups": [dict]}
-        page = {**query, "offset": str(offset)}
-        found = rest.get(service, path, shape, page, version)["server_groups"]
-        if not found:
-            return
-        yield from found
-        offset += len(found)
-
-
-def network_pages(service: Service, kind: str, path: str) -> Iterator[Any]:
-    """A list of Neutron's, which can be limited to pages that name the next one."""
-    marker: dict[str, str] = {}
-    while True:
-        body = rest.get(service, path, {kind: [{"id": str}]}, marker)
-        yield from body[kind]
-        links = body.get(f"{kind}_links") or ()
-        if not body[kind] or all(each.get("rel") != "next" for each in links):
-            return
-        marker = {"marker": body[kind][-1]["id"]}
+        return lookup.images(cloud, {})
+    if wanted.is_paged:
+        return rest.pages(
+            service, path, wanted.kind, wanted.shape, wanted.query, version
+        )
+    shape: rest.Shape = {wanted.kind: [wanted.shape]}
+    found = rest.get(service, path, shape, wanted.query, version)
+    bodies: Iterable[Mapping[str, Any]] = found[wanted.kind]
+    return bodies
 
 
 def _single_paths(
@@ -180,12 +154,9 @@ def providers(
     if light:
         inventories = {uuid: _capacities(own) for uuid, own in bulk.stock.items()}
     else:
-        # Two at a time: Placement often has only a few workers.
-        for provider in progress(snapshot.providers):
-            path = rest.path("resource_providers", provider.uuid, "inventories")
-            body = rest.get_if_there(placement, path, {"inventories": dict})
-            if body is not None:
-                inventories[provider.uuid] = body["inventories"]
+        read_one = functools.partial(_inventories, placement)
+        later = LaterOfEach(read_one, progress(snapshot.providers))
+        inventories = {each.uuid: own for each, own in later.values().items()}
     aggregates = _aggregates(placement, compute, snapshot)
     return {
         "providers": [
@@ -207,6 +178,14 @@ def providers(
         "traits": sorted(read.known_traits(placement)),
         "resource_classes": sorted(read.known_classes(placement)),
     }
+
+
+def _inventories(placement: Service, provider: Provider) -> Mapping[str, Any]:
+    path = rest.path("resource_providers", provider.uuid, "inventories")
+    shape: rest.Shape = {"inventories": {str: {"total": int}}}
+    body = rest.get_if_there(placement, path, shape)
+    found: Mapping[str, Any] = body["inventories"] if body else {}
+    return found
 
 
 def _capacities(own: Mapping[str, Any]) -> dict[str, Any]:

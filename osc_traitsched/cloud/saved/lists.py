@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from osc_traitsched.cloud import rest
+
 Body = Mapping[str, Any]
 Query = Mapping[str, str]
 Match = Callable[[Body, str], bool]
@@ -55,12 +57,24 @@ def _is_hidden(body: Body, text: str) -> bool:
     return str(bool(body.get("os_hidden"))).lower() == text
 
 
-_NAMED = ("id", "name", "domain_id")
-
 #: Parameters that select no objects here: a saved list has all of them.
 _OF_PAGES = frozenset(
     ["all_projects", "all_tenants", "fields", "limit", "marker", "offset", "visibility"]
 )
+
+
+#: Keys of addresses, which can have a password in them.
+_PLACES = frozenset(["links", "locations", "direct_url", "file", "schema", "self"])
+#: What is left out of values that are objects.
+_INNER = frozenset(["links", "ip_address"])
+
+
+def _without_places(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: _without_places(v) for k, v in value.items() if k not in _INNER}
+    if isinstance(value, list):
+        return [_without_places(each) for each in value]
+    return value
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,9 +83,10 @@ class Listed:
 
     :ivar kind: its key in the answer, and in the file
     :ivar single: the key of one object in its own answer
-    :ivar paths: of the list; the first is also the one of its objects
-    :ivar by: how parameters select objects; others compare with the key of that name
+    :ivar path: of the list
     :ivar keys: what is saved of an object; all of it if empty
+    :ivar by: how parameters select objects; others compare with the key of that name
+    :ivar shape: what is relied on
     :ivar query: of the request that lists all of them
     :ivar microversion: of that request; ``newest`` for the newest one that is known
     """
@@ -79,16 +94,28 @@ class Listed:
     service: str
     kind: str
     single: str
-    paths: tuple[str, ...]
+    path: str
+    keys: str = ""
     by: Mapping[str, Match] = dataclasses.field(default_factory=dict)
-    keys: tuple[str, ...] = ()
     query: Query = dataclasses.field(default_factory=dict)
     microversion: str | None = None
     is_paged: bool = False
+    shape: dict[str, rest.Shape] = dataclasses.field(
+        default_factory=lambda: {"id": str}
+    )
+
+    @property
+    def of_one(self) -> str:
+        """The path of an object, without its ID."""
+        return self.path.removesuffix("/detail")
 
     def kept(self, body: Body) -> dict[str, Any]:
-        """What is saved of an object."""
-        return {k: body[k] for k in self.keys or body if k in body and k != "links"}
+        """What is saved of an object; the IDs of many services make files large."""
+        keys = self.keys.split() or body
+        kept = {k: body[k] for k in keys if k in body and k not in _PLACES}
+        if self.kind == "hypervisors":
+            kept["service"] = {k: v for k, v in body["service"].items() if k != "id"}
+        return {key: _without_places(value) for key, value in kept.items()}
 
     def select(self, bodies: Sequence[Body], query: Query) -> list[Body]:
         """One page with all objects that match; the pages after it are empty."""
@@ -104,146 +131,106 @@ _HOST = "OS-EXT-SRV-ATTR:host"
 _ALL = {"all_tenants": "1", "limit": "1000"}
 
 LISTS = (
-    Listed("compute", "aggregates", "aggregate", ("/os-aggregates",)),
     Listed(
-        "compute",
-        "services",
-        "service",
-        ("/os-services",),
-        keys=(
-            *("binary", "host", "zone", "status", "state", "updated_at"),
-            *("disabled_reason", "id"),
-        ),
+        *("compute", "aggregates", "aggregate", "/os-aggregates"),
+        shape={"uuid": str, "name": str, "hosts": [str], "metadata": {str: str}},
+    ),
+    Listed(
+        *("compute", "services", "service", "/os-services"),
+        "binary host zone status state updated_at disabled_reason id",
         microversion="2.69",
+        shape={"id": str, "host": str, "status": str},
     ),
     Listed(
-        "compute",
-        "hypervisors",
-        "hypervisor",
-        ("/os-hypervisors/detail",),
-        keys=(
-            *("id", "hypervisor_hostname", "service", "state", "status"),
-            *("vcpus", "vcpus_used", "memory_mb", "free_ram_mb", "local_gb"),
-            *("local_gb_used", "free_disk_gb", "disk_available_least", "running_vms"),
-            *("current_workload", "hypervisor_type", "hypervisor_version", "host_ip"),
-            "cpu_info",
-        ),
+        *("compute", "hypervisors", "hypervisor", "/os-hypervisors/detail"),
+        "id hypervisor_hostname service state status vcpus vcpus_used memory_mb "
+        "free_ram_mb local_gb local_gb_used free_disk_gb disk_available_least "
+        "running_vms current_workload hypervisor_type hypervisor_version host_ip "
+        "cpu_info",
         is_paged=True,
+        shape={
+            **{"id": str, "hypervisor_hostname": str, "service": {"host": str}},
+            **{"state": str, "status": str},
+        },
     ),
     Listed(
-        "compute",
-        "flavors",
-        "flavor",
-        ("/flavors", "/flavors/detail"),
-        {"is_public": _is_public},
+        *("compute", "flavors", "flavor", "/flavors/detail"),
+        by={"is_public": _is_public},
         query={"is_public": "None"},
         is_paged=True,
+        shape={"id": str, "name": str},
     ),
-    Listed("compute", "availabilityZoneInfo", "zone", ("/os-availability-zone",)),
     Listed(
-        "compute",
-        "servers",
-        "server",
-        ("/servers", "/servers/detail"),
+        *("compute", "availabilityZoneInfo", "zone", "/os-availability-zone"),
+        shape={"zoneName": str},
+    ),
+    Listed(
+        *("compute", "servers", "server", "/servers/detail"),
+        "id name status tenant_id created updated flavor image fault locked "
+        "scheduler_hints server_groups pinned_availability_zone "
+        f"OS-EXT-AZ:availability_zone {_HOST} OS-EXT-SRV-ATTR:hypervisor_hostname "
+        "OS-EXT-SRV-ATTR:root_device_name OS-EXT-STS:vm_state OS-EXT-STS:task_state "
+        "OS-EXT-STS:power_state OS-SRV-USG:launched_at "
+        "os-extended-volumes:volumes_attached image_properties properties",
         {
             "host": _equals(_HOST),
             "name": _pattern,
             "project_id": _equals("tenant_id"),
             "changes-since": _since("updated", "created"),
         },
-        (
-            *("id", "name", "status", "tenant_id", "created", "updated", "flavor"),
-            *("image", "fault", "locked", "scheduler_hints", "server_groups"),
-            *("pinned_availability_zone", "OS-EXT-AZ:availability_zone", _HOST),
-            "OS-EXT-SRV-ATTR:hypervisor_hostname",
-            "OS-EXT-SRV-ATTR:root_device_name",
-            *("OS-EXT-STS:vm_state", "OS-EXT-STS:task_state"),
-            *("OS-EXT-STS:power_state", "OS-SRV-USG:launched_at"),
-            *("os-extended-volumes:volumes_attached", "image_properties", "properties"),
-        ),
         _ALL,
         "newest",
         is_paged=True,
+        shape={"id": str, "name": str, "status": str},
     ),
     Listed(
-        "compute",
-        "server_groups",
-        "server_group",
-        ("/os-server-groups",),
-        keys=("id", "name", "policy", "rules", "members", "project_id"),
-        query={"all_projects": "true"},
-        microversion="2.64",
+        *("compute", "server_groups", "server_group", "/os-server-groups"),
+        "id name policy rules members project_id",
+        shape={"id": str, "name": str, "policy": str, "members": [str]},
     ),
     Listed(
-        "compute",
-        "migrations",
-        "migration",
-        ("/os-migrations",),
-        {"changes-since": _since("updated_at", "created_at")},
+        *("compute", "migrations", "migration", "/os-migrations"),
+        "id instance_uuid status migration_type source_compute dest_compute created_at "
+        "updated_at",
+        by={"changes-since": _since("updated_at", "created_at")},
         query={"limit": "1000"},
         microversion="2.79",
+        shape={"instance_uuid": str, "status": str},
     ),
     Listed(
-        "image",
-        "images",
-        "image",
-        ("/images",),
-        {
-            "name": _operator("name"),
-            "id": _operator("id"),
-            "os_hidden": _is_hidden,
-        },
-        query={"visibility": "all", "limit": "1000"},
-        is_paged=True,
+        *("image", "images", "image", "/images"),
+        by={"name": _operator("name"), "id": _operator("id"), "os_hidden": _is_hidden},
+        shape={"id": str, "name": rest.OPTIONAL_TEXT},
     ),
-    Listed("identity", "projects", "project", ("/projects",), keys=_NAMED),
-    Listed("identity", "domains", "domain", ("/domains",), keys=_NAMED),
-    Listed(
-        "network",
-        "ports",
-        "port",
-        ("/ports",),
-        keys=(
-            *("id", "name", "network_id", "fixed_ips", "binding:vnic_type"),
-            *("binding:host_id", "resource_request", "device_profile", "project_id"),
-            *("device_id", "ip_allocation"),
-        ),
+    *(
+        Listed("identity", f"{single}s", single, f"/{single}s", "id name domain_id")
+        for single in ("project", "domain")
+    ),
+    *(
+        Listed("network", kind, kind[:-1], f"/{kind}", keys)
+        for kind, keys in {
+            "ports": "id name network_id fixed_ips binding:vnic_type binding:host_id "
+            "resource_request device_profile project_id device_id ip_allocation",
+            "networks": "id name subnets shared project_id",
+            "subnets": "id name network_id segment_id",
+        }.items()
     ),
     Listed(
-        "network",
-        "networks",
-        "network",
-        ("/networks",),
-        keys=("id", "name", "subnets", "shared", "project_id"),
+        *("network", "rbac_policies", "rbac_policy", "/rbac-policies"),
+        "id object_type object_id target_tenant",
     ),
     Listed(
-        "network",
-        "subnets",
-        "subnet",
-        ("/subnets",),
-        keys=("id", "name", "network_id", "segment_id"),
-    ),
-    Listed(
-        "network",
-        "rbac_policies",
-        "rbac_policy",
-        ("/rbac-policies",),
-        keys=("id", "object_type", "object_id", "target_tenant"),
-    ),
-    Listed(
-        "block-storage",
-        "volumes",
-        "volume",
-        ("/volumes", "/volumes/detail"),
+        *("block-storage", "volumes", "volume", "/volumes/detail"),
+        "id name availability_zone size bootable multiattach volume_image_metadata "
+        "os-vol-tenant-attr:tenant_id status attachments",
         {"bootable": _bootable},
-        (
-            *("id", "name", "availability_zone", "size", "bootable", "multiattach"),
-            *("volume_image_metadata", "os-vol-tenant-attr:tenant_id", "status"),
-            "attachments",
-        ),
         _ALL,
         is_paged=True,
     ),
-    Listed("accelerator", "device_profiles", "device_profile", ("/device_profiles",)),
+    Listed(
+        *("accelerator", "device_profiles", "device_profile", "/device_profiles"),
+        shape={"name": str},
+    ),
 )
-BY_PATH = {(each.service, path): each for each in LISTS for path in each.paths}
+#: By service and path; ``/detail`` may be left out.
+BY_PATH = {(e.service, path): e for e in LISTS for path in (e.path, e.of_one)}

@@ -7,8 +7,6 @@ that this project reads with.
 
 from __future__ import annotations
 
-import collections
-import dataclasses
 import functools
 import itertools
 import re
@@ -23,8 +21,7 @@ Query = Mapping[str, Sequence[str]]
 _GROUP = re.compile(r"(resources|required|member_of|in_tree)(.*)")
 
 
-@dataclasses.dataclass(frozen=True)
-class Inventory:
+class Inventory(NamedTuple):
     """An inventory with its use, as the API shows both."""
 
     total: int
@@ -43,7 +40,7 @@ class Inventory:
     @property
     def body(self) -> dict[str, Any]:
         """Its body in a provider's inventories."""
-        own = dataclasses.asdict(self)
+        own = self._asdict()
         del own["used"]
         return own
 
@@ -56,8 +53,7 @@ class Inventory:
         )
 
 
-@dataclasses.dataclass(frozen=True)
-class SavedProvider:
+class SavedProvider(NamedTuple):
     """A provider with all that Placement knows of it."""
 
     uuid: str
@@ -133,6 +129,8 @@ class _Members(NamedTuple):
 
     def match(self, own: frozenset[str], root: frozenset[str]) -> bool:
         """Whether a provider or its root is in them, and neither in a forbidden one."""
+        if not self.required and not self.forbidden:
+            return True
         is_in = (not each.isdisjoint(own | root) for each in self.required)
         return not self.forbidden & (own | root) and all(is_in)
 
@@ -197,26 +195,18 @@ class SavedPlacement:
         members = _Members.read(query.get("member_of", ()))
         amounts = _amounts(query.get("resources", ()))
         self._check(traits, amounts)
-        found = []
-        for each in self.providers.values():
-            is_named = all(
-                getattr(each, key) in query[key]
-                for key in ("uuid", "name")
-                if key in query
-            )
-            in_tree = query.get("in_tree", [each.uuid])[0]
-            is_in_tree = in_tree in self.providers and (
-                self.providers[in_tree].root == each.root
-            )
-            if (
-                is_named
-                and is_in_tree
-                and traits.match(each.traits)
-                and members.match(each.aggregates, frozenset())
-                and _gives_all(each, amounts)
-            ):
-                found.append(each)
-        return found
+        names, uuids = query.get("name"), query.get("uuid")
+        tree = self.providers.get(query.get("in_tree", [""])[0])
+        return [
+            each
+            for each in self.providers.values()
+            if (names is None or each.name in names)
+            and (uuids is None or each.uuid in uuids)
+            and ("in_tree" not in query or (tree and tree.root == each.root))
+            and traits.match(each.traits)
+            and members.match(each.aggregates, frozenset())
+            and _gives_all(each, amounts)
+        ]
 
     def candidates(self, query: Query) -> dict[str, Any]:
         """The answer to ``GET /allocation_candidates``, without a limit of its own.
@@ -283,7 +273,7 @@ class SavedPlacement:
                     yield {(each.uuid, name): n for name, n in group.amounts.items()}
             return
         givers = [
-            [each for each in usable if _gives_all(each, {name: amount})]
+            [each for each in usable if _gives(each, name, amount)]
             for name, amount in group.amounts.items()
         ]
         for chosen in itertools.product(*givers):
@@ -310,10 +300,7 @@ class SavedPlacement:
         """Whether all groups together exceed no capacity (``_exceeds_capacity``)."""
         if len(chosen) == 1:
             return True
-        sums = collections.Counter[tuple[str, str]]()
-        for taken in chosen:
-            sums.update(taken)
-        for (uuid, name), amount in sums.items():
+        for (uuid, name), amount in _sum(chosen).items():
             own = self.providers[uuid].inventories[name]
             if amount > min(own.capacity - own.used, own.max_unit):
                 return False
@@ -350,8 +337,12 @@ class SavedPlacement:
 
 
 def _gives_all(each: SavedProvider, amounts: Mapping[str, int]) -> bool:
-    own = each.inventories
-    return all(name in own and own[name].gives(n) for name, n in amounts.items())
+    return all(_gives(each, name, amount) for name, amount in amounts.items())
+
+
+def _gives(each: SavedProvider, name: str, amount: int) -> bool:
+    own = each.inventories.get(name)
+    return own is not None and own.gives(amount)
 
 
 def _groups(query: Query) -> list[_Group]:
@@ -397,13 +388,19 @@ def _amounts(texts: Iterable[str]) -> dict[str, int]:
     return {name: int(amount) for name, amount in pairs}
 
 
+def _sum(several: Iterable[_Taken]) -> _Taken:
+    sums: dict[tuple[str, str], int] = {}
+    for taken in several:
+        for key, amount in taken.items():
+            sums[key] = sums.get(key, 0) + amount
+    return sums
+
+
 def _request(
     chosen: Sequence[tuple[str, _Taken]],
 ) -> tuple[Any, dict[str, Any], frozenset[str]]:
     """The key, the body and the providers of an allocation request."""
-    sums = collections.Counter[tuple[str, str]]()
-    for _, taken in chosen:
-        sums.update(taken)
+    sums = _sum(taken for _, taken in chosen)
     resources: dict[str, dict[str, int]] = {}
     for (uuid, name), amount in sums.items():
         resources.setdefault(uuid, {})[name] = amount

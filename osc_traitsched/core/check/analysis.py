@@ -490,6 +490,16 @@ class Analysis:
         together = {(one | other) & isolated for one in own for other in more}
         return {traits: self._closed(traits) for traits in together}
 
+    def closed_for(self, flavor: StandaloneRequest) -> frozenset[str]:
+        """Roots of the hosts that isolation excludes for a flavor with any image.
+
+        :raises NotRead: as :attr:`closed_to`
+        """
+        isolated = {name for each in self.isolated for name in each.traits}
+        images = {frozenset[str](), *(image.opens for image in self.images)}
+        together = {frozenset((flavor.opens | more) & isolated) for more in images}
+        return self.all_hosts.intersection(*(self.closed_to[e] for e in together))
+
     def _closed(self, traits: frozenset[str]) -> frozenset[str]:
         left = (each for each in self.isolated if not each.is_open_to(traits))
         return frozenset[str]().union(*(self._mirrored(each.uuid) for each in left))

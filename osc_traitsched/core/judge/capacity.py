@@ -77,6 +77,13 @@ class Never(NamedTuple):
     largest: int
 
 
+class Largest(NamedTuple):
+    """The most of a class that is free on a host which is short of it."""
+
+    free: int
+    host: str
+
+
 class Counter:
     """Counts servers of one query on hosts."""
 
@@ -258,7 +265,12 @@ class FlavorFit:
     :ivar empty: servers that all suitable hosts would hold if nothing were in use
     :ivar after: after the change that was asked for; None without one
     :ivar never: an amount that no host could give, even if empty
-    :ivar groups: by zone, aggregate or host, if asked for: hosts with room, and room
+    :ivar largest_free: of the class that has run out on suitable hosts; None with room
+    :ivar then: the flavor with other settings, if these were asked for
+    :ivar groups: by zone, aggregate or host, if asked for: hosts with room, room, and
+        suitable hosts
+    :ivar suited: roots that fail no condition but amounts, and could hold a server if
+        nothing were in use
     """
 
     judgement: Judgement
@@ -268,7 +280,12 @@ class FlavorFit:
     kept_away: tuple[KeptAway, ...] = ()
     after: Room | None = None
     never: Never | None = None
-    groups: Mapping[str, tuple[int, Room]] = dataclasses.field(default_factory=dict)
+    groups: Mapping[str, tuple[int, Room, int]] = dataclasses.field(
+        default_factory=dict
+    )
+    suited: frozenset[str] = frozenset()
+    largest_free: Largest | None = None
+    then: FlavorFit | None = None
 
     @property
     def name(self) -> str:
@@ -281,8 +298,25 @@ class FlavorFit:
         return max((each.room.most for each in self.hosts.values()), default=0)
 
     @property
+    def may_gain(self) -> bool:
+        """Whether more fit, after the change, if an unknown option is otherwise."""
+        return (self.then or self).judgement.may_gain
+
+    @property
+    def short(self) -> Mapping[str, frozenset[str]]:
+        """Roots of suitable hosts that lack a class, by class, the most first."""
+        lacking: dict[str, set[str]] = {}
+        for rejection, roots in by_rejection(self.judgement):
+            for name in short_of(rejection):
+                lacking.setdefault(name, set()).update(self.suited.intersection(roots))
+        most = sorted(lacking, key=lambda name: (-len(lacking[name]), name))
+        return {name: frozenset(lacking[name]) for name in most if lacking[name]}
+
+    @property
     def answer(self) -> Answer:
         """Whether another server fits, after the change if one was asked for."""
+        if self.then is not None:
+            return self.then.answer
         room = self.after or self.room
         if self.judgement.refusal is not None:
             return Answer.NO
@@ -442,13 +476,18 @@ class FlavorCounter:
         least = most if is_simple else max(each.room.least for each in fits)
         return Room(least, most)
 
-    def suited(self) -> list[str]:
-        """Roots of hosts that fail no condition but amounts; candidates first."""
-        found = [host.uuid for host in self._explanation.candidates]
-        for rejection, roots in by_rejection(self._explanation):
-            if short_of(rejection):
-                found += roots
-        return found
+    def largest_free(self, name: str, free: Free) -> Largest | None:
+        """The most of a class that suitable hosts which are short of it have free."""
+        facts = self._facts
+        amounts = [
+            Largest(
+                max(free.get(u, _NONE).get(name, 0) for u in facts.reachable(root)),
+                facts.snapshot.by_uuid[root].name,
+            )
+            for rejection, roots in by_rejection(self._explanation)
+            for root in (roots if name in short_of(rejection) else ())
+        ]
+        return min(amounts, key=lambda each: (-each.free, each.host), default=None)
 
     def never(self) -> Never | None:
         """An amount that no host could ever give, in none of Nova's queries."""
@@ -471,6 +510,15 @@ class FlavorCounter:
                 hosts = tuple(sorted(names[root].name for root in fits))
                 found.append(KeptAway(clause, hosts, self.room(fits, free).most))
         return tuple(sorted(found, key=lambda each: (-each.servers, each.hosts)))
+
+
+def suited(judgement: Judgement) -> list[str]:
+    """Roots of hosts that fail no condition but amounts; candidates first."""
+    hosts = [host.uuid for host in judgement.candidates]
+    for rejection, roots in by_rejection(judgement):
+        if short_of(rejection):
+            hosts += roots
+    return hosts
 
 
 def short_of(rejection: Rejection) -> frozenset[str]:
@@ -498,53 +546,3 @@ def _connected(fits: Iterable[HostFit]) -> list[list[HostFit]]:
         sharers = fit.sharers.union(*(each[0] for each in touching))
         groups.append((sharers, [fit, *(f for _, fs in touching for f in fs)]))
     return [each for _, each in groups]
-
-
-@dataclasses.dataclass(frozen=True)
-class Stranded:
-    """Free amounts, by class, of hosts that are ``short`` of others for any flavor."""
-
-    short: tuple[str, ...]
-    hosts: tuple[str, ...]
-    free: Mapping[str, int]
-
-
-#: The classes that nearly every server takes.
-_USUAL = ("VCPU", "MEMORY_MB", "DISK_GB")
-
-
-def stranded(
-    flavors: Sequence[FlavorFit], facts: Facts, free: Free
-) -> tuple[Stranded, ...]:
-    """Hosts that some flavor suits and none fits, by the classes that run short.
-
-    The most hosts come first.
-    """
-    full = frozenset(root for each in flavors for root in each.hosts)
-    short: dict[str, frozenset[str]] = {}
-    for each in flavors:
-        for rejection, roots in by_rejection(each.judgement):
-            names = short_of(rejection)
-            for root in roots:
-                if names and root not in full:
-                    short[root] = short.get(root, names) & names
-    groups: dict[tuple[str, ...], list[str]] = {}
-    for root, names in short.items():
-        if names and any(
-            free.get(root, _NONE).get(n) for n in _USUAL if n not in names
-        ):
-            groups.setdefault(tuple(sorted(names)), []).append(root)
-    found = [
-        Stranded(
-            names,
-            tuple(sorted(facts.snapshot.by_uuid[root].name for root in roots)),
-            {
-                name: total
-                for name in _USUAL
-                if name not in names
-                and (total := sum(free[root].get(name, 0) for root in roots))
-            },
-        )
-        for names, roots in groups.items()
-    ]
-    return tuple(sorted(found, key=lambda each: (-len(each.hosts), each.short)))

@@ -5,23 +5,34 @@ from __future__ import annotations
 import collections
 import dataclasses
 import enum
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from osc_traitsched.core.inventory.snapshot import Compute, Provider
+from osc_traitsched.core.judge.capacity import (
+    FlavorFit,
+    Free,
+    by_rejection,
+    short_of,
+)
 from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.judge.verdict import Rejection
 from osc_traitsched.core.nova import prefilter
 from osc_traitsched.core.nova.clause import (
     Condition,
+    HostFilter,
     MemberOf,
     MoveRule,
+    Resource,
     RootTrait,
     Trait,
 )
+from osc_traitsched.core.nova.filter.row import Reads
 from osc_traitsched.core.nova.filter.state import HostState, host_states
+from osc_traitsched.core.nova.filter.table import FILTERS
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.weigher.ranking import CPU, OwnWeighers, Ranking, ranking
 from osc_traitsched.core.nova.weigher.weighing import NONE, Assumption
+from osc_traitsched.core.placement.facts import Facts
 
 
 class RejectionCause(enum.Enum):
@@ -48,19 +59,23 @@ class Share:
     clause: Condition | None = None
 
 
-def breakdown(judgement: Judgement) -> tuple[Share, ...]:
+def breakdown(
+    judgement: Judgement, left_out: Collection[str] = ()
+) -> tuple[Share, ...]:
     """Shares of all hosts that are not candidates; empty if not judged.
 
     With the candidates they add up to :attr:`Judgement.total_hosts`. The clause that
     most hosts fail comes first, then the clause that most of the others fail, and so
     on. In a tie a rule of a move comes first, and a trait of a prefilter last. Hosts
     outside the zone are counted before all others.
+
+    :param left_out: roots of hosts that are not counted
     """
     if not judgement.is_judged:
         return ()
-    candidates = judgement.candidate_uuids
+    left_out = judgement.candidate_uuids.union(left_out)
     groups = [
-        (rejection, [host for host in hosts if host.uuid not in candidates])
+        (rejection, [host for host in hosts if host.uuid not in left_out])
         for rejection, hosts in judgement.grouped_rejections
     ]
     computes = judgement.computes_without_provider
@@ -107,6 +122,26 @@ def _by_clause(groups: list[tuple[Rejection, list[Provider]]]) -> list[Share]:
             cause = RejectionCause.TOGETHER if clause is None else RejectionCause.CLAUSE
             shares.append(Share(cause, names, clause))
     return shares
+
+
+def is_for_good(judgement: Judgement) -> bool:
+    """Whether each host fails more than amounts, and its state or servers now."""
+    rejections = set(judgement.rejections.values())
+    return not any(all(map(_may_pass, each.involved)) for each in rejections)
+
+
+def _may_pass(clause: Condition) -> bool:
+    """Whether other servers, or the state of nova-compute, decide on a condition."""
+    if isinstance(clause, HostFilter):
+        row = FILTERS.get(clause.name)
+        return row is None or not _PASSING.isdisjoint(row.reads)
+    if isinstance(clause, MoveRule):
+        return False
+    adder = prefilter.row_of(clause)
+    return isinstance(clause, Resource) or bool(adder and adder.is_passing)
+
+
+_PASSING = frozenset({Reads.USE, Reads.SERVICE, Reads.SERVERS})
 
 
 #: Traits of a TPM's model, which Nova requires beside that of its version.
@@ -254,3 +289,54 @@ def picks(found: Judgement) -> tuple[Provider, ...]:
     if found.ranking is None or found.is_cut:
         return ()
     return found.named_by(found.ranking.first)
+
+
+# Free amounts that no flavor can use.
+
+
+@dataclasses.dataclass(frozen=True)
+class Stranded:
+    """Free amounts, by class, of hosts that are ``short`` of others for any flavor."""
+
+    short: tuple[str, ...]
+    hosts: tuple[str, ...]
+    free: Mapping[str, int]
+
+
+#: The classes that nearly every server takes.
+_USUAL = ("VCPU", "MEMORY_MB", "DISK_GB")
+
+
+def stranded(
+    flavors: Sequence[FlavorFit], facts: Facts, free: Free
+) -> tuple[Stranded, ...]:
+    """Hosts that some flavor suits and none fits, by the classes that run short.
+
+    The most hosts come first.
+    """
+    full = frozenset(root for each in flavors for root in each.hosts)
+    short: dict[str, frozenset[str]] = {}
+    for each in flavors:
+        for rejection, roots in by_rejection(each.judgement):
+            names = short_of(rejection)
+            for root in roots:
+                if names and root not in full:
+                    short[root] = short.get(root, names) & names
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for root, names in short.items():
+        if names and any(free.get(root, {}).get(n) for n in _USUAL if n not in names):
+            groups.setdefault(tuple(sorted(names)), []).append(root)
+    found = [
+        Stranded(
+            names,
+            tuple(sorted(facts.snapshot.by_uuid[root].name for root in roots)),
+            {
+                name: total
+                for name in _USUAL
+                if name not in names
+                and (total := sum(free[root].get(name, 0) for root in roots))
+            },
+        )
+        for names, roots in groups.items()
+    ]
+    return tuple(sorted(found, key=lambda each: (-len(each.hosts), each.short)))

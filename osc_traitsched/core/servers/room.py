@@ -13,6 +13,7 @@ from osc_traitsched.core.judge.capacity import (
     Free,
     free_if_empty,
     free_now,
+    suited,
     with_room,
 )
 from osc_traitsched.core.judge.filtering import Filtering
@@ -93,8 +94,8 @@ def nearest(judgement: Judgement) -> list[Provider]:
     if facts is None or judgement.has_room:
         return []
     counter = FlavorCounter(judgement, facts, {})
-    free, suited = free_if_empty(facts), counter.suited()
-    roots = counter.hosts(free, suited, is_sure=False, is_offered=False)
+    free, suitable = free_if_empty(facts), suited(judgement)
+    roots = counter.hosts(free, suitable, is_sure=False, is_offered=False)
     amounts = [c for c in judgement.clauses if isinstance(c, Resource)]
 
     def shortage(host: Provider) -> tuple[float, str]:
@@ -180,7 +181,7 @@ class _Search:
     def __init__(self, judgement: Judgement, facts: Facts) -> None:
         self._counter = FlavorCounter(judgement, facts, {})
         self._facts, self._free = facts, dict(free_now(facts))
-        self._suited = frozenset(self._counter.suited())
+        self._suited = frozenset(suited(judgement))
         # Hosts that a filter rejects are no candidates; those in doubt count.
         candidates = dataclasses.replace(facts, candidates=judgement.candidate_uuids)
         self._judgement = dataclasses.replace(

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.change.effects import Server
 from osc_traitsched.core.change.traits import Requirer
 from osc_traitsched.core.errors import CloudBroke
+from osc_traitsched.core.inventory.metadata import AggregatePolicy, Collation
 from osc_traitsched.core.inventory.selection import Selectors
 from osc_traitsched.core.inventory.snapshot import (
     Aggregate,
     Compute,
+    Nova,
     Provider,
     Snapshot,
 )
-from osc_traitsched.core.judge.capacity import FlavorFit, Stranded
+from osc_traitsched.core.judge.capacity import FlavorFit, suited
 from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.reasons import Stranded
 from osc_traitsched.core.placement import capacity as amounts
-from osc_traitsched.core.placement.facts import Figures, Room, Stock
+from osc_traitsched.core.placement.facts import Facts, Figures, Room, Stock
 from osc_traitsched.core.servers.drain import Drain
 
 # How many more servers fit: what is asked, and the whole answer.
@@ -39,6 +43,9 @@ class CapacityQuery:
     :ivar by: one of :data:`GROUPINGS`, or None
     :ivar without: hosts to take away
     :ivar added: how many more hosts like a host, by its name
+    :ivar set_then: the other settings of ``after``: files, and options with values
+    :ivar at_least: so many servers of each flavor are to fit
+    :ivar all_enabled: as if all compute services were enabled and up
     """
 
     flavors: tuple[str, ...] = ()
@@ -46,6 +53,9 @@ class CapacityQuery:
     by: str | None = None
     without: Selectors = dataclasses.field(default_factory=Selectors)
     added: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    set_then: tuple[str, ...] = ()
+    at_least: int = 0
+    all_enabled: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,6 +67,7 @@ class Capacity:
     :ivar removed: names of the hosts that are taken away
     :ivar drain: where the servers of these hosts would go; None if none are taken away
     :ivar empty_unread: hosts whose capacity was not read
+    :ivar facts: the reading; None if no flavor could be judged
     """
 
     query: CapacityQuery
@@ -66,11 +77,27 @@ class Capacity:
     removed: tuple[str, ...] = ()
     drain: Drain | None = None
     empty_unread: int = 0
+    facts: Facts | None = None
+
+    @property
+    def judgements(self) -> tuple[Judgement, ...]:
+        """Of all flavors, the rejected ones last."""
+        return (*(each.judgement for each in self.flavors), *self.rejected)
 
     @property
     def is_change(self) -> bool:
         """Whether there is a before and an after."""
-        return bool(self.removed or self.query.added)
+        return bool(self.removed or self.query.added or self.query.set_then)
+
+    def compared(self, then: Capacity) -> Capacity:
+        """The numbers with those of the same flavors with other settings."""
+        later = {each.judgement.question.flavor["id"]: each for each in then.flavors}
+        flavors = []
+        for fit in self.flavors:
+            other = later.get(fit.judgement.question.flavor["id"])
+            room = (other.after or other.room) if other else Room(0, 0)
+            flavors.append(dataclasses.replace(fit, then=other, after=room))
+        return dataclasses.replace(self, flavors=tuple(flavors))
 
 
 # What needs a trait, and what a host has and could take.
@@ -122,6 +149,55 @@ class TraitUse:
         return tuple(each for each in self.servers if each.host not in having)
 
 
+# What a flavor needs, and where it fits.
+
+
+@dataclasses.dataclass(frozen=True)
+class FlavorView:
+    """A flavor: hosts that suit it, its servers, and images that can't go with it.
+
+    :ivar capacity: of this flavor alone, by zone
+    :ivar servers: names by state, or why they can't be read
+    :ivar images: the flavor judged with public images, by name; or why they can't be
+        read
+    :ivar unjudged: how many images were not judged
+    :ivar projects: that may use it, by name; None for all
+    """
+
+    capacity: Capacity
+    servers: Mapping[str, tuple[str, ...]] | CloudBroke
+    projects: tuple[str, ...] | CloudBroke | None
+    images: Mapping[str, Judgement] | CloudBroke = dataclasses.field(
+        default_factory=dict
+    )
+    unjudged: int = 0
+
+    @property
+    def judgement(self) -> Judgement:
+        """Of the request's image."""
+        return self.capacity.judgements[0]
+
+    @property
+    def fit(self) -> FlavorFit | None:
+        """None if Nova or Placement rejects the flavor."""
+        return next(iter(self.capacity.flavors), None)
+
+    @property
+    def answer(self) -> Answer:
+        """Whether another server fits."""
+        return self.fit.answer if self.fit else Answer.NO
+
+    @property
+    def unusable_images(self) -> Mapping[str, Judgement]:
+        """Images with which no host suits the flavor, or Nova rejects it, by name."""
+        images = {} if isinstance(self.images, CloudBroke) else self.images
+        return {
+            name: judgement
+            for name, judgement in sorted(images.items())
+            if judgement.refusal or not (suited(judgement) or judgement.may_gain)
+        }
+
+
 # What a host has, and what it could take.
 
 
@@ -150,6 +226,10 @@ class HostView:
     :ivar servers: names, or why they can't be read
     :ivar capacity: of all flavors and hosts
     :ivar projects: names by ID, if Keystone tells those of its aggregates
+    :ivar if_enabled: judged as if its service were enabled and up
+    :ivar peer: a working host with as much hardware and aggregates, or empty
+    :ivar is_exclusive: a filter keeps servers of other projects away
+    :ivar down_since: when its service was last seen; empty if it is up
     """
 
     host: Provider
@@ -162,6 +242,17 @@ class HostView:
     capacity: Capacity
     oddities: tuple[Oddity, ...] = ()
     projects: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    if_enabled: bool = False
+    peer: str = ""
+    is_exclusive: bool = False
+    down_since: str = ""
+    nodes: int = 1
+
+    @property
+    def own_projects(self) -> tuple[str, ...]:
+        """Names of the projects that its aggregates are for."""
+        ids = frozenset[str]().union(*(each.project_ids for each in self.aggregates))
+        return tuple(sorted(self.projects.get(identity, identity) for identity in ids))
 
     @property
     def fits(self) -> Mapping[str, Room]:
@@ -222,6 +313,24 @@ class HostView:
         return amounts.leaked(self.compute, own) if self.compute else 0
 
 
+def like(host: Compute, nova: Nova) -> str:
+    """Name of the first working host with open aggregates and the same hardware."""
+    policies = [(AggregatePolicy.read(e.metadata), e.hosts) for e in nova.aggregates]
+    closed = {name for policy, hosts in policies if policy.is_closed for name in hosts}
+    inside = {name for _, hosts in policies for name in hosts} - closed
+    peers = (
+        peer.node
+        for peer in nova.computes
+        if peer.service_host in inside and peer.is_up and peer.is_enabled
+        if _hardware(peer) == _hardware(host)
+    )
+    return min(peers, default="")
+
+
+def _hardware(host: Compute) -> list[object]:
+    return [getattr(host.report, name, None) for name in _REPORTED.values()]
+
+
 def usual_peer(
     host: Compute, resource_class: str, computes: Iterable[Compute], stock: Figures
 ) -> tuple[str, int] | None:
@@ -268,3 +377,61 @@ def oddities(
     for figure, (value, other) in figures.items():
         if value is not None and other is not None and value != other:
             yield Oddity(resource_class, figure, value, other, peers)
+
+
+# How full hosts are, and what is odd about them.
+
+
+class HostUse(NamedTuple):
+    """The RAM of a host, and what is odd about it.
+
+    :ivar ram: its inventories of RAM
+    :ivar unusable: why most flavors can't use it: disabled, down, isolated; or empty
+    :ivar is_full: flavors suit it, and none of them fits
+    """
+
+    name: str
+    zones: tuple[str, ...]
+    ram: Sequence[Stock]
+    unusable: str
+    is_full: bool
+
+
+def host_uses(
+    room: Capacity, facts: Facts, held: Mapping[str, frozenset[str]], isolates: bool
+) -> Iterator[HostUse]:
+    """All hosts, by name.
+
+    :param facts: with the zones of hosts
+    :param held: roots that have a trait, by trait; all that isolate aggregates
+    :param isolates: Nova isolates aggregates by traits
+    """
+    snapshot = facts.snapshot
+    for node in sorted(snapshot.nova.computes, key=lambda node: node.node):
+        tree = snapshot.host_trees.get(node.uuid, ())
+        stock = (facts.stock.get(uuid, {}).get("MEMORY_MB") for uuid in tree)
+        suiting = [fit for fit in room.flavors if node.uuid in fit.suited]
+        state = "" if node.is_enabled else "disabled"
+        isolated = _isolated(node, snapshot.nova, held) if isolates else ""
+        yield HostUse(
+            node.node,
+            node.zones,
+            [*filter(None, stock)],
+            ", ".join(filter(None, (state if node.is_up else "down", isolated))),
+            bool(suiting) and not any(node.uuid in fit.hosts for fit in suiting),
+        )
+
+
+def _isolated(node: Compute, nova: Nova, held: Mapping[str, frozenset[str]]) -> str:
+    isolating = {
+        aggregate.name: aggregate.isolated_by(Collation.CASE_INSENSITIVE)
+        for aggregate in nova.aggregates
+        if node.service_host in aggregate.hosts
+    }
+    names = sorted(name for name, traits in isolating.items() if traits)
+    lacks = any(
+        node.uuid not in held.get(trait, ())
+        for name in names
+        for trait in isolating[name]
+    )
+    return f"isolated ({', '.join(names)}){', unusable' * lacks}" if names else ""

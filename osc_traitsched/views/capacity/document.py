@@ -1,5 +1,7 @@
 """The document of ``capacity``, and its numbers as Prometheus metrics."""
 
+import csv
+import io
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, Literal, Optional
 
@@ -7,10 +9,12 @@ from osc_traitsched.core.answer import Reason
 from osc_traitsched.core.placement.facts import Room
 from osc_traitsched.core.servers.usage import Capacity
 from osc_traitsched.documents import JsonObject, field, serialized
+from osc_traitsched.views import prometheus
 from osc_traitsched.views.capacity import prose
 from osc_traitsched.views.drain import prose as drain_prose
 from osc_traitsched.views.explain import by_flavor
 from osc_traitsched.views.explain.schema import Flavor, Image
+from osc_traitsched.views.prometheus import Gauge
 
 
 def _image(capacity: Capacity) -> Optional[Mapping[str, Any]]:
@@ -34,6 +38,8 @@ class GroupFit(JsonObject):
     """The hosts with room."""
     servers: ServerRange = field(lambda group: group[1])
     """The servers that fit on them."""
+    suitable_hosts: int = field(lambda group: group[2])
+    """The hosts with room, or that would have room if they were empty."""
 
 
 class KeptAwayFit(JsonObject):
@@ -73,8 +79,8 @@ class FlavorCapacity(JsonObject):
     if_empty: ServerRange = field("empty")
     """The servers that all suitable hosts would hold if nothing were in use."""
     after: Optional[ServerRange]
-    """The servers that fit after the change; null without ``--without`` and
-    ``--with``."""
+    """The servers that fit after the change; null without ``--without``,
+    ``--with`` and ``--set-then``."""
     groups: dict[str, GroupFit]
     """Room by zone, by aggregate, or by host with room, as ``--by`` asks; empty without
     it. Never add them: a host can be in several aggregates, and hosts can share a pool.
@@ -143,6 +149,8 @@ class CapacityDocument(JsonObject):
     """The hosts that are taken away; null without ``--without``."""
     added: dict[str, int] = field(lambda capacity: dict(capacity.query.added))
     """How many more hosts like a host, by its name."""
+    set_then: Iterable[str] = field("query.set_then")
+    """The settings of ``--set-then``."""
     unread_hosts: int = field("empty_unread")
     """Full hosts whose capacity was not read: ``if_empty`` lacks them."""
 
@@ -152,48 +160,69 @@ def document(capacity: Capacity) -> dict[str, Any]:
     return serialized(CapacityDocument, capacity)
 
 
-# Prometheus' text format, for the textfile collector of the node exporter.
-
-
-_PREFIX = "traitsched_capacity"
+# The numbers as Prometheus' metrics.
 
 
 def metrics(found: Capacity) -> str:
-    """Gauges with their help, without a newline at the end."""
-    label = found.query.by
+    """Gauges by flavor, and by zone, aggregate or host if asked for."""
     gauges = {
         "servers": "The most servers of the flavor that still fit.",
         "servers_sure": "Servers of the flavor that certainly still fit.",
     }
     if not found.is_change:
         gauges["hosts"] = "Hosts with room for a server of the flavor."
-    if label is None:
+    if found.query.by is None:
         gauges["servers_if_empty"] = "Servers of the flavor that an empty cloud holds."
-    lines = []
-    for gauge, text in gauges.items():
-        lines.append(f"# HELP {_PREFIX}_{gauge} {text}")
-        lines.append(f"# TYPE {_PREFIX}_{gauge} gauge")
-        for labels, values in _samples(found):
-            lines.append(f"{_PREFIX}_{gauge}{{{labels}}} {values[gauge]}")
-    lines.append(f"# HELP {_PREFIX}_reason Why a server of the flavor fits or none.")
-    lines.append(f"# TYPE {_PREFIX}_reason gauge")
-    for judgement in (*(fit.judgement for fit in found.flavors), *found.rejected):
-        flavor = _label("flavor", judgement.question.flavor["name"])
-        reason = _label("reason", judgement.reason.value)
-        lines.append(f"{_PREFIX}_reason{{{flavor},{reason}}} 1")
-    return "\n".join(lines)
+    samples = list(_samples(found))
+    judgements = (*(fit.judgement for fit in found.flavors), *found.rejected)
+    reasons = [
+        ({"flavor": each.question.flavor["name"], "reason": each.reason.value}, 1)
+        for each in judgements
+    ]
+    return prometheus.text(
+        [
+            *(
+                Gauge(
+                    f"capacity_{name}",
+                    text,
+                    [(labels, values[name]) for labels, values in samples],
+                )
+                for name, text in gauges.items()
+            ),
+            Gauge(
+                "capacity_reason", "Why a server of the flavor fits or none.", reasons
+            ),
+        ]
+    )
 
 
-def _samples(found: Capacity) -> Iterator[tuple[str, Mapping[str, int]]]:
+def rows(found: Capacity) -> str:
+    """A row for each flavor, or each of its groups, as CSV; without the last newline.
+
+    The columns are the labels and gauges of :func:`metrics`, and what runs out first.
+    """
+    limits = {fit.name: fit.limit for fit in found.flavors}
+    samples = [
+        {**labels, **values, "first_short": limits.get(labels["flavor"], "")}
+        for labels, values in _samples(found)
+    ]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, samples[0] if samples else (), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(samples)
+    return text.getvalue().removesuffix("\n")
+
+
+def _samples(found: Capacity) -> Iterator[tuple[Mapping[str, str], Mapping[str, int]]]:
     by, none = found.query.by, Room(0, 0)
     for fit in found.flavors:
-        flavor, room = _label("flavor", fit.name), fit.after or fit.room
+        flavor, room = {"flavor": fit.name}, fit.after or fit.room
         if by is None:
             yield flavor, _values(len(fit.hosts), room, fit.empty)
-        for name, (hosts, inside) in fit.groups.items():
-            yield f"{flavor},{_label(by or '', name)}", _values(hosts, inside, none)
+        for name, (hosts, inside, _) in fit.groups.items():
+            yield {**flavor, by or "": name}, _values(hosts, inside, none)
     for each in found.rejected if by is None else ():
-        yield _label("flavor", each.question.flavor["name"]), _values(0, none, none)
+        yield {"flavor": each.question.flavor["name"]}, _values(0, none, none)
 
 
 def _values(hosts: int, room: Room, empty: Room) -> Mapping[str, int]:
@@ -203,8 +232,3 @@ def _values(hosts: int, room: Room, empty: Room) -> Mapping[str, int]:
         "hosts": hosts,
         "servers_if_empty": empty.most,
     }
-
-
-def _label(name: str, value: str) -> str:
-    escaped = value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
-    return f'{name}="{escaped}"'

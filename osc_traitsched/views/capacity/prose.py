@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeVar
 
 from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.judge.capacity import FlavorFit, KeptAway, Never
 from osc_traitsched.core.judge.judgement import Judgement
-from osc_traitsched.core.judge.reasons import RejectionCause, Share
+from osc_traitsched.core.judge.reasons import (
+    RejectionCause,
+    Share,
+    breakdown,
+    is_for_good,
+)
+from osc_traitsched.core.nova.clause import HostFilter, Trait
 from osc_traitsched.core.placement.facts import Room
 from osc_traitsched.core.servers.usage import Capacity
 from osc_traitsched.text import and_more, between, count, listed, ranges
@@ -16,11 +23,12 @@ from osc_traitsched.views.explain import by_flavor, depends, headline, words
 from osc_traitsched.views.terminal import Line, Tone
 
 _WIDTH = 80
-#: So many flavors, or rows of a matrix, leave room for the words below them.
-_MOST_ROWS = 12
-#: So many lines of one kind are below the table.
-_MOST_LINES = 2
-_LONGEST_NAME, _LONGEST_CLASS = 22, 11
+#: Lines that others write: the cloud above, a hint and the shell below.
+_OTHER_ROWS = 3
+#: Fewer rows make no table.
+_FEWEST_ROWS = 3
+#: So many lines of one kind are above and below the table.
+_MOST_CAUSES, _MOST_LINES = 6, 2
 _BAR = 10
 #: Eighths of a cell, and what is in use.
 _EIGHTHS, _USED = " ▏▎▍▌▋▊▉█", "·"
@@ -30,40 +38,123 @@ _HEAD = ("flavor", "more fit", "on hosts", "most on one", "if empty")
 COMPETE = "Flavors compete for the same hosts: do not add the rows."
 
 
-def lines(found: Capacity, encoding: str = "ascii") -> Iterator[Line]:
-    """The answer, a table, and remarks. Names are not escaped yet.
+def lines(
+    found: Capacity, encoding: str = "ascii", width: int = 0, height: int = 0
+) -> Iterator[Line]:
+    """The answer, flavors without room, a table, and remarks.
+
+    Names are not escaped yet.
 
     :param encoding: of the terminal, for the bars
+    :param width: of the terminal; 0 for no limit
+    :param height: of the terminal; 0 for no limit
     """
     answer = Answer.best(each.answer for each in found.flavors)
     reason = Reason.first(each.judgement.reason for each in found.flavors)
-    tone = Tone.of(answer)
-    yield Line(summary(found), tone, None if found.is_change else reason)
-    yield from (Line(text, Tone.DOUBT) for text in assumed(found))
-    if found.drain is not None:
-        yield Line(drain_prose.summary(found.drain))
-    if found.query.by and found.flavors:
-        yield from map(Line, _matrix(found))
+    above = [
+        Line(summary(found), Tone.of(answer), None if found.is_change else reason),
+        *(Line(text, Tone.DOUBT) for text in assumed(found)),
+        *([Line(drain_prose.summary(found.drain))] if found.drain else []),
+        *map(Line, _without_room(found, width, _MOST_CAUSES if height else 0)),
+    ]
+    below = [Line(text) for text in _remarks(found)]
+    used = sum(_height(each, width) for each in (*above, *below)) + _OTHER_ROWS
+    most = max(height - used - 2, _FEWEST_ROWS) if height else 0
+    flavors = [e for e in found.flavors if e.room.most or not height]
+    table: Iterator[str] = iter(())
+    if found.query.by and flavors:
+        table = _matrix(flavors, found.query.by, width, most)
     elif found.is_change:
-        yield from map(Line, _changes(found.flavors))
-    elif found.flavors:
-        yield from map(Line, _table(found.flavors, can_print(encoding)))
+        table = _changes(found.flavors, most)
+    elif flavors:
+        table = _table(flavors, can_print(encoding), width, most)
+    yield from (*above, *map(Line, table), *below)
+
+
+def full(found: Capacity, width: int = 0) -> Iterator[Line]:
+    """The flavors without room alone, a line for each cause."""
+    number = sum(not each.room.most for each in found.flavors) + len(found.rejected)
+    total = count(len(found.flavors) + len(found.rejected), "flavor")
+    tone = Tone.of(Answer.NO if number else Answer.YES)
+    yield Line(f"{number} of {total} without room.", tone)
+    yield from (Line(text, Tone.DOUBT) for text in assumed(found))
+    yield from map(Line, _without_room(found, width, 0))
+
+
+def _height(line: Line, width: int) -> int:
+    return -(-len(line.text) // width) if width and line.text else 1
+
+
+def _remarks(found: Capacity) -> Iterator[str]:
     if len(found.flavors) > 1:
-        yield Line(COMPETE)
-    if found.empty_unread and not found.is_change:
-        yield Line(f"Not in 'if empty': {count(found.empty_unread, 'full host')}.")
+        yield COMPETE
     if not found.is_change:
-        yield from map(Line, _kept_away(found.flavors))
-        yield from map(Line, _stranded(found))
-        nevers = [f"{e.name} {never(e.never)}." for e in found.flavors if e.never]
-        yield from map(Line, _few("Never", nevers))
-    yield from map(Line, _at_most(found.flavors))
-    flavors = [each.question.flavor["name"] for each in found.rejected]
-    rejected = map(by_flavor.rejected, found.rejected)
-    texts = [f"{name}: {why}" for name, why in zip(flavors, rejected)]
-    yield from map(Line, _few("Rejected", texts))
+        if found.empty_unread:
+            yield f"Not in 'if empty': {count(found.empty_unread, 'full host')}."
+        yield from _kept_away(found.flavors)
+        yield from _stranded(found)
+    yield from _at_most(found.flavors)
     if not found.is_change and len(found.flavors) == 1 and not found.query.by:
-        yield from map(Line, _reasons(found.flavors[0]))
+        yield from _reasons(found.flavors[0])
+
+
+# Flavors without room, by cause.
+
+
+def _without_room(found: Capacity, width: int, most: int) -> Iterator[str]:
+    """A line for each cause, with the flavors, as many as the width has room for.
+
+    :param most: lines; 0 for all
+    """
+    by_cause: dict[tuple[str, str], list[str]] = {}
+    for fit in () if found.is_change else found.flavors:
+        if not fit.room.most:
+            start, end = _cause(fit)
+            start = f"{_DEPENDS}: " if fit.answer.is_open else start
+            by_cause.setdefault((start, end), []).append(fit.name)
+    for rejected in found.rejected:
+        cause = ("rejected: ", f": {by_flavor.rejected(rejected)}")
+        by_cause.setdefault(cause, []).append(rejected.question.flavor["name"])
+    causes = sorted(by_cause.items(), key=lambda item: -len(item[1]))
+    shown = causes[: most or None]
+    for (start, end), names in shown:
+        number = f"{len(names)} " * (start == _FULL)
+        yield _fitting(f"{number}{start}", names, end, width)
+    hidden = sum(len(names) for _, names in causes[len(shown) :])
+    if hidden:
+        yield and_more(hidden, "flavor", "--full")
+
+
+_FULL, _DEPENDS = "full: ", "depends on nova.conf"
+
+
+def _cause(fit: FlavorFit) -> tuple[str, str]:
+    """What stands before and after the names of flavors with this cause."""
+    if fit.never is not None:
+        return "never: ", f" {never(fit.never)}"
+    if fit.limit:
+        free = ""
+        if fit.largest_free is not None:
+            number, host = fit.largest_free
+            free = f": largest free {number}{words.unit(fit.limit)} on {host}"
+        return _FULL, f" ({words.noun(fit.limit)}{free})"
+    shares = breakdown(fit.judgement)
+    if not shares:
+        return _FULL, ""
+    start = "never: " if is_for_good(fit.judgement) else "not now: "
+    if len(shares) == 1 and isinstance(shares[0].clause, HostFilter):
+        all_of = f"all {len(shares[0].hosts)}"
+        return start, f": {shares[0].clause.name} rejects {all_of}"
+    reasons = (each for each in by_flavor.reasons(fit.judgement) if each != _DEPENDS)
+    return start, f": {', '.join(reasons)}"
+
+
+def _fitting(start: str, names: Sequence[str], end: str, width: int) -> str:
+    for number in range(len(names), 0, -1):
+        text = f"{start}{listed(names, most=number)}{end}"
+        if not width or len(text) <= width:
+            return text
+    return text
 
 
 def assumed(found: Capacity) -> Iterable[str]:
@@ -75,6 +166,8 @@ def assumed(found: Capacity) -> Iterable[str]:
 def summary(found: Capacity) -> str:
     """The answer in one line."""
     change = _change(found)
+    if found.query.at_least and (text := _shortness(found)):
+        return f"{change}{text}"
     if len(found.flavors) == 1 and not found.rejected:
         return _of_one(found.flavors[0], change)
     total = len(found.flavors) + len(found.rejected)
@@ -85,9 +178,28 @@ def summary(found: Capacity) -> str:
     if not able:
         return f"{start}." if found.flavors else "No flavor can be counted."
     largest = max(able, key=_size)
-    name = f"{start}; largest: {_cut(largest.name)}"
+    name = f"{start}; largest: {largest.name}"
     texts = (f"{name} ({_amounts(largest)}).", f"{name}.", f"{start}.")
     return next((text for text in texts if len(text) <= _WIDTH), texts[-1])
+
+
+def _shortness(found: Capacity) -> str:
+    """The flavors of which fewer fit than are wanted; empty if there are none."""
+    wanted, fits = found.query.at_least, found.flavors
+    if len(fits) == 1 and fits[0].answer.is_open and not fits[0].room.most:
+        return ""
+    rooms = {fit.name: fit.after or fit.room for fit in fits}
+    rooms |= {each.question.flavor["name"]: Room(0, 0) for each in found.rejected}
+    short = {name: room for name, room in rooms.items() if room.least < wanted}
+    enough = [name for name in rooms if name not in short]
+    parts = [f"{name}: {_number(room)} of {wanted}" for name, room in short.items()]
+    if not parts:
+        return ""
+    are_open = {fit.name for fit in fits if fit.may_gain}
+    is_sure = any(short[n].most < wanted for n in short.keys() - are_open)
+    first = parts[0].replace(":", " is short:" if is_sure else " may be short:", 1)
+    fit = f" ({', '.join(enough)} fit{'s' * (len(enough) == 1)})" if enough else ""
+    return f"{'; '.join([first, *parts[1:]])}{fit}."
 
 
 def _change(found: Capacity) -> str:
@@ -97,6 +209,9 @@ def _change(found: Capacity) -> str:
     for name, number in found.query.added.items():
         start = "with" if parts else "With"
         parts.append(f"{start} {count(number, 'more host')} like {name}")
+    if found.query.set_then:
+        start = "with" if parts else "With"
+        parts.append(f"{start} {', '.join(found.query.set_then)}")
     return f"{', '.join(parts)}: " if parts else ""
 
 
@@ -161,46 +276,57 @@ def short(room: Room) -> str:
     return f"{room.least}-{room.most}" if room.least else f"<= {room.most}"
 
 
-def _table(flavors: Sequence[FlavorFit], is_unicode: bool) -> Iterator[str]:
-    head = (*_HEAD, "left", "out first")
+#: Columns that a narrow table lacks: first the bar.
+_DISPENSABLE = (5, 3, 4, 2)
+
+
+def _table(
+    flavors: Sequence[FlavorFit], is_unicode: bool, width: int, most: int
+) -> Iterator[str]:
     rows = [
-        (
-            _cut(fit.name),
-            short(fit.room),
-            f"{len(fit.hosts)}",
-            f"{fit.largest}",
-            f"{fit.empty.most}",
-            bar(fit.room.most, fit.empty.most, is_unicode),
-            _cut(words.noun(fit.limit), _LONGEST_CLASS) if fit.limit else "-",
-        )
-        for fit in _ordered(flavors)[:_MOST_ROWS]
+        (*_HEAD, "left", "out first"),
+        *(
+            (
+                fit.name,
+                short(fit.room),
+                f"{len(fit.hosts)}",
+                f"{fit.largest}",
+                f"{fit.empty.most}",
+                bar(fit.room.most, fit.empty.most, is_unicode),
+                words.noun(fit.limit) if fit.limit else "-",
+            )
+            for fit in _shown(_ordered(flavors), most)
+        ),
     ]
-    table = list(_aligned([head, *rows], {0, 5, 6}))
-    if max(map(len, table)) > _WIDTH:
-        without_bar = [(*row[:5], row[6]) for row in (head, *rows)]
-        table = list(_aligned(without_bar, {0, 5}))
+    table = list(_aligned(rows, {0, 5, 6}))
+    for number in range(1, len(_DISPENSABLE) + 1):
+        if width and max(map(len, table)) > width:
+            kept = [n for n in range(len(rows[0])) if n not in _DISPENSABLE[:number]]
+            to_left = {kept.index(n) for n in (0, 5, 6) if n in kept}
+            table = list(_aligned([[r[n] for n in kept] for r in rows], to_left))
     yield from table
-    yield from _rest(flavors)
+    yield from _rest(flavors, most)
 
 
-def _changes(flavors: Sequence[FlavorFit]) -> Iterator[str]:
-    head = ("flavor", "now", "then", "difference")
+def _changes(flavors: Sequence[FlavorFit], most: int) -> Iterator[str]:
+    """The flavors that lose most come first, and those that keep all last."""
+    rooms = {fit.name: (fit.room, fit.after or fit.room) for fit in _ordered(flavors)}
+    lost = {name: then.most - now.most for name, (now, then) in rooms.items()}
     rows = [
-        (
-            _cut(fit.name),
-            short(fit.room),
-            short(fit.after or fit.room),
-            f"{(fit.after or fit.room).most - fit.room.most:+d}",
-        )
-        for fit in _ordered(flavors)[:_MOST_ROWS]
+        (name, short(rooms[name][0]), short(rooms[name][1]), f"{lost[name]:+d}")
+        for name in _shown(sorted(lost, key=lambda each: _rank(lost[each])), most)
     ]
-    yield from _aligned([head, *rows], {0})
-    yield from _rest(flavors)
+    yield from _aligned([("flavor", "now", "then", "difference"), *rows], {0})
+    yield from _rest(flavors, most)
 
 
-def _matrix(found: Capacity) -> Iterator[str]:
+def _rank(difference: int) -> tuple[bool, bool, int]:
+    return difference == 0, difference > 0, -abs(difference)
+
+
+def _matrix(fits: Sequence[FlavorFit], by: str, width: int, most: int) -> Iterator[str]:
     """Flavors by zone, aggregate or host; the longer side is downward."""
-    flavors = _ordered(found.flavors)
+    flavors = _ordered(fits)
     names = sorted({name for fit in flavors for name in fit.groups})
     cells = {
         (fit.name, name): short(fit.groups[name][1]) if name in fit.groups else "0"
@@ -208,30 +334,30 @@ def _matrix(found: Capacity) -> Iterator[str]:
         for name in names
     }
     columns = [fit.name for fit in flavors]
-    by = found.query.by or ""
     corner, rows = (by, names)
     if len(columns) > len(names):
         corner, rows, columns = "flavor", columns, names
         cells = {(name, fit): cell for (fit, name), cell in cells.items()}
-    width = max([len(corner), *(len(_cut(each)) for each in rows[:_MOST_ROWS])]) + 2
+    used = max(map(len, (corner, *_shown(rows, most)))) + 2
     shown: list[str] = []
     for column in columns:
-        widest = max(len(cells[column, row]) for row in rows) if rows else 0
-        width += max(len(_cut(column)), widest) + 2
-        if width <= _WIDTH or not shown:
+        used += max(map(len, (column, *(cells[column, row] for row in rows)))) + 2
+        if not width or used <= width or not shown:
             shown.append(column)
     table = [
-        (_cut(row), *(cells[column, row] for column in shown))
-        for row in rows[:_MOST_ROWS]
+        (row, *(cells[column, row] for column in shown)) for row in _shown(rows, most)
     ]
-    yield from _aligned([(corner, *map(_cut, shown)), *table], {0})
-    left = [
-        (len(columns) - len(shown), "column"),
-        (len(rows) - _MOST_ROWS, "row"),
-    ]
-    for number, noun in left:
-        if number > 0:
-            yield f"  {and_more(number, noun, '-f json')}"
+    yield from _aligned([(corner, *shown), *table], {0})
+    if len(columns) > len(shown):
+        yield f"  {and_more(len(columns) - len(shown), 'column')}"
+    yield from _rest(rows, most, "row")
+
+
+_T = TypeVar("_T")
+
+
+def _shown(rows: Sequence[_T], most: int) -> Sequence[_T]:
+    return rows[: most or None]
 
 
 def _ordered(flavors: Iterable[FlavorFit]) -> list[FlavorFit]:
@@ -248,13 +374,9 @@ def _aligned(rows: Sequence[Sequence[str]], to_left: set[int]) -> Iterator[str]:
         yield f"  {'  '.join(cells)}".rstrip()
 
 
-def _rest(flavors: Sequence[FlavorFit]) -> Iterator[str]:
-    if len(flavors) > _MOST_ROWS:
-        yield f"  {and_more(len(flavors) - _MOST_ROWS, 'flavor', '-f json')}"
-
-
-def _cut(name: str, most: int = _LONGEST_NAME) -> str:
-    return name if len(name) <= most else f"{name[: most - 3]}..."
+def _rest(rows: Sequence[object], most: int, noun: str = "flavor") -> Iterator[str]:
+    if most and len(rows) > most:
+        yield f"  {and_more(len(rows) - most, noun)}"
 
 
 # Words below the table.
@@ -268,7 +390,12 @@ def condition(kept: KeptAway, judgement: Judgement) -> str:
 
 
 def _kept_away(flavors: Sequence[FlavorFit]) -> Iterator[str]:
-    found = [(kept, fit) for fit in flavors for kept in fit.kept_away]
+    found = [
+        (kept, fit)
+        for fit in flavors
+        for kept in (fit.kept_away if fit.room.most or fit.limit else ())
+        if not isinstance(kept.clause, Trait) or kept.clause.forbidden
+    ]
     found.sort(key=lambda pair: -pair[0].servers)
     texts: dict[str, str] = {}
     for kept, fit in found:
@@ -289,12 +416,6 @@ def never(found: Never) -> str:
     largest = f"the largest host has {found.largest}{words.unit(found.resource_class)}"
     most = largest if found.largest else "no host has any"
     return f"needs {words.amount(found.amount, found.resource_class)}, {most}"
-
-
-def _few(start: str, texts: Sequence[str]) -> Iterator[str]:
-    yield from (f"{start}: {text}" for text in texts[:_MOST_LINES])
-    if len(texts) > _MOST_LINES:
-        yield f"{start}: {count(len(texts) - _MOST_LINES, 'more flavor')}."
 
 
 def _at_most(flavors: Sequence[FlavorFit]) -> Iterator[str]:

@@ -29,6 +29,7 @@ def lines(found: Sequence[Judgement]) -> Iterator[Line]:
     verdict = f"{fit} of {count(len(found), 'flavor')} can boot image {name} now{more}."
     tone = Tone.of(Answer.best(each.answer for each in found))
     yield Line(verdict, tone, Reason.first(each.reason for each in found))
+    yield from (Line(text, Tone.DOUBT) for text in remarks(found))
     groups: dict[_Group, list[str]] = {}
     for each in found:
         groups.setdefault(_group(each), []).append(each.question.flavor["name"])
@@ -62,8 +63,6 @@ def remarks(judgements: Sequence[Judgement]) -> Iterator[str]:
 
 def _of_one(judgement: Judgement) -> Iterator[str]:
     yield from words.refusing(judgement.request, judgement.question)
-    if judgement.may_be_rejected:
-        yield words.AGGREGATE_NEEDED
     hosts = judgement.candidate_uuids
     yield from filters.decided_later(judgement.question, judgement.filtering, hosts)
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 
 from osc_traitsched.core.judge.doubts import OWNER_CHECK, Dependence
 from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.evidence import assumed_by_evidence
 from osc_traitsched.core.nova.options import OPTIONS, Value
 from osc_traitsched.core.nova.settings import SchedulerSettings
@@ -14,6 +16,7 @@ from osc_traitsched.views.terminal import Line, Tone
 
 _START = "Depends on nova.conf:"
 _MOST = 2
+_NO_VALUES: Mapping[str, Value] = {}
 
 
 def headline(judgement: Judgement) -> str:
@@ -67,27 +70,54 @@ def lines(judgement: Judgement) -> Iterator[Line]:
 def of_several(judgements: Sequence[Judgement]) -> Iterator[str]:
     """One line that names all unknown options which change the hosts of any."""
     lost = {
-        each.name: f"{_is(each, each.assumed).replace(' is ', ' is assumed ', 1)}"
+        key: each.assumed
         for judgement in judgements
         for each in judgement.dependences
+        for key in (each.name, *each.more)
         if each.lost
     }
+    if any(each.may_be_rejected for each in judgements):
+        lost[options.TENANT_REQUIRED] = False
     for judgement in judgements[:1]:
-        yield from assumed(judgement.question.assumptions, list(lost.values()))
+        yield from assumed(judgement.question.assumptions, lost)
 
 
-def assumed(settings: SchedulerSettings, more: Sequence[str] = ()) -> Iterator[str]:
-    """A line on the values that are taken from what the cloud shows, if any.
+def assumed(
+    settings: SchedulerSettings, more: Mapping[str, Value] = _NO_VALUES
+) -> Iterator[str]:
+    """A line on values that nobody gave: with the evidence if it is only one.
 
     A filter with the same evidence as an option is not named beside it.
+
+    :param more: other values that the answer depends on, by option or host filter
     """
-    found: dict[str, str] = {}
+    values: dict[str, tuple[str, Value]] = {}
     for key, setting in reversed(assumed_by_evidence(settings)):
         for each, why in setting.filters or ((key, setting.source),):
-            state = _state(each, value=True)
-            found.setdefault(why, f"{name(each)} is assumed {state} ({why})")
-    if found or more:
-        yield f"{_START} {'; '.join((*found.values(), *more))}."
+            values.setdefault(why, (each, True))
+    keys = {key for key, _ in values.values()}
+    values |= {key: (key, more[key]) for key in more if key not in keys}
+    keys_by_state: dict[str, list[str]] = {}
+    for key, value in values.values():
+        is_switch = isinstance(value, bool)
+        state = ("on" if value else "off") if is_switch else _state(key, value)
+        keys_by_state.setdefault(state, []).append(key)
+    if len(values) > 1:
+        parts = (f"{e}: {', '.join(map(_short, k))}" for e, k in keys_by_state.items())
+        yield f"Assumed {'; '.join(parts)}; run config doctor."
+    for why, (key, value) in values.items() if len(values) == 1 else ():
+        because = f" ({why})" if why != key else ""
+        yield f"{_START} {name(key)} is assumed {_state(key, value)}{because}."
+
+
+#: The words of a filter's name, without the first that say it is about aggregates.
+_WORD = re.compile(r"^Aggregate(?:Instance)?|([A-Z]+(?![a-z])|[A-Z][a-z]+)")
+
+
+def _short(key: str) -> str:
+    if "." in key or key == OWNER_CHECK:
+        return name(key)
+    return " ".join(filter(None, _WORD.findall(key))).lower()
 
 
 def name(key: str) -> str:

@@ -148,7 +148,7 @@ def _short(
     yield verdict
     if shown and judgement.is_judged:
         yield from of_named(judgement, shown, everything=False)
-    found[:0] = since_lines(explanation.since)
+    found += since_lines(explanation.since)
     found += comparison_lines(judgement, explanation.without_set)
     found += _fixes(explanation, False, options, again)
     yield from found

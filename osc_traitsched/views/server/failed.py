@@ -1,23 +1,24 @@
-"""All servers that failed, one block a cause."""
+"""All servers that failed, by cause."""
 
 from __future__ import annotations
 
+import collections
 import dataclasses
-import textwrap
 from collections.abc import Iterator, Sequence
 
 from osc_traitsched.core.answer import Reason
 from osc_traitsched.core.servers.failure import Stage
 from osc_traitsched.core.servers.fleet import FailedKind, FailedServer, FailedServers
 from osc_traitsched.paste import Option, line, openstack, printable
-from osc_traitsched.text import and_more, count
+from osc_traitsched.text import and_more, count, listed
+from osc_traitsched.views import prometheus
 from osc_traitsched.views.explain import by_flavor, headline
+from osc_traitsched.views.prometheus import Gauge
 from osc_traitsched.views.server import words
-from osc_traitsched.views.terminal import Line, Tone
+from osc_traitsched.views.terminal import Line, Tone, cut
 
-#: So many causes of four lines fit a screen.
-_MOST_CAUSES = 5
-_WIDTH = 80
+#: Rows of a terminal that the causes leave for other lines and the next prompt.
+_OTHER_ROWS = 7
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,25 +80,51 @@ def _has_room(kind: FailedKind) -> bool | None:
     return None if judgement is None else judgement.has_room
 
 
-def lines(found: FailedServers, options: Sequence[Option] = ()) -> Iterator[Line]:
-    """The number of servers and causes, then a block a cause."""
+def lines(
+    found: FailedServers,
+    options: Sequence[Option] = (),
+    width: int = 0,
+    height: int = 0,
+) -> Iterator[Line]:
+    """The number of servers and causes, then the causes.
+
+    :param width: of the terminal; 0 for whole lines
+    :param height: of the terminal, which the causes fill; 0 for all
+    """
     if not found.total:
         seen = " that you may list" if found.is_partial else ""
         yield Line(f"No server{seen} failed.", Tone.DOUBT if seen else Tone.YES)
         return
     every = causes(found)
     yield _headline(found, every)
-    for cause in every[:_MOST_CAUSES]:
-        names = [each.name for each in cause.servers]
-        yield Line(headline.fitted(f"{len(names)} x {cause.failed}: ", names))
-        yield from (Line(f"   {text}") for text in _wrapped(cause.now))
-        first = cause.servers[0]
-        shown = openstack("trait-sched server explain", printable(first.name, first.id))
-        yield Line(f"   {line(shown, options)}")
-    if len(every) > _MOST_CAUSES:
-        yield Line(and_more(len(every) - _MOST_CAUSES, "reason", "-f json"))
+    rows = max(height - _OTHER_ROWS, 1) if height else 2 * len(every)
+    as_rows = _one_row if rows < 2 * len(every) else _two_rows
+    shown = every[:rows]
+    for cause in shown:
+        yield from map(Line, as_rows(cause, width))
+    if len(every) > len(shown):
+        yield Line(and_more(len(every) - len(shown), "reason"))
     if found.unjudged:
         yield Line(f"{count(len(found.unjudged), 'server')} not judged (-f json)")
+    if every:
+        server = every[0].servers[0]
+        name = printable(server.name, server.id)
+        explain = openstack("trait-sched server explain", name)
+        yield Line(f"The whole answer: {line(explain, options)}")
+
+
+def _two_rows(cause: Cause, width: int) -> Iterator[str]:
+    names = [server.name for server in cause.servers]
+    start = f"{len(names)} x {cause.failed}: "
+    yield headline.fitted(start, names) if width else start + ", ".join(names)
+    yield cut(f"   {cause.now}", width)
+
+
+def _one_row(cause: Cause, width: int) -> Iterator[str]:
+    names = listed((server.name for server in cause.servers), most=2)
+    again, _ = words.FAILS_AGAIN
+    now = cause.now.removeprefix(again).strip() or cause.failed
+    yield cut(f"{len(cause.servers)} x {names}: {now}", width)
 
 
 def _headline(found: FailedServers, every: Sequence[Cause]) -> Line:
@@ -116,7 +143,25 @@ def _headline(found: FailedServers, every: Sequence[Cause]) -> Line:
     return Line(f"{number}, for {count(len(every), 'reason')}{then}{end}.", Tone.NO)
 
 
-def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(
-        text, _WIDTH - 3, max_lines=2, placeholder=" ...", break_on_hyphens=False
+def metrics(found: FailedServers) -> str:
+    """Servers by stage and reason: a cause's words change with each amount."""
+    servers: collections.Counter[tuple[str, str]] = collections.Counter()
+    for kind in found.kinds:
+        failure = kind.answer.failure if kind.answer else None
+        reason = kind.answer.reason if kind.answer else None
+        stage = (failure.stage if failure else Stage.UNKNOWN).value
+        servers[stage, (reason or Reason.UNKNOWN).value] += len(kind.servers)
+    if found.unjudged:
+        key = Stage.UNKNOWN.value, Reason.UNKNOWN.value
+        servers[key] += len(found.unjudged)
+    samples = [
+        ({"stage": stage, "reason": reason}, number)
+        for (stage, reason), number in servers.items()
+    ]
+    by_cause = "Servers that failed at the stage, by why the request fits now or not."
+    return prometheus.text(
+        [
+            Gauge("failed_servers", by_cause, samples),
+            Gauge("failed", "Servers that failed.", [({}, found.total)]),
+        ]
     )

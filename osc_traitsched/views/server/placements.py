@@ -7,7 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.errors import nova
-from osc_traitsched.core.nova.clause import Clause, MemberOf, Origin, Resource
+from osc_traitsched.core.inventory import trait
+from osc_traitsched.core.inventory.trait import Ownership
+from osc_traitsched.core.nova.clause import Clause, MemberOf, Origin, Resource, Trait
 from osc_traitsched.core.nova.prefilter import row_of
 from osc_traitsched.core.servers.demand import (
     ByEvidence,
@@ -136,6 +138,9 @@ def below(found: Placements, options: Sequence[Option] = ()) -> Iterator[str]:
     if any(each.destination is not Answer.NO for each in found.misplaced):
         asked = openstack("trait-sched server destinations", Placeholder("SERVER"))
         yield f"Where one could go: {line(asked, options)}"
+    for name, lacking in sorted(_lacked(found.misplaced).items()):
+        command = openstack("trait-sched add", name, *sorted(lacking))
+        yield f"If the hosts really have it: {line(command, options)}"
     for said, servers in _groups(found.unknown, found)[:_MOST_REASONS]:
         yield f"Can't judge {count(len(servers), 'server')}: {'; '.join(said)}"
     if found.silent_hosts:
@@ -144,6 +149,19 @@ def below(found: Placements, options: Sequence[Option] = ()) -> Iterator[str]:
     if found.homeless:
         be = agreed("is", found.homeless)
         yield f"{count(found.homeless, 'more server')} {be} on no host."
+
+
+def _lacked(servers: Iterable[JudgedServer]) -> dict[str, set[str]]:
+    """Hosts that lack a required trait that an operator sets, by trait."""
+    lacked: dict[str, set[str]] = {}
+    for placed in servers:
+        for each in placed.verdict.reasons:
+            clause = each.clause if isinstance(each, Unmet) else None
+            is_required = isinstance(clause, Trait) and not clause.forbidden
+            name = clause.name if isinstance(clause, Trait) and is_required else ""
+            if name and trait.ownership(name) is Ownership.OPERATOR:
+                lacked.setdefault(name, set()).add(placed.server.host)
+    return lacked
 
 
 def _groups(

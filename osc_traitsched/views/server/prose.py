@@ -151,7 +151,7 @@ def lines(
         explained = prose.lines(explanation, named, everything, options, width)
         # The summary has the verdict.
         tone = next(explained).tone
-    is_doubtful = answer.may_name_host or answer.may_fail_alike or answer.is_unexplained
+    is_doubtful = answer.may_name_host or answer.may_fail_alike
     if answer.unrecorded or is_doubtful:
         tone = Tone.DOUBT
     if answer.refusals:

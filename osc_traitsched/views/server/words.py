@@ -5,6 +5,10 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterable, Iterator
 
+from osc_traitsched.core.answer import Reason
+from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.reasons import breakdown
+from osc_traitsched.core.nova.clause import Resource, RootTrait, Trait
 from osc_traitsched.core.servers.failure import Failure, ServerAnswer, Stage
 from osc_traitsched.core.servers.parts import Name, Part, Source
 from osc_traitsched.text import count, listed, ranges
@@ -71,7 +75,51 @@ def now_of(answer: ServerAnswer) -> str:
         return f"Now {hosts} may take it, unless it fails like that again."
     if answer.may_name_host:
         return f"Now {hosts} may take it: unknown if a host was named."
+    if len(found.candidates) == 1:
+        return f"Now {found.candidates[0].name} can take it."
     return f"Now {lower(verdict)}"
+
+
+#: For the customer of a cloud, who knows no hosts.
+_FOR_CUSTOMERS = {
+    Reason.FITS: "A host has room for {server} now.",
+    Reason.REFUSED: "The cloud rejects {server}.",
+    Reason.DISABLED: "The hosts for {server} are out of service now.",
+    Reason.FULL: "No host has room for {server} now.",
+    Reason.ISOLATED: "The hosts for {server} are reserved for other servers.",
+    Reason.MISCONFIGURED: "No host has all that {server} needs.",
+}
+
+
+_NAMES_AMOUNTS = (Reason.FULL, Reason.MISCONFIGURED)
+
+
+def for_customer(answer: ServerAnswer) -> str:
+    """The cause in a sentence without names of hosts and of other flavors."""
+    if answer.may_fail_alike:
+        return "The server failed on its host; another try may work."
+    judgement, reason = answer.judgement, answer.reason
+    is_sure = reason in _FOR_CUSTOMERS and not answer.may_name_host
+    if judgement is None or reason is None or answer.unrecorded or not is_sure:
+        return "Whether a host can take the server now is not known."
+    question, needs = judgement.question, list(_needs(judgement, reason))
+    server = str(question.flavor["name"])
+    if needs:
+        server = f"{server} ({', '.join(dict.fromkeys(needs))})"
+    image = question.image or {}
+    if reason is Reason.MISCONFIGURED and image.get("name"):
+        server = f"{server} with image {image['name']}"
+    if question.needed_zone:
+        server = f"{server} in zone {question.needed_zone}"
+    return _FOR_CUSTOMERS[reason].format(server=server)
+
+
+def _needs(judgement: Judgement, reason: Reason) -> Iterator[str]:
+    for clause in (share.clause for share in breakdown(judgement)):
+        if isinstance(clause, Resource) and reason in _NAMES_AMOUNTS:
+            yield words.amount(clause.amount, clause.resource_class)
+        elif reason is Reason.MISCONFIGURED and isinstance(clause, (Trait, RootTrait)):
+            yield words.clause(clause, judgement)
 
 
 def lower(verdict: str) -> str:

@@ -199,9 +199,9 @@ def test_a_fix_that_leaves_no_record_is_neither_named_nor_confused_with_news(cha
     assert not found.may_name_host
     assert exit_code_of_failure(found) is ExitCode.DONE
     first, *_ = prose.lines(found, NOW, everything=False)
-    assert first.tone is Tone.DOUBT
+    assert first.tone is Tone.YES
     assert text(found)[:4] == [
-        f"{FAILED} Now 1 of 3 hosts can take it.",
+        f"{FAILED} Now cmp01 can take it.",
         UNKNOWN_CAUSE,
         "  named host: pass --availability-zone ZONE:HOST or --on-host",
         "  original ports (unbound after a failed build): pass --port or --network",
@@ -213,7 +213,7 @@ def test_a_server_that_left_the_host_since_is_said():
     found = server.answer(cloud(body(), **gone), ID, NOTHING, SOURCES)
     assert not found.is_unexplained
     assert text(found)[:2] == [
-        f"{FAILED} Now 1 of 3 hosts can take it.",
+        f"{FAILED} Now cmp01 can take it.",
         "Since the failure: 1 server deleted on cmp01.",
     ]
 
@@ -264,8 +264,12 @@ def test_no_verdict_is_sure_against_a_failure_that_it_does_not_judge(
     )
     first, second, *_ = prose.lines(found, NOW, everything=False)
     assert first.tone is (Tone.YES if is_sure else Tone.DOUBT)
-    end = "can take it." if is_sure else "may take it, unless it fails like that again."
-    assert first.text.endswith(f" Now 1 of 3 hosts {end}")
+    end = (
+        "cmp01 can take it."
+        if is_sure
+        else "1 of 3 hosts may take it, unless it fails like that again."
+    )
+    assert first.text.endswith(f" Now {end}")
     assert second.text == f"Nova: {message}"
 
 

@@ -260,10 +260,18 @@ def test_evidence_is_one_line_and_each_piece_is_named_once():
         aggregate("acme", filter_tenant_id="0a" * 16),
     ]
     assert [*depends.assumed(SchedulerSettings())] == []
-    assert [*depends.assumed(with_evidence(SchedulerSettings(), aggregates))] == [
-        "Depends on nova.conf: tenant isolation is assumed on (aggregate acme has "
-        "filter_tenant_id); isolation is assumed on (aggregate gold has "
-        "trait:CUSTOM_GOLD=required)."
+    settings = with_evidence(SchedulerSettings(), aggregates)
+    assert [*depends.assumed(settings)] == [
+        "Assumed on: tenant isolation, isolation; run config doctor."
+    ]
+    more = {special.EXTRA_SPECS: True, options.ISOLATION: True}
+    more[options.IMAGE_TYPE] = False
+    assert [*depends.assumed(settings, more)] == [
+        "Assumed on: tenant isolation, isolation, extra specs filter; off: the image "
+        "type check; run config doctor."
+    ]
+    assert [*depends.assumed(SchedulerSettings(), {special.NUMA_TOPOLOGY: False})] == [
+        "Depends on nova.conf: NUMATopologyFilter is assumed disabled."
     ]
 
 

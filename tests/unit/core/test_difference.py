@@ -100,6 +100,12 @@ OLD = {
 }
 
 
+def leave(new):
+    """Take a host from an aggregate, in Nova and in Placement."""
+    of(new, "compute", "aggregates", "a1", "hosts").remove("cmp02")
+    of(new, "placement", "providers", "p2")["aggregates"].clear()
+
+
 def of(document, *keys):
     """The part at some keys; an ID chooses from a list."""
     for key in keys:
@@ -185,6 +191,10 @@ CHANGES = {
         lambda new: of(new, "compute", "aggregates", "a1", "hosts").remove("cmp02"),
         ("aggregate", "east", "- cmp02", {"cmp02"}, False),
     ),
+    "member, mirrored": (
+        leave,
+        ("aggregate", "east", "- cmp02", {"cmp02"}, False),
+    ),
     "metadata": (
         lambda new: of(new, "compute", "aggregates", "a1", "metadata").update(ssd="1"),
         ("aggregate", "east", "+ ssd=1", {"cmp01", "cmp02"}, False),
@@ -249,7 +259,8 @@ def test_a_change_is_found_alone_and_can_be_put_back(change):
 
 def test_all_changes_at_once_are_found_and_put_back():
     new = copy.deepcopy(OLD)
-    made = [key for key in CHANGES if not {"gone", "lost", "renamed"} & {*key.split()}]
+    apart = {"gone", "lost", "member", "mirror", "renamed"}
+    made = [key for key in CHANGES if not apart & {*key.split()}]
     for key in made:
         CHANGES[key][0](new)
     found = difference(OLD, new)

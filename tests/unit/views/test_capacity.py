@@ -12,14 +12,17 @@ from osc_traitsched.core.judge.capacity import (
     FlavorFit,
     HostFit,
     KeptAway,
-    Stranded,
+    Largest,
+    Never,
 )
+from osc_traitsched.core.judge.reasons import Stranded
 from osc_traitsched.core.nova.clause import RootTrait
 from osc_traitsched.core.placement.facts import Room
 from osc_traitsched.core.servers.usage import Capacity, CapacityQuery
 from osc_traitsched.views.capacity import document, prose
 from tests.golden import screens
 from tests.schemas import closed
+from tests.unit.core.test_explanation import explained
 from tests.unit.views.test_by_flavor import of_flavor
 
 UP = RootTrait(DISABLED, True, ())
@@ -43,6 +46,19 @@ def found(*flavors, **more):
     return Capacity(more.pop("query", CapacityQuery()), flavors, **more)
 
 
+def without_room(name, host, **more):
+    """Return a flavor that none of three equal hosts can take."""
+    sizes = {"VCPU": 8, "MEMORY_MB": 8192, "DISK_GB": 99}
+    kind = {**host, "inventories": {**sizes, **host.get("inventories", {})}}
+    flavor = more.pop("flavor", {})
+    hosts = dict.fromkeys(("cmp00", "cmp01", "cmp02"), kind)
+    judgement = explained({"cloud": hosts, "flavor": flavor})
+    body = {**judgement.question.flavor, "name": name}
+    question = dataclasses.replace(judgement.question, flavor=body)
+    judgement = dataclasses.replace(judgement, question=question)
+    return FlavorFit(judgement, {}, Room(0, 0), **more)
+
+
 def rejected(name):
     judgement = of_flavor(name, 1)
     keys = ("hw:numa_cpus.0", "hw:numa_cpus.1")
@@ -50,15 +66,26 @@ def rejected(name):
     return dataclasses.replace(judgement, refusal=refusal, facts=None)
 
 
-def text(capacity, encoding="utf-8"):
-    return [line.text for line in prose.lines(capacity, encoding)]
+def text(capacity, encoding="utf-8", **terminal):
+    return [line.text for line in prose.lines(capacity, encoding, **terminal)]
 
 
-GROUPS = {"east": (2, Room(7, 7)), "west": (0, Room(0, 0))}
+GROUPS = {"east": (2, Room(7, 7), 2), "west": (0, Room(0, 0), 1)}
 KEPT = KeptAway(UP, ("cmp04", "cmp05"), 40)
+SMALL = {"inventories": {"MEMORY_MB": 128}}
+FREE = {"largest_free": Largest(128, "cmp01")}
+WITHOUT_ROOM = (
+    *(without_room(f"full-of-ram-{n:02d}", SMALL, **FREE) for n in range(9)),
+    without_room("of-disk", {"inventories": {"DISK_GB": 0}}),
+    without_room("huge", {}, never=Never("VCPU", 16, 8)),
+    without_room("gold", {}, flavor={"trait:CUSTOM_GOLD": "required"}),
+    without_room("gold-too", {}, flavor={"trait:CUSTOM_GOLD": "required"}),
+    without_room("stopped", {"traits": [DISABLED]}),
+)
 SCREENS = {
+    "no room": found(*WITHOUT_ROOM, fit("small", 13), rejected=(rejected("odd"),)),
     "one flavor": found(fit("small", 13)),
-    "none fits": found(fit("large", 0), stranded=()),
+    "none fits": found(WITHOUT_ROOM[0], stranded=()),
     "a range and at most": found(
         fit("card", 5, least=1), fit("numa", 9, least=0, is_sure=False)
     ),
@@ -75,7 +102,7 @@ SCREENS = {
     "by zone": found(
         fit("small", 7, groups=GROUPS),
         fit("large", 7, groups=GROUPS),
-        fit("huge", 0, groups=dict.fromkeys(GROUPS, (0, Room(0, 0)))),
+        without_room("huge", SMALL, groups=dict.fromkeys(GROUPS, (0, Room(0, 0), 0))),
         query=CapacityQuery(by="zone"),
     ),
     "without hosts and with more": found(
@@ -89,6 +116,9 @@ SCREENS = {
 
 def test_the_answer_is_the_first_line_and_then_a_table(golden):
     shown = {name: text(each) for name, each in SCREENS.items()}
+    shown["a terminal"] = text(SCREENS["no room"], width=60, height=24)
+    shown["--full"] = [each.text for each in prose.full(SCREENS["no room"], 80)]
+    shown["CSV"] = [document.rows(SCREENS[name]) for name in ("one flavor", "by zone")]
     shown["ASCII"] = text(SCREENS["one flavor"], "latin-1")
     golden("capacity/screens", screens(shown))
 
@@ -97,10 +127,35 @@ def test_fifty_flavors_are_one_screen():
     many = [
         fit(f"a-flavor-with-a-long-name-{n:02d}", n, groups=GROUPS) for n in range(50)
     ]
-    for query in (CapacityQuery(), CapacityQuery(by="zone")):
-        lines = text(found(*many, query=query))
-        assert len(lines) <= 22
+    changed = CapacityQuery(set_then=("scheduler.max_attempts=3",))
+    for query in (CapacityQuery(), CapacityQuery(by="zone"), changed):
+        answer = found(*many, query=query)
+        lines = text(answer, width=80, height=24)
+        assert 12 < len(lines) <= 21
         assert max(map(len, lines)) <= 80
+        assert "a-flavor-with-a-long-name-49" in " ".join(lines)
+        names = [each.split()[0] for each in text(answer) if each.startswith("  a-")]
+        assert sorted(names) == sorted(each.name for each in many)
+
+
+@pytest.mark.parametrize(
+    ("rooms", "said"),
+    [
+        ([2, 3], ""),
+        ([1, 3, 4], "f0 is short: 1 of 2 (f1, f2 fit)."),
+        ([1, 3, 0], "f0 is short: 1 of 2; f2: 0 of 2 (f1 fits)."),
+        ([1], "f0 is short: 1 of 2."),
+    ],
+)
+def test_the_first_line_names_what_is_short(rooms, said):
+    fits = [fit(f"f{number}", room) for number, room in enumerate(rooms)]
+    first = text(found(*fits, query=CapacityQuery(at_least=2)))[0]
+    assert first == (said or text(found(*fits))[0])
+
+
+def test_what_may_be_rejected_may_be_short():
+    answer = found(fit("f", 9, least=0), query=CapacityQuery(at_least=2))
+    assert text(answer)[0] == "f may be short: at most 9 of 2."
 
 
 @pytest.mark.parametrize("name", SCREENS)
@@ -109,7 +164,7 @@ def test_the_document_is_of_its_schema(name):
 
 
 def test_metrics_are_gauges_with_escaped_labels(golden):
-    odd = fit('a"b\\c\nd', 3, groups={"zone": (1, Room(0, 3))})
+    odd = fit('a"b\\c\nd', 3, groups={"zone": (1, Room(0, 3), 1)})
     by = found(odd, query=CapacityQuery(by="zone"))
     plain = found(fit("small", 13), rejected=(rejected("odd"),))
     both = (document.metrics(plain), document.metrics(by))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import subprocess
 
 import pytest
@@ -98,17 +99,35 @@ def few(name, *hosts):
 
 def test_findings_with_one_cause_are_one_block_and_the_rest_is_counted():
     alike = [few(f"f{number}") for number in range(7)]
-    found = text(*alike, least=Severity.NOTE)
-    assert found[0] == "NOTE  traits-few-hosts  flavors f0, f1, f2, f3, f4 and 2 more"
-    assert found[2:] == ["", "7 notes (1 rule)"]
-    assert "f6" in text(*alike, least=Severity.NOTE, everything=True)[0]
+    title, _, summary = text(*alike, least=Severity.NOTE, width=80)
+    assert title == "NOTE  traits-few-hosts  flavors f0, f1, f2, f3, f4 and 2 more"
+    assert summary == "7 notes (1 rule)"
+    assert "f6" in text(*alike, least=Severity.NOTE)[0]
 
 
 def test_each_cause_of_one_rule_names_its_objects():
     causes = [few("f0"), few("f1"), *(few(f"g{n}", f"h{n}") for n in range(4))]
-    _, first, *_, rest, _, _ = text(*causes, least=Severity.NOTE)
+    _, first, *_ = text(*causes, least=Severity.NOTE, width=80)
     assert first.startswith("  flavors f0, f1: ")
-    assert rest == "  and 2 more findings (--long)"
+    assert first.endswith("(4 more: --long)")
+    assert "  flavor g3: " in "\n".join(text(*causes, least=Severity.NOTE))
+
+
+def test_the_worst_of_many_rules_are_last_on_a_screen_of_40_rows():
+    found = [
+        dataclasses.replace(error, rule=f"rule-{number}")
+        for number in range(8)
+        for error in [ERROR(f"a{n}", f"{'wrong ' * 40}{n}") for n in range(5)]
+    ]
+    rows = [painted(each, 80) for each in check.blocks(found, width=80)]
+    rows = "\n".join(rows).splitlines()
+    titles = [
+        row.split()[1] for row in rows if row.startswith("\x1b") or "rule-" in row
+    ]
+    assert len(rows) <= 40
+    assert max(map(len, rows)) <= 80
+    assert titles[0] == "rule-7"
+    assert rows[-1] == "40 errors (8 rules)"
 
 
 def test_notes_are_counted_if_they_are_not_asked_for():

@@ -57,11 +57,11 @@ SCREENS = {
     "changes": lines(FULL, wants_all=False),
     "all": lines(FULL, wants_all=True),
     "nothing": lines(Comparison(THEN, NOW, ()), wants_all=False),
-    "other cloud": lines(
+    "other-cloud": lines(
         dataclasses.replace(FULL, is_other_cloud=True), wants_all=False
     ),
     "since": since_lines(SINCE),
-    "no snapshot": since_lines(None),
+    "no-snapshot": since_lines(None),
 }
 
 
@@ -69,6 +69,6 @@ SCREENS = {
 def test_a_screen(screen, golden):
     found = list(SCREENS[screen])
     golden(
-        f"diff/{screen.replace(' ', '-')}",
+        f"diff/{screen}",
         (f"{each.tone.value if each.tone else '':<6}|{each.text}" for each in found),
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from osc_traitsched.core.errors import CloudBroke, Forbidden
 from osc_traitsched.core.servers.fleet import FailedKind, FailedServer, FailedServers
 from osc_traitsched.views.server import document, failed
@@ -37,3 +39,39 @@ def test_no_server_failed_of_those_that_are_listed():
 def test_programs_get_no_answer_where_there_is_none():
     (cause,) = document.all_failed(FailedServers((DENIED,)))["causes"]
     assert cause["has_room"] is None
+
+
+def many(causes):
+    names = "abcdefghijklmnopqrstuvwxyz"
+    return FailedServers(
+        tuple(
+            FailedKind(
+                (FailedServer(name, f"web-{name}"),) * 3,
+                None,
+                CloudBroke(
+                    "compute", f"reason {name} of this kind " + "word " * 20, 500
+                ),
+            )
+            for name in names[:causes]
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("causes", "height", "rows", "last"),
+    [
+        (3, 24, 8, "   Not judged: compute: reason c"),
+        (12, 24, 14, "3 x web-l, web-l and 1 more: Not judged: compute: reason l"),
+        (20, 24, 20, "and 3 more reasons (--long)"),
+        (20, 0, 42, "   Not judged: compute: reason t"),
+    ],
+)
+def test_causes_fill_a_terminal_and_are_whole_in_a_pipe(causes, height, rows, last):
+    width = 80 if height else 0
+    texts = [each.text for each in failed.lines(many(causes), (), width, height)]
+    assert len(texts) == rows
+    assert texts[-2].startswith(last)
+    assert texts[-1] == "The whole answer: openstack trait-sched server explain web-a"
+    if height:
+        assert max(map(len, texts)) <= width
+        assert len(texts) < height

@@ -19,6 +19,7 @@ from osc_traitsched.core.inventory.snapshot import (
     Provider,
     Snapshot,
 )
+from osc_traitsched.core.judge.capacity import FlavorFit, HostFit
 from osc_traitsched.core.judge.explanation import Explanation
 from osc_traitsched.core.judge.fix import (
     Advice,
@@ -34,7 +35,13 @@ from osc_traitsched.core.servers.failure import Changes, Failure, Stage
 from osc_traitsched.core.servers.fleet import FailedKind, FailedServer, FailedServers
 from osc_traitsched.core.servers.room import RoomPlan
 from osc_traitsched.core.servers.state import Event, Migration
-from osc_traitsched.core.servers.usage import CapacityQuery, HostView, Oddity, TraitUse
+from osc_traitsched.core.servers.usage import (
+    CapacityQuery,
+    FlavorView,
+    HostView,
+    Oddity,
+    TraitUse,
+)
 from osc_traitsched.documents import serialized
 from osc_traitsched.paste import Option
 from osc_traitsched.views import schemas, usage_schema
@@ -125,7 +132,9 @@ def _capacity():
     return dataclasses.replace(
         test_capacity.SCREENS["kept away, stranded, rejected"],
         flavors=(flavor,),
-        query=CapacityQuery(by="zone", added={"cmp00": 2}),
+        query=CapacityQuery(
+            by="zone", added={"cmp00": 2}, set_then=("scheduler.max_attempts=3",)
+        ),
         removed=("cmp01",),
         drain=home,
     )
@@ -172,13 +181,48 @@ def _host():
     return HostView(
         host,
         Compute(host.uuid, host.name, host.name),
-        (Aggregate(1, "a1", "east", (host.name,), {"availability_zone": "az"}),),
+        (
+            Aggregate(
+                1,
+                "a1",
+                "east",
+                (host.name,),
+                {"availability_zone": "az", "filter_tenant_id": "p1"},
+            ),
+        ),
         (host,),
         {host.uuid: {"VCPU": Stock(8, 2, 4, 0, 2.0, 1, 4, 1)}},
         {host.uuid: frozenset({GOLD, "CUSTOM_A"})},
         ("web",),
         test_capacity.found(fits, full),
         (Oddity("VCPU", "total", 4.0, 8.0, 3),),
+        {"p1": "acme"},
+        True,
+        "cmp09",
+        down_since="2026-11-22T12:00:00.000000",
+    )
+
+
+def _flavor():
+    ram = {"VCPU": 8, "DISK_GB": 9, "MEMORY_MB": {"total": 1024, "used": 1000}}
+    hosts = {"fits": {"traits": [GOLD]}, "full": {"traits": [GOLD], "inventories": ram}}
+    body = {"cloud": {**hosts, "without": {}}, "flavor": {f"trait:{GOLD}": "required"}}
+    judgement = _with_image(explained(body, ["fits"]))
+    fit = FlavorFit(
+        judgement,
+        {judgement.candidates[0].uuid: HostFit(Room(13, 13), "VCPU")},
+        Room(13, 13),
+        groups={"az": (1, Room(13, 13), 2)},
+        suited=frozenset(judgement.hosts[place].uuid for place in (0, 1)),
+    )
+    found = test_capacity.found(fit)
+    rejected = _with_image(test_capacity.rejected("odd"))
+    return FlavorView(
+        found,
+        {"ACTIVE": ("web",), "ERROR": ("db",)},
+        ("acme",),
+        {"uefi": rejected},
+        3,
     )
 
 
@@ -232,6 +276,7 @@ EXAMPLES = {
     ),
     "host drain": ("documents/drain", lambda: drain.document(_drain(), OPTIONS)),
     "trait show": ("documents/trait", lambda: usage_schema.of_trait(_trait())),
+    "flavor show": ("documents/flavor", lambda: usage_schema.of_flavor(_flavor())),
     "host show": ("documents/host", lambda: usage_schema.of_host(_host())),
     "diff": (
         "documents/diff",
@@ -276,6 +321,7 @@ ELSEWHERE = {
     "FilterAssumedOff": {"filter", "hosts"},
     "FlavorCapacity": {"reasons"},
     "FlavorHosts": {"reasons"},
+    "FlavorUseDocument": {"rejected"},
     "InNova": {"compared", "differences", "nova"},
     "OtherRelease": {"impact", "major", "name"},
     "Release": {"others"},

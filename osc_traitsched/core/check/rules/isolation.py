@@ -209,7 +209,7 @@ def shuts_out(analysis: Analysis) -> Iterator[Fault]:
         return
     for flavor in analysis.flavors:
         able = analysis.flavor_hosts.matching(flavor)
-        closed = _closed(analysis, flavor) if able else able
+        closed = analysis.closed_for(flavor) if able else able
         if able and able <= closed and _most(analysis, flavor, closed) <= closed:
             aggregates = _around(analysis, able)
             required = Option("--property", Placeholder("trait:TRAIT=required"))
@@ -230,14 +230,6 @@ def _most(
     """An upper bound."""
     most = analysis.flavor_hosts.at_most(flavor)
     return most if most <= closed else analysis.flavor_hosts.with_any_image(flavor)
-
-
-def _closed(analysis: Analysis, flavor: StandaloneRequest) -> frozenset[str]:
-    isolated = {name for each in analysis.isolated for name in each.traits}
-    images = {frozenset[str](), *(image.opens for image in analysis.images)}
-    together = {frozenset((flavor.opens | more) & isolated) for more in images}
-    each = (analysis.closed_to[traits] for traits in together)
-    return analysis.all_hosts.intersection(*each)
 
 
 def _around(analysis: Analysis, hosts: frozenset[str]) -> tuple[str, ...]:

@@ -291,22 +291,29 @@ _CLAIMED = state.TOO_FEW_NUMA_NODES
 def flavor_no_host(analysis: Analysis) -> Iterator[Fault]:
     """A flavor with keys that host filters reject on every host it fits.
 
-    An error if the filters are known, else a warning. It counts what the API shows of
+    An error if the filters are known, else a warning. Hosts that are isolated from the
+    flavor do not count, with the option on. It counts what the API shows of
     hosts and does not change with their servers: capabilities, aggregates, NUMA nodes.
     nova-compute counts NUMA nodes even without NUMATopologyFilter. Page sizes and PCI
     devices are not visible.
     """
     for flavor in analysis.flavors:
-        rejected = _rejections(analysis, flavor)
-        if rejected and {name for name, _ in rejected} != {EXTRA_SPECS}:
-            yield _rejected(analysis, flavor.name, rejected)
+        closed = frozenset[str]()
+        if analysis.is_on(options.ISOLATION) and analysis.survey.has_private_flavors:
+            closed = analysis.closed_for(flavor)
+        rejected = _rejections(analysis, flavor, closed)
+        is_of_one = {name for name, _ in rejected} == {EXTRA_SPECS}
+        if rejected and not (is_of_one and not closed):
+            yield _rejected(analysis, flavor.name, rejected, closed)
 
 
 def _rejections(
-    analysis: Analysis, flavor: StandaloneRequest
+    analysis: Analysis, flavor: StandaloneRequest, closed: frozenset[str]
 ) -> Mapping[tuple[str, Fails], list[str]]:
+    """Hosts by the filter and its answer; empty if the flavor could be on any host."""
     settings, filtering = analysis.survey.assumptions, analysis.filtering
-    fitting = analysis.flavor_hosts.at_most(flavor) or analysis.all_hosts
+    hosts = analysis.flavor_hosts
+    fitting = (hosts.at_most(flavor) or analysis.all_hosts) - closed
     names = dict.fromkeys((*filtering.names, NUMA_TOPOLOGY))
     rejected: dict[tuple[str, Fails], list[str]] = {}
     with contextlib.suppress(Refusal):
@@ -324,7 +331,13 @@ def _rejections(
             )
             first = next(fails, None)
             if first is None:
-                return {}
+                able = hosts.matching(flavor)
+                if host.compute.uuid not in able:
+                    able = hosts.with_any_image(flavor)
+                # Another rule reports that none is large enough.
+                if host.compute.uuid in able or not able:
+                    return {}
+                continue
             rejected.setdefault(first, []).append(host.node)
         return rejected
     return {}
@@ -337,7 +350,10 @@ def _lasts(answer: Fails) -> bool:
 
 
 def _rejected(
-    analysis: Analysis, name: str, rejected: Mapping[tuple[str, Fails], list[str]]
+    analysis: Analysis,
+    name: str,
+    rejected: Mapping[tuple[str, Fails], list[str]],
+    closed: frozenset[str],
 ) -> Fault:
     is_sure = all(fails.reason == _CLAIMED for _, fails in rejected)
     parts = (
@@ -347,13 +363,15 @@ def _rejected(
         )
         for (filter_name, fails), hosts in rejected.items()
     )
+    away = ranges(analysis.host_names(closed), "host")
+    isolated = [f"isolation keeps it off the {away}"] if closed else []
     keys = listed(dict.fromkeys(fails.key for _, fails in rejected if fails.key))
     return Fault(
         Severity.ERROR
         if is_sure
         else analysis.filtering.severity(Severity.ERROR, Severity.WARNING),
         name,
-        f"no host is left: {'; '.join(parts)}",
+        f"no host is left: {'; '.join((*parts, *isolated))}",
         f"correct {keys or 'the aggregates'}, or add hosts that match",
         hosts=tuple(sorted(host for hosts in rejected.values() for host in hosts)),
     )

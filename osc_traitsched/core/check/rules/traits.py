@@ -240,6 +240,35 @@ def unused(analysis: Analysis) -> Iterator[Fault]:
         yield NOTE(name, problem, fix, hosts=hosts)
 
 
+@rule("traits-twins", SubjectKind.TRAIT)
+def twins(analysis: Analysis) -> Iterator[Fault]:
+    """*Note.* Two custom traits on exactly the same hosts, at least two, both required.
+
+    They may mean the same. ``trait rename A B`` joins them. Traits that one flavor,
+    image or aggregate names together are not reported.
+    """
+    names_by_holders: dict[frozenset[str], list[str]] = {}
+    holders, named = _holders(analysis.survey.traits), _named(analysis)
+    for name in sorted(named & holders.keys()):
+        if len(holders[name]) > 1 and not trait.is_of_neutron(name):
+            names_by_holders.setdefault(frozenset(holders[name]), []).append(name)
+    together = [{name for name, _ in demand.named()} for demand in analysis.demands]
+    together += [set(each.traits) for each in analysis.isolated]
+    for roots, (kept, *others) in names_by_holders.items():
+        for name in others:
+            if not any({kept, name} <= names for names in together):
+                hosts = analysis.host_names(roots & analysis.all_hosts)
+                yield NOTE(
+                    name,
+                    f"on the same {len(roots)} hosts as {kept}: {ranges(hosts)}",
+                    openstack(
+                        "trait-sched trait rename", name, kept, Option("--dry-run")
+                    ),
+                    "if both mean the same",
+                    hosts=hosts,
+                )
+
+
 def _named(analysis: Analysis) -> set[str]:
     named = {name for demand in analysis.demands for name, _ in demand.named()}
     named |= {clause.name for demand in analysis.demands for clause in demand.traits}
@@ -266,4 +295,5 @@ RULES = (
     *traits_requests.TOGETHER_RULES,
     *traits_requests.REFUSED_RULES,
     unused,
+    twins,
 )

@@ -89,6 +89,22 @@ def property_names(release: int) -> frozenset[str]:
     return frozenset((*old, *(name for name in names if is_property(name, release))))
 
 
+#: What Nova reads of an image besides its properties.
+_BESIDES = ("min_ram", "min_disk", "disk_format", "block_device_mapping", "mappings")
+_GB = 1024**3
+
+
+def requirements(body: Mapping[str, Any], release: int) -> frozenset[tuple[str, str]]:
+    """What decides where servers of an image can go; equal images can be exchanged."""
+    names = property_names(release).union(_BESIDES)
+    found = {
+        (name, str(value))
+        for name, value in body.items()
+        if name in names or name.startswith("trait:")
+    }
+    return frozenset({*found, ("size", str(-((body.get("size") or 0) // -_GB)))})
+
+
 def current_name(name: str) -> str | None:
     """Current name for an old name of an image property, or None."""
     return properties.OLD_NAMES.get(name) or _BY_OLD_NAME.get(name)

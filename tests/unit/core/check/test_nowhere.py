@@ -96,6 +96,14 @@ def reported(hosts, flavors):
     return with_computes(of, lambda _: {"report": REPORT})
 
 
+def isolated(flavors):
+    """The host b is closed to flavors that do not require gold."""
+    settings = given("ComputeFilter", CAPS).changed(options.ISOLATION, True)
+    gold = "gold b trait:CUSTOM_GOLD=required"
+    of = survey("a; b CUSTOM_GOLD", flavors, (), gold, assumptions=settings)
+    return with_computes(of, lambda _: {"report": REPORT})
+
+
 def judged(specs, *filters, report=QEMU):
     """What a flavor asks of hosts of which this is reported."""
     return cloud(given("ComputeFilter", *filters), f"f vcpus=4 {specs}; g", **report)
@@ -246,6 +254,19 @@ FAULTS = {
         "a; b MEMORY_MB=65536 VCPU=16 DISK_GB=100",
         f"{BIG} capabilities:hypervisor_hostname=a",
     ),
+    # Isolation and sizes leave the hosts that the filter rejects.
+    "error filters-flavor-no-host flavor f (host a): no host is left: "
+    "ComputeCapabilitiesFilter rejects the host a: capabilities:hypervisor_hostname=b, "
+    "and they have a; isolation keeps it off the host b...": (
+        isolated("f capabilities:hypervisor_hostname=b"),
+        "filters-flavor-no-host",
+    ),
+    "error filters-flavor-no-host flavor f (host b): no host is left: "
+    "ComputeCapabilitiesFilter rejects the host b: capabilities:hypervisor_hostname=a, "
+    "and they have b -> ...": reported(
+        "a; b MEMORY_MB=8192 VCPU=64 DISK_GB=100",
+        "f vcpus=32 capabilities:hypervisor_hostname=a",
+    ),
     "warning filters-flavor-no-host flavor f (host a, host b)...": cloud(
         DEFAULT, ASKS_IRONIC, **QEMU
     ),
@@ -298,6 +319,11 @@ HEALTHY = [
     # Nova refuses the image with all flavors: another rule's.
     (survey("a", (), SECURE, known=[SECURE_BOOT]), *SECURE_RULES),
     reported("a; b", "f capabilities:hypervisor_hostname=a"),
+    (isolated("f capabilities:hypervisor_hostname=a"), "filters-flavor-no-host"),
+    (
+        isolated("f capabilities:hypervisor_hostname=b trait:CUSTOM_GOLD=required"),
+        "filters-flavor-no-host",
+    ),
     judged("capabilities:hypervisor_type=QEMU", CAPS),
     # nova-compute claims no NUMA nodes on a host without any.
     judged("hw:mem_page_size=1GB", report=FAKE),

@@ -99,6 +99,12 @@ FAULTS = {
         survey("a", aggregates=EMPTY, assumptions=ON),
         survey("a", aggregates=CLOSED),
     ],
+    "note traits-twins trait CUSTOM_SILVER (host a, host b): on the same 2 hosts as "
+    "CUSTOM_GOLD: a, b -> if both mean the same: openstack trait-sched trait rename "
+    "CUSTOM_SILVER CUSTOM_GOLD --dry-run": survey(
+        f"a {GOLD} {SILVER}; b {GOLD} {SILVER}",
+        f"{NEEDS_GOLD}; g trait:{SILVER}=required",
+    ),
     "~error traits-malformed flavor f: no trait can be named 'x': Placement refuses "
     "every request that names it -> take the key off: openstack flavor unset "
     "--property trait_A:x f\n"
@@ -229,7 +235,20 @@ def test_a_fault_is_told_once(text, surveys):
     assert_told(text, surveys)
 
 
+BOTH = f"a {GOLD} {SILVER}; b {GOLD} {SILVER}"
 HEALTHY = [
+    *(
+        (survey(hosts, flavors), "traits-twins")
+        for hosts, flavors in (
+            (BOTH, f"f {NEEDS_BOTH}"),
+            (BOTH, NEEDS_GOLD),
+            (
+                f"a {GOLD} {SILVER}; b {GOLD}",
+                f"{NEEDS_GOLD}; g trait:{SILVER}=required",
+            ),
+            (f"a {GOLD} {SILVER}; b", f"{NEEDS_GOLD}; g trait:{SILVER}=required"),
+        )
+    ),
     survey(AB, NEEDS_GOLD, "i trait:CUSTOM_GOLD=required"),
     (collated("case-insensitive", "g a trait:custom_gold=required"), *NAMES),
     survey("a", FORBIDS_GOLD, known=[GOLD]),

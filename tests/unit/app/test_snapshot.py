@@ -1,0 +1,342 @@
+"""Snapshots: masked ones tell no names and give the same counts; bad files are told."""
+
+from __future__ import annotations
+
+import copy
+import gzip
+import json
+import re
+
+import jsonschema
+import pytest
+
+from osc_traitsched.app import snapshot
+from osc_traitsched.app.by_flavor import by_flavor
+from osc_traitsched.app.snapshot import Snapshot
+from osc_traitsched.cloud.saved import form
+from osc_traitsched.core.errors import BadUsage
+from osc_traitsched.core.nova.question import ServerSpec
+from tests.functional import shell
+from tests.services import fleet, saved
+
+ACME, OTHER = "5a1e0000000000000000000000000001", "5a1e0000000000000000000000000002"
+IMAGE = "1a000001-0000-4000-8000-000000000000"
+FAILED = "5e000001-0000-4000-8000-000000000000"
+PROJECTS = [{"id": ACME, "name": "acme"}, {"id": OTHER, "name": "other"}]
+HOSTS = fleet.draw(60, nested=0.1)
+#: Of zones and racks, in their order.
+METADATA = (
+    {"availability_zone": "berlin", "filter_tenant_id": ACME},
+    {"tier": "Gold,silver", "cpu_allocation_ratio": "2.0"},
+    {"trait:CUSTOM_GPU_NODE": "required", "filter_tenant_id_2": "acme"},
+    {"tier": "bronze", "hw_disk_bus": "scsi"},
+)
+SPECS = {
+    "plain": {},
+    "scoped": {"aggregate_instance_extra_specs:tier": "<or> gold <or> Gold"},
+    "free": {"tier": "bronze"},
+    "trait": {"trait:CUSTOM_GPU_NODE": "required"},
+    "standard": {"trait:HW_CPU_X86_AVX512F": "required", "hw:cpu_policy": "shared"},
+    "missing": {"trait:CUSTOM_GPU_NOED": "required"},
+    "nested": {"resources:PCPU": "2"},
+}
+FILTERS = (
+    "ComputeFilter,AggregateInstanceExtraSpecsFilter,"
+    "AggregateImagePropertiesIsolation,AggregateMultiTenancyIsolation,"
+    "ImagePropertiesFilter,SimpleCIDRAffinityFilter"
+)
+SERVER = {
+    "id": FAILED,
+    "name": "acme-db",
+    "status": "ERROR",
+    "tenant_id": ACME,
+    "created": "2026-11-27T03:00:00Z",
+    "OS-EXT-SRV-ATTR:host": HOSTS[0].name,
+    "fault": {"message": f"No valid host was found. {HOSTS[0].name}, acme-db, acme"},
+    "scheduler_hints": {"query": f'["=", "$host", "{HOSTS[1].name}"]', "my": "secret"},
+}
+CLOUD = saved.snapshot(
+    HOSTS,
+    METADATA,
+    [
+        {
+            "id": name,
+            "name": name,
+            "description": "for Acme",
+            "vcpus": 8,
+            "ram": 8192,
+            "disk": 10,
+            "swap": "",
+            "OS-FLV-EXT-DATA:ephemeral": 0,
+            "os-flavor-access:is_public": True,
+            "extra_specs": specs,
+        }
+        for name, specs in SPECS.items()
+    ],
+    image={
+        "images": [
+            {
+                "id": IMAGE,
+                "name": "acme-os",
+                "status": "active",
+                "visibility": "public",
+                "owner": ACME,
+                "disk_format": "qcow2",
+                "hw_disk_bus": "scsi",
+                "trait:CUSTOM_GPU_NODE": "required",
+                "owner_user_name": "acme-admin",
+                "locations": [{"url": "rbd://acme"}],
+            }
+        ]
+    },
+    identity={"domains": [], "projects": PROJECTS},
+)
+CLOUD["compute"]["servers"] = [SERVER]
+CLOUD["compute"]["services"][0] |= {"disabled_reason": "rack of Acme is down"}
+CLOUD["settings"] = {
+    **saved.SETTINGS,
+    "place": "/home/acme/nova.conf",
+    "files": {
+        "nova_conf": [
+            [
+                [
+                    "filter_scheduler",
+                    "enabled_filters",
+                    FILTERS,
+                    "/acme/a",
+                    1,
+                    "",
+                    None,
+                ],
+                ["filter_scheduler", "isolated_images", FAILED, "/acme/a", 2, "", None],
+                ["filter_scheduler", "isolated_hosts", HOSTS[2].name, "a", 3, "", None],
+            ]
+        ]
+    },
+    "named": {"nova_release": ["33"]},
+}
+MASKED, ORIGINALS = snapshot.masked(CLOUD)
+
+
+def hosts_by_flavor(document, project, image):
+    """How many hosts each flavor has."""
+    opened = Snapshot("", document)
+    spec = ServerSpec("", image, project=project)
+    return {
+        each.question.flavor["name"]: len(each.candidates)
+        for each in by_flavor(opened.cloud, spec, opened.sources)
+    }
+
+
+@pytest.mark.parametrize("image", ["", IMAGE])
+@pytest.mark.parametrize("project", [ACME, OTHER])
+@pytest.mark.parametrize("keep_traits", [False, True])
+def test_a_masked_snapshot_gives_each_flavor_as_many_hosts(keep_traits, project, image):
+    masked, originals = snapshot.masked(CLOUD, keep_traits)
+    words = {original: word for word, original in originals.items()}
+    real = hosts_by_flavor(CLOUD, project, image)
+    assert len(set(real.values())) > 1, real
+    same = words.get(project, project), words.get(image, image)
+    assert hosts_by_flavor(masked, *same) == real
+
+
+def test_a_masked_snapshot_has_no_name_and_no_id_of_the_cloud():
+    text = json.dumps(MASKED)
+    secrets = [
+        *("acme", "berlin", "gold", "silver", "bronze", "tier", "secret", "10.0.0.1"),
+        *("example", "rack", "GPU_NO", "url", "my"),
+        *(ACME, IMAGE, FAILED, HOSTS[0].uuid, HOSTS[0].aggregates[0]),
+        *(each.name.partition(".")[0] for each in HOSTS),
+    ]
+    assert [each for each in secrets if re.search(rf"\b{each}", text, re.I)] == []
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        "availability_zone",
+        "trait:HW_CPU_X86_AVX512F",
+        "hw:cpu_policy",
+        "aggregate_instance_extra_specs:",
+        "resources:PCPU",
+        "cpu_allocation_ratio",
+        "filter_tenant_id_2",
+        "No valid host was found.",
+        '"standard"',
+        FILTERS,
+        '"x86_64"',
+    ],
+)
+def test_what_has_a_meaning_to_nova_is_kept(kept):
+    assert kept in json.dumps(MASKED)
+
+
+def test_a_name_has_the_same_word_wherever_it_is():
+    compute = MASKED["compute"]
+    (server,) = compute["servers"]
+    host = server["OS-EXT-SRV-ATTR:host"]
+    assert ORIGINALS[host.partition(".")[0]] == HOSTS[0].name.partition(".")[0]
+    assert server["fault"]["message"] == (
+        f"No valid host was found. {host}, server-01, project-01"
+    )
+    assert MASKED["placement"]["providers"][0]["name"] == host == "cmp-001.domain-01"
+    (isolated,) = (
+        each
+        for each in compute["aggregates"]
+        if "filter_tenant_id_2" in each["metadata"]
+    )
+    assert isolated["metadata"]["filter_tenant_id_2"] == "project-01"
+    assert compute["services"][0]["disabled_reason"] == "masked"
+
+
+def test_traits_and_metadata_can_be_kept():
+    text = json.dumps(snapshot.masked(CLOUD, keep_traits=True)[0])
+    for kept in ("trait:CUSTOM_GPU_NODE", '"tier": "Gold,silver"', "<or> gold"):
+        assert kept in text
+    assert "acme-" not in text
+    assert "acme:" not in text
+
+
+def test_only_snapshots_with_equal_names_and_lists_are_compared():
+    plain, masked = Snapshot("a", CLOUD), Snapshot("b", MASKED)
+    again = Snapshot("c", snapshot.masked(CLOUD)[0])
+    light = Snapshot("d", {**CLOUD, "light": True})
+    for one, other in ((masked, masked), (plain, None), (light, None), (plain, plain)):
+        one.check_comparable(other)
+    for one, other, why in (
+        (plain, masked, "masked names"),
+        (masked, plain, "masked names"),
+        (masked, None, "masked names"),
+        (masked, again, "masked names"),
+        (plain, light, "one of them is light"),
+    ):
+        with pytest.raises(BadUsage, match=why):
+            one.check_comparable(other)
+
+
+# Bad files.
+
+
+def changed(*keys, to):
+    """The cloud's document with one value replaced, as JSON."""
+    document = copy.deepcopy(CLOUD)
+    place = document
+    for key in keys[:-1]:
+        place = place[key]
+    place[keys[-1]] = to
+    return json.dumps(document)
+
+
+WHOLE = json.dumps(CLOUD)
+NO_SETTINGS = "its settings can't be read"
+CUT, NOT_OURS = "the file is cut or damaged", "not a snapshot of trait-sched"
+BAD_FILES = {
+    "cut": (WHOLE[:5000], CUT),
+    "cut, packed": (gzip.compress(WHOLE.encode())[:900], CUT),
+    "damaged, packed": (b"\x1f\x8b" + b"x" * 50, CUT),
+    "empty": ("", NOT_OURS),
+    "no JSON": ("<html>", NOT_OURS),
+    "no UTF-8": (b"\xff\xfe{", NOT_OURS),
+    "deep": ("[" * 100_000, NOT_OURS),
+    "a list": ("[1]", NOT_OURS),
+    "other JSON": ('{"format": 1, "servers": []}', NOT_OURS),
+    "format 2": (changed("format", to=2), "of format 2; this version reads 1"),
+    "format of a text": (
+        changed("format", to="\x1b[2J"),
+        r"of format \x1b[2J; this version reads 1",
+    ),
+    "large": (" " * 3_000_000, "larger than 2 MB"),
+    "large, packed": (gzip.compress(b" " * 3_000_000), "larger than 2 MB"),
+    **{
+        f"{'.'.join(map(str, keys))}: {value}": (
+            changed(*keys, to=value),
+            f"not a whole snapshot: wrong at {keys[-1] if place is None else place}",
+        )
+        for keys, value, place in (
+            (("placement",), [], None),
+            (("placement", "providers"), {}, None),
+            (("placement", "providers", 0), [], "providers"),
+            (("placement", "providers", 0, "traits"), "COMPUTE_NODE", None),
+            (("placement", "providers", 0, "inventories"), [1], None),
+            (("placement", "providers", 0, "inventories", "VCPU"), {}, "total"),
+            (("compute",), [], None),
+            (("compute", "servers"), {}, None),
+            (("compute", "servers", 0), "x", "servers"),
+            (("compute", "hypervisors", 0, "service"), "cmp01", None),
+            (("compute", "aggregates", 0, "metadata"), [], None),
+            (("image", "images"), None, None),
+            (("missing",), {"compute /servers": "no"}, "compute /servers"),
+            (("settings",), None, None),
+            (("time",), 5, None),
+            (("answers",), [], None),
+        )
+    },
+    "settings": (
+        changed("settings", "options", to=[[1]]),
+        "its settings can't be read",
+    ),
+    "named": (changed("settings", "named", to={"x": 1}), NO_SETTINGS),
+    "time": (changed("time", to="noon"), "its time can't be read"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_FILES)
+def test_a_bad_file_is_one_line(tmp_path, monkeypatch, case):
+    data, reason = BAD_FILES[case]
+    path = tmp_path / "bad"
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    monkeypatch.setattr(snapshot, "MOST", 2_000_000)
+    done = shell.run({}, "trait-sched", "capacity", "--snapshot", str(path))
+    assert (done.code, done.out, done.err) == (1, "", f"{path}: {reason}\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [("no/such", "No such file or directory"), ("", "Is a directory")],
+)
+def test_a_missing_file_and_a_folder_are_one_line(tmp_path, name, reason):
+    path = str(tmp_path / name) if name else str(tmp_path)
+    done = shell.run({}, "trait-sched", "diff", path, path)
+    assert (done.code, done.out, done.err) == (1, "", f"{path}: {reason}\n")
+
+
+HOSTILE = ("\x1b[2J\x07", "../../etc/passwd", "<script>alert(1)</script>", "a\nb\r\t")
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize(
+    "command",
+    ["diff OLD NEW", "diff OLD NEW --all", "explain plain --since OLD --snapshot NEW"],
+)
+def test_hostile_names_are_shown_and_do_nothing(tmp_path, name, command):
+    new = copy.deepcopy(CLOUD)
+    new["compute"]["aggregates"][1] |= {"name": name, "metadata": {name: name}}
+    new["compute"]["servers"][0] |= {"name": name, "status": name}
+    new["compute"]["services"][0] |= {"status": "disabled", "disabled_reason": name}
+    new["compute"]["flavors"][0]["extra_specs"] = {name: name}
+    new["placement"]["providers"][3] |= {"name": name, "traits": [name]}
+    for path, document in (("OLD", CLOUD), ("NEW", new)):
+        (tmp_path / path).write_text(json.dumps(document))
+        command = command.replace(path, str(tmp_path / path))
+    done = shell.run({}, "trait-sched", *command.split())
+    assert "internal error" not in done.err
+    assert re.search(r"[\x00-\x09\x0b-\x1f]", done.out + done.err) is None
+
+
+def test_a_snapshot_of_another_cloud_is_told_first(tmp_path):
+    for name, hosts in (("one", HOSTS), ("other", fleet.draw(3, first=90))):
+        document = json.dumps(saved.snapshot(hosts))
+        (tmp_path / name).write_text(document)
+    paths = (str(tmp_path / name) for name in ("one", "other"))
+    done = shell.run({}, "trait-sched", "diff", *paths)
+    first = done.out.splitlines()[0]
+    assert first == "These are two clouds: they have no provider in common."
+
+
+def test_a_saved_cloud_is_valid_by_the_schema():
+    validator = jsonschema.Draft202012Validator(form.schema())
+    for document in (CLOUD, MASKED):
+        assert form.wrong(document) is None
+        validator.validate(document)
+    for case in ("placement.providers.0.inventories.VCPU: {}", "time: 5"):
+        assert not validator.is_valid(json.loads(BAD_FILES[case][0])), case
