@@ -21,7 +21,8 @@ _MOST_TRIED = 40
 def since(old: Snapshot, new: Snapshot, ask: Ask) -> Since:
     """What changed for one request, each change put back alone and tried.
 
-    Changes that decide about a host only together are shown together.
+    Of changes that decide only together, those that none of the hosts needs are left
+    out.
 
     :raises TraitSchedError: if the request can't be asked of the later snapshot
     """
@@ -30,28 +31,39 @@ def since(old: Snapshot, new: Snapshot, ask: Ask) -> Since:
     after = frozenset(each.name for each in now.candidates)
     lost, gained = then - after, after - then
     changes = tuple(_near(old, new, lost | gained))
-    decided: dict[Change, frozenset[str]] = {}
-    for change in changes[:_MOST_TRIED]:
-        hosts = _hosts(_with(new, [change]), ask)
-        back = (lost & hosts) | (gained - hosts)
-        if back:
-            decided[change] = back
-    left = lost.difference(*decided.values())
-    if left and changes:
-        hosts = _hosts(_with(new, changes), ask)
-        for change in changes:
-            own = change.hosts & left & hosts
-            if change not in decided and (own or (not change.hosts and left & hosts)):
-                decided[change] = own or left & hosts
-    total = len(now.hosts)
-    return Since(old.time, new.time, then, after, total, tuple(decided.items()))
+
+    def back(several: Sequence[Change]) -> frozenset[str]:
+        """Hosts that are as they were if some changes are put back."""
+        hosts = _hosts(_with(new, several), ask)
+        return (lost & hosts) | (gained - hosts)
+
+    tried = changes[:_MOST_TRIED]
+    decided = {change: back([change]) for change in tried}
+    left = (lost | gained).difference(*decided.values())
+    together = left & back(changes) if left else left
+    needed = changes if together else ()
+    for change in tried if together else ():
+        fewer = tuple(each for each in needed if each is not change)
+        needed = fewer if together <= back(fewer) else needed
+    for change in needed:
+        own = change.hosts & together or together
+        decided[change] = decided.get(change, frozenset()) | own
+    causes = tuple((change, hosts) for change, hosts in decided.items() if hosts)
+    return Since(old.time, new.time, then, after, len(now.hosts), causes)
 
 
 def _near(old: Snapshot, new: Snapshot, hosts: frozenset[str]) -> Iterator[Change]:
     """Changes that may have to do with some hosts, those of all hosts first."""
     changes = (*of_settings(old, new), *difference(old.document, new.document))
     nodes = nodes_of(old.document, new.document)
-    there = [c for c in changes if c.puts and c.kind != "server"]
+    lists = (e.document.get("compute", {}).get("server_groups", ()) for e in (old, new))
+    # Other servers decide by their use alone.
+    grouped = {m for groups in lists for each in groups for m in each["members"]}
+    there = [
+        each
+        for each in changes
+        if each.puts and (each.kind != "server" or each.puts[0].path[-1] in grouped)
+    ]
     for change in there:
         if not change.hosts:
             yield change

@@ -55,6 +55,11 @@ class Snapshot(NamedTuple):
             reason = "its settings can't be read"
             raise BadConfiguration(self.path, None, reason) from exc
 
+    def with_settings(self, sources: SettingsSources) -> Snapshot:
+        """The same cloud with other settings."""
+        document = {**self.document, "settings": kept.to_json(sources)}
+        return self._replace(document=document)
+
     @property
     def time(self) -> datetime.datetime:
         """When its reading ended, in UTC."""
@@ -154,7 +159,7 @@ def summary(found: Mapping[str, Any], path: str) -> str:
 
 
 def text(found: Mapping[str, Any]) -> Iterator[str]:
-    """JSON with sorted keys, and a line for each object of a list."""
+    """JSON with a line for each object of a list; extra specs keep their order."""
     yield "{\n"
     for number, (key, value) in enumerate(sorted(found.items())):
         yield f"{',' * bool(number)}{json.dumps(key)}: "
@@ -178,7 +183,7 @@ def _object(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _line(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return json.dumps(value, separators=(",", ":"))
 
 
 @functools.lru_cache(maxsize=2)

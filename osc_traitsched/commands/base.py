@@ -482,11 +482,12 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
     def as_snapshot(self, sources: SettingsSources, old: Snapshot) -> Snapshot:
         """The cloud now, or the snapshot read instead, to compare an old one with.
 
+        :param sources: its settings
         :raises BadUsage: if the two can't be compared
         """
         old.check_comparable(self.snapshot)
         if self.snapshot:
-            return self.snapshot
+            return self.snapshot.with_settings(sources)
         if not self.auth_required:
             self.log_in()
         is_light = old.document["light"]

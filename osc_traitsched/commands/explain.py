@@ -278,8 +278,8 @@ class Explain(base.Command):
         self, args: argparse.Namespace, asked: ServerSpec, sources: SettingsSources
     ) -> Since:
         def ask(saved: Snapshot) -> Judgement:
-            cloud, named = saved.cloud, arguments.named(args, saved.sources)
-            question = request.question(cloud, asked, named)
+            cloud = saved.cloud
+            question = request.question(cloud, asked, saved.sources)
             return explain.explain(cloud, question, want_fixes=False).judgement
 
         old = snapshot.read(args.since)

@@ -198,9 +198,8 @@ class ExplainServer(base.Command):
 
         def ask(saved: Snapshot) -> Judgement:
             saved = since.with_server(saved, new, name)
-            named = arguments.named(args, saved.sources)
             given = request_args.given(args)
-            found = server.answer(saved.cloud, name, given, named)
+            found = server.answer(saved.cloud, name, given, saved.sources)
             if found.judgement is None:
                 raise found.problem or BadUsage("its request can't be judged")
             return found.judgement

@@ -113,6 +113,9 @@ class SettingsSources:
     def layers(self) -> Mapping[FileSource, tuple[Layer, ...]]:
         """What the files set, by source; a later one wins; raises BadConfiguration."""
         with self._naming():
+            if self.found and not file_sources(self.named):
+                # A snapshot has no files any more.
+                return self.found.layers
             return {
                 source: tuple(source.read(source.texts(self.used[source])))
                 for source in file_sources(ranked())
@@ -177,11 +180,12 @@ def resolve(
 
     entries, place = sources.entries, sources.place_without_set
     by_hand, filters = sources.named.get(SET, ()), sources.named.get(FILTERS, ())
+    saved = sources.found.named.get(FILTERS, ()) if sources.found else ()
     before = None
     if place and (by_hand or filters):
         with contextlib.suppress(BadConfiguration):
-            before = dataclasses.replace(settings(entries), place=place)
-    found = settings((*entries, SET.read(by_hand)), filters)
+            before = dataclasses.replace(settings(entries, saved), place=place)
+    found = settings((*entries, SET.read(by_hand)), (*saved, *filters))
     return dataclasses.replace(found, without_set=before)
 
 

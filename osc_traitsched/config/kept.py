@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from osc_traitsched.config.joining import SettingsSources
 from osc_traitsched.config.nova_conf import Entry, Ini, Layer, put
-from osc_traitsched.config.sources import SET, SOURCES
+from osc_traitsched.config.sources import SET, SOURCES, file_sources
 from osc_traitsched.core.nova.options import OPTIONS, NoEffect, unread
 from osc_traitsched.core.releases import RELEASES
 
@@ -26,8 +26,9 @@ def to_json(sources: SettingsSources) -> dict[str, Any]:
 
     :raises BadConfiguration: for a file that can't be read
     """
-    below = sources.found.named.get(SET, ()) if sources.found else ()
-    options = SET.read((*below, *sources.named.get(SET, ())))
+    # Named files win over a document's options, found files do not.
+    below = sources.entries[0 if file_sources(sources.named) else -1]
+    by_hand = SET.read(sources.named.get(SET, ()))
     return {
         "place": sources.place,
         "named": {
@@ -35,7 +36,7 @@ def to_json(sources: SettingsSources) -> dict[str, Any]:
             for source, value in sources.used.items()
             if source is not SET
         },
-        "options": _entries(options),
+        "options": [*_entries(below), *_entries(by_hand)],
         "lines": dict(sources.lines),
         "files": {
             source.name: [_entries(_read(layer.entries)) for layer in layers]
@@ -55,10 +56,9 @@ def from_json(found: Mapping[str, Any]) -> SettingsSources:
             values[name] = tuple(map(source.value, texts))
         else:
             values[name] = source.value(texts[0])
-    options = _ini(found["options"])
     values[SET.name] = tuple(
         (f"{section}.{key}" if section else key, entry)
-        for (section, key), entry in options.items()
+        for (section, key), entry in _pairs(found["options"])
     )
     sources = SettingsSources(found["place"], lines=found["lines"], **values)
     vars(sources)["layers"] = {
@@ -83,7 +83,7 @@ def _entries(entries: Ini) -> list[list[Any]]:
     return [
         [section, key, each.value, each.path, each.line, each.note, _why(each)]
         for (section, key), entry in entries.items()
-        for each in entry.every or [entry]
+        for each in (*entry.every[:-1], entry)
     ]
 
 
@@ -91,11 +91,16 @@ def _why(entry: Entry) -> dict[str, Any] | None:
     return dataclasses.asdict(entry.no_effect) if entry.no_effect else None
 
 
-def _ini(rows: list[list[Any]]) -> Ini:
-    entries: dict[tuple[str, str], Entry] = {}
+def _pairs(rows: list[list[Any]]) -> Iterator[tuple[tuple[str, str], Entry]]:
     for section, key, value, path, line, note, why in rows:
         no_effect = None
         if why:
             no_effect = NoEffect(**{**why, "nearest": tuple(why["nearest"])})
-        put(entries, (section, key), Entry(value, path, line, note, no_effect))
+        yield (section, key), Entry(value, path, line, note, no_effect)
+
+
+def _ini(rows: list[list[Any]]) -> Ini:
+    entries: dict[tuple[str, str], Entry] = {}
+    for name, entry in _pairs(rows):
+        put(entries, name, entry)
     return entries

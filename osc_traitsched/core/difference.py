@@ -19,7 +19,7 @@ _CLASSES = {"MEMORY_MB": "RAM", "DISK_GB": "disk"}
 #: Keys of an image that change by themselves, or decide about no host.
 _OF_GLANCE = frozenset(
     (
-        *("id", "name", "owner", "tags", "file", "schema", "self", "updated_at"),
+        *("id", "owner", "tags", "file", "schema", "self", "updated_at"),
         *("created_at", "size", "virtual_size", "checksum", "os_hash_algo"),
         *("os_hash_value", "protected", "stores", "locations", "direct_url"),
     )
@@ -45,7 +45,7 @@ class Change:
     """One change of one object.
 
     :ivar kind: ``host``, ``provider``, ``aggregate``, ``flavor``, ``image``,
-        ``server group``, ``server`` or ``setting``
+        ``server group``, ``server``, ``trait``, ``resource class`` or ``setting``
     :ivar text: what changed, such as ``+ trait:CUSTOM_SSD=required``
     :ivar puts: what puts it back in the later document
     :ivar hosts: names of the hosts that it is about; empty for all
@@ -113,6 +113,7 @@ def difference(old: Body, new: Body) -> tuple[Change, ...]:
         *_images(old, new),
         *_groups(old, new),
         *_servers(old, new),
+        *_names(old, new),
     )
     folded = _folded(parts)
     return tuple(sorted(folded, key=lambda each: (each.is_daily, each.kind, each.name)))
@@ -195,6 +196,16 @@ def _keys(then: Body, now: Body, path: Path) -> Iterator[tuple[str, Put]]:
         if old is None or new is None:
             text = f"{'+' if old is None else '-'} {key}={new if old is None else old}"
         yield text, Put((*path, key), old)
+
+
+# Names that Placement knows: a flavor with another one is rejected.
+
+
+def _names(old: Body, new: Body) -> Iterator[Change]:
+    for key, kind in ("traits", "trait"), ("resource_classes", "resource class"):
+        path, names = ("placement", key), [d["placement"][key] for d in (old, new)]
+        for sign, each, put in _members(names[0], names[1], path):
+            yield Change(kind, each, "is new" if sign == "+" else "is gone", (put,))
 
 
 # Hosts: providers and services.
@@ -302,6 +313,9 @@ def _aggregates(old: Body, new: Body) -> Iterator[Change]:
             yield _came_or_went("aggregate", name, path, then, members)
             continue
         of = functools.partial(Change, "aggregate", name)
+        if then["name"] != name:
+            text = f"name: {then['name']} -> {name}"
+            yield of(text, (Put((*path, "name"), then["name"]),), members)
         for sign, each, put in _members(then["hosts"], now["hosts"], (*path, "hosts")):
             yield of(f"{sign} {each}", (put,), frozenset({each}))
         at = (*path, "metadata")

@@ -31,7 +31,7 @@ class Changed(JsonObject):
         str,
         (
             *("host", "provider", "aggregate", "flavor", "image"),
-            *("server group", "server", "setting"),
+            *("server group", "server", "trait", "resource class", "setting"),
         ),
     ] = field("change.kind")
     """What changed."""

@@ -46,7 +46,6 @@ def collect(
         except CloudBroke as problem:
             missing[f"{each.service} {each.of_one}"] = _problem(problem)
         else:
-            bodies.sort(key=lambda body: str(body.get("id", body)))
             found.setdefault(each.service, {})[each.kind] = bodies
     answers: dict[str, Any] = {}
     for service, path, microversion in _single_paths(cloud, found):

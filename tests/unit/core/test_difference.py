@@ -37,7 +37,10 @@ def provider(uuid, name, root=None, **more):
 
 def node(identity, host):
     service = {"host": host}
-    return {"id": identity, "service": service, "state": "up", "status": "enabled"}
+    return {
+        **{"id": identity, "hypervisor_hostname": host, "service": service},
+        **{"state": "up", "status": "enabled"},
+    }
 
 
 OLD = {
@@ -222,6 +225,14 @@ CHANGES = {
         lambda new: of(new, "compute", "server_groups", "g1").update(policy="soft"),
         ("server group", "ha", "policy: affinity -> soft", set(), False),
     ),
+    "name": (
+        lambda new: new["placement"]["traits"].append("CUSTOM_NEW"),
+        ("trait", "CUSTOM_NEW", "is new", set(), False),
+    ),
+    "renamed": (
+        lambda new: of(new, "compute", "aggregates", "a1").update(name="west"),
+        ("aggregate", "west", "name: east -> west", {"cmp01", "cmp02"}, False),
+    ),
     "server moved": (
         lambda new: of(new, "compute", "servers", "v1").update({HOST: "cmp02"}),
         ("server", "web", "cmp01 -> cmp02", {"cmp01", "cmp02"}, True),
@@ -248,7 +259,7 @@ def test_a_change_is_found_alone_and_can_be_put_back(change):
 
 def test_all_changes_at_once_are_found_and_put_back():
     new = copy.deepcopy(OLD)
-    apart = {"gone", "lost", "member", "mirror"}
+    apart = {"gone", "lost", "member", "mirror", "renamed"}
     made = [key for key in CHANGES if not apart & {*key.split()}]
     for key in made:
         CHANGES[key][0](new)
