@@ -35,7 +35,7 @@ def compare(old: Snapshot, new: Snapshot) -> Comparison:
 
     A flavor's hosts are those that could take a server of it, without an image. Each
     change is put back alone, to see which hosts it decides about. Changes that decide
-    only together are all shown with the hosts.
+    only together are all shown with the hosts. Of large clouds none is tried.
     """
     changes = (*of_settings(old, new), *difference(old.document, new.document))
     then, now = (_hosts(each, ServerSpec("", "")) for each in (old, new))
@@ -44,7 +44,10 @@ def compare(old: Snapshot, new: Snapshot) -> Comparison:
         for name in then.keys() & now.keys()
         if then[name] != now[name]
     }
-    decided = dict(_decided(changes, new, then, differing))
+    tried = [each for each in changes if each.puts and not each.is_daily]
+    is_small = len(new.document["placement"]["providers"]) <= _MOST_PROVIDERS
+    some = tried[: _MOST_TRIED * is_small]
+    decided = dict(_decided(some, new, then, differing)) if differing else {}
     left = {
         name: hosts.difference(*(each.get(name, ()) for each in decided.values()))
         for name, hosts in differing.items()
@@ -56,9 +59,12 @@ def compare(old: Snapshot, new: Snapshot) -> Comparison:
         names = {
             name
             for name, hosts in left.items()
-            if decided.get(change, {}).get(name)
-            or (hosts & own if own else hosts and change.kind == "setting")
-            or (hosts and change.kind == "flavor" and change.name == name)
+            if (change in decided or change.is_daily)
+            and (
+                decided.get(change, {}).get(name)
+                or (hosts & own if own else hosts and change.kind == "setting")
+                or (hosts and change.kind == "flavor" and change.name == name)
+            )
         }
         counts = [FlavorHosts(n, len(then[n]), len(now[n])) for n in names]
         if change.kind == "image":
@@ -69,6 +75,7 @@ def compare(old: Snapshot, new: Snapshot) -> Comparison:
         old.time,
         new.time,
         tuple(effects),
+        len(tried) - len(some),
         not_compared(old.document, new.document),
         not _is_same_cloud(old.document, new.document),
     )
@@ -81,11 +88,7 @@ def _decided(
     differing: _Hosts,
 ) -> Iterator[tuple[Change, _Hosts]]:
     """The hosts of each flavor that are as they were if a change is put back."""
-    tried = [each for each in changes if each.puts and not each.is_daily]
-    is_small = len(new.document["placement"]["providers"]) <= _MOST_PROVIDERS
-    if not differing or not is_small:
-        return
-    for change in tried[:_MOST_TRIED]:
+    for change in changes:
         document = reverted(new.document, [change])
         hosts = _hosts(Snapshot("", document), ServerSpec("", ""), differing)
         yield (
@@ -102,16 +105,18 @@ def _decided(
 
 
 def of_settings(old: Snapshot, new: Snapshot) -> Iterator[Change]:
-    """Options of nova-scheduler that changed; put back, all of them are."""
-    puts = (Put(("settings",), old.document["settings"]),)
+    """The options of nova-scheduler that changed, as one change."""
     then, now = (settings.of_cloud(e.cloud, e.sources) for e in (old, new))
+    texts = []
     if then.release != now.release:
-        text = f"Nova {then.release} -> {now.release}"
-        yield Change("setting", "release", text, puts)
+        texts.append(f"Nova {then.release} -> {now.release}")
     for name in sorted(then.settings.keys() | now.settings.keys()):
         values = _value(then, name), _value(now, name)
         if values[0] != values[1]:
-            yield Change("setting", name, f"{values[0]} -> {values[1]}", puts)
+            texts.append(f"{name}: {values[0]} -> {values[1]}")
+    if texts:
+        puts = (Put(("settings",), old.document["settings"]),)
+        yield Change("setting", "nova.conf", "; ".join(texts), puts)
 
 
 def _value(assumed: SchedulerSettings, name: str) -> str:
@@ -155,7 +160,8 @@ def nodes_of(*documents: Mapping[str, Any]) -> Mapping[str, set[str]]:
 
 def _image(change: Change, old: Snapshot, new: Snapshot) -> Iterator[FlavorHosts]:
     """The hosts that any flavor has with an image."""
-    spec = ServerSpec("", change.name)
+    # A name may be another image's, too.
+    spec = ServerSpec("", change.puts[0].path[2])
     then, now = (
         frozenset[str]().union(*_hosts(each, spec).values()) for each in (old, new)
     )

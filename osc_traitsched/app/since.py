@@ -95,6 +95,6 @@ def with_server(snapshot: Snapshot, later: Snapshot, server: str) -> Snapshot:
     document = {
         **snapshot.document,
         "compute": {**compute, "servers": [*compute["servers"], *own]},
-        "answers": {**snapshot.document["answers"], **later.document["answers"]},
+        "answers": {**later.document["answers"], **snapshot.document["answers"]},
     }
     return Snapshot(snapshot.path, document)

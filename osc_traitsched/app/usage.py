@@ -292,9 +292,8 @@ def host_uses(cloud: Cloud, sources: SettingsSources) -> Iterable[HostUse]:
         for name in aggregate.isolated_by(settings.collation)
     }
     known, roots = read.known_traits(cloud.placement), facts.snapshot.by_uuid
-    held = {name: read.holders(cloud.placement, name) for name in isolating & known}
-    held = {
-        name: frozenset(roots[uuid].root for uuid in uuids if uuid in roots)
-        for name, uuids in held.items()
-    }
+    held = dict.fromkeys(isolating, frozenset[str]())
+    for name in isolating & known:
+        uuids = read.holders(cloud.placement, name)
+        held[name] = frozenset(roots[uuid].root for uuid in uuids if uuid in roots)
     return usage.host_uses(room, facts, held, bool(settings.value(options.ISOLATION)))

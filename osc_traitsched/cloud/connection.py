@@ -145,6 +145,7 @@ class HttpCloud(Cloud):
         self._watch = watch
         self._services: dict[str, HttpService] = {}
         self._found: dict[Callable[[Cloud], Any], Any] = {}
+        self._reading = threading.RLock()
 
     @functools.cached_property
     def _sdk(self) -> Any:
@@ -157,8 +158,9 @@ class HttpCloud(Cloud):
 
     def once(self, read: Callable[[Cloud], _T]) -> _T:
         """Return what a function reads of this cloud, and read it no second time."""
-        if read not in self._found:
-            self._found[read] = read(self)
+        with self._reading:
+            if read not in self._found:
+                self._found[read] = read(self)
         found: _T = self._found[read]
         return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -141,6 +142,7 @@ class RememberedService(Service):
         self.service_type = service.service_type
         self._service = service
         self._answers: dict[tuple[Any, ...], Any] = {}
+        self._locks: dict[tuple[Any, ...], threading.Lock] = {}
 
     def get(
         self,
@@ -151,9 +153,11 @@ class RememberedService(Service):
     ) -> Any:
         """The body of an answer, which is asked for at most once."""
         key = (path, tuple(sorted((params or {}).items())), microversion)
-        if key not in self._answers:
-            answer = self._service.get(path, params, microversion, timeout)
-            self._answers[key] = answer
+        # Two threads that ask the same wait for one answer.
+        with self._locks.setdefault(key, threading.Lock()):
+            if key not in self._answers:
+                answer = self._service.get(path, params, microversion, timeout)
+                self._answers[key] = answer
         return self._answers[key]
 
     def knows(self, path: str, body: Any, microversion: str | None = None) -> None:

@@ -28,8 +28,9 @@ class SaveSnapshot(base.Command):
     cloud; only you can read it. It is packed if its name ends in .gz. What you may not
     read is noted in it, and answers that need it say so.
 
-    With --mask you can give the file away: flavors keep their names, and each has as
-    many hosts as before. Keep FILE.map.json to translate the answers.
+    --mask replaces the names that Nova, Placement and the others list; flavors keep
+    theirs, and each has as many hosts as before. Look at the file before you give it
+    away. FILE.map.json translates the answers.
     """
 
     examples = """
@@ -117,8 +118,8 @@ class ShowDifference(base.Command):
     """Show what changed since a snapshot was saved, worst first.
 
     Compares with a second snapshot, or with the cloud now. A line that begins with !
-    takes hosts from a flavor. Exits 6 if somebody changed something, and 0 if nobody
-    did: servers and their use come and go by themselves.
+    takes hosts from a flavor. Exits 6 if something changed, and 0 if not; servers that
+    came, went or moved, and their use, do not count.
     """
 
     examples = """

@@ -147,7 +147,9 @@ def not_compared(old: Body, new: Body) -> tuple[str, ...]:
         sorted(
             name
             for name in then.keys() | now.keys()
-            if {each.get(name, {}).get("error") for each in (then, now)}
+            # Single objects have longer paths.
+            if name.count("/") <= 2
+            and {each.get(name, {}).get("error") for each in (then, now)}
             != {"NotInCatalog"}
         )
     )
@@ -264,27 +266,34 @@ def _inventories(
 def _switched(old: Body, new: Body) -> Mapping[str | None, Change]:
     """Services that were enabled or disabled, by host."""
     found: dict[str | None, Change] = {}
-    for identity, then, now in _pairs(old, new, "compute", "services"):
+    services = {
+        each["host"]: each
+        for each in new.get("compute", {}).get("services", ())
+        if each["binary"] == "nova-compute"
+    }
+    for identity, then, now in _pairs(old, new, "compute", "hypervisors"):
         if then is None or now is None or then["status"] == now["status"]:
             continue
-        reason, host = now.get("disabled_reason"), str(now["host"])
+        host = str(now["service"]["host"])
+        puts = [Put(("compute", "hypervisors", identity, "status"), then["status"])]
+        service = services.get(host, {})
+        if service:
+            path = ("compute", "services", service["id"], "status")
+            puts.append(Put(path, then["status"]))
+        if host in found:
+            # A service of Ironic has several nodes.
+            puts += found[host].puts
+        reason = service.get("disabled_reason")
         text = str(now["status"]) + (f' "{reason}"' if reason else "")
-        put = Put(("compute", "services", identity, "status"), then["status"])
-        nodes = [
-            Put(("compute", "hypervisors", each["id"], "status"), then["status"])
-            for each in new["compute"].get("hypervisors", ())
-            if each["service"]["host"] == host
-        ]
-        found[host] = Change("host", host, text, (put, *nodes), frozenset({host}))
+        found[host] = Change("host", host, text, tuple(puts), frozenset({host}))
     return found
 
 
 def _services(old: Body, new: Body) -> Iterator[Change]:
     marked = {
-        each["uuid"]
-        for document in (old, new)
-        for each in document["placement"]["providers"]
-        if DISABLED in each["traits"]
+        uuid
+        for uuid, then, now in _pairs(old, new, "placement", "providers")
+        if then and now and (DISABLED in then["traits"]) != (DISABLED in now["traits"])
     }
     nodes = new.get("compute", {}).get("hypervisors", ())
     for host, change in _switched(old, new).items():
@@ -448,6 +457,7 @@ class Effect:
 class Comparison:
     """Two moments of a cloud.
 
+    :ivar untried: number of changes whose effect was not tried
     :ivar unread: lists that one of the snapshots lacks, which are not compared
     :ivar is_other_cloud: they have no provider in common
     """
@@ -455,12 +465,13 @@ class Comparison:
     then: datetime.datetime
     now: datetime.datetime
     effects: tuple[Effect, ...]
+    untried: int = 0
     unread: tuple[str, ...] = ()
     is_other_cloud: bool = False
 
     @functools.cached_property
     def lasting(self) -> tuple[Effect, ...]:
-        """Changes that somebody made; those that take hosts come first."""
+        """Changes that stay; those that take hosts come first."""
         found = [each for each in self.effects if not each.change.is_daily]
         return tuple(sorted(found, key=lambda each: not each.takes_hosts))
 

@@ -58,6 +58,8 @@ class DifferenceDocument(JsonObject):
     """Time of the later one, or of the cloud."""
     changes: Iterable[Changed] = field("effects")
     """All changes, by kind and name."""
+    untried: int
+    """Changes that were not tried, so that flavors and hosts of theirs are missing."""
     not_compared: Iterable[str] = field("unread")
     """Lists that could not be read when one of them was saved."""
     is_other_cloud: bool
@@ -71,7 +73,7 @@ def lines(found: Comparison, wants_all: bool) -> Iterator[Line]:
     taking = sum(each.takes_hosts for each in found.lasting)
     since = f"Since {_time(found.then, found.now)}"
     if not found.lasting:
-        yield Line(f"{since}: nobody changed anything.", Tone.YES)
+        yield Line(f"{since}: no changes.", Tone.YES)
     else:
         takes = f"; {taking} {'take' if taking > 1 else 'takes'} hosts from flavors"
         tone = Tone.NO if taking else Tone.DOUBT
@@ -80,6 +82,8 @@ def lines(found: Comparison, wants_all: bool) -> Iterator[Line]:
     for each in found.lasting:
         yield _line(each)
     yield from _daily(found, wants_all)
+    if found.untried:
+        yield Line(f"Not tried: the effect of {count(found.untried, 'change')}")
     if found.unread:
         yield Line(f"Not compared, since one snapshot lacks it: {listed(found.unread)}")
 

@@ -226,6 +226,8 @@ class _Placement(_Service):
         if parts[2] == "aggregates":
             return {"aggregates": sorted(provider.aggregates), **generation}
         own = provider.inventories
+        if parts[2] not in ("usages", "inventories"):
+            raise not_saved(self.service_type, path)
         if parts[2] == "usages":
             return {"usages": {n: each.used for n, each in own.items()}, **generation}
         return {"inventories": {n: e.body for n, e in own.items()}, **generation}

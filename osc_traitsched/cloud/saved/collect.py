@@ -153,6 +153,9 @@ def providers(
     inventories: dict[str, Any] = {}
     if light:
         inventories = {uuid: _capacities(own) for uuid, own in bulk.stock.items()}
+        # Answers with candidates leave out what is full.
+        for provider in bulk.lacks(snapshot.providers):
+            inventories[provider.uuid] = _inventories(placement, provider)
     else:
         read_one = functools.partial(_inventories, placement)
         later = LaterOfEach(read_one, progress(snapshot.providers))

@@ -66,7 +66,7 @@ _OF_PAGES = frozenset(
 #: Keys of addresses, which can have a password in them.
 _PLACES = frozenset(["links", "locations", "direct_url", "file", "schema", "self"])
 #: What is left out of values that are objects.
-_INNER = frozenset(["links", "ip_address"])
+_INNER = frozenset(["links", "ip_address", "host_name"])
 
 
 def _without_places(value: Any) -> Any:

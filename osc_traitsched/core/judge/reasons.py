@@ -19,16 +19,12 @@ from osc_traitsched.core.judge.verdict import Rejection
 from osc_traitsched.core.nova import prefilter
 from osc_traitsched.core.nova.clause import (
     Condition,
-    HostFilter,
     MemberOf,
     MoveRule,
-    Resource,
     RootTrait,
     Trait,
 )
-from osc_traitsched.core.nova.filter.row import Reads
 from osc_traitsched.core.nova.filter.state import HostState, host_states
-from osc_traitsched.core.nova.filter.table import FILTERS
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.weigher.ranking import CPU, OwnWeighers, Ranking, ranking
 from osc_traitsched.core.nova.weigher.weighing import NONE, Assumption
@@ -122,26 +118,6 @@ def _by_clause(groups: list[tuple[Rejection, list[Provider]]]) -> list[Share]:
             cause = RejectionCause.TOGETHER if clause is None else RejectionCause.CLAUSE
             shares.append(Share(cause, names, clause))
     return shares
-
-
-def is_for_good(judgement: Judgement) -> bool:
-    """Whether each host fails more than amounts, and its state or servers now."""
-    rejections = set(judgement.rejections.values())
-    return not any(all(map(_may_pass, each.involved)) for each in rejections)
-
-
-def _may_pass(clause: Condition) -> bool:
-    """Whether other servers, or the state of nova-compute, decide on a condition."""
-    if isinstance(clause, HostFilter):
-        row = FILTERS.get(clause.name)
-        return row is None or not _PASSING.isdisjoint(row.reads)
-    if isinstance(clause, MoveRule):
-        return False
-    adder = prefilter.row_of(clause)
-    return isinstance(clause, Resource) or bool(adder and adder.is_passing)
-
-
-_PASSING = frozenset({Reads.USE, Reads.SERVICE, Reads.SERVERS})
 
 
 #: Traits of a TPM's model, which Nova requires beside that of its version.

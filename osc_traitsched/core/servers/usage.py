@@ -92,12 +92,18 @@ class Capacity:
     def compared(self, then: Capacity) -> Capacity:
         """The numbers with those of the same flavors with other settings."""
         later = {each.judgement.question.flavor["id"]: each for each in then.flavors}
-        flavors = []
-        for fit in self.flavors:
+        flavors, ids = [], {each["id"] for each in map(_flavor, then.flavors)}
+        rescued = [e for e in self.rejected if e.question.flavor["id"] in ids]
+        for fit in (*self.flavors, *(FlavorFit(e, {}, Room(0, 0)) for e in rescued)):
             other = later.get(fit.judgement.question.flavor["id"])
             room = (other.after or other.room) if other else Room(0, 0)
             flavors.append(dataclasses.replace(fit, then=other, after=room))
-        return dataclasses.replace(self, flavors=tuple(flavors))
+        rejected = tuple(each for each in self.rejected if each not in rescued)
+        return dataclasses.replace(self, flavors=tuple(flavors), rejected=rejected)
+
+
+def _flavor(fit: FlavorFit) -> Mapping[str, object]:
+    return fit.judgement.question.flavor
 
 
 # What needs a trait, and what a host has and could take.
@@ -423,8 +429,9 @@ def host_uses(
 
 
 def _isolated(node: Compute, nova: Nova, held: Mapping[str, frozenset[str]]) -> str:
+    # What is held are the traits that isolate by the database's collation.
     isolating = {
-        aggregate.name: aggregate.isolated_by(Collation.CASE_INSENSITIVE)
+        aggregate.name: {*aggregate.isolated_by(Collation.CASE_INSENSITIVE)} & {*held}
         for aggregate in nova.aggregates
         if node.service_host in aggregate.hosts
     }

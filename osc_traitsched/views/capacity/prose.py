@@ -12,7 +12,6 @@ from osc_traitsched.core.judge.reasons import (
     RejectionCause,
     Share,
     breakdown,
-    is_for_good,
 )
 from osc_traitsched.core.nova.clause import HostFilter, Trait
 from osc_traitsched.core.placement.facts import Room
@@ -141,7 +140,8 @@ def _cause(fit: FlavorFit) -> tuple[str, str]:
     shares = breakdown(fit.judgement)
     if not shares:
         return _FULL, ""
-    start = "never: " if is_for_good(fit.judgement) else "not now: "
+    is_now = fit.judgement.reason in (Reason.DISABLED, Reason.FULL)
+    start = "not now: " if is_now else "never: "
     if len(shares) == 1 and isinstance(shares[0].clause, HostFilter):
         all_of = f"all {len(shares[0].hosts)}"
         return start, f": {shares[0].clause.name} rejects {all_of}"

@@ -183,6 +183,10 @@ CHANGES = {
         disable,
         ("host", "cmp01", 'disabled "DIMM"', {"cmp01"}, False),
     ),
+    "disabled, and Placement was not told": (
+        lambda new: of(new, "compute", "hypervisors", "p2").update(status="disabled"),
+        ("host", "cmp02", "disabled", {"cmp02"}, False),
+    ),
     "down": (
         lambda new: of(new, "compute", "hypervisors", "p2").update(state="down"),
         ("host", "cmp02", "nova-compute is down", {"cmp02"}, False),
@@ -268,6 +272,15 @@ def test_all_changes_at_once_are_found_and_put_back():
         (kind, text) for kind, _, text, *_ in (CHANGES[key][1] for key in made)
     }
     assert difference(OLD, reverted(new, found)) == ()
+
+
+def test_another_service_of_a_host_is_no_compute_service():
+    new = copy.deepcopy(OLD)
+    conductor = {"id": "s9", "binary": "nova-conductor", "host": "cmp01"}
+    old = copy.deepcopy(OLD)
+    old["compute"]["services"].append({**conductor, "status": "enabled"})
+    new["compute"]["services"].append({**conductor, "status": "disabled"})
+    assert difference(old, new) == ()
 
 
 def test_what_one_could_not_read_is_not_compared():

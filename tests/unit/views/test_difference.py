@@ -40,7 +40,8 @@ FULL = Comparison(
         ),
         Effect(change("server", "web-1", "cmp00 -> cmp01", is_daily=True), ()),
     ),
-    ("image /images",),
+    untried=2,
+    unread=("image /images",),
 )
 SINCE = Since(
     THEN,
