@@ -80,7 +80,8 @@ def test_every_change_is_in_diff_and_nothing_else(place, old, run, cloud, tmp_pa
     conf = tmp_path / "nova.conf"
     text = cloud.nova_conf.read_text()
     conf.write_text(f"{text}\n[scheduler]\nmax_placement_results = 50\n")
-    setting = ("setting", "scheduler.max_placement_results", "1000 -> 50")
+    text = "scheduler.max_placement_results: 1000 -> 50"
+    setting = ("setting", "nova.conf", text)
     with made(place, RENAMING):
         assert rows(run("diff", old, "-f", "json").json, False) == expected(
             RENAMING, False
@@ -191,7 +192,8 @@ def test_a_setting_that_was_changed_is_blamed(place, old, run, cloud, tmp_path):
     offline = shell.run({}, "trait-sched", *words, *what_if).json["since"]
     for since in live, offline:
         (cause,) = since["causes"]
-        assert (cause["kind"], cause["name"]) == ("setting", f"scheduler.{option}")
+        assert (cause["kind"], cause["name"]) == ("setting", "nova.conf")
+        assert cause["text"].startswith(f"scheduler.{option}: ")
         assert (cause["text"], cause["hosts"]) == ("True -> False", ["cmp02"])
 
 
