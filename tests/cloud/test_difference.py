@@ -193,8 +193,8 @@ def test_a_setting_that_was_changed_is_blamed(place, old, run, cloud, tmp_path):
     for since in live, offline:
         (cause,) = since["causes"]
         assert (cause["kind"], cause["name"]) == ("setting", "nova.conf")
-        assert cause["text"].startswith(f"scheduler.{option}: ")
-        assert (cause["text"], cause["hosts"]) == ("True -> False", ["cmp02"])
+        assert cause["text"] == f"scheduler.{option}: True -> False"
+        assert cause["hosts"] == ["cmp02"]
 
 
 def test_what_is_gone_is_named(place, run, tmp_path):
