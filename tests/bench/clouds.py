@@ -7,12 +7,13 @@ import dataclasses
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import openstack
 
 from osc_traitsched.cloud.connection import HttpCloud
 from osc_traitsched.cloud.service import Service
+from osc_traitsched.core.errors import NotInCatalog
 from tests.bench import lists
 from tests.services.fill import fill
 from tests.services.fleet import HOSTS_IN_A_RACK, Host
@@ -101,6 +102,11 @@ class BenchCloud:
     def cpu(self) -> float:
         """Seconds of this process between questions and answers."""
         return self.placement.cpu
+
+    @property
+    def block_storage(self) -> NoReturn:
+        """The cloud has no Cinder."""
+        raise NotInCatalog("block-storage")
 
     def once(self, read: Callable[[BenchCloud], _T]) -> _T:
         return read(self)
