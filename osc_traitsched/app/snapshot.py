@@ -60,6 +60,10 @@ class Snapshot(NamedTuple):
         document = {**self.document, "settings": kept.to_json(sources)}
         return self._replace(document=document)
 
+    def settled(self, sources: SettingsSources) -> Snapshot:
+        """The same cloud; with these settings, if it was saved without any."""
+        return self if self.sources.place else self.with_settings(sources)
+
     @property
     def time(self) -> datetime.datetime:
         """When its reading ended, in UTC."""

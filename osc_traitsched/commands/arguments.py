@@ -305,15 +305,17 @@ def _bad_hosts(path: str, reason: str) -> BadConfiguration:
 # A snapshot instead of the cloud.
 
 
-def add_snapshot(parser: argparse.ArgumentParser) -> None:
-    """Add ``--snapshot``."""
+def add_snapshot(parser: argparse.ArgumentParser, is_shown: bool) -> None:
+    """Add ``--snapshot``; commands that refuse it do not show it."""
     parser.add_argument(
         "--snapshot",
         metavar="FILE",
         default=os.environ.get(SNAPSHOT) or None,
         type=some,
         help="answer from a file of snapshot save, without a login (default: "
-        f"{SNAPSHOT} of the environment)",
+        f"{SNAPSHOT} of the environment)"
+        if is_shown
+        else argparse.SUPPRESS,
     )
 
 

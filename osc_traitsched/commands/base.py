@@ -326,7 +326,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
             help="how long a service may be silent, before its answer or within it "
             f"(default: api_timeout of clouds.yaml, else {TIMEOUT})",
         )
-        arguments.add_snapshot(parser)
+        arguments.add_snapshot(parser, is_shown=self.reads)
         parser.add_argument(
             "--exit-zero",
             action="store_true",

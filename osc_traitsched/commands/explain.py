@@ -262,6 +262,8 @@ class Explain(base.Command):
             return self._by_flavor(asked, sources, args)
         explained = explainer(args, sources)
         explanation = explained(cloud, request.question(cloud, asked, sources))
+        if args.make_room and self.snapshot:
+            raise BadUsage("--make-room needs the cloud itself, not a snapshot")
         if args.make_room:
             explanation = room.with_moves(cloud, explanation)
         facts = explanation.judgement.facts
@@ -282,7 +284,7 @@ class Explain(base.Command):
             question = request.question(cloud, asked, saved.sources)
             return explain.explain(cloud, question, want_fixes=False).judgement
 
-        old = snapshot.read(args.since)
+        old = snapshot.read(args.since).settled(sources)
         new = self.as_snapshot(sources, old)
         return since.since(old, new, ask)
 

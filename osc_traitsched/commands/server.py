@@ -193,7 +193,7 @@ class ExplainServer(base.Command):
     def _since(
         self, args: argparse.Namespace, name: str, sources: SettingsSources
     ) -> Since:
-        old = snapshot.read(args.since)
+        old = snapshot.read(args.since).settled(sources)
         new = self.as_snapshot(sources, old)
 
         def ask(saved: Snapshot) -> Judgement:

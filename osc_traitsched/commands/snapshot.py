@@ -11,6 +11,7 @@ import tqdm
 
 from osc_traitsched.app import difference, snapshot
 from osc_traitsched.app.gc_pause import gc_paused
+from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.app.snapshot import Snapshot
 from osc_traitsched.commands import arguments, base, explain
 from osc_traitsched.commands.base import ExitCode
@@ -153,8 +154,9 @@ class ShowDifference(base.Command):
     @gc_paused()
     def take_action(self, args: argparse.Namespace) -> ExitCode:
         """Compare, and show."""
-        old = snapshot.read(args.old)
-        found = difference.compare(old, self._later(args, old))
+        sources = arguments.sources(args, self.app)
+        old = snapshot.read(args.old).settled(sources)
+        found = difference.compare(old, self._later(args, old, sources))
         if args.format == "text":
             text = self.answer(views.lines(found, args.all))
         else:
@@ -166,12 +168,14 @@ class ShowDifference(base.Command):
             return ExitCode.CHANGES_WANTED
         return ExitCode.UNKNOWN if found.unread else ExitCode.DONE
 
-    def _later(self, args: argparse.Namespace, old: Snapshot) -> Snapshot:
+    def _later(
+        self, args: argparse.Namespace, old: Snapshot, sources: SettingsSources
+    ) -> Snapshot:
         if args.new is not None:
-            new = snapshot.read(args.new)
+            new = snapshot.read(args.new).settled(sources)
             old.check_comparable(new)
             return new
-        return self.as_snapshot(arguments.sources(args, self.app), old)
+        return self.as_snapshot(sources, old)
 
 
 def _number(text: str) -> int:

@@ -4,7 +4,7 @@ import datetime
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Literal, Optional
 
-from osc_traitsched.core.difference import Comparison, Effect, Since
+from osc_traitsched.core.difference import Comparison, Effect, FlavorHosts, Since
 from osc_traitsched.documents import JsonObject, field
 from osc_traitsched.text import count, listed, ranges
 from osc_traitsched.views.terminal import Line, Tone
@@ -113,12 +113,17 @@ def _line(effect: Effect) -> Line:
     row = f"{mark} {f'{change.kind} {change.name}':<{_NAME}} {change.text:<{_TEXT}}"
     shown = [
         f"{f'{each.flavor}: ' if each.flavor and change.kind != 'flavor' else ''}"
-        f"hosts {each.then} -> {each.now}"
+        f"{_hosts(each)}"
         for each in effect.flavors[:1]
     ]
     others = len(effect.flavors) - 1
     more = f", {count(others, 'flavor')} more" if others > 0 else ""
     return Line(f"{row} {''.join(shown)}{more}".rstrip())
+
+
+def _hosts(found: FlavorHosts) -> str:
+    is_other = found.then == found.now
+    return "other hosts" if is_other else f"hosts {found.then} -> {found.now}"
 
 
 def _time(then: datetime.datetime, now: datetime.datetime) -> str:

@@ -187,7 +187,7 @@ def _about_flavor(view: FlavorView) -> Iterator[tuple[str, str]]:
     yield "requires", listed(requires) or "nothing but its size"
     for name, texts in (
         ("room in zone", _zones_of(fit) if fit else ()),
-        ("never on", _by_reason(never_on_of(view))),
+        ("not on", _by_reason(never_on_of(view))),
         ("never fits", [prose.never(fit.never)] if fit and fit.never else ()),
         ("out of", _shortages(fit) if fit else ()),
     ):
@@ -195,10 +195,10 @@ def _about_flavor(view: FlavorView) -> Iterator[tuple[str, str]]:
             yield name, "; ".join(texts)
     yield "servers", _servers_of(view)
     if isinstance(view.images, CloudBroke):
-        yield "unfit images", f"unknown: {view.images!s}"
+        yield "cannot boot", f"unknown: {view.images!s}"
     elif images := _by_reason(images_of(view)):
         more = f"; {view.unjudged} not judged" if view.unjudged else ""
-        yield "unfit images", f"{'; '.join(images)}{more}"
+        yield "cannot boot", f"{'; '.join(images)}{more}"
     yield "projects", _projects_of(view)
 
 

@@ -98,6 +98,11 @@ class _Service(Service):
             shown = bodies if not self._document["shows_all"] else None
             bodies = shown or listed.select(bodies, query)
             return {listed.kind: [] if "marker" in query else bodies}
+        if listed.kind == "servers" and "flavor" in query:
+            # Servers have a copy of their flavor, without its ID.
+            flavor = self._by_id("flavors").get(query["flavor"], {"name": None})
+            query = {key: text for key, text in query.items() if key != "flavor"}
+            bodies = [e for e in bodies if _flavor_name(e) == flavor["name"]]
         return {listed.kind: listed.select(bodies, query), "links": {}}
 
     def _single(self, path: str) -> Any:
@@ -252,6 +257,10 @@ def _in_order(inventories: Body) -> list[tuple[str, Any]]:
     return sorted(
         inventories.items(), key=lambda item: (first.get(item[0], 3), item[0])
     )
+
+
+def _flavor_name(server: Body) -> object:
+    return server["flavor"].get("original_name")
 
 
 def failed_moves(lists: Body) -> frozenset[str]:

@@ -422,7 +422,7 @@ def _at_most(flavors: Sequence[FlavorFit]) -> Iterator[str]:
     deciding = dict.fromkeys(name for fit in flavors for name in fit.deciding)
     if deciding:
         names = listed(map(depends.name, deciding))
-        yield f"<= means at most: {names} may reject some hosts."
+        yield f"<= means at most, as assumed: {names} may reject some hosts."
     if any(fit.room.least != fit.room.most and not fit.deciding for fit in flavors):
         yield "Ranges: trees of providers and shared pools fill up in several ways."
 

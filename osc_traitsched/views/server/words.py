@@ -103,6 +103,10 @@ def for_customer(answer: ServerAnswer) -> str:
     if judgement is None or reason is None or answer.unrecorded or not is_sure:
         return "Whether a host can take the server now is not known."
     question, needs = judgement.question, list(_needs(judgement, reason))
+    sentence = _FOR_CUSTOMERS[reason]
+    if reason is Reason.FULL and not needs:
+        # Such as those of its server group.
+        sentence = "Other servers keep {server} off all hosts now."
     server = str(question.flavor["name"])
     if needs:
         server = f"{server} ({', '.join(dict.fromkeys(needs))})"
@@ -111,7 +115,7 @@ def for_customer(answer: ServerAnswer) -> str:
         server = f"{server} with image {image['name']}"
     if question.needed_zone:
         server = f"{server} in zone {question.needed_zone}"
-    return _FOR_CUSTOMERS[reason].format(server=server)
+    return sentence.format(server=server)
 
 
 def _needs(judgement: Judgement, reason: Reason) -> Iterator[str]:
