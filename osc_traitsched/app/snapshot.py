@@ -8,6 +8,7 @@ import gzip
 import io
 import json
 import os
+import pathlib
 import re
 import time
 import zlib
@@ -190,16 +191,25 @@ def _line(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-@functools.lru_cache(maxsize=2)
-@gc_paused()
 def read(path: str) -> Snapshot:
-    """Open a snapshot.
+    """Open a snapshot; it is read again only if the file has changed.
 
     :raises BadConfiguration: for a file that can't be read, is not a snapshot, or is
         of another format
     """
+    place = document.located(path).absolute()
     try:
-        with document.located(path).open("rb") as stream:
+        state = place.stat()
+    except OSError as exc:
+        raise document.unreadable(path, exc) from exc
+    return _read(path, place, (state.st_mtime_ns, state.st_size))
+
+
+@functools.lru_cache(maxsize=2)
+@gc_paused()
+def _read(path: str, place: pathlib.Path, _: tuple[int, int]) -> Snapshot:
+    try:
+        with place.open("rb") as stream:
             data = stream.read(MOST + 1)
         if data[:2] == b"\x1f\x8b":
             with gzip.open(io.BytesIO(data)) as unpacked:

@@ -17,6 +17,7 @@ from osc_traitsched.commands import arguments, base, explain
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.documents import serialized
+from osc_traitsched.text import visible
 from osc_traitsched.views import difference as views
 
 
@@ -97,7 +98,8 @@ class SaveSnapshot(base.Command):
             snapshot.write(path, found)
         if args.mask:
             snapshot.write_map(path, originals)
-        base.LOG.warning("%s", snapshot.summary(found, path))
+        if not self.is_quiet:
+            self.app.stdout.write(f"{visible(snapshot.summary(found, path))}\n")
 
     def _progress(self, providers: Iterable[Provider]) -> Iterable[Provider]:
         several = list(providers)
@@ -124,10 +126,10 @@ class ShowDifference(base.Command):
     """
 
     examples = """
-        # Between two snapshots
-        diff monday.json.gz tuesday.json.gz
         # What changed since yesterday
         diff yesterday.json.gz
+        # Between two snapshots
+        diff monday.json.gz tuesday.json.gz
     """
 
     needs_login = False

@@ -58,10 +58,16 @@ def test_an_example_does_what_it_is_for(scenario, tmp_path, verb):
     shutil.copytree(OWN_FILTERS, tmp_path, dirs_exist_ok=True)
     host = "cmp05" if verb.endswith(" apply") else "cmp04"
     (tmp_path / "wanted.yaml").write_text(WANTED.format(host), encoding="utf-8")
+    if verb.endswith(" diff"):
+        save = "openstack trait-sched snapshot save yesterday.json.gz\n"
+        assert scripts.type_in(tmp_path, save, variables).code == 0
     done = scripts.type_in(tmp_path, text, variables)
     assert done.code == CODES.get(verb, 0), done.out + done.err
     # What is as it should be is one line.
-    well = ("on a host the scheduler would still choose", "nothing to change")
+    well = (
+        *("on a host the scheduler would still choose", "nothing to change"),
+        *("no changes", "Saved"),
+    )
     is_well = any(each in done.out for each in well)
     assert len(done.out.splitlines()) > 1 or is_well, done.out
     assert "usage:" not in done.err
