@@ -142,17 +142,9 @@ def with_units(cloud: Cloud, found: Survey) -> Survey:
     first = sorted(
         kinds.values(), key=lambda alike: (alike[0] not in roots, -len(alike), alike)
     )[:_MOST_READ]
-    alone = [[alike[0]] for alike in first]
-    read = allocation_candidates.unused(cloud.placement, alone)
-    stock = dict(found.stock)
-    for alike in first:
-        for uuid in alike if read[alike[0]] else ():
-            used = {name: each.used for name, each in found.stock.get(uuid, {}).items()}
-            stock[uuid] = {
-                name: dataclasses.replace(each, used=used.get(name, 0))
-                for name, each in read[alike[0]].items()
-            }
-    return dataclasses.replace(found, stock=stock)
+    read = allocation_candidates.like_first(cloud.placement, found.stock, first)
+    there = {uuid: figures for uuid, figures in read.items() if figures}
+    return dataclasses.replace(found, stock={**found.stock, **there})
 
 
 def _counted(found: Placements) -> ServerCounts:

@@ -17,10 +17,12 @@ from osc_traitsched.core.judge.doubts import Alternatives
 from osc_traitsched.core.judge.filtering import KnownAnswers
 from osc_traitsched.core.judge.judge import judge, queries_of
 from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.relaxed import asked
 from osc_traitsched.core.nova.filter import limits
 from osc_traitsched.core.nova.filter.state import host_states
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.placement import capacity
 from osc_traitsched.core.placement.facts import Amount, Stock
 from osc_traitsched.core.placement.matcher import amounts
 
@@ -90,8 +92,8 @@ def with_nova(
     return snapshot.restricted_to(computes)
 
 
-#: So many hosts are read at once to tell whether a request is never possible.
-_AT_A_TIME = 5
+#: So many kinds of providers are read at once to tell a full cloud from a wrong size.
+_AT_A_TIME = 3
 
 
 def with_units(
@@ -99,7 +101,8 @@ def with_units(
 ) -> Iterator[Judgement]:
     """The judgements with the inventories that decide about their reasons.
 
-    Two requests for each provider of up to 25 hosts, until one has room when empty.
+    Two requests for each kind of provider, of up to 25 kinds, until a host has room
+    when empty. Once a few are known, capacities of all others are read in bulk.
     """
     left = allocation_candidates.MOST_READ_ONE_BY_ONE
     read: dict[str, Mapping[str, Stock]] = {}
@@ -107,15 +110,17 @@ def with_units(
         while (facts := judgement.facts) is not None:
             facts = dataclasses.replace(facts, stock={**facts.stock, **read})
             judgement = dataclasses.replace(judgement, facts=facts)
-            unread = [each for each in judgement.undecided_roots if each not in read]
-            roots = unread[: min(left, _AT_A_TIME)]
-            if not roots:
+            roots, request = judgement.undecided_roots, judgement.request
+            if not roots or not left or request is None:
                 break
-            left -= len(roots)
-            for uuid in (u for root in roots for u in facts.snapshot.host_trees[root]):
-                known = facts.stock.get(uuid)
-                figures = allocation_candidates.read_figures(placement, uuid, known)
-                read[uuid] = figures or {}
+            if facts.stock:
+                hosts = [facts.snapshot.by_uuid[root] for root in roots]
+                facts = allocation_candidates.with_figures(placement, facts, hosts)
+            kinds = capacity.undecided(facts, asked(request), roots)
+            kinds = kinds[: min(left, _AT_A_TIME)]
+            left -= len(kinds)
+            found = allocation_candidates.like_first(placement, facts.stock, kinds)
+            read.update({**facts.stock, **found})
         yield judgement
 
 

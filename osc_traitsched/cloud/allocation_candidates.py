@@ -308,6 +308,30 @@ def with_inventories(
     return dataclasses.replace(found, stock=stock, vanished=tuple(vanished))
 
 
+def like_first(
+    placement: Service,
+    known: Mapping[str, Mapping[str, Stock]],
+    kinds: Iterable[Sequence[str]],
+) -> dict[str, Mapping[str, Stock]]:
+    """Figures of the first provider of each kind, for all of its kind.
+
+    :param known: capacity and use of providers
+    :param kinds: UUIDs of providers of the same capacities
+    """
+    found: dict[str, Mapping[str, Stock]] = {}
+    for alike in kinds:
+        # One that was deleted meanwhile gives nothing.
+        figures = read_figures(placement, alike[0], known.get(alike[0])) or {}
+        found[alike[0]] = figures
+        for uuid in alike[1:]:
+            used = {name: each.used for name, each in known[uuid].items()}
+            found[uuid] = {
+                name: dataclasses.replace(each, used=used.get(name, 0))
+                for name, each in figures.items()
+            }
+    return found
+
+
 def read_figures(
     placement: Service, provider: str, known: Mapping[str, Stock] | None
 ) -> dict[str, Stock] | None:

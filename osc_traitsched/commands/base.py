@@ -412,6 +412,8 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
 
     def run(self, parsed_args: argparse.Namespace) -> int:
         """Run, and show errors as one line."""
+        if getattr(parsed_args, "help_all", False):
+            return 0
         self.timeout = parsed_args.timeout
         options = getattr(self.app, "options", None)
         is_debugged = getattr(options, "debug", False)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import argparse
 import copy
+import functools
 import itertools
 import re
+import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
+
+from cliff.help import HelpExit
 
 #: A short help fits a terminal of 80x24, with a line of the shell below.
 _MOST_ROWS = 23
@@ -35,9 +39,9 @@ class _ShowAll(argparse.Action):
     def __call__(
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, *_: Any
     ) -> None:
-        """Print the help with all options, and exit."""
-        vars(parser)["format_help"] = lambda: _whole(parser)
-        parser._option_string_actions["--help"](parser, namespace, None)
+        """Print the help with all options, and parse nothing more."""
+        sys.stdout.write(_whole(parser))
+        raise HelpExit
 
 
 def shorten(parser: argparse.ArgumentParser) -> None:
@@ -63,6 +67,15 @@ def shorten(parser: argparse.ArgumentParser) -> None:
         "--help-all", action=_ShowAll, nargs=0, help="show all options and exit"
     )
     vars(parser)["format_help"] = lambda: _short(parser)
+    vars(parser)["parse_args"] = functools.partial(_parse, parser.parse_args)
+
+
+def _parse(parse: Callable[..., argparse.Namespace], *arguments: Any) -> Any:
+    """Parse, or say that it was help: to cliff before 4.0 an exit is an error."""
+    try:
+        return parse(*arguments)
+    except HelpExit:
+        return argparse.Namespace(help_all=True)
 
 
 def _whole(parser: argparse.ArgumentParser) -> str:

@@ -7,6 +7,7 @@ Run with other seeds for the order of sets, it has to print the same.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import pathlib
 import pickle
@@ -15,6 +16,7 @@ from collections.abc import Iterable, Iterator
 
 from osc_traitsched.core.judge.explanation import Explanation
 from osc_traitsched.core.judge.judge import judge
+from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.views.explain import prose
@@ -25,11 +27,22 @@ from tests.unit.core.scheduled import placed
 Asked = tuple[Request, Facts]
 
 
+@dataclasses.dataclass(frozen=True)
+class Drawn(Question):
+    """A question whose request was drawn, whatever its flavor would ask for."""
+
+    drawn: Request | None = None
+
+    def request(self) -> Request:
+        return self.drawn or super().request()
+
+
 def think(request: Request, found: Facts) -> Explanation:
     """Return what explain has to say of a request, by facts that were read."""
     placement = placed(sorted(found.candidates))
     nodes = fixing.computes(found)
-    judgement = judge(fixing.question(), request, found, nodes, placement)
+    question = Drawn(**vars(fixing.question()), drawn=request)
+    judgement = judge(question, request, found, nodes, placement)
     fixes = fixing.of(judgement.matcher, judgement.verdict)
     return Explanation(judgement, fixes=fixes)
 

@@ -140,11 +140,18 @@ def live(name, more):
 def shown(sources):
     """What the judge knows of the settings, and the rows of config show on options."""
     assumed = resolve(sources, "2.95")
-    rows = [tuple(row) for row in config.rows(assumed, sources.release is not None)[1]]
-    rows = [(name, str(value), *more) for name, value, *more in rows]
+    rows = [
+        (name, plain(value), *more)
+        for name, value, *more in config.rows(assumed, sources.release is not None)[1]
+    ]
     rows = [row for row in rows if row[0] != "settings"]
     others = tuple(map(placeless, assumed.others))
     return placeless(dataclasses.replace(assumed, others=others)), rows
+
+
+def plain(value):
+    """A cell as programs get it; before 4.0 cliff's own cells are never equal."""
+    return value.machine_readable() if hasattr(value, "machine_readable") else value
 
 
 def placeless(assumed):
