@@ -39,7 +39,7 @@ GROUPS = {
         "zone list": "zones: how full they are, and what is odd in them",
         "host show": "what a host has, and which flavors it could take",
         "host drain": "where the servers of a host could go, all together",
-        "filter try": "try a host filter or weigher of your own on every host",
+        "filter try": "try a custom host filter or weigher on every host",
     },
     "What is wrong with the cloud": {
         "check": "find what makes servers fail or land on the wrong hosts",

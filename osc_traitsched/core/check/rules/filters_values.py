@@ -388,7 +388,7 @@ def key_off(analysis: Analysis) -> Iterator[Fault]:
     """A multiplier of an aggregate that no weigher reads.
 
     A warning if the weighers were supplied, else a note. The weigher is off, or the
-    release lacks it. Weighers of your own may read any key, so they silence the rule.
+    release lacks it. Custom weighers may read any key, so they silence the rule.
     """
     settings = analysis.survey.assumptions
     by_key = {weigher.aggregate_key: weigher for weigher in ranking.WEIGHERS.values()}
