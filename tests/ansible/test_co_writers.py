@@ -18,7 +18,7 @@ WANTED = f"""\
 version: 1
 traits: {{{GOLD}: {{hosts: [cmp00, cmp01]}}}}
 aggregates:
-  gold: {{hosts: [cmp00, cmp01], isolated_for: [{GOLD}], tenants: [demo]}}
+  gold: {{hosts: [cmp00, cmp01], isolated_for: [{GOLD}], projects: [demo]}}
 flavors:
   gold.small: {{requires: [{GOLD}]}}
 """

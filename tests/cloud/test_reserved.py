@@ -13,11 +13,11 @@ FILTERS = (
 )
 #: Placement is asked for the aggregates of projects as well.
 PREFILTER = "scheduler.limit_tenants_to_placement_aggregate=true"
-WANTED = "version: 1\naggregates: {{ours: {{hosts: [{}], tenants: [demo]}}}}\n"
+WANTED = "version: 1\naggregates: {{ours: {{hosts: [{}], projects: [demo]}}}}\n"
 
 
 SEVERAL = (
-    "version: 1\naggregates: {{ours: {{hosts: [cmp00], tenants: [{}], only: true}}}}\n"
+    "version: 1\naggregates: {{ours: {{hosts: [cmp00], projects: [{}], only: true}}}}\n"
 )
 
 

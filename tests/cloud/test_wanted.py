@@ -28,7 +28,7 @@ WHOLE = f"""
       pinned:
         hosts: ["@pinned"]
         isolated_for: [{PINNED}]
-        tenants: [demo]
+        projects: [demo]
     flavors:
       "pinned.*": {{requires: [{PINNED}]}}
     images:
@@ -44,7 +44,7 @@ CONTRARY = f"""
       before: {{hosts: [cmp01]}}
       pinned:
         hosts: [cmp02]
-        absent: {{hosts: ["@pinned"], isolated_for: [{PINNED}], tenants: [demo]}}
+        absent: {{hosts: ["@pinned"], isolated_for: [{PINNED}], projects: [demo]}}
     flavors:
       "pinned.*": {{absent: {{requires: [{PINNED}]}}}}
     images:

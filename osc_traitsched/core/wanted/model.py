@@ -86,7 +86,7 @@ class Part(enum.Enum):
     ZONE = ("aggregates", "zone")
     MEMBERS = ("aggregates", "hosts")
     ISOLATION = ("aggregates", "isolated_for")
-    TENANTS = ("aggregates", "tenants")
+    PROJECTS = ("aggregates", "projects")
     FLAVOR_REQUIRES = ("flavors", "requires")
     FLAVOR_FORBIDS = ("flavors", "forbids")
     IMAGE_REQUIRES = ("images", "requires")
@@ -374,7 +374,7 @@ _OPPOSITE = {
 }
 
 #: Parts that ``only`` can apply to.
-_OWNED = (Part.TRAIT_HOSTS, Part.TRAIT_PROVIDERS, Part.MEMBERS, Part.TENANTS)
+_OWNED = (Part.TRAIT_HOSTS, Part.TRAIT_PROVIDERS, Part.MEMBERS, Part.PROJECTS)
 
 _NAMELESS = f"{GROUP!r} names no group: write the name of one behind it"
 

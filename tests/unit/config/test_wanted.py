@@ -38,8 +38,8 @@ WHOLE = """
         zone: az1
         hosts: ["@pinned"]
         isolated_for: [CUSTOM_PINNED]
-        tenants: [demo]
-        absent: {tenants: [other]}
+        projects: [demo]
+        absent: {projects: [other]}
     flavors:
       "pinned.*": {requires: [CUSTOM_PINNED]}
       m1.small: {forbids: [CUSTOM_PINNED]}
@@ -57,8 +57,8 @@ def test_every_line_is_a_entry_with_its_place(write):
         (Part.ZONE, "az1-pinned", "az1", False, "wanted.yaml:19"),
         (Part.MEMBERS, "az1-pinned", "@pinned", False, "wanted.yaml:20"),
         (Part.ISOLATION, "az1-pinned", "CUSTOM_PINNED", False, "wanted.yaml:21"),
-        (Part.TENANTS, "az1-pinned", "demo", False, "wanted.yaml:22"),
-        (Part.TENANTS, "az1-pinned", "other", True, "wanted.yaml:23"),
+        (Part.PROJECTS, "az1-pinned", "demo", False, "wanted.yaml:22"),
+        (Part.PROJECTS, "az1-pinned", "other", True, "wanted.yaml:23"),
         (Part.FLAVOR_REQUIRES, "pinned.*", "CUSTOM_PINNED", False, "wanted.yaml:25"),
         (Part.FLAVOR_FORBIDS, "m1.small", "CUSTOM_PINNED", False, "wanted.yaml:26"),
         (Part.IMAGE_REQUIRES, "windows", "CUSTOM_LICENSED", False, "wanted.yaml:28"),

@@ -100,9 +100,9 @@ DOCUMENTS = mostly(
                     zone=mostly(_ZONES, _NO_ZONES),
                     hosts=NAMES,
                     isolated_for=TRAITS,
-                    tenants=NAMES,
+                    projects=NAMES,
                     only=ONLY,
-                    absent=mapping(hosts=NAMES, isolated_for=TRAITS, tenants=NAMES),
+                    absent=mapping(hosts=NAMES, isolated_for=TRAITS, projects=NAMES),
                 ),
             ),
             "flavors": some(
