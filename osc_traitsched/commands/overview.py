@@ -60,7 +60,7 @@ GROUPS = {
         "isolate": "reserve an aggregate for servers that require traits",
         "unisolate": "open it to all servers again",
     },
-    "A wanted state in files": {
+    "A desired state in files": {
         "plan": "show what apply would write",
         "apply": "change the cloud to match the files",
         "export": "print the current cloud as such a file",

@@ -246,7 +246,7 @@ class Claims:
             self._by_object.setdefault(target, {})[key] = other
         if other.value != claim.value:
             what = f"{visible(key)} of {quoted(target.name)}"
-            reason = f"{visible(str(other.place))} wants {what} otherwise"
+            reason = f"conflicts with {visible(str(other.place))} about {what}"
             if other.place == claim.place:
                 reason = f"this line contradicts itself about {what}"
             self.mistakes.append(EntryError(claim.place, BadQuestion(reason)))

@@ -29,7 +29,7 @@ from osc_traitsched.text import listed, quoted
 
 @dataclasses.dataclass(frozen=True)
 class Shorthand:
-    """The wanted state of a command.
+    """The desired state of a command.
 
     :ivar named: objects that always get a row, with sentences on the traits they keep
     :ivar is_opening: rows are in the order of removals

@@ -10,7 +10,7 @@ GOLD = "CUSTOM_GOLD"
 
 
 def rows(found):
-    names = ("change", "step", "object", "key", "after", "wanted")
+    names = ("change", "step", "object", "key", "after", "desired_by")
     return [tuple(row[name] for name in names) for row in found.json]
 
 
@@ -19,7 +19,7 @@ def test_what_is_as_wanted_has_no_row(plan, cloud):
     found = plan("traits: {CUSTOM_GOLD: {hosts: [cmp00]}}", "--exit-code")
     assert (found.code, found.json, found.err) == (0, [], "")
     found = plan("traits: {CUSTOM_GOLD: {hosts: [cmp00]}}", form="table")
-    assert found.out == "w.yaml: 2 as wanted\n"
+    assert found.out == "w.yaml: 2 as desired\n"
 
 
 @pytest.mark.parametrize(("host", "is_said"), [("cmp02", True), ("cmp03", False)])
