@@ -396,7 +396,7 @@ class ListCandidates(base.Lister):
 
     These are the hosts that Placement offers and that the scheduler's host filters
     pass, in the order in which the scheduler tries them. Exits 3 if there is none,
-    or if Nova or Placement refuses the request, and 8 if it cannot be known of any
+    or if Nova or Placement rejects the request, and 8 if it cannot be known of any
     host whether all filters pass it. "openstack -q" prints their names on one line.
     """
 
