@@ -38,7 +38,7 @@ openstackdocs_pdf_link = False
 
 man_pages = [
     (
-        "cli/index",
+        "reference/commands/index",
         "openstack-trait-sched",
         "traits, aggregates and the scheduler, from openstack",
         "",
