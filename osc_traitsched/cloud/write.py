@@ -103,7 +103,7 @@ class Swapped(Generic[_T]):
 
     :ivar overwritten: what there was before the first request that was carried out, or
         may have been; None if there was none
-    :ivar problem: why it is not known to be as wanted; None if it is
+    :ivar problem: why it is not known to be as desired; None if it is
     """
 
     overwritten: _T | None
@@ -426,7 +426,7 @@ def apply(cloud: Cloud, change: Change, patience: Patience) -> Outcome:
 
     A provider is written with the generation from before its keys were read, so that
     Placement rejects the write if anything of it changed in between. After any failure
-    the object is read again first. One that is as wanted is not written.
+    the object is read again first. One that is as desired is not written.
 
     :returns: what became of it; a failure is an outcome, too
     """

@@ -43,7 +43,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 class ShorthandWriter(write_args.Writer):
-    """A command that makes a small wanted state, and applies it."""
+    """A command that makes a small desired state, and applies it."""
 
     def subject(self, args: argparse.Namespace) -> str:
         """What the summary is about."""
@@ -52,7 +52,7 @@ class ShorthandWriter(write_args.Writer):
     def plan(self, shorthand: Shorthand, assumed: SchedulerSettings) -> WantedPlan:
         """Plan, with effects on others.
 
-        :raises Mistakes: for an impossible wanted state
+        :raises Mistakes: for an impossible desired state
         :raises CloudBroke: if a service can't be read
         """
         self.assumed = assumed

@@ -43,7 +43,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         nargs="+",
         type=arguments.some,
-        help="a file that says what is wanted, a folder with such files, or - for "
+        help="a file with the desired state, a folder with such files, or - for "
         "standard input",
     )
     parser.add_argument(
@@ -244,22 +244,22 @@ class Summed(base.TextLister):
 
 
 class PlanWanted(Summed):
-    """Show how a cloud differs from what files want of it, and write nothing.
+    """Show what apply would change, and write nothing.
 
     The files say which hosts have which traits, what aggregates have and who
     they are for, and what flavors and images require. What they do not name is
-    left alone. Each row names the line that wants it. All mistakes of the files
-    are said first, then all that the cloud shows, such as names that it does not
-    have. Exits 5 if apply would refuse the plan.
+    left alone. Each row names the line that asks for it. All mistakes in the files
+    are reported first, then those that only the cloud shows, such as unknown
+    names. Exits 5 if apply would refuse the plan.
     """
 
     examples = """
         # Show what apply would write
-        plan wanted.yaml
+        plan desired.yaml
         # For a review, and for apply --reviewed
-        plan wanted.yaml -f json
+        plan desired.yaml -f json
         # Tell a script whether the cloud differs
-        plan wanted.yaml --exit-code
+        plan desired.yaml --exit-code
     """
 
     def options(self, parser: argparse.ArgumentParser) -> None:
@@ -282,22 +282,22 @@ class PlanWanted(Summed):
 
 
 class ApplyWanted(write_args.Writer, Summed):
-    """Make a cloud as files want it, and leave alone what they do not name.
+    """Change a cloud to the desired state in files.
 
-    What opens hosts or adds something comes first, what closes or removes
-    comes last. A failure ends what comes later: fix it and run again. Exits 5
-    and writes nothing if the plan is refused; a reviewed plan that was begun is
-    not refused again. Reads everything again after writing, and exits 1 if
-    something is not as wanted.
+    What the files do not name is left alone. Changes that add or open something
+    come first, those that remove or close come last. After a failure the later
+    changes are not made: fix it and run again. Exits 5 and writes nothing if the
+    plan is refused; a reviewed plan that was begun is not refused again. Reads
+    everything again after writing, and exits 1 if something is not as desired.
     """
 
     examples = """
         # Write, and keep a way back
-        apply wanted.yaml --undo undo.yaml
+        apply desired.yaml --undo undo.yaml
         # Write what was reviewed, and nothing else
-        apply wanted.yaml --reviewed plan.json
+        apply desired.yaml --reviewed plan.json
         # Show it, and write nothing
-        apply wanted.yaml --dry-run
+        apply desired.yaml --dry-run
     """
 
     def options(self, parser: argparse.ArgumentParser) -> None:
@@ -312,14 +312,15 @@ class ApplyWanted(write_args.Writer, Summed):
             "--undo",
             type=arguments.some_file,
             metavar="FILE",
-            help="first write a new file that brings back what was there",
+            help="first write a new file; apply it to revert",
         )
         parser.add_argument(
             "--force",
             action="store_true",
             help="write even if flavors, servers or projects would have no host, if "
             "something requires a trait that no host would have, if any of that can't "
-            "be read, if a project is gone, or if only takes from most",
+            "be read, if a project is gone, or if `only` would strip more "
+            "than half",
         )
         write_args.add_options(parser)
 
@@ -375,7 +376,7 @@ class ApplyWanted(write_args.Writer, Summed):
 
 
 class ExportWanted(base.Command):
-    """Print what a cloud is like as a file that plan and apply read.
+    """Print the current cloud as a file that plan and apply read.
 
     It has the traits that operators give, not those of nova-compute, Neutron or
     Ironic; the zone, the hosts, the projects and the isolation of aggregates; and
@@ -384,7 +385,7 @@ class ExportWanted(base.Command):
     """
 
     examples = """
-        export | tee wanted.yaml
+        export | tee desired.yaml
     """
 
     def options(self, parser: argparse.ArgumentParser) -> None:

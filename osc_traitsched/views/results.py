@@ -144,7 +144,7 @@ def for_people(
 
 def left(number: int, total: int) -> str:
     """The line on changes that others reverted after the writes; empty for none."""
-    said = f"{number} of {total} not as wanted any more: run the command again"
+    said = f"{number} of {total} no longer as desired: run the command again"
     return said if number else ""
 
 

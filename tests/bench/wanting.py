@@ -40,7 +40,7 @@ flavors: {"f1?": {requires: [CUSTOM_WANTED]}}
 
 
 def report(server: PlacementServer, hosts: int) -> None:
-    """Measure a cloud that is as wanted, and writes to all its hosts."""
+    """Measure a cloud that is as desired, and writes to all its hosts."""
     large = clouds.made(server, hosts, lists.AGGREGATES, _flavors(lists.FLAVORS))
     print(f"plan and apply, {hosts} hosts, {len(large.aggregates)} aggregates")
     for figures in (_nothing_to_do(large.cloud), _writes(server, large.cloud, hosts)):
@@ -105,7 +105,7 @@ def _plan_large(url: str) -> None:
     hosts = fleet.draw(HOSTS)
     cloud = clouds.over(url, hosts, AGGREGATES, _flavors(FLAVORS)).cloud
     text = files.text(export_wanted(cloud, _ASSUMED.collation).wanted)
-    for name, document in (("as wanted", text), ("changes", _CHANGES)):
+    for name, document in (("as desired", text), ("changes", _CHANGES)):
         start = time.process_time()
         wanted = _read(document)
         reading = time.process_time() - start
@@ -132,7 +132,7 @@ def _planned(cloud: Any, wanted: Wanted) -> WantedPlan:
 
 @gc_paused()
 def _read(text: str) -> Wanted:
-    wanted, mistakes = reader.read("wanted.yaml", text)
+    wanted, mistakes = reader.read("desired.yaml", text)
     assert not mistakes
     return wanted
 

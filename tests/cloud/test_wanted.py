@@ -28,7 +28,7 @@ WHOLE = f"""
       pinned:
         hosts: ["@pinned"]
         isolated_for: [{PINNED}]
-        tenants: [demo]
+        projects: [demo]
     flavors:
       "pinned.*": {{requires: [{PINNED}]}}
     images:
@@ -44,7 +44,7 @@ CONTRARY = f"""
       before: {{hosts: [cmp01]}}
       pinned:
         hosts: [cmp02]
-        absent: {{hosts: ["@pinned"], isolated_for: [{PINNED}], tenants: [demo]}}
+        absent: {{hosts: ["@pinned"], isolated_for: [{PINNED}], projects: [demo]}}
     flavors:
       "pinned.*": {{absent: {{requires: [{PINNED}]}}}}
     images:
@@ -84,7 +84,7 @@ def openstack(cloud, tmp_path, monkeypatch):
 
 @pytest.fixture
 def write(tmp_path):
-    def write(text, name="wanted.yaml"):
+    def write(text, name="desired.yaml"):
         (tmp_path / name).write_text(textwrap.dedent(text).lstrip("\n"), "utf-8")
         return name
 
@@ -321,8 +321,8 @@ def test_two_that_contradict_each_other_touch_nothing_else(
     paths = write(WHOLE), write(CONTRARY, "contrary.yaml")
     for run in [each.wait() for each in list(map(started, paths))]:
         assert run.code in (0, 1), run.err
-        # Who ends with something that is not done, or not as wanted, says so.
-        is_told = "failed" in run.err or "not as wanted by now" in run.err
+        # Who ends with something that is not done, or not as desired, says so.
+        is_told = "failed" in run.err or "no longer as desired" in run.err
         assert is_told is (run.code == 1), run.err
     nobody_else_is_touched(before, whole(admin))
     for path in paths:
@@ -355,7 +355,7 @@ def test_who_is_contradicted_between_two_writes_says_so(
     said = {row["status"] for row in done.json}
     failed = "failed" in said
     assert said <= {"changed", "unchanged", "failed", "not done"}
-    assert failed or "not as wanted by now: others changed" in done.err
+    assert failed or "no longer as desired: others changed" in done.err
     nobody_else_is_touched(before, whole(admin))
     assert openstack("apply", path).code == 0
     again = openstack("plan", path, "--exit-code", "-f", "json")
@@ -393,7 +393,7 @@ def test_nova_refuses_what_a_row_says_it_does(
     details = {row["key"]: row["detail"] for row in done.json}
     assert details["cmp02"] == f"{said}; move all servers to other hosts first"
     assert details["cmp03"] == ""
-    done = openstack("apply", "wanted.yaml", "-f", "json")
+    done = openstack("apply", "desired.yaml", "-f", "json")
     assert done.code == 1
     assert {row["key"]: row["status"] for row in done.json}["cmp03"] == "changed"
     (made,) = (a for a in admin.compute.aggregates() if a.name == "pinned")

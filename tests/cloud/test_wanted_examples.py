@@ -1,4 +1,4 @@
-"""The files in examples/wanted: applied, and servers boot where they say."""
+"""The files in examples/desired: applied, and servers boot where they say."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.cloud.factory import PLACEMENT, factory, providers
 from tests.functional import shell
 from tests.services.environment import REPOSITORY
 
-FOLDER = REPOSITORY / "examples" / "wanted"
+FOLDER = REPOSITORY / "examples" / "desired"
 INVENTORY = {
     "windows_hosts": {"hosts": ["win-1", "win-2"]},
     "_meta": {

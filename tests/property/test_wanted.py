@@ -106,11 +106,11 @@ def documents(draw):
         traits, no_traits = draw(apart(SOME_TRAITS))
         document["aggregates"][name] = {
             "hosts": hosts,
-            "tenants": projects,
+            "projects": projects,
             "isolated_for": traits,
             "absent": {
                 "hosts": no_hosts,
-                "tenants": no_projects,
+                "projects": no_projects,
                 "isolated_for": no_traits,
             },
         }
@@ -139,7 +139,7 @@ def moves(draw):
         traits = draw(st.lists(st.sampled_from(TRAITS), max_size=1))
         entry = {"hosts": hosts, "isolated_for": traits, "absent": {"hosts": no_hosts}}
         if draw(st.booleans()):
-            entry["absent"]["tenants"] = ["p1", "p2", "p3"]
+            entry["absent"]["projects"] = ["p1", "p2", "p3"]
             others = [each for each in TRAITS if each not in traits]
             entry["absent"]["isolated_for"] = others
         aggregates[name] = entry

@@ -86,7 +86,7 @@ def document(homes, before, style):
             given_to = traits.setdefault(TRAIT_OF[purpose], {"hosts": []})
             given_to["hosts"].append(host)
         if name == style["limited"]:
-            entry["tenants"] = [OWNER]
+            entry["projects"] = [OWNER]
         if style["only"]:
             entry["only"] = True
     for host, home in before.items():

@@ -1,4 +1,4 @@
-"""What a plan of a wanted state does to others."""
+"""What a plan of a desired state does to others."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def against_undo(
     return against
 
 
-# What a plan of a wanted state does to flavors, servers and projects.
+# What a plan of a desired state does to flavors, servers and projects.
 
 
 #: What puts providers into aggregates, or takes them out.

@@ -1,4 +1,4 @@
-"""The wanted state of a cloud: what differs, and what to write."""
+"""The desired state of a cloud: what differs, and what to write."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ from osc_traitsched.core.wanted.planner import (
 )
 from osc_traitsched.text import ALL, visible
 
-# A plan of a wanted state: what is to be written, and what that does to others.
+# A plan of a desired state: what is to be written, and what that does to others.
 
 
 @dataclasses.dataclass(frozen=True)
 class WantedPlan:
-    """The plan of a wanted state, and its effects.
+    """The plan of a desired state, and its effects.
 
     :ivar draft: the units that differ
     :ivar refusals: what speaks against carrying it out
@@ -167,7 +167,7 @@ def _may_come(mistake: errors.TraitSchedError) -> bool:
     return hosts or isinstance(error, errors.EmptyAggregate)
 
 
-# The wanted state of a cloud: what differs, and what to write.
+# The desired state of a cloud: what differs, and what to write.
 
 
 @gc_paused()

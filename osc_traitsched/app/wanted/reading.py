@@ -103,7 +103,7 @@ def _projects(
     """
     named = {project for each in aggregates for project in each.project_ids}
     found: dict[str, str | errors.BadQuestion] = {}
-    for entry in wanted.of_part(Part.TENANTS):
+    for entry in wanted.of_part(Part.PROJECTS):
         name = entry.value.text
         if name in found or (name in named and is_id(name)):
             continue

@@ -1,4 +1,4 @@
-"""From command lines such as isolate and trait rename to wanted states."""
+"""From command lines such as isolate and trait rename to desired states."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of a wanted state, inventories and reviewed plans."""
+"""Files of a desired state, inventories and reviewed plans."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _is_row(found: object) -> bool:
     return all(isinstance(found[name], (str, type(None))) for name in IDENTITY)
 
 
-# The files of a wanted state: several, folders of them, and standard input.
+# The files of a desired state: several, folders of them, and standard input.
 
 
 _SUFFIXES = (".yaml", ".yml", ".json")

@@ -1,1 +1,1 @@
-"""The wanted state of a cloud: files, and the plan that reaches it."""
+"""The desired state of a cloud: files, and the plan that reaches it."""

@@ -190,9 +190,9 @@ class _GoingBack:
         left = {k: v for k, v in changed.items() if v is not None}
         then = projects_in({k: str(v) for k, v in left.items()})
         for project in sorted(then - every):
-            yield entry(Part.TENANTS, target.name, project, absent=True)
+            yield entry(Part.PROJECTS, target.name, project, absent=True)
         for project in sorted(filter(is_id, every - then)):
-            yield entry(Part.TENANTS, target.name, project)
+            yield entry(Part.PROJECTS, target.name, project)
 
 
 # Export: entries that match the cloud.
@@ -257,7 +257,7 @@ class _Exporting:
                     self.unsaid.append(f"{this} has {gone}")
             for project in sorted(aggregate.project_ids):
                 if is_id(project):
-                    yield entry(Part.TENANTS, name, project)
+                    yield entry(Part.PROJECTS, name, project)
                 else:
                     self.unsaid.append(
                         f"{this} is for project {quoted(project)}, which is no ID as "

@@ -86,7 +86,7 @@ class Part(enum.Enum):
     ZONE = ("aggregates", "zone")
     MEMBERS = ("aggregates", "hosts")
     ISOLATION = ("aggregates", "isolated_for")
-    TENANTS = ("aggregates", "tenants")
+    PROJECTS = ("aggregates", "projects")
     FLAVOR_REQUIRES = ("flavors", "requires")
     FLAVOR_FORBIDS = ("flavors", "forbids")
     IMAGE_REQUIRES = ("images", "requires")
@@ -246,7 +246,7 @@ class Claims:
             self._by_object.setdefault(target, {})[key] = other
         if other.value != claim.value:
             what = f"{visible(key)} of {quoted(target.name)}"
-            reason = f"{visible(str(other.place))} wants {what} otherwise"
+            reason = f"conflicts with {visible(str(other.place))} about {what}"
             if other.place == claim.place:
                 reason = f"this line contradicts itself about {what}"
             self.mistakes.append(EntryError(claim.place, BadQuestion(reason)))
@@ -374,7 +374,7 @@ _OPPOSITE = {
 }
 
 #: Parts that ``only`` can apply to.
-_OWNED = (Part.TRAIT_HOSTS, Part.TRAIT_PROVIDERS, Part.MEMBERS, Part.TENANTS)
+_OWNED = (Part.TRAIT_HOSTS, Part.TRAIT_PROVIDERS, Part.MEMBERS, Part.PROJECTS)
 
 _NAMELESS = f"{GROUP!r} names no group: write the name of one behind it"
 

@@ -29,7 +29,7 @@ from osc_traitsched.text import listed, quoted
 
 @dataclasses.dataclass(frozen=True)
 class Shorthand:
-    """The wanted state of a command.
+    """The desired state of a command.
 
     :ivar named: objects that always get a row, with sentences on the traits they keep
     :ivar is_opening: rows are in the order of removals
@@ -85,7 +85,7 @@ def isolate(
     :raises BadQuestion: if a flavor forbids one of the traits
     """
     entries = [entry(Part.ISOLATION, aggregate, name) for name in traits]
-    entries += (entry(Part.TENANTS, aggregate, project) for project in projects)
+    entries += (entry(Part.PROJECTS, aggregate, project) for project in projects)
     for body in flavors:
         specs = body.get("extra_specs") or {}
         forbidden = listed(n for n in traits if specs.get(key_of(n)) == FORBIDDEN)
@@ -105,7 +105,7 @@ def unisolate(
 ) -> Shorthand:
     """Remove the isolation by these traits and projects, and change nothing else."""
     target = Object(ObjectKind.AGGREGATE, aggregate.id, aggregate.name)
-    both = (Part.ISOLATION, traits), (Part.TENANTS, projects)
+    both = (Part.ISOLATION, traits), (Part.PROJECTS, projects)
     entries = (
         entry(part, aggregate.name, name, absent=True)
         for part, names in both

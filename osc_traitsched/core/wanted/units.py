@@ -199,7 +199,7 @@ def claim_projects(
     found: FoundCloud,
 ) -> Iterator[EntryError]:
     """Claim the keys that name projects; yield lines with missing projects."""
-    entries = [entry for entry in entries if entry.part is Part.TENANTS]
+    entries = [entry for entry in entries if entry.part is Part.PROJECTS]
     ids = {}
     for entry in entries:
         known = found.projects.get(entry.value.text, entry.value.text)

@@ -432,7 +432,7 @@ _SENTENCES = {
     VOLUME_ZONE: "volume {key} is in the default zone {value}, for which "
     "nova-api asks for no zone; as [cinder]cross_az_attach is off, nova-compute ends "
     "the build on a host of another zone",
-    PROJECT: "aggregates for tenants: no project is given",
+    PROJECT: "aggregates for projects: no project is given",
     BAD_GROUP_POLICY: "{named}: ignored by Nova, not a group policy",
     UNKNOWN_RESOURCE_CLASS: "{named}: ignored by Nova, not a resource class",
     BAD_AMOUNT: "{named}: ignored by Nova, not an amount",

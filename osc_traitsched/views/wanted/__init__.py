@@ -1,1 +1,1 @@
-"""Plans of a wanted state, and its files, in words."""
+"""Plans of a desired state, and its files, in words."""

@@ -1,4 +1,4 @@
-"""A plan of a wanted state as rows and as lines."""
+"""A plan of a desired state as rows and as lines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from osc_traitsched.text import did_you_mean, folded, listed, visible
 from osc_traitsched.views.listing import Cell, Table
 from osc_traitsched.views.wanted.prose import IMPOSSIBLE
 
-# The plan of a wanted state as rows, one a unit.
+# The plan of a desired state as rows, one a unit.
 
 
 COLUMNS = (
@@ -28,7 +28,7 @@ COLUMNS = (
     "key",
     "before",
     "after",
-    "wanted",
+    "desired_by",
     "status",
     "detail",
 )
@@ -77,7 +77,7 @@ def rows(
             "key": row.key,
             "before": Shown(row.before),
             "after": Shown(row.after),
-            "wanted": str(row.claim.place),
+            "desired_by": str(row.claim.place),
             "status": row.outcome.status.value,
             "detail": detail(row, found),
             "id": row.id,
@@ -119,7 +119,7 @@ def _rest(row: Row) -> str:
     return f"only: no line names {listed(map(visible, sorted(gone))) or 'it'}"
 
 
-# The plan of a wanted state as lines for a person, each at most 80 columns wide.
+# The plan of a desired state as lines for a person, each at most 80 columns wide.
 
 
 _WIDTH = 80

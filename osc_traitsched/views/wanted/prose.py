@@ -43,7 +43,7 @@ def undo_refused(path: str, refusal: TraitSchedError, folds: bool) -> str:
 # The lines around the rows of a plan: counts, effects, outcome.
 
 
-_SAME = "as wanted"
+_SAME = "as desired"
 _NOT_DONE = (Status.FAILED, Status.UNKNOWN, Status.NOT_DONE)
 
 #: What became of units that get a value, and of those that are removed.
@@ -89,7 +89,7 @@ def differs_again(claims: Mapping[Unit, Claim]) -> str:
     )
     are, them = ("is", "it") if len(claims) == 1 else ("are", "them")
     return (
-        f"{listed(named)} {are} not as wanted by now: others changed {them}, or what "
+        f"{listed(named)} {are} no longer as desired: others changed {them}, or what "
         "is written has put more hosts into a group; trait-sched plan shows "
         f"{them}, and the same command again writes {them}"
     )
@@ -106,7 +106,7 @@ def closed_to_all(aggregate: str, traits: Iterable[str]) -> str:
 def summary(
     paths: Iterable[str], plan_rows: Iterable[Row], as_wanted: int, held: int
 ) -> str:
-    """``wanted.yaml: 3 added or set, 41 as wanted``: the line that counts units.
+    """``desired.yaml: 3 added or set, 41 as desired``: the line that counts units.
 
     :param plan_rows: of the units that differed
     :param as_wanted: the number of the other units

@@ -259,7 +259,7 @@ def test_a_name_of_two_projects_is_not_taken_for_one_that_is_gone(
 ):
     cloud.metadata["filter_tenant_id"] = "1" * 32
     keystone(cloud, monkeypatch, "1" * 32, "2" * 32)
-    done = apply("aggregates: {gold: {absent: {tenants: [demo]}}}")
+    done = apply("aggregates: {gold: {absent: {projects: [demo]}}}")
     assert (done.code, done.out, cloud.written) == (1, "", [])
     assert done.err.startswith("w.yaml:2: ")
     assert "demo" in done.err

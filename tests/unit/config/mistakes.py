@@ -1,4 +1,4 @@
-"""What is said of files of a wanted state."""
+"""What is said of files of a desired state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of a wanted state: what they say, and all that is wrong with them at once."""
+"""Files of a desired state: what they say, and all that is wrong with them at once."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ WHOLE = """
         zone: az1
         hosts: ["@pinned"]
         isolated_for: [CUSTOM_PINNED]
-        tenants: [demo]
-        absent: {tenants: [other]}
+        projects: [demo]
+        absent: {projects: [other]}
     flavors:
       "pinned.*": {requires: [CUSTOM_PINNED]}
       m1.small: {forbids: [CUSTOM_PINNED]}
@@ -51,17 +51,17 @@ WHOLE = """
 def test_every_line_is_a_entry_with_its_place(write):
     wanted = files.read([write(WHOLE)])
     assert entries(wanted) == [
-        (Part.TRAIT_HOSTS, "CUSTOM_PINNED", "@pinned", False, "wanted.yaml:11"),
-        (Part.TRAIT_PROVIDERS, "CUSTOM_VGPU", "*_pci_*", False, "wanted.yaml:14"),
-        (Part.TRAIT_HOSTS, "CUSTOM_VGPU", "*", True, "wanted.yaml:16"),
-        (Part.ZONE, "az1-pinned", "az1", False, "wanted.yaml:19"),
-        (Part.MEMBERS, "az1-pinned", "@pinned", False, "wanted.yaml:20"),
-        (Part.ISOLATION, "az1-pinned", "CUSTOM_PINNED", False, "wanted.yaml:21"),
-        (Part.TENANTS, "az1-pinned", "demo", False, "wanted.yaml:22"),
-        (Part.TENANTS, "az1-pinned", "other", True, "wanted.yaml:23"),
-        (Part.FLAVOR_REQUIRES, "pinned.*", "CUSTOM_PINNED", False, "wanted.yaml:25"),
-        (Part.FLAVOR_FORBIDS, "m1.small", "CUSTOM_PINNED", False, "wanted.yaml:26"),
-        (Part.IMAGE_REQUIRES, "windows", "CUSTOM_LICENSED", False, "wanted.yaml:28"),
+        (Part.TRAIT_HOSTS, "CUSTOM_PINNED", "@pinned", False, "desired.yaml:11"),
+        (Part.TRAIT_PROVIDERS, "CUSTOM_VGPU", "*_pci_*", False, "desired.yaml:14"),
+        (Part.TRAIT_HOSTS, "CUSTOM_VGPU", "*", True, "desired.yaml:16"),
+        (Part.ZONE, "az1-pinned", "az1", False, "desired.yaml:19"),
+        (Part.MEMBERS, "az1-pinned", "@pinned", False, "desired.yaml:20"),
+        (Part.ISOLATION, "az1-pinned", "CUSTOM_PINNED", False, "desired.yaml:21"),
+        (Part.PROJECTS, "az1-pinned", "demo", False, "desired.yaml:22"),
+        (Part.PROJECTS, "az1-pinned", "other", True, "desired.yaml:23"),
+        (Part.FLAVOR_REQUIRES, "pinned.*", "CUSTOM_PINNED", False, "desired.yaml:25"),
+        (Part.FLAVOR_FORBIDS, "m1.small", "CUSTOM_PINNED", False, "desired.yaml:26"),
+        (Part.IMAGE_REQUIRES, "windows", "CUSTOM_LICENSED", False, "desired.yaml:28"),
     ]
     assert [(o.section, o.of.text) for o in wanted.only] == [
         ("traits", "CUSTOM_PINNED")
@@ -108,24 +108,25 @@ def test_all_mistakes_are_said_at_once_each_with_its_line(write):
         """
     )
     assert said(path) == [
-        "wanted.yaml:1: version is not 1, the one that this release reads",
-        "wanted.yaml:2: the document has no key 'trait'; did you mean traits?",
-        "wanted.yaml:5: traits 'gold' can't be a trait: a name has A-Z, 0-9 and _, and "
-        "starts with CUSTOM_ unless os-traits defines it",
-        "wanted.yaml:7: traits.CUSTOM_GOLD has no key 'host'; did you mean hosts?",
-        "wanted.yaml:8: traits.CUSTOM_GOLD.hosts is not a list",
-        "wanted.yaml:9: traits.CUSTOM_GOLD.only is not true; leave it out for what is "
+        "desired.yaml:1: version is not 1, the one that this release reads",
+        "desired.yaml:2: the document has no key 'trait'; did you mean traits?",
+        "desired.yaml:5: traits 'gold' can't be a trait: a name has A-Z, 0-9 and _, "
+        "and starts with CUSTOM_ unless os-traits defines it",
+        "desired.yaml:7: traits.CUSTOM_GOLD has no key 'host'; did you mean hosts?",
+        "desired.yaml:8: traits.CUSTOM_GOLD.hosts is not a list",
+        "desired.yaml:9: traits.CUSTOM_GOLD.only is not true; leave it out for what is "
         "not so",
-        "wanted.yaml:10: traits.CUSTOM_GOLD.absent is not a mapping",
-        "wanted.yaml:11: the key CUSTOM_GOLD is on line 6, too",
-        "wanted.yaml:12: traits.CUSTOM_GOLD.hosts.0 is empty",
-        "wanted.yaml:12: traits.CUSTOM_GOLD.hosts.1 is not a name",
-        "wanted.yaml:14: images.rocky has no key 'forbids'; there are requires, absent",
-        "wanted.yaml:15: groups has the name 'a b', in which there is other than A-Z "
+        "desired.yaml:10: traits.CUSTOM_GOLD.absent is not a mapping",
+        "desired.yaml:11: the key CUSTOM_GOLD is on line 6, too",
+        "desired.yaml:12: traits.CUSTOM_GOLD.hosts.0 is empty",
+        "desired.yaml:12: traits.CUSTOM_GOLD.hosts.1 is not a name",
+        "desired.yaml:14: images.rocky has no key 'forbids'; there are requires, "
+        "absent",
+        "desired.yaml:15: groups has the name 'a b', in which there is other than A-Z "
         "a-z 0-9 _ . -",
-        "wanted.yaml:15: groups.c is not one of inventory, aggregate, zone, or a list",
-        "wanted.yaml:15: groups.d.0 is a group, which can't be in a group",
-        "wanted.yaml:15: groups.e has nothing behind it",
+        "desired.yaml:15: groups.c is not one of inventory, aggregate, zone, or a list",
+        "desired.yaml:15: groups.d.0 is a group, which can't be in a group",
+        "desired.yaml:15: groups.e has nothing behind it",
     ]
 
 
@@ -147,13 +148,13 @@ def test_what_nova_would_not_take_is_said_before_anything_is_written(write):
     rule = "it has 1 to 255 letters, none of them a colon, and neither begins nor ends"
     key = "is a trait of more than 249 letters, which no key has room for"
     assert said(path) == [
-        "wanted.yaml:3: aggregates has a name of more than 255 letters",
-        f"wanted.yaml:5: aggregates.gold.zone 'az1:cmp00' can't be a zone: {rule} with "
-        "a space",
-        f"wanted.yaml:6: aggregates.gold.isolated_for.0 {key}",
-        f"wanted.yaml:7: aggregates.silver.zone 'az1 ' can't be a zone: {rule} with a "
+        "desired.yaml:3: aggregates has a name of more than 255 letters",
+        f"desired.yaml:5: aggregates.gold.zone 'az1:cmp00' can't be a zone: {rule} "
+        "with a space",
+        f"desired.yaml:6: aggregates.gold.isolated_for.0 {key}",
+        f"desired.yaml:7: aggregates.silver.zone 'az1 ' can't be a zone: {rule} with a "
         "space",
-        f"wanted.yaml:8: flavors.small.forbids.0 {key}",
+        f"desired.yaml:8: flavors.small.forbids.0 {key}",
     ]
 
 
@@ -204,8 +205,8 @@ def test_what_a_line_can_not_want_together_with_itself_does_not_name_it(write):
         """
     )
     assert said(path) == [
-        "wanted.yaml:2: x in hosts of CUSTOM_A is absent, and wanted on the same line",
-        "wanted.yaml:3: small forbids CUSTOM_A, and requires it on the same line",
+        "desired.yaml:2: x in hosts of CUSTOM_A is absent, and wanted on the same line",
+        "desired.yaml:3: small forbids CUSTOM_A, and requires it on the same line",
     ]
 
 
@@ -220,13 +221,13 @@ def test_what_has_no_name_is_said_by_where_it_stands(write):
         """
     )
     assert said(path) == [
-        "wanted.yaml:1: the document has no version; write version: 1",
-        "wanted.yaml:1: '@' names no group: write the name of one behind it",
-        "wanted.yaml:2: aggregates has an empty name",
-        "wanted.yaml:4: the document is empty",
-        "wanted.yaml:4: the document has no version; write version: 1",
-        "wanted.yaml:5: the document is not a mapping",
-        "wanted.yaml:5: the document has no version; write version: 1",
+        "desired.yaml:1: the document has no version; write version: 1",
+        "desired.yaml:1: '@' names no group: write the name of one behind it",
+        "desired.yaml:2: aggregates has an empty name",
+        "desired.yaml:4: the document is empty",
+        "desired.yaml:4: the document has no version; write version: 1",
+        "desired.yaml:5: the document is not a mapping",
+        "desired.yaml:5: the document has no version; write version: 1",
     ]
 
 
@@ -262,5 +263,5 @@ def test_keys_may_be_merged_and_are_not_twice_for_that(write):
 
 def test_a_list_that_holds_itself_is_no_name(write):
     assert said(write("version: 1\nhold: &a [*a]")) == [
-        "wanted.yaml:2: hold.0 is not a name"
+        "desired.yaml:2: hold.0 is not a name"
     ]

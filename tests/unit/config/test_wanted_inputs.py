@@ -1,4 +1,4 @@
-"""What else is read and written for a wanted state: an inventory, a reviewed plan."""
+"""What else is read and written for a desired state: an inventory, a reviewed plan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paths of a wanted state: files, folders of them, standard input, and their order."""
+"""Paths of a desired state: files, folders of them, standard input, and their order."""
 
 from __future__ import annotations
 

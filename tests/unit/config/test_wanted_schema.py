@@ -20,7 +20,9 @@ from osc_traitsched.core.wanted import model
 ROOT = pathlib.Path(__file__).parents[3]
 
 _FOLDER = importlib.resources.files(wanted)
-SCHEMA = json.loads((_FOLDER / "wanted-1.schema.json").read_text(encoding="utf-8"))
+SCHEMA = json.loads(
+    (_FOLDER / "desired-state-1.schema.json").read_text(encoding="utf-8")
+)
 VALIDATOR = jsonschema.Draft7Validator(SCHEMA)
 
 _SURE = settings(
@@ -100,9 +102,9 @@ DOCUMENTS = mostly(
                     zone=mostly(_ZONES, _NO_ZONES),
                     hosts=NAMES,
                     isolated_for=TRAITS,
-                    tenants=NAMES,
+                    projects=NAMES,
                     only=ONLY,
-                    absent=mapping(hosts=NAMES, isolated_for=TRAITS, tenants=NAMES),
+                    absent=mapping(hosts=NAMES, isolated_for=TRAITS, projects=NAMES),
                 ),
             ),
             "flavors": some(
@@ -132,7 +134,7 @@ def test_reader_and_schema_take_the_same_documents():
     @given(DOCUMENTS)
     def check(document):
         text = yaml.safe_dump(document)
-        _, mistakes = reader.read("wanted.yaml", text)
+        _, mistakes = reader.read("desired.yaml", text)
         refused = [each.message for each in VALIDATOR.iter_errors(document)]
         assert bool(mistakes) == bool(refused), (
             text,
@@ -161,7 +163,7 @@ def test_what_is_no_document_gets_lines_and_never_a_traceback():
                 st.sampled_from([*"{}[]:,-&*!%@'\"\n\t #|>?", "<<: ", ""])
             )
             text = text[:place] + other + text[end:]
-        _, mistakes = reader.read("wanted.yaml", text)
+        _, mistakes = reader.read("desired.yaml", text)
         for each in mistakes:
             assert each.line is None or 1 <= each.line <= text.count("\n") + 1
             assert each.reason
@@ -172,7 +174,7 @@ def test_what_is_no_document_gets_lines_and_never_a_traceback():
     assert sum(broken) >= 100
 
 
-EXAMPLES = sorted((ROOT / "examples" / "wanted").glob("*.yaml"))
+EXAMPLES = sorted((ROOT / "examples" / "desired").glob("*.yaml"))
 PAGE = (ROOT / "doc/source/automate/files.rst").read_text(encoding="utf-8")
 
 

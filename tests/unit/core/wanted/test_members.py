@@ -68,7 +68,7 @@ def test_hosts_on_hold_are_counted_as_held_alone():
 @pytest.mark.parametrize("inside", [(), ("a1",)])
 def test_what_one_line_gives_and_another_takes_is_a_mistake(inside, held, lines):
     _, _, said = claimed(inside, *lines, held=held)
-    assert said == ["w.yaml:3: w.yaml:2 wants a1 of 'gold' otherwise"]
+    assert said == ["w.yaml:3: conflicts with w.yaml:2 about a1 of 'gold'"]
 
 
 def test_only_takes_those_that_no_line_names():
@@ -83,7 +83,7 @@ def test_only_is_about_hosts_where_a_line_gives_some():
 
 def test_only_beside_lines_that_contradict_each_other_names_somebody():
     _, _, said = claimed([], "-a1", "a1", only=True)
-    assert said == ["w.yaml:3: w.yaml:2 wants a1 of 'gold' otherwise"]
+    assert said == ["w.yaml:3: conflicts with w.yaml:2 about a1 of 'gold'"]
 
 
 def large(count):

@@ -1,13 +1,13 @@
 #!/usr/bin/python
 # Copyright osc-traitsched developers
 # SPDX-License-Identifier: Apache-2.0
-"""The task that makes a cloud as a document wants it."""
+"""The task that brings a cloud to its desired state."""
 
 from __future__ import annotations
 
 DOCUMENTATION = """
-module: wanted
-short_description: Make an OpenStack cloud as a document wants it
+module: desired_state
+short_description: Bring an OpenStack cloud to the desired state of a document
 version_added: 1.0.0
 author: osc-traitsched developers (!UNKNOWN)
 description:
@@ -79,7 +79,7 @@ attributes:
 
 EXAMPLES = """
 - name: Hosts of the group pinned are for flavors that pin CPUs
-  traitsched.cloud.wanted:
+  traitsched.cloud.desired_state:
     cloud: overcloud
     state:
       version: 1
@@ -90,9 +90,9 @@ EXAMPLES = """
       flavors:
         pinned.*: {requires: [CUSTOM_PINNED_CPU]}
 
-- name: The cloud is as the files in git want it, and there is a way back
-  traitsched.cloud.wanted:
-    path: "{{ playbook_dir }}/wanted"
+- name: Bring the cloud to the state in git, and keep a way back
+  traitsched.cloud.desired_state:
+    path: "{{ playbook_dir }}/desired"
     executable: /opt/openstack/bin/openstack
     undo: /root/undo-{{ now(utc=true, fmt='%Y%m%dT%H%M%S') }}.yaml
     wait: 600
@@ -127,10 +127,10 @@ changes:
           there.
       type: str
     after:
-      description: The value wanted, in the same way.
+      description: The desired value, in the same way.
       type: str
-    wanted:
-      description: What wants it. The place in O(state), or the file and the line.
+    desired_by:
+      description: The place in O(state) that desires it, or the file and the line.
       type: str
     status:
       description:
@@ -156,7 +156,7 @@ changes:
       key: CUSTOM_PINNED_CPU
       before: null
       after: present
-      wanted: state.traits.CUSTOM_PINNED_CPU.hosts[0]
+      desired_by: state.traits.CUSTOM_PINNED_CPU.hosts[0]
       status: changed
       detail: ""
       id: 4c3a1b52-0d86-4e6f-9a34-6f1a2b7c8d90
@@ -269,7 +269,7 @@ def rows_of(printed, places):
         found = json.loads(printed)
     except ValueError:
         return None
-    return [dict(row, wanted=named(row["wanted"], places)) for row in found]
+    return [dict(row, desired_by=named(row["desired_by"], places)) for row in found]
 
 
 def result_of(rows, is_written):
