@@ -166,7 +166,7 @@ def test_a_flavor_that_only_assumed_options_reject_depends(nova, placement, open
     assert run.code == 8
     verdict, assumed, huge, others, _ = run.out.splitlines()
     assert verdict == "0 of 3 flavors can boot image windows now, 2 more may."
-    assert assumed.startswith("Depends on nova.conf: isolation is assumed on ")
+    assert assumed.startswith("Unknown options: counted as if isolation is on ")
     assert huge.startswith("  Hosts: 0 of 4 for huge: 4 are")
     assert others.startswith("  Hosts: 0 of 4 for scoped, small: depends on nova.conf")
 
