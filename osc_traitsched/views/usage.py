@@ -21,7 +21,7 @@ from osc_traitsched.core.placement.facts import Room, Stock
 from osc_traitsched.core.servers.state import ERROR
 from osc_traitsched.core.servers.usage import FlavorView, HostUse, HostView, TraitUse
 from osc_traitsched.paste import Option, line, openstack
-from osc_traitsched.text import and_more, between, count, folded, listed, ranges
+from osc_traitsched.text import and_more, between, count, folded, led, listed, ranges
 from osc_traitsched.views.capacity import prose
 from osc_traitsched.views.explain import by_flavor, depends, headline, words
 from osc_traitsched.views.listing import Cell, Names, Table, table
@@ -285,13 +285,13 @@ def host(
     fits, total = view.fits, len(view.capacity.flavors) + len(view.capacity.rejected)
     state = state_of(view)
     sure, unsure = view.sure, len(fits) - len(view.sure) + len(view.open)
-    flavors = f"{len(sure)} of {count(total, 'flavor')}"
-    verdict = f"{view.host.name} can take {flavors} now"
+    number, can, more = led(len(sure), unsure)
+    flavors = f"{number} of {count(total, 'flavor')}"
+    verdict = f"{view.host.name} {can}take {flavors} now"
     if view.if_enabled:
-        verdict = f"If enabled, {view.host.name} can take {flavors}"
-    may = f", {unsure} more may" if unsure else ""
+        verdict = f"If enabled, {view.host.name} {can}take {flavors}"
     reason = Reason.first(view.reasons.values())
-    yield Line(f"{verdict}{may}; {state}.", Tone.of(view.answer), reason)
+    yield Line(f"{verdict}{more}; {state}.", Tone.of(view.answer), reason)
     yield from (Line(text, Tone.DOUBT) for text in prose.assumed(view.capacity))
     for name, text in _about(view, everything):
         yield Line(f"  {name:<{_LABEL}}{text}")

@@ -460,7 +460,8 @@ def test_yes_no_and_doubt_can_be_told_at_a_glance(candidates, tone):
             [
                 "Depends on nova.conf: 1 of 1 host if isolation is off, "
                 "0 of 1 if it is on.",
-                "Assumed: isolation is off (the default of 2026.1).",
+                "Unknown options: counted as if isolation is off (the default of "
+                "2026.1).",
             ],
         ),
         (
