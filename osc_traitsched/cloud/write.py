@@ -114,7 +114,7 @@ def compare_and_swap(
     patience: Patience,
     found: _T | None,
     read: Callable[[], _T],
-    is_as_wanted: Callable[[_T], bool],
+    is_as_desired: Callable[[_T], bool],
     requests: Callable[[_T], Iterable[Send]],
 ) -> Swapped[_T]:
     """Make something as it is wanted, from what it was when it was read.
@@ -133,7 +133,7 @@ def compare_and_swap(
             with attempt:
                 if found is None or attempt.retry_state.attempt_number > 1:
                     found = read()
-                if is_as_wanted(found):
+                if is_as_desired(found):
                     break
                 writer.write(found, requests(found))
     except errors.TraitSchedError as exc:

@@ -168,7 +168,7 @@ class ShowDifference(base.Command):
             )
         self.app.stdout.write(f"{text}\n")
         if found.lasting:
-            return ExitCode.CHANGES_WANTED
+            return ExitCode.DIFFERS
         return ExitCode.UNKNOWN if found.unread else ExitCode.DONE
 
     def _later(

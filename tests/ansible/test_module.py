@@ -11,7 +11,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from osc_traitsched.config.wanted import reader
+from osc_traitsched.config.desired import reader
 from tests.services.environment import REPOSITORY
 
 pytest.importorskip("ansible.module_utils.basic", reason="tox -e ansible has it")

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from tests.ansible.playing import EXAMPLES, printed
-from tests.cloud.test_wanted import generations
+from tests.cloud.test_desired import generations
 
 pytest.importorskip("ansible.module_utils.basic", reason="tox -e ansible has it")
 

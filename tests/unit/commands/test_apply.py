@@ -6,12 +6,12 @@ import sys
 
 import pytest
 
-from osc_traitsched.app.wanted import planning
+from osc_traitsched.app.desired import planning
 from osc_traitsched.commands import base, write_args
 from osc_traitsched.core.errors import CloudBroke
 from tests.functional import shell
 from tests.unit.app.living import HOSTS
-from tests.unit.commands.wanted import (
+from tests.unit.commands.desired import (
     GOLD,
     SILVER,
     broken_for,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.commands.wanted import keystone, requirers, second
+from tests.unit.commands.desired import keystone, requirers, second
 
 GOLD = "CUSTOM_GOLD"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from osc_traitsched.core.errors import CloudBroke
-from tests.unit.commands.wanted import keystone, stranded
+from tests.unit.commands.desired import keystone, stranded
 
 P1, P2, P3 = (str(number) * 32 for number in range(1, 4))
 KEY = "filter_tenant_id"
@@ -35,7 +35,7 @@ LISTED = {KEY: f"{P1},{P2}", **OWN_KEYS}
 def test_the_keys_are_those_that_the_filter_of_the_release_reads(
     apply, cloud, api, after
 ):
-    """tests/unit/core/wanted/test_project_keys.py has the cases."""
+    """tests/unit/core/desired/test_project_keys.py has the cases."""
     cloud.compute_maximum = api
     cloud.metadata[KEY] = P1
     done = apply(BOTH, *ON)

@@ -7,6 +7,7 @@ import pytest
 from osc_traitsched.core.errors import CloudBroke
 from tests.unit.app.living import GOLD as AGGREGATE
 from tests.unit.app.living import HOSTS
+from tests.unit.commands.desired import requirers
 from tests.unit.commands.rivals import (
     GOLD,
     ISOLATE,
@@ -17,7 +18,6 @@ from tests.unit.commands.rivals import (
     run,
     statuses,
 )
-from tests.unit.commands.wanted import requirers
 
 CMP01 = HOSTS["cmp01"]
 

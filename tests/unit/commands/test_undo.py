@@ -8,7 +8,7 @@ import stat
 
 import pytest
 
-from tests.unit.commands.wanted import (
+from tests.unit.commands.desired import (
     GOLD,
     SILVER,
     WHOLE,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.config.wanted import files
+from osc_traitsched.config.desired import files
 from osc_traitsched.core.errors import Mistakes
 
 
