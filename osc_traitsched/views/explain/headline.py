@@ -162,16 +162,17 @@ def lines(
     :param everything: all reasons, and the request in words
     """
     tone = Tone.of(judgement.answer)
-    yield Line(words.verdict(judgement), tone, judgement.reason)
+    refusal, is_moved = judgement.refusal, judgement.question.move is not None
+    cause = words.text(refusal, is_moved) if refusal else sentence(judgement)
+    yield Line(words.verdict(judgement), tone, judgement.reason, cause)
     yield from (Line(text, tone) for text in _host_limit(judgement))
     refusing = words.refusing(judgement.request, judgement.question)
     yield from (Line(text, Tone.DOUBT) for text in refusing)
     yield from depends.lines(judgement)
     if judgement.may_be_rejected:
         yield Line(words.AGGREGATE_NEEDED, Tone.DOUBT)
-    if judgement.refusal is not None:
-        is_moved = judgement.question.move is not None
-        yield Line(words.text(judgement.refusal, is_moved))
+    if refusal is not None:
+        yield Line(cause)
     if judgement.candidates:
         picked = filters.pick(judgement, everything)
         hosts = names(judgement.candidates)

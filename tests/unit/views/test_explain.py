@@ -451,6 +451,13 @@ def test_yes_no_and_doubt_can_be_told_at_a_glance(candidates, tone):
     assert first.tone is tone
 
 
+def test_a_no_alone_has_its_reason_and_why_each_host_is_out():
+    first, *_ = headline.lines(disabled(a="", b=""))
+    assert first.alone.text == (
+        "disabled: No host can take it now: 0 of 2. 2 are disabled."
+    )
+
+
 @pytest.mark.parametrize(
     ("setting", "gained", "said"),
     [
