@@ -279,7 +279,9 @@ def _hosts(judgement: Judgement) -> Iterator[Line]:
         key=lambda each: (each.uuid in unsure, order.get(each.uuid, 0), each.name),
     )
     names = [
-        f"{each.name}{' (perhaps)' if each.uuid in unsure else ''}" for each in hosts
+        f"{each.name}{' (perhaps)' if each.uuid in unsure else ''}"
+        + words.for_others(judgement.computes.get(each.uuid), judgement.question)
+        for each in hosts
     ]
     yield Line(f"Best first: {listed(names, most=_MOST_HOSTS)}")
     yield from map(Line, headline.reasons(judgement, False))
