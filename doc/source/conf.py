@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import logging
 import pathlib
 import re
 import sys
@@ -23,29 +24,46 @@ from rows import table
 
 project = "osc-traitsched"
 copyright = "the osc-traitsched authors"
-release = metadata.version(project)
-version = release
+# Without what pbr adds between releases.
+version = release = re.match(r"[\d.]*\d", metadata.version(project))[0]
 
-extensions = ["cliff.sphinxext", "openstackdocstheme", "reno.sphinxext"]
+extensions = [
+    "cliff.sphinxext",
+    "reno.sphinxext",
+    "session",
+    "sphinx_copybutton",
+    "sphinx_design",
+]
 exclude_patterns = ["_build"]
 
-html_theme = "openstackdocs"
-html_theme_options = {"show_other_versions": False}
-# The name and the version are the project's own, and not those of its repository.
-openstackdocs_auto_name = False
-openstackdocs_auto_version = False
-openstackdocs_pdf_link = False
+html_theme = "furo"
+html_title = f"{project} {version}"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sourcelink = False
+html_show_sphinx = False
+html_theme_options = {"top_of_page_buttons": []}
+pygments_style = "a11y-high-contrast-light"
+pygments_dark_style = "a11y-high-contrast-dark"
+
+# Commands are copied without their prompt and without their output.
+copybutton_prompt_text = "$ "
+copybutton_line_continuation_character = "\\"
+copybutton_here_doc_delimiter = "EOF"
 
 man_pages = [
     (
-        "cli/index",
+        "reference/man",
         "openstack-trait-sched",
-        "traits, aggregates and the scheduler, from openstack",
+        "traits, aggregates and the scheduler of Nova",
         "",
         1,
     )
 ]
-html_copy_source = False
+
+# accessible-pygments, of the theme, makes every module's log visible.
+logging.getLogger("reno").setLevel(logging.WARNING)
 
 # Two hyphens are an option's, and no dash.
 smartquotes = False

@@ -23,8 +23,8 @@ _RESULT = re.compile(r"^(?:ok|changed|fatal): \[localhost\].*? => (\{.*\})$", re
 
 def printed(command: str) -> list[list[str]]:
     """Return what the page prints of commands that begin so, each with its command."""
-    pages = REPOSITORY / "doc" / "source" / "user"
-    page = (pages / "desired-state.rst").read_text("utf-8")
+    pages = REPOSITORY / "doc" / "source" / "automate"
+    page = (pages / "files.rst").read_text("utf-8")
     lines = textwrap.dedent("\n".join(re.findall(r"^   .*|^$", page, re.M)))
     found = re.findall(rf"^\$ ({re.escape(command)}.*(?:\n(?!\$ ).+)*)", lines, re.M)
     return [each.splitlines() for each in found]

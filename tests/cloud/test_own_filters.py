@@ -36,7 +36,7 @@ OPTIONS = (
     "aggregate_priority_weigher.weight_multiplier=3.0",
 )
 
-PAGE = "doc/source/reference/own-filters.rst"
+PAGE = "doc/source/reference/custom-filters.rst"
 RULES = "[source_network_filter]\nrules = 10.1.0.0/16=cmp1, 10.2.0.0/16=cmp0\n"
 #: The Python that the page names.
 PYTHON = "/opt/nova/bin/python"

@@ -17,7 +17,7 @@ from tests.services.environment import REPOSITORY
 from tests.services.release import NEWEST
 
 PAGES = (
-    "doc/source/user/why.rst",
+    "doc/source/troubleshoot/flavor.rst",
     "doc/source/reference/json.rst",
     "doc/source/reference/host-filters.rst",
     "doc/source/reference/weighers.rst",
@@ -26,12 +26,12 @@ PAGES = (
 VERBS = ("explain", "candidates")
 #: What an answer of an older release does not have.
 OF_THE_NEWEST = re.compile(r"2026\.2|OWNER_NOVA")
-WHY = "doc/source/user/why.rst"
-MOVES = "doc/source/user/moves.rst"
-WANTED = "doc/source/user/desired-state.rst"
-CAPACITY = "doc/source/user/capacity.rst"
+WHY = "doc/source/troubleshoot/flavor.rst"
+MOVES = "doc/source/operate/drain.rst"
+WANTED = "doc/source/automate/files.rst"
+CAPACITY = "doc/source/operate/capacity.rst"
 CHECKS = "doc/source/reference/checks.rst"
-CHANGED = "doc/source/user/changed.rst"
+CHANGED = "doc/source/troubleshoot/changed.rst"
 #: The first Nova whose answer is as printed, where older ones lack what it is about.
 SINCE = {
     # Until Wallaby zones are a filter's by default, and not in the query.

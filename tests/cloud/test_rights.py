@@ -25,7 +25,7 @@ def make(admin):
 
 def printed_policies(role: str) -> dict[str, str]:
     """Return the policy lines of the quick start, for a role."""
-    page = (REPOSITORY / "doc/source/user/quick-start.rst").read_text("utf-8")
+    page = (REPOSITORY / "doc/source/start/first.rst").read_text("utf-8")
     lines = page.partition(".. code-block:: yaml\n")[2].partition("\n\nA rule")[0]
     return yaml.safe_load(lines.replace("role:reader", f"role:{role}"))
 

@@ -24,16 +24,16 @@ from tests.services.release import NEWEST, chosen
 #: Pages whose sessions are of this night, and the nova.conf that they save.
 PAGES = (
     "README.rst",
-    "doc/source/user/quick-start.rst",
-    "doc/source/reference/settings.rst",
+    "doc/source/start/first.rst",
+    "doc/source/administer/nova-conf.rst",
 )
 #: Commands of this night on pages that have others, too.
 COMMANDS = (
-    ("doc/source/user/why.rst", "host show"),
-    ("doc/source/user/why.rst", "server explain --failed"),
-    ("doc/source/user/traits.rst", "trait list"),
-    ("doc/source/user/traits.rst", "trait show"),
-    ("doc/source/user/traits.rst", "add --like"),
+    ("doc/source/troubleshoot/flavor.rst", "host show"),
+    ("doc/source/troubleshoot/flavor.rst", "server explain --failed"),
+    ("doc/source/operate/traits.rst", "trait list"),
+    ("doc/source/operate/traits.rst", "trait show"),
+    ("doc/source/operate/traits.rst", "add --like"),
 )
 NOVA_CONF = "[scheduler]\nenable_isolated_aggregate_filtering = true\n"
 

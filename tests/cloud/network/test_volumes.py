@@ -117,7 +117,7 @@ def test_a_volume_that_another_server_has_is_refused(parts, explained, booted):
 
 
 def test_its_refusal_is_as_printed(connected, make, parts, booted):
-    page = blocks("doc/source/user/why.rst", "explain")
+    page = blocks("doc/source/troubleshoot/flavor.rst", "explain")
     (block,) = (each for each in page if " --volume " in each.command)
     make.flavor("gold")
     # One of the default zone would not go to hosts of az-east.

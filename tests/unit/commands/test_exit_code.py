@@ -49,7 +49,7 @@ def test_the_codes_are_those_that_scripts_know():
 
 
 def test_the_documented_table_has_them_all_and_no_other():
-    page = REPOSITORY / "doc" / "source" / "reference" / "scripting.rst"
+    page = REPOSITORY / "doc" / "source" / "automate" / "ci.rst"
     text = page.read_text(encoding="utf-8")
     table = text.partition("Exit codes\n")[2].partition("A code means")[0]
     assert [int(n) for n in TABLE.findall(table)] == sorted(ExitCode)

@@ -175,7 +175,7 @@ def test_what_is_no_document_gets_lines_and_never_a_traceback():
 
 
 EXAMPLES = sorted((ROOT / "examples" / "desired").glob("*.yaml"))
-PAGE = (ROOT / "doc/source/user/desired-state.rst").read_text(encoding="utf-8")
+PAGE = (ROOT / "doc/source/automate/files.rst").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)

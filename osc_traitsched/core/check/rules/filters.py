@@ -328,7 +328,7 @@ def option_off(analysis: Analysis) -> Iterator[Fault]:
 
 
 def _not_on(name: str, setting: Setting) -> str:
-    state = "is not on" if setting.given else "is assumed not to be on"
+    state = "is not on" if setting.given else "is taken as not on"
     return f"{name} {state} ({setting.source})"
 
 

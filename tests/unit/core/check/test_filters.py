@@ -251,7 +251,7 @@ FAULTS = {
     "warning filters-key-off ...AggregateNumInstancesFilter...": agg(
         "ComputeFilter", max_instances_per_host="3"
     ),
-    "note filters-key-off ...is assumed not to be on...": cloud(
+    "note filters-key-off ...is taken as not on...": cloud(
         DEFAULT, [], [], "agg a max_io_ops_per_host=3"
     ),
     "warning filters-key-off ...AggregateCoreFilter is not on...": agg(
