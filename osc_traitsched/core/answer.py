@@ -12,7 +12,7 @@ class Answer(enum.Enum):
     YES = "yes"
     #: An option that is not known decides.
     DEPENDS = "depends"
-    #: What no API shows decides, or what was read contradicts Placement.
+    #: What no API shows decides, or Placement disagrees with what was read.
     UNKNOWN = "unknown"
     NO = "no"
 
