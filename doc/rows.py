@@ -24,8 +24,8 @@ from osc_traitsched.views import (
     results,
     usage,
 )
+from osc_traitsched.views.desired import lines as plan
 from osc_traitsched.views.server import placements
-from osc_traitsched.views.wanted import lines as plan
 
 _Cells = Iterable[tuple[str, ...]]
 

@@ -96,6 +96,13 @@ def between(least: int, most: int) -> str:
     return f"{least} to {most}" if least else f"at most {most}"
 
 
+def led(sure: int, may: int, can: str = "can ") -> tuple[int, str, str]:
+    """The number that leads, its verb, and its end: ``2``, ``can``, ``3 more may``."""
+    if may and not sure:
+        return may, "may ", ""
+    return sure, can, f", {may} more may" if may else ""
+
+
 def plural(noun: str, number: int) -> str:
     """A noun for so many things."""
     if number == 1:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 from osc_traitsched.app import settings
 from osc_traitsched.app.by_flavor import by_flavor
@@ -22,12 +22,32 @@ from osc_traitsched.core.errors import TraitSchedError
 from osc_traitsched.core.nova.question import Body, ServerSpec
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
+_T = TypeVar("_T")
+
 #: Hosts with room, by flavor.
 _Hosts = Mapping[str, frozenset[str]]
 
 #: So many changes are tried, and of larger clouds none: each takes as long as
 #: ``explain`` of all flavors. Others are shown with all hosts that they are about.
-_MOST_TRIED, _MOST_PROVIDERS = 40, 2000
+MOST_TRIED, _MOST_PROVIDERS = 40, 2000
+
+
+def changes_of(old: Snapshot, new: Snapshot) -> tuple[Change, ...]:
+    """All changes, those of settings first."""
+    return (*_of_settings(old, new), *difference(old.document, new.document))
+
+
+def put_back(
+    new: Snapshot,
+    changes: Iterable[Change],
+    before: frozenset[_T],
+    now: frozenset[_T],
+    ask: Callable[[Snapshot], frozenset[_T]],
+) -> frozenset[_T]:
+    """Of what differs, the part that is as it was if some changes are put back."""
+    return (before ^ now) - (
+        before ^ ask(Snapshot("", reverted(new.document, changes)))
+    )
 
 
 def compare(old: Snapshot, new: Snapshot) -> Comparison:
@@ -37,81 +57,66 @@ def compare(old: Snapshot, new: Snapshot) -> Comparison:
     change is put back alone, to see which hosts it decides about. Changes that decide
     only together are all shown with the hosts. Of large clouds none is tried.
     """
-    changes = (*of_settings(old, new), *difference(old.document, new.document))
-    then, now = (_hosts(each, ServerSpec("", "")) for each in (old, new))
-    differing = {
-        name: then[name] ^ now[name]
-        for name in then.keys() & now.keys()
-        if then[name] != now[name]
-    }
-    tried = [each for each in changes if each.puts and not each.is_daily]
+    changes, own_flavors = changes_of(old, new), ServerSpec("", "")
+    hosts, hosts_now = (_hosts(each, own_flavors) for each in (old, new))
+    judged = hosts.keys() & hosts_now.keys()
+    before, now = _pairs(hosts, judged), _pairs(hosts_now, judged)
+    differing = {name for name, _ in before ^ now}
+
+    def ask(snapshot: Snapshot) -> frozenset[tuple[str, str]]:
+        return _pairs(_hosts(snapshot, own_flavors, differing), differing)
+
+    triable = [each for each in changes if each.puts and not each.is_daily]
     is_small = len(new.document["placement"]["providers"]) <= _MOST_PROVIDERS
-    some = tried[: _MOST_TRIED * is_small]
-    decided = dict(_decided(some, new, then, differing)) if differing else {}
-    left = {
-        name: hosts.difference(*(each.get(name, ()) for each in decided.values()))
-        for name, hosts in differing.items()
+    tried = triable[: MOST_TRIED * is_small]
+    decided = {
+        change: put_back(new, [change], before, now, ask)
+        for change in tried
+        if differing and change.kind != "image"
     }
+    # What no change decides alone: flavors by host.
+    left: dict[str, set[str]] = {}
+    for name, host in (before ^ now).difference(*decided.values()):
+        left.setdefault(host, set()).add(name)
     nodes = nodes_of(old.document, new.document)
     effects = []
     for change in changes:
-        own = {n for host in change.hosts for n in nodes.get(host, {host})}
-        names = {
-            name
-            for name, hosts in left.items()
-            if (change in decided or change.is_daily)
-            and (
-                decided.get(change, {}).get(name)
-                or (hosts & own if own else hosts and change.kind == "setting")
-                or (hosts and change.kind == "flavor" and change.name == name)
-            )
-        }
-        counts = [FlavorHosts(n, len(then[n]), len(now[n])) for n in names]
-        if change.kind == "image":
-            counts = list(_image(change, old, new))
-        counts.sort(key=lambda each: (each.now - each.then, each.flavor))
+        names = {name for name, _ in decided.get(change, ())}
+        if change in decided or change.is_daily:
+            own = {n for host in change.hosts for n in nodes.get(host, {host})}
+            near = set[str]().union(*(left.get(host, ()) for host in own or left))
+            if own or change.kind == "setting":
+                names |= near
+            elif change.kind == "flavor":
+                names |= near & {change.name}
+        counts = [FlavorHosts(n, len(hosts[n]), len(hosts_now[n])) for n in names]
+        if change.kind == "image" and change in tried:
+            counts = list(_with_image(change, old, new))
+        counts.sort(key=lambda each: (each.now - each.before, each.flavor))
         effects.append(Effect(change, tuple(counts)))
     return Comparison(
         old.time,
         new.time,
         tuple(effects),
-        len(tried) - len(some),
+        len(triable) - len(tried),
         not_compared(old.document, new.document),
         not _is_same_cloud(old.document, new.document),
     )
 
 
-def _decided(
-    changes: Sequence[Change],
-    new: Snapshot,
-    then: _Hosts,
-    differing: _Hosts,
-) -> Iterator[tuple[Change, _Hosts]]:
-    """The hosts of each flavor that are as they were if a change is put back."""
-    for change in changes:
-        document = reverted(new.document, [change])
-        hosts = _hosts(Snapshot("", document), ServerSpec("", ""), differing)
-        yield (
-            change,
-            {
-                name: frozenset(
-                    host
-                    for host in differing[name]
-                    if (host in own) is (host in then[name])
-                )
-                for name, own in hosts.items()
-            },
-        )
+def _pairs(hosts: _Hosts, flavors: Iterable[str]) -> frozenset[tuple[str, str]]:
+    """Flavors, each with one of its hosts."""
+    return frozenset((name, h) for name in flavors for h in hosts.get(name, ()))
 
 
-def of_settings(old: Snapshot, new: Snapshot) -> Iterator[Change]:
+def _of_settings(old: Snapshot, new: Snapshot) -> Iterator[Change]:
     """The options of nova-scheduler that changed, as one change."""
-    then, now = (settings.of_cloud(e.cloud, e.sources) for e in (old, new))
+    before, now = (settings.of_cloud(e.cloud, e.sources) for e in (old, new))
     texts = []
-    if then.release != now.release:
-        texts.append(f"Nova {then.release} -> {now.release}")
-    for name in sorted(then.settings.keys() | now.settings.keys()):
-        values = _value(then, name), _value(now, name)
+    if before.release != now.release:
+        texts.append(f"Nova {before.release} -> {now.release}")
+    for name in sorted(before.settings.keys() | now.settings.keys()):
+        values = _value(before, name), _value(now, name)
         if values[0] != values[1]:
             texts.append(f"{name}: {values[0]} -> {values[1]}")
     if texts:
@@ -158,15 +163,15 @@ def nodes_of(*documents: Mapping[str, Any]) -> Mapping[str, set[str]]:
     return found
 
 
-def _image(change: Change, old: Snapshot, new: Snapshot) -> Iterator[FlavorHosts]:
+def _with_image(change: Change, old: Snapshot, new: Snapshot) -> Iterator[FlavorHosts]:
     """The hosts that any flavor has with an image."""
-    # A name may be another image's, too.
-    spec = ServerSpec("", change.puts[0].path[2])
-    then, now = (
-        frozenset[str]().union(*_hosts(each, spec).values()) for each in (old, new)
-    )
-    if then != now:
-        yield FlavorHosts("", len(then), len(now))
+    path = change.puts[0].path
+    if path[0] == "image":
+        # A name may be another image's, too.
+        judged = (_hosts(each, ServerSpec("", path[2])) for each in (old, new))
+        before, now = (frozenset[str]().union(*hosts.values()) for hosts in judged)
+        if before != now:
+            yield FlavorHosts("", len(before), len(now))
 
 
 def _is_same_cloud(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:

@@ -5,17 +5,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 
-from osc_traitsched.app.difference import nodes_of, of_settings
+from osc_traitsched.app.difference import MOST_TRIED, changes_of, nodes_of, put_back
 from osc_traitsched.app.snapshot import Snapshot
-from osc_traitsched.core.difference import Change, Since, difference, reverted
+from osc_traitsched.core.difference import Change, Since
 from osc_traitsched.core.errors import TraitSchedError
 from osc_traitsched.core.judge.judgement import Judgement
 
 #: The answer for the same request on another snapshot.
 Ask = Callable[[Snapshot], Judgement]
-
-#: So many changes are tried alone.
-_MOST_TRIED = 40
 
 
 def since(old: Snapshot, new: Snapshot, ask: Ask) -> Since:
@@ -26,20 +23,16 @@ def since(old: Snapshot, new: Snapshot, ask: Ask) -> Since:
 
     :raises TraitSchedError: if the request can't be asked of the later snapshot
     """
-    now = ask(new)
-    then = _hosts(old, ask)
-    after = frozenset(each.name for each in now.candidates)
-    lost, gained = then - after, after - then
-    changes = tuple(_near(old, new, lost | gained))
+    judgement = ask(new)
+    before, now = _hosts(old, ask), frozenset(e.name for e in judgement.candidates)
+    changes = tuple(_near(old, new, before ^ now))
 
     def back(several: Sequence[Change]) -> frozenset[str]:
-        """Hosts that are as they were if some changes are put back."""
-        hosts = _hosts(_with(new, several), ask)
-        return (lost & hosts) | (gained - hosts)
+        return put_back(new, several, before, now, lambda each: _hosts(each, ask))
 
-    tried = changes[:_MOST_TRIED]
+    tried = changes[:MOST_TRIED]
     decided = {change: back([change]) for change in tried}
-    left = (lost | gained).difference(*decided.values())
+    left = (before ^ now).difference(*decided.values())
     together = left & back(changes) if left else left
     needed = changes if together else ()
     for change in tried if together else ():
@@ -49,32 +42,25 @@ def since(old: Snapshot, new: Snapshot, ask: Ask) -> Since:
         own = change.hosts & together or together
         decided[change] = decided.get(change, frozenset()) | own
     causes = tuple((change, hosts) for change, hosts in decided.items() if hosts)
-    return Since(old.time, new.time, then, after, len(now.hosts), causes)
+    return Since(old.time, new.time, before, now, len(judgement.hosts), causes)
 
 
 def _near(old: Snapshot, new: Snapshot, hosts: frozenset[str]) -> Iterator[Change]:
     """Changes that may have to do with some hosts, those of all hosts first."""
-    changes = (*of_settings(old, new), *difference(old.document, new.document))
     nodes = nodes_of(old.document, new.document)
     lists = (e.document.get("compute", {}).get("server_groups", ()) for e in (old, new))
     # Other servers decide by their use alone.
     grouped = {m for groups in lists for each in groups for m in each["members"]}
-    there = [
+    changes = [
         each
-        for each in changes
+        for each in changes_of(old, new)
         if each.puts and (each.kind != "server" or each.puts[0].path[-1] in grouped)
     ]
-    for change in there:
-        if not change.hosts:
-            yield change
-    for change in there:
+    yield from (each for each in changes if not each.hosts)
+    for change in changes:
         own = {node for host in change.hosts for node in nodes.get(host, {host})}
         if own & hosts:
             yield dataclasses.replace(change, hosts=frozenset(own & hosts))
-
-
-def _with(new: Snapshot, changes: Sequence[Change]) -> Snapshot:
-    return Snapshot("", reverted(new.document, changes))
 
 
 def _hosts(snapshot: Snapshot, ask: Ask) -> frozenset[str]:

@@ -163,28 +163,17 @@ def summary(found: Mapping[str, Any], path: str) -> str:
     return f"Saved {hosts} hosts and {servers} servers to {path}{unread}"
 
 
-def text(found: Mapping[str, Any]) -> Iterator[str]:
+def text(found: Mapping[str, Any], levels: int = 2) -> Iterator[str]:
     """JSON with a line for each object of a list; extra specs keep their order."""
-    yield "{\n"
     for number, (key, value) in enumerate(sorted(found.items())):
-        yield f"{',' * bool(number)}{json.dumps(key)}: "
-        if isinstance(value, dict) and value and key not in ("settings", "missing"):
-            yield from _object(value)
+        yield f"{',' if number else '{'}\n{json.dumps(key)}: "
+        if levels > 1 and isinstance(value, dict) and value:
+            yield from text(value, levels - 1)
+        elif isinstance(value, list) and value and isinstance(value[0], dict):
+            yield "[\n" + ",\n".join(map(_line, value)) + "\n]"
         else:
             yield _line(value)
-        yield "\n"
-    yield "}\n"
-
-
-def _object(found: Mapping[str, Any]) -> Iterator[str]:
-    yield "{\n"
-    for number, (key, value) in enumerate(sorted(found.items())):
-        yield f"{',' * bool(number)}{json.dumps(key)}: "
-        if isinstance(value, list) and value and isinstance(value[0], dict):
-            yield "[\n" + ",\n".join(map(_line, value)) + "\n]\n"
-        else:
-            yield f"{_line(value)}\n"
-    yield "}"
+    yield "\n}"
 
 
 def _line(value: Any) -> str:

@@ -103,7 +103,7 @@ class Swapped(Generic[_T]):
 
     :ivar overwritten: what there was before the first request that was carried out, or
         may have been; None if there was none
-    :ivar problem: why it is not known to be as wanted; None if it is
+    :ivar problem: why it is not known to be as desired; None if it is
     """
 
     overwritten: _T | None
@@ -114,7 +114,7 @@ def compare_and_swap(
     patience: Patience,
     found: _T | None,
     read: Callable[[], _T],
-    is_as_wanted: Callable[[_T], bool],
+    is_as_desired: Callable[[_T], bool],
     requests: Callable[[_T], Iterable[Send]],
 ) -> Swapped[_T]:
     """Make something as it is wanted, from what it was when it was read.
@@ -133,7 +133,7 @@ def compare_and_swap(
             with attempt:
                 if found is None or attempt.retry_state.attempt_number > 1:
                     found = read()
-                if is_as_wanted(found):
+                if is_as_desired(found):
                     break
                 writer.write(found, requests(found))
     except errors.TraitSchedError as exc:
@@ -426,7 +426,7 @@ def apply(cloud: Cloud, change: Change, patience: Patience) -> Outcome:
 
     A provider is written with the generation from before its keys were read, so that
     Placement rejects the write if anything of it changed in between. After any failure
-    the object is read again first. One that is as wanted is not written.
+    the object is read again first. One that is as desired is not written.
 
     :returns: what became of it; a failure is an outcome, too
     """

@@ -6,7 +6,7 @@ import argparse
 import functools
 
 from osc_traitsched.app import settings, trait_changes
-from osc_traitsched.app.wanted import shorthand
+from osc_traitsched.app.desired import shorthand
 from osc_traitsched.commands import arguments, base, write_args
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.commands.isolation import ShorthandWriter
@@ -99,10 +99,10 @@ class AddTraits(ShorthandWriter):
         cloud = self.cloud()
         assumed = settings.of_cloud(cloud, arguments.found(args, self.app))
         selectors = arguments.target_selectors(args)
-        wanted = shorthand.like(
+        desired = shorthand.like(
             cloud, args.like, selectors, assumed, args.like_aggregates
         )
-        return self.write(args, wanted, self.plan(wanted, assumed))
+        return self.write(args, desired, self.plan(desired, assumed))
 
     def subject(self, args: argparse.Namespace) -> str:
         """What the summary is about."""

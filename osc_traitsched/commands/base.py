@@ -133,7 +133,7 @@ class ExitCode(enum.IntEnum):
     REFUSED = 5
     """The command would do harm; nothing was written."""
 
-    CHANGES_WANTED = 6
+    DIFFERS = 6
     """A dry run with ``--exit-code`` found changes to write."""
 
     FINDINGS = 7

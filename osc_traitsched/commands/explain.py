@@ -56,30 +56,30 @@ from osc_traitsched.views.explain import (
 )
 from osc_traitsched.views.listing import Table
 
-# Options for own filters and weighers, and their Python.
+# Options for custom filters and weighers, and their Python.
 
 
 def add_own_filter_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of commands that run filters."""
     group = parser.add_argument_group(
-        "own filters",
-        "Your own filters and weighers run in a Python that has Nova in it: those "
-        "named here, and those that the scheduler's settings name. As in: "
-        "--own source_network_filter.py:SourceNetworkFilter --nova-python /opt/nova",
+        "custom filters",
+        "Custom filters and weighers run in a Python that has Nova in it: those named "
+        "here, and those that nova.conf names. As in: --custom-filter "
+        "source_network_filter.py:SourceNetworkFilter --nova-python /opt/nova",
     )
     group.add_argument(
-        "--own",
+        "--custom-filter",
         dest="plugins",
         type=arguments.some,
         action="append",
         default=[],
         metavar="FILE.py:CLASS|MODULE:CLASS",
-        help="enable this filter or weigher of your own (repeat for more)",
+        help="enable this custom filter or weigher (repeat for more)",
     )
     group.add_argument(
         "--with-nova",
         action="store_true",
-        help="run Nova's own filters there too; where they differ from those here, "
+        help="run Nova's filters there too; where they differ from those here, "
         "say so and believe Nova",
     )
     add_python(group)
@@ -109,7 +109,8 @@ def own_sources(
 ) -> OwnSources | None:
     """The plugins to run in Nova, if any; raises BadUsage without a Python for them."""
     if args.nova_python is None:
-        for flag, value in (("--own", args.plugins), ("--with-nova", args.with_nova)):
+        of_nova = {"--custom-filter": args.plugins, "--with-nova": args.with_nova}
+        for flag, value in of_nova.items():
             if value:
                 raise BadUsage(f"{flag} goes with --nova-python")
         return None
@@ -126,7 +127,7 @@ def own_sources(
 
 
 class TryFilter(base.Lister):
-    """Show what a filter or weigher of your own says of every host.
+    """Show what a custom filter or weigher says of every host.
 
     It runs in a Python that has Nova in it, on Nova's own objects, and
     nova-scheduler is not touched. What the API does not show is unknown as soon as
@@ -294,7 +295,8 @@ class Explain(base.Command):
         of_one = (args.fixes, args.plugins, args.nova_python, args.make_room)
         if any(of_one) or args.since or args.count > 1:
             raise BadUsage(
-                "--count, --fixes, --make-room, --own and --nova-python need FLAVOR"
+                "--count, --fixes, --make-room, --custom-filter and --nova-python "
+                "need FLAVOR"
             )
         found = flavors.by_flavor(self.cloud(), asked, sources)
         text = self.answer(by_flavor.lines(found))

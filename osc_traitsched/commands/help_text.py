@@ -20,7 +20,7 @@ _MOST_ROWS = 23
 #: Groups that many commands share, and those of their options that people use first.
 _SHARED_GROUPS = {
     "request": ("availability_zone", "project"),
-    "own filters": (),
+    "custom filters": (),
     "scheduler": ("nova_conf",),
     "output formatters": ("formatter",),
     "csv formatter": (),

@@ -8,14 +8,14 @@ from collections.abc import Mapping, Sequence
 
 from osc_traitsched import paste
 from osc_traitsched.app import settings
-from osc_traitsched.app.wanted import shorthand
-from osc_traitsched.app.wanted.judging import judged, of_other_projects
-from osc_traitsched.app.wanted.planning import WantedPlan, differing, plan_wanted
-from osc_traitsched.commands import arguments, base, request_args, wanted, write_args
+from osc_traitsched.app.desired import shorthand
+from osc_traitsched.app.desired.judging import judged, of_other_projects
+from osc_traitsched.app.desired.planning import DesiredPlan, differing, plan_desired
+from osc_traitsched.commands import arguments, base, desired, request_args, write_args
+from osc_traitsched.core.desired.shorthand import Shorthand
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.wanted.shorthand import Shorthand
 from osc_traitsched.views import results
 from osc_traitsched.views.listing import Table
 
@@ -43,27 +43,27 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 class ShorthandWriter(write_args.Writer):
-    """A command that makes a small wanted state, and applies it."""
+    """A command that makes a small desired state, and applies it."""
 
     def subject(self, args: argparse.Namespace) -> str:
         """What the summary is about."""
         return str(args.aggregate)
 
-    def plan(self, shorthand: Shorthand, assumed: SchedulerSettings) -> WantedPlan:
+    def plan(self, shorthand: Shorthand, assumed: SchedulerSettings) -> DesiredPlan:
         """Plan, with effects on others.
 
-        :raises Mistakes: for an impossible wanted state
+        :raises Mistakes: for an impossible desired state
         :raises CloudBroke: if a service can't be read
         """
         self.assumed = assumed
-        todo = plan_wanted(self.cloud(), shorthand.wanted, assumed)
+        todo = plan_desired(self.cloud(), shorthand.desired, assumed)
         return judged(self.cloud(), todo)
 
     def write(
         self,
         args: argparse.Namespace,
         shorthand: Shorthand,
-        todo: WantedPlan,
+        todo: DesiredPlan,
         again: str = results.AGAIN,
         notes: Mapping[str, Sequence[str]] = _NO_NOTES,
     ) -> Table:
@@ -73,7 +73,7 @@ class ShorthandWriter(write_args.Writer):
         :param notes: lines on an aggregate, by its name
         :raises AnswerIsNo: a reason against the plan, without ``--force``
         """
-        wanted.tell(todo, self.folds, bool(todo.refusals) and not args.force)
+        desired.tell(todo, self.folds, bool(todo.refusals) and not args.force)
         lets_in = dict(todo.lets_in)
         for name, lines in notes.items():
             lets_in[name] = "; ".join([*filter(None, [lets_in.get(name)]), *lines])
@@ -81,7 +81,7 @@ class ShorthandWriter(write_args.Writer):
                 base.LOG.warning("%s", line)
         write_args.refuse(todo.refusals, args.force, self.folds, todo.staying)
         cloud, assumed = self.cloud(), todo.assumptions
-        more = wanted.write_undo(cloud, args, todo, self.folds)
+        more = desired.write_undo(cloud, args, todo, self.folds)
         found = self.execute(cloud, todo.plan, args)
         outcomes = shorthand.rows(found.outcomes, todo.claims.units)
         counted = dataclasses.replace(found, outcomes=outcomes)
@@ -90,7 +90,7 @@ class ShorthandWriter(write_args.Writer):
             self.summary = results.summary(self.subject(args), outcomes)
 
         def left() -> str:
-            units = differing(cloud, shorthand.wanted, assumed)
+            units = differing(cloud, shorthand.desired, assumed)
             return results.left(len(units), len(todo.claims.units))
 
         self.look_again(todo.plan, args, left)
@@ -160,8 +160,8 @@ class IsolateAggregate(ShorthandWriter):
         sources = self.sources = arguments.sources(args, self.app)
         assumed = settings.of_cloud(cloud, sources)
         chosen = args.flavors, args.images, args.create, args.projects
-        aggregate, wanted = shorthand.isolate(cloud, args.aggregate, names, *chosen)
-        todo = self.plan(wanted, assumed)
+        aggregate, desired = shorthand.isolate(cloud, args.aggregate, names, *chosen)
+        todo = self.plan(desired, assumed)
         if names and not aggregate.hosts:
             base.LOG.warning("%s", results.no_hosts(aggregate.name))
         notes = {}
@@ -169,7 +169,7 @@ class IsolateAggregate(ShorthandWriter):
             others = of_other_projects(cloud, todo, aggregate.id)
             lines = results.dedicated(args.projects, assumed, others, self.folds)
             notes[aggregate.name] = list(lines)
-        return self.write(args, wanted, todo, notes=notes)
+        return self.write(args, desired, todo, notes=notes)
 
 
 # openstack trait-sched unisolate.

@@ -39,7 +39,7 @@ GROUPS = {
         "zone list": "zones: how full they are, and what is odd in them",
         "host show": "what a host has, and which flavors it could take",
         "host drain": "where the servers of a host could go, all together",
-        "filter try": "try a host filter or weigher of your own on every host",
+        "filter try": "try a custom host filter or weigher on every host",
     },
     "What is wrong with the cloud": {
         "check": "find what makes servers fail or land on the wrong hosts",
@@ -60,7 +60,7 @@ GROUPS = {
         "isolate": "reserve an aggregate for servers that require traits",
         "unisolate": "open it to all servers again",
     },
-    "A wanted state in files": {
+    "A desired state in files": {
         "plan": "show what apply would write",
         "apply": "change the cloud to match the files",
         "export": "print the current cloud as such a file",

@@ -30,9 +30,10 @@ class SaveSnapshot(base.Command):
     cloud; only you can read it. It is packed if its name ends in .gz. What you may not
     read is noted in it, and answers that need it say so.
 
-    --mask replaces the names that Nova, Placement and the others list; flavors keep
-    theirs, and each has as many hosts as before. Look at the file before you give it
-    away. FILE.map.json translates the answers.
+    --mask replaces the names that Nova, Placement and the others list; each flavor has
+    as many hosts as before. Not masked: names of flavors, device profiles and resource
+    classes; standard traits and properties; sizes and times; other words in messages.
+    Look at the file before you give it away. FILE.map.json translates the answers.
     """
 
     examples = """
@@ -167,7 +168,7 @@ class ShowDifference(base.Command):
             )
         self.app.stdout.write(f"{text}\n")
         if found.lasting:
-            return ExitCode.CHANGES_WANTED
+            return ExitCode.DIFFERS
         return ExitCode.UNKNOWN if found.unread else ExitCode.DONE
 
     def _later(

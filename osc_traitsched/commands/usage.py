@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from osc_traitsched.app import settings, usage
+from osc_traitsched.app.desired import shorthand
 from osc_traitsched.app.gc_pause import gc_paused
-from osc_traitsched.app.wanted import shorthand
 from osc_traitsched.commands import arguments, base, isolation, request_args, write_args
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.commands.explain import add_format, printed
@@ -105,12 +105,12 @@ class _TraitWriter(ShorthandWriter):
         self.sources = arguments.sources(args, self.app)
         assumed = settings.of_cloud(cloud, self.sources)
         new = getattr(args, "new", None)
-        wanted, merged = shorthand.replaced(cloud, args.trait, new, assumed)
+        desired, merged = shorthand.replaced(cloud, args.trait, new, assumed)
         if merged:
             base.LOG.warning(
                 "%s is on %s already: the two become one", new, listed(merged)
             )
-        return self.write(args, wanted, self.plan(wanted, assumed))
+        return self.write(args, desired, self.plan(desired, assumed))
 
 
 class RenameTrait(_TraitWriter):

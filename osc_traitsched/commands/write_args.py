@@ -168,7 +168,7 @@ class Writer(base.Lister):
         """Log failures, and set the exit code; gives one outcome for each change."""
         self.unexpected = found.unexpected
         if args.exit_code and found.count(Status.WOULD_CHANGE):
-            self.exit_code = ExitCode.CHANGES_WANTED
+            self.exit_code = ExitCode.DIFFERS
         if any(outcome.problem is not None for outcome in found.outcomes):
             base.LOG.error("%s", results.failures(found.outcomes, then))
             self.exit_code = ExitCode.ERROR

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import datetime
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import urllib.parse
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from osc_traitsched.core.inventory.trait import DISABLED
@@ -49,7 +49,7 @@ class Change:
     :ivar text: what changed, such as ``+ trait:CUSTOM_SSD=required``
     :ivar puts: what puts it back in the later document
     :ivar hosts: names of the hosts that it is about; empty for all
-    :ivar is_daily: it comes and goes by itself, as servers and their use do
+    :ivar is_daily: a change of the workload: of servers, or of their use of a host
     """
 
     kind: str
@@ -62,40 +62,25 @@ class Change:
 
 def reverted(document: Body, changes: Iterable[Change]) -> dict[str, Any]:
     """The later document with some changes put back; what they touch is copied."""
-    found: dict[str, Any] = dict(document)
+    place: Any = document
     for put in (put for change in changes for put in change.puts):
-        place: Any = found
-        for key in put.path[:-1]:
-            child = copy.copy(_child(place, key))
-            _put(place, key, {} if child is None else child)
-            place = _child(place, key)
-        last = put.path[-1]
-        if put.was_there is None:
-            _put(place, last, put.value)
-        else:
-            others = [each for each in place[last] if each != put.value]
-            place[last] = [*others, put.value] if put.was_there else others
-    return found
+        place = _put_back(place, put.path, put)
+    return dict(place)
 
 
-def _child(place: Any, key: str) -> Any:
-    if isinstance(place, list):
-        return next((each for each in place if _id(each) == key), None)
-    return place.get(key)
-
-
-def _put(place: Any, key: str, value: Any) -> None:
-    """Set the value of a key, or the object of an ID in a list; None removes it."""
-    if isinstance(place, dict):
-        place[key] = value
-        if value is None:
-            del place[key]
-        return
-    numbers = [n for n, each in enumerate(place) if _id(each) == key]
-    if numbers:
-        place[numbers[0] : numbers[0] + 1] = [] if value is None else [value]
-    elif value is not None:
-        place.append(value)
+def _put_back(place: Any, path: Path, put: Put) -> Any:
+    """A copy of a value with the value at a path in it put back."""
+    if not path and put.was_there is None:
+        return put.value
+    if not path:
+        others = [each for each in place if each != put.value]
+        return [*others, put.value] if put.was_there else others
+    is_list = isinstance(place, list)
+    parts = {_id(each): each for each in place} if is_list else dict(place or {})
+    parts[path[0]] = _put_back(parts.get(path[0]), path[1:], put)
+    if parts[path[0]] is None:
+        del parts[path[0]]
+    return list(parts.values()) if is_list else parts
 
 
 def _id(body: Body) -> str:
@@ -105,324 +90,290 @@ def _id(body: Body) -> str:
 
 def difference(old: Body, new: Body) -> tuple[Change, ...]:
     """All changes, by kind and name. What one of them lacks is not compared."""
+    of_hosts = *_providers(old, new), *_services(old, new)
     parts = (
-        *_providers(old, new),
-        *_services(old, new),
-        *_aggregates(old, new),
-        *_flavors(old, new),
-        *_images(old, new),
-        *_groups(old, new),
+        *_merged((*of_hosts, *_objects(old, new, "aggregate"))),
+        *_objects(old, new, "flavor"),
+        *_objects(old, new, "image"),
+        *_objects(old, new, "server group"),
+        *_projects(old, new),
         *_servers(old, new),
         *_names(old, new),
     )
-    folded = _folded(parts)
-    return tuple(sorted(folded, key=lambda each: (each.is_daily, each.kind, each.name)))
+    return tuple(sorted(parts, key=lambda each: (each.is_daily, each.kind, each.name)))
 
 
-_COPY = " in Placement"
-
-
-def _folded(changes: Sequence[Change]) -> Iterator[Change]:
-    """The changes; one for a host that left an aggregate in Nova and Placement."""
-    copies = {
-        (each.text[0], each.text[2:].removesuffix(_COPY), each.hosts): each
-        for each in changes
-        if each.text.endswith(_COPY)
-    }
-    mirrored = set()
+def _merged(changes: Iterable[Change]) -> Iterator[Change]:
+    """One change for what Nova and Placement, or several nodes of a host, both have."""
+    rows: dict[tuple[str, str, str], list[Change]] = {}
     for each in changes:
-        copy_of = copies.get((each.text[0], each.name, each.hosts))
-        if copy_of is not None and each.kind == "aggregate":
-            mirrored.add(copy_of)
-            each = dataclasses.replace(each, puts=(*each.puts, *copy_of.puts))
-        if each not in copies.values():
-            yield each
-    yield from (each for each in copies.values() if each not in mirrored)
+        rows.setdefault((each.kind, each.name, each.text), []).append(each)
+    for several in rows.values():
+        puts = tuple(put for each in several for put in each.puts)
+        hosts = frozenset[str]().union(*(each.hosts for each in several))
+        yield dataclasses.replace(several[0], puts=puts, hosts=hosts)
 
 
 def not_compared(old: Body, new: Body) -> tuple[str, ...]:
     """Lists that one of the documents lacks, but for services that the cloud lacks."""
-    then, now = old["missing"], new["missing"]
-    return tuple(
-        sorted(
-            name
-            for name in then.keys() | now.keys()
-            # Single objects have longer paths.
-            if name.count("/") <= 2
-            and {each.get(name, {}).get("error") for each in (then, now)}
-            != {"NotInCatalog"}
-        )
+    problems = old["missing"], new["missing"]
+    names = (
+        name
+        for name in {*problems[0], *problems[1]}
+        # Single objects have longer paths.
+        if name.count("/") <= 2
+        and {e.get(name, {}).get("error") for e in problems} != {"NotInCatalog"}
     )
+    return tuple(sorted(names))
+
+
+def _all(documents: Iterable[Body], service: str, kind: str) -> Iterator[Body]:
+    """The objects of a list in each of some documents."""
+    for document in documents:
+        yield from document.get(service, {}).get(kind, ())
 
 
 def _pairs(
     old: Body, new: Body, service: str, kind: str
-) -> Iterator[tuple[str, Body | None, Body | None]]:
-    """Objects of a list by ID, as they were and are."""
+) -> Iterator[tuple[Path, Body | None, Body | None]]:
+    """Objects of a list that differ, by their path, as they were and are."""
     lists = [each.get(service, {}).get(kind) for each in (old, new)]
     if any(each is None for each in lists):
         return
-    then, now = ({_id(body): body for body in bodies} for bodies in lists)
-    for identity in dict.fromkeys((*then, *now)):
-        yield identity, then.get(identity), now.get(identity)
+    before, now = ({_id(body): body for body in bodies} for bodies in lists)
+    for identity in dict.fromkeys((*before, *now)):
+        pair = before.get(identity), now.get(identity)
+        if pair[0] != pair[1]:
+            yield (service, kind, identity), *pair
+
+
+def _kept(
+    old: Body, new: Body, service: str, kind: str
+) -> Iterator[tuple[Path, Body, Body]]:
+    """Those of :func:`_pairs` that are in both documents."""
+    for path, before, now in _pairs(old, new, service, kind):
+        if before is not None and now is not None:
+            yield path, before, now
 
 
 def _came_or_went(
-    kind: str,
-    name: str,
-    path: Path,
-    then: Any,
-    hosts: Iterable[str] = (),
-    is_daily: bool = False,
+    kind: str, name: str, put: Put, hosts: Iterable[str] = (), is_daily: bool = False
 ) -> Change:
-    text = "is new" if then is None else "is gone"
-    return Change(kind, name, text, (Put(path, then),), frozenset(hosts), is_daily)
+    text = "is new" if put.value is None else "is gone"
+    return Change(kind, name, text, (put,), frozenset(hosts), is_daily)
 
 
-def _members(
-    then: Iterable[str], now: Iterable[str], path: Path
-) -> Iterator[tuple[str, str, Put]]:
-    """Names that a list lost (``-``) and got (``+``), each with its way back."""
-    before, after = set(then), set(now)
-    for name in sorted(before ^ after):
-        yield "-" if name in before else "+", name, Put(path, name, name in before)
+def _values(before: Any, now: Any, path: Path) -> Iterator[tuple[str, Put]]:
+    """Differences of mappings and sets of names, each with its way back."""
+    if isinstance(before, frozenset):
+        for name in sorted(before ^ now):
+            sign = "-" if name in before else "+"
+            yield f"{sign} {name}", Put(path, name, name in before)
+    elif isinstance(before, dict) and isinstance(now, dict):
+        for key in sorted(before.keys() | now.keys()):
+            yield from _values(before.get(key), now.get(key), (*path, key))
+    elif before is None or now is None:
+        sign, value = ("+", now) if before is None else ("-", before)
+        if before != now:
+            yield f"{sign} {path[-1]}={value}", Put(path, before)
+    elif before != now:
+        yield f"{path[-1]}: {before} -> {now}", Put(path, before)
 
 
-def _keys(then: Body, now: Body, path: Path) -> Iterator[tuple[str, Put]]:
-    """Differences of two mappings, each with its way back."""
-    for key in sorted(then.keys() | now.keys()):
-        old, new = then.get(key), now.get(key)
-        if old == new:
-            continue
-        text = f"{key}: {old} -> {new}"
-        if old is None or new is None:
-            text = f"{'+' if old is None else '-'} {key}={new if old is None else old}"
-        yield text, Put((*path, key), old)
-
-
-# Names that Placement knows: a flavor with another one is rejected.
+def _sets(before: Body, now: Body, key: str, path: Path) -> Iterator[tuple[str, Put]]:
+    """Differences of the names at a key."""
+    names, names_now = (frozenset(each.get(key, ())) for each in (before, now))
+    return _values(names, names_now, (*path, key))
 
 
 def _names(old: Body, new: Body) -> Iterator[Change]:
+    """Names that Placement knows: a flavor with another one is rejected."""
+    before, now = old["placement"], new["placement"]
     for key, kind in ("traits", "trait"), ("resource_classes", "resource class"):
-        path, names = ("placement", key), [d["placement"][key] for d in (old, new)]
-        for sign, each, put in _members(names[0], names[1], path):
-            yield Change(kind, each, "is new" if sign == "+" else "is gone", (put,))
+        for _, put in _sets(before, now, key, ("placement",)):
+            text = "is gone" if put.was_there else "is new"
+            yield Change(kind, put.value, text, (put,))
 
 
 # Hosts: providers and services.
 
 
 def _providers(old: Body, new: Body) -> Iterator[Change]:
+    both = old, new
     nodes = {
-        each["id"]: each["service"]["host"]
-        for document in (old, new)
-        for each in document.get("compute", {}).get("hypervisors", ())
+        e["id"]: e["service"]["host"] for e in _all(both, "compute", "hypervisors")
     }
+    names = {e["uuid"]: e["name"] for e in _all(both, "compute", "aggregates")}
     switched = _switched(old, new)
-    aggregates = {
-        each["uuid"]: each["name"]
-        for document in (old, new)
-        for each in document.get("compute", {}).get("aggregates", ())
+    moved = {
+        (path[-1], put.value, put.was_there)
+        for path, before, now in _kept(old, new, "compute", "aggregates")
+        for _, put in _sets(before, now, "hosts", ())
     }
-    for uuid, then, now in _pairs(old, new, "placement", "providers"):
-        one: Body = now or then or {}
-        kind = "host" if uuid in nodes else "provider"
-        name, host = str(one["name"]), nodes.get(str(one["root"]))
-        hosts, path = frozenset(filter(None, [host])), ("placement", "providers", uuid)
-        if then is None or now is None:
-            yield _came_or_went(kind, name, path, then, hosts)
+    for path, before, now in _pairs(old, new, "placement", "providers"):
+        one: Body = now or before or {}
+        kind = "host" if path[-1] in nodes else "provider"
+        name, host = str(one["name"]), nodes.get(one["root"], "")
+        hosts = frozenset(filter(None, [host]))
+        if before is None or now is None:
+            yield _came_or_went(kind, name, Put(path, before), hosts)
             continue
         of = functools.partial(Change, kind, name, hosts=hosts)
-        at = (*path, "traits")
-        for sign, each, put in _members(then["traits"], now["traits"], at):
-            if each == DISABLED and host in switched:
-                yield of(switched[host].text, (put, *switched[host].puts))
+        for text, put in _sets(before, now, "traits", path):
+            if put.value == DISABLED and host in switched:
+                yield Change("host", host, switched[host], (put,), hosts)
             else:
-                yield of(f"{sign} {each}", (put,))
-        at = (*path, "aggregates")
-        for sign, each, put in _members(then["aggregates"], now["aggregates"], at):
-            yield of(f"{sign} {aggregates.get(each, each)}{_COPY}", (put,))
-        yield from _inventories(of, then["inventories"], now["inventories"], path)
+                yield of(text, (put,))
+        for text, put in _sets(before, now, "aggregates", path):
+            sign, aggregate = text[0], names.get(put.value, put.value)
+            if (put.value, host, put.was_there) in moved:
+                yield Change("aggregate", aggregate, f"{sign} {host}", (put,), hosts)
+            else:
+                yield of(f"{sign} {aggregate} in Placement", (put,))
+        yield from _inventories(of, before, now, path)
 
 
 def _inventories(
-    of: Callable[..., Change], then: Body, now: Body, path: Path
+    of: Callable[..., Change], before: Body, now: Body, path: Path
 ) -> Iterator[Change]:
-    for name in sorted(then.keys() | now.keys()):
-        shown, at = _CLASSES.get(name, name), (*path, "inventories", name)
-        if name not in then or name not in now:
-            sign = "-" if name in then else "+"
-            yield of(f"{sign} {shown}", (Put(at, then.get(name)),))
-            continue
-        for key, old in then[name].items():
-            new = now[name][key]
-            if old != new:
-                word = key.replace("allocation_", "").replace("_", " ")
-                text = f"{word} {shown} {old} -> {new}"
-                yield of(text, (Put((*at, key), old),), is_daily=key == "used")
+    key = "inventories"
+    for _, put in _values(before[key], now[key], (*path, key)):
+        name, *fields = put.path[len(path) + 1 :]
+        shown = _CLASSES.get(name, name)
+        text = f"{'+' if put.value is None else '-'} {shown}"
+        for field in fields:
+            word = field.replace("allocation_", "").replace("_", " ")
+            text = f"{word} {shown} {put.value} -> {now[key][name][field]}"
+        yield of(text, (put,), is_daily=fields == ["used"])
 
 
-def _switched(old: Body, new: Body) -> Mapping[str | None, Change]:
-    """Services that were enabled or disabled, by host."""
-    found: dict[str | None, Change] = {}
-    services = {
-        each["host"]: each
-        for each in new.get("compute", {}).get("services", ())
-        if each["binary"] == "nova-compute"
-    }
-    for identity, then, now in _pairs(old, new, "compute", "hypervisors"):
-        if then is None or now is None or then["status"] == now["status"]:
-            continue
-        host = str(now["service"]["host"])
-        puts = [Put(("compute", "hypervisors", identity, "status"), then["status"])]
-        service = services.get(host, {})
-        if service:
-            path = ("compute", "services", service["id"], "status")
-            puts.append(Put(path, then["status"]))
-        if host in found:
-            # A service of Ironic has several nodes.
-            puts += found[host].puts
-        reason = service.get("disabled_reason")
-        text = str(now["status"]) + (f' "{reason}"' if reason else "")
-        found[host] = Change("host", host, text, tuple(puts), frozenset({host}))
-    return found
+def _switched(old: Body, new: Body) -> Mapping[str, str]:
+    """How nova-compute was enabled, disabled or given another reason, by host."""
+    texts: dict[str, str] = {}
+    for _, before, now in _kept(old, new, "compute", "hypervisors"):
+        if _status(before) != _status(now):
+            is_same = before["status"] == now["status"]
+            start = f"{_status(before)} -> " if is_same else ""
+            texts[now["service"]["host"]] = start + _status(now)
+    return texts
+
+
+def _status(node: Body) -> str:
+    reason = node["service"].get("disabled_reason")
+    return str(node["status"]) + (f' "{reason}"' if reason else "")
 
 
 def _services(old: Body, new: Body) -> Iterator[Change]:
-    marked = {
-        uuid
-        for uuid, then, now in _pairs(old, new, "placement", "providers")
-        if then and now and (DISABLED in then["traits"]) != (DISABLED in now["traits"])
-    }
-    nodes = new.get("compute", {}).get("hypervisors", ())
-    for host, change in _switched(old, new).items():
-        own = {each["id"] for each in nodes if each["service"]["host"] == host}
-        if not own & marked:
-            # Placement was not told, so that no trait has changed with it.
-            yield change
-    for identity, then, now in _pairs(old, new, "compute", "hypervisors"):
-        if then is None or now is None or then["state"] == now["state"]:
-            continue
-        host = str(now["service"]["host"])
-        put = Put(("compute", "hypervisors", identity, "state"), then["state"])
-        text = f"nova-compute is {now['state']}"
-        yield Change("host", host, text, (put,), frozenset({host}))
+    switched = _switched(old, new)
+    for path, before, now in _kept(old, new, "compute", "hypervisors"):
+        host = now["service"]["host"]
+        of = functools.partial(Change, "host", host, hosts=frozenset({host}))
+        if before["state"] != now["state"]:
+            put = Put((*path, "state"), before["state"])
+            yield of(f"nova-compute is {now['state']}", (put,))
+        if host in switched:
+            puts = (Put((*path, key), before[key]) for key in ("status", "service"))
+            yield of(switched[host], tuple(puts))
 
 
 # Aggregates, flavors, images and groups.
 
 
-def _aggregates(old: Body, new: Body) -> Iterator[Change]:
-    for uuid, then, now in _pairs(old, new, "compute", "aggregates"):
-        one: Body = now or then or {}
-        name, path = str(one["name"]), ("compute", "aggregates", uuid)
-        members = frozenset(one["hosts"])
-        if then is None or now is None:
-            yield _came_or_went("aggregate", name, path, then, members)
-            continue
-        of = functools.partial(Change, "aggregate", name)
-        if then["name"] != name:
-            text = f"name: {then['name']} -> {name}"
-            yield of(text, (Put((*path, "name"), then["name"]),), members)
-        for sign, each, put in _members(then["hosts"], now["hosts"], (*path, "hosts")):
-            yield of(f"{sign} {each}", (put,), frozenset({each}))
-        at = (*path, "metadata")
-        for text, put in _keys(then["metadata"], now["metadata"], at):
-            yield of(text, (put,), members)
-
-
-def _simple(
-    old: Body,
-    new: Body,
-    where: tuple[str, str],
-    kind: str,
-    parts: Callable[[Body], Mapping[Path, Body]],
-) -> Iterator[Change]:
-    """Changes of objects that have values by key.
-
-    :param parts: mappings of an object, by their place in it
-    """
-    for identity, then, now in _pairs(old, new, *where):
-        one: Body = now or then or {}
-        name, path = str(one.get("name") or identity), (*where, identity)
-        if then is None or now is None:
-            yield _came_or_went(kind, name, path, then)
-            continue
-        after = parts(now)
-        for place, before in parts(then).items():
-            for text, put in _keys(before, after[place], (*path, *place)):
-                yield Change(kind, name, text, (put,))
-
-
-def _flavors(old: Body, new: Body) -> Iterator[Change]:
-    yield from _simple(old, new, ("compute", "flavors"), "flavor", _of_flavor)
-    names = {f["id"]: f["name"] for f in new.get("compute", {}).get("flavors", ())}
-    projects = {e["id"]: e["name"] for d in (old, new) for e in _projects(d)}
-    for identity, name in names.items():
-        path = f"compute /flavors/{identity}/os-flavor-access"
-        if path not in old["answers"].keys() & new["answers"].keys():
-            continue
-        then, now = (
-            {each["tenant_id"] for each in document["answers"][path]["flavor_access"]}
-            for document in (old, new)
-        )
-        for each in sorted(then ^ now):
-            sign = "-" if each in then else "+"
-            put = Put(("answers", path), old["answers"][path])
-            project = projects.get(each, each)
-            yield Change("flavor", name, f"{sign} project {project}", (put,))
-
-
-def _projects(document: Body) -> Iterable[Body]:
-    found: Iterable[Body] = document.get("identity", {}).get("projects", ())
-    return found
-
-
-def _of_flavor(body: Body) -> Mapping[Path, Body]:
+def _of_flavor(body: Body) -> Body:
     own = ("vcpus", "ram", "disk", "swap", _EPHEMERAL, "os-flavor-access:is_public")
-    return {
-        (): {key: body.get(key) for key in own},
-        ("extra_specs",): body.get("extra_specs") or {},
-    }
+    specs = {"extra_specs": body.get("extra_specs") or {}}
+    return {**{key: body.get(key) for key in own}, **specs}
 
 
-def _images(old: Body, new: Body) -> Iterator[Change]:
-    def parts(body: Body) -> Mapping[Path, Body]:
-        return {(): {k: v for k, v in body.items() if k not in _OF_GLANCE}}
+#: Service and list of each kind, and what is compared of an object.
+_KINDS: Mapping[str, tuple[str, str, Callable[[Body], Body]]] = {
+    "aggregate": (
+        *("compute", "aggregates"),
+        lambda body: {
+            **{key: body[key] for key in ("name", "metadata")},
+            "hosts": frozenset(body["hosts"]),
+        },
+    ),
+    "flavor": ("compute", "flavors", _of_flavor),
+    "image": (
+        *("image", "images"),
+        lambda body: {k: v for k, v in body.items() if k not in _OF_GLANCE},
+    ),
+    "server group": (
+        *("compute", "server_groups"),
+        lambda body: {"policy": body["policy"], "rules": body.get("rules") or {}},
+    ),
+}
 
-    return _simple(old, new, ("image", "images"), "image", parts)
+
+def _objects(old: Body, new: Body, kind: str) -> Iterator[Change]:
+    """Changes of objects that have values by key."""
+    service, key, own = _KINDS[kind]
+    for path, before, now in _pairs(old, new, service, key):
+        one: Body = now or before or {}
+        name = str(one.get("name") or path[-1])
+        members = frozenset(one["hosts"] if kind == "aggregate" else ())
+        if before is None or now is None:
+            yield _came_or_went(kind, name, Put(path, before), members)
+            continue
+        for text, put in _values(own(before), own(now), path):
+            is_member = put.was_there is not None
+            hosts = frozenset({put.value}) if is_member else members
+            yield Change(kind, name, text, (put,), hosts)
 
 
-def _groups(old: Body, new: Body) -> Iterator[Change]:
-    def parts(body: Body) -> Mapping[Path, Body]:
-        return {(): {"policy": body["policy"]}, ("rules",): body.get("rules") or {}}
+def _projects(old: Body, new: Body) -> Iterator[Change]:
+    """Projects that may use a private flavor, or a shared image."""
+    names = {e["id"]: e["name"] for e in _all((old, new), "identity", "projects")}
+    for kind, part, key, project in (
+        ("flavor", "os-flavor-access", "flavor_access", "tenant_id"),
+        ("image", "members", "members", "member_id"),
+    ):
+        service, objects, _ = _KINDS[kind]
+        for body in _all([new], service, objects):
+            quoted = urllib.parse.quote(body["id"], safe="")
+            path = ("answers", f"{service} /{objects}/{quoted}/{part}")
+            answers = [each["answers"].get(path[1]) for each in (old, new)]
+            if None in answers:
+                continue
+            before, now = (
+                frozenset(
+                    f"project {names.get(e[project], e[project])}"
+                    + (f" ({e['status']})" if "status" in e else "")
+                    for e in each[key]
+                )
+                for each in answers
+            )
+            for text, _ in _values(before, now, ()):
+                name = str(body.get("name") or body["id"])
+                yield Change(kind, name, text, (Put(path, answers[0]),))
 
-    return _simple(old, new, ("compute", "server_groups"), "server group", parts)
 
-
-# What comes and goes by itself.
+# The workload.
 
 
 _HOST = "OS-EXT-SRV-ATTR:host"
 
 
 def _servers(old: Body, new: Body) -> Iterator[Change]:
-    for identity, then, now in _pairs(old, new, "compute", "servers"):
-        one: Body = now or then or {}
-        name, path = str(one["name"]), ("compute", "servers", identity)
-        before, after = (each and each.get(_HOST) for each in (then, now))
-        hosts = frozenset(filter(None, [before, after]))
-        if then is None or now is None:
-            yield _came_or_went("server", name, path, then, hosts, is_daily=True)
-            continue
-        of = functools.partial(Change, "server", name, puts=(Put(path, then),))
-        if before != after:
-            text = f"{before or 'no host'} -> {after or 'no host'}"
-            yield of(text=text, hosts=hosts, is_daily=True)
-        elif then["status"] != now["status"]:
-            text = f"{then['status']} -> {now['status']}"
-            yield of(text=text, hosts=hosts, is_daily=True)
+    memberships: dict[str, tuple[Put, ...]] = {}
+    for at, group, later in _kept(old, new, "compute", "server_groups"):
+        for _, put in _sets(group, later, "members", at):
+            memberships[put.value] = (*memberships.get(put.value, ()), put)
+    for path, before, now in _pairs(old, new, "compute", "servers"):
+        one: Body = now or before or {}
+        puts = (Put(path, before), *memberships.get(path[-1], ()))
+        left, on = (each and each.get(_HOST) for each in (before, now))
+        text = ""
+        if before is None or now is None:
+            text = "is new" if before is None else "is gone"
+        elif left != on:
+            text = f"{left or 'no host'} -> {on or 'no host'}"
+        elif before["status"] != now["status"]:
+            text = f"{before['status']} -> {now['status']}"
+        if text:
+            hosts = frozenset(filter(None, [left, on]))
+            yield Change("server", str(one["name"]), text, puts, hosts, is_daily=True)
 
 
 # What the changes come to.
@@ -436,7 +387,7 @@ class FlavorHosts:
     """
 
     flavor: str
-    then: int
+    before: int
     now: int
 
 
@@ -450,7 +401,7 @@ class Effect:
     @property
     def takes_hosts(self) -> bool:
         """Whether a flavor has fewer hosts than before."""
-        return any(each.now < each.then for each in self.flavors)
+        return any(each.now < each.before for each in self.flavors)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -462,7 +413,7 @@ class Comparison:
     :ivar is_other_cloud: they have no provider in common
     """
 
-    then: datetime.datetime
+    before: datetime.datetime
     now: datetime.datetime
     effects: tuple[Effect, ...]
     untried: int = 0
@@ -477,7 +428,7 @@ class Comparison:
 
     @functools.cached_property
     def daily(self) -> tuple[Effect, ...]:
-        """Changes that come and go by themselves."""
+        """Changes of the workload."""
         return tuple(each for each in self.effects if each.change.is_daily)
 
 
@@ -486,14 +437,14 @@ class Since:
     """One request when a snapshot was saved, and later.
 
     :ivar time: of the snapshot, in UTC, as ``later`` is
-    :ivar then: names of the hosts that could take it, like ``now``
+    :ivar before: names of the hosts that could take it, like ``now``
     :ivar total: number of all hosts now
     :ivar causes: changes that decide, each with the hosts that it took or gave
     """
 
     time: datetime.datetime
     later: datetime.datetime
-    then: frozenset[str]
+    before: frozenset[str]
     now: frozenset[str]
     total: int
     causes: tuple[tuple[Change, frozenset[str]], ...]

@@ -311,7 +311,7 @@ def configured(name: str, plugin: Any) -> Any:
     text = (
         f"neither {where[0]} nor {where[1]} has {name}"
         if len(where) > 1
-        else f"{where[0]} does not have {name} (--own gives its class)"
+        else f"{where[0]} does not have {name} (--custom-filter gives its class)"
     )
     if plugin["is_novas"]:
         text = f"this Nova has no filter {name}"

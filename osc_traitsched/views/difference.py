@@ -4,7 +4,13 @@ import datetime
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Literal, Optional
 
-from osc_traitsched.core.difference import Comparison, Effect, FlavorHosts, Since
+from osc_traitsched.core.difference import (
+    Change,
+    Comparison,
+    Effect,
+    FlavorHosts,
+    Since,
+)
 from osc_traitsched.documents import JsonObject, field
 from osc_traitsched.text import count, listed, ranges
 from osc_traitsched.views.terminal import Line, Tone
@@ -18,7 +24,7 @@ class FlavorCount(JsonObject):
 
     flavor: str
     """Its name; empty for any flavor with the changed image."""
-    then: int
+    then: int = field("before")
     """Hosts that it had."""
     now: int
     """Hosts that it has."""
@@ -40,7 +46,7 @@ class Changed(JsonObject):
     text: str = field("change.text")
     """The change in words."""
     daily: bool = field("change.is_daily")
-    """It comes and goes by itself, as servers and their use do."""
+    """A change of the workload: of a server, or of the use of a host."""
     takes_hosts: bool
     """A flavor has fewer hosts than before."""
     flavors: Iterable[FlavorCount]
@@ -52,7 +58,7 @@ class DifferenceDocument(JsonObject):
 
     schema: Literal[1]
     """Version of this format."""
-    then: str = field(lambda found: found.then.isoformat())
+    then: str = field(lambda found: found.before.isoformat())
     """Time of the earlier snapshot, in UTC."""
     now: str = field(lambda found: found.now.isoformat())
     """Time of the later one, or of the cloud."""
@@ -67,11 +73,11 @@ class DifferenceDocument(JsonObject):
 
 
 def lines(found: Comparison, wants_all: bool) -> Iterator[Line]:
-    """The text: what was changed, worst first, and what comes and goes in one line."""
+    """The text: changes, worst first, and those of the workload in one line."""
     if found.is_other_cloud:
         yield Line("These are two clouds: they have no provider in common.", Tone.NO)
     taking = sum(each.takes_hosts for each in found.lasting)
-    since = f"Since {_time(found.then, found.now)}"
+    since = f"Since {_time(found.before, found.now)}"
     if not found.lasting:
         yield Line(f"{since}: no changes.", Tone.YES)
     else:
@@ -79,80 +85,77 @@ def lines(found: Comparison, wants_all: bool) -> Iterator[Line]:
         tone = Tone.NO if taking else Tone.DOUBT
         number = count(len(found.lasting), "change")
         yield Line(f"{since}: {number}{takes * bool(taking)}.", tone)
-    for each in found.lasting:
-        yield _line(each)
-    yield from _daily(found, wants_all)
+    yield from map(_line, found.lasting)
+    if found.daily:
+        yield Line(f"{_workload(found)}{'' if wants_all else ' (--all)'}")
+        yield from map(_line, found.daily if wants_all else ())
     if found.untried:
         yield Line(f"Not tried: the effect of {count(found.untried, 'change')}")
     if found.unread:
         yield Line(f"Not compared, since one snapshot lacks it: {listed(found.unread)}")
 
 
-def _daily(found: Comparison, wants_all: bool) -> Iterator[Line]:
-    if not found.daily:
-        return
-    texts = [each.change for each in found.daily]
-    servers = {each.name for each in texts if each.kind == "server"}
-    hosts = {each.name for each in texts if each.kind != "server"}
+def _workload(found: Comparison) -> str:
+    objects = {(e.change.kind == "server", e.change.name) for e in found.daily}
+    servers = sum(is_server for is_server, _ in objects)
+    hosts = len(objects) - servers
     parts = [
-        *([count(len(servers), "server")] if servers else []),
-        *([f"the use of {count(len(hosts), 'host')}"] if hosts else []),
+        *([count(servers, "server")] if servers else []),
+        *([f"the use of {count(hosts, 'host')}"] if hosts else []),
     ]
-    less = {f.flavor: f for e in found.daily for f in e.flavors if f.now < f.then}
-    worst = sorted(less.values(), key=lambda each: each.now - each.then)
-    more = "".join(f"; {f.flavor}: hosts {f.then} -> {f.now}" for f in worst[:2])
-    shown = "" if wants_all else " (--all)"
-    yield Line(f"By itself changed: {' and '.join(parts)}{more}{shown}")
-    if wants_all:
-        yield from map(_line, found.daily)
+    less = {f.flavor: f for e in found.daily for f in e.flavors if f.now < f.before}
+    worst = sorted(less.values(), key=lambda each: each.now - each.before)
+    more = "".join(f"; {each.flavor}: {_hosts(each)}" for each in worst[:2])
+    return f"Workload changes: {' and '.join(parts)}{more}"
 
 
 def _line(effect: Effect) -> Line:
-    change = effect.change
-    mark = "!" if effect.takes_hosts else " "
-    row = f"{mark} {f'{change.kind} {change.name}':<{_NAME}} {change.text:<{_TEXT}}"
-    shown = [
-        f"{f'{each.flavor}: ' if each.flavor and change.kind != 'flavor' else ''}"
-        f"{_hosts(each)}"
-        for each in effect.flavors[:1]
-    ]
-    others = len(effect.flavors) - 1
-    more = f", {count(others, 'flavor')} more" if others > 0 else ""
-    return Line(f"{row} {''.join(shown)}{more}".rstrip())
+    change, flavors = effect.change, effect.flavors
+    shown = ""
+    for first in flavors[:1]:
+        is_named = first.flavor and change.kind != "flavor"
+        shown = f"{first.flavor}: {_hosts(first)}" if is_named else _hosts(first)
+    if len(flavors) > 1:
+        shown += f", {count(len(flavors) - 1, 'flavor')} more"
+    return _row("!" if effect.takes_hosts else " ", change, shown)
+
+
+def _row(mark: str, change: Change, end: str) -> Line:
+    name = f"{change.kind} {change.name}"
+    return Line(f"{mark} {name:<{_NAME}} {change.text:<{_TEXT}} {end}".rstrip())
 
 
 def _hosts(found: FlavorHosts) -> str:
-    is_other = found.then == found.now
-    return "other hosts" if is_other else f"hosts {found.then} -> {found.now}"
+    is_other = found.before == found.now
+    return "other hosts" if is_other else f"hosts {found.before} -> {found.now}"
 
 
-def _time(then: datetime.datetime, now: datetime.datetime) -> str:
+def _time(before: datetime.datetime, now: datetime.datetime) -> str:
     """A moment, with its day if it is not the same one."""
-    if then.date() == now.date():
-        return f"{then:%H:%M} UTC"
-    is_yesterday = now.date() - then.date() == datetime.timedelta(days=1)
-    return f"{'yesterday ' if is_yesterday else f'{then:%Y-%m-%d} '}{then:%H:%M} UTC"
+    days = (now.date() - before.date()).days
+    day = {0: "", 1: "yesterday "}.get(days, f"{before:%Y-%m-%d} ")
+    return f"{day}{before:%H:%M} UTC"
 
 
 def since_lines(found: Optional[Since]) -> Iterator[Line]:
     """How many hosts one request had, and what took them; nothing for None."""
     if found is None:
         return
-    hosts = f" ({ranges(sorted(found.then))})" if found.then else ""
-    had = f"{len(found.then)} of {found.total} hosts could take it{hosts}"
+    hosts = f" ({ranges(sorted(found.before))})" if found.before else ""
+    had = f"{len(found.before)} of {found.total} hosts could take it{hosts}"
     when = _time(found.time, found.later)
     yield Line(f"{when[:1].upper()}{when[1:]}: {had}; now {len(found.now)}.")
-    for sign, title in (True, "What took them:"), (False, "What added hosts:"):
+    lost = found.before - found.now
+    for title, hosts_of in (
+        ("What took them:", found.before),
+        ("What added hosts:", found.now),
+    ):
         rows = [
-            f"  {f'{c.kind} {c.name}':<{_NAME}} {c.text:<{_TEXT}} {ranges(sorted(own))}"
-            for c, hosts in found.causes
-            for own in [hosts & found.then if sign else hosts - found.then]
-            if own
+            _row(" ", change, ranges(sorted(hosts & hosts_of)))
+            for change, hosts in found.causes
+            if hosts & hosts_of
         ]
-        if rows:
-            yield Line(title)
-            yield from map(Line, rows)
-    lost = found.then - found.now
+        yield from (Line(title), *rows) if rows else ()
     left = lost.difference(*(hosts for _, hosts in found.causes))
     if left:
         yield Line(f"No change in the snapshots explains {ranges(sorted(left))}.")
@@ -176,7 +179,7 @@ class SinceDocument(JsonObject):
 
     time: str = field(lambda found: found.time.isoformat())
     """When the snapshot was saved, in UTC."""
-    then: Iterable[str] = field(lambda found: sorted(found.then))
+    then: Iterable[str] = field(lambda found: sorted(found.before))
     """Hosts that could take it."""
     now: Iterable[str] = field(lambda found: sorted(found.now))
     """Hosts that can take it."""

@@ -144,7 +144,7 @@ def for_people(
 
 def left(number: int, total: int) -> str:
     """The line on changes that others reverted after the writes; empty for none."""
-    said = f"{number} of {total} not as wanted any more: run the command again"
+    said = f"{number} of {total} no longer as desired: run the command again"
     return said if number else ""
 
 
@@ -282,9 +282,8 @@ def without_effect(setting: Setting) -> str | None:
     if setting.value:
         return None
     name = option(options.ISOLATION)
-    known = "is off" if setting.given else "is assumed to be off"
     return (
-        f"{name} {known} ({setting.source}): until it is on, any server may use the "
+        f"{name} is {off_by(setting)}: until it is on, any server may use the "
         "aggregate; hosts with room are counted as if it were on"
     )
 

@@ -40,18 +40,22 @@ class Line:
     """A line of text. Names in it are not escaped yet.
 
     :ivar reason: of an answer
+    :ivar cause: of an answer, in a sentence that only the line alone needs
     """
 
     text: str
     tone: Tone | None = None
     reason: Reason | None = None
+    cause: str = ""
 
     @property
     def alone(self) -> Line:
         """The line without others: a no begins with its reason, for programs."""
         if self.reason is None or self.tone is not Tone.NO:
             return self
-        return Line(f"{self.reason.value}: {self.text}", self.tone)
+        return Line(
+            f"{self.reason.value}: {self.text} {self.cause}".rstrip(), self.tone
+        )
 
 
 def section(title: str, texts: Iterable[str], indent: str = "  ") -> Iterator[Line]:

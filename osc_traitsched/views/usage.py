@@ -8,7 +8,12 @@ from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.change.traits import Requirer
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory import trait
-from osc_traitsched.core.inventory.metadata import Collation, isolated_by
+from osc_traitsched.core.inventory.metadata import (
+    TENANT_KEY,
+    Collation,
+    is_project_id,
+    isolated_by,
+)
 from osc_traitsched.core.inventory.snapshot import Aggregate, Provider
 from osc_traitsched.core.inventory.trait import Ownership
 from osc_traitsched.core.judge.capacity import FlavorFit
@@ -21,7 +26,7 @@ from osc_traitsched.core.placement.facts import Room, Stock
 from osc_traitsched.core.servers.state import ERROR
 from osc_traitsched.core.servers.usage import FlavorView, HostUse, HostView, TraitUse
 from osc_traitsched.paste import Option, line, openstack
-from osc_traitsched.text import and_more, between, count, folded, listed, ranges
+from osc_traitsched.text import and_more, between, count, folded, led, listed, ranges
 from osc_traitsched.views.capacity import prose
 from osc_traitsched.views.explain import by_flavor, depends, headline, words
 from osc_traitsched.views.listing import Cell, Names, Table, table
@@ -285,13 +290,13 @@ def host(
     fits, total = view.fits, len(view.capacity.flavors) + len(view.capacity.rejected)
     state = state_of(view)
     sure, unsure = view.sure, len(fits) - len(view.sure) + len(view.open)
-    flavors = f"{len(sure)} of {count(total, 'flavor')}"
-    verdict = f"{view.host.name} can take {flavors} now"
+    number, can, more = led(len(sure), unsure)
+    flavors = f"{number} of {count(total, 'flavor')}"
+    verdict = f"{view.host.name} {can}take {flavors} now"
     if view.if_enabled:
-        verdict = f"If enabled, {view.host.name} can take {flavors}"
-    may = f", {unsure} more may" if unsure else ""
+        verdict = f"If enabled, {view.host.name} {can}take {flavors}"
     reason = Reason.first(view.reasons.values())
-    yield Line(f"{verdict}{may}; {state}.", Tone.of(view.answer), reason)
+    yield Line(f"{verdict}{more}; {state}.", Tone.of(view.answer), reason)
     yield from (Line(text, Tone.DOUBT) for text in prose.assumed(view.capacity))
     for name, text in _about(view, everything):
         yield Line(f"  {name:<{_LABEL}}{text}")
@@ -337,9 +342,14 @@ def _about(view: HostView, everything: bool) -> Iterator[tuple[str, str]]:
     if view.aggregates:
         named = (_aggregate(each, view.projects) for each in view.aggregates)
         yield "aggregates", listed(named)
-    if view.own_projects:
+    ids = frozenset[str]().union(*(each.project_ids for each in view.aggregates))
+    wrong = sorted(each for each in ids if not is_project_id(each))
+    projects = [each for each in view.own_projects if each not in wrong]
+    if projects:
         others = "" if view.is_exclusive else f"; others too: {special.PROJECT} is off"
-        yield "projects", f"{listed(view.own_projects)}{others or ' alone'}"
+        yield "projects", f"{listed(projects)}{others or ' alone'}"
+    for each in wrong:
+        yield "projects", f"none: {TENANT_KEY}={each} is not a project's ID"
     for provider in view.tree:
         where = "" if provider.uuid == view.host.uuid else f" on {provider.name}"
         for resource_class, stock in view.stock.get(provider.uuid, {}).items():

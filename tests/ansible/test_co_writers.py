@@ -18,7 +18,7 @@ WANTED = f"""\
 version: 1
 traits: {{{GOLD}: {{hosts: [cmp00, cmp01]}}}}
 aggregates:
-  gold: {{hosts: [cmp00, cmp01], isolated_for: [{GOLD}], tenants: [demo]}}
+  gold: {{hosts: [cmp00, cmp01], isolated_for: [{GOLD}], projects: [demo]}}
 flavors:
   gold.small: {{requires: [{GOLD}]}}
 """
@@ -30,8 +30,8 @@ def applied(make, admin, play):
     make.traits(GOLD)
     make.dropped("gold")
     make.flavor("gold.small", {"hw:cpu_policy": "dedicated"})
-    (play.folder / "wanted.yaml").write_text(WANTED, "utf-8")
-    done = play.openstack("apply", "wanted.yaml")
+    (play.folder / "desired.yaml").write_text(WANTED, "utf-8")
+    done = play.openstack("apply", "desired.yaml")
     assert done.returncode == 0, done.stderr
 
 
@@ -45,8 +45,8 @@ def test_each_key_that_others_wipe_is_named_and_brought_back(
     flavor = admin.compute.find_flavor("gold.small", get_extra_specs=True)
     assert flavor.extra_specs == {}
 
-    found = play.openstack("plan", "wanted.yaml", "--exit-code", "-f", "json")
-    assert found.returncode == ExitCode.CHANGES_WANTED, found.stderr
+    found = play.openstack("plan", "desired.yaml", "--exit-code", "-f", "json")
+    assert found.returncode == ExitCode.DIFFERS, found.stderr
     lost = {
         ("flavor", "gold.small", REQUIRED),
         ("aggregate", "gold", REQUIRED),
@@ -57,9 +57,9 @@ def test_each_key_that_others_wipe_is_named_and_brought_back(
     assert {(row["step"], row["object"], row["key"]) for row in rows} == lost
     assert {row["change"] for row in rows} == {"add"}
 
-    back = play.openstack("apply", "wanted.yaml", "-f", "json")
+    back = play.openstack("apply", "desired.yaml", "-f", "json")
     assert back.returncode == 0, back.stderr
-    again = play.openstack("plan", "wanted.yaml", "--exit-code", "-f", "json")
+    again = play.openstack("plan", "desired.yaml", "--exit-code", "-f", "json")
     assert (again.returncode, json.loads(again.stdout)) == (0, [])
     (gold,) = (each for each in admin.compute.aggregates() if each.name == "gold")
     assert gold.metadata[REQUIRED] == "required"

@@ -11,17 +11,17 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from osc_traitsched.config.wanted import reader
+from osc_traitsched.config.desired import reader
 from tests.services.environment import REPOSITORY
 
 pytest.importorskip("ansible.module_utils.basic", reason="tox -e ansible has it")
 
-PATH = REPOSITORY / "ansible" / "plugins" / "modules" / "wanted.py"
+PATH = REPOSITORY / "ansible" / "plugins" / "modules" / "desired_state.py"
 
 
 @pytest.fixture(scope="module")
 def module():
-    spec = importlib.util.spec_from_file_location("wanted", PATH)
+    spec = importlib.util.spec_from_file_location("desired_state", PATH)
     found = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(found)
     return found
@@ -96,7 +96,7 @@ def test_a_line_is_named_by_the_part_that_it_is(module):
 def row(**given):
     base = {"change": "add", "step": "host", "object": "cmp00", "key": "CUSTOM_A"}
     states = {"before": None, "after": "present", "status": "changed", "detail": ""}
-    return {**base, **states, "wanted": "-:1", **given}
+    return {**base, **states, "desired_by": "-:1", **given}
 
 
 def test_only_rows_that_are_written_are_changes_and_in_the_diff(module):

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from tests.ansible.playing import EXAMPLES, printed
-from tests.cloud.test_wanted import generations
+from tests.cloud.test_desired import generations
 
 pytest.importorskip("ansible.module_utils.basic", reason="tox -e ansible has it")
 
@@ -54,7 +54,7 @@ def test_check_mode_says_what_a_run_does_and_writes_nothing(scene, admin, play):
     assert DIFF in done.out
     assert {row["status"] for row in done.result["changes"]} == {"changed"}
     (row,) = (row for row in done.result["changes"] if row["object"] == "cmp01")
-    assert row["wanted"] == f"state.traits.{PINNED}.hosts[1]"
+    assert row["desired_by"] == f"state.traits.{PINNED}.hosts[1]"
     flavor = admin.compute.find_flavor("pinned.small", get_extra_specs=True)
     assert flavor.extra_specs == {f"trait:{PINNED}": "required"}
 
@@ -76,7 +76,7 @@ def test_what_a_plan_does_to_flavors_is_a_warning(scene, play):
 
 @pytest.fixture
 def files(play):
-    folder = play.folder / "wanted"
+    folder = play.folder / "desired"
     folder.mkdir()
 
     def write(text):
@@ -90,17 +90,17 @@ def test_files_of_a_folder_are_applied_after_a_deployment_with_a_way_back(
 ):
     make.gives(PINNED, "cmp03")
     files(f"traits:\n  {PINNED}: {{hosts: [cmp02], absent: {{hosts: [cmp03]}}}}\n")
-    extra = {"wanted_path": str(play.folder / "wanted"), "wanted_cloud": "overcloud"}
-    options = ("-e", json.dumps({**extra, "wanted_undo_folder": str(play.folder)}))
+    extra = {"desired_path": str(play.folder / "desired"), "desired_cloud": "overcloud"}
+    options = ("-e", json.dumps({**extra, "desired_undo_folder": str(play.folder)}))
     done = play(POST_DEPLOY, "--diff", *options)
     assert (done.code, done.result["changed"]) == (0, True), done.out
     assert f"-host cmp03: {PINNED}\n+host cmp02: {PINNED}\n" in done.out
     (row, _) = done.result["changes"]
-    assert row["wanted"].endswith("/wanted/hosts.yaml:3")
+    assert row["desired_by"].endswith("/desired/hosts.yaml:3")
     assert play(POST_DEPLOY, *options).result["changed"] is False
     # There was nothing to write the second time, and nothing to lead back from.
     (undo,) = play.folder.glob("2*.yaml")
-    extra["wanted_path"] = str(undo)
+    extra["desired_path"] = str(undo)
     back = play(POST_DEPLOY, "--diff", "-e", json.dumps(extra))
     assert f"-host cmp02: {PINNED}\n+host cmp03: {PINNED}\n" in back.out
 
@@ -133,7 +133,7 @@ def test_groups_of_an_inventory_are_those_that_ansible_prints(scene, play, files
     _write(
         play,
         """
-        path: wanted
+        path: desired
         inventory: inventory.json
         """,
     )
@@ -152,7 +152,7 @@ def _write(play, task):
         "- hosts: localhost\n"
         "  gather_facts: false\n"
         "  tasks:\n"
-        "    - traitsched.cloud.wanted:\n"
+        "    - traitsched.cloud.desired_state:\n"
         "        cloud: overcloud\n" + "".join(f"{line}\n" for line in lines),
         "utf-8",
     )
@@ -233,17 +233,17 @@ def test_a_mistake_is_named_by_its_place_in_the_task(play):
 
 
 def test_a_command_that_is_not_there_is_named(play):
-    _write(play, "        path: wanted\n        executable: openstuck\n")
+    _write(play, "        path: desired\n        executable: openstuck\n")
     done = play(play.folder / "play.yml")
     assert 'executable "openstuck"' in done.result["msg"]
 
 
 def test_a_login_that_fails_says_so(play):
-    _write(play, "        path: wanted\n        cloud: nowhere\n")
+    _write(play, "        path: desired\n        cloud: nowhere\n")
     path = play.folder / "play.yml"
     path.write_text(path.read_text().replace("        cloud: overcloud\n", ""))
-    (play.folder / "wanted").mkdir()
-    (play.folder / "wanted" / "a.yaml").write_text("version: 1\n")
+    (play.folder / "desired").mkdir()
+    (play.folder / "desired" / "a.yaml").write_text("version: 1\n")
     done = play(path)
     assert (done.code, done.result["rc"]) == (2, 1)
     assert "nowhere" in done.result["msg"]
@@ -251,12 +251,12 @@ def test_a_login_that_fails_says_so(play):
 
 def test_ansible_doc_has_all_options_and_results(collections):
     variables = {"ANSIBLE_COLLECTIONS_PATH": str(collections), "LC_ALL": "C.UTF-8"}
-    command = ["ansible", "doc", "--json", "traitsched.cloud.wanted"]
+    command = ["ansible", "doc", "--json", "traitsched.cloud.desired_state"]
     found = subprocess.check_output(
         [sys.executable, "-m", *command], env={**os.environ, **variables}
     )
-    shown = json.loads(found)["traitsched.cloud.wanted"]
+    shown = json.loads(found)["traitsched.cloud.desired_state"]
     options = {"state", "path", "inventory", "cloud", "executable", "undo", "wait"}
     assert set(shown["doc"]["options"]) == {*options, "force"}
     assert set(shown["return"]) == {"changes", "stderr"}
-    assert shown["examples"].count("traitsched.cloud.wanted:") == 2
+    assert shown["examples"].count("traitsched.cloud.desired_state:") == 2

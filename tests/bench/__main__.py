@@ -15,10 +15,10 @@ from tests.bench import (
     adding,
     checking,
     counting,
+    desired,
     explaining,
     judging,
     saving,
-    wanting,
 )
 from tests.services import on_mariadb
 from tests.services.fill import fill
@@ -48,9 +48,9 @@ def main() -> None:
     with _placement() as server:
         checking.report(server, 1000)
     with _placement() as server:
-        wanting.report(server, wanted.hosts)
+        desired.report(server, wanted.hosts)
     with _placement() as server:
-        wanting.report_large(server)
+        desired.report_large(server)
     judging.report()
 
 

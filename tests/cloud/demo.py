@@ -12,7 +12,7 @@ from tests.functional import shell
 from tests.services.environment import REPOSITORY
 
 #: What the end of the story is about.
-FILE = REPOSITORY / "examples" / "wanted" / "reserved.yaml"
+FILE = REPOSITORY / "examples" / "desired" / "reserved.yaml"
 
 
 class Story:

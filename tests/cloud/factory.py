@@ -197,10 +197,10 @@ class Maker:
             else:
                 self.after(put)
 
-    def group(self, policy: str) -> str:
-        """Make a server group that is named as its policy, and return its ID."""
+    def group(self, policy: str, name: str = "") -> str:
+        """Make a server group, named as its policy by default, and return its ID."""
         compute = self.admin.compute
-        body = {"server_group": {"name": policy, "policy": policy}}
+        body = {"server_group": {"name": name or policy, "policy": policy}}
         answer = compute.post("/os-server-groups", json=body, microversion=COMPUTE)
         identity = answer.json()["server_group"]["id"]
         self.after(compute.delete, f"/os-server-groups/{identity}")

@@ -20,8 +20,9 @@ from nova.virt import fake
 
 #: For each host that differs what it reports. ``stays``: a server may be migrated cold
 #: to where it is. ``cells``: its NUMA cells, see :func:`_topology`. ``devices``: the
-#: number of its PCI devices 10de:20f1.
+#: number of its PCI devices 10de:20f1. :data:`SIZES`: how large it is.
 DIFFERENT = "hypervisors.json"
+SIZES = ("vcpus", "memory_mb", "local_gb")
 
 
 class Hypervisor(fake.MediumFakeDriver):
@@ -58,6 +59,9 @@ class Hypervisor(fake.MediumFakeDriver):
 
     def init_host(self, host: str) -> None:
         super().init_host(host)
+        sizes = {k: v for k, v in _different(host).items() if k in SIZES}
+        # What Placement gets is of these attributes.
+        vars(self).update(sizes)
         if _different(host).get("stays"):
             stays = {"supports_migrate_to_same_host": True}
             self.capabilities = {**self.capabilities, **stays}

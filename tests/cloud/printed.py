@@ -131,13 +131,13 @@ def _golden(make: Maker) -> None:
 
 
 def _small(make: Maker) -> None:
-    """Nothing is as examples/wanted/pinned.yaml wants it."""
+    """Nothing is as examples/desired/pinned.yaml wants it."""
     make.flavor("pinned.small")
     make.flavor("small")
 
 
 def _reserved(make: Maker) -> None:
-    """Nothing is as examples/wanted/reserved.yaml wants it."""
+    """Nothing is as examples/desired/reserved.yaml wants it."""
     make.forgotten("CUSTOM_LICENSED")
     make.dropped("licensed")
     make.flavor("licensed")

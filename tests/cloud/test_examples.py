@@ -57,7 +57,7 @@ def test_an_example_does_what_it_is_for(scenario, tmp_path, verb):
     }
     shutil.copytree(OWN_FILTERS, tmp_path, dirs_exist_ok=True)
     host = "cmp05" if verb.endswith(" apply") else "cmp04"
-    (tmp_path / "wanted.yaml").write_text(WANTED.format(host), encoding="utf-8")
+    (tmp_path / "desired.yaml").write_text(WANTED.format(host), encoding="utf-8")
     if verb.endswith(" diff"):
         save = "openstack trait-sched snapshot save yesterday.json.gz\n"
         assert scripts.type_in(tmp_path, save, variables).code == 0

@@ -5,8 +5,8 @@ from __future__ import annotations
 import openstack as sdk
 import pytest
 
-from osc_traitsched.app.wanted import shorthand
-from osc_traitsched.app.wanted.planning import plan_wanted
+from osc_traitsched.app.desired import shorthand
+from osc_traitsched.app.desired.planning import plan_desired
 from osc_traitsched.cloud import write
 from osc_traitsched.cloud.connection import HttpCloud
 from osc_traitsched.cloud.write import Patience
@@ -218,7 +218,7 @@ def test_after_every_step_there_and_back_servers_land_where_they_may(
 
     seen = [check(1)]
     for planner in (closing, opening):
-        todo = plan_wanted(core, planner(core).wanted, ISOLATING)
+        todo = plan_desired(core, planner(core).desired, ISOLATING)
         for change in todo.plan.changes:
             assert write.apply(core, change, Patience()).status is Status.CHANGED
             closed = planner is closing and change.object.kind is ObjectKind.AGGREGATE

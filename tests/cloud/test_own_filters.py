@@ -137,7 +137,9 @@ def asked(cloud, verb, *more):
     )
 
 
-OWN = [f"--own={FOLDER / name}.py:{CLASSES[name]}" for name in (SOURCE, PRIORITY)]
+OWN = [
+    f"--custom-filter={FOLDER / name}.py:{CLASSES[name]}" for name in (SOURCE, PRIORITY)
+]
 HERE = ("--remote-address", "127.0.0.1")
 
 
@@ -208,7 +210,7 @@ def test_a_filter_that_can_not_run_is_one_line(cloud, boot, tmp_path):
         (f"{tmp_path}/wrong.py:F", "No module named 'nothing_like_this' (line 1)"),
         (f"{tmp_path}/missing.py:F", "missing.py"),
     ):
-        done = asked(cloud, "explain", "--own", plugin)
+        done = asked(cloud, "explain", "--custom-filter", plugin)
         assert (done.code, done.out) == (1, "")
         (text,) = done.err.splitlines()
         assert line in text

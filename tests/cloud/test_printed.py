@@ -122,8 +122,8 @@ def test_an_answer_is_as_printed(cloud, stage, tmp_path, block):
     since = SINCE.get(name_of(block), 0)
     if cloud.release.number < since:
         pytest.skip(f"{cloud.release.name} lacks what Nova has from {since} on")
-    files = REPOSITORY / "examples/wanted"
-    shutil.copy(files / "pinned.yaml", tmp_path / "wanted.yaml")
+    files = REPOSITORY / "examples/desired"
+    shutil.copy(files / "pinned.yaml", tmp_path / "desired.yaml")
     shutil.copy(files / "reserved.yaml", tmp_path)
     stage(scene_of(block))
     done = scripts.type_in(tmp_path, block.command, cloud.environment)

@@ -13,11 +13,11 @@ FILTERS = (
 )
 #: Placement is asked for the aggregates of projects as well.
 PREFILTER = "scheduler.limit_tenants_to_placement_aggregate=true"
-WANTED = "version: 1\naggregates: {{ours: {{hosts: [{}], tenants: [demo]}}}}\n"
+WANTED = "version: 1\naggregates: {{ours: {{hosts: [{}], projects: [demo]}}}}\n"
 
 
 SEVERAL = (
-    "version: 1\naggregates: {{ours: {{hosts: [cmp00], tenants: [{}], only: true}}}}\n"
+    "version: 1\naggregates: {{ours: {{hosts: [cmp00], projects: [{}], only: true}}}}\n"
 )
 
 
@@ -30,7 +30,7 @@ def cloud():
 
 def test_all_hosts_go_to_a_project_only_with_force(cloud, tmp_path):
     def run(verb, hosts, *more):
-        path = tmp_path / "wanted.yaml"
+        path = tmp_path / "desired.yaml"
         path.write_text(WANTED.format(hosts), encoding="utf-8")
         file = ("--nova-conf", str(cloud.nova_conf), *more)
         return shell.run(cloud.environment, "trait-sched", verb, str(path), *file)
@@ -58,7 +58,7 @@ def test_all_hosts_go_to_a_project_only_with_force(cloud, tmp_path):
 
 
 def test_projects_come_and_go_and_nobody_else_gets_in(cloud, tmp_path):
-    path = tmp_path / "wanted.yaml"
+    path = tmp_path / "desired.yaml"
 
     def applied(*projects):
         path.write_text(SEVERAL.format(", ".join(projects)), encoding="utf-8")

@@ -153,7 +153,7 @@ def test_two_that_contradict_each_other_touch_nothing_else_and_are_told(
     ended = [process.wait() for process in both]
     for run in ended:
         assert {*statuses(run)} <= {"changed", "unchanged"}, run.err
-        assert run.err.count("not as wanted by now") == run.code, run.err
+        assert run.err.count("no longer as desired") == run.code, run.err
     written_by_who_says_so(placement, providers, before, ended)
     ends_as_either_wants(openstack, wanted, contrary)
 
@@ -176,7 +176,7 @@ def test_who_is_contradicted_between_two_writes_says_what_is_not_as_wanted(
     # Nobody came after it, and what it wants was there when it looked again.
     assert (between[0].code, between[0].err) == (0, "")
     assert done.code == 1
-    assert "not as wanted by now: others changed" in done.err
+    assert "no longer as desired: others changed" in done.err
     assert {*statuses(done)} == {"changed"}
     written_by_who_says_so(placement, providers, before, [done, between[0]])
     ends_as_either_wants(openstack, wanted, contrary)

@@ -56,25 +56,32 @@ def test_a_person_is_told_the_refusal_alone(candidates):
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        (("--own", "f.py:F"), "--own goes with --nova-python"),
+        (("--custom-filter", "f.py:F"), "--custom-filter goes with --nova-python"),
         (
-            ("--own", "no-such.py:F", "--nova-python", "python3"),
+            ("--custom-filter", "no-such.py:F", "--nova-python", "python3"),
             "no-such.py: No such file or directory",
         ),
         (
-            ("--own", "no-such.py", "--nova-python", "python3"),
+            ("--custom-filter", "no-such.py", "--nova-python", "python3"),
             "'no-such.py' can't be loaded: no class is named: FILE.py:CLASS",
         ),
         (
-            ("--own", "m:F", "--nova-python", "no-such-python"),
+            ("--custom-filter", "m:F", "--nova-python", "no-such-python"),
             "'no-such-python' can't be started: No such file or directory",
         ),
         (
-            ("--own", "m:F", "--nova-python", SLEEP, "--nova-python-timeout", "1"),
+            (
+                "--custom-filter",
+                "m:F",
+                "--nova-python",
+                SLEEP,
+                "--nova-python-timeout",
+                "1",
+            ),
             "\"sh -c 'sleep 9'\" took longer than 1 seconds",
         ),
         (
-            ("--own", "m:F", "--nova-python", sys.executable),
+            ("--custom-filter", "m:F", "--nova-python", sys.executable),
             f"'{sys.executable}' has no Nova: no module nova in",
         ),
         (

@@ -411,7 +411,7 @@ def test_it_is_unknown_if_only_an_assumed_option_rejects(
     assert run.out.startswith(
         "Depends on nova.conf: 1 of 1 host if isolation is off, 0 of 1 if it is on.\n"
     )
-    assert "isolation is assumed on" in run.out
+    assert "counted as if isolation is on" in run.out
     assert run.code == 8
 
 

@@ -6,12 +6,12 @@ import dataclasses
 
 import pytest
 
+from osc_traitsched.app.desired.planning import plan_desired
 from osc_traitsched.app.effects import compute_effects, looks
-from osc_traitsched.app.wanted.planning import plan_wanted
 from osc_traitsched.core.change.cloud_model import ANY_IMAGE
 from osc_traitsched.core.change.impact import ImpactAnalysis
+from osc_traitsched.core.desired.shorthand import isolate
 from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.wanted.shorthand import isolate
 from tests.functional.placement import Placement
 from tests.services import fill
 from tests.services.nova import HalfCloud, MadeUpNova
@@ -57,8 +57,8 @@ def cost(tmp_path_factory):
             found = flavors(number_of_flavors)
             nova._bodies["/flavors/detail"] = {"flavors": found}
             cloud = HalfCloud(server.url, nova)
-            wanted = isolate("gold", [GOLD], found[:1]).wanted
-            todo = plan_wanted(cloud, wanted, ISOLATING)
+            wanted = isolate("gold", [GOLD], found[:1]).desired
+            todo = plan_desired(cloud, wanted, ISOLATING)
             model = dataclasses.replace(todo.found, images=(ANY_IMAGE,))
             impact = ImpactAnalysis(looks(model, todo.plan), ISOLATING)
             assert len(impact.rows) == number_of_flavors

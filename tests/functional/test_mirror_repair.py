@@ -207,7 +207,7 @@ def test_a_host_that_leaves_while_others_are_written_is_said(nova, openstack):
     nova.when_read = {3: lambda: nova.aggregates[0]["hosts"].pop()}
     run = openstack(*REPAIR, "-f", "json")
     assert run.code == 1
-    assert run.err == "1 of 20 not as wanted any more: run the command again\n"
+    assert run.err == "1 of 20 no longer as desired: run the command again\n"
 
 
 def test_killed_at_any_moment_nothing_is_lost_and_the_next_run_finishes(

@@ -133,12 +133,12 @@ def with_nova(placement, proxy, folder):
     wait = proxy.fault
     Nova(proxy, [(each["name"], each["uuid"]) for each in listed], {}).fault = wait
     text = 'version: 1\ntraits: {CUSTOM_GOLD: {hosts: ["*"]}}\n'
-    (folder / "wanted.yaml").write_text(text, encoding="utf-8")
+    (folder / "desired.yaml").write_text(text, encoding="utf-8")
 
 
 def test_apply_shows_how_far_it_is(placement, slow, tmp_path):
     with_nova(placement, slow, tmp_path)
-    command = ("trait-sched", "apply", "wanted.yaml", "-f", "json")
+    command = ("trait-sched", "apply", "desired.yaml", "-f", "json")
     out, shown = at_a_terminal(slow, tmp_path, command)
     assert b"/30 [" in shown
     assert out.startswith(b"[")

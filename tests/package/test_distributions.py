@@ -29,7 +29,7 @@ trove_classifiers = pytest.importorskip(
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 NAME, PACKAGE = "osc-traitsched", "osc_traitsched"
-WANTED_SCHEMA = f"{PACKAGE}/config/wanted/wanted-1.schema.json"
+WANTED_SCHEMA = f"{PACKAGE}/config/desired/desired-state-1.schema.json"
 # pbr keeps what only git needs out of an sdist.
 ONLY_GIT = {".gitignore"}
 

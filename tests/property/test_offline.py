@@ -75,13 +75,16 @@ READING = (
 
 
 class DrawnNova(Nova):
-    """A compute API with servers, and an image service; lists are filtered."""
+    """A compute API with servers, and an image service; lists are filtered.
 
-    hidden = ()
+    :ivar hidden: paths that are forbidden, with all that is below them
+    """
+
+    hidden: tuple[str, ...] = ()
 
     def _answer(self, request):
         path, _, text = request.path.partition("?")
-        if path in self.hidden:
+        if path.startswith(self.hidden):
             body = {"forbidden": {"message": "Policy doesn't allow it", "code": 403}}
             return Says(403, text=json.dumps(body).encode())
         query = dict(urllib.parse.parse_qsl(text))

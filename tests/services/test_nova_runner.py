@@ -425,7 +425,10 @@ def test_a_filter_of_the_settings_is_one_that_nova_conf_makes_available():
 @pytest.mark.parametrize(
     ("is_novas", "reason"),
     [
-        (False, "available_filters does not have Mine (--own gives its class)"),
+        (
+            False,
+            "available_filters does not have Mine (--custom-filter gives its class)",
+        ),
         (True, "this Nova has no filter Mine"),
     ],
 )

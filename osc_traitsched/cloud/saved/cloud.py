@@ -8,11 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from osc_traitsched.cloud.saved.lists import BY_PATH, Listed
-from osc_traitsched.cloud.saved.placement import (
-    Inventory,
-    SavedPlacement,
-    SavedProvider,
-)
+from osc_traitsched.cloud.saved.placement import Query, SavedPlacement, SavedProvider
 from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core import errors
 from osc_traitsched.core.errors import CloudBroke
@@ -37,9 +33,8 @@ class SavedCloud(Cloud):
     def service(self, service_type: str) -> Service:
         """The saved service of that type."""
         if service_type not in self._services:
-            is_placement = service_type == "placement"
-            of = _Placement if is_placement else _Service
-            self._services[service_type] = of(service_type, self._document)
+            kind = _Placement if service_type == "placement" else _Service
+            self._services[service_type] = kind(service_type, self._document)
         return self._services[service_type]
 
     @property
@@ -69,6 +64,7 @@ class _Service(Service):
         self.service_type = service_type
         self._document = document
         self._lists: Mapping[str, Any] = document.get(service_type, {})
+        self._by_id = functools.cache(self._index)
 
     def get(
         self,
@@ -78,7 +74,12 @@ class _Service(Service):
         timeout: float | None = None,
     ) -> Any:
         path, _, text = path.partition("?")
-        query = {**dict(urllib.parse.parse_qsl(text)), **(params or {})}
+        query: dict[str, list[str]] = urllib.parse.parse_qs(text, True)
+        for key, value in (params or {}).items():
+            query.setdefault(key, []).append(value)
+        return self._answer(path, query)
+
+    def _answer(self, path: str, query: Query) -> Any:
         answer = self._document["answers"].get(f"{self.service_type} {path}")
         if answer is not None:
             return answer
@@ -86,18 +87,16 @@ class _Service(Service):
         listed = BY_PATH.get((self.service_type, path))
         if listed is not None:
             self._check(listed.of_one)
-            return self._list(listed, query)
+            return self._list(listed, {key: texts[-1] for key, texts in query.items()})
         return self._single(path)
 
     def _list(self, listed: Listed, query: Mapping[str, str]) -> Any:
         bodies = self._lists.get(listed.kind)
         if bodies is None:
             raise not_saved(self.service_type, listed.of_one)
-        if listed.kind == "flavors" and query.get("is_public") == "False":
+        if listed.kind == "flavors" and not self._document["shows_all"]:
             # To others Nova lists public ones, too, whatever they ask for.
-            shown = bodies if not self._document["shows_all"] else None
-            bodies = shown or listed.select(bodies, query)
-            return {listed.kind: [] if "marker" in query else bodies}
+            query = {**query, "is_public": "None"}
         if listed.kind == "servers" and "flavor" in query:
             # Servers have a copy of their flavor, without its ID.
             flavor = self._by_id("flavors").get(query["flavor"], {"name": None})
@@ -133,15 +132,8 @@ class _Service(Service):
             body["status"] == ERROR or server in failed_moves(self._lists)
         )
 
-    def _by_id(self, kind: str) -> Mapping[str, Body]:
-        return self._indexes(kind)
-
-    @functools.cached_property
-    def _indexes(self) -> Callable[[str], Mapping[str, Body]]:
-        def index(kind: str) -> Mapping[str, Body]:
-            return {body["id"]: body for body in self._lists.get(kind, ())}
-
-        return functools.cache(index)
+    def _index(self, kind: str) -> Mapping[str, Body]:
+        return {body["id"]: body for body in self._lists.get(kind, ())}
 
     def _attachments(self, server: str) -> list[Body]:
         volumes = self._document.get("block-storage", {}).get("volumes", ())
@@ -163,16 +155,6 @@ class _Service(Service):
             raise errors.Forbidden(self.service_type, problem["reason"])
         raise CloudBroke(self.service_type, problem["reason"], problem["status"])
 
-    def write(
-        self,
-        method: str,
-        path: str,
-        body: Any = None,
-        timeout: float | None = None,
-        content_type: str | None = None,
-    ) -> None:
-        raise CloudBroke(self.service_type, "a snapshot can't be written to")
-
 
 class _Placement(_Service):
     """Placement; its candidates are computed."""
@@ -183,37 +165,20 @@ class _Placement(_Service):
         providers = map(_provider, own["providers"])
         return SavedPlacement(providers, own["traits"], own["resource_classes"])
 
-    def get(
-        self,
-        path: str,
-        params: Mapping[str, str] | None = None,
-        microversion: str | None = None,
-        timeout: float | None = None,
-    ) -> Any:
-        path, _, text = path.partition("?")
-        query: dict[str, list[str]] = urllib.parse.parse_qs(text, True)
-        for key, value in (params or {}).items():
-            query.setdefault(key, []).append(value)
+    def _answer(self, path: str, query: Query) -> Any:
         placement = self._placement
         if path == "/resource_providers":
             return {"resource_providers": [e.listed for e in placement.listed(query)]}
         if path == "/allocation_candidates":
             return placement.candidates(query)
         if path == "/resource_classes":
-            return {
-                "resource_classes": [{"name": n} for n in sorted(placement.classes)]
-            }
+            return {path[1:]: [{"name": name} for name in sorted(placement.classes)]}
+        if path == "/traits" and "associated" in query:
+            own = (each.traits for each in placement.providers.values())
+            return {"traits": sorted(frozenset[str]().union(*own))}
         if path == "/traits":
-            return {"traits": self._traits("associated" in query)}
+            return {"traits": sorted(placement.traits)}
         return self._of_provider(path)
-
-    def _traits(self, is_associated: bool) -> list[str]:
-        placement = self._placement
-        if not is_associated:
-            return sorted(placement.traits)
-        return sorted(
-            frozenset[str]().union(*(e.traits for e in placement.providers.values()))
-        )
 
     def _of_provider(self, path: str) -> Any:
         parts = path.strip("/").split("/")
@@ -225,38 +190,35 @@ class _Placement(_Service):
             raise CloudBroke(self.service_type, reason, 404)
         if len(parts) == 2:
             return provider.listed
-        generation = {"resource_provider_generation": provider.generation}
-        if parts[2] == "traits":
-            return {"traits": sorted(provider.traits), **generation}
-        if parts[2] == "aggregates":
-            return {"aggregates": sorted(provider.aggregates), **generation}
         own = provider.inventories
-        if parts[2] not in ("usages", "inventories"):
+        answers: dict[str, Any] = {
+            "traits": sorted(provider.traits),
+            "aggregates": sorted(provider.aggregates),
+            "usages": {name: each["used"] for name, each in own.items()},
+            "inventories": {
+                name: {key: value for key, value in each.items() if key != "used"}
+                for name, each in own.items()
+            },
+        }
+        if parts[2] not in answers:
             raise not_saved(self.service_type, path)
-        if parts[2] == "usages":
-            return {"usages": {n: each.used for n, each in own.items()}, **generation}
-        return {"inventories": {n: e.body for n, e in own.items()}, **generation}
+        generation = {"resource_provider_generation": provider.generation}
+        return {parts[2]: answers[parts[2]], **generation}
+
+
+#: The order in which nova-compute reports inventories.
+_ORDER = {"VCPU": 0, "MEMORY_MB": 1, "DISK_GB": 2}
 
 
 def _provider(body: Body) -> SavedProvider:
-    return SavedProvider(
-        body["uuid"],
-        body["name"],
-        body["generation"],
-        body["root"],
-        body["parent"],
-        frozenset(body["traits"]),
-        frozenset(body["aggregates"]),
-        {name: Inventory(**each) for name, each in _in_order(body["inventories"])},
-    )
-
-
-def _in_order(inventories: Body) -> list[tuple[str, Any]]:
-    """Inventories in the order in which nova-compute reports them."""
-    first = {"VCPU": 0, "MEMORY_MB": 1, "DISK_GB": 2}
-    return sorted(
-        inventories.items(), key=lambda item: (first.get(item[0], 3), item[0])
-    )
+    inventories = body["inventories"]
+    names = sorted(inventories, key=lambda name: (_ORDER.get(name, 3), name))
+    own = {key: body[key] for key in SavedProvider._fields} | {
+        "traits": frozenset(body["traits"]),
+        "aggregates": frozenset(body["aggregates"]),
+        "inventories": {name: inventories[name] for name in names},
+    }
+    return SavedProvider(**own)
 
 
 def _flavor_name(server: Body) -> object:

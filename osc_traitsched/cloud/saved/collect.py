@@ -28,13 +28,15 @@ def collect(
 ) -> dict[str, Any]:
     """The cloud as JSON values: bodies of lists by service, and all of Placement.
 
-    Requests: one for each provider, unless it is light, one for each private flavor and
-    shared image, two for each provider without anything free, two for each of up to 20
-    failed servers, and about 40.
+    A list that can't be read is in ``missing``, with its reason. Requests: about 40,
+    and for each
 
-    A list that can't be read is in ``missing``, with its reason.
+    - provider: one; two more if nothing is free on it
+    - private flavor and shared image: one
+    - failed server, up to 20: two
 
-    :param light: capacity and use of providers only, without their inventories
+    :param light: capacity and use of providers only, without their inventories, which
+        saves one request for each
     :raises CloudBroke: if Placement can't be read
     """
     found: dict[str, Any] = {}
@@ -150,7 +152,7 @@ def providers(
         path = rest.path("resource_providers", provider.uuid, "usages")
         body = rest.get_if_there(placement, path, {"usages": {str: int}})
         used[provider.uuid] = body["usages"] if body else {}
-    inventories: dict[str, Any] = {}
+    inventories: dict[str, Mapping[str, Any]]
     if light:
         inventories = {uuid: _capacities(own) for uuid, own in bulk.stock.items()}
         # Answers with candidates leave out what is full.
@@ -164,11 +166,7 @@ def providers(
     return {
         "providers": [
             {
-                "uuid": each.uuid,
-                "name": each.name,
-                "generation": each.generation,
-                "root": each.root,
-                "parent": each.parent,
+                **vars(each),
                 "traits": sorted(traits.get(each.uuid, ())),
                 "aggregates": sorted(aggregates.get(each.uuid, ())),
                 "inventories": {

@@ -14,8 +14,8 @@ Query = Mapping[str, str]
 Match = Callable[[Body, str], bool]
 
 
-def _equals(key: str) -> Match:
-    return lambda body, text: str(body.get(key)) == text
+def _equals(key: str, default: object = None) -> Match:
+    return lambda body, text: str(body.get(key, default)).lower() == text.lower()
 
 
 def _since(*keys: str) -> Match:
@@ -36,25 +36,15 @@ def _operator(key: str) -> Match:
     """Glance's ``eq:`` and ``in:``."""
 
     def match(body: Body, text: str) -> bool:
-        kind, colon, value = text.partition(":")
-        if colon and kind == "in":
-            return str(body.get(key)) in value.split(",")
-        return str(body.get(key)) == (value if colon and kind == "eq" else text)
+        if text.startswith("in:"):
+            return str(body.get(key)) in text[3:].split(",")
+        return str(body.get(key)) == text.removeprefix("eq:")
 
     return match
 
 
 def _is_public(body: Body, text: str) -> bool:
-    is_public = body.get("os-flavor-access:is_public", True)
-    return text == "None" or str(is_public) == text
-
-
-def _bootable(body: Body, text: str) -> bool:
-    return str(body.get("bootable")).lower() == text
-
-
-def _is_hidden(body: Body, text: str) -> bool:
-    return str(bool(body.get("os_hidden"))).lower() == text
+    return text == "None" or _equals("os-flavor-access:is_public", True)(body, text)
 
 
 #: Parameters that select no objects here: a saved list has all of them.
@@ -199,7 +189,10 @@ LISTS = (
     ),
     Listed(
         *("image", "images", "image", "/images"),
-        by={"name": _operator("name"), "id": _operator("id"), "os_hidden": _is_hidden},
+        by={
+            **{key: _operator(key) for key in ("name", "id")},
+            "os_hidden": _equals("os_hidden", False),
+        },
         shape={"id": str, "name": rest.OPTIONAL_TEXT},
     ),
     *(
@@ -223,8 +216,7 @@ LISTS = (
         *("block-storage", "volumes", "volume", "/volumes/detail"),
         "id name availability_zone size bootable multiattach volume_image_metadata "
         "os-vol-tenant-attr:tenant_id status attachments",
-        {"bootable": _bootable},
-        _ALL,
+        query=_ALL,
         is_paged=True,
     ),
     Listed(

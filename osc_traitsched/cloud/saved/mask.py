@@ -84,6 +84,13 @@ class _Mask:
         # The same few names are behind many objects.
         self._name = functools.cache(self._new_name)
         self._ids = functools.cache(self._without_ids)
+        self._by_kind: Mapping[str | None, Callable[[str], str]] = {
+            "host": self._host,
+            "zone": self._zones,
+            "text": self._text,
+            "address": self._address,
+            "whole": lambda text: text and "masked",
+        }
 
     def document(self, document: Mapping[str, Any]) -> dict[str, Any]:
         """The document with other names; texts come last, since names are in them."""
@@ -152,16 +159,7 @@ class _Mask:
             return {self._ids(k): self._walk(v, k) for k, v in value.items()}
         if not isinstance(value, str):
             return value
-        kind = _KINDS.get(key)
-        if kind == "whole":
-            return value and "masked"
-        replace = {
-            "host": self._host,
-            "zone": self._zones,
-            "text": self._text,
-            "address": self._address,
-        }
-        return replace.get(kind or "", self._ids)(value)
+        return self._by_kind.get(_KINDS.get(key), self._ids)(value)
 
     def _free(self, kind: str, found: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         """Keys with values; own keys of a cloud, and their values, are masked."""

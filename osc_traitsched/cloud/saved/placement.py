@@ -7,6 +7,7 @@ that this project reads with.
 
 from __future__ import annotations
 
+import collections
 import functools
 import itertools
 import re
@@ -21,40 +22,11 @@ Query = Mapping[str, Sequence[str]]
 _GROUP = re.compile(r"(resources|required|member_of|in_tree)(.*)")
 
 
-class Inventory(NamedTuple):
-    """An inventory with its use, as the API shows both."""
-
-    total: int
-    reserved: int
-    allocation_ratio: float
-    min_unit: int
-    max_unit: int
-    step_size: int
-    used: int
-
-    @property
-    def capacity(self) -> int:
-        """What an answer shows: rounded down."""
-        return int((self.total - self.reserved) * self.allocation_ratio)
-
-    @property
-    def body(self) -> dict[str, Any]:
-        """Its body in a provider's inventories."""
-        own = self._asdict()
-        del own["used"]
-        return own
-
-    def gives(self, amount: int) -> bool:
-        """Whether one group can get the amount (``_capacity_check_clause``)."""
-        capacity = (self.total - self.reserved) * self.allocation_ratio
-        is_unit = self.min_unit <= amount <= self.max_unit
-        return (
-            is_unit and not amount % self.step_size and self.used + amount <= capacity
-        )
-
-
 class SavedProvider(NamedTuple):
-    """A provider with all that Placement knows of it."""
+    """A provider with all that Placement knows of it.
+
+    :ivar inventories: bodies of the API by class, each with its ``used``
+    """
 
     uuid: str
     name: str
@@ -63,7 +35,7 @@ class SavedProvider(NamedTuple):
     parent: str | None
     traits: frozenset[str]
     aggregates: frozenset[str]
-    inventories: Mapping[str, Inventory]
+    inventories: Mapping[str, Mapping[str, Any]]
 
     @property
     def listed(self) -> dict[str, Any]:
@@ -81,7 +53,8 @@ class SavedProvider(NamedTuple):
         """Its summary in an answer with candidates."""
         return {
             "resources": {
-                name: {"capacity": each.capacity, "used": each.used}
+                # Rounded down.
+                name: {"capacity": int(_capacity(each)), "used": each["used"]}
                 for name, each in self.inventories.items()
             },
             "traits": sorted(self.traits),
@@ -90,49 +63,32 @@ class SavedProvider(NamedTuple):
         }
 
 
-class _Traits(NamedTuple):
-    """Traits to have and not to have."""
-
-    required: frozenset[str]
-    forbidden: frozenset[str]
-
-    @classmethod
-    def read(cls, texts: Iterable[str]) -> _Traits:
-        names = [name for text in texts for name in text.split(",") if name]
-        return cls(
-            frozenset(name for name in names if name[0] != "!"),
-            frozenset(name[1:] for name in names if name[0] == "!"),
-        )
-
-    def match(self, traits: frozenset[str]) -> bool:
-        return self.required <= traits and not self.forbidden & traits
-
-
-class _Members(NamedTuple):
-    """Aggregates to be in, any of each set, and aggregates to be in none of."""
+class _Wanted(NamedTuple):
+    """Names to have, any of each set, and names to have none of."""
 
     required: tuple[frozenset[str], ...]
     forbidden: frozenset[str]
 
-    @classmethod
-    def read(cls, texts: Iterable[str]) -> _Members:
-        required, forbidden = [], frozenset[str]()
-        for text in texts:
-            names = frozenset(text.lstrip("!").partition("in:")[2].split(","))
-            if not text.lstrip("!").startswith("in:"):
-                names = frozenset({text.lstrip("!")})
-            if text.startswith("!"):
-                forbidden |= names
-            else:
-                required.append(names)
-        return cls(tuple(required), forbidden)
+    def match(self, names: frozenset[str]) -> bool:
+        return self.forbidden.isdisjoint(names) and not any(
+            each.isdisjoint(names) for each in self.required
+        )
 
-    def match(self, own: frozenset[str], root: frozenset[str]) -> bool:
-        """Whether a provider or its root is in them, and neither in a forbidden one."""
-        if not self.required and not self.forbidden:
-            return True
-        is_in = (not each.isdisjoint(own | root) for each in self.required)
-        return not self.forbidden & (own | root) and all(is_in)
+
+def _traits(texts: Iterable[str]) -> _Wanted:
+    return _wanted(name for text in texts for name in text.split(",") if name)
+
+
+def _wanted(texts: Iterable[str]) -> _Wanted:
+    """From names, ``in:`` and several, and either with ``!``."""
+    required, forbidden = [], frozenset[str]()
+    for text in texts:
+        names = frozenset(text.lstrip("!").removeprefix("in:").split(","))
+        if text.startswith("!"):
+            forbidden |= names
+        else:
+            required.append(names)
+    return _Wanted(tuple(required), forbidden)
 
 
 class _Group(NamedTuple):
@@ -140,8 +96,8 @@ class _Group(NamedTuple):
 
     suffix: str
     amounts: Mapping[str, int]
-    traits: _Traits
-    members: _Members
+    traits: _Wanted
+    members: _Wanted
     tree: str | None
 
 
@@ -191,8 +147,8 @@ class SavedPlacement:
 
         :raises CloudBroke: for an unknown trait or class, with status 400
         """
-        traits = _Traits.read(query.get("required", ()))
-        members = _Members.read(query.get("member_of", ()))
+        traits = _traits(query.get("required", ()))
+        members = _wanted(query.get("member_of", ()))
         amounts = _amounts(query.get("resources", ()))
         self._check(traits, amounts)
         names, uuids = query.get("name"), query.get("uuid")
@@ -204,7 +160,7 @@ class SavedPlacement:
             and (uuids is None or each.uuid in uuids)
             and ("in_tree" not in query or (tree and tree.root == each.root))
             and traits.match(each.traits)
-            and members.match(each.aggregates, frozenset())
+            and members.match(each.aggregates)
             and _gives_all(each, amounts)
         ]
 
@@ -214,7 +170,7 @@ class SavedPlacement:
         :raises CloudBroke: for what Placement rejects, with status 400
         """
         groups = _groups(query)
-        root_traits = _Traits.read(query.get("root_required", ()))
+        root_traits = _traits(query.get("root_required", ()))
         for group in groups:
             self._check(group.traits, group.amounts)
         self._check(root_traits, {})
@@ -287,14 +243,12 @@ class SavedPlacement:
     def _is_usable(self, each: SavedProvider, root: str, group: _Group) -> bool:
         if each.root != root:
             # A sharing provider must be in required aggregates itself.
-            return group.tree is None and group.members.match(
-                each.aggregates, frozenset()
-            )
+            return group.tree is None and group.members.match(each.aggregates)
         if group.tree is not None:
             named = self.providers.get(group.tree)
             if named is None or named.root != root:
                 return False
-        return group.members.match(each.aggregates, self.providers[root].aggregates)
+        return group.members.match(each.aggregates | self.providers[root].aggregates)
 
     def _has_room(self, chosen: Sequence[_Taken]) -> bool:
         """Whether all groups together exceed no capacity (``_exceeds_capacity``)."""
@@ -302,7 +256,7 @@ class SavedPlacement:
             return True
         for (uuid, name), amount in _sum(chosen).items():
             own = self.providers[uuid].inventories[name]
-            if amount > min(own.capacity - own.used, own.max_unit):
+            if amount > min(int(_capacity(own)) - own["used"], own["max_unit"]):
                 return False
         return True
 
@@ -324,8 +278,8 @@ class SavedPlacement:
             yield uuid
             uuid = self.providers[uuid].parent
 
-    def _check(self, traits: _Traits, amounts: Mapping[str, int]) -> None:
-        unknown = sorted((traits.required | traits.forbidden) - self.traits)
+    def _check(self, traits: _Wanted, amounts: Mapping[str, int]) -> None:
+        unknown = sorted(traits.forbidden.union(*traits.required) - self.traits)
         if unknown:
             raise _bad(f"No such trait(s): {', '.join(unknown)}.")
         wrong = sorted(amounts.keys() - self.classes)
@@ -341,8 +295,19 @@ def _gives_all(each: SavedProvider, amounts: Mapping[str, int]) -> bool:
 
 
 def _gives(each: SavedProvider, name: str, amount: int) -> bool:
+    """Whether one group can get the amount (``_capacity_check_clause``)."""
     own = each.inventories.get(name)
-    return own is not None and own.gives(amount)
+    return (
+        own is not None
+        and own["min_unit"] <= amount <= own["max_unit"]
+        and not amount % own["step_size"]
+        and bool(own["used"] + amount <= _capacity(own))
+    )
+
+
+def _capacity(own: Mapping[str, Any]) -> float:
+    capacity: float = (own["total"] - own["reserved"]) * own["allocation_ratio"]
+    return capacity
 
 
 def _groups(query: Query) -> list[_Group]:
@@ -359,8 +324,8 @@ def _groups(query: Query) -> list[_Group]:
         _Group(
             suffix,
             _amounts(part.get("resources", ())),
-            _Traits.read(part.get("required", ())),
-            _Members.read(part.get("member_of", ())),
+            _traits(part.get("required", ())),
+            _wanted(part.get("member_of", ())),
             part.get("in_tree", [None])[0],
         )
         for suffix, part in sorted(parts.items())
@@ -389,10 +354,9 @@ def _amounts(texts: Iterable[str]) -> dict[str, int]:
 
 
 def _sum(several: Iterable[_Taken]) -> _Taken:
-    sums: dict[tuple[str, str], int] = {}
+    sums = collections.Counter[tuple[str, str]]()
     for taken in several:
-        for key, amount in taken.items():
-            sums[key] = sums.get(key, 0) + amount
+        sums.update(taken)
     return sums
 
 

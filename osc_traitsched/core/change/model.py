@@ -257,7 +257,7 @@ class Change:
 
     @property
     def is_needed(self) -> bool:
-        """Whether the object was not yet as wanted."""
+        """Whether the object was not yet as desired."""
         return not self.holds_in(self.found)
 
     @property
@@ -266,7 +266,7 @@ class Change:
         return self.is_needed and self.problem is None and not self.blocked
 
     def holds_in(self, state: State) -> bool:
-        """Tell whether an object in this state is as wanted."""
+        """Tell whether an object in this state is as desired."""
         return not _differing(state.keys, self.after)
 
     def applied_to(self, keys: Keys) -> dict[str, str]:

@@ -80,8 +80,8 @@ def enable(name: str, setting: Setting) -> Command:
 
 
 def off_by(setting: Setting) -> str:
-    """Says that an option is off, or assumed to be off, and the source."""
-    state = "off" if setting.given else "assumed to be off"
+    """Says that an option is off, or taken as off, and the source."""
+    state = "off" if setting.given else "unknown, taken as off"
     return f"{state} ({setting.source})"
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import collections
 import dataclasses
 import enum
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core.inventory.snapshot import Compute, Provider
 from osc_traitsched.core.judge.capacity import (
@@ -44,6 +45,8 @@ class RejectionCause(enum.Enum):
     NO_PROVIDER = "no provider"
     #: Placement has them, and Nova does not list them as compute nodes.
     NOT_LISTED = "not listed"
+    #: Nova has them in a required aggregate, and Placement lacks them there.
+    LOST = "lost"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,7 +87,19 @@ def breakdown(
         (RejectionCause.NOT_LISTED, (provider.name for provider in unlisted)),
     )
     named = (Share(cause, tuple(sorted(names))) for cause, names in others)
-    return (*_by_clause(groups), *(share for share in named if share.hosts))
+    every = (*_by_clause(groups), *named)
+    lost = frozenset(itertools.chain.from_iterable(lost_members(judgement).values()))
+    shares = (part for share in every for part in _without_lost(share, lost))
+    return tuple(share for share in shares if share.hosts)
+
+
+def _without_lost(share: Share, lost: Collection[str]) -> Iterator[Share]:
+    if isinstance(share.clause, MemberOf) and not share.clause.forbidden:
+        names = tuple(name for name in share.hosts if name in lost)
+        yield Share(RejectionCause.LOST, names)
+        names = tuple(name for name in share.hosts if name not in lost)
+        share = dataclasses.replace(share, hosts=names)
+    yield share
 
 
 def blamed(rejection: Rejection) -> tuple[Condition, ...]:
@@ -158,6 +173,20 @@ class OutOfSync:
 
     aggregate: str
     in_nova: bool
+
+
+def lost_members(judgement: Judgement) -> Mapping[str, Sequence[str]]:
+    """Hosts that Nova has in a required aggregate and Placement lacks, by its name."""
+    lost: dict[str, list[str]] = {}
+    facts, computes = judgement.facts, judgement.computes
+    for aggregate in judgement.requested_aggregates if facts else ():
+        in_nova = frozenset(aggregate.hosts)
+        there = facts.members[frozenset({aggregate.uuid})] if facts else ()
+        for host in judgement.hosts:
+            compute = None if host.uuid in there else computes.get(host.uuid)
+            if compute is not None and compute.service_host in in_nova:
+                lost.setdefault(aggregate.name, []).append(host.name)
+    return lost
 
 
 def out_of_sync(found: Judgement, host: Provider) -> tuple[OutOfSync, ...]:

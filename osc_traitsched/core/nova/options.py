@@ -216,7 +216,7 @@ TENANT_REQUIRED = _row(
     parameter="NovaSchedulerPlacementAggregateRequiredForTenants",
     switches=("projects-required", "tenant-required"),
     needs=TENANT,
-    title="the need of a tenant aggregate",
+    title="the rule that every project needs an aggregate",
 )
 AZ_QUERY = _row(
     "scheduler.query_placement_for_availability_zone",

@@ -16,7 +16,7 @@ from osc_traitsched.core.judge.reasons import (
 from osc_traitsched.core.nova.clause import HostFilter, Trait
 from osc_traitsched.core.placement.facts import Room
 from osc_traitsched.core.servers.usage import Capacity
-from osc_traitsched.text import and_more, between, count, listed, ranges
+from osc_traitsched.text import and_more, between, count, led, listed, ranges
 from osc_traitsched.views.drain import prose as drain_prose
 from osc_traitsched.views.explain import by_flavor, depends, headline, words
 from osc_traitsched.views.terminal import Line, Tone
@@ -92,7 +92,7 @@ def _remarks(found: Capacity) -> Iterator[str]:
             yield f"Not in 'if empty': {count(found.empty_unread, 'full host')}."
         yield from _kept_away(found.flavors)
         yield from _stranded(found)
-    yield from _at_most(found.flavors)
+    yield from _at_most(found.flavors, found.is_change)
     if not found.is_change and len(found.flavors) == 1 and not found.query.by:
         yield from _reasons(found.flavors[0])
 
@@ -173,8 +173,8 @@ def summary(found: Capacity) -> str:
     total = len(found.flavors) + len(found.rejected)
     able = [each for each in found.flavors if each.answer is Answer.YES]
     may = [each for each in found.flavors if each.answer.is_open]
-    more = f", {len(may)} more may" if may else ""
-    start = f"{change}{len(able)} of {count(total, 'flavor')} still fit{more}"
+    number, verb, more = led(len(able), len(may), "")
+    start = f"{change}{number} of {count(total, 'flavor')} {verb}still fit{more}"
     if not able:
         return f"{start}." if found.flavors else "No flavor can be counted."
     largest = max(able, key=_size)
@@ -192,12 +192,16 @@ def _shortness(found: Capacity) -> str:
     rooms |= {each.question.flavor["name"]: Room(0, 0) for each in found.rejected}
     short = {name: room for name, room in rooms.items() if room.least < wanted}
     enough = [name for name in rooms if name not in short]
-    parts = [f"{name}: {_number(room)} of {wanted}" for name, room in short.items()]
+    parts = [
+        f"{name}: {_number(room).replace('at most', '0 to')} of {wanted}"
+        for name, room in short.items()
+    ]
     if not parts:
         return ""
     are_open = {fit.name for fit in fits if fit.may_gain}
     is_sure = any(short[n].most < wanted for n in short.keys() - are_open)
-    first = parts[0].replace(":", " is short:" if is_sure else " may be short:", 1)
+    verb = "is short" if is_sure else "may be short as counted"
+    first = parts[0].replace(":", f" {verb}:", 1)
     fit = f" ({', '.join(enough)} fit{'s' * (len(enough) == 1)})" if enough else ""
     return f"{'; '.join([first, *parts[1:]])}{fit}."
 
@@ -418,11 +422,14 @@ def never(found: Never) -> str:
     return f"needs {words.amount(found.amount, found.resource_class)}, {most}"
 
 
-def _at_most(flavors: Sequence[FlavorFit]) -> Iterator[str]:
+def _at_most(flavors: Sequence[FlavorFit], is_change: bool) -> Iterator[str]:
     deciding = dict.fromkeys(name for fit in flavors for name in fit.deciding)
     if deciding:
         names = listed(map(depends.name, deciding))
-        yield f"<= means at most, as assumed: {names} may reject some hosts."
+        gain = "; with other values more may fit" * any(e.may_gain for e in flavors)
+        yield f"<= means at most, as counted: {names} may reject some hosts{gain}."
+        if is_change:
+            yield "The differences are between these bounds, not between exact numbers."
     if any(fit.room.least != fit.room.most and not fit.deciding for fit in flavors):
         yield "Ranges: trees of providers and shared pools fill up in several ways."
 

@@ -362,10 +362,11 @@ def move(step: Step, hosts: Sequence[str]) -> str:
     :param hosts: those that servers leave
     """
     perhaps = " (perhaps)" if step.unknown else ""
+    others = refused.for_others(step.to, step.server_move.question)
     noun = moves.NOUNS[step.server_move.kind]
     state = step.server_move.state
     from_ = f" from {state.host}" if len(hosts) > 1 else ""
-    return f"{state.name}: {noun}{from_} to {step.to.service_host}{perhaps}"
+    return f"{state.name}: {noun}{from_} to {step.to.service_host}{others}{perhaps}"
 
 
 def _commands(found: Drain, options: Sequence[Option]) -> Iterator[str]:

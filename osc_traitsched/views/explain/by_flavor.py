@@ -8,7 +8,7 @@ from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.errors import PlacementRefuses, Refusal, TraitMissing, nova
 from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.judge.reasons import breakdown
-from osc_traitsched.text import and_more, between, count, listed, visible
+from osc_traitsched.text import and_more, between, count, led, listed, visible
 from osc_traitsched.views.explain import depends, filters, headline, words
 from osc_traitsched.views.terminal import Line, Tone
 
@@ -25,8 +25,9 @@ def lines(found: Sequence[Judgement]) -> Iterator[Line]:
     may = sum(each.answer.is_open for each in found)
     image = found[0].question.image or {} if found else {}
     name = image.get("name") or image.get("id")
-    more = f", {may} more may" if may else ""
-    verdict = f"{fit} of {count(len(found), 'flavor')} can boot image {name} now{more}."
+    number, can, more = led(fit, may)
+    flavors = f"{number} of {count(len(found), 'flavor')}"
+    verdict = f"{flavors} {can}boot image {name} now{more}."
     tone = Tone.of(Answer.best(each.answer for each in found))
     yield Line(verdict, tone, Reason.first(each.reason for each in found))
     yield from (Line(text, Tone.DOUBT) for text in remarks(found))
@@ -34,9 +35,9 @@ def lines(found: Sequence[Judgement]) -> Iterator[Line]:
     for each in found:
         groups.setdefault(_group(each), []).append(each.question.flavor["name"])
     ordered = sorted(groups.items(), key=lambda group: -group[0][0])
-    for (_, hosts, why), flavors in ordered[:_MOST_LINES]:
-        yield Line(_line(hosts, why, flavors))
-    hidden = sum(len(flavors) for _, flavors in ordered[_MOST_LINES:])
+    for (_, hosts, why), names in ordered[:_MOST_LINES]:
+        yield Line(_line(hosts, why, names))
+    hidden = sum(len(names) for _, names in ordered[_MOST_LINES:])
     if hidden:
         yield Line(f"  {and_more(hidden, 'flavor', '-f json')}")
     yield Line("explain FLAVOR IMAGE shows hosts, fixes and what depends on nova.conf.")

@@ -11,10 +11,12 @@ from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.evidence import assumed_by_evidence
 from osc_traitsched.core.nova.options import OPTIONS, Value
 from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.text import and_more, count, listed, option
+from osc_traitsched.text import agreed, and_more, count, listed, option
 from osc_traitsched.views.terminal import Line, Tone
 
 _START = "Depends on nova.conf:"
+#: The careful reading: as if options were on for which the cloud shows evidence.
+_CAREFUL = "Unknown options: counted as if"
 _MOST = 2
 _NO_VALUES: Mapping[str, Value] = {}
 
@@ -49,7 +51,7 @@ def lines(judgement: Judgement) -> Iterator[Line]:
     """Lines below the verdict: evidence, and options that change other numbers."""
     first = _decisive(judgement)[:1] if judgement.depends else ()
     for each in first:
-        yield Line(f"Assumed: {_is(each, each.assumed)} ({each.source}).")
+        yield Line(f"{_CAREFUL} {_is(each, each.assumed)} ({each.source}).")
     others = [each for each in judgement.dependences if each not in first]
     if others:
         total = judgement.total_hosts
@@ -103,11 +105,14 @@ def assumed(
         state = ("on" if value else "off") if is_switch else _state(key, value)
         keys_by_state.setdefault(state, []).append(key)
     if len(values) > 1:
-        parts = (f"{e}: {', '.join(map(_short, k))}" for e, k in keys_by_state.items())
-        yield f"Assumed {'; '.join(parts)}; run config doctor."
+        parts = (
+            f"{' and '.join(map(_short, keys))} {agreed(f'is {state}', len(keys))}"
+            for state, keys in keys_by_state.items()
+        )
+        yield f"{_CAREFUL} {', and '.join(parts)}; run config doctor."
     for why, (key, value) in values.items() if len(values) == 1 else ():
         because = f" ({why})" if why != key else ""
-        yield f"{_START} {name(key)} is assumed {_state(key, value)}{because}."
+        yield f"{_CAREFUL} {name(key)} is {_state(key, value)}{because}."
 
 
 #: The words of a filter's name, without the first that say it is about aggregates.

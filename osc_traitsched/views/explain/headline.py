@@ -14,6 +14,7 @@ from osc_traitsched.core.judge.reasons import (
     above_limit,
     breakdown,
     is_of_zone,
+    lost_members,
     out_of_sync,
     zone_hosts,
 )
@@ -161,16 +162,17 @@ def lines(
     :param everything: all reasons, and the request in words
     """
     tone = Tone.of(judgement.answer)
-    yield Line(words.verdict(judgement), tone, judgement.reason)
+    refusal, is_moved = judgement.refusal, judgement.question.move is not None
+    cause = words.text(refusal, is_moved) if refusal else sentence(judgement)
+    yield Line(words.verdict(judgement), tone, judgement.reason, cause)
     yield from (Line(text, tone) for text in _host_limit(judgement))
     refusing = words.refusing(judgement.request, judgement.question)
     yield from (Line(text, Tone.DOUBT) for text in refusing)
     yield from depends.lines(judgement)
     if judgement.may_be_rejected:
         yield Line(words.AGGREGATE_NEEDED, Tone.DOUBT)
-    if judgement.refusal is not None:
-        is_moved = judgement.question.move is not None
-        yield Line(words.text(judgement.refusal, is_moved))
+    if refusal is not None:
+        yield Line(cause)
     if judgement.candidates:
         picked = filters.pick(judgement, everything)
         hosts = names(judgement.candidates)
@@ -178,6 +180,8 @@ def lines(
         title = f"Candidates in {zone}" if zone else "Candidates"
         yield Line(f"{title}: {hosts}{f'; {picked}' if picked else ''}")
     yield from (Line(text, Tone.DOUBT) for text in _depends(judgement))
+    if judgement.is_judged and not judgement.has_room:
+        yield from map(Line, _lost_members(judgement, fixes))
     if everything or not judgement.has_room:
         yield from map(Line, reasons(judgement, everything))
     if everything:
@@ -294,6 +298,7 @@ _CAUSES = {
     RejectionCause.PLACEMENT: "seems to fit, but Placement does not return {them}",
     RejectionCause.NO_PROVIDER: "has no provider in Placement",
     RejectionCause.NOT_LISTED: "is not listed by Nova",
+    RejectionCause.LOST: "is in the aggregate in Nova, but not in Placement",
 }
 
 
@@ -361,26 +366,15 @@ def _doubts(judgement: Judgement) -> Iterator[str]:
 
 def _lost_members(judgement: Judgement, fixes: Sequence[Fix]) -> Iterator[str]:
     """A fix that syncs the hosts says it already."""
-    facts, computes = judgement.facts, judgement.computes
     changes = (change for fix in fixes for change in fix.changes)
     sync = HostAction.SYNC_AGGREGATE
     if any(getattr(each, "action", None) is sync for each in changes):
         return
-    for aggregate in judgement.requested_aggregates if facts else ():
-        in_nova = frozenset(aggregate.hosts)
-        there = facts.members[frozenset({aggregate.uuid})] if facts else ()
-        lost = [
-            host.name
-            for host in judgement.hosts
-            if host.uuid not in there
-            and host.uuid in computes
-            and computes[host.uuid].service_host in in_nova
-        ]
-        if lost:
-            yield (
-                f"Placement lacks {ranges(lost)} in aggregate {aggregate.name}: "
-                "openstack trait-sched mirror repair"
-            )
+    for aggregate, hosts in lost_members(judgement).items():
+        yield (
+            f"Placement lacks {ranges(hosts)} in aggregate {aggregate}: "
+            "openstack trait-sched mirror repair"
+        )
 
 
 def _bare_metal(judgement: Judgement) -> Iterator[str]:
@@ -421,7 +415,6 @@ def _remarks(
         yield f"Only {only} was considered{skips}."
     if judgement.is_judged:
         if not judgement.has_room:
-            yield from _lost_members(judgement, fixes)
             yield from _bare_metal(judgement)
             yield from _without_architecture(judgement)
         yield from filters.unread_hints(judgement.question)

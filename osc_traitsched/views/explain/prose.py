@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -12,7 +13,7 @@ from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.judge.explanation import Explanation, differing, kept_out_by
 from osc_traitsched.core.judge.fix import Fix, RequestFix, Scope
 from osc_traitsched.core.judge.judgement import Judgement
-from osc_traitsched.core.judge.reasons import blamed, is_of_zone, picks
+from osc_traitsched.core.judge.reasons import blamed, is_of_zone, lost_members, picks
 from osc_traitsched.core.judge.verdict import Rejection
 from osc_traitsched.core.nova.clause import AFTER_PLACEMENT, Resource
 from osc_traitsched.core.nova.settings import SchedulerSettings
@@ -250,9 +251,11 @@ _FIGURES = re.compile(r" \(|: ")
 def _nearest_in_short(judgement: Judgement, most: int) -> Iterator[Line]:
     """Hosts that lack the least, unless the reasons say it already."""
     told = headline.told(judgement)
+    lost = {*itertools.chain.from_iterable(lost_members(judgement).values())}
     found = []
     for rejection, hosts in sorted(judgement.grouped_rejections, key=_is_outside):
         out = [host for host in hosts if not judgement.is_candidate(host)]
+        out = [host for host in out if host.name not in lost]
         names = frozenset(host.name for host in out)
         clauses = blamed(rejection) if rejection.distance == 1 else ()
         if out and not any((names, clause) in told for clause in clauses):

@@ -187,7 +187,8 @@ class Share(JsonObject):
     """``clause``: they fail a condition. ``together``: they meet each condition, but
     not all of them together. ``placement``: they match by what was read, and Placement
     leaves them out. ``no provider``: Placement has no provider for them. ``not
-    listed``: Nova does not list them."""
+    listed``: Nova does not list them. ``lost``: Nova has them in a required aggregate,
+    and Placement does not."""
     clause: Optional[str] = field(
         lambda share, whole: _ids(whole.value.judgement).get(share.clause)
     )

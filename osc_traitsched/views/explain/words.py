@@ -11,6 +11,7 @@ from osc_traitsched.core.errors import (
     TraitSchedError,
     nova,
 )
+from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.inventory.trait import DISABLED
 from osc_traitsched.core.judge.doubts import OptionImpact, ReleaseImpact
 from osc_traitsched.core.judge.judgement import Judgement
@@ -167,6 +168,17 @@ def group(each: Resource | Trait) -> str:
     if ports and each.group:
         return f" (port {ports[0]})"
     return f" (group {each.group})" if each.group else ""
+
+
+def for_others(host: Compute | None, question: Question) -> str:
+    """The aggregates of a host that are for other projects; empty for none."""
+    names = [
+        each.name
+        for each in question.aggregates
+        if host is not None and host.service_host in each.hosts
+        if each.project_ids and question.project not in each.project_ids
+    ]
+    return f" ({listed(names)}: for other projects)" if names else ""
 
 
 def effect(impact: OptionImpact | ReleaseImpact, is_judged: bool = True) -> str:
@@ -432,7 +444,7 @@ _SENTENCES = {
     VOLUME_ZONE: "volume {key} is in the default zone {value}, for which "
     "nova-api asks for no zone; as [cinder]cross_az_attach is off, nova-compute ends "
     "the build on a host of another zone",
-    PROJECT: "aggregates for tenants: no project is given",
+    PROJECT: "aggregates for projects: no project is given",
     BAD_GROUP_POLICY: "{named}: ignored by Nova, not a group policy",
     UNKNOWN_RESOURCE_CLASS: "{named}: ignored by Nova, not a resource class",
     BAD_AMOUNT: "{named}: ignored by Nova, not an amount",

@@ -234,15 +234,17 @@ def destination_lines(
     explanation, judgement = found.explanation, found.judgement
     rest: Iterator[Line] = iter(())
     tone: Tone | None = Tone.of(found.can_be_rebuilt)
+    cause = ""
     if explanation is not None:
         named = explanation.named
         rest = prose.lines(explanation, named, everything, options, width)
         # The summary has the verdict.
-        tone = next(rest).tone
+        verdict = next(rest)
+        tone, cause = verdict.tone, verdict.cause
     if found.is_image_gone and tone is Tone.YES:
         tone = Tone.DOUBT
     tone = Tone.NO if found.refusals else tone
-    yield Line(summary(found), tone, found.reason)
+    yield Line(summary(found), tone, found.reason, cause)
     yield from map(Line, lines(found, everything))
     if found.rebuild is not None:
         yield from map(Line, of_rebuild(found.rebuild))
@@ -277,7 +279,9 @@ def _hosts(judgement: Judgement) -> Iterator[Line]:
         key=lambda each: (each.uuid in unsure, order.get(each.uuid, 0), each.name),
     )
     names = [
-        f"{each.name}{' (perhaps)' if each.uuid in unsure else ''}" for each in hosts
+        f"{each.name}{' (perhaps)' if each.uuid in unsure else ''}"
+        + words.for_others(judgement.computes.get(each.uuid), judgement.question)
+        for each in hosts
     ]
     yield Line(f"Best first: {listed(names, most=_MOST_HOSTS)}")
     yield from map(Line, headline.reasons(judgement, False))

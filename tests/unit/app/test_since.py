@@ -11,7 +11,7 @@ from osc_traitsched.app.since import since
 from osc_traitsched.app.snapshot import Snapshot
 from osc_traitsched.config import kept
 from osc_traitsched.config.joining import SettingsSources
-from tests.unit.core.test_difference import HOST, OLD, of
+from tests.unit.core.test_difference import HOST, OLD, delete, of
 
 SETTINGS = kept.to_json(SettingsSources(nova_release=27))
 HOSTS = {"cmp01": "p1", "cmp02": "p2"}
@@ -70,6 +70,7 @@ CASES = {
         {("- CUSTOM_SSD", "cmp01")},
     ),
     "a member of a group": (boot, is_free, {("is new", "cmp02")}),
+    "a member that left its group": (delete, is_free, {("is gone", "cmp01")}),
 }
 
 
@@ -77,8 +78,6 @@ CASES = {
 def test_what_decides_is_blamed_and_nothing_else(case):
     change, can_take, blamed = CASES[case]
     old, new = document(25), document(26)
-    for each in old, new:
-        of(each, "compute", "server_groups", "g1")["members"] = []
     change(new)
 
     def ask(snapshot):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.functional import shell
-from tests.unit.commands.wanted import GOLD, second
+from tests.unit.commands.desired import GOLD, second
 
 KEY = f"trait:{GOLD}"
 ISOLATE = ("isolate", "gold", GOLD, "--flavor", "golden", "-f", "json")

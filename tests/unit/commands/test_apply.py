@@ -6,12 +6,12 @@ import sys
 
 import pytest
 
-from osc_traitsched.app.wanted import planning
+from osc_traitsched.app.desired import planning
 from osc_traitsched.commands import base, write_args
 from osc_traitsched.core.errors import CloudBroke
 from tests.functional import shell
 from tests.unit.app.living import HOSTS
-from tests.unit.commands.wanted import (
+from tests.unit.commands.desired import (
     GOLD,
     SILVER,
     broken_for,
@@ -259,7 +259,7 @@ def test_a_name_of_two_projects_is_not_taken_for_one_that_is_gone(
 ):
     cloud.metadata["filter_tenant_id"] = "1" * 32
     keystone(cloud, monkeypatch, "1" * 32, "2" * 32)
-    done = apply("aggregates: {gold: {absent: {tenants: [demo]}}}")
+    done = apply("aggregates: {gold: {absent: {projects: [demo]}}}")
     assert (done.code, done.out, cloud.written) == (1, "", [])
     assert done.err.startswith("w.yaml:2: ")
     assert "demo" in done.err

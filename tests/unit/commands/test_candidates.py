@@ -134,7 +134,7 @@ def test_the_weighers_that_add_something_to_a_weight_are_named(monkeypatch):
     ]
 
 
-@pytest.mark.parametrize("option", [("--own", "a.py:A"), ("--with-nova",)])
+@pytest.mark.parametrize("option", [("--custom-filter", "a.py:A"), ("--with-nova",)])
 @pytest.mark.parametrize("verb", ["explain", "candidates"])
 def test_what_runs_in_nova_needs_a_python_with_nova(verb, option):
     found = run(verb, "gold", "rocky", *option)

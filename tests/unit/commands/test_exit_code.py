@@ -41,7 +41,7 @@ def test_the_codes_are_those_that_scripts_know():
         "NO_HOST": 3,
         "CONTRADICTION": 4,
         "REFUSED": 5,
-        "CHANGES_WANTED": 6,
+        "DIFFERS": 6,
         "FINDINGS": 7,
         "UNKNOWN": 8,
         "INTERRUPTED": 130,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from osc_traitsched.app.wanted.planning import plan_wanted
-from osc_traitsched.app.wanted.reading import export_wanted
-from osc_traitsched.config.wanted import files, reader
+from osc_traitsched.app.desired.planning import plan_desired
+from osc_traitsched.app.desired.reading import export_desired
+from osc_traitsched.config.desired import files, reader
 from osc_traitsched.core.inventory.metadata import Collation
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from tests.functional import shell
@@ -109,15 +109,15 @@ def test_the_plan_of_an_export_is_empty(data):
         body = {"id": f"image-{number}", "name": name, "status": "active"}
         pairs = data.draw(KEYS)
         cloud.images[body["id"]] = {**body, "visibility": "public", **pairs}
-    found = export_wanted(cloud, Collation.CASE_INSENSITIVE)
-    text = files.text(found.wanted)
+    found = export_desired(cloud, Collation.CASE_INSENSITIVE)
+    text = files.text(found.desired)
     wanted, mistakes = reader.read("export.yaml", text)
     assert not mistakes, (text, mistakes)
     # Standard output of another encoding gets what every encoding has.
-    escaped = files.text(found.wanted, (), "latin-1")
+    escaped = files.text(found.desired, (), "latin-1")
     assert reader.read("export.yaml", escaped) == (wanted, mistakes)
     assert escaped.isascii()
-    todo = plan_wanted(cloud, wanted, SchedulerSettings.of(data.draw(RELEASES)))
+    todo = plan_desired(cloud, wanted, SchedulerSettings.of(data.draw(RELEASES)))
     assert not todo.draft.claims, (text, todo.draft.claims)
     assert not todo.plan.changes
     assert not cloud.written

@@ -8,8 +8,8 @@ from __future__ import annotations
 import pytest
 
 from osc_traitsched.cloud import allocation_candidates
+from tests.unit.commands.desired import keystone, second, stranded, with_servers
 from tests.unit.commands.rivals import GOLD, run
-from tests.unit.commands.wanted import keystone, second, stranded, with_servers
 
 PROJECTS = ("--set", "scheduler.limit_tenants_to_placement_aggregate=true")
 BOTH = ("cmp00", "cmp01")
@@ -131,7 +131,7 @@ def projects(cloud, monkeypatch):
 
 
 def test_all_projects_are_told_that_an_aggregate_leaves_no_host(plan, cloud, golden):
-    text = f"aggregates: {{new: {{tenants: ['{DEMO}', '{THEIRS}']}}}}"
+    text = f"aggregates: {{new: {{projects: ['{DEMO}', '{THEIRS}']}}}}"
     told = f"flavors 'golden', 'small' for projects '{DEMO}', '{THEIRS}'"
     found = plan(text, "--nova-release", "34", *PROJECTS)
     assert found.code == 5
@@ -149,7 +149,7 @@ def test_what_will_not_be_begun_takes_no_host_and_misplaces_no_server(
     cloud.aggregates["1"]["hosts"] = ["cmp00"]
     cloud.aggregates["1"]["metadata"] = {"availability_zone": "az1"}
     second(cloud, "cmp01", availability_zone="az2")
-    text = f"hosts: [cmp01], tenants: ['{DEMO}'], isolated_for: [CUSTOM_GOLD]"
+    text = f"hosts: [cmp01], projects: ['{DEMO}'], isolated_for: [CUSTOM_GOLD]"
     found = plan(f"aggregates: {{gold: {{{text}}}}}", *ON)
     assert [row["status"] for row in found.json][-3:] == ["failed", *["not done"] * 2]
     assert "keep" not in found.err

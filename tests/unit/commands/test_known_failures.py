@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.unit.commands.wanted import GOLD, SILVER, statuses
+from tests.unit.commands.desired import GOLD, SILVER, statuses
 
 
 def test_what_is_known_not_to_be_gained_keeps_no_aggregate_open(apply, cloud):

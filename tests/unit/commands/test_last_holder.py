@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.commands.wanted import GOLD, SILVER, requirers, statuses, with_servers
+from tests.unit.commands.desired import GOLD, SILVER, requirers, statuses, with_servers
 
 FORBIDDEN_INSTEAD = """
     traits: {CUSTOM_SILVER: {absent: {hosts: ["*"]}}}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from osc_traitsched.app.wanted import planning
-from tests.unit.commands.wanted import second
+from osc_traitsched.app.desired import planning
+from tests.unit.commands.desired import second
 
 
 def test_no_host_on_hold_gets_into_another_zone(apply, cloud, golden):

@@ -67,7 +67,7 @@ def isolated_cloud():
 def test_a_file_that_wants_the_same_is_written_as_by_the_command(
     monkeypatch, tmp_path, made, command, wanted
 ):
-    path = tmp_path / "wanted.yaml"
+    path = tmp_path / "desired.yaml"
     lines = [line.strip() for line in wanted.strip().splitlines()]
     path.write_text("\n".join(["version: 1", *lines]), encoding="utf-8")
     clouds = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.commands.wanted import GOLD, SILVER, second
+from tests.unit.commands.desired import GOLD, SILVER, second
 
 FILE = """
     traits:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.commands.wanted import keystone, requirers, second
+from tests.unit.commands.desired import keystone, requirers, second
 
 GOLD = "CUSTOM_GOLD"
 
 
 def rows(found):
-    names = ("change", "step", "object", "key", "after", "wanted")
+    names = ("change", "step", "object", "key", "after", "desired_by")
     return [tuple(row[name] for name in names) for row in found.json]
 
 
@@ -19,7 +19,7 @@ def test_what_is_as_wanted_has_no_row(plan, cloud):
     found = plan("traits: {CUSTOM_GOLD: {hosts: [cmp00]}}", "--exit-code")
     assert (found.code, found.json, found.err) == (0, [], "")
     found = plan("traits: {CUSTOM_GOLD: {hosts: [cmp00]}}", form="table")
-    assert found.out == "w.yaml: 2 as wanted\n"
+    assert found.out == "w.yaml: 2 as desired\n"
 
 
 @pytest.mark.parametrize(("host", "is_said"), [("cmp02", True), ("cmp03", False)])
@@ -125,7 +125,7 @@ def test_only_that_takes_from_most_or_from_the_last_is_refused(plan, cloud, gold
     refused = [
         plan("traits: {CUSTOM_GOLD: {hosts: [cmp00], only: true}}"),
         plan("aggregates: {gold: {hosts: [cmp02], only: true}}"),
-        plan(f"aggregates: {{gold: {{tenants: ['{ids[0]}'], only: true}}}}"),
+        plan(f"aggregates: {{gold: {{projects: ['{ids[0]}'], only: true}}}}"),
     ]
     cloud.leaves("cmp01")
     refused.append(plan("aggregates: {gold: {hosts: [cmp02], only: true}}"))
@@ -153,7 +153,7 @@ def test_all_that_the_cloud_does_not_have_is_said_at_once(plan, golden):
           COMPUTE_NODE: {hosts: [cmp00]}
           COMPUTE_TRUSTED_CERTS: {absent: {hosts: [cmp00]}}
         aggregates:
-          gold: {tenants: [p1]}
+          gold: {projects: [p1]}
         flavors:
           smal: {requires: [CUSTOM_GOLD]}
         images:
@@ -194,7 +194,7 @@ def test_what_is_to_be_taken_and_is_not_there_is_told(plan, cloud, golden):
     cloud.metadata["filter_tenant_id"] = "odd"
     texts = (
         "aggregates: {golt: {absent: {hosts: [cmp00], isolated_for: [CUSTOM_GOLD]}}}",
-        "aggregates: {gold: {absent: {tenants: [odd, '*']}}}",
+        "aggregates: {gold: {absent: {projects: [odd, '*']}}}",
     )
     unknown, known = map(plan, texts)
     assert (unknown.code, unknown.json, known.code) == (0, [], 0)
@@ -208,13 +208,13 @@ def test_a_name_where_nova_wants_the_id_of_a_project_is_not_as_wanted(
     project = "1" * 32
     keystone(cloud, monkeypatch, project)
     cloud.aggregates["1"]["metadata"] = {"filter_tenant_id": "demo"}
-    found = plan("aggregates: {gold: {tenants: [demo]}}", "--nova-release", "2024.2")
+    found = plan("aggregates: {gold: {projects: [demo]}}", "--nova-release", "2024.2")
     assert [row[2:5] for row in rows(found)] == [
         ("gold", f"filter_tenant_id_{project}", project)
     ]
-    found = plan("aggregates: {gold: {tenants: [demo], only: true}}")
+    found = plan("aggregates: {gold: {projects: [demo], only: true}}")
     assert [row[2:5] for row in rows(found)] == [("gold", "filter_tenant_id", project)]
-    found = plan("aggregates: {gold: {absent: {tenants: [demo]}}}")
+    found = plan("aggregates: {gold: {absent: {projects: [demo]}}}")
     assert [row[2:5] for row in rows(found)] == [("gold", "filter_tenant_id", None)]
 
 
@@ -226,7 +226,7 @@ def test_projects_open_where_some_are_named_and_close_where_none_is(plan, cloud)
     }
     text = f"""
         aggregates:
-          gold: {{tenants: ["{one}", "{two}"], only: true, isolated_for: [CUSTOM_GOLD]}}
+         gold: {{projects: ["{one}", "{two}"], only: true, isolated_for: [CUSTOM_GOLD]}}
     """
     found = plan(text)
     assert rows(found)[-2:] == [

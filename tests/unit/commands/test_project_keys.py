@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from osc_traitsched.core.errors import CloudBroke
-from tests.unit.commands.wanted import keystone, stranded
+from tests.unit.commands.desired import keystone, stranded
 
 P1, P2, P3 = (str(number) * 32 for number in range(1, 4))
 KEY = "filter_tenant_id"
-BOTH = f"aggregates: {{gold: {{tenants: ['{P1}', '{P2}']}}}}"
+BOTH = f"aggregates: {{gold: {{projects: ['{P1}', '{P2}']}}}}"
 ON = ("--set", "filter_scheduler.enabled_filters=AggregateMultiTenancyIsolation")
 OFF = ("--set", "filter_scheduler.enabled_filters=ComputeFilter")
 ASKED = ("--set", "scheduler.limit_tenants_to_placement_aggregate=true")
@@ -35,7 +35,7 @@ LISTED = {KEY: f"{P1},{P2}", **OWN_KEYS}
 def test_the_keys_are_those_that_the_filter_of_the_release_reads(
     apply, cloud, api, after
 ):
-    """tests/unit/core/wanted/test_project_keys.py has the cases."""
+    """tests/unit/core/desired/test_project_keys.py has the cases."""
     cloud.compute_maximum = api
     cloud.metadata[KEY] = P1
     done = apply(BOTH, *ON)
@@ -48,7 +48,7 @@ def test_the_keys_are_those_that_the_filter_of_the_release_reads(
 def test_a_gone_project_is_said_once(apply, cloud):
     cloud.compute_maximum = OLD
     gone = "9" * 32
-    done = apply(f"aggregates: {{gold: {{tenants: ['{P1}', '{gone}']}}}}")
+    done = apply(f"aggregates: {{gold: {{projects: ['{P1}', '{gone}']}}}}")
     assert (done.code, done.err.count(f"Keystone has no project {gone}, which")) == (
         5,
         1,
@@ -63,7 +63,7 @@ def test_keys_with_a_suffix_that_are_read_or_of_no_matter_are_not_told(
 ):
     cloud.compute_maximum = api
     cloud.metadata[f"{KEY}_x"] = P2
-    done = apply(f"aggregates: {{gold: {{tenants: ['{P2}']}}}}", *options)
+    done = apply(f"aggregates: {{gold: {{projects: ['{P2}']}}}}", *options)
     assert (done.code, done.json, done.err) == (0, [], "")
 
 

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from tests.unit.app.living import HOSTS
-from tests.unit.commands.wanted import GOLD, second
+from tests.unit.commands.desired import GOLD, second
 
 BOTH = "traits: {CUSTOM_GOLD: {hosts: [cmp00, cmp03]}}"
 WAITS = """

@@ -7,6 +7,7 @@ import pytest
 from osc_traitsched.core.errors import CloudBroke
 from tests.unit.app.living import GOLD as AGGREGATE
 from tests.unit.app.living import HOSTS
+from tests.unit.commands.desired import requirers
 from tests.unit.commands.rivals import (
     GOLD,
     ISOLATE,
@@ -17,7 +18,6 @@ from tests.unit.commands.rivals import (
     run,
     statuses,
 )
-from tests.unit.commands.wanted import requirers
 
 CMP01 = HOSTS["cmp01"]
 
@@ -70,7 +70,7 @@ def test_what_others_change_before_the_last_write_is_seen(cloud, meanwhile):
     rival(cloud, "os-aggregates", (meanwhile, cloud))
     found = run(*ISOLATE)
     assert (found.code, set(statuses(found))) == (1, {"changed"})
-    assert last(found) == "1 of 7 not as wanted any more: run the command again"
+    assert last(found) == "1 of 7 no longer as desired: run the command again"
     assert run(*ISOLATE).code == 0
 
 
@@ -177,7 +177,7 @@ def test_what_others_turn_round_after_the_write_is_seen(cloud, verb):
     rival(cloud, HOSTS["cmp03"], (turn, GOLD, "cmp02"))
     found = run(verb, GOLD, "--host", "cmp02", "--host", "cmp03", "-f", "json")
     assert found.code == 1
-    assert last(found) == "1 of 2 not as wanted any more: run the command again"
+    assert last(found) == "1 of 2 no longer as desired: run the command again"
 
 
 NO_PROVIDER = "Placement has no provider for it, as far as Nova lists it"

@@ -8,7 +8,7 @@ import stat
 
 import pytest
 
-from tests.unit.commands.wanted import (
+from tests.unit.commands.desired import (
     GOLD,
     SILVER,
     WHOLE,
@@ -52,9 +52,8 @@ def test_an_undo_file_leads_back_to_a_project_that_is_gone_if_forced(
     old, new = "1" * 32, "2" * 32
     cloud.metadata["filter_tenant_id"] = old
     keystone(cloud, monkeypatch, old, new)
-    text = (
-        f"aggregates: {{gold: {{tenants: ['{new}'], absent: {{tenants: ['{old}']}}}}}}"
-    )
+    gold = f"{{projects: ['{new}'], absent: {{projects: ['{old}']}}}}"
+    text = f"aggregates: {{gold: {gold}}}"
     assert apply(text, "--undo", "undo.yaml").code == 0
     after = dict(cloud.metadata)
     assert set(after.values()) == {new}
@@ -146,14 +145,14 @@ def test_an_undo_file_names_no_project_by_what_is_no_id(
     project = "1" * 32
     keystone(cloud, monkeypatch, project)
     cloud.aggregates["1"]["metadata"] = {"filter_tenant_id": f"demo,{project}"}
-    text = "aggregates: {gold: {absent: {tenants: [demo]}}}"
+    text = "aggregates: {gold: {absent: {projects: [demo]}}}"
     assert apply(text, "--undo", "undo.yaml").code == 0
     assert cloud.metadata == {}
     undo = (tmp_path / "undo.yaml").read_text("utf-8")
     assert undo.splitlines()[0].startswith(
         "# Not brought back: filter_tenant_id of 'gold': "
     )
-    assert undo.endswith(f"    tenants:\n    - '{project}'\n")
+    assert undo.endswith(f"    projects:\n    - '{project}'\n")
 
 
 def test_an_undo_file_means_the_same_flavor(apply, trait_sched, cloud):

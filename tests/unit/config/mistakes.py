@@ -1,10 +1,10 @@
-"""What is said of files of a wanted state."""
+"""What is said of files of a desired state."""
 
 from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.config.wanted import files
+from osc_traitsched.config.desired import files
 from osc_traitsched.core.errors import Mistakes
 
 

@@ -138,7 +138,8 @@ def test_the_verdict_has_the_hosts_for_both_values_and_the_evidence():
         "Depends on nova.conf: 2 of 3 hosts if isolation is off, 0 of 3 if it is on."
     )
     assert [line.text for line in depends.lines(answer)] == [
-        "Assumed: isolation is on (aggregate gold has trait:CUSTOM_GOLD=required)."
+        "Unknown options: counted as if isolation is on (aggregate gold has "
+        "trait:CUSTOM_GOLD=required)."
     ]
 
 
@@ -248,8 +249,8 @@ def test_a_failure_confirms_the_filter_that_alone_explains_it(stage, changes, co
         ]
         if code is NO
         else [
-            "Assumed: AggregateInstanceExtraSpecsFilter is enabled (flavor fast has "
-            "aggregate_instance_extra_specs:ssd)."
+            "Unknown options: counted as if AggregateInstanceExtraSpecsFilter is "
+            "enabled (flavor fast has aggregate_instance_extra_specs:ssd)."
         ]
     )
 
@@ -262,16 +263,17 @@ def test_evidence_is_one_line_and_each_piece_is_named_once():
     assert [*depends.assumed(SchedulerSettings())] == []
     settings = with_evidence(SchedulerSettings(), aggregates)
     assert [*depends.assumed(settings)] == [
-        "Assumed on: tenant isolation, isolation; run config doctor."
+        "Unknown options: counted as if tenant isolation and isolation are on; run "
+        "config doctor."
     ]
     more = {special.EXTRA_SPECS: True, options.ISOLATION: True}
     more[options.IMAGE_TYPE] = False
     assert [*depends.assumed(settings, more)] == [
-        "Assumed on: tenant isolation, isolation, extra specs filter; off: the image "
-        "type check; run config doctor."
+        "Unknown options: counted as if tenant isolation and isolation and extra specs "
+        "filter are on, and the image type check is off; run config doctor."
     ]
     assert [*depends.assumed(SchedulerSettings(), {special.NUMA_TOPOLOGY: False})] == [
-        "Depends on nova.conf: NUMATopologyFilter is assumed disabled."
+        "Unknown options: counted as if NUMATopologyFilter is disabled."
     ]
 
 

@@ -35,11 +35,11 @@ def provider(uuid, name, root=None, **more):
     }
 
 
-def node(identity, host):
-    service = {"host": host}
+def node(identity, host, status="enabled", reason=None):
+    service = {"host": host, "disabled_reason": reason}
     return {
         **{"id": identity, "hypervisor_hostname": host, "service": service},
-        **{"state": "up", "status": "enabled"},
+        **{"state": "up", "status": status},
     }
 
 
@@ -54,7 +54,12 @@ OLD = {
         "resource_classes": [],
     },
     "compute": {
-        "hypervisors": [node("p1", "cmp01"), node("p2", "cmp02")],
+        "hypervisors": [
+            node("p1", "cmp01"),
+            node("p2", "cmp02"),
+            # Ironic's.
+            *(node(each, "cmp03", "disabled", "DIMM") for each in ("p3", "p4")),
+        ],
         "services": [
             {
                 "id": f"s{number}",
@@ -87,13 +92,17 @@ OLD = {
             {"id": "v1", "name": "web", "status": "ACTIVE", HOST: "cmp01"},
         ],
         "server_groups": [
-            {"id": "g1", "name": "ha", "policy": "affinity", "rules": {}},
+            {
+                **{"id": "g1", "name": "ha", "policy": "affinity", "rules": {}},
+                "members": ["v1"],
+            },
         ],
     },
     "image": {"images": [{"id": "i1", "name": "raw", "hw_disk_bus": "virtio"}]},
     "identity": {"projects": [{"id": "t1", "name": "acme"}]},
     "answers": {
         "compute /flavors/f1/os-flavor-access": {"flavor_access": []},
+        "image /images/i1/members": {"members": []},
     },
     "missing": {},
     "settings": {},
@@ -127,9 +136,20 @@ def ram(key, value):
 
 def disable(new):
     of(new, "compute", "services", "s1")["status"] = "disabled"
-    of(new, "compute", "services", "s1")["disabled_reason"] = "DIMM"
     of(new, "compute", "hypervisors", "p1")["status"] = "disabled"
+    of(new, "compute", "hypervisors", "p1", "service")["disabled_reason"] = "DIMM"
     of(new, "placement", "providers", "p1", "traits").append("COMPUTE_STATUS_DISABLED")
+
+
+def share(new):
+    member = {"member_id": "t1", "status": "accepted"}
+    new["answers"]["image /images/i1/members"] = {"members": [member]}
+
+
+def delete(new):
+    """Delete a server, which leaves its group."""
+    new["compute"]["servers"].clear()
+    of(new, "compute", "server_groups", "g1", "members").clear()
 
 
 def give(new):
@@ -176,12 +196,25 @@ CHANGES = {
         ("host", "cmp02", "is gone", {"cmp02"}, False),
     ),
     "host new": (
-        lambda new: new["placement"]["providers"].append(provider("p3", "cmp03")),
-        ("provider", "cmp03", "is new", set(), False),
+        lambda new: new["placement"]["providers"].append(provider("p9", "cmp09")),
+        ("provider", "cmp09", "is new", set(), False),
     ),
     "disabled": (
         disable,
         ("host", "cmp01", 'disabled "DIMM"', {"cmp01"}, False),
+    ),
+    "another reason": (
+        lambda new: of(new, "compute", "hypervisors", "p3", "service").update(
+            disabled_reason="PSU"
+        ),
+        ("host", "cmp03", 'disabled "DIMM" -> disabled "PSU"', {"cmp03"}, False),
+    ),
+    "nodes of one service": (
+        lambda new: [
+            of(new, "compute", "hypervisors", each).update(state="down")
+            for each in ("p3", "p4")
+        ],
+        ("host", "cmp03", "nova-compute is down", {"cmp03"}, False),
     ),
     "disabled, and Placement was not told": (
         lambda new: of(new, "compute", "hypervisors", "p2").update(status="disabled"),
@@ -221,6 +254,10 @@ CHANGES = {
         give,
         ("flavor", "small", "+ project acme", set(), False),
     ),
+    "image shared": (
+        share,
+        ("image", "raw", "+ project acme (accepted)", set(), False),
+    ),
     "property": (
         lambda new: of(new, "image", "images", "i1").pop("hw_disk_bus"),
         ("image", "raw", "- hw_disk_bus=virtio", set(), False),
@@ -242,7 +279,7 @@ CHANGES = {
         ("server", "web", "cmp01 -> cmp02", {"cmp01", "cmp02"}, True),
     ),
     "server gone": (
-        lambda new: new["compute"]["servers"].clear(),
+        delete,
         ("server", "web", "is gone", {"cmp01"}, True),
     ),
 }

@@ -451,6 +451,23 @@ def test_yes_no_and_doubt_can_be_told_at_a_glance(candidates, tone):
     assert first.tone is tone
 
 
+def test_a_no_alone_has_its_reason_and_why_each_host_is_out():
+    first, *_ = headline.lines(disabled(a="", b=""))
+    assert first.alone.text == (
+        "disabled: No host can take it now: 0 of 2. 2 are disabled."
+    )
+
+
+@pytest.mark.parametrize(
+    ("host", "project", "said"),
+    [("a", "us", " (theirs: for other projects)"), ("a", "them", ""), ("b", "us", "")],
+)
+def test_a_host_for_other_projects_is_named_so(host, project, said):
+    theirs = aggregate("theirs", "a", filter_tenant_id="them")
+    question = asking(gold().question, aggregates=(theirs,), project=project)
+    assert words.for_others(Compute(host, host, host), question) == said
+
+
 @pytest.mark.parametrize(
     ("setting", "gained", "said"),
     [
@@ -460,7 +477,8 @@ def test_yes_no_and_doubt_can_be_told_at_a_glance(candidates, tone):
             [
                 "Depends on nova.conf: 1 of 1 host if isolation is off, "
                 "0 of 1 if it is on.",
-                "Assumed: isolation is off (the default of 2026.1).",
+                "Unknown options: counted as if isolation is off (the default of "
+                "2026.1).",
             ],
         ),
         (

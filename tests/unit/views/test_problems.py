@@ -14,10 +14,10 @@ from osc_traitsched.core.change.model import (
     State,
     Status,
 )
+from osc_traitsched.core.desired.model import EntryError, Place
 from osc_traitsched.core.names import Namesake
 from osc_traitsched.core.nova import own
 from osc_traitsched.core.nova.request import checks
-from osc_traitsched.core.wanted.model import EntryError, Place
 from osc_traitsched.views import results
 from osc_traitsched.views.explain.words import text
 

@@ -167,7 +167,7 @@ def _is_set(analysis: Analysis, line: NoEffect) -> bool:
 def reader_off(analysis: Analysis) -> Iterator[Fault]:
     """*Note.* A set option that only disabled filters or weighers read.
 
-    Skipped if filters or weighers of your own are loaded: they may read any option.
+    Skipped if custom filters or weighers are loaded: they may read any option.
     """
     settings = analysis.survey.assumptions
     if (

@@ -241,7 +241,7 @@ def key_off(analysis: Analysis) -> Iterator[Fault]:
     """An aggregate's key for a filter that is not enabled.
 
     A warning if the filters were supplied, else a note. The key has no effect.
-    Allocation ratios in aggregates are ignored from Victoria on. Filters of your own
+    Allocation ratios in aggregates are ignored from Victoria on. Custom filters
     silence the rule.
     """
     filtering, number = analysis.filtering, analysis.survey.assumptions.release
@@ -306,8 +306,7 @@ def option_off(analysis: Analysis) -> Iterator[Fault]:
     """A set option whose filters are all disabled.
 
     A warning if the filters were supplied, else a note. The option has no effect, like
-    ``isolated_hosts`` without IsolatedHostsFilter. Filters of your own silence the
-    rule.
+    ``isolated_hosts`` without IsolatedHostsFilter. Custom filters silence the rule.
     """
     filtering, release = analysis.filtering, analysis.survey.assumptions.release
     state = "not on" if filtering.setting.given else "assumed not to be on"
@@ -329,7 +328,7 @@ def option_off(analysis: Analysis) -> Iterator[Fault]:
 
 
 def _not_on(name: str, setting: Setting) -> str:
-    state = "is not on" if setting.given else "is assumed not to be on"
+    state = "is not on" if setting.given else "is taken as not on"
     return f"{name} {state} ({setting.source})"
 
 

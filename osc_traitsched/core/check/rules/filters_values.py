@@ -273,8 +273,8 @@ def _compared(analysis: Analysis) -> tuple[tuple[Aggregate, str, str], ...]:
 # Names of projects, images and hosts.
 
 
-@rule("filters-tenant-suffix", SubjectKind.AGGREGATE)
-def tenant_suffix(analysis: Analysis) -> Iterator[Fault]:
+@rule("filters-project-suffix", SubjectKind.AGGREGATE)
+def project_suffix(analysis: Analysis) -> Iterator[Fault]:
     """*Error.* Keys with suffixes for projects, which the filter does not read.
 
     Before 2024.2, AggregateMultiTenancyIsolation reads only the key
@@ -377,7 +377,7 @@ def _image(analysis: Analysis, value: str) -> _Stray | None:
     return "no active image has this ID", ()
 
 
-RULES = (raising, image_raising, tenant_suffix, isolated, image_key, image_value)
+RULES = (raising, image_raising, project_suffix, isolated, image_key, image_value)
 
 
 # Rules of the area weighers: aggregates' multipliers.
@@ -388,7 +388,7 @@ def key_off(analysis: Analysis) -> Iterator[Fault]:
     """A multiplier of an aggregate that no weigher reads.
 
     A warning if the weighers were supplied, else a note. The weigher is off, or the
-    release lacks it. Weighers of your own may read any key, so they silence the rule.
+    release lacks it. Custom weighers may read any key, so they silence the rule.
     """
     settings = analysis.survey.assumptions
     by_key = {weigher.aggregate_key: weigher for weigher in ranking.WEIGHERS.values()}

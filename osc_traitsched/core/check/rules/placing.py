@@ -315,7 +315,7 @@ def not_exclusive(analysis: Analysis) -> Iterator[Fault]:
     if analysis.has_filter(special.PROJECT):
         return
     is_known = analysis.survey.assumptions.is_known(options.ENABLED_FILTERS)
-    state = "off" if is_known else "assumed to be off"
+    state = "off" if is_known else "taken as off"
     folded, counts = analysis.collation.folded, analysis.survey.servers
     for aggregate in sorted(analysis.survey.nova.aggregates, key=lambda a: a.name):
         if not aggregate.projects or not aggregate.hosts:

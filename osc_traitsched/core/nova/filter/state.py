@@ -151,7 +151,7 @@ HYPERVISOR_OLDER = _reason(
     "hypervisor-older", "has hypervisor version {found}, older than {wanted}"
 )
 #: A filter of one's own, or one that was run in Nova; found: what it logged.
-OWN = "own-filter"
+OWN = "custom-filter"
 
 
 # What filters and weighers are given: a host's state and what is asked for.

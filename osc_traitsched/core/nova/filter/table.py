@@ -286,7 +286,7 @@ FLAGS = {True: "--enable-filter", False: "--disable-filter"}
 MAYBE_ON = "enabled_filters"
 
 #: What is not visible of a filter that is none of Nova's.
-OWN_FILTER = Unknown("own filter")
+OWN_FILTER = Unknown("custom filter")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -109,7 +109,9 @@ FAULTS = {
     "AvailabilityZoneFilter does again what Placement did, and Nova 28 (2023.2) does "
     "not...": [of(BOTH), of(scheduler(23, query_placement_for_availability_zone=True))],
     "error az-ignored option [scheduler]query_placement_for_availability_zone (zone "
-    "east, zone west): assumed to be off (the default of wallaby), and...": of(NEITHER),
+    "east, zone west): unknown, taken as off (the default of wallaby), and...": of(
+        NEITHER
+    ),
     # One pair of rules for zones, whoever asks Placement for them.
     "error mirror-missing aggregate in-east (host a): Placement lacks the host a in "
     "it: no request for the zone gets there -> openstack trait-sched...\n"

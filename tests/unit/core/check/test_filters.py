@@ -222,7 +222,7 @@ FAULTS = {
     "of server group of soft-affinity, whose policy is soft-affinity -> add "
     "nova.scheduler.weights.affinity.ServerGroupSoftAffinityWeigher to "
     "the list": with_groups(given("ComputeFilter", weight_classes=()), "soft-affinity"),
-    "error filters-tenant-suffix aggregate agg (project p2): "
+    "error filters-project-suffix aggregate agg (project p2): "
     "AggregateMultiTenancyIsolation of "
     "Nova 29 (2024.1) does not read filter_tenant_id2, and keeps out the project p2 -> "
     "a value has 255 characters at most: openstack aggregate set agg --property "
@@ -251,7 +251,7 @@ FAULTS = {
     "warning filters-key-off ...AggregateNumInstancesFilter...": agg(
         "ComputeFilter", max_instances_per_host="3"
     ),
-    "note filters-key-off ...is assumed not to be on...": cloud(
+    "note filters-key-off ...is taken as not on...": cloud(
         DEFAULT, [], [], "agg a max_io_ops_per_host=3"
     ),
     "warning filters-key-off ...AggregateCoreFilter is not on...": agg(
@@ -275,22 +275,22 @@ FAULTS = {
     "error filters-group-policy ...ServerGroupAntiAffinityFilter...": with_groups(
         given("ComputeFilter"), "anti-affinity"
     ),
-    "error filters-tenant-suffix ...lets all projects in...": tenants(29, _2="p2"),
-    "error filters-tenant-suffix ...lets all projects that no aggregate "
+    "error filters-project-suffix ...lets all projects in...": tenants(29, _2="p2"),
+    "error filters-project-suffix ...lets all projects that no aggregate "
     "names in...": tenants(29, True, _2="p2"),
-    "error filters-tenant-suffix ...keeps out the project p2...": tenants(
+    "error filters-project-suffix ...keeps out the project p2...": tenants(
         29, True, True, _="p1", _2="p2"
     ),
-    "error filters-tenant-suffix ...--property filter_tenant_id=p1,p3,p2": tenants(
+    "error filters-project-suffix ...--property filter_tenant_id=p1,p3,p2": tenants(
         29, True, _="p1,p3", _2="p2"
     ),
-    "error filters-tenant-suffix ...--property filter_tenant_id=p1,p2": tenants(
+    "error filters-project-suffix ...--property filter_tenant_id=p1,p2": tenants(
         29, True, _="p1", _2="p2", _3="p1"
     ),
-    "error filters-tenant-suffix ...=p1,p2 --property filter_tenant_id_2=p1": tenants(
+    "error filters-project-suffix ...=p1,p2 --property filter_tenant_id_2=p1": tenants(
         29, True, _="p1", __p1="p2"
     ),
-    "error filters-tenant-suffix ...--property filter_tenant_id=p2,p4": tenants(
+    "error filters-project-suffix ...--property filter_tenant_id=p2,p4": tenants(
         29, True, _2="p2,p4"
     ),
     "warning filters-isolated ...compares its service host a...": isolated(

@@ -135,7 +135,7 @@ FAULTS = {
         dataclasses.replace(GIVEN_OFF, settings=NO_FILTERS), **RED
     ),
     "warning project-not-exclusive aggregate reds (host a): other projects may land "
-    "here (AggregateMultiTenancyIsolation is assumed to be off) -> add Aggr...": of(
+    "here (AggregateMultiTenancyIsolation is taken as off) -> add Aggr...": of(
         LIMITED, **RED
     ),
     "warning project-not-exclusive aggregate reds (host a): other projects may land "
@@ -143,8 +143,8 @@ FAULTS = {
         dataclasses.replace(LIMITED, files=("nova.conf",)), **RED
     ),
     "warning project-not-exclusive aggregate reds (host a, server blue-1, server "
-    "blue-2): other projects may land here (AggregateMultiTenancyIsolation is assumed "
-    "to be off); 2 servers do: blue-1, blue-2 -> add Aggr...": with_residents(),
+    "blue-2): other projects may land here (AggregateMultiTenancyIsolation is "
+    "taken as off); 2 servers do: blue-1, blue-2 -> add Aggr...": with_residents(),
 }
 
 

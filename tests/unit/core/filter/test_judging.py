@@ -109,7 +109,7 @@ def test_nothing_is_known_of_a_filter_that_is_none_of_novas():
     given = settings(**{ON: ("BlazarFilter",)})
     hosts = [host("a"), host("b")]
     judgment = table.judge_all(hosts, spec(), given)
-    assert set(judgment.answers["BlazarFilter"].values()) == {Unknown("own filter")}
+    assert set(judgment.answers["BlazarFilter"].values()) == {Unknown("custom filter")}
 
 
 def test_every_filter_judges_every_host():

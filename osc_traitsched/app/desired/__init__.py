@@ -1,0 +1,1 @@
+"""DesiredState states of a cloud: read, compared, judged, waited for, exported."""

@@ -1,1 +1,0 @@
-"""Wanted states of a cloud: read, compared, judged, waited for, exported."""

@@ -1,1 +1,0 @@
-"""The wanted state of a cloud: files, and the plan that reaches it."""

@@ -1,0 +1,1 @@
+"""Plans of a desired state, and its files, in words."""

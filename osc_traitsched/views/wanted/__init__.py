@@ -1,1 +1,0 @@
-"""Plans of a wanted state, and its files, in words."""

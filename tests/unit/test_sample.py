@@ -1,0 +1,136 @@
+"""What a newcomer reads of the sample cloud, the first line of each answer."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+import pytest
+
+from osc_traitsched.app import snapshot
+from tests.functional import shell
+from tests.services.environment import REPOSITORY
+
+FILES = ("examples/cloud.json", "examples/yesterday.json")
+CLOUD, YESTERDAY = FILES
+LARGEST = 150_000
+#: What only the machine has that a file was made on.
+OF_A_MACHINE = re.compile(r'(?<=[ "])/(?!etc/nova/|usr/lib/)[a-z]+/\w[^"]*\.\w+')
+#: The first line below the snapshot's time, and the exit code.
+ANSWERS = {
+    "explain m1.large ubuntu-24.04": (0, "2 of 8 hosts can take it."),
+    "explain m1.large ubuntu-24.04 --availability-zone az-west": (
+        3,
+        "No host can take it now: 0 of 8.",
+    ),
+    "explain ssd.medium ubuntu-24.04": (3, "No host can take it now: 0 of 8."),
+    "explain ssd.large ubuntu-24.04": (
+        3,
+        "Rejected before scheduling; no host was tried.",
+    ),
+    "explain r1.huge ubuntu-24.04": (3, "No host can ever take it: 0 of 8."),
+    "explain m1.large ubuntu-24.04 --project acme": (0, "1 of 8 hosts can take it."),
+    "candidates m1.large ubuntu-24.04 -f value -c host": (0, "cmp03"),
+    "server explain --failed": (
+        7,
+        "1 server failed, for 1 reason; 1 would fail again.",
+    ),
+    "server explain db-2": (
+        3,
+        "db-2: build failed 2 h ago (Placement returned no hosts). "
+        "It would fail again.",
+    ),
+    "server destinations web-1": (
+        0,
+        "Live migration of web-1 from cmp00: 1 of 8 hosts can take it.",
+    ),
+    "server misplaced -f value -c name -c host": (7, "win-2 cmp07"),
+    "host show cmp01": (0, "cmp01 can take 1 of 8 flavors now; up and enabled."),
+    "host drain cmp00": (0, "All 3 servers can move off cmp00 (2 live, 1 cold)."),
+    "host drain cmp01": (
+        3,
+        "2 of 3 servers can move off cmp01 (2 live); db-1 can't.",
+    ),
+    "flavor show ssd.medium": (
+        3,
+        "ssd.medium: 2 VCPU, 4096 MB, 40 GB; room for 0 more "
+        "(2 suitable hosts, all full).",
+    ),
+    "capacity": (
+        0,
+        "4 of 7 flavors still fit; largest: m1.large (4 VCPU, 8192 MB).",
+    ),
+    "zone list -f value -c zone -c hosts": (0, "az-east 4"),
+    "trait list": (0, "3 traits in use, 1 of them on no host."),
+    "trait show CUSTOM_SSD": (
+        0,
+        "CUSTOM_SSD: on 2 of 8 hosts; required by 1 flavor, 1 server.",
+    ),
+    "check isolation": (7, "ERROR  isolation-member-lacks-trait  aggregate windows"),
+    "config doctor": (0, "In use: /etc/nova/nova.conf; Nova 34 (2026.2)"),
+}
+#: Since yesterday: what took the hosts, worst first.
+CAUSES = {
+    f"diff {YESTERDAY} {CLOUD}": ["ssd.medium", "cmp01", "cmp04", "cmp07"],
+    f"explain ssd.medium ubuntu-24.04 --since {YESTERDAY}": [
+        "ssd.medium",
+        "cmp01",
+        "cmp04",
+    ],
+    f"server explain db-2 --since {YESTERDAY}": ["cmp01"],
+}
+
+
+@pytest.fixture
+def ask(monkeypatch):
+    """The exit code of a command on the sample cloud, and its lines."""
+    monkeypatch.chdir(REPOSITORY)
+    variables = {"TRAITSCHED_SNAPSHOT": CLOUD}
+
+    def ask(command):
+        done = shell.run(variables, "trait-sched", *shlex.split(command))
+        lines = done.out.splitlines()
+        head = "As of 2026-11-26 06:00 UTC, from examples/cloud.json:"
+        return done.code, [line for line in lines if line != head]
+
+    return ask
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_a_file_is_a_small_snapshot_without_the_machine_it_was_made_on(file):
+    path = REPOSITORY / file
+    text = path.read_text("utf-8")
+    assert len(text) < LARGEST
+    assert "".join(snapshot.text(snapshot.read(str(path)).document)) == text
+    assert OF_A_MACHINE.findall('"/home/you/nova.conf", "/usr/lib/a.py"') == [
+        "/home/you/nova.conf"
+    ]
+    assert OF_A_MACHINE.findall(text) == []
+    days = {*re.findall(r"\d{4}-\d\d-\d\d(?=T)", text)}
+    assert days <= {"2026-11-20", "2026-11-25", "2026-11-26"}
+
+
+@pytest.mark.parametrize("command", ANSWERS)
+def test_the_first_line_of_an_answer(ask, command):
+    code, lines = ask(command)
+    assert (code, lines[0]) == ANSWERS[command]
+
+
+@pytest.mark.parametrize("command", CAUSES)
+def test_the_changes_since_yesterday_that_took_hosts(ask, command):
+    _, lines = ask(command)
+    changed = re.compile(r"^[! ] (?:flavor|host) (\S+)  ")
+    causes = [match[1] for line in lines if (match := changed.match(line))]
+    assert causes == CAUSES[command]
+
+
+def test_check_finds_an_error_of_four_areas(ask):
+    code, lines = ask("check")
+    errors = {line.split()[1] for line in lines if line.startswith("ERROR")}
+    assert code == 7
+    assert errors == {
+        "filters-image-no-host",
+        "isolation-member-lacks-trait",
+        "resources-no-host",
+        "traits-unknown",
+    }
