@@ -1,20 +1,15 @@
 """How Sphinx builds this documentation; it needs the project installed, and git."""
 
 import argparse
-import json
 import logging
 import pathlib
 import re
 import sys
 from importlib import metadata
 
-from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-from osc_traitsched.cloud.saved import form
 from osc_traitsched.commands import arguments
-from osc_traitsched.documents import reference
-from osc_traitsched.views.schemas import DOCUMENTS
 
 sys.path.append(str(pathlib.Path(__file__).parents[1]))
 from rows import table
@@ -27,6 +22,7 @@ version = release = re.match(r"[\d.]*\d", metadata.version(project))[0]
 extensions = [
     "checks",
     "commands",
+    "json_pages",
     "reno.sphinxext",
     "session",
     "sphinx_copybutton",
@@ -66,27 +62,6 @@ logging.getLogger("reno").setLevel(logging.WARNING)
 # Two hyphens are an option's, and no dash.
 smartquotes = False
 
-class DocumentFields(SphinxDirective):
-    """``.. document:: COMMAND``: tables of what the command prints with -f json."""
-
-    required_arguments = 1
-    final_argument_whitespace = True
-
-    def run(self):
-        """Parse the tables as if they stood in the page."""
-        text = reference(DOCUMENTS[self.arguments[0]])
-        return self.parse_text_to_nodes(text, allow_section_headings=True)
-
-
-class SnapshotSchema(SphinxDirective):
-    """``.. snapshot-schema::``: the JSON Schema of a snapshot."""
-
-    def run(self):
-        """Show it as JSON."""
-        text = json.dumps(form.schema(), indent=1)
-        return [nodes.literal_block(text, text, language="json")]
-
-
 class Sources(SphinxDirective):
     """``.. sources::``: the options of all sources of settings, in their order."""
 
@@ -116,7 +91,5 @@ class Rows(SphinxDirective):
 
 def setup(app):
     """Let Sphinx know the directives."""
-    app.add_directive("document", DocumentFields)
-    app.add_directive("snapshot-schema", SnapshotSchema)
     app.add_directive("sources", Sources)
     app.add_directive("rows", Rows)
