@@ -338,7 +338,7 @@ def state_of(view: HostView) -> str:
 
 
 def _about(view: HostView, everything: bool) -> Iterator[tuple[str, str]]:
-    yield "zone", ", ".join(zones_of(view)) or "the default"
+    yield "zone", ", ".join(zones_of(view)) or "none of its own (the default zone)"
     if view.aggregates:
         named = (_aggregate(each, view.projects) for each in view.aggregates)
         yield "aggregates", listed(named)
