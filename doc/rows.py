@@ -6,6 +6,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.core.answer import Reason
 from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.judge.filtering import Filtering
@@ -72,6 +73,11 @@ def _reasons() -> Iterator[tuple[str, ...]]:
         yield f"``{Reason[name].value}``", " ".join(promise.split())
 
 
+def _exit_codes() -> Iterator[tuple[str, ...]]:
+    for code in ExitCode:
+        yield str(int(code)), code.meaning
+
+
 def _filters() -> Iterator[tuple[str, ...]]:
     for row in FILTERS.values():
         names = ", ".join(map(_code, row.options))
@@ -118,6 +124,7 @@ TABLES: Mapping[str, tuple[tuple[str, ...], Callable[[], _Cells]]] = {
     "prefilters": (("Prefilter", "Nova", "Runs with", "What it does"), _prefilters),
     "options": (("Option", "Nova", "Default", "Other defaults"), _options),
     "reasons": (("``reason``", "What it promises"), _reasons),
+    "exit-codes": (("Code", "Meaning"), _exit_codes),
     "switches": (("``--enable``", "Options", "Nova", "Other defaults"), _switches),
     "columns": (("Command", "Columns of its rows", "Only in JSON"), _columns),
 }

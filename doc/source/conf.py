@@ -46,16 +46,6 @@ copybutton_prompt_text = "$ "
 copybutton_line_continuation_character = "\\"
 copybutton_here_doc_delimiter = "EOF"
 
-man_pages = [
-    (
-        "reference/man",
-        "openstack-trait-sched",
-        "traits, aggregates and the scheduler of Nova",
-        "",
-        1,
-    )
-]
-
 # accessible-pygments, of the theme, makes every module's log visible.
 logging.getLogger("reno").setLevel(logging.WARNING)
 

@@ -280,7 +280,7 @@ def plan(
     requested = [_requested(move, room) for move in found]
     state = room.state()
     every = _judged(cloud.placement, computes, requested, state)
-    refused = [Stuck(each, StuckReason.REFUSED) for each in every if each.is_refused]
+    refused = [Stuck(each, StuckReason.REJECTED) for each in every if each.is_refused]
     start = dataclasses.replace(start, stuck=tuple(refused))
     return _packed(start, [r for r in every if not r.is_refused], state)
 

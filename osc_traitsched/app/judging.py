@@ -149,7 +149,7 @@ class Asked(NamedTuple):
 def asked_of(cloud: Cloud, question: Question, known: frozenset[str]) -> Asked:
     """A question that Nova and Placement accept, with its request.
 
-    :param known: all traits that Placement knows; it refuses others, forbidden ones too
+    :param known: all traits that Placement knows; it rejects others, forbidden ones too
     :raises Refusal, NotForProject, PlacementRefuses: if they do not
     """
     question.check_enabled()

@@ -113,38 +113,55 @@ class Reading:
 
 
 class ExitCode(enum.IntEnum):
-    """How a command ended."""
+    """How a command ended; ``meaning`` says it to users, in the manual too."""
 
-    DONE = 0
-    """Done, nothing to do, a host exists, or nothing was found."""
+    meaning: str
 
-    ERROR = 1
-    """A named object is missing, a service failed, or some changes failed."""
+    DONE = (
+        0,
+        "Done, or the answer is yes: a host exists, every server can move, no finding.",
+    )
+    ERROR = (
+        1,
+        "Error: standard error says how to fix it. Some changes may be written: see "
+        "the column ``status``.",
+    )
+    USAGE = 2, "Usage error: an option is missing, or two cannot be combined."
+    NO_HOST = (
+        3,
+        "No host can take the server, or Nova or Placement rejects the request. For "
+        "``host drain``: a server cannot move. For ``capacity``: no flavor fits.",
+    )
+    DISAGREEMENT = (
+        4,
+        "Disagreement: Placement's answer does not follow from the data that was read.",
+    )
+    REFUSED = (
+        5,
+        "Refused: the command would do harm and wrote nothing. ``--force`` overrides.",
+    )
+    DIFFERS = (
+        6,
+        "With ``--exit-code``: there is something to write. For ``diff``: something "
+        "changed.",
+    )
+    FINDINGS = (
+        7,
+        "``check``, ``server misplaced`` or ``server explain --failed`` found "
+        "something, or fewer servers fit than ``capacity --at-least`` demands.",
+    )
+    UNKNOWN = (
+        8,
+        "Unknown: the answer depends on something that no API shows, or that you may "
+        "not read. The answer names it.",
+    )
+    INTERRUPTED = 130, "Ctrl-C. Run the same command again."
 
-    USAGE = 2
-    """Options that do not go together, or a missing option."""
-
-    NO_HOST = 3
-    """No host can take the server, or Nova or Placement rejects the request."""
-
-    CONTRADICTION = 4
-    """The data read does not explain Placement's answer."""
-
-    REFUSED = 5
-    """The command would do harm; nothing was written."""
-
-    DIFFERS = 6
-    """A dry run with ``--exit-code`` found changes to write."""
-
-    FINDINGS = 7
-    """A finding as severe as ``--fail-on``, a misplaced server, or room for fewer
-    servers than ``--at-least``."""
-
-    UNKNOWN = 8
-    """The answer depends on data that no API shows, or not to this user."""
-
-    INTERRUPTED = 130
-    """Ctrl-C; a shell's code for SIGINT."""
+    def __new__(cls, value: int, meaning: str) -> ExitCode:
+        """A number with its meaning."""
+        code = int.__new__(cls, value)
+        code._value_, code.meaning = value, meaning
+        return code
 
     @classmethod
     def of(cls, answer: Answer) -> ExitCode:

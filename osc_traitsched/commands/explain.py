@@ -210,8 +210,8 @@ class Explain(base.Command):
     accounts for every host, and tries each change that would help before
     suggesting it. With --image alone it shows which flavors find a host. Nothing
     is written or claimed. Exits 0 if there is a host, 3 if there is none, 4 if
-    what was read contradicts Placement's answer, and 8 if the answer depends on
-    what no API shows. "openstack -q" prints the verdict alone.
+    Placement disagrees, and 8 if the answer depends on what no API shows.
+    "openstack -q" prints the verdict alone.
     """
 
     examples = """
@@ -383,7 +383,7 @@ def _yaml(whole: object) -> str:
 def exit_code(judgement: Judgement) -> ExitCode:
     """Exit code of explain: for a host, no host, or a doubt."""
     if judgement.refusal is None and judgement.is_in_doubt:
-        return ExitCode.CONTRADICTION
+        return ExitCode.DISAGREEMENT
     return ExitCode.of(judgement.answer)
 
 
@@ -395,7 +395,7 @@ class ListCandidates(base.Lister):
 
     These are the hosts that Placement offers and that the scheduler's host filters
     pass, in the order in which the scheduler tries them. Exits 3 if there is none,
-    or if Nova or Placement refuses the request, and 8 if it cannot be known of any
+    or if Nova or Placement rejects the request, and 8 if it cannot be known of any
     host whether all filters pass it. "openstack -q" prints their names on one line.
     """
 

@@ -12,7 +12,7 @@ class Answer(enum.Enum):
     YES = "yes"
     #: An option that is not known decides.
     DEPENDS = "depends"
-    #: What no API shows decides, or what was read contradicts Placement.
+    #: What no API shows decides, or Placement disagrees with what was read.
     UNKNOWN = "unknown"
     NO = "no"
 
@@ -36,7 +36,7 @@ class Reason(enum.Enum):
     :ivar FITS: A host takes it; with ``--count``, hosts take all.
     :ivar DEPENDS: An option or a host filter that nobody gave decides.
     :ivar UNKNOWN: What no API shows decides, or what you may not read.
-    :ivar REFUSED: Nova or Placement rejects the request before a host is tried (an
+    :ivar REJECTED: Nova or Placement rejects the request before a host is tried (an
         unknown trait or zone, a flavor that the project may not use).
     :ivar DISABLED: A host takes it once all hosts are enabled and up.
     :ivar FULL: Hosts take it once all are also empty. Amounts, limits of servers,
@@ -50,7 +50,7 @@ class Reason(enum.Enum):
     FITS = "fits"
     DEPENDS = "depends"
     UNKNOWN = "unknown"
-    REFUSED = "refused"
+    REJECTED = "rejected"
     DISABLED = "disabled"
     FULL = "full"
     ISOLATED = "isolated"

@@ -245,7 +245,7 @@ def goes_on(
         where = f"{problem.host}: " if isinstance(problem, errors.NoProvider) else ""
         return f"fix this, then run {again}: {where}{problem}"
     if is_refused:
-        return f"fix what a service refuses, then run {again}"
+        return f"fix what a service rejects, then run {again}"
     return f"to continue, run {again}"
 
 

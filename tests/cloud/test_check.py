@@ -273,7 +273,7 @@ FAULTS = [
         "note",
         (),
     ),
-    ("traits-refused", a_flavor_against_an_image, "note", ()),
+    ("traits-rejected", a_flavor_against_an_image, "note", ()),
     ("traits-unused", a_trait_that_nobody_names, "note", ()),
     ("mirror-status", a_host_that_placement_still_calls_disabled, "error", ()),
     ("resources-leaked", memory_of_a_server_that_is_gone, "warning", ()),

@@ -154,7 +154,7 @@ def test_every_server_arrives_where_the_plan_says(make, put, plan, run):
     assert where["east-1"][0] in east
     assert where["apart-1"][0] in ("cmp01", "cmp02", "cmp05")
     reasons = {name: each["why"] for name, each in stuck(found).items()}
-    assert reasons == {"asleep-1": "refused", "together-1": "no host"}
+    assert reasons == {"asleep-1": "rejected", "together-1": "no host"}
     assert carried_out(make, run, found) == where
     again = plan("cmp00", code=3)
     assert (again["steps"], again["host"]["enabled"]) == ([], False)

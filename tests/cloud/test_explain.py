@@ -182,7 +182,7 @@ def test_a_lost_host_is_synced_and_no_other_host_changes_its_zone(
     assert [hosts for hosts in fixes if "cmp00" in hosts] == []
 
 
-# What Nova or Placement refuses
+# What Nova or Placement rejects
 
 
 def test_a_zone_that_is_not_there_is_refused_though_placement_has_hosts(
@@ -190,8 +190,11 @@ def test_a_zone_that_is_not_there_is_refused_though_placement_has_hosts(
 ):
     make.aggregate("east", "cmp04", availability_zone="az-east")
     found = explain("small", "raw", "--availability-zone", "az-eats", code=3)
-    assert (found["verdict"], found["candidates"]) == ("refused", [])
-    assert (found["refusal"]["stage"], found["refusal"]["keys"]) == ("api", ["az-eats"])
+    assert (found["verdict"], found["candidates"]) == ("rejected", [])
+    assert (found["rejection"]["stage"], found["rejection"]["keys"]) == (
+        "api",
+        ["az-eats"],
+    )
     boot = make.boot(small, raw, availability_zone="az-eats")
     assert boot.refused == "The requested availability zone is not available"
     done = openstack("candidates", "small", "raw", "--availability-zone", "az-eats")
@@ -216,7 +219,7 @@ def test_a_zone_whose_hosts_are_all_disabled_is_refused_with_what_would_help(
     make.aggregate("east", "cmp04", availability_zone="az-east")
     make.disabled("cmp04", "")
     found = explain("small", "raw", "--availability-zone", "az-east", code=3)
-    assert (found["verdict"], found["refusal"]["by"]) == ("refused", "nova")
+    assert (found["verdict"], found["rejection"]["by"]) == ("rejected", "nova")
     assert make.boot(small, raw, availability_zone="az-east").refused
     commands = [fix["commands"] for fix in found["fixes"] if fix["commands"]]
     assert ["openstack compute service set --enable cmp04 nova-compute"] in commands
@@ -231,8 +234,8 @@ def test_a_private_flavor_is_refused_to_those_who_may_not_use_it(
     private = make.flavor("private", is_public=False)
     theirs = ("private", "raw", "--project", "demo")
     found = explain(*theirs, code=3)
-    assert (found["verdict"], found["refusal"]["by"]) == ("refused", "nova")
-    assert "private" in found["refusal"]["text"]
+    assert (found["verdict"], found["rejection"]["by"]) == ("rejected", "nova")
+    assert "private" in found["rejection"]["text"]
     user = prefiltering.connection_of("demo")
     assert private.id in make.boot(private, raw, user).refused
     assert explain("private", code=0)["candidates"] == HOSTS

@@ -221,7 +221,7 @@ def bounds(document):
 
 
 def is_as_said(document, boot):
-    if document["verdict"] == "refused":
+    if document["verdict"] == "rejected":
         return boot.status == "ERROR" and not boot.fault.startswith(NO_HOST)
     if document["verdict"] == "no host":
         return boot.status == "ERROR" and boot.fault in (NO_HOST, NOT_ENOUGH)
@@ -265,7 +265,7 @@ def test_nova_passes_and_picks_the_hosts_that_explain_says(scene, record_propert
     record_property("table", "\n".join([*rows, told]))
     assert wrong == []
     assert weighed > COUNT / 4
-    assert verdicts == {"candidates", "no host", "unknown", "refused"}
+    assert verdicts == {"candidates", "no host", "unknown", "rejected"}
 
 
 def test_no_answer_is_given_where_a_hint_of_novas_own_would_be_passed_on(scene):
@@ -384,7 +384,7 @@ def test_nova_api_refuses_a_host_beside_the_zone_as_explain_says(scene):
         named = {"availability_zone": zone} if zone else {}
         options = [f"--availability-zone={zone}"] if zone else []
         done = scene.explain(Asked("plain"), "--on-host", host, *options)
-        assert (done.code, done.json["refusal"]["stage"]) == (3, "api")
+        assert (done.code, done.json["rejection"]["stage"]) == (3, "api")
         boot = scene.maker.boot(
             scene.flavors["plain"], scene.images["raw"], host=host, **named
         )

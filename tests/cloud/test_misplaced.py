@@ -260,7 +260,7 @@ class Row:
     def agrees(self) -> bool:
         if HIDES and self.said == "unknown":
             return True
-        if self.said != {"refused": "misplaced", "taken": "fine"}[self.done]:
+        if self.said != {"rejected": "misplaced", "taken": "fine"}[self.done]:
             return False
         if self.done == "taken" or (HIDES and self.destination == "unknown"):
             return True
@@ -289,7 +289,7 @@ def tried(scene: Scene, server: str) -> Row:
         host=host,
         said=row.get("answer", "fine"),
         reasons=tuple(row.get("reason", ())),
-        done="taken" if again.status == "ACTIVE" else "refused",
+        done="taken" if again.status == "ACTIVE" else "rejected",
         destination=row.get("destination", ""),
         elsewhere=elsewhere,
         left=logs.left(scene.cloud, again.request),

@@ -405,7 +405,7 @@ def test_servers_go_where_it_was_said_that_they_could(scene, record_property):
     told = f"{len(rows) - len(differing)} of {len(rows)} moves agree"
     record_property("table", "\n".join([*rows, *counted, told]))
     assert differing == []
-    assert {end for _, end in seen} == {"refused", "no host", "candidates"}
+    assert {end for _, end in seen} == {"rejected", "no host", "candidates"}
     assert {kind for kind, _ in seen} == set(FIRST)
 
 

@@ -211,4 +211,4 @@ def test_a_disabled_flavor_is_refused_as_nova_refuses_it(
         assert run.code == 3
         said = run.out + run.err
         refused = "the flavor is disabled (FlavorNotFound); use another flavor"
-        assert f"nova-api refuses it (HTTP 400): {refused}" in said
+        assert f"nova-api rejects it (HTTP 400): {refused}" in said

@@ -29,7 +29,7 @@ ALWAYS = (
     Asked("typo"),
     Asked("silver", zone="az-west", user="demo"),
 )
-NEVER = ("refused", "isolated", "misconfigured")
+NEVER = ("rejected", "isolated", "misconfigured")
 
 
 def drawn():

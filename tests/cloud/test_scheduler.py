@@ -63,7 +63,7 @@ class Row:
 
     @property
     def said(self):
-        refusal = self.document["refusal"]
+        refusal = self.document["rejection"]
         if refusal is None:
             return self.document["verdict"]
         return f"refused by {refusal['by']}"

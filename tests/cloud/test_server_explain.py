@@ -181,7 +181,7 @@ def test_a_filter_raises(make, told, small, raw):
     boot = make.boot(small, raw, hints=hints)
     found = told(kept(make, boot), *not_shown(hints), code=3)
     assert found["failure"]["stage"] == "service failed"
-    assert found["now"]["verdict"] == "refused"
+    assert found["now"]["verdict"] == "rejected"
 
 
 def test_the_named_host_is_full(make, told, small, raw):
@@ -220,8 +220,8 @@ def test_the_policy_of_the_group_is_refused(make, told, small, raw):
     group = make.group("anti-affinity")
     boot = make.boot(small, raw, hints={"group": group})
     found = told(kept(make, boot), code=3)
-    assert found["failure"]["stage"] == "refused"
-    assert found["now"]["refusal"]["exception"] == "UnsupportedPolicyException"
+    assert found["failure"]["stage"] == "rejected"
+    assert found["now"]["rejection"]["exception"] == "UnsupportedPolicyException"
     assert part(found, "server group")["value"] == group
 
 
@@ -318,7 +318,7 @@ def test_a_rebuild_with_an_image_that_its_host_is_not_for(make, told, small, raw
     body = make.acts(boot, {"rebuild": {"imageRef": image}})
     assert body["status"] == "ERROR"
     found = told(server, code=8)
-    assert found["failure"]["stage"] == "refused"
+    assert found["failure"]["stage"] == "rejected"
     assert found["failure"]["action"] == "rebuild"
 
 

@@ -96,10 +96,10 @@ def test_an_image_alone_has_the_hosts_of_each_flavor_with_it(nova, openstack):
     for name, each in found.items():
         one = openstack("explain", name, "windows", "-f", "json", "--no-fixes", *KNOWN)
         assert each["candidates"] == one.json["candidates"], name
-        assert bool(each["refusal"]) is bool(one.json["refusal"]), name
+        assert bool(each["rejection"]) is bool(one.json["rejection"]), name
     assert found["half"]["candidates"] == ["cmp00", "cmp02", "cmp03"]
     assert found["gold"]["candidates"] == ["cmp02"]
-    assert found["typo2"]["refusal"].startswith("Flavor typo2 requires trait")
+    assert found["typo2"]["rejection"].startswith("Flavor typo2 requires trait")
 
 
 def test_flavors_with_the_same_answer_are_one_line(nova, openstack):

@@ -86,7 +86,7 @@ def test_a_person_is_told_the_refusal_alone(candidates):
         ),
         (
             ("--on-host", "cmp02"),
-            "nova-api refuses it (HTTP 400): Nova lists no compute node with host",
+            "nova-api rejects it (HTTP 400): Nova lists no compute node with host",
         ),
     ],
 )

@@ -87,7 +87,7 @@ def by_host(found):
 
 
 def claim(placement, allocations):
-    """Claim for one server; None if Placement refuses."""
+    """Claim for one server; None if Placement rejects."""
     consumer = str(uuid.uuid4())
     body = {
         "allocations": allocations,

@@ -107,7 +107,7 @@ def test_a_request_that_placement_refuses_keeps_only_its_servers(large):
     cloud.bodies[0]["flavor"]["extra_specs"] = {"resources:CUSTOM_UNHEARD_OF": "1"}
     found = drain.plan(cloud, [cloud.host], SettingsSources(nova_release=33))
     (stays,) = found.stuck
-    assert (stays.why, len(found.steps)) == (StuckReason.REFUSED, 3)
+    assert (stays.why, len(found.steps)) == (StuckReason.REJECTED, 3)
     assert isinstance(stays.server_move.refusal, PlacementRefuses)
 
 

@@ -202,11 +202,11 @@ def test_an_alias_is_unknown_unless_nova_conf_is_given(nova, openstack, tmp_path
     path = tmp_path / "nova.conf"
     path.write_text(f"[pci]\nalias = {other}\nalias = {other.replace('8', '9')}\n")
     found = document(openstack, *ASKED, "--nova-conf", str(path))
-    assert found["refusal"]["exception"] == "PciInvalidAlias"
+    assert found["rejection"]["exception"] == "PciInvalidAlias"
     path.write_text(f"[pci]\nalias = {other}\n")
     found = document(openstack, *ASKED, "--nova-conf", str(path))
-    assert found["refusal"]["exception"] == "PciRequestAliasNotDefined"
-    assert "did you mean cards?" in found["refusal"]["text"]
+    assert found["rejection"]["exception"] == "PciRequestAliasNotDefined"
+    assert "did you mean cards?" in found["rejection"]["text"]
 
 
 def test_a_port_that_no_host_has_room_for_is_why_there_is_none(nova, openstack):
@@ -251,12 +251,12 @@ def test_what_placement_rejects_of_another_option_is_no_refusal(
     how = ("--nova-conf", str(path), "--nova-release", "2026.1")
     done = openstack("explain", "small", "-", *ASKED, *how, "-f", "json")
     assert done.code == 8
-    assert done.json["refusal"] is None
+    assert done.json["rejection"] is None
     assert done.json["uncertain_candidates"] == ["cmp01", "cmp02"]
     on = ("--set", "filter_scheduler.pci_in_placement=true")
     done = openstack("explain", "small", "-", *ASKED, *how, *on, "-f", "json")
     assert done.code == 3
-    assert "No such resource class" in done.json["refusal"]["text"]
+    assert "No such resource class" in done.json["rejection"]["text"]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What Placement refuses is refused, however the request reaches it."""
+"""What Placement rejects is refused, however the request reaches it."""
 
 from __future__ import annotations
 

@@ -29,7 +29,8 @@ trove_classifiers = pytest.importorskip(
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 NAME, PACKAGE = "osc-traitsched", "osc_traitsched"
-WANTED_SCHEMA = f"{PACKAGE}/config/desired/desired-state-1.schema.json"
+SCHEMA = f"{PACKAGE}/config/desired/desired-state-1.schema.json"
+MAN_PAGE = "doc/openstack-trait-sched.1"
 # pbr keeps what only git needs out of an sdist.
 ONLY_GIT = {".gitignore"}
 
@@ -127,11 +128,14 @@ def test_the_wheel_has_the_package_and_the_examples(wheel, info):
     data = info.replace(".dist-info", ".data")
     assert tops(wheel) == {PACKAGE, info, data}
     found = {pathlib.PurePath(n) for n in wheel.namelist() if n.startswith(data)}
-    shown = {*tracked("examples"), WANTED_SCHEMA}
+    shown = {*tracked("examples"), SCHEMA, MAN_PAGE}
     assert {each.name for each in found} == {
         pathlib.PurePath(name).name for name in shown
     }
-    assert all(each.parts[1:4] == ("data", "share", NAME) for each in found)
+    folders = {each.parts[1:-1] for each in found if each.suffix == ".1"}
+    assert folders == {("data", "share", "man", "man1")}
+    others = [each for each in found if each.suffix != ".1"]
+    assert all(each.parts[1:4] == ("data", "share", NAME) for each in others)
     names = {name for name in wheel.namelist() if name.startswith(f"{PACKAGE}/")}
     assert names == tracked(PACKAGE)
     assert all(wheel.read(name) == (REPOSITORY / name).read_bytes() for name in names)

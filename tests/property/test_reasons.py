@@ -141,4 +141,4 @@ def test_each_reason_is_what_the_same_cloud_says_once_it_is_changed():
         assert reason is next(room, Reason.MISCONFIGURED)
 
     holds()
-    assert seen.keys() == {*Reason} - {Reason.DEPENDS, Reason.UNKNOWN, Reason.REFUSED}
+    assert seen.keys() == {*Reason} - {Reason.DEPENDS, Reason.UNKNOWN, Reason.REJECTED}

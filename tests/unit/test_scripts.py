@@ -24,10 +24,10 @@ OPENSTACK = """
 echo "$@" >> asked
 case "$3" in
     has*) echo '{}' ;;
-    none*) echo '{"summary": "No host", "refusal": null, "fixes": [{"text": "X"}]}'
+    none*) echo '{"summary": "No host", "rejection": null, "fixes": [{"text": "X"}]}'
         exit 3 ;;
     sly*) cat sly; exit 3 ;;
-    odd*) echo '{"summary": "Odd", "refusal": {"text": "no"}, "fixes": []}'; exit 4 ;;
+    odd*) echo '{"summary": "Odd", "rejection": {"text": "no"}, "fixes": []}'; exit 4 ;;
     *) echo "no such flavor" >&2; exit 1 ;;
 esac
 """
@@ -75,7 +75,7 @@ def test_what_a_name_has_for_a_terminal_is_not_printed_and_forges_no_line(
 ):
     texts = {
         "summary": f"No host for {SLY}",
-        "refusal": {"text": SLY},
+        "rejection": {"text": SLY},
         "fixes": [{"text": SLY}],
     }
     (tmp_path / "sly").write_text(json.dumps(texts))

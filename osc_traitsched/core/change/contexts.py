@@ -77,7 +77,7 @@ class Limits:
     :ivar zones: UUIDs of aggregates, by folded zone names
     :ivar projects: UUIDs of aggregates, by folded projects
     :ivar passed: without the host filter, then with it, in each possible release
-    :ivar is_required: Nova refuses projects that no aggregate names
+    :ivar is_required: Nova rejects projects that no aggregate names
     """
 
     zones: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
@@ -91,10 +91,10 @@ class Limits:
         return _NONE.union(*self.zones.values(), *self.projects.values())
 
     def of(self, context: Context, fold: Fold) -> tuple[frozenset[str], ...] | None:
-        """Sets of aggregates; hosts must be in one of each. None if Nova refuses it."""
+        """Sets of aggregates; hosts must be in one of each. None if Nova rejects it."""
         found = []
         if context.zone is not None:
-            # nova-api refuses servers in a zone that is not there
+            # nova-api rejects servers in a zone that is not there
             # (nova/compute/api.py, ``API.create``).
             zone = self.zones.get(fold(context.zone))
             if zone is None:
@@ -307,7 +307,7 @@ class AggregateFilters:
         return found
 
     def kept_out(self, flavor: Body, image: Body) -> frozenset[str]:
-        """Roots of the hosts that a filter surely refuses a flavor with an image."""
+        """Roots of the hosts that a filter surely rejects a flavor with an image."""
         if not self._names:
             return _FILTERED_NONE
         key = (flavor["id"], repr(flavor.get("extra_specs")), repr(image))

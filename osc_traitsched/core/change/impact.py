@@ -36,7 +36,7 @@ from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.limits import matching_all
 
 #: What Nova asks Placement for one server, both queries, by their texts; None if Nova
-#: or Placement refuses it.
+#: or Placement rejects it.
 Text = Union[tuple[str, str], None]
 
 #: A set of hosts: one bit for each, in the order of the snapshot's hosts.
@@ -185,7 +185,7 @@ def most_general(found: Sequence[Effect]) -> tuple[Effect, ...]:
 class Row:
     """A flavor with an image (by their numbers), and the request in each cloud.
 
-    :ivar requests: without zone and project; None if Nova or Placement refuses it
+    :ivar requests: without zone and project; None if Nova or Placement rejects it
     :ivar own: traits that the flavor or the image stops or begins to name
     """
 

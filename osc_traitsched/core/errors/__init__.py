@@ -190,7 +190,7 @@ class PlacementRefuses(AnswerIsNo):
     reason: str
 
     def __str__(self) -> str:
-        return f"Placement refuses the request: {self.reason}"
+        return f"Placement rejects the request: {self.reason}"
 
 
 class TraitMissing(PlacementRefuses):

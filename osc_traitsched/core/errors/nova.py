@@ -334,8 +334,8 @@ def sentence(refusal: Refusal, is_moved: bool = False) -> str:
     """
     end = "" if is_moved else ", and the server goes to ERROR"
     stage = {
-        "api": f"nova-api refuses it (HTTP {refusal.http})",
-        "scheduler": f"nova-scheduler refuses it{end}",
+        "api": f"nova-api rejects it (HTTP {refusal.http})",
+        "scheduler": f"nova-scheduler rejects it{end}",
     }.get(refusal.stage, "nova-scheduler finds no valid host")
     near = did_you_mean(refusal.nearest)
     return f"{stage}: {wrong(refusal)}; {right(refusal)}{near}"

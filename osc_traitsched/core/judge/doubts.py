@@ -23,12 +23,12 @@ class Impact:
 
     :ivar gained_roots: UUIDs of the hosts that only the variation allows
     :ivar lost_roots: UUIDs of the hosts that it does not allow
-    :ivar refused: Nova would reject the request
+    :ivar rejected: Nova would reject the request
     """
 
     gained_roots: frozenset[str]
     lost_roots: frozenset[str]
-    refused: bool
+    rejected: bool
 
     @property
     def gained(self) -> int:
@@ -367,7 +367,7 @@ class Doubts:
                 each.setting.source,
                 len(candidates),
                 each.gained_roots - candidates,
-                candidates if each.refused else candidates & each.lost_roots,
+                candidates if each.rejected else candidates & each.lost_roots,
             )
 
 

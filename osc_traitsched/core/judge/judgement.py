@@ -109,9 +109,9 @@ class Judgement:
         if answer is not Answer.NO:
             return Reason.of(answer)
         if self.verdict is None:
-            return Reason.UNKNOWN if self.ended_by is None else Reason.REFUSED
+            return Reason.UNKNOWN if self.ended_by is None else Reason.REJECTED
         if self.ended_by is not None and not self.ended_by.ends_by_enabling:
-            return Reason.REFUSED
+            return Reason.REJECTED
         lifted = (reason for reason, then in self._relaxed if has_room(then))
         return next(lifted, Reason.MISCONFIGURED)
 

@@ -418,7 +418,7 @@ def _placed(servers: Iterable[Leaving], state: State, choose: Choice) -> Packing
 class StuckReason(enum.Enum):
     """Why a server stays; the values are those of documents."""
 
-    REFUSED = "refused"
+    REJECTED = "rejected"
     """Nova rejects the move of this server to any host."""
 
     NO_HOST = "no host"
@@ -479,7 +479,7 @@ class Stuck:
         """Why it stays, in one word; a host that is emptied counts as disabled."""
         if self.why is not StuckReason.NO_HOST:
             is_full = self.why is StuckReason.NO_ROOM
-            return Reason.FULL if is_full else Reason.REFUSED
+            return Reason.FULL if is_full else Reason.REJECTED
         reason = self.judgement.reason if self.judgement else Reason.UNKNOWN
         return Reason.DISABLED if reason is Reason.FITS else reason
 

@@ -144,7 +144,7 @@ class Stage(enum.Enum):
     RETRIES = "retries exhausted"
     """The build or the move failed on each chosen host."""
 
-    REFUSED = "refused"
+    REJECTED = "rejected"
     """Nova rejects the whole request, and says why."""
 
     SERVICE = "service failed"
@@ -289,7 +289,7 @@ def _stage(text: str, steps: tuple[Event, ...], events: tuple[Event, ...]) -> St
     if found.startswith(_RETRIES):
         return Stage.RETRIES
     if found.startswith(_NO_POLICY):
-        return Stage.REFUSED
+        return Stage.REJECTED
     if not found and _has_live_checks(steps):
         return Stage.CHECKS
     if any(map(_is_on_compute, steps)):
@@ -298,7 +298,7 @@ def _stage(text: str, steps: tuple[Event, ...], events: tuple[Event, ...]) -> St
         return Stage.UNKNOWN
     if steps:
         # An exception without Nova's words is shown as its class name.
-        return Stage.REFUSED if " " in found else Stage.SERVICE
+        return Stage.REJECTED if " " in found else Stage.SERVICE
     # A build that failed without a retry ends its step like a good one.
     chosen = any(each.name in _ATTEMPTS for each in events)
     return Stage.COMPUTE if chosen else Stage.UNKNOWN
@@ -308,7 +308,7 @@ def _no_host(reason: str, steps: tuple[Event, ...]) -> Stage:
     if reason in _NOT_KEPT:
         return Stage.NOT_KEPT
     if reason not in ("", _NO_HOST_LEFT):
-        return Stage.REFUSED
+        return Stage.REJECTED
     if _has_live_checks(steps):
         # Nova skips a host that a check rejects, and tries the next
         # (nova/conductor/tasks/live_migrate.py, ``_find_destination``).
@@ -354,7 +354,7 @@ class ServerAnswer:
     def reason(self) -> Reason | None:
         """The reason of its request now; None if that is not judged."""
         if self.refusals:
-            return Reason.REFUSED
+            return Reason.REJECTED
         return self.judgement.reason if self.judgement else None
 
     @property

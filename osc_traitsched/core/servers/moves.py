@@ -167,7 +167,7 @@ class Destinations:
     def reason(self) -> Reason | None:
         """Why that is the answer, in one word; None for a rebuild that is accepted."""
         if self.refusals or (self.rebuild and self.rebuild.refusal):
-            return Reason.REFUSED
+            return Reason.REJECTED
         found = self.judgement
         reason = found.reason if found else None
         is_unsure = reason is Reason.FITS and self.is_image_gone

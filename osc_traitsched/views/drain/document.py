@@ -93,7 +93,7 @@ class StuckServer(JsonObject):
     move: Move = field("server_move.kind")
     """How it would have to move."""
     why: StuckReason
-    """``refused``: Nova rejects the move, whatever hosts there are. ``no host``: no
+    """``rejected``: Nova rejects the move, whatever hosts there are. ``no host``: no
     host could take it, even as the only server to move. ``no room left``: the hosts
     that could take it are full once the others have moved."""
     reason: Reason

@@ -130,7 +130,7 @@ def _ahead(stuck: Stuck, found: Drain) -> list[str]:
 
 def _why(stuck: Stuck, found: Drain) -> Iterator[str]:
     server_move = stuck.server_move
-    if stuck.why is StuckReason.REFUSED:
+    if stuck.why is StuckReason.REJECTED:
         yield from _refused(server_move)
     elif stuck.why is StuckReason.NO_ROOM:
         yield "Suitable hosts fill up with the servers moved before it."

@@ -63,7 +63,7 @@ def of_judgement(get: Callable[[Judgement], Any]) -> Any:
 def verdict(judgement: Judgement) -> str:
     """The answer in a word or two."""
     if judgement.refusal is not None:
-        return "refused"
+        return "rejected"
     if judgement.is_in_doubt:
         return "disagreement"
     if judgement.answer.is_open:
@@ -154,13 +154,13 @@ class Dependence(JsonObject):
     """Whether the other value turns the verdict."""
 
 
-class RefusedRequest(JsonObject):
-    """Why the request as a whole is refused."""
+class RejectedRequest(JsonObject):
+    """Why the request as a whole is rejected."""
 
     by: Annotated[str, ("nova", "placement")] = field(
         lambda refusal: "placement" if isinstance(refusal, PlacementRefuses) else "nova"
     )
-    """Who refuses it."""
+    """Who rejects it."""
     exception: Optional[str] = field(
         lambda refusal: refusal.exception if isinstance(refusal, Refusal) else None
     )
@@ -174,7 +174,7 @@ class RefusedRequest(JsonObject):
     stage: Optional[Annotated[str, ("api", "scheduler", "no valid host")]] = field(
         _stage
     )
-    """``api``: Nova refuses it at once. ``scheduler``: the server goes to ERROR with
+    """``api``: Nova rejects it at once. ``scheduler``: the server goes to ERROR with
     that exception. ``no valid host``: it goes to ERROR as if no host matched. Null for
     Placement."""
     text: str = field(
@@ -182,7 +182,7 @@ class RefusedRequest(JsonObject):
             refusal, whole.value.judgement.question.move is not None
         )
     )
-    """The refusal in one line, for a person."""
+    """The rejection in one line, for a person."""
 
 
 class WeightAssumption(JsonObject):
@@ -262,8 +262,8 @@ class WithoutSet(JsonObject):
     """The options that ``--set`` changes."""
     summary: str = field(words.verdict)
     """The verdict without ``--set``, in one line."""
-    refusal: Optional[RefusedRequest]
-    """Why the request would be refused without ``--set``; null if it would not."""
+    rejection: Optional[RejectedRequest] = field("refusal")
+    """Why the request would be rejected without ``--set``; null if it would not."""
     candidates: Iterable[str] = field(lambda before: names(before.candidates))
     """The names of the candidates without ``--set``."""
     uncertain_candidates: Iterable[str] = field(lambda before: names(before.uncertain))
@@ -372,7 +372,7 @@ class ExplainDocument(JsonObject):
     """The number of this schema."""
     verdict: Annotated[
         str,
-        ("candidates", "no host", "no room", "unknown", "refused", "disagreement"),
+        ("candidates", "no host", "no room", "unknown", "rejected", "disagreement"),
     ] = of_judgement(verdict)
     """The answer in a word or two."""
     reason: Reason = field("judgement.reason")
@@ -397,11 +397,11 @@ class ExplainDocument(JsonObject):
     )
     """The options of nova.conf that the request depends on, and the collation of Nova's
     database. No API shows them."""
-    refusal: Optional[RefusedRequest] = field("judgement.refusal")
-    """Why the request as a whole is refused; null if it is not."""
+    rejection: Optional[RejectedRequest] = field("judgement.refusal")
+    """Why the request as a whole is rejected; null if it is not."""
     query: Optional[str] = of_judgement(lambda judgement: _query(judgement.request))
     """The query of ``GET /allocation_candidates``, byte for byte as Nova sends it; null
-    if Nova refuses the request before."""
+    if Nova rejects the request before."""
     fallback_query: Optional[str] = of_judgement(
         lambda judgement: _query(judgement.request and judgement.request.fallback)
     )
@@ -460,7 +460,7 @@ class ExplainDocument(JsonObject):
         lambda explanation: explanation.named or explanation.judgement.hosts
     )
     """The hosts, by name: all of them, or those of ``--host``. Empty if the request is
-    refused, except for an availability zone that has hosts."""
+    rejected, except for an availability zone that has hosts."""
     computes_without_provider: Iterable[str] = of_judgement(
         lambda judgement: [
             compute.node for compute in judgement.computes_without_provider
@@ -479,7 +479,7 @@ class ExplainDocument(JsonObject):
     there are candidates."""
     without_set: Optional[WithoutSet]
     """The answer without ``--set``; null if it changes no known setting, or if Nova
-    refuses the request before any host is considered."""
+    rejects the request before any host is considered."""
     advice: Iterable[Advice]
     """Where to look if no change can be tried: what no host reports, a trait that does
     not exist and its near name, a full server group."""
@@ -505,11 +505,11 @@ class FlavorHosts(JsonObject):
     uncertain: Iterable[str] = named("uncertain")
     """Those of them that a host filter may reject, since it reads what no API shows."""
     total_hosts: int
-    """How many hosts were judged; 0 if the request is refused."""
-    refusal: Optional[str] = field(
+    """How many hosts were judged; 0 if the request is rejected."""
+    rejection: Optional[str] = field(
         lambda judgement: str(judgement.refusal) if judgement.refusal else None
     )
-    """Why Nova or Placement refuses the flavor with the image; null if neither does."""
+    """Why Nova or Placement rejects the flavor with the image; null if neither does."""
     reason: Reason
     """Why, in one word of :ref:`reasons`."""
     reasons: Iterable[str] = field(by_flavor.reasons)

@@ -273,8 +273,8 @@ class Impact(JsonObject):
     """How many more hosts could take the server."""
     lost: int
     """How many hosts could not take it any more."""
-    refused: bool
-    """Nova would refuse the request."""
+    rejected: bool
+    """Nova would reject the request."""
 
 
 class OtherRelease(JsonObject):
@@ -285,8 +285,8 @@ class OtherRelease(JsonObject):
     name: str = field(lambda release: RELEASES[release])
     """OpenStack's name for the release."""
     impact: Optional[Impact] = field(_impact)
-    """What that release would change; null if nothing. If Nova refuses the request
-    before any host is judged, it is not null for a release that would not refuse it."""
+    """What that release would change; null if nothing. If Nova rejects the request
+    before any host is judged, it is not null for a release that would not reject it."""
 
 
 class Release(JsonObject):

@@ -184,12 +184,12 @@ def for_others(host: Compute | None, question: Question) -> str:
 def effect(impact: OptionImpact | ReleaseImpact, is_judged: bool = True) -> str:
     """How an option or another release would change the verdict.
 
-    :param is_judged: Nova does not refuse the request at once
+    :param is_judged: Nova does not reject the request at once
     """
     if not is_judged:
-        return "Nova does not refuse it"
-    if impact.refused:
-        return "Nova would refuse"
+        return "Nova does not reject it"
+    if impact.rejected:
+        return "Nova would reject"
     more, fewer = (
         count(number, f"{word} host") if number else ""
         for number, word in ((impact.gained, "more"), (impact.lost, "fewer"))
@@ -303,7 +303,9 @@ def verdict(judgement: Judgement) -> str:
         return "Rejected before scheduling; no host was tried."
     if judgement.refusal is not None:
         given = len(judgement.placement_hosts)
-        return f"Refused; Placement alone would give {given} of {count(total, 'host')}."
+        return (
+            f"Rejected; Placement alone would give {given} of {count(total, 'host')}."
+        )
     if judgement.depends:
         return depends.headline(judgement)
     may = len(judgement.uncertain)
@@ -408,11 +410,11 @@ def not_evaluated(judgement: Judgement) -> Iterator[NotEvaluated]:
 
 #: nova/pci/request.py, ``_translate_alias_to_requests``
 _PCI = (
-    "PCI devices of {named}: nova-api refuses the server (HTTP 400) unless [pci]alias "
+    "PCI devices of {named}: nova-api rejects the server (HTTP 400) unless [pci]alias "
     "of its nova.conf has the alias"
 )
 
-#: What nova-api refuses to a user by default, and the policy that allows it.
+#: What nova-api rejects to a user by default, and the policy that allows it.
 _POLICIES = {
     ZERO_DISK: (
         "an image on a disk of 0 GB",
@@ -433,13 +435,13 @@ _SENTENCES = {
     PCI_ALIAS: f"{_PCI}; then a filter of nova-scheduler's decides",
     PCI_ALIAS_IN_PLACEMENT: f"{_PCI}, which says what Placement is asked for",
     **{
-        kind: f"{{named}}: nova-api refuses {what} (HTTP 403) unless the policy "
+        kind: f"{{named}}: nova-api rejects {what} (HTTP 403) unless the policy "
         f"{policy} allows it to the user; by default it takes admin"
         for kind, (what, policy) in _POLICIES.items()
     },
     DEVICE_PROFILE: "device profile {named}: Cyborg knows what it asks for; "
     "--device-profile FILE says it, too",
-    VOLUME_SIZE: "min_disk={value} of the image: nova-api refuses a new volume that is "
+    VOLUME_SIZE: "min_disk={value} of the image: nova-api rejects a new volume that is "
     "smaller (HTTP 400)",
     VOLUME_ZONE: "volume {key} is in the default zone {value}, for which "
     "nova-api asks for no zone; as [cinder]cross_az_attach is off, nova-compute ends "
@@ -522,7 +524,7 @@ def refusing(request: Request | None, question: Question) -> Iterator[str]:
 
 
 def text(refusal: TraitSchedError, is_moved: bool) -> str:
-    """Who refuses the request (of a move) and why, in a sentence."""
+    """Who rejects the request (of a move) and why, in a sentence."""
     if is_moved and isinstance(refusal, Refusal):
         return nova.sentence(refusal, is_moved)
     return str(refusal)

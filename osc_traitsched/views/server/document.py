@@ -36,14 +36,14 @@ def _hosts(destinations: Destinations) -> list[tuple[str, Answer, Sequence[str]]
 
 def _verdict(destinations: Destinations) -> str:
     if destinations.refusals:
-        return "refused"
+        return "rejected"
     if destinations.judgement is not None:
         answer = verdict(destinations.judgement)
         is_unsure = destinations.is_image_gone and answer == "candidates"
         return "unknown" if is_unsure else answer
     rebuild = destinations.rebuild
     if rebuild is not None and rebuild.refusal is not None:
-        return "refused"
+        return "rejected"
     return _REBUILT.get(destinations.can_be_rebuilt, "unknown")
 
 
@@ -243,9 +243,9 @@ class DestinationsDocument(JsonObject):
     summary: str = field(moves.summary)
     """The move, and how many hosts could take the server, in one line."""
     verdict: Annotated[
-        str, ("candidates", "no host", "unknown", "disagreement", "refused")
+        str, ("candidates", "no host", "unknown", "disagreement", "rejected")
     ] = field(_verdict)
-    """``refused`` if Nova rejects the move as things are; else the verdict of
+    """``rejected`` if Nova rejects the move as things are; else the verdict of
     ``explain``."""
     reason: Optional[Reason]
     """Why, in one word of :ref:`reasons`; null for a rebuild that Nova does not

@@ -54,7 +54,7 @@ def _failed(kind: FailedKind) -> str:
     if failure is None:
         return "failed"
     action = words.action(failure.action) or "request"
-    if failure.text and failure.stage in (Stage.UNKNOWN, Stage.REFUSED, Stage.SERVICE):
+    if failure.text and failure.stage in (Stage.UNKNOWN, Stage.REJECTED, Stage.SERVICE):
         return f"{action} failed: {failure.text.splitlines()[0].rstrip('.')}"
     return f"{action} failed: {words.stage(failure)}"
 

@@ -127,7 +127,7 @@ def _down(when: str, hosts: tuple[str, ...]) -> str:
 
 
 #: Stages whose words of Nova's say more than the verdict.
-_TELLING = frozenset([Stage.REFUSED, Stage.SERVICE, Stage.COMPUTE, Stage.RETRIES])
+_TELLING = frozenset([Stage.REJECTED, Stage.SERVICE, Stage.COMPUTE, Stage.RETRIES])
 
 
 def lines(

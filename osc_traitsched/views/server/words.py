@@ -25,7 +25,7 @@ _STAGES = {
     Stage.NO_CANDIDATES: "Placement returned no hosts",
     Stage.NO_HOST_LEFT: "the filters rejected every host Placement returned",
     Stage.CHECKS: "pre-migration checks rejected its hosts",
-    Stage.REFUSED: "Nova rejected it",
+    Stage.REJECTED: "Nova rejected it",
     Stage.SERVICE: "a Nova service raised an exception",
     Stage.COMPUTE: "nova-compute failed",
     Stage.NOT_KEPT: "no host was found; Nova does not keep why",
@@ -83,7 +83,7 @@ def now_of(answer: ServerAnswer) -> str:
 #: For the customer of a cloud, who knows no hosts.
 _FOR_CUSTOMERS = {
     Reason.FITS: "A host has room for {server} now.",
-    Reason.REFUSED: "The cloud rejects {server}.",
+    Reason.REJECTED: "The cloud rejects {server}.",
     Reason.DISABLED: "The hosts for {server} are out of service now.",
     Reason.FULL: "No host has room for {server} now.",
     Reason.ISOLATED: "The hosts for {server} are reserved for other servers.",

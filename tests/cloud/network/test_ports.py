@@ -18,7 +18,7 @@ BACK = ("minimum_bandwidth", {"min_kbps": 2000, "direction": "ingress"})
 RATE = ("minimum_packet_rate", {"min_kpps": 10, "direction": "any"})
 TOO_WIDE = ("minimum_bandwidth", {"min_kbps": 2 * BANDWIDTH, "direction": "egress"})
 NO_UUID = "a0000000-0000-4000-8000-000000000000"
-HTTP = re.compile(r"nova-api refuses it \(HTTP (\d+)\)")
+HTTP = re.compile(r"nova-api rejects it \(HTTP (\d+)\)")
 
 
 @pytest.fixture(scope="module")
@@ -178,7 +178,7 @@ def test_what_nova_refuses_of_ports_and_networks(parts, web, explained, booted):
         (("--port", "lost"), [{"port": lost}], "PortRequiresFixedIP"),
         (("--port", "free") * 2, [{"port": port}] * 2, "HTTPBadRequest"),
     ):
-        refusal = explained(*options, code=3)["refusal"]
+        refusal = explained(*options, code=3)["rejection"]
         boot = booted(*asked)
         said = int(HTTP.match(refusal["text"])[1])
         assert (refusal["exception"], said) == (exception, boot.http), boot
@@ -199,7 +199,7 @@ def test_what_is_another_project_s_nova_does_not_find(
         found = explained(*options, "--project", "demo", code=code)
         boot = booted(asked, user=user)
         assert (boot.http, found["verdict"]) == (
-            (400, "refused") if refused else (202, "candidates")
+            (400, "rejected") if refused else (202, "candidates")
         )
 
 

@@ -17,7 +17,7 @@ from tests.services import process
 ALL = ["cmp00", "cmp01", "cmp02", "cmp03"]
 EAST = ["cmp00", "cmp01"]
 FAST = "CUSTOM_FAST"
-HTTP = re.compile(r"nova-api refuses it \(HTTP (\d+)\)")
+HTTP = re.compile(r"nova-api rejects it \(HTTP (\d+)\)")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -56,7 +56,7 @@ def booted(make, small):
 
 def http(found):
     """Return the status that explain says nova-api answers with."""
-    return int(HTTP.match(found["refusal"]["text"])[1])
+    return int(HTTP.match(found["rejection"]["text"])[1])
 
 
 def test_a_volume_in_a_zone_keeps_the_server_there(connected, parts, explained, booted):
@@ -72,7 +72,7 @@ def test_a_volume_of_another_zone_is_refused(parts, explained, booted):
     volume = parts.volume("root")
     found = explained("root", "--availability-zone", "az-east", code=3)
     boot = booted(volume, availability_zone="az-east")
-    assert found["refusal"]["exception"] == "MismatchVolumeAZException"
+    assert found["rejection"]["exception"] == "MismatchVolumeAZException"
     assert http(found) == boot.http
 
 
@@ -110,8 +110,8 @@ def test_a_volume_that_another_server_has_is_refused(parts, explained, booted):
     assert booted(volume).status == "ACTIVE"
     found = explained("root", code=3)
     boot = booted(volume)
-    assert found["refusal"]["exception"] == "InvalidVolume"
-    assert found["refusal"]["keys"] == ["root (in-use)"]
+    assert found["rejection"]["exception"] == "InvalidVolume"
+    assert found["rejection"]["keys"] == ["root (in-use)"]
     assert (http(found), boot.http) == (400, 400)
     assert "current status is in-use" in boot.refused
 
@@ -146,7 +146,10 @@ def test_a_volume_that_is_not_available_is_refused(status, parts, explained, boo
     parts.acts_on(volume, "os-reset_status", {"status": status})
     found = explained("root", code=3)
     boot = booted(volume)
-    assert (found["refusal"]["exception"], http(found)) == ("InvalidVolume", boot.http)
+    assert (found["rejection"]["exception"], http(found)) == (
+        "InvalidVolume",
+        boot.http,
+    )
     assert boot.refused.startswith("Invalid volume: ")
 
 
@@ -155,7 +158,7 @@ def test_a_volume_that_is_not_bootable_is_refused(parts, explained, booted):
     parts.acts_on(volume, "os-set_bootable", {"bootable": False})
     found = explained("root", code=3)
     boot = booted(volume)
-    assert found["refusal"]["exception"] == "InvalidBDMVolumeNotBootable"
+    assert found["rejection"]["exception"] == "InvalidBDMVolumeNotBootable"
     assert (http(found), boot.http) == (400, 400)
     assert boot.refused.endswith(" is not bootable.")
 
@@ -164,8 +167,8 @@ def test_a_volume_of_another_project_is_not_found(connected, parts, explained, b
     volume = parts.volume("root")
     found = explained("root", "--project", "demo", code=3)
     boot = booted(volume, connected.connection_of("demo"))
-    assert (found["refusal"]["stage"], boot.http) == ("api", 400)
-    assert "the volume 'root'" in found["refusal"]["text"]
+    assert (found["rejection"]["stage"], boot.http) == ("api", 400)
+    assert "the volume 'root'" in found["rejection"]["text"]
     assert "failed to get volume" in boot.refused
 
 

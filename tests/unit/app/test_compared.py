@@ -90,9 +90,9 @@ def test_a_request_that_only_one_of_both_refuses_is_compared_as_a_whole():
     found, said, whole = compared({}, {FILTERS: (SPECS,)}, ODD)
     assert found.judgement.refusal is not None
     assert said[-1] == "  2 of 3 hosts can take it."
-    assert (whole["without_set"]["refusal"], whole["verdict"]) == (None, "refused")
+    assert (whole["without_set"]["rejection"], whole["verdict"]) == (None, "rejected")
     _, said, whole = compared({FILTERS: (SPECS,)}, {}, ODD)
-    assert said[-2] == "  Refused; Placement alone would give 2 of 3 hosts."
+    assert said[-2] == "  Rejected; Placement alone would give 2 of 3 hosts."
     assert "ValueError" in said[-1]
     assert whole["without_set"]["let_in"] == []
 
@@ -101,7 +101,7 @@ def test_settings_with_which_the_scheduler_does_not_start_are_refused():
     old = {options.WEIGHT_CLASSES: ("nova.scheduler.weights.ram.OldWeigher",)}
     _, said, whole = compared(old, {})
     assert "Rejected before scheduling; no host was tried." in said[-2]
-    assert "OldWeigher" in whole["without_set"]["refusal"]["text"]
+    assert "OldWeigher" in whole["without_set"]["rejection"]["text"]
 
 
 def test_where_placement_is_asked_otherwise_hosts_are_matched_and_none_is_picked():

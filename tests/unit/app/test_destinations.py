@@ -150,7 +150,7 @@ def test_what_nova_refuses_comes_first_and_hosts_follow():
     assert any("rejects it (ComputeServiceInUse): " in each for each in everything)
     document = documents.destinations(answer)
     closed("server destinations").validate(document)
-    assert document["verdict"] == "refused"
+    assert document["verdict"] == "rejected"
     assert document["destinations"] == ["cmp01"]
     said = {
         each["host"]: (each["answer"], each["reasons"]) for each in document["hosts"]
@@ -267,9 +267,9 @@ def test_a_rebuild_is_kept_from_by_traits_that_the_server_does_not_use():
 def test_an_image_that_the_flavor_is_too_small_for_is_refused():
     answer, _ = rebuilt(running("cmp01"), min_ram=99999)
     document = documents.destinations(answer)
-    assert document["verdict"] == "refused"
+    assert document["verdict"] == "rejected"
     assert document["hosts"][0]["reasons"] == [
-        "nova-api refuses it (HTTP 400): the flavor has less than the image needs, by "
+        "nova-api rejects it (HTTP 400): the flavor has less than the image needs, by "
         "ram, min_ram (FlavorMemoryTooSmall); use a larger flavor"
     ]
     assert text(answer)[1] == document["hosts"][0]["reasons"][0]

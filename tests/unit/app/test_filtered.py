@@ -114,7 +114,7 @@ def test_a_scheduler_that_does_not_start_is_the_explanation():
     gone = ask(recorded_cloud, weighers=("nova.scheduler.weights.ram.OldWeigher",))
     explanation, found = explained(recorded_cloud, gone)
     assert found.refusal.reason == "weigher-not-in-release"
-    assert document.document(explanation)["verdict"] == "refused"
+    assert document.document(explanation)["verdict"] == "rejected"
     with pytest.raises(Refusal):
         candidates.candidates(recorded_cloud, gone)
 

@@ -357,7 +357,7 @@ def test_another_release_that_would_not_refuse_is_said_beside_the_verdict(golden
     explanation = explain.explain(cloud, question)
     golden("explain/other-release", text(explanation))
     (other,) = document.document(explanation)["release"]["others"]
-    assert (other["name"], other["impact"]["refused"]) == ("victoria", False)
+    assert (other["name"], other["impact"]["rejected"]) == ("victoria", False)
 
 
 def test_a_placement_that_can_not_be_asked_for_a_host_alone_is_believed():
@@ -410,7 +410,7 @@ def test_a_zone_with_too_many_colons_is_explained_as_refused(cloud, golden):
     question = ask(cloud, ServerSpec("gold", "rocky", zone="a:b:c:d"))
     explanation, found = explained(cloud, question)
     assert found.refusal.exception == "InvalidInput"
-    assert document.document(explanation)["verdict"] == "refused"
+    assert document.document(explanation)["verdict"] == "rejected"
     golden("explain/zone-with-colons", text(explanation))
 
 

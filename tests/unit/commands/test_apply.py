@@ -218,7 +218,7 @@ def test_a_trait_that_something_requires_moves_to_another_host(apply, cloud):
     cloud.gives(GOLD, "cmp00")
     done = apply("traits: {CUSTOM_GOLD: {hosts: [cmp01], absent: {hosts: [cmp00]}}}")
     assert (done.code, cloud.having(GOLD)) == (0, {"cmp01"}), done.err
-    # Placement refuses the host that was to get it: it stays where it was.
+    # Placement rejects the host that was to get it: it stays where it was.
     cloud.rivals[HOSTS["cmp02"]] = lambda: cloud.deletes_provider("cmp02")
     done = apply("traits: {CUSTOM_GOLD: {hosts: [cmp02], absent: {hosts: [cmp01]}}}")
     assert (done.code, cloud.having(GOLD)) == (1, {"cmp01"})

@@ -72,7 +72,7 @@ a project that is named in one zone loses the hosts of others
     gold h1 az1, other h2 h3 az2 -> gold h1 az1 1: both in zone 'az2' for project '1' | limited
 a project that no aggregate names any more
     gold h1 az1, other h1 h2 1 -> other h1 h2: none | limited
-a project that no aggregate names any more where Nova refuses it
+a project that no aggregate names any more where Nova rejects it
     gold h1 az1, other h1 h2 1 -> other h1 h2: both for project '1' | required
 """  # noqa: E501
 

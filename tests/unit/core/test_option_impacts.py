@@ -133,8 +133,8 @@ def test_a_release_that_it_may_be_as_well_is_told_if_other_hosts_match():
     cloud = {"old": {"traits": TPM}, "new": {"traits": NEW_TPM}}
     specs = {"hw:tpm_version": "2.0"}
     old = frozenset({identity("old")})
-    gaining = ReleaseImpact(old, NONE, refused=False, release=29)
-    losing = ReleaseImpact(NONE, old, refused=False, release=30)
+    gaining = ReleaseImpact(old, NONE, rejected=False, release=29)
+    losing = ReleaseImpact(NONE, old, rejected=False, release=30)
     assert of_either_release(30, 29, specs, cloud) == (gaining,)
     assert of_either_release(29, 30, specs, cloud) == (losing,)
     assert of_either_release(30, 29, {}, cloud) == ()
@@ -148,7 +148,7 @@ def test_where_nova_refuses_the_releases_are_told_that_would_not():
     question = Question(flavor, None, (), assumed)
     with pytest.raises(Refusal):
         question.request()
-    accepting = ReleaseImpact(NONE, NONE, refused=False, release=22)
+    accepting = ReleaseImpact(NONE, NONE, rejected=False, release=22)
     assert not_refusing(question) == (accepting,)
     refusing = dataclasses.replace(assumed, others=(SchedulerSettings(20),))
     assert not_refusing(dataclasses.replace(question, assumptions=refusing)) == ()
@@ -172,7 +172,7 @@ def test_without_a_default_zone_its_filter_passes_all_hosts(release):
         for each in varied(asked, body).doubts.options
         if each.name == options.DEFAULT_ZONE
     )
-    assert (impact.gained, impact.lost, impact.refused) == (1, 0, False)
+    assert (impact.gained, impact.lost, impact.rejected) == (1, 0, False)
 
 
 def test_where_a_filter_of_another_release_raises_it_takes_no_host():
@@ -184,7 +184,7 @@ def test_where_a_filter_of_another_release_raises_it_takes_no_host():
     old = dataclasses.replace(assumed.assumptions, release=30)
     settings = dataclasses.replace(assumed.assumptions, others=(old,))
     asked = dataclasses.replace(assumed, assumptions=settings).with_image(wanted)
-    refusing = ReleaseImpact(NONE, frozenset(nodes), refused=True, release=30)
+    refusing = ReleaseImpact(NONE, frozenset(nodes), rejected=True, release=30)
     found = varied(asked, body, nodes)
     assert found.verdict.rejections == {}
     assert found.doubts.releases == (refusing,)

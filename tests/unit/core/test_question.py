@@ -1,4 +1,4 @@
-"""What Nova refuses before it looks at flavor and image together."""
+"""What Nova rejects before it looks at flavor and image together."""
 
 import dataclasses
 

@@ -178,7 +178,7 @@ def test_a_host_can_be_full_for_a_flavor_while_another_one_is_only_disabled():
 
 
 @pytest.mark.parametrize(
-    ("zones", "reason"), [({"az": False}, Reason.DISABLED), ({}, Reason.REFUSED)]
+    ("zones", "reason"), [({"az": False}, Reason.DISABLED), ({}, Reason.REJECTED)]
 )
 def test_a_zone_is_refused_while_its_hosts_are_disabled_or_if_it_does_not_exist(
     zones, reason

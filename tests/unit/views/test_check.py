@@ -195,7 +195,7 @@ def test_a_key_that_names_no_trait_is_to_be_taken_off_by_the_flavors_id(
     ]
     assert (severity, subject) == ("error", "flavor f f")
     assert problem == (
-        f"no trait can be named {name}: Placement refuses every request that names it"
+        f"no trait can be named {name}: Placement rejects every request that names it"
         f"{then}"
     )
     command = f"openstack flavor unset --property {shown} 'f f'"
@@ -228,7 +228,7 @@ def test_traits_of_an_image_of_others_are_one_row_and_no_trait_is_to_be_created(
     assert (rule, severity) == ("traits-unknown", "note")
     assert subject == f"image {titled('t')}"
     assert problem == (
-        "trait CUSTOM_N00: Placement refuses every request that names it; named by "
+        "trait CUSTOM_N00: Placement rejects every request that names it; named by "
         f"image {titled('t')}; 99 more like it: traits CUSTOM_N01, CUSTOM_N02, "
         "CUSTOM_N03, CUSTOM_N04, CUSTOM_N05, CUSTOM_N06, CUSTOM_N07, CUSTOM_N08, "
         "CUSTOM_N09, CUSTOM_N10 and 89 more"
@@ -240,7 +240,7 @@ def test_images_of_others_are_named_with_id_and_owner_ten_of_them():
     gold, silver = ({f"trait__{n}": "required"} for n in (GOLD, "CUSTOM_SILVER"))
     ((*_, problem, _),) = rows_of(owned("t", **gold), owned("u", **silver))
     assert problem == (
-        f"trait {GOLD}: Placement refuses every request that names it; named by image "
+        f"trait {GOLD}: Placement rejects every request that names it; named by image "
         f"{titled('t')}; 1 more like it: trait CUSTOM_SILVER; all by the images "
         f"{titled('t')}, {titled('u')}"
     )

@@ -67,7 +67,7 @@ def no_host(name, **more):
 
 
 def refused(name, **more):
-    return Stuck(server_move(name, COLD, **more), StuckReason.REFUSED)
+    return Stuck(server_move(name, COLD, **more), StuckReason.REJECTED)
 
 
 def text(found, options=(), everything=False):
@@ -137,7 +137,7 @@ STATES = {
         [
             Stuck(
                 server_move("asleep", COLD, "suspended", refusals=(ASLEEP,)),
-                StuckReason.REFUSED,
+                StuckReason.REJECTED,
             ),
             # A cold migration leaves the server as it is, whatever refuses it.
             refused("policy", refusal=POLICY),

@@ -327,7 +327,7 @@ ELSEWHERE = {
     "Release": {"others"},
     "Request": {"host", "hypervisor_hostname"},
     "Service": {"disabled_reason"},
-    "WithoutSet": {"kept_out", "refusal", "uncertain_candidates"},
+    "WithoutSet": {"kept_out", "rejection", "uncertain_candidates"},
 }
 
 

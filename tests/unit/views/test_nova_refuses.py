@@ -1,4 +1,4 @@
-"""What Nova refuses is said in words for whoever has to change it."""
+"""What Nova rejects is said in words for whoever has to change it."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def test_each_reason_has_words():
 
 
 def row(*, specs=None, properties=None, release=33):
-    """Return the words of what Nova refuses: the problem, and what to do."""
+    """Return the words of what Nova rejects: the problem, and what to do."""
     flavors = [flavor("f", {"vcpus": 4}, **(specs or {}))]
     images = [image("i", **properties)] if properties else []
     cloud = survey([host("a")], flavors, images, assumptions=assumed(release))
-    ((_, _, _, problem, fix),) = check.rows(findings(cloud, "traits-refused"))[1]
+    ((_, _, _, problem, fix),) = check.rows(findings(cloud, "traits-rejected"))[1]
     return f"{problem}\n    {fix}"
 
 
@@ -62,7 +62,7 @@ REFUSED = [
 
 
 def test_the_words_say_what_is_wrong_and_what_would_be_right(golden):
-    golden("check/refused-by-nova", [row(**each) for each in REFUSED])
+    golden("check/rejected-by-nova", [row(**each) for each in REFUSED])
 
 
 def test_no_line_is_long_however_many_keys_are_wrong():

@@ -58,7 +58,7 @@ def group_policy(analysis: Analysis) -> Iterator[Fault]:
             name = options.ENABLED_FILTERS if is_filter else options.WEIGHT_CLASSES
             yield ERROR(
                 name,
-                f"{needed} is not on ({settings.setting(name).source}): Nova refuses "
+                f"{needed} is not on ({settings.setting(name).source}): Nova rejects "
                 f"every server of {listed(groups, 'server group')}, whose policy is "
                 f"{policy}",
                 f"add {weigher.path if weigher else needed} to the list",

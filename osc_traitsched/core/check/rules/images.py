@@ -34,7 +34,7 @@ _PLAIN: Body = {"disk_format": "raw"}
 def not_active(analysis: Analysis) -> Iterator[Fault]:
     """*Warning.* An image that is queued, deactivated or killed.
 
-    Nova refuses every new server of it. A queued image has no data yet. Images that
+    Nova rejects every new server of it. A queued image has no data yet. Images that
     are being uploaded, those of other projects and snapshots of servers are not
     reported.
     """
@@ -46,7 +46,7 @@ def not_active(analysis: Analysis) -> Iterator[Fault]:
             # A shelved server may need it.
             continue
         status, identity = body["status"], body["id"]
-        problem = f"{status}: Nova refuses every new server of it"
+        problem = f"{status}: Nova rejects every new server of it"
         if status == "deactivated":
             fix = openstack("image set", Option("--activate"), identity)
             yield WARNING(name, problem, fix, "if it may be used")
@@ -56,7 +56,7 @@ def not_active(analysis: Analysis) -> Iterator[Fault]:
 
 @rule("images-no-flavor", SubjectKind.IMAGE)
 def no_flavor(analysis: Analysis) -> Iterator[Fault]:
-    """An image that Nova refuses with every flavor.
+    """An image that Nova rejects with every flavor.
 
     An error; a warning if the cloud has Cinder, and servers boot from a volume of the
     image. ``min_ram`` or ``min_disk`` is above every flavor, or its properties fit the
@@ -79,7 +79,7 @@ def no_flavor(analysis: Analysis) -> Iterator[Fault]:
             yield Fault(
                 severity,
                 image.name,
-                f"Nova refuses every server of it{volume}, whatever the flavor: "
+                f"Nova rejects every server of it{volume}, whatever the flavor: "
                 f"{nova.wrong(refusal)}",
                 f"add a flavor that fits, or correct the image: {nova.right(refusal)}",
             )
@@ -94,7 +94,7 @@ def _sizes(image: Body) -> tuple[int, int, int]:
 def _refused(
     analysis: Analysis, image: StandaloneRequest, flavors: list[Body]
 ) -> tuple[Severity, Refusal] | None:
-    """None, too, if Nova refuses it without its sizes, which traits-refused reports."""
+    """None, too, if Nova rejects it without its sizes: traits-rejected reports that."""
     settings = analysis.survey.assumptions
     refusals: list[Refusal] = []
     boots_from_volume = False
@@ -128,7 +128,7 @@ def _accepts(analysis: Analysis, flavor: Body, image: Body) -> bool:
 def no_profile(analysis: Analysis) -> Iterator[Fault]:
     """*Error.* A flavor whose device profile Cyborg does not have.
 
-    nova-api refuses every server of it. Without Cyborg it refuses all device profiles.
+    nova-api rejects every server of it. Without Cyborg it rejects all device profiles.
     """
     missing = analysis.survey.missing_profiles
     for flavor in analysis.flavors:
@@ -136,7 +136,7 @@ def no_profile(analysis: Analysis) -> Iterator[Fault]:
         if name in missing:
             yield ERROR(
                 flavor.name,
-                f"{PROFILE}={name}: {missing[name]}, and Nova refuses every server",
+                f"{PROFILE}={name}: {missing[name]}, and Nova rejects every server",
                 f"create the profile in Cyborg, or correct {PROFILE}",
             )
 

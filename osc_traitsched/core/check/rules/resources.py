@@ -43,7 +43,7 @@ def unknown(analysis: Analysis) -> Iterator[Fault]:
     for name, flavors in sorted(flavors_by_class.items()):
         yield ERROR(
             name,
-            "Placement does not know it, and refuses every request of the "
+            "Placement does not know it, and rejects every request of the "
             f"{listed(flavors, 'flavor')}{did_you_mean(trait.nearest(name, known))}",
             "correct the flavor's key, or give providers an inventory of the class",
             flavors=tuple(flavors),
@@ -116,7 +116,7 @@ def no_policy(analysis: Analysis) -> Iterator[Fault]:
             yield ERROR(
                 flavor.name,
                 f"{listed(groups, 'group')} and no {GROUP_POLICY}{unread}: Placement "
-                "refuses every request of it",
+                "rejects every request of it",
                 openstack("flavor set", policy, flavor.id),
                 "isolate instead of none gives each group a provider of its own",
                 groups=groups,
@@ -141,7 +141,7 @@ def none(analysis: Analysis) -> Iterator[Fault]:
             problem = "asks for no amount outside of groups:"
         yield ERROR(
             flavor.name,
-            f"{problem} Placement refuses every request of it",
+            f"{problem} Placement rejects every request of it",
             f"ask for an amount of some class by resources{suffixes[0]}:CLASS=AMOUNT",
             groups=tuple(filter(None, empty[0])),
         )

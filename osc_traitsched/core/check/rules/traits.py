@@ -61,7 +61,7 @@ def unknown(analysis: Analysis) -> Iterator[Fault]:
             fix = give(name, create=True)
         elif not nearest and trait.is_standard(name):
             fix = "upgrade the os-traits library of Placement"
-        then = "Placement refuses every request that names it"
+        then = "Placement rejects every request that names it"
         if namers.keys() == {SubjectKind.AGGREGATE}:
             then = "no request can require it, and so get in"
         problem = f"{then}; named by {_listed(namers)}{did_you_mean(nearest)}"

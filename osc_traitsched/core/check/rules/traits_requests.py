@@ -70,7 +70,7 @@ def _malformed(
     near = (trait.nearest(each, known) for each in distinct if each)
     nearest = dict.fromkeys(itertools.chain.from_iterable(near))
     is_aggregate = kind is SubjectKind.AGGREGATE
-    then = "Placement refuses every request that names it"
+    then = "Placement rejects every request that names it"
     if is_aggregate:
         then = "no request can require it, and so get in"
     elif any(set(each) & _READ_BY_PLACEMENT for each in distinct):
@@ -98,7 +98,7 @@ _UNCHECKED = re.compile(r"(trait|resources)(?!.*(HYPERTHREADING|VCPU|PCPU))")
 _PLAIN: Body = {"disk_format": "raw"}
 
 
-@rule("traits-refused", SubjectKind.FLAVOR)
+@rule("traits-rejected", SubjectKind.FLAVOR)
 def refused(analysis: Analysis) -> Iterator[Fault]:
     """A flavor or an image that Nova rejects.
 
@@ -124,7 +124,7 @@ def refused(analysis: Analysis) -> Iterator[Fault]:
 
 
 def _refused(demand: StandaloneRequest, refusal: Refusal) -> Fault:
-    problem = f"Nova refuses every server of it: {nova.wrong(refusal)}"
+    problem = f"Nova rejects every server of it: {nova.wrong(refusal)}"
     return ERROR(demand.name, problem, nova.right(refusal), subject=demand.kind)
 
 
@@ -144,7 +144,7 @@ def _pairs(analysis: Analysis) -> Iterator[Fault]:
             for refusal, names in apart.values():
                 yield NOTE(
                     each.name,
-                    "Nova refuses every server of it with the "
+                    "Nova rejects every server of it with the "
                     f"{listed(sorted(names), 'flavor')}: {nova.wrong(refusal)}",
                     f"do not combine them, or {nova.right(refusal)}",
                     flavors=tuple(sorted(names)),
@@ -269,7 +269,7 @@ def lacking(
 def has_no_host(analysis: Analysis, image: StandaloneRequest) -> bool:
     """Whether no host could take an image's properties with any flavor that has hosts.
 
-    Traits that the image names are left out. False if Nova refuses all flavors.
+    Traits that the image names are left out. False if Nova rejects all flavors.
     """
     body = {k: v for k, v in decisive(image.body).items() if not k.startswith("trait:")}
     kind = repr(sorted(body.items()))
@@ -387,7 +387,7 @@ def contradiction(analysis: Analysis) -> Iterator[Fault]:
             if not analysis.flavor_hosts.with_any_image(flavor):
                 yield ERROR(
                     flavor.name,
-                    f"requires and forbids {name}: Placement refuses every request of "
+                    f"requires and forbids {name}: Placement rejects every request of "
                     "it",
                     unset(SubjectKind.FLAVOR, [f"trait:{name}"], flavor.id),
                 )
@@ -401,7 +401,7 @@ def contradiction(analysis: Analysis) -> Iterator[Fault]:
             yield NOTE(
                 image.name,
                 f"requires {name}, which the {listed(flavors, 'flavor')} {forbid}: "
-                "Placement refuses a request of both",
+                "Placement rejects a request of both",
                 "do not combine them",
                 flavors=tuple(flavors),
                 subject=SubjectKind.IMAGE,

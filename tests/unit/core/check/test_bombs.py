@@ -47,7 +47,7 @@ def found(images=(), flavors=()):
 @pytest.mark.parametrize("properties", BOMBS.values(), ids=BOMBS)
 def test_an_image_that_can_t_be_is_a_finding_and_leaves_the_others(properties):
     bomb = image("bomb", **properties)
-    own = ("traits-refused", "error", "image", "bomb")
+    own = ("traits-rejected", "error", "image", "bomb")
     assert found()
     assert sorted(found([bomb])) == sorted([*found(), own])
 
@@ -67,5 +67,5 @@ def test_an_image_whose_huge_list_leaves_the_right_cpus_is_no_finding():
 )
 def test_a_flavor_that_can_t_be_is_a_finding_and_leaves_the_others(specs):
     bomb = flavor("bomb", **specs)
-    own = ("traits-refused", "error", "flavor", "bomb")
+    own = ("traits-rejected", "error", "flavor", "bomb")
     assert sorted(found(flavors=[bomb])) == sorted([*found(), own])

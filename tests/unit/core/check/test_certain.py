@@ -112,7 +112,7 @@ class Truth:
         self.images = {None: None, **{each["name"]: each for each in of.images}}
 
     def hosts(self, flavor, image, from_volume):
-        """Return who could take it; None where Nova refuses it."""
+        """Return who could take it; None where Nova rejects it."""
         question = Question(
             self.flavors[flavor],
             self.images[image],
@@ -167,7 +167,7 @@ class _Everything(dict):
         return self._answer(key)
 
 
-_OF_ONE_OR_A_PAIR = ("traits-not-together", "traits-contradiction", "traits-refused")
+_OF_ONE_OR_A_PAIR = ("traits-not-together", "traits-contradiction", "traits-rejected")
 
 
 def disproved(found, truth):

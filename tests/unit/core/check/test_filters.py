@@ -218,7 +218,7 @@ FAULTS = {
     "f": cloud(DEFAULT, "f service=gold"),
     "error filters-group-policy option [filter_scheduler]weight_classes (group of "
     "soft-affinity): "
-    "ServerGroupSoftAffinityWeigher is not on (nova.conf:8): Nova refuses every server "
+    "ServerGroupSoftAffinityWeigher is not on (nova.conf:8): Nova rejects every server "
     "of server group of soft-affinity, whose policy is soft-affinity -> add "
     "nova.scheduler.weights.affinity.ServerGroupSoftAffinityWeigher to "
     "the list": with_groups(given("ComputeFilter", weight_classes=()), "soft-affinity"),

@@ -32,14 +32,14 @@ def without_cinder(images):
 PROFILE = survey("a", "f accel:device_profile=gpu; g")
 MISSING = {"gpu": "the cloud has no Cyborg"}
 FAULTS = {
-    "warning images-not-active image i: queued: Nova refuses every new server of it -> "
+    "warning images-not-active image i: queued: Nova rejects every new server of it -> "
     "upload its data, or delete it": idle("queued", owner=OWN),
-    "warning images-not-active image i: deactivated: Nova refuses every new server of "
+    "warning images-not-active image i: deactivated: Nova rejects every new server of "
     "it -> if it may be used: openstack image set --activate "
     "83c90a1b-b3c9-51d1-b278-7ccf7b97387e": idle("deactivated", owner=OWN),
-    "warning images-not-active image i: killed: Nova refuses every new server of it -> "
+    "warning images-not-active image i: killed: Nova rejects every new server of it -> "
     "upload its data, or delete it": idle("killed", owner=OWN),
-    "error images-no-flavor image i: Nova refuses every server of it, whatever the "
+    "error images-no-flavor image i: Nova rejects every server of it, whatever the "
     "flavor: the flavor has less than the image needs, by ram,...": [
         survey("a", SMALL, "i min_ram=4096; j"),
         without_cinder("i min_ram=4096; j"),
@@ -50,20 +50,20 @@ FAULTS = {
     "warning images-no-flavor image i: ...with its disk on the host...by "
     "disk, size...": survey("a", SMALL, TOO_LARGE),
     "error images-no-flavor image i...": without_cinder("i min_disk=40; j"),
-    "error images-no-flavor image i: Nova refuses every server of it, whatever the "
+    "error images-no-flavor image i: Nova rejects every server of it, whatever the "
     "flavor: the flavor has less than the image needs, by disk, "
     "size...": without_cinder(TOO_LARGE),
     # Each flavor has too few VCPUs, or too little memory.
-    "error traits-refused image i...": [
+    "error traits-rejected image i...": [
         survey("a", SMALL, "i hw_numa_nodes=2 min_ram=2048; j"),
         survey("a", REFUSING, "i hw_mem_page_size=1GB"),
     ],
     "error images-no-flavor image i...\n"
-    "note traits-refused image i (flavor f)...": survey(
+    "note traits-rejected image i (flavor f)...": survey(
         "a", REFUSING, "i hw_cpu_policy=dedicated"
     ),
     "~error resources-no-profile flavor f: accel:device_profile=gpu: the cloud has no "
-    "Cyborg, and Nova refuses every server -> create the profile in Cyborg, or correct "
+    "Cyborg, and Nova rejects every server -> create the profile in Cyborg, or correct "
     "accel:device_profile": dataclasses.replace(PROFILE, missing_profiles=MISSING),
 }
 

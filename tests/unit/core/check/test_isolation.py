@@ -126,7 +126,7 @@ HEALTHY = [
     of(A_HAS, [OF_GOLD], "f", **GOLDEN),
     by_two_traits(**SILVERY),
     (collated("case-insensitive", IN_CAPITALS, f"f trait:{GOLD}=required"), RULE),
-    # A flavor that Nova refuses alone still requires its trait.
+    # A flavor that Nova rejects alone still requires its trait.
     (of(A_HAS, [OF_GOLD], REFUSED), "isolation"),
     # A host of another aggregate with the trait is not outside.
     of(AB_HAVE, [OF_GOLD, aggregate("more", "b", trait__CUSTOM_GOLD="required")]),

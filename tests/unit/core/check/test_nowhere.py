@@ -207,7 +207,7 @@ FAULTS = {
     "has it, and it is required by image i -> check OVMF and libvirt on the hosts, or "
     "add hosts that have it": survey("a", "f", SECURE, known=[SECURE_BOOT]),
     "error traits-unknown trait COMPUTE_SECURITY_UEFI_SECURE_BOOT (image i): Placement "
-    "refuses every request that names it; named by image i -> upgrade the "
+    "rejects every request that names it; named by image i -> upgrade the "
     "os...": survey("a", "f", SECURE),
     "~note traits-no-host image i (..., owner x) (image i (..., "
     "owner x))...": dataclasses.replace(
@@ -270,7 +270,7 @@ FAULTS = {
     "warning filters-flavor-no-host flavor f (host a, host b)...": cloud(
         DEFAULT, ASKS_IRONIC, **QEMU
     ),
-    "error traits-refused flavor f: Nova refuses every server of it: [pci]alias does "
+    "error traits-rejected flavor f: Nova rejects every server of it: [pci]alias does "
     "not define the PCI alias, by pci_passthrough:alias, a1:1...": survey(
         "a", "f pci_passthrough:alias=a1:1", assumptions=COMPLETE
     ),
@@ -316,7 +316,7 @@ HEALTHY = [
     survey("a", f"{GROUPS}none"),
     (survey(f"a {SECURE_BOOT}", "f", SECURE), *SECURE_RULES),
     (survey("a", "f", "i os_secure_boot=optional", known=[SECURE_BOOT]), *SECURE_RULES),
-    # Nova refuses the image with all flavors: another rule's.
+    # Nova rejects the image with all flavors: another rule's.
     (survey("a", (), SECURE, known=[SECURE_BOOT]), *SECURE_RULES),
     reported("a; b", "f capabilities:hypervisor_hostname=a"),
     (isolated("f capabilities:hypervisor_hostname=a"), "filters-flavor-no-host"),

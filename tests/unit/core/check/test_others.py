@@ -97,7 +97,7 @@ def two_hosts(image, assumptions=None, traits=(), flavors=(), known=()):
             ),
         ),
         (
-            "traits-refused",
+            "traits-rejected",
             of(owned("t", hw_cpu_policy="odd"), flavors=[flavor("f")]),
         ),
         (

@@ -1,4 +1,4 @@
-"""Amounts of flavors that Placement refuses, or Nova ignores."""
+"""Amounts of flavors that Placement rejects, or Nova ignores."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ FAULTS = {
         "a", "f", "i hw_cpu_polcy=dedicated"
     ),
     "error resources-unknown resource class CUSTOM_GPUS (flavor f, flavor g): "
-    "Placement does not know it, and refuses every request of the flavors...": survey(
+    "Placement does not know it, and rejects every request of the flavors...": survey(
         [host("a", children=CARD)],
         "f resources:CUSTOM_GPUS=1; g resources1:CUSTOM_GPUS=1",
     ),
@@ -70,21 +70,21 @@ FAULTS = {
         1024, free_ram_mb=8192 - 256 - 512
     ),
     "error resources-no-policy flavor f (group 1, group 2): groups 1, 2 and no "
-    "group_policy: Placement refuses every request of it -> isolate instead of none "
+    "group_policy: Placement rejects every request of it -> isolate instead of none "
     "gives each group a provider of its own: openstack flavor set --property "
     "group_policy=none f": [
         survey("a", f"{TWO}1", assumptions=assumed(release)) for release in (20, 34)
     ],
     "error resources-no-policy flavor f (group 1, group 2): groups 1, 2 and no "
-    "group_policy (Nova ignores 'any'): Placement refuses every request...": survey(
+    "group_policy (Nova ignores 'any'): Placement rejects every request...": survey(
         "a", f"{TWO}1 group_policy=any"
     ),
     "error resources-none flavor f: asks for no amount outside of groups: "
-    "Placement refuses every request of it -> ask for an amount of...": survey(
+    "Placement rejects every request of it -> ask for an amount of...": survey(
         "a", NOTHING
     ),
     "error resources-none flavor f (group 1): group 1: traits and no amount, and "
-    "Placement refuses every request of it -> ask for an amount of some class by "
+    "Placement rejects every request of it -> ask for an amount of some class by "
     "resources1:CLASS=AMOUNT": (
         survey("a CUSTOM_GOLD", "f trait1:CUSTOM_GOLD=required"),
         "resources",

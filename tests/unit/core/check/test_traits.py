@@ -80,7 +80,7 @@ ISOLATED = {"aggregates": "g a trait:CUSTOM_GOLD=required", "assumptions": ON}
 THREADS = "HW_CPU_HYPERTHREADING"
 LARGER = [{**image("i"), "min_ram": 4096, "min_disk": 40}]
 FAULTS = {
-    "~error traits-unknown trait CUSTOM_GOLT (flavor f): Placement refuses every "
+    "~error traits-unknown trait CUSTOM_GOLT (flavor f): Placement rejects every "
     "request that names it; named by flavor f; did you mean CUSTOM_GOLD? -> correct "
     "flavor f": [survey(AB, f"{GOLT}{value}") for value in ("required", "forbidden")],
     "error traits-unknown trait CUSTOM_X (flavor f)...": survey(
@@ -105,10 +105,10 @@ FAULTS = {
         f"a {GOLD} {SILVER}; b {GOLD} {SILVER}",
         f"{NEEDS_GOLD}; g trait:{SILVER}=required",
     ),
-    "~error traits-malformed flavor f: no trait can be named 'x': Placement refuses "
+    "~error traits-malformed flavor f: no trait can be named 'x': Placement rejects "
     "every request that names it -> take the key off: openstack flavor unset "
     "--property trait_A:x f\n"
-    "error traits-malformed image i: no trait can be named 'y': Placement refuses "
+    "error traits-malformed image i: no trait can be named 'y': Placement rejects "
     "every request that names it -> take the key off: openstack image unset --property "
     "trait:y 83c90a1b-b3c9-51d1-b278-7ccf7b97387e": survey(
         "a", f"f trait_A:x=required {GROUP} trait:x=odd", "i trait:y=required"
@@ -201,7 +201,7 @@ FAULTS = {
         A_OR_B, NEEDS_GOLD, "i trait:CUSTOM_SILVER=required"
     ),
     "error traits-contradiction flavor f: requires and forbids "
-    "COMPUTE_SECURITY_TPM_2_0: Placement refuses every request of it -> openstack "
+    "COMPUTE_SECURITY_TPM_2_0: Placement rejects every request of it -> openstack "
     "flavor...": survey(TPM_HOSTS, f"f hw:tpm_version=2.0 trait:{TPM}=forbidden"),
     "note traits-contradiction image i (flavor f)...": (
         survey(
@@ -209,15 +209,15 @@ FAULTS = {
         ),
         "traits",
     ),
-    "error traits-refused flavor f: Nova refuses every server of it: hw:cpu_policy has "
-    "a value that Nova does not know...": survey("a", "f hw:cpu_policy=often", "i"),
-    "error traits-refused flavor f...": survey("a", REFUSED_TOO),
+    "error traits-rejected flavor f: Nova rejects every server of it: hw:cpu_policy "
+    "has a value that Nova does not know...": survey("a", "f hw:cpu_policy=often", "i"),
+    "error traits-rejected flavor f...": survey("a", REFUSED_TOO),
     # Without an image Nova does not look at it.
-    "error traits-refused flavor f: Nova refuses every server of it: "
+    "error traits-rejected flavor f: Nova rejects every server of it: "
     "hw:cpu_max_sockets is no number that Nova takes (InvalidRequest) -> "
     "set...": survey("a", "f hw:cpu_max_sockets=some", "i"),
-    "error traits-refused image i...": survey("a", "f", "i hw_disk_bus=floppy"),
-    "note traits-refused image i (flavor shared, flavor shared-too)...": (
+    "error traits-rejected image i...": survey("a", "f", "i hw_disk_bus=floppy"),
+    "note traits-rejected image i (flavor shared, flavor shared-too)...": (
         survey(
             "a", f"{PINNED}; {SHARED}", "i hw_cpu_policy=dedicated", known=[THREADS]
         ),
@@ -270,7 +270,7 @@ HEALTHY = [
     # Groups of their own do not contradict each other.
     with_child(f"{OWN_GROUP} trait:CUSTOM_GOLD=forbidden", GOLD),
     # Some image makes the flavor possible.
-    (survey("a", REFUSED_TOO, "i hw_cpu_policy=dedicated"), "traits-refused"),
+    (survey("a", REFUSED_TOO, "i hw_cpu_policy=dedicated"), "traits-rejected"),
     # An image that needs a larger flavor contradicts none.
     (survey("a", "f hw:cpu_policy=shared", LARGER), "traits"),
     (survey(AB, "f trait2:CUSTOM_GOLD=forbidden resources2:VCPU=1"), "traits-unused"),
@@ -364,5 +364,5 @@ def test_a_host_is_taken_out_of_an_aggregate_by_its_id_if_its_name_is_a_number()
 )
 def test_keys_of_one_flavor_that_contradict_each_other_are_an_error(specs):
     (text,) = told(survey("a", [flavor("f", {"vcpus": 2}, **specs)], "i"))
-    assert text.startswith("error traits-refused flavor f: ")
+    assert text.startswith("error traits-rejected flavor f: ")
     assert any(key in text for key in specs)
