@@ -20,7 +20,7 @@ import enum
 import functools
 import inspect
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import (
     Annotated,
     Any,
@@ -141,7 +141,7 @@ def schema(document: type, title: str) -> dict[str, Any]:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": title,
         **_schema(document),
-        "$defs": {each.__name__: _object(each) for each in _classes(document)},
+        "$defs": {each.__name__: _object(each) for each in classes(document)},
     }
 
 
@@ -189,15 +189,25 @@ def _words(kind: Any) -> list[Any]:
     return [each.value for each in members]
 
 
-def reference(document: type) -> str:
-    """The fields of a document in reStructuredText: a table for each class."""
-    first, *others = _classes(document, with_documents=False)
+def reference(document: type, described: Collection[type] = ()) -> str:
+    """The fields of a document in reStructuredText: a table for each class.
+
+    Types are links to their tables.
+
+    :param described: classes that have a table elsewhere
+    """
+    first, *others = classes(document, with_documents=False)
     sections = (
-        f"{each.__name__}\n{'-' * len(each.__name__)}\n\n{inspect.getdoc(each)}\n\n"
-        f"{_table(each)}"
+        f"{_target(each)}{each.__name__}\n{'-' * len(each.__name__)}\n\n"
+        f"{inspect.getdoc(each)}\n\n{_table(each)}"
         for each in others
+        if each not in described
     )
-    return "\n".join([_table(first), *sections])
+    return "\n".join([f"{_target(first)}{_table(first)}", *sections])
+
+
+def _target(document: type) -> str:
+    return f".. _json-{document.__name__}:\n\n"
 
 
 def _table(document: type) -> str:
@@ -218,7 +228,7 @@ def _type_name(kind: Any) -> str:
     if kind in _TYPES:
         return _TYPES[kind][1]
     if _is_object(kind):
-        return str(kind.__name__)
+        return f":ref:`{kind.__name__} <json-{kind.__name__}>`"
     if get_origin(kind) is Union:
         return " or ".join(map(_type_name, args))
     if get_origin(kind) is dict:
@@ -227,7 +237,7 @@ def _type_name(kind: Any) -> str:
     return words or f"list of {_type_name(*args)}"
 
 
-def _classes(document: type, with_documents: bool = True) -> list[type]:
+def classes(document: type, with_documents: bool = True) -> list[type]:
     """Outer classes first."""
     found = [document]
     for outer in found:

@@ -82,7 +82,7 @@ def main() -> int:
     """Print unused names, a line each."""
     finder = Finder()
     # The documentation's reference uses some.
-    finder.scavenge([str(PACKAGE), "doc/source/conf.py"])
+    finder.scavenge([str(PACKAGE), "doc"])
     unused = finder.unused()
     for item in unused:
         print(item.get_report())

@@ -1,24 +1,16 @@
 """How Sphinx builds this documentation; it needs the project installed, and git."""
 
 import argparse
-import json
 import logging
 import pathlib
 import re
 import sys
 from importlib import metadata
 
-from cliff import sphinxext
-from docutils import nodes
 from reno import scanner
 from sphinx.util.docutils import SphinxDirective
 
-from osc_traitsched.cloud.saved import form
 from osc_traitsched.commands import arguments
-from osc_traitsched.core.check import RULES
-from osc_traitsched.core.check.rule import AREAS
-from osc_traitsched.documents import reference
-from osc_traitsched.views.schemas import DOCUMENTS
 
 sys.path.append(str(pathlib.Path(__file__).parents[1]))
 from rows import table
@@ -29,7 +21,9 @@ copyright = "the osc-traitsched authors"
 version = release = re.match(r"[\d.]*\d", metadata.version(project))[0]
 
 extensions = [
-    "cliff.sphinxext",
+    "checks",
+    "commands",
+    "json_pages",
     "reno.sphinxext",
     "session",
     "sphinx_copybutton",
@@ -65,66 +59,6 @@ logging.getLogger("reno").setLevel(logging.WARNING)
 # Two hyphens are an option's, and no dash.
 smartquotes = False
 
-autoprogram_cliff_application = "openstack"
-# The options of all commands that print rows would hide those of ours.
-autoprogram_cliff_ignored = [
-    "--help",
-    "--help-all",
-    "--exit-zero",
-    "--format",
-    "--column",
-    "--quote",
-    "--noindent",
-    "--max-width",
-    "--fit-width",
-    "--print-empty",
-    "--sort-column",
-    "--sort-ascending",
-    "--sort-descending",
-]
-
-format_epilog = sphinxext._format_epilog
-
-
-def with_literal_examples(parser):
-    """Show examples line by line, as the help does."""
-    parser.epilog = re.sub(r"(?m)^(Examples?):$", r"\1::", parser.epilog)
-    return format_epilog(parser)
-
-
-sphinxext._format_epilog = with_literal_examples
-
-
-class DocumentFields(SphinxDirective):
-    """``.. document:: COMMAND``: tables of what the command prints with -f json."""
-
-    required_arguments = 1
-    final_argument_whitespace = True
-
-    def run(self):
-        """Parse the tables as if they stood in the page."""
-        text = reference(DOCUMENTS[self.arguments[0]])
-        return self.parse_text_to_nodes(text, allow_section_headings=True)
-
-
-class SnapshotSchema(SphinxDirective):
-    """``.. snapshot-schema::``: the JSON Schema of a snapshot."""
-
-    def run(self):
-        """Show it as JSON."""
-        text = json.dumps(form.schema(), indent=1)
-        return [nodes.literal_block(text, text, language="json")]
-
-
-class Rules(SphinxDirective):
-    """``.. rules::``: the rules of check, by area, from their docstrings."""
-
-    def run(self):
-        """Parse the sections as if they stood in the page."""
-        text = "\n".join(line for area in AREAS for line in _area(area))
-        return self.parse_text_to_nodes(text, allow_section_headings=True)
-
-
 class Sources(SphinxDirective):
     """``.. sources::``: the options of all sources of settings, in their order."""
 
@@ -142,17 +76,6 @@ class Sources(SphinxDirective):
         return self.parse_text_to_nodes("\n".join(lines))
 
 
-def _area(area):
-    yield from (area, "=" * len(area), "")
-    for rule in RULES:
-        if rule.area == area:
-            yield from (f".. _check-{rule.id}:", "", rule.id, "-" * len(rule.id), "")
-            about = rule.reference
-            if rule.pedantic:
-                about += " Runs only with ``--pedantic``, or if you name it."
-            yield from (about, "")
-
-
 class Rows(SphinxDirective):
     """``.. rows:: TABLE``: a table of ``doc/rows.py``."""
 
@@ -165,8 +88,5 @@ class Rows(SphinxDirective):
 
 def setup(app):
     """Let Sphinx know the directives."""
-    app.add_directive("document", DocumentFields)
-    app.add_directive("rules", Rules)
-    app.add_directive("snapshot-schema", SnapshotSchema)
     app.add_directive("sources", Sources)
     app.add_directive("rows", Rows)

@@ -590,7 +590,7 @@ class Lister(Command, command.Lister):  # type: ignore[misc,unused-ignore]
         is_for_person = parsed_args.formatter in FOR_PEOPLE
         if parsed_args.formatter == "table" and not parsed_args.max_width:
             parsed_args.max_width = self.width
-        if is_for_person and self.says_where:
+        if is_for_person and (self.says_where or self.snapshot):
             self.app.stdout.write(self.where)
         if is_for_person and not parsed_args.columns:
             data = list(data)

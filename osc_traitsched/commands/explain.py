@@ -239,14 +239,13 @@ class Explain(base.Command):
             "--since",
             metavar="SNAPSHOT",
             type=arguments.some,
-            help="also show which hosts could take it when this snapshot was saved, "
-            "and what took them",
+            help="also show the hosts when this snapshot was saved; and what took them",
         )
         parser.add_argument(
             "--make-room",
             action="store_true",
-            help="if hosts are full: find the fewest moves of running servers that "
-            "make room; at most 3 from each of the 20 nearest hosts",
+            help="find the fewest moves of servers that make room (up to 3 off each of "
+            "the 20 nearest hosts)",
         )
         add_showing(parser)
 
@@ -313,7 +312,7 @@ class Explain(base.Command):
             words = getattr(self.app, "command_options", [])
             # Global options come before, and answer() adds those of the login.
             own = [*itertools.dropwhile(lambda word: word not in _PLUGIN, words)]
-            again = shlex.join(["openstack", *own]) if own else ""
+            again = shlex.join(["openstack", _PLUGIN[0], *own[1:]]) if own else ""
             text = prose.lines(
                 explanation, shown, args.long, options, self.width, again
             )

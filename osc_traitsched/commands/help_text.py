@@ -19,7 +19,7 @@ _MOST_ROWS = 23
 
 #: Groups that many commands share, and those of their options that people use first.
 _SHARED_GROUPS = {
-    "request": ("availability_zone", "project"),
+    "request": ("availability_zone", "policy", "project"),
     "custom filters": (),
     "scheduler": ("nova_conf",),
     "output formatters": ("formatter",),
@@ -33,7 +33,7 @@ _LATER = ("force", "snapshot")
 #: Options of a command's own that people seldom use.
 _SELDOM = (
     *("help", "help_all", "timeout", "exit_zero", "exit_code", "jobs"),
-    *("flavor_option", "image_option", "project_domain"),
+    *("flavor_option", "image_option", "project_domain", "fixes"),
 )
 
 

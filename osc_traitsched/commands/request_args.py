@@ -36,7 +36,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--policy",
         choices=groups.POLICIES,
-        help="as if they were in a new server group with this policy",
+        metavar="POLICY",
+        help="as if they were in a new server group with this policy "
+        f"({', '.join(groups.POLICIES)})",
     )
     _add_destination(group, _HOST_OF_BUILD, _NODE_OF_BUILD)
     group.add_argument(

@@ -8,12 +8,7 @@ from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.change.traits import Requirer
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory import trait
-from osc_traitsched.core.inventory.metadata import (
-    TENANT_KEY,
-    Collation,
-    is_project_id,
-    isolated_by,
-)
+from osc_traitsched.core.inventory.metadata import Collation, is_project_id, isolated_by
 from osc_traitsched.core.inventory.snapshot import Aggregate, Provider
 from osc_traitsched.core.inventory.trait import Ownership
 from osc_traitsched.core.judge.capacity import FlavorFit
@@ -338,7 +333,7 @@ def state_of(view: HostView) -> str:
 
 
 def _about(view: HostView, everything: bool) -> Iterator[tuple[str, str]]:
-    yield "zone", ", ".join(zones_of(view)) or "the default"
+    yield "zone", ", ".join(zones_of(view)) or "none of its own (the default zone)"
     if view.aggregates:
         named = (_aggregate(each, view.projects) for each in view.aggregates)
         yield "aggregates", listed(named)
@@ -349,7 +344,7 @@ def _about(view: HostView, everything: bool) -> Iterator[tuple[str, str]]:
         others = "" if view.is_exclusive else f"; others too: {special.PROJECT} is off"
         yield "projects", f"{listed(projects)}{others or ' alone'}"
     for each in wrong:
-        yield "projects", f"none: {TENANT_KEY}={each} is not a project's ID"
+        yield "projects", f"none: filter_tenant_id={each} is not a project's ID"
     for provider in view.tree:
         where = "" if provider.uuid == view.host.uuid else f" on {provider.name}"
         for resource_class, stock in view.stock.get(provider.uuid, {}).items():

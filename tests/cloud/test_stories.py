@@ -23,7 +23,6 @@ from tests.services.release import NEWEST, chosen
 
 #: Pages whose sessions are of this night, and the nova.conf that they save.
 PAGES = (
-    "README.rst",
     "doc/source/start/first.rst",
     "doc/source/administer/nova-conf.rst",
 )

@@ -344,6 +344,10 @@ def test_a_host_names_the_projects_that_may_land_there(nova, openstack, is_on):
     run = openstack("host", "show", "cmp00", "--set", option, *RELEASE)
     alone = " alone" if is_on else "; others too: AggregateMultiTenancyIsolation is off"
     assert f"  projects     {'0a' * 16}{alone}" in run.out.splitlines()
+    nova.aggregates[0]["metadata"] = {"filter_tenant_id": "demo"}
+    run = openstack("host", "show", "cmp00", "--set", option, *RELEASE)
+    none = "none: filter_tenant_id=demo is not a project's ID"
+    assert f"  projects     {none}" in run.out.splitlines()
 
 
 def test_explain_with_a_host_alone_leads_to_host_show(nova, openstack):

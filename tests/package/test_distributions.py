@@ -90,13 +90,14 @@ def test_the_description_is_the_readme(metadata):
     assert metadata["Description-Content-Type"] == "text/x-rst; charset=UTF-8"
 
 
-def test_no_link_of_the_description_leads_to_a_file_that_an_index_lacks(metadata):
+def test_every_link_of_the_description_leads_to_a_page_of_the_repository(metadata):
     readme = metadata.get_payload(decode=True).decode()
     link = r"`[^`]*<([^`>]+)>`_|^\.\. (?:_[^:\n]+|(?:\|\w+\| )?\w+:): *(\S+)"
     targets = [a or b for a, b in re.findall(link, readme, re.M)]
+    assert {each for each in targets if "://" not in each} <= tracked()
     # An index shows the text of a picture instead.
     pictures = re.findall(r"^\.\. image:: (\S+)\n +:alt: \S", readme, re.M)
-    assert [each for each in targets if "://" not in each] == pictures
+    assert len(pictures) == readme.count(".. image::")
     assert re.findall(link, "`a <doc/b.rst>`__\n") == [("doc/b.rst", "")]
 
 

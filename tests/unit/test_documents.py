@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import pathlib
 import re
-import xml.etree.ElementTree
 
 from osc_traitsched.core.change.model import Status
 from tests import examples
 from tests.functional import shell
-from tests.golden import FILES
 
 ROOT = pathlib.Path(__file__).parents[2]
 PAGES = (ROOT / "README.rst", *(ROOT / "doc/source").rglob("*.rst"))
@@ -56,12 +54,3 @@ def test_the_statuses_of_changes_are_those_of_the_table():
     table = page.partition("``status`` is one of these:")[2].split("\n\n")[1]
     rows = re.findall(r"^``(.+?)``", table, re.M)
     assert rows == [each.value for each in Status]
-
-
-def test_the_picture_shows_what_the_cloud_of_the_tests_answers():
-    root = xml.etree.ElementTree.parse(ROOT / "doc/source/images/explain.svg")
-    texts = (each for each in root.iter() if each.tag.endswith("}text"))
-    shown = ["".join(each.itertext()) for each in texts]
-    golden = (FILES / "stories/full-zone.txt").read_text("utf-8")
-    assert shown[0].startswith("$ openstack trait-sched explain m1.large cirros ")
-    assert shown[1:] == golden.splitlines()

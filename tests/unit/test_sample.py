@@ -1,19 +1,22 @@
-"""What a newcomer reads of the sample cloud, the first line of each answer."""
+"""The sample cloud gives the answers that a newcomer reads, in the README as well."""
 
 from __future__ import annotations
 
 import re
 import shlex
+import xml.etree.ElementTree
 
 import pytest
 
 from osc_traitsched.app import snapshot
+from tests.cloud.printed import blocks
 from tests.functional import shell
 from tests.services.environment import REPOSITORY
 
 FILES = ("examples/cloud.json", "examples/yesterday.json")
 CLOUD, YESTERDAY = FILES
 LARGEST = 150_000
+HEAD = "As of 2026-11-26 06:00 UTC, from examples/cloud.json:"
 #: What only the machine has that a file was made on.
 OF_A_MACHINE = re.compile(r'(?<=[ "])/(?!etc/nova/|usr/lib/)[a-z]+/\w[^"]*\.\w+')
 #: The first line below the snapshot's time, and the exit code.
@@ -90,8 +93,7 @@ def ask(monkeypatch):
     def ask(command):
         done = shell.run(variables, "trait-sched", *shlex.split(command))
         lines = done.out.splitlines()
-        head = "As of 2026-11-26 06:00 UTC, from examples/cloud.json:"
-        return done.code, [line for line in lines if line != head]
+        return done.code, [line for line in lines if line != HEAD]
 
     return ask
 
@@ -101,7 +103,10 @@ def test_a_file_is_a_small_snapshot_without_the_machine_it_was_made_on(file):
     path = REPOSITORY / file
     text = path.read_text("utf-8")
     assert len(text) < LARGEST
-    assert "".join(snapshot.text(snapshot.read(str(path)).document)) == text
+    assert snapshot.read(str(path)).document["missing"].keys() == {
+        "block-storage /volumes",
+        "accelerator /device_profiles",
+    }
     assert OF_A_MACHINE.findall('"/home/you/nova.conf", "/usr/lib/a.py"') == [
         "/home/you/nova.conf"
     ]
@@ -134,3 +139,19 @@ def test_check_finds_an_error_of_four_areas(ask):
         "resources-no-host",
         "traits-unknown",
     }
+
+
+def test_the_picture_shows_an_answer(ask):
+    root = xml.etree.ElementTree.parse(REPOSITORY / "doc/source/images/explain.svg")
+    texts = (element for element in root.iter() if element.tag.endswith("}text"))
+    first, *rows = ("".join(element.itertext()) for element in texts)
+    _, lines = ask(first.removeprefix("$ openstack trait-sched "))
+    assert [HEAD, *lines] == rows
+
+
+def test_the_sessions_of_the_readme_are_as_printed(ask):
+    sessions = list(blocks("README.rst"))
+    for session in sessions:
+        _, lines = ask(session.command.removeprefix("openstack trait-sched "))
+        assert not session.differs_from("\n".join([HEAD, *lines]))
+    assert sessions

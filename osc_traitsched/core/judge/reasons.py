@@ -6,7 +6,7 @@ import collections
 import dataclasses
 import enum
 import itertools
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from osc_traitsched.core.inventory.snapshot import Compute, Provider
 from osc_traitsched.core.judge.capacity import (
@@ -87,19 +87,9 @@ def breakdown(
         (RejectionCause.NOT_LISTED, (provider.name for provider in unlisted)),
     )
     named = (Share(cause, tuple(sorted(names))) for cause, names in others)
-    every = (*_by_clause(groups), *named)
     lost = frozenset(itertools.chain.from_iterable(lost_members(judgement).values()))
-    shares = (part for share in every for part in _without_lost(share, lost))
-    return tuple(share for share in shares if share.hosts)
-
-
-def _without_lost(share: Share, lost: Collection[str]) -> Iterator[Share]:
-    if isinstance(share.clause, MemberOf) and not share.clause.forbidden:
-        names = tuple(name for name in share.hosts if name in lost)
-        yield Share(RejectionCause.LOST, names)
-        names = tuple(name for name in share.hosts if name not in lost)
-        share = dataclasses.replace(share, hosts=names)
-    yield share
+    every = (*_by_clause(groups, lost), *named)
+    return tuple(share for share in every if share.hosts)
 
 
 def blamed(rejection: Rejection) -> tuple[Condition, ...]:
@@ -117,7 +107,9 @@ def blamed(rejection: Rejection) -> tuple[Condition, ...]:
     )
 
 
-def _by_clause(groups: list[tuple[Rejection, list[Provider]]]) -> list[Share]:
+def _by_clause(
+    groups: list[tuple[Rejection, list[Provider]]], lost: Collection[str]
+) -> list[Share]:
     shares = []
     while groups:
         failing: collections.Counter[Condition] = collections.Counter()
@@ -128,10 +120,13 @@ def _by_clause(groups: list[tuple[Rejection, list[Provider]]]) -> list[Share]:
         groups = [
             g for g in groups if clause is not None and clause not in blamed(g[0])
         ]
-        names = tuple(sorted(host.name for _, hosts in counted for host in hosts))
-        if names:
-            cause = RejectionCause.TOGETHER if clause is None else RejectionCause.CLAUSE
-            shares.append(Share(cause, names, clause))
+        names = sorted(host.name for _, hosts in counted for host in hosts)
+        if isinstance(clause, MemberOf) and not clause.forbidden:
+            gone = tuple(name for name in names if name in lost)
+            shares.append(Share(RejectionCause.LOST, gone))
+            names = [name for name in names if name not in lost]
+        cause = RejectionCause.TOGETHER if clause is None else RejectionCause.CLAUSE
+        shares.append(Share(cause, tuple(names), clause))
     return shares
 
 

@@ -86,16 +86,21 @@ class RoomPlan:
 
 
 def nearest(judgement: Judgement) -> list[Provider]:
-    """Hosts that would have room if they were emptier, the least shortage first.
+    """Hosts that would have more room if they were emptier, the least shortage first.
 
-    Those without figures are left out.
+    None if all of them, emptied, lack room; those without figures are left out.
     """
     facts = judgement.facts
     if facts is None or judgement.has_room:
         return []
     counter = FlavorCounter(judgement, facts, {})
     free, suitable = free_if_empty(facts), suited(judgement)
-    roots = counter.hosts(free, suitable, is_sure=False, is_offered=False)
+    empty = counter.hosts(free, suitable, is_sure=False, is_offered=False)
+    now = counter.hosts(free_now(facts), suitable, is_sure=False, is_offered=False)
+    then = with_room(judgement, counter, frozenset(suitable), free)
+    if then.room.most < judgement.question.spec.count:
+        return []
+    roots = {root for root, fit in empty.items() if fit != now.get(root)}
     amounts = [c for c in judgement.clauses if isinstance(c, Resource)]
 
     def shortage(host: Provider) -> tuple[float, str]:
@@ -106,7 +111,7 @@ def nearest(judgement: Judgement) -> list[Provider]:
             total += max(0, clause.amount - most) / clause.amount
         return total, host.name
 
-    computes = roots.keys() & judgement.computes.keys()
+    computes = roots & judgement.computes.keys()
     hosts = [host for host in judgement.hosts if host.uuid in computes]
     return sorted(hosts, key=shortage)[:MOST_HOSTS]
 

@@ -192,10 +192,7 @@ def _shortness(found: Capacity) -> str:
     rooms |= {each.question.flavor["name"]: Room(0, 0) for each in found.rejected}
     short = {name: room for name, room in rooms.items() if room.least < wanted}
     enough = [name for name in rooms if name not in short]
-    parts = [
-        f"{name}: {_number(room).replace('at most', '0 to')} of {wanted}"
-        for name, room in short.items()
-    ]
+    parts = [f"{name}: {_number(room)} of {wanted}" for name, room in short.items()]
     if not parts:
         return ""
     are_open = {fit.name for fit in fits if fit.may_gain}

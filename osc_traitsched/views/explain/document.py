@@ -414,7 +414,7 @@ class ExplainDocument(JsonObject):
     candidates: Iterable[str] = named("judgement.candidates")
     """The names of the hosts that Placement returns and that no host filter keeps out,
     sorted."""
-    depends: bool = field("judgement.depends")
+    depends: bool = of_judgement(lambda found: found.depends or found.may_be_rejected)
     """Whether options that are not known decide the verdict."""
     dependences: Iterable[Dependence] = field("judgement.dependences")
     """Options and host filters that are not known, and whose other value changes the

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.inventory.trait import DISABLED
+from osc_traitsched.core.judge.capacity import suited
 from osc_traitsched.core.judge.fix import Fix, HostAction
 from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.judge.reasons import (
@@ -198,13 +199,14 @@ def _host_limit(judgement: Judgement) -> Iterator[str]:
         return
     if group is None or group.policy != ANTI_AFFINITY:
         return
-    nodes = (judgement.computes.get(host.uuid) for host in hosts)
+    roots = {host.uuid for host in hosts}.intersection(suited(judgement))
+    nodes = (judgement.computes.get(root) for root in roots)
     names = {node.service_host for node in nodes if node is not None}
     left = servers_left(group, names, question.servers or {}).values()
     most = sum(max(number, 0) for number in left)
-    if most < wanted:
-        place = zone or "The cloud"
-        yield f"{place} has {count(len(names), 'host')}, so {most} at most."
+    if 0 < most < wanted:
+        number, place = count(len(names), "suitable host"), zone or "The cloud"
+        yield f"{place} has {number}, so {most} at most."
 
 
 def names(hosts: Sequence[Provider]) -> str:

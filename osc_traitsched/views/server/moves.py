@@ -233,18 +233,17 @@ def destination_lines(
     """
     explanation, judgement = found.explanation, found.judgement
     rest: Iterator[Line] = iter(())
-    tone: Tone | None = Tone.of(found.can_be_rebuilt)
-    cause = ""
+    verdict = Line("", Tone.of(found.can_be_rebuilt))
     if explanation is not None:
         named = explanation.named
         rest = prose.lines(explanation, named, everything, options, width)
         # The summary has the verdict.
         verdict = next(rest)
-        tone, cause = verdict.tone, verdict.cause
+    tone = verdict.tone
     if found.is_image_gone and tone is Tone.YES:
         tone = Tone.DOUBT
     tone = Tone.NO if found.refusals else tone
-    yield Line(summary(found), tone, found.reason, cause)
+    yield Line(summary(found), tone, found.reason, verdict.cause)
     yield from map(Line, lines(found, everything))
     if found.rebuild is not None:
         yield from map(Line, of_rebuild(found.rebuild))

@@ -117,6 +117,20 @@ def test_the_fewest_moves_make_room(wanted, cloud, more, expected):
         assert found == (expected or {})
 
 
+@pytest.mark.parametrize(
+    ("cloud", "more", "tried"),
+    [
+        ({"a": (2, [2]), "b": (2, [])}, {}, ("a",)),
+        ({"a": (2, [1]), "b": (1, [])}, {}, ()),
+        ({"a": (4, [4]), "b": (4, [])}, {"count": 3}, ("a",)),
+        ({"a": (4, [4]), "b": (4, [])}, {"count": 4}, ()),
+        ({"a": (4, [4])}, {"count": 2, "policy": "anti-affinity"}, ()),
+    ],
+)
+def test_only_hosts_that_would_gain_room_are_tried(cloud, more, tried):
+    assert planned(4, cloud, **more).tried == tried
+
+
 def fits(sizes, rooms):
     """Whether hosts with such rooms take servers of these sizes."""
     if not sizes:

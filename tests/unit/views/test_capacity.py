@@ -155,7 +155,7 @@ def test_the_first_line_names_what_is_short(rooms, said):
 
 def test_what_may_be_rejected_may_be_short():
     answer = found(fit("f", 9, least=0), query=CapacityQuery(at_least=2))
-    assert text(answer)[0] == "f may be short as counted: 0 to 9 of 2."
+    assert text(answer)[0] == "f may be short as counted: at most 9 of 2."
 
 
 @pytest.mark.parametrize("name", SCREENS)
