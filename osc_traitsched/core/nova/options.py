@@ -202,7 +202,7 @@ TENANT = _row(
     baselines=_both(tripleo=False, rhoso=True),
     parameter="NovaSchedulerLimitTenantsToPlacementAggregate",
     switches=("projects", "tenant"),
-    title="tenant isolation",
+    title="project isolation",
     effect=("projects", "filter_tenant_id; if on, their projects stay there"),
     keys=project_keys,
     evidence="{key}",

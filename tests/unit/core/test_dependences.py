@@ -105,7 +105,7 @@ def test_candidates_that_no_single_option_takes_away_are_sure():
 
 
 EVIDENCE = Evidence(True, "metadata")
-NEEDS_BOTH = "isolation, tenant isolation"
+NEEDS_BOTH = "isolation, project isolation"
 
 
 @pytest.mark.parametrize(
@@ -263,14 +263,14 @@ def test_evidence_is_one_line_and_each_piece_is_named_once():
     assert [*depends.assumed(SchedulerSettings())] == []
     settings = with_evidence(SchedulerSettings(), aggregates)
     assert [*depends.assumed(settings)] == [
-        "Unknown options: counted as if tenant isolation and isolation are on; run "
+        "Unknown options: counted as if project isolation and isolation are on; run "
         "config doctor."
     ]
     more = {special.EXTRA_SPECS: True, options.ISOLATION: True}
     more[options.IMAGE_TYPE] = False
     assert [*depends.assumed(settings, more)] == [
-        "Unknown options: counted as if tenant isolation and isolation and extra specs "
-        "filter are on, and the image type check is off; run config doctor."
+        "Unknown options: counted as if project isolation and isolation and extra "
+        "specs filter are on, and the image type check is off; run config doctor."
     ]
     assert [*depends.assumed(SchedulerSettings(), {special.NUMA_TOPOLOGY: False})] == [
         "Unknown options: counted as if NUMATopologyFilter is disabled."
