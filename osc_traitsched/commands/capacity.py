@@ -130,7 +130,7 @@ def _add_changes(parser: argparse.ArgumentParser) -> None:
             default=[],
             type=arguments.some,
             help=f"as if this {what} were lost, and its servers moved to other hosts "
-            "(repeat for more)",
+            "(can be repeated)",
         )
     group.add_argument(
         "--with",
@@ -148,7 +148,7 @@ def _add_changes(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         type=_setting,
-        help="as if nova.conf were this file, or had this option (repeat for more)",
+        help="as if nova.conf were this file, or had this option (can be repeated)",
     )
 
 

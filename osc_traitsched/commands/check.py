@@ -68,7 +68,7 @@ class Checker(base.TextLister):
             metavar="RULE",
             action="append",
             default=[],
-            help="skip the rule with this ID (repeat for more)",
+            help="skip the rule with this ID (can be repeated)",
         )
         parser.add_argument(
             "--fail-on",

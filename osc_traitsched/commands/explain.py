@@ -74,7 +74,7 @@ def add_own_filter_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FILE.py:CLASS|MODULE:CLASS",
-        help="enable this custom filter or weigher (repeat for more)",
+        help="enable this custom filter or weigher (can be repeated)",
     )
     group.add_argument(
         "--with-nova",
@@ -181,7 +181,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 def _check_one(found: PluginJudgment) -> None:
     names = sorted({*found.answers, *found.weights})
     if len(names) > 1:
-        raise BadUsage(f"these are {len(names)}, name one: {', '.join(names)}")
+        raise BadUsage(f"{len(names)} plugins match; name one: {', '.join(names)}")
 
 
 def _exit_code_of_try(found: PluginJudgment) -> ExitCode:
@@ -328,7 +328,7 @@ def add_showing(parser: argparse.ArgumentParser, **more: str) -> None:
         metavar="PATTERN",
         action="append",
         default=[],
-        help="show these hosts in detail: name, UUID or glob (repeat for more)",
+        help="show these hosts in detail: name, UUID or glob (can be repeated)",
     )
     parser.add_argument(
         "--fixes",

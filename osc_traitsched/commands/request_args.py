@@ -145,7 +145,7 @@ def _add_placing(group: argparse._ArgumentGroup) -> None:
         type=_pair,
         action="append",
         default=[],
-        help="a scheduler hint (repeat for more, and for more values of one)",
+        help="a scheduler hint (can be repeated, also with one key)",
     )
     group.add_argument(
         "--server-group",
@@ -161,7 +161,7 @@ def _add_placing(group: argparse._ArgumentGroup) -> None:
             action="append",
             default=[],
             help=f"as if the {what} had this property; an empty VALUE removes it "
-            "(repeat for more)",
+            "(can be repeated)",
         )
 
 
@@ -174,7 +174,7 @@ def _add_parts(group: argparse._ArgumentGroup, volume: str) -> None:
             type=arguments.some,
             action="append",
             default=[],
-            help=f"a {what} of the server's: name or ID (repeat for more)",
+            help=f"a {what} of the server's: name or ID (can be repeated)",
         )
     group.add_argument("--volume", type=arguments.some, help=volume)
     group.add_argument(
@@ -195,7 +195,7 @@ def add_named(parser: argparse.ArgumentParser, purpose: str) -> None:
             metavar=what.upper(),
             action="append",
             default=[],
-            help=f"{purpose.format(what)}: name or ID (repeat for more)",
+            help=f"{purpose.format(what)}: name or ID (can be repeated)",
         )
 
 

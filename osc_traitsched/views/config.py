@@ -223,7 +223,7 @@ def doctor_lines(found: Diagnosis, options: Sequence[Option]) -> Iterator[str]:
     command = line(openstack(_SAVE, Option("--nova-conf", "nova.conf")), options)
     yield "Put this behind it: it keeps the options that are read, and no password:"
     yield from f"  | {ONLY_READ} > nova.conf".split("\n")
-    yield "Save its place once:"
+    yield "Save its path once:"
     yield f"  {command}"
 
 

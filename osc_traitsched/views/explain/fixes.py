@@ -174,7 +174,7 @@ def advice(told: Advice, judgement: Judgement) -> str:
         return f"No host {verb} {told.subject}: {where_to_look(told.subject)}."
     if told.topic is Topic.GROUP:
         members = count(told.amount, "member")
-        return f"Group {told.subject} has {members}, and no further host is in reach."
+        return f"Group {told.subject} has {members}, and no other host qualifies."
     if told.topic is Topic.STALE_TRAIT:
         return (
             f"Placement still marks {where} as disabled, but nova-compute is enabled "

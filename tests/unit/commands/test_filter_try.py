@@ -40,5 +40,6 @@ def test_the_exit_code_says_whether_a_host_is_left(found, code):
 
 def test_several_classes_are_named_to_choose_from():
     several = PluginJudgment("34.0.0", {"m.all:B": {}}, {"m.all:A": ERROR}, {})
-    with pytest.raises(BadUsage, match=r"these are 2, name one: m\.all:A, m\.all:B"):
+    text = r"2 plugins match; name one: m\.all:A, m\.all:B"
+    with pytest.raises(BadUsage, match=text):
         explain._check_one(several)
