@@ -19,6 +19,7 @@ from osc_traitsched.core.inventory.trait import SHARING
 
 Query = Mapping[str, Sequence[str]]
 
+_CONFLICT = "Conflicting required and forbidden traits found in"
 _GROUP = re.compile(r"(resources|required|member_of|in_tree)(.*)")
 
 
@@ -72,6 +73,12 @@ class _Wanted(NamedTuple):
     def match(self, names: frozenset[str]) -> bool:
         lacks = map(names.isdisjoint, self.required)
         return self.forbidden.isdisjoint(names) and not any(lacks)
+
+    @property
+    def conflicts(self) -> list[str]:
+        """Sets of names of which all are forbidden, too."""
+        sets = (each for each in self.required if each <= self.forbidden)
+        return sorted(", ".join(sorted(each)) for each in sets)
 
 
 def _traits(texts: Iterable[str]) -> _Wanted:
@@ -168,8 +175,10 @@ class SavedPlacement:
 
         :raises CloudBroke: for what Placement rejects, with status 400
         """
-        groups = _groups(query)
         root_traits = _traits(query.get("root_required", ()))
+        if root_traits.conflicts:
+            raise _bad(f"{_CONFLICT} root_required: {', '.join(root_traits.conflicts)}")
+        groups = _groups(query)
         for group in groups:
             self._check(group.traits, group.amounts)
         self._check(root_traits, {})
@@ -334,6 +343,13 @@ def _groups(query: Query) -> list[_Group]:
             "All member_of, required and in_tree parameters must be associated "
             "with resources."
         )
+    conflicts = sorted(
+        f"required{each.suffix}: ({names})"
+        for each in groups
+        for names in each.traits.conflicts
+    )
+    if conflicts:
+        raise _bad(f"{_CONFLICT} the following traits keys: {', '.join(conflicts)}")
     if "group_policy" not in query and sum(bool(e.suffix) for e in groups) > 1:
         raise _bad(
             'The "group_policy" parameter is required when specifying more than '
