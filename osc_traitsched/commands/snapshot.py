@@ -22,7 +22,7 @@ from osc_traitsched.views import difference as views
 
 
 class SaveSnapshot(base.Command):
-    """Save what all reading commands need of the cloud in a file.
+    """Save the cloud in a file, to answer from it later.
 
     With --snapshot FILE the commands answer from it, without a login, as the cloud
     was then. Nothing is written to the cloud. The file has names of hosts, projects,
@@ -58,8 +58,8 @@ class SaveSnapshot(base.Command):
         parser.add_argument(
             "--light",
             action="store_true",
-            help="read no single inventories: reserved amounts, ratios and units are "
-            "unknown then",
+            help="do not read inventories; reserved amounts, ratios and units are then "
+            "unknown",
         )
         parser.add_argument(
             "--keep",
@@ -71,8 +71,8 @@ class SaveSnapshot(base.Command):
         masking.add_argument(
             "--mask",
             action="store_true",
-            help="replace names and IDs, the same one by the same word, custom traits "
-            "and metadata too; FILE.map.json gets what each word stands for",
+            help="replace names, IDs, custom traits and metadata, always by the same "
+            "words; FILE.map.json gets what each word stands for",
         )
         masking.add_argument(
             "--mask-without-map", action="store_true", help="mask, and write no map"
