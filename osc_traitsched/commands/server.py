@@ -132,12 +132,12 @@ class ExplainServer(base.Command):
     """Explain why a server failed, and whether it would fail again.
 
     Says at which stage the build or the move failed, and judges the same request now,
-    as explain does. Nothing is written or claimed. Exits as explain: 0 if a host can
-    take it now, 3 if none can, 4 and 8 if that is in doubt. 8 also if Nova does not
-    record what failed, such as the new flavor of a resize. A server that runs and did
-    not fail is judged on its own host: exits 0 if the scheduler would still choose it,
-    3 if not, and 8 if that is in doubt. "openstack -q" prints the cause in a sentence
-    for a customer, without names of hosts.
+    as explain does. A server that runs and did not fail is judged on its own host.
+    Nothing is written or claimed. "openstack -q" prints the cause in a sentence for a
+    customer, without names of hosts.
+
+    Exits 0 if a host can take the server now, 3 if not, and 4 or 8 if that is in doubt:
+    8 also if Nova does not record what failed, such as the new flavor of a resize.
 
     With --failed: all servers in ERROR and failed moves, by cause; all causes with
     --long and in a pipe. Exits 7 if there are any.

@@ -13,7 +13,7 @@ from osc_traitsched.app import difference, snapshot
 from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.app.snapshot import Snapshot
-from osc_traitsched.commands import arguments, base, explain
+from osc_traitsched.commands import arguments, base, explain, request_args
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.documents import serialized
@@ -63,7 +63,7 @@ class SaveSnapshot(base.Command):
         )
         parser.add_argument(
             "--keep",
-            type=_number,
+            type=request_args.count,
             metavar="N",
             help="save into the folder FILE, and remove all but the newest N there",
         )
@@ -179,9 +179,3 @@ class ShowDifference(base.Command):
             old.check_comparable(new)
             return new
         return self.as_snapshot(sources, old)
-
-
-def _number(text: str) -> int:
-    if text.isdecimal() and int(text):
-        return int(text)
-    raise argparse.ArgumentTypeError(f"not a whole number above 0: {text}")
