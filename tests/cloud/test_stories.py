@@ -93,7 +93,7 @@ STORIES = (
     Story("flavor-trait", "flavor show ssd.medium", 8, "trait:CUSTOM_SSD=required"),
     Story("flavor-rejected", "flavor show gold.typo", 3, "rejected.*CUSTOM_GOLD"),
     Story("zones", "zone list", 0, "RAM used"),
-    Story("host-new", "host show cmp05 --if-enabled", 8, "If enabled, cmp05 can take"),
+    Story("host-new", "host show cmp05 --if-enabled", 8, "If enabled, cmp05 may take"),
     Story("host-tenant", "host show cmp06", 8, "acme-hosts \\(project demo"),
     Story("host-disabled", "host show cmp05", 3, "0 of 7.*DIMM errors"),
     Story("host-isolated", "host show cmp02", 8, "gold \\(isolated by CUSTOM_GOLD"),
