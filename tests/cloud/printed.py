@@ -144,12 +144,6 @@ def _reserved(make: Maker) -> None:
     make.flavor("small")
 
 
-def _zoned(make: Maker) -> None:
-    _with_silver(make)
-    rack = make.aggregate("rack2", "cmp03", availability_zone="az2")
-    make.unmirrored("cmp03", rack)
-
-
 def _racks(make: Maker) -> None:
     """Aggregates and flavors that host filters compare; the image is raw."""
     make.image("rocky-raw")
@@ -183,30 +177,6 @@ def _stacked(make: Maker) -> None:
     """One of them has a multiplier of its own."""
     _unlike(make)
     make.aggregate("stacked", "cmp01", ram_weight_multiplier="-1.0")
-
-
-def _failed(make: Maker) -> None:
-    """A server found no host; then one of the hosts got room for it."""
-    make.traits(GOLD, "cmp00", "cmp01")
-    image = make.image("rocky")
-    gold = make.flavor("gold", {f"trait:{GOLD}": "required"}, **_SIZE)
-    large = make.flavor("large", ram=6144)
-    make.used("cmp00", large, image)
-    away = make.boot(large, image, host="cmp01")
-    boot = make.boot(gold, image, name="web-3")
-    make.after(make.delete, boot)
-    make.delete(away)
-
-
-def _pinned(make: Maker) -> None:
-    """A server can't be moved live to the only host that it could be moved to."""
-    make.traits(GOLD, "cmp01", "cmp02")
-    image = make.image("rocky")
-    gold = make.flavor("gold", {f"trait:{GOLD}": "required"})
-    fails = {"fails": "move"}
-    boot = make.boot(gold, image, host="cmp01", name="db-1", metadata=fails)
-    make.after(make.delete, boot)
-    make.acts(boot, {"os-migrateLive": {"host": None, "block_migration": "auto"}})
 
 
 def _left_behind(make: Maker) -> None:
@@ -270,38 +240,8 @@ def _filling(make: Maker) -> None:
     make.disabled("cmp03", "new DIMMs, till Friday")
 
 
-def before_changes(make: Maker) -> None:
-    """Two hosts can take a golden server."""
-    _flavors(make)
-    make.flavor("silver", vcpus=2, ram=2048, disk=20)
-    make.traits(GOLD, "cmp00", "cmp01")
-    make.aggregate("east", "cmp00", "cmp01", "cmp02")
-
-
-def changes(make: Maker) -> None:
-    """No host can take one any more, and a golden server has failed."""
-    compute = make.admin.compute
-    make.takes(GOLD, "cmp00")
-    make.disabled("cmp01", "new DIMMs, till Friday")
-    (east,) = (a for a in compute.aggregates() if a.name == "east")
-    compute.remove_host_from_aggregate(east, "cmp02")
-    gold, silver = (compute.find_flavor(name) for name in ("gold", "silver"))
-    compute.create_flavor_extra_specs(silver, {"hw:cpu_policy": "shared"})
-    image = make.admin.image.find_image("rocky").id
-    boot = make.boot(gold, image, name="web-3")
-    make.after(make.delete, boot)
-
-
 #: By the page's name, the heading and the number of the block below it; 0 is any.
 _SCENES: dict[tuple[str, str, int], Callable[[Maker], None]] = {
-    ("flavor", "Why did it fail?", 0): _busy,
-    ("flavor", "The whole answer", 0): _busy,
-    ("flavor", "Flavors, images, one host", 0): _busy,
-    ("flavor", "Frequent causes", 1): _flavors,
-    ("flavor", "Frequent causes", 2): _zoned,
-    ("flavor", "Frequent causes", 3): _alone,
-    ("flavor", "A server in ERROR", 1): _failed,
-    ("flavor", "A server in ERROR", 3): _pinned,
     ("json", "JSON documents", 0): _busy,
     ("host-filters", "Host filters", 0): _racks,
     ("host-filters", "The answer is unknown", 0): _racks,

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import datetime
 import re
 import shutil
 
 import pytest
 
-from osc_traitsched.app import snapshot
 from tests import scripts
 from tests.cloud.factory import factory
-from tests.cloud.printed import before_changes, blocks, changes, scene_of
+from tests.cloud.printed import blocks, scene_of
 from tests.services.environment import REPOSITORY
 from tests.services.release import NEWEST
 
 PAGES = (
-    "doc/source/troubleshoot/flavor.rst",
     "doc/source/reference/json.rst",
     "doc/source/reference/host-filters.rst",
     "doc/source/reference/weighers.rst",
@@ -26,24 +23,15 @@ PAGES = (
 VERBS = ("explain", "candidates")
 #: What an answer of an older release does not have.
 OF_THE_NEWEST = re.compile(r"2026\.2|OWNER_NOVA")
-WHY = "doc/source/troubleshoot/flavor.rst"
 MOVES = "doc/source/operate/drain.rst"
 WANTED = "doc/source/automate/files.rst"
 CAPACITY = "doc/source/operate/capacity.rst"
 CHECKS = "doc/source/reference/checks.rst"
-CHANGED = "doc/source/troubleshoot/changed.rst"
 #: The first Nova whose answer is as printed, where older ones lack what it is about.
 SINCE = {
     # Until Wallaby zones are a filter's by default, and not in the query.
-    f"{WHY} Frequent causes explain 2": 24,
     "doc/source/reference/prefilters.rst Availability zones explain 1": 24,
-    # The compute API shows a server's hints, and the properties of its image.
-    f"{WHY} A server in ERROR server 1": 31,
 }
-#: What takes a Cinder: network/test_volumes.py compares it.
-WITH_CINDER = " --volume "
-#: test_stories.py compares --failed, on a cloud of its own.
-FAILED = [b for b in blocks(WHY, "server explain") if " --failed" not in b.command]
 #: Those of one scene come one after another: it is made once.
 PRINTED = [
     *sorted(
@@ -53,9 +41,7 @@ PRINTED = [
                 for page in PAGES
                 for verb in VERBS
                 for block in blocks(page, verb)
-                if WITH_CINDER not in block.command
             ),
-            *FAILED,
             *blocks(MOVES, "server misplaced"),
             *blocks(MOVES, "host drain"),
             *blocks(CAPACITY, "capacity"),
@@ -70,10 +56,6 @@ PRINTED = [
 def name_of(block):
     verb = block.command.split()[2]
     return f"{block.page} {block.scene} {verb} {block.number}"
-
-
-def marked(block):
-    return pytest.param(block, marks=[pytest.mark.short] if block in FAILED else [])
 
 
 @pytest.fixture(scope="module")
@@ -91,33 +73,7 @@ def stage(admin):
         yield show
 
 
-def test_what_changed_since_yesterday_is_as_printed(cloud, admin, tmp_path):
-    if cloud.release != NEWEST:
-        pytest.skip("the snapshots are those of the newest release")
-
-    def typed(command):
-        return scripts.type_in(tmp_path, command, cloud.environment)
-
-    with factory(admin) as make:
-        before_changes(make)
-        assert typed("openstack trait-sched snapshot save yesterday.json.gz").code == 0
-        of_yesterday(str(tmp_path / "yesterday.json.gz"))
-        changes(make)
-        session = list(blocks(CHANGED))
-        for block in session:
-            done = typed(block.command)
-            assert not block.differs_from(done.out), done.out + done.err
-    assert len(session) == 2
-
-
-def of_yesterday(path):
-    """Date a snapshot back to the night before."""
-    day = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(days=1)
-    saved = snapshot.read(path).document
-    snapshot.write(path, {**saved, "time": f"{day:%Y-%m-%d}T02:00:04Z"})
-
-
-@pytest.mark.parametrize("block", map(marked, PRINTED), ids=name_of)
+@pytest.mark.parametrize("block", PRINTED, ids=name_of)
 def test_an_answer_is_as_printed(cloud, stage, tmp_path, block):
     since = SINCE.get(name_of(block), 0)
     if cloud.release.number < since:

@@ -10,7 +10,6 @@ import re
 import pytest
 
 from tests.cloud import logs
-from tests.cloud.printed import blocks
 from tests.functional import shell
 from tests.services import process
 
@@ -114,17 +113,6 @@ def test_a_volume_that_another_server_has_is_refused(parts, explained, booted):
     assert found["rejection"]["keys"] == ["root (in-use)"]
     assert (http(found), boot.http) == (400, 400)
     assert "current status is in-use" in boot.refused
-
-
-def test_its_refusal_is_as_printed(connected, make, parts, booted):
-    page = blocks("doc/source/troubleshoot/flavor.rst", "explain")
-    (block,) = (each for each in page if " --volume " in each.command)
-    make.flavor("gold")
-    # One of the default zone would not go to hosts of az-east.
-    volume = parts.volume("root", availability_zone="az-east")
-    assert booted(volume).status == "ACTIVE"
-    done = shell.run(connected.environment, *block.command.split()[1:])
-    assert not block.differs_from(done.out), done.out + done.err
 
 
 def test_a_volume_of_several_servers_is_not(connected, parts, explained, booted):
