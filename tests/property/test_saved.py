@@ -47,6 +47,11 @@ def test_a_saved_placement_gives_the_same_candidates(server, service, part, kind
                 path = f"/allocation_candidates?{request.query()}"
                 assert candidates(saved, path) == candidates(service, path), path
                 compared.append(path)
+            for query in REJECTED:
+                path = f"/allocation_candidates?{query}"
+                reason = candidates(service, path)
+                assert isinstance(reason, str), query
+                assert candidates(saved, path) == reason, query
             for query in LISTS:
                 assert listed(saved, query) == listed(service, query), query
         finally:
@@ -56,6 +61,12 @@ def test_a_saved_placement_gives_the_same_candidates(server, service, part, kind
     assert len(compared) >= CLOUDS_EACH
 
 
+REJECTED = (
+    "resources=VCPU:1&required=HW_CPU_X86_AVX,!HW_CPU_X86_AVX",
+    "resources_B=VCPU:1&required_B=HW_CPU_X86_AVX,!HW_CPU_X86_AVX",
+    "resources=VCPU:1&root_required=HW_CPU_X86_AVX,!HW_CPU_X86_AVX",
+    "resources=VCPU:1&required=CUSTOM_UNKNOWN",
+)
 LISTS = (
     {},
     {"required": "CUSTOM_A"},
@@ -80,11 +91,11 @@ def saved_placement(service):
 
 
 def candidates(service, path):
-    """An answer, without the order of what has none."""
+    """An answer, without the order of what has none; or why it is rejected."""
     try:
         body = service.get(path)
     except CloudBroke as exc:
-        return exc.status
+        return exc.reason if exc.status == 400 else exc
     return (
         sorted(map(ordered, body["allocation_requests"]), key=str),
         {
