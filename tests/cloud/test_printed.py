@@ -19,9 +19,6 @@ from tests.services.release import NEWEST
 PAGES = (
     "doc/source/troubleshoot/flavor.rst",
     "doc/source/reference/json.rst",
-    "doc/source/reference/host-filters.rst",
-    "doc/source/reference/weighers.rst",
-    "doc/source/reference/prefilters.rst",
 )
 VERBS = ("explain", "candidates")
 #: What an answer of an older release does not have.
@@ -30,13 +27,11 @@ WHY = "doc/source/troubleshoot/flavor.rst"
 MOVES = "doc/source/operate/drain.rst"
 WANTED = "doc/source/automate/files.rst"
 CAPACITY = "doc/source/operate/capacity.rst"
-CHECKS = "doc/source/reference/checks.rst"
 CHANGED = "doc/source/troubleshoot/changed.rst"
 #: The first Nova whose answer is as printed, where older ones lack what it is about.
 SINCE = {
     # Until Wallaby zones are a filter's by default, and not in the query.
     f"{WHY} Frequent causes explain 2": 24,
-    "doc/source/reference/prefilters.rst Availability zones explain 1": 24,
     # The compute API shows a server's hints, and the properties of its image.
     f"{WHY} A server in ERROR server 1": 31,
 }
@@ -59,7 +54,6 @@ PRINTED = [
             *blocks(MOVES, "server misplaced"),
             *blocks(MOVES, "host drain"),
             *blocks(CAPACITY, "capacity"),
-            *blocks(CHECKS, "check"),
             *blocks(WANTED, "plan"),
         ),
         key=lambda block: scene_of(block).__name__,
@@ -141,7 +135,6 @@ def test_every_page_has_blocks_with_output():
         *PAGES,
         MOVES,
         CAPACITY,
-        CHECKS,
         WANTED,
     }
     assert len(PRINTED) >= 10
