@@ -18,6 +18,7 @@ _HEADING = re.compile(r"^(\S.*)\n=+$", re.MULTILINE)
 _BLOCK = re.compile(
     r"^( *)\.\. code-block:: console\n\n((?:\1 +.*\n|\n)+)", re.MULTILINE
 )
+_CONTINUED = re.compile(r" \\\n +")
 #: What differs from cloud to cloud: UUIDs, projects, and the IDs of aggregates.
 _ID = re.compile(
     r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[0-9a-f]{32}\b"
@@ -65,7 +66,8 @@ def blocks(page: str, verb: str = "") -> Iterator[Printed]:
     headings = [(found.start(), found[1]) for found in _HEADING.finditer(text)]
     numbers: dict[str, int] = {}
     for block in _BLOCK.finditer(text):
-        first, *output = textwrap.dedent(block[2]).strip("\n").splitlines()
+        typed = _CONTINUED.sub(" ", textwrap.dedent(block[2]))
+        first, *output = typed.strip("\n").splitlines()
         if not f"{first} ".startswith(f"$ openstack trait-sched {verb}".rstrip() + " "):
             continue
         scene = [title for start, title in headings if start < block.start()][-1]
@@ -106,30 +108,6 @@ def _busy(make: Maker) -> None:
     make.gives(GOLD, "cmp00", "cmp01")
 
 
-def _gold(make: Maker) -> None:
-    """Two of the hosts have the trait, and the image is raw."""
-    _with_silver(make)
-    make.image("rocky-raw")
-    make.gives(GOLD, "cmp00", "cmp01")
-
-
-def _east(make: Maker) -> None:
-    _gold(make)
-    make.aggregate("east", "cmp00", "cmp01", availability_zone="az-east")
-
-
-def _vip(make: Maker) -> None:
-    _gold(make)
-    demo = make.admin.identity.find_project("demo").id
-    make.aggregate("vip", "cmp02", filter_tenant_id=demo)
-
-
-def _golden(make: Maker) -> None:
-    _gold(make)
-    required = {f"trait:{GOLD}": "required"}
-    make.aggregate("golden", "cmp00", **required)
-
-
 def _small(make: Maker) -> None:
     """Nothing is as examples/desired/pinned.yaml wants it."""
     make.flavor("pinned.small")
@@ -142,41 +120,6 @@ def _reserved(make: Maker) -> None:
     make.dropped("licensed")
     make.flavor("licensed")
     make.flavor("small")
-
-
-def _racks(make: Maker) -> None:
-    """Aggregates and flavors that host filters compare; the image is raw."""
-    make.image("rocky-raw")
-    ssd, disks = (f"aggregate_instance_extra_specs:{key}" for key in ("ssd", "disks"))
-    make.flavor("fast", {ssd: "true"}, **_SIZE)
-    make.flavor("many", {disks: ">= four"}, **_SIZE)
-    make.flavor("gpu", {"pci_passthrough:alias": "t4:1"}, **_SIZE)
-    make.aggregate("ssd", "cmp00", "cmp01", ssd="true", disks="8")
-    make.aggregate("hdd", "cmp02", ssd="false", disks="2")
-
-
-def _grouped(make: Maker) -> None:
-    """A small server of a group is on one of the hosts."""
-    image = make.image("rocky-raw")
-    make.flavor("silver", **_SIZE)
-    hints = {"group": make.group("affinity")}
-    boot = make.boot(make.flavor("member"), image, host="cmp01", hints=hints)
-    make.after(make.delete, boot)
-
-
-def _unlike(make: Maker) -> None:
-    """No two hosts have the same memory free, and one has too little."""
-    image = make.image("rocky-raw")
-    make.flavor("silver", **_SIZE)
-    for host, ram in (("cmp00", 6144), ("cmp01", 2048), ("cmp02", 1024)):
-        used = make.flavor(f"on-{host}", vcpus=2, ram=ram, disk=10)
-        make.used(host, used, image)
-
-
-def _stacked(make: Maker) -> None:
-    """One of them has a multiplier of its own."""
-    _unlike(make)
-    make.aggregate("stacked", "cmp01", ram_weight_multiplier="-1.0")
 
 
 def _left_behind(make: Maker) -> None:
@@ -197,13 +140,6 @@ def _left_behind(make: Maker) -> None:
         make.after(make.delete, boot)
     make.takes(GOLD, "cmp01")
     make.aggregate("licensed", "cmp00", **{f"trait:{GOLD}": "required"})
-
-
-def _half_gold(make: Maker) -> None:
-    """One of two hosts of an isolated aggregate lacks its trait."""
-    make.traits(GOLD, "cmp00")
-    make.flavor("gold", {f"trait:{GOLD}": "required"})
-    make.aggregate("gold", "cmp00", "cmp01", **{f"trait:{GOLD}": "required"})
 
 
 def _draining(make: Maker) -> None:
@@ -243,13 +179,6 @@ def _filling(make: Maker) -> None:
 #: By the page's name, the heading and the number of the block below it; 0 is any.
 _SCENES: dict[tuple[str, str, int], Callable[[Maker], None]] = {
     ("json", "JSON documents", 0): _busy,
-    ("host-filters", "Host filters", 0): _racks,
-    ("host-filters", "The answer is unknown", 0): _racks,
-    ("host-filters", "A filter raises", 0): _racks,
-    ("host-filters", "A group or a hint", 0): _grouped,
-    ("weighers", "Weighers", 0): _unlike,
-    ("weighers", "Stack or spread", 0): _unlike,
-    ("weighers", "Stack or spread", 2): _stacked,
     ("drain", "Servers on the wrong host", 0): _left_behind,
     ("drain", "Empty a host", 0): _draining,
     ("capacity", "How many more servers of a flavor fit", 0): _filling,
@@ -258,11 +187,5 @@ _SCENES: dict[tuple[str, str, int], Callable[[Maker], None]] = {
     ("capacity", "If hosts are added", 0): _filling,
     ("capacity", "If nova.conf changes", 0): _filling,
     ("capacity", "An alert and a nightly check", 0): _filling,
-    ("checks", "Checks", 0): _half_gold,
     ("files", "Desired state", 0): _small,
-    ("prefilters", "Traits", 0): _gold,
-    ("prefilters", "Availability zones", 0): _east,
-    ("prefilters", "Image type", 0): _gold,
-    ("prefilters", "Projects", 0): _vip,
-    ("prefilters", "Isolation", 0): _golden,
 }

@@ -14,24 +14,13 @@ from tests.cloud.printed import blocks, scene_of
 from tests.services.environment import REPOSITORY
 from tests.services.release import NEWEST
 
-PAGES = (
-    "doc/source/reference/json.rst",
-    "doc/source/reference/host-filters.rst",
-    "doc/source/reference/weighers.rst",
-    "doc/source/reference/prefilters.rst",
-)
+PAGES = ("doc/source/reference/json.rst",)
 VERBS = ("explain", "candidates")
 #: What an answer of an older release does not have.
 OF_THE_NEWEST = re.compile(r"2026\.2|OWNER_NOVA")
 MOVES = "doc/source/operate/drain.rst"
 WANTED = "doc/source/automate/files.rst"
 CAPACITY = "doc/source/operate/capacity.rst"
-CHECKS = "doc/source/reference/checks.rst"
-#: The first Nova whose answer is as printed, where older ones lack what it is about.
-SINCE = {
-    # Until Wallaby zones are a filter's by default, and not in the query.
-    "doc/source/reference/prefilters.rst Availability zones explain 1": 24,
-}
 #: Those of one scene come one after another: it is made once.
 PRINTED = [
     *sorted(
@@ -45,7 +34,6 @@ PRINTED = [
             *blocks(MOVES, "server misplaced"),
             *blocks(MOVES, "host drain"),
             *blocks(CAPACITY, "capacity"),
-            *blocks(CHECKS, "check"),
             *blocks(WANTED, "plan"),
         ),
         key=lambda block: scene_of(block).__name__,
@@ -75,9 +63,6 @@ def stage(admin):
 
 @pytest.mark.parametrize("block", PRINTED, ids=name_of)
 def test_an_answer_is_as_printed(cloud, stage, tmp_path, block):
-    since = SINCE.get(name_of(block), 0)
-    if cloud.release.number < since:
-        pytest.skip(f"{cloud.release.name} lacks what Nova has from {since} on")
     files = REPOSITORY / "examples/desired"
     shutil.copy(files / "pinned.yaml", tmp_path / "desired.yaml")
     shutil.copy(files / "reserved.yaml", tmp_path)
@@ -97,8 +82,6 @@ def test_every_page_has_blocks_with_output():
         *PAGES,
         MOVES,
         CAPACITY,
-        CHECKS,
         WANTED,
     }
     assert len(PRINTED) >= 10
-    assert {name_of(block) for block in PRINTED} >= SINCE.keys()
