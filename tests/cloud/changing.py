@@ -39,6 +39,7 @@ class Place:
         self.cirros = maker.image("cirros")
         self.uefi = maker.image("uefi", hw_firmware_type="uefi")
         self.sev = maker.image("sev", hw_disk_bus="virtio")
+        self.shared = maker.image("shared", visibility="shared")
         self.small = maker.flavor("small")
         self.medium = maker.flavor("medium", ram=2048)
         self.ssd = maker.flavor("ssd", {f"trait:{SSD}": "required"})
@@ -456,6 +457,16 @@ def image_renamed(place):
     place.patches(place.uefi, {**put, "value": "uefi2"})
     yield
     place.patches(place.uefi, {**put, "value": "uefi"})
+
+
+@change(("image", "shared", "+ project demo (pending)"))
+def image_shared(place):
+    path = f"/images/{place.shared}/members"
+    demo = place.admin.identity.find_project("demo").id
+    answer = place.admin.image.post(path, json={"member": demo})
+    assert answer.status_code == 200, answer.text
+    yield
+    place.admin.image.delete(f"{path}/{demo}")
 
 
 @change(("server group", "soft-affinity", "is new"))

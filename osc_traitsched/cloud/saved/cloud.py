@@ -152,7 +152,13 @@ class _Service(Service):
         if problem["error"] == errors.NotInCatalog.__name__:
             raise errors.NotInCatalog(self.service_type)
         if problem["error"] == errors.Forbidden.__name__:
-            raise errors.Forbidden(self.service_type, problem["reason"])
+            roles = problem.get("roles")
+            raise errors.Forbidden(
+                self.service_type,
+                problem["reason"],
+                str(problem.get("scope", "")),
+                tuple(map(str, roles)) if isinstance(roles, list) else None,
+            )
         raise CloudBroke(self.service_type, problem["reason"], problem["status"])
 
 

@@ -125,6 +125,9 @@ def _problem(problem: CloudBroke) -> dict[str, Any]:
         "error": type(problem).__name__,
         "reason": problem.reason,
         "status": problem.status,
+        # Of the login, if it lacks rights.
+        "scope": getattr(problem, "scope", ""),
+        "roles": getattr(problem, "roles", None),
     }
 
 

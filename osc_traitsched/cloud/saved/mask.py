@@ -52,7 +52,7 @@ _KINDS = {
         "pinned_availability_zone",
         "text": "details message query group same_host different_host",
         "address": "host_ip ip_address build_near_host_ip",
-        "whole": "description disabled_reason reason traceback user",
+        "whole": "description disabled_reason reason roles traceback user",
     }.items()
     for key in keys.split()
 }
