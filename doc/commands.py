@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import ast
-import inspect
 import pathlib
 import re
 from collections.abc import Iterator, Mapping
@@ -18,7 +16,6 @@ from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 
 from osc_traitsched.commands import help_text
-from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.commands.overview import GROUPS
 from osc_traitsched.views.schemas import DOCUMENTS
 
@@ -105,46 +102,21 @@ def write_pages(app: Sphinx) -> None:
 
 
 class Commands(SphinxDirective):
-    """``.. commands::``: all by group; with ``:menu:`` as tables, and in the menu."""
-
-    option_spec: ClassVar = {"menu": directives.flag}
+    """``.. commands::``: all by group; their pages follow in the menu."""
 
     def run(self) -> list[nodes.Node]:
-        """Parse the lists as if they stood in the page."""
-        lines = _menu if "menu" in self.options else _list
-        text = "\n".join(line for title in GROUPS for line in lines(title))
+        """Parse the tables as if they stood in the page."""
+        text = "\n".join(line for title in GROUPS for line in _group(title))
         return self.parse_text_to_nodes(text, allow_section_headings=True)
 
 
-def _menu(title: str) -> Iterator[str]:
+def _group(title: str) -> Iterator[str]:
     yield from (title, "=" * len(title), "", ".. list-table::")
     yield from ("   :widths: 30 70", "")
     for command, text in GROUPS[title].items():
         yield from (f"   * - {link(command)}", f"     - {text}")
     yield from ("", ".. toctree::", "   :hidden:", "")
     yield from (*map("   {}".format, map(slug, GROUPS[title])), "")
-
-
-def _list(title: str) -> Iterator[str]:
-    yield from (title, "=" * len(title), "")
-    for command, text in GROUPS[title].items():
-        yield from (f"**{command}**", f"   {text}")
-    yield ""
-
-
-class ExitCodes(SphinxDirective):
-    """``.. exit-codes::``: a list of the codes, from the docstrings in the code."""
-
-    def run(self) -> list[nodes.Node]:
-        """Parse the list as if it stood in the page."""
-        (tree,) = ast.parse(inspect.getsource(ExitCode)).body
-        body = getattr(tree, "body", ())
-        lines = []
-        for member, about in zip(body, body[1:]):
-            if isinstance(member, ast.Assign) and isinstance(about, ast.Expr):
-                text = " ".join(ast.literal_eval(about.value).split())
-                lines += [ast.unparse(member.value), f"   {text}"]
-        return self.parse_text_to_nodes("\n".join(lines))
 
 
 class CommandPage(SphinxDirective):
@@ -303,6 +275,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("builder-inited", write_pages)
     app.add_directive("commands", Commands)
     app.add_directive("command", CommandPage)
-    app.add_directive("exit-codes", ExitCodes)
     app.add_directive("option-table", OptionTable)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

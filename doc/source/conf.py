@@ -7,6 +7,7 @@ import re
 import sys
 from importlib import metadata
 
+from reno import scanner
 from sphinx.util.docutils import SphinxDirective
 
 from osc_traitsched.commands import arguments
@@ -45,6 +46,12 @@ pygments_dark_style = "a11y-high-contrast-dark"
 copybutton_prompt_text = "$ "
 copybutton_line_continuation_character = "\\"
 copybutton_here_doc_delimiter = "EOF"
+
+# Without any tag reno takes all notes for those of a release 0.0.0.
+current_version = scanner.Scanner._get_current_version
+scanner.Scanner._get_current_version = lambda *of: re.sub(
+    r"^0\.0\.0$", "0.0.0-1", current_version(*of)
+)
 
 # accessible-pygments, of the theme, makes every module's log visible.
 logging.getLogger("reno").setLevel(logging.WARNING)

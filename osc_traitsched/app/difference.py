@@ -60,8 +60,8 @@ def compare(old: Snapshot, new: Snapshot) -> Comparison:
     changes, own_flavors = changes_of(old, new), ServerSpec("", "")
     hosts, hosts_now = (_hosts(each, own_flavors) for each in (old, new))
     judged = hosts.keys() & hosts_now.keys()
-    before, now = _pairs(hosts, judged), _pairs(hosts_now, judged)
-    differing = {name for name, _ in before ^ now}
+    differing = {name for name in judged if hosts[name] != hosts_now[name]}
+    before, now = _pairs(hosts, differing), _pairs(hosts_now, differing)
 
     def ask(snapshot: Snapshot) -> frozenset[tuple[str, str]]:
         return _pairs(_hosts(snapshot, own_flavors, differing), differing)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import gc
 from collections.abc import Iterator
+
+# The end of the process frees a large cloud without looking through it once more.
+atexit.register(gc.freeze)
 
 
 @contextlib.contextmanager

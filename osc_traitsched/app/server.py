@@ -151,10 +151,10 @@ def read_server(cloud: Cloud, name: str, given: ServerSpec) -> Found:
 def _check(image: str | None, given: ServerSpec) -> None:
     if image is None and given.image_properties:
         raise BadUsage(
-            "--image-property goes with an image, and the server boots from a volume"
+            "--image-property requires an image, and the server boots from a volume"
         )
     if image is not None and given.volume is not None:
-        raise BadUsage("--volume goes with a server that boots from a volume")
+        raise BadUsage("--volume requires a server that boots from a volume")
 
 
 def _image(cloud: Cloud, body: Any) -> Body | CloudBroke | None:

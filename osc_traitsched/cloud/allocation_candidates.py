@@ -134,12 +134,15 @@ def gather(
     figures: bool,
     known: Callable[[], Mapping[Amount, frozenset[str]]] = dict,
 ) -> Facts:
-    """Read what explains Placement's answer, in requests that hosts do not add to.
+    """Read what explains Placement's answer.
 
-    One for each amount, and up to 16 for sums of a class that several groups ask for;
-    one for each set of aggregates (for many single ones fewer), two for each sharing
-    provider; and for traits, of hosts that the answer does not show, one or two for all
-    hosts, or one for each trait's name.
+    The number of requests does not grow with the hosts. It takes, for each
+
+    - amount: one; up to 16 more for sums of a class that several groups ask for
+    - set of aggregates: one, or fewer for many single aggregates
+    - sharing provider: two
+
+    and for traits of hosts that the answer does not show one or two, or one for each.
 
     :param requests: all that will be judged by the facts, fallbacks too
     :param figures: capacity and use of all hosts, not of the candidates alone

@@ -296,12 +296,11 @@ def holdings(placement: Service, providers: Iterable[Provider]) -> tuple[Holding
 def still_there(
     placement: Service, providers: Iterable[Provider]
 ) -> tuple[Holding, ...]:
-    """Read the traits of those of the providers that were not deleted meanwhile.
+    """The traits of providers, without those that were deleted meanwhile.
 
-    The number of requests does not grow with the number of providers: a few are read
-    one at a time, many by bulk answers, and those that every bulk answer leaves out
-    (full hosts; Ironic's) one at a time or trait by trait, whichever takes fewer
-    requests.
+    A few providers are read one at a time, many with one request. Answers for many
+    leave out full hosts and Ironic's: these are read one at a time or trait by trait,
+    whichever takes fewer requests.
 
     :returns: a holding for each, in the order given
     """

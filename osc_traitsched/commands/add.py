@@ -24,8 +24,8 @@ class AddTraits(ShorthandWriter):
     Hosts that already have the traits are not written. It is safe to run while
     others change the same hosts. If it is interrupted, run the same command
     again. Exits 5 and writes nothing if a flavor that forbids a trait would lose
-    its last host, where Nova can be read. With --like the words are hosts: they
-    get the traits of a peer.
+    its last host, where Nova can be read. With --like the arguments are hosts: they
+    get the traits of that host.
     """
 
     examples = """
@@ -69,7 +69,7 @@ class AddTraits(ShorthandWriter):
         if args.like is not None:
             return self._like(args)
         if args.like_aggregates:
-            raise BadUsage("--aggregates goes with --like")
+            raise BadUsage("--aggregates requires --like")
         names = arguments.split_hosts(args)
         arguments.check_columns(args, results.ADDED)
         selectors = arguments.target_selectors(args)
@@ -91,7 +91,7 @@ class AddTraits(ShorthandWriter):
 
     def _like(self, args: argparse.Namespace) -> Table:
         if args.create:
-            raise BadUsage("--create goes without --like")
+            raise BadUsage("--create cannot be combined with --like")
         arguments.check_columns(args, results.STEPS)
         # Every word is a host.
         args.hosts = [*args.hosts, *args.traits]

@@ -150,8 +150,8 @@ def add_host_options(parser: argparse.ArgumentParser) -> None:
         group,
         "--host",
         "PATTERN",
-        "a resource provider's name or UUID, a Nova service host's name, or a "
-        "glob such as 'cmp-1*'; several with commas in between",
+        "a host: its name in Nova or Placement, its UUID, or a glob such as "
+        "'cmp-1*'; several with commas in between",
     )
     _repeated(group, "--aggregate", "AGGREGATE", "a host aggregate: name, ID or UUID")
     _repeated(group, "--availability-zone", "ZONE", "an availability zone")

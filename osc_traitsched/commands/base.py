@@ -320,8 +320,10 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        # "openstack help" shows each command once, by its long name.
-        self.deprecated = (self.cmd_name or "").startswith(SHORT)
+        # "openstack --help" shows each command once, by its long name; and the name of
+        # the overview is none that people type.
+        name = self.cmd_name or ""
+        self.deprecated = name.startswith(SHORT) or name.endswith("-commands")
 
     def get_epilog(self) -> str:
         """The text below the options: examples, and cliff's own."""

@@ -32,9 +32,9 @@ _LOST = {"": "host", "-aggregate": "aggregate", "-zone": "zone"}
 class ShowCapacity(base.Command):
     """Show how many more servers of each flavor fit.
 
-    Every host is judged as Nova would, with its filters and isolation, on one reading
-    of the cloud. Without FLAVOR it counts all public flavors. Flavors compete for the
-    same hosts, so that their numbers do not add up. Nothing is written or claimed.
+    Evaluates every host as Nova would, with its filters and isolation, at one moment.
+    Without FLAVOR it counts all public flavors. Flavors compete for the same hosts: do
+    not sum their numbers. Nothing is written or claimed.
     Exits 0 if any of the flavors fits, and 3 if none does. With --at-least it exits 7
     if one is short. It exits 8 if that depends on what no API shows. "openstack -q"
     prints the first line alone.
@@ -74,7 +74,7 @@ class ShowCapacity(base.Command):
             "--at-least",
             type=request_args.count,
             metavar="N",
-            help="exit 7 if fewer of any of the flavors fit",
+            help="exit 7 if fewer than N servers of a flavor fit",
         )
         parser.add_argument(
             "--full", action="store_true", help="only flavors without room, by cause"
@@ -139,7 +139,7 @@ def _add_changes(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         type=_added,
-        help="as if there were so many more hosts like this one, empty (repeat for "
+        help="as if there were COUNT more hosts like this one, all empty (repeat for "
         "more)",
     )
     group.add_argument(
@@ -178,19 +178,21 @@ def _added(text: str) -> tuple[str, int]:
 
 def _query(args: argparse.Namespace) -> CapacityQuery:
     if args.flavors and args.all_flavors:
-        raise BadUsage("--all-flavors goes without FLAVOR")
+        raise BadUsage("--all-flavors cannot be combined with FLAVOR")
     without = Selectors(
         hosts=tuple(args.without),
         aggregates=tuple(args.without_aggregate),
         zones=tuple(args.without_zone),
     )
     if args.at_least and not args.flavors:
-        raise BadUsage("--at-least goes with FLAVOR")
+        raise BadUsage("--at-least requires FLAVOR")
     is_change = without.names_any or args.added or args.set_then
-    if args.by and is_change:
-        raise BadUsage("--by goes without --without, --with and --set-then")
-    if args.full and is_change:
-        raise BadUsage("--full goes without --without, --with and --set-then")
+    if is_change and (args.by or args.full):
+        flag, others = (
+            "--by" if args.by else "--full",
+            "--without, --with or --set-then",
+        )
+        raise BadUsage(f"{flag} cannot be combined with {others}")
     names = dict.fromkeys(n for text in args.flavors for n in arguments.names(text))
     added = collections.Counter[str]()
     for host, number in args.added:

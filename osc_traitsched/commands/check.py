@@ -85,13 +85,13 @@ class Checker(base.TextLister):
         parser.add_argument(
             "--long",
             action="store_true",
-            help="show notes, too, and all problems and fixes, as in a pipe",
+            help="show notes, too, and all problems and fixes (the default in a pipe)",
         )
         parser.add_argument(
             "--new-since",
             metavar="FILE",
-            help="skip the findings of an earlier run unless they are worse: FILE is "
-            "its output with -f json",
+            help="skip findings of an earlier run, whose output with -f json is in "
+            "FILE, unless they are worse now",
         )
         arguments.add_options(parser)
 

@@ -57,7 +57,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=base.seconds,
         default=0,
         metavar="SECONDS",
-        help="wait this long for hosts that are not there yet",
+        help="wait this long for hosts that do not exist yet",
     )
     arguments.add_options(parser)
 
@@ -317,15 +317,15 @@ class ApplyDesired(write_args.Writer, Summed):
             "--undo",
             type=arguments.some_file,
             metavar="FILE",
-            help="first write a new file; apply it to revert",
+            help="first write a new file, which reverts the changes if it is applied",
         )
         parser.add_argument(
             "--force",
             action="store_true",
-            help="write even if flavors, servers or projects would have no host, if "
-            "something requires a trait that no host would have, if any of that can't "
-            "be read, if a project is gone, or if `only` would strip more "
-            "than half",
+            help="write even if the plan is refused; a plan is refused that leaves a "
+            "flavor, a server or a project without a host, requires a trait that no "
+            "host would have, names a project that is gone, or strips more than half "
+            "by `only`, and if any of that can't be read",
         )
         write_args.add_options(parser)
 

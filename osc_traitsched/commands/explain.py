@@ -112,7 +112,7 @@ def own_sources(
         of_nova = {"--custom-filter": args.plugins, "--with-nova": args.with_nova}
         for flag, value in of_nova.items():
             if value:
-                raise BadUsage(f"{flag} goes with --nova-python")
+                raise BadUsage(f"{flag} requires --nova-python")
         return None
     return OwnSources(
         args.nova_python,
@@ -204,7 +204,7 @@ _PLUGIN = ("trait-sched", "sched")
 
 
 class Explain(base.Command):
-    """Explain which hosts could take a server, and why the others could not.
+    """Explain which hosts could run a server, and why the others could not.
 
     It asks Placement what Nova would ask, runs the scheduler's host filters,
     accounts for every host, and tries each change that would help before
@@ -423,7 +423,7 @@ class ListCandidates(base.Lister):
         parser.add_argument(
             "--weights",
             action="store_true",
-            help="show what nova-scheduler's weighers make of each host",
+            help="show the weights that nova-scheduler gives each host",
         )
         parser.add_argument(
             "--print-query",
@@ -434,7 +434,7 @@ class ListCandidates(base.Lister):
     def take_action(self, args: argparse.Namespace) -> Table:
         """Ask, and show."""
         if args.print_query and args.limit is not None:
-            raise BadUsage("--print-query goes without --limit")
+            raise BadUsage("--print-query cannot be combined with --limit")
         try:
             return self._asked(args)
         except AnswerIsNo as refusal:

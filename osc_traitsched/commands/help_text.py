@@ -28,6 +28,8 @@ _SHARED_GROUPS = {
     "table formatter": (),
 }
 
+#: Options of a command's own that people use, but not first.
+_LATER = ("force", "snapshot")
 #: Options of a command's own that people seldom use.
 _SELDOM = (
     *("help", "help_all", "timeout", "exit_zero", "exit_code", "jobs"),
@@ -50,12 +52,14 @@ def shorten(parser: argparse.ArgumentParser) -> None:
     :param parser: with all other options
     """
     for action in parser._actions:
-        if action.dest == "formatter" and action.choices:
-            # cliff's list of choices does not fit 80 columns, and argparse cuts none.
+        if action.dest in ("format", "formatter") and action.choices:
+            # A list of choices does not fit 80 columns, and argparse cuts none.
             action.metavar = "FORMAT"
+        if action.dest == "formatter" and action.choices:
             action.help = f"{action.help}: {', '.join(sorted(action.choices))}"
     formatter_class: Any = parser.formatter_class
-    filling: Any = type("Filling", (formatter_class,), {"_fill_text": _fill})
+    own = {"_fill_text": _fill, "_format_action_invocation": _names}
+    filling: Any = type("Filling", (formatter_class,), own)
     parser.formatter_class = filling
     required = [each for each in parser._get_optional_actions() if each.required]
     positionals = parser._get_positional_actions()
@@ -112,15 +116,17 @@ def _short(parser: argparse.ArgumentParser) -> str:
 
 def _first(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
     """A command's arguments and own options, then those of shared groups."""
-    shared = []
+    shared, later = [], []
     for group in parser._action_groups:
         usual = _SHARED_GROUPS.get((group.title or "").lower())
         for action in group._group_actions:
-            if usual is None and action.dest not in _SELDOM:
+            if action.dest in _LATER:
+                later.append(action)
+            elif usual is None and action.dest not in _SELDOM:
                 yield action
             elif usual and action.dest in usual:
                 shared.append(action)
-    yield from shared
+    yield from (*shared, *later)
 
 
 def wrapped(line: str) -> str:
@@ -134,6 +140,12 @@ def wrapped(line: str) -> str:
         break_long_words=False,
     )
     return " \\\n".join(rows)
+
+
+def _names(formatter: Any, action: argparse.Action) -> str:
+    """``-f, --format FORMAT``: the value once, as Python 3.13 shows it."""
+    names: str = super(type(formatter), formatter)._format_action_invocation(action)
+    return re.sub(r"^(-\w) \S+, ", r"\1, ", names)
 
 
 def _fill(formatter: Any, text: str, width: int, indent: str) -> str:

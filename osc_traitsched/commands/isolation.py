@@ -36,7 +36,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--undo",
         type=arguments.some_file,
         metavar="FILE",
-        help="first write a new file that brings back what was there",
+        help="first write a new file, which reverts the changes if it is applied",
     )
     write_args.add_options(parser)
     arguments.add_options(parser)
@@ -225,7 +225,7 @@ class UnisolateAggregate(ShorthandWriter):
         write_args.check(args)
         arguments.check_columns(args, results.STEPS)
         if args.all_images and not args.remove_traits:
-            raise BadUsage("--all-images goes with --remove-traits")
+            raise BadUsage("--all-images requires --remove-traits")
         cloud = self.cloud()
         sources = self.sources = arguments.sources(args, self.app)
         assumed = settings.of_cloud(cloud, sources)

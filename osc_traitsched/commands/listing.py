@@ -61,7 +61,7 @@ class ListTraits(base.Lister):
 
     def take_action(self, args: argparse.Namespace) -> listing.Table:
         if args.by_trait and args.tree:
-            raise BadUsage("--by-trait goes without --tree")
+            raise BadUsage("--by-trait cannot be combined with --tree")
         selectors = arguments.selectors(args)
         cloud = self.cloud()
         detail = listing.Detail(custom=args.custom, whole=args.long)

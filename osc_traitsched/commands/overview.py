@@ -29,16 +29,16 @@ USUAL = (
 
 GROUPS = {
     "Why a server gets no host, and where it could go": {
-        "explain": "why a flavor and an image get no host, and what helps",
+        "explain": "why a flavor and an image find no host, and what helps",
         "candidates": "the hosts that they can get, best first",
         "capacity": "how many more servers of each flavor fit",
         "server explain": "why a server failed, and whether a host could take it now",
-        "server destinations": "which hosts could take a server that is moved",
-        "server misplaced": "servers on hosts that they could not get today",
-        "flavor show": "which hosts suit a flavor, what runs out, and who has it",
+        "server destinations": "which hosts a server could move to",
+        "server misplaced": "servers that the scheduler would no longer put there",
+        "flavor show": "which hosts suit a flavor, what runs out, who uses it",
         "zone list": "zones: how full they are, and what is odd in them",
-        "host show": "what a host has, and which flavors it could take",
-        "host drain": "where the servers of a host could go, all together",
+        "host show": "what a host has, and which flavors it could run",
+        "host drain": "where the servers of a host could go, as one plan",
         "filter try": "try a custom host filter or weigher on every host",
     },
     "What is wrong with the cloud": {
@@ -52,7 +52,7 @@ GROUPS = {
     "Traits and isolation": {
         "list": "which hosts have which traits",
         "trait list": "traits in use: hosts with them, flavors that need them",
-        "trait show": "who has a trait, and who needs it",
+        "trait show": "which hosts have a trait, and what requires it",
         "trait rename": "rename a trait on hosts, flavors, images and aggregates",
         "trait retire": "remove a trait everywhere, requirements first",
         "add": "add traits to hosts",
@@ -67,9 +67,9 @@ GROUPS = {
     },
     "How nova-scheduler is configured": {
         "config doctor": "find nova.conf, and say what is unknown without it",
-        "config save": "save nova.conf's place once, for all commands",
+        "config save": "save nova.conf's path once, for all commands",
         "config show": "show what the commands assume, and where it is from",
-        "config nova-conf": "print what turns options on, for nova.conf",
+        "config nova-conf": "print settings of nova.conf that enable prefilters",
         "config tripleo": "the same for TripleO",
         "config rhoso": "the same for RHOSO",
     },

@@ -82,7 +82,7 @@ def add_kind(parser: argparse.ArgumentParser) -> None:
 def kind(args: argparse.Namespace) -> ServerSpec:
     """Servers of the options of :func:`add_kind`, without a flavor; raises BadUsage."""
     if args.project is None and args.project_domain is not None:
-        raise BadUsage("--project-domain goes with --project")
+        raise BadUsage("--project-domain requires --project")
     return ServerSpec(
         image=args.image or "",
         zone=args.availability_zone,
@@ -96,7 +96,7 @@ def add_given(parser: argparse.ArgumentParser, is_moved: bool) -> None:
     """Add options for the request of an existing server, or of its move."""
     group = parser.add_argument_group(
         "request",
-        "What Nova does not show of the server's request, or what shall be otherwise.",
+        "Supply what Nova does not show of the server's request, or override it.",
     )
     if is_moved:
         _add_zone(group, "as if it were pinned to this availability zone")
@@ -217,13 +217,13 @@ def server_spec(
     if named == NO_IMAGE or (named is None and args.volume):
         image = None
     if not image and args.image_property:
-        raise BadUsage("--image-property goes with an image")
+        raise BadUsage("--image-property requires an image")
     if image is not None and args.volume is not None:
-        raise BadUsage("--volume goes with - for the image")
+        raise BadUsage("--volume requires - for the image")
     if image == "":
         base.LOG.warning("No image named: judged with an image without properties.")
     if args.project is None and args.project_domain is not None:
-        raise BadUsage("--project-domain goes with --project")
+        raise BadUsage("--project-domain requires --project")
     if args.policy is not None and args.server_group is not None:
         raise BadUsage("--policy is for a new server group: leave out --server-group")
     return dataclasses.replace(

@@ -79,7 +79,7 @@ class ListMisplaced(base.Lister):
 
     def take_action(self, args: argparse.Namespace) -> Table:
         if args.project is None and args.project_domain is not None:
-            raise BadUsage("--project-domain goes with --project")
+            raise BadUsage("--project-domain requires --project")
         arguments.check_columns(args, placements.COLUMNS)
         sources = self.sources = arguments.sources(args, self.app)
         found = misplaced.placements(self.cloud(), _scope(args), sources)
@@ -132,12 +132,12 @@ class ExplainServer(base.Command):
     """Explain why a server failed, and whether it would fail again.
 
     Says at which stage the build or the move failed, and judges the same request now,
-    as explain does. Nothing is written or claimed. Exits as explain: 0 if a host can
-    take it now, 3 if none can, 4 and 8 if that is in doubt. 8 also if Nova does not
-    record what failed, such as the new flavor of a resize. A server that runs and did
-    not fail is judged on its own host: exits 0 if the scheduler would still choose it,
-    3 if not, and 8 if that is in doubt. "openstack -q" prints the cause in a sentence
-    for a customer, without names of hosts.
+    as explain does. A server that runs and did not fail is judged on its own host.
+    Nothing is written or claimed. "openstack -q" prints the cause in a sentence for a
+    customer, without names of hosts.
+
+    Exits 0 if a host can take the server now, 3 if not, and 4 or 8 if that is in doubt:
+    8 also if Nova does not record what failed, such as the new flavor of a resize.
 
     With --failed: all servers in ERROR and failed moves, by cause; all causes with
     --long and in a pipe. Exits 7 if there are any.
@@ -167,9 +167,9 @@ class ExplainServer(base.Command):
         if args.failed:
             return self._all_failed(args)
         if args.server is None or args.project is not None:
-            raise BadUsage("name a server; --project goes with --failed")
+            raise BadUsage("name a server; --project requires --failed")
         if args.format == prometheus.FORMAT:
-            raise BadUsage("-f prometheus goes with --failed")
+            raise BadUsage("-f prometheus requires --failed")
         sources = self.sources = arguments.sources(args, self.app)
         found = server.answer(
             self.cloud(),
@@ -208,7 +208,7 @@ class ExplainServer(base.Command):
 
     def _all_failed(self, args: argparse.Namespace) -> ExitCode:
         if args.server is not None or len(args.hosts) > 1:
-            raise BadUsage("--failed goes without a server, and with one --host")
+            raise BadUsage("--failed cannot be combined with a server or more hosts")
         try:
             period = arguments.period(args.since or "0m")
         except argparse.ArgumentTypeError as exc:
@@ -296,10 +296,10 @@ _KINDS = (
 
 
 class ServerDestinations(base.Command):
-    """Show which hosts could take a server that is moved, and why others can't.
+    """Show which hosts a server could move to, and why not to the others.
 
-    Judges the move as Nova does: with the server's own flavor and image, and with
-    Nova's own checks of the move. A rebuild is judged on the server's host. Nothing is
+    Evaluates the move as Nova does: with the server's flavor and image, and with
+    Nova's checks of the move. A rebuild is evaluated on the server's host. Nothing is
     written or claimed. Exits as explain: 0 if a host can take it, 3 if none can or
     Nova rejects the move, 4 and 8 if that is in doubt. "openstack -q" prints the
     verdict alone.
@@ -310,7 +310,7 @@ class ServerDestinations(base.Command):
         server destinations web-1 --for live-migration
         # The move that suits its state
         server destinations web-1
-        # Who could take it with another flavor
+        # Which hosts could run it with another flavor
         server destinations web-1 --for resize --flavor gold
     """
 
@@ -321,7 +321,9 @@ class ServerDestinations(base.Command):
             "--for",
             dest="kind",
             choices=[kind.value for kind in _KINDS],
-            help="the move; migration is the cold one (default: unshelve for an "
+            metavar="MOVE",
+            help=f"{', '.join(kind.value for kind in _KINDS)}; migration is the cold "
+            "one (default: unshelve for an "
             "offloaded server, evacuation if nova-compute is down, live-migration for "
             "an active or paused server, else migration)",
         )
@@ -434,7 +436,7 @@ class DrainHost(base.Command):
         if not hosts and not args.aggregates:
             raise BadUsage("name the hosts to drain: HOST or --aggregate")
         if args.script and args.format != "text":
-            raise BadUsage("--script goes without --format")
+            raise BadUsage("--script cannot be combined with --format")
         sources = self.sources = arguments.sources(args, self.app)
         found = drain.plan(self.cloud(), hosts, sources, args.aggregates)
         self.app.stdout.write(self._text(found, args) + "\n")

@@ -13,7 +13,7 @@ from osc_traitsched.app import difference, snapshot
 from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.app.snapshot import Snapshot
-from osc_traitsched.commands import arguments, base, explain
+from osc_traitsched.commands import arguments, base, explain, request_args
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.documents import serialized
@@ -22,7 +22,7 @@ from osc_traitsched.views import difference as views
 
 
 class SaveSnapshot(base.Command):
-    """Save what all reading commands need of the cloud in a file.
+    """Save the cloud in a file, to answer from it later.
 
     With --snapshot FILE the commands answer from it, without a login, as the cloud
     was then. Nothing is written to the cloud. The file has names of hosts, projects,
@@ -58,12 +58,12 @@ class SaveSnapshot(base.Command):
         parser.add_argument(
             "--light",
             action="store_true",
-            help="read no single inventories: reserved amounts, ratios and units are "
-            "unknown then",
+            help="do not read inventories; reserved amounts, ratios and units are then "
+            "unknown",
         )
         parser.add_argument(
             "--keep",
-            type=_number,
+            type=request_args.count,
             metavar="N",
             help="save into the folder FILE, and remove all but the newest N there",
         )
@@ -71,8 +71,8 @@ class SaveSnapshot(base.Command):
         masking.add_argument(
             "--mask",
             action="store_true",
-            help="replace names and IDs, the same one by the same word, custom traits "
-            "and metadata too; FILE.map.json gets what each word stands for",
+            help="replace names, IDs, custom traits and metadata, always by the same "
+            "words; FILE.map.json gets what each word stands for",
         )
         masking.add_argument(
             "--mask-without-map", action="store_true", help="mask, and write no map"
@@ -179,9 +179,3 @@ class ShowDifference(base.Command):
             old.check_comparable(new)
             return new
         return self.as_snapshot(sources, old)
-
-
-def _number(text: str) -> int:
-    if text.isdecimal() and int(text):
-        return int(text)
-    raise argparse.ArgumentTypeError(f"not a whole number above 0: {text}")

@@ -185,7 +185,7 @@ class ShowHost(base.Command):
         parser.add_argument(
             "--if-enabled",
             action="store_true",
-            help="judge it as if its nova-compute were enabled and up",
+            help="answer as if its nova-compute were enabled and up",
         )
         request_args.add_kind(parser)
         arguments.add_options(parser)
@@ -211,10 +211,10 @@ class ShowHost(base.Command):
 class ShowFlavor(base.Command):
     """Show which hosts suit a flavor, how many more servers fit, and who has it.
 
-    A host suits it that fits now, or would if it were empty. Images that can't go with
-    it are found among the first 30 kinds of active public images: images with equal
-    requirements are one kind. Nothing is written. Exits 0 if another server fits, 8 if
-    that depends on nova.conf or a filter, else 3.
+    A host suits a flavor that fits now, or would fit if the host were empty. Images
+    that conflict with the flavor are found among the first 30 kinds of active public
+    images: images with equal requirements are one kind. Nothing is written. Exits
+    0 if another server fits, 8 if that depends on nova.conf or a filter, else 3.
     """
 
     examples = """

@@ -54,7 +54,7 @@ def add_long(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--long",
         action="store_true",
-        help="name all flavors and servers that are affected, as in a pipe",
+        help="name all affected flavors and servers (the default in a pipe)",
     )
 
 
@@ -81,7 +81,7 @@ def add_create_option(parser: argparse.ArgumentParser) -> None:
 def check(args: argparse.Namespace) -> None:
     """Reject ``--exit-code`` without ``--dry-run``; raises BadUsage."""
     if args.exit_code and not args.dry_run:
-        raise BadUsage("--exit-code goes with --dry-run")
+        raise BadUsage("--exit-code requires --dry-run")
 
 
 def _jobs(text: str) -> int:

@@ -31,6 +31,8 @@ from osc_traitsched.core.nova.options import options_in
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.nova.weigher import ranking
 
+_COMMAND_LINE = "the command line"
+
 
 class SettingsSources:
     """Sources of nova-scheduler's settings, which no API shows.
@@ -81,10 +83,11 @@ class SettingsSources:
         return self._place(self.named.keys() - {NOVA_RELEASE, SET, FILTERS})
 
     def _place(self, named: Collection[Source]) -> str | None:
-        places = ["the command line"] if named else []
-        if self.found and self.found.place:
-            places.append(self.found.place)
-        return ", over ".join(places) or None
+        below = self.found.place if self.found else None
+        # A snapshot may have been saved with options of its command line.
+        if not named or (below and below.startswith(_COMMAND_LINE)):
+            return below
+        return f"{_COMMAND_LINE}, over {below}" if below else _COMMAND_LINE
 
     @property
     def release(self) -> int | None:

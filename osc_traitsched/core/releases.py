@@ -110,5 +110,5 @@ def others_behind(microversion: str, release: int) -> tuple[int, ...]:
 
 
 def release(number: int) -> str:
-    """Return a release with its name: ``34 (2026.2)``."""
-    return f"{number} ({RELEASES[number]})"
+    """A release as users read it: ``2026.2 (Nova 34)``."""
+    return f"{RELEASES[number].capitalize()} (Nova {number})"

@@ -74,7 +74,7 @@ def lines(assumptions: SchedulerSettings, is_all: bool = False) -> Iterator[str]
     """
     yield f"Settings: {terminal.settings_from(assumptions)}"
     name = release_name(assumptions.release)
-    yield f"Release: Nova {name} ({assumptions.release_source})"
+    yield f"Release: {name} ({assumptions.release_source})"
     at_default = 0
     for each in options_in(assumptions.release):
         setting = assumptions.setting(each.name)
@@ -155,7 +155,7 @@ def comments(
 ) -> str:
     """Comments at the top of a fragment: what it enables, and ``where`` it goes."""
     release = turned.assumptions.release
-    lines = [f"Turns on {', '.join(turned.wanted)}: Nova {release_name(release)}"]
+    lines = [f"Turns on {', '.join(turned.wanted)}: {release_name(release)}"]
     if settings.AZ in turned.wanted and settings.az_is_always_on(release):
         lines.append("az is always on in this release; no option is needed")
     lines.append(where if has_body else "Nothing has to be set.")
@@ -250,7 +250,7 @@ def doctor_rows(found: Diagnosis, options: Sequence[Option]) -> Table:
 
 
 def _in_use(found: Diagnosis) -> str:
-    nova = f"Nova {release_name(found.assumed.release)}"
+    nova = f"{release_name(found.assumed.release)}"
     place = found.assumed.place
     return f"{place}; {nova}" if place else f"no settings; the defaults of {nova}"
 

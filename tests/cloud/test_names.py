@@ -169,7 +169,7 @@ def test_a_project_is_named_with_its_domain(make, admin, openstack, small):
         )
         assert run.json["request"]["project_id"] == other.id
     run = openstack("explain", "small", "raw", "--project-domain", "second")
-    assert (run.code, run.err) == (2, "--project-domain goes with --project\n")
+    assert (run.code, run.err) == (2, "--project-domain requires --project\n")
 
 
 # Zones and hosts

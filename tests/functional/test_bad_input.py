@@ -85,7 +85,7 @@ def test_a_selector_that_matches_nothing_is_named_with_the_nearest(
     [
         ([], "name the hosts"),
         (["--without-trait", "CUSTOM_GOLD"], "name the hosts"),
-        (["--all", "--exit-code"], "--exit-code goes with --dry-run"),
+        (["--all", "--exit-code"], "--exit-code requires --dry-run"),
     ],
 )
 def test_options_that_do_not_make_sense_are_usage_errors(
@@ -123,13 +123,13 @@ def test_an_argument_that_is_no_text_is_a_usage_error(
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
-        (["list", "--by-trait", "--tree"], "--by-trait goes without --tree"),
+        (["list", "--by-trait", "--tree"], "--by-trait cannot be combined with --tree"),
         (["check", "mirror", "-c", "nope"], "no column 'nope'; there are id, severity"),
         (["check", "-c", "id", "-c", "nope"], "no column 'nope'"),
         (["mirror", "repair", "-c", "id"], "there are host, provider, added"),
         (
             ["candidates", "small", "raw", "--print-query", "--limit", "1"],
-            "--print-query goes without --limit",
+            "--print-query cannot be combined with --limit",
         ),
     ],
 )

@@ -56,7 +56,7 @@ def test_a_person_is_told_the_refusal_alone(candidates):
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        (("--custom-filter", "f.py:F"), "--custom-filter goes with --nova-python"),
+        (("--custom-filter", "f.py:F"), "--custom-filter requires --nova-python"),
         (
             ("--custom-filter", "no-such.py:F", "--nova-python", "python3"),
             "no-such.py: No such file or directory",

@@ -113,7 +113,7 @@ def test_every_format_has_every_row(config):
     assert yaml.safe_load(run("yaml").out) == rows
     table = list(csv.DictReader(io.StringIO(run("csv").out)))
     assert [row["option"] for row in table] == [row["option"] for row in rows]
-    assert "27 (2023.1)" in run("table").out
+    assert "2023.1 (Nova 27)" in run("table").out
     assert config("show", "--nova-release", "27", "-f", "value", "-c", "value").out
 
 
@@ -176,7 +176,7 @@ def test_a_control_plane_can_come_through_a_pipe(config):
 def test_rhoso_is_of_one_release_and_needs_no_cloud(config):
     run = config("rhoso", "--enable", "az")
     assert run.code == 0
-    assert run.out.startswith("# Turns on az: Nova 27 (2023.1)\n")
+    assert run.out.startswith("# Turns on az: 2023.1 (Nova 27)\n")
 
 
 def test_what_could_be_lost_is_a_caution_in_the_file_and_a_warning(config):
@@ -212,7 +212,7 @@ def test_zones_that_are_always_on_are_a_comment_and_the_filter_goes(config):
     [
         (
             ("nova-conf", "--enable", "image-metadata", "--nova-release", "train"),
-            "image-metadata: Nova 20 (train) has no "
+            "image-metadata: Train (Nova 20) has no "
             "[scheduler]image_metadata_prefilter\n",
         ),
         (

@@ -11,13 +11,13 @@ BOTH = pytest.mark.parametrize("verb", ["isolate", "unisolate"])
 def test_options_that_do_not_go_together_are_a_usage_error(openstack, proxy, verb):
     run = openstack(verb, "gold", "CUSTOM_GOLD", "--exit-code")
     assert (run.code, run.out) == (2, "")
-    assert run.err == "--exit-code goes with --dry-run\n"
+    assert run.err == "--exit-code requires --dry-run\n"
     assert not proxy.requests
 
 
 def test_images_of_other_projects_lose_no_trait_that_all_else_keeps(openstack, proxy):
     run = openstack("unisolate", "gold", "--all-images")
-    assert (run.code, run.err) == (2, "--all-images goes with --remove-traits\n")
+    assert (run.code, run.err) == (2, "--all-images requires --remove-traits\n")
     assert not proxy.requests
 
 

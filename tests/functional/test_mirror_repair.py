@@ -310,4 +310,4 @@ def test_aggregates_are_listed_with_the_state_of_their_mirror(
 
 def test_options_that_do_not_go_together(openstack):
     run = openstack(*REPAIR, "--exit-code")
-    assert (run.code, run.err) == (2, "--exit-code goes with --dry-run\n")
+    assert (run.code, run.err) == (2, "--exit-code requires --dry-run\n")

@@ -24,8 +24,8 @@ from tests.property import building, clouds
 from tests.services.pages import after
 
 CLOUDS = int(os.environ.get("TRAITSCHED_CLOUDS", "20"))
-#: Of one test; and of all with the mark full.
-EACH, ALL = 5, 1000
+#: Of one test.
+EACH = 5
 #: So many commands are tried on each, in turn.
 COMMANDS = 4
 
@@ -263,15 +263,12 @@ def aggregates_of(drawn, cloud):
 
 ODD = st.sampled_from([False] * 7 + [True])
 PARTS = range(-(-CLOUDS // EACH // 3))
-MORE = [
-    pytest.param(n, marks=pytest.mark.full) for n in range(len(PARTS), ALL // EACH // 3)
-]
 
 
 @pytest.mark.parametrize(
     ("kind", "hidden"), [("CLOUDS", ((),)), ("CARDED", ((),)), ("CLOUDS", HIDDEN)]
 )
-@pytest.mark.parametrize("part", [*PARTS, *MORE])
+@pytest.mark.parametrize("part", PARTS)
 def test_a_snapshot_gives_the_answers_of_the_cloud(
     server, tmp_path, part, kind, hidden
 ):
@@ -347,8 +344,15 @@ def value(done):
         return done.out, done.err
 
 
+#: Placement has the allocations of a host in a Python set, whose order is any; that
+#: they are the same ones is tested in test_saved.
+ANY_ORDER = re.compile(r"\.\d+\.(allocates|free)")
+
+
 def differences(now, then, place=""):
     """Places where two values differ, with both."""
+    if ANY_ORDER.fullmatch(place) and now and then:
+        return
     if isinstance(now, dict) and isinstance(then, dict):
         for key in sorted(now.keys() | then.keys()):
             yield from differences(now.get(key), then.get(key), f"{place}.{key}")

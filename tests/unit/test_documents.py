@@ -6,6 +6,8 @@ import pathlib
 import re
 
 from osc_traitsched.core.change.model import Status
+from tests import examples
+from tests.functional import shell
 
 ROOT = pathlib.Path(__file__).parents[2]
 PAGES = (ROOT / "README.rst", *(ROOT / "doc/source").rglob("*.rst"))
@@ -15,6 +17,8 @@ NOTES = tuple((ROOT / "releasenotes/notes").glob("*.yaml"))
 #: A directive with all that is indented below it, or a block after "::".
 _BLOCK = re.compile(r"^( *)(?:\.\. |\S.*::$).*\n(?:\1 +\S.*\n|\s*\n)+", re.M)
 _LITERAL = re.compile(r"``.*?``", re.S)
+#: The help of a command that prints JSON and YAML.
+_JSON = re.compile(r"--format FORMAT\n? .*\bjson\b.*\byaml\b", re.S)
 _SHOUTED = re.compile(r"\b[A-Z]{4,}\b")
 
 
@@ -30,6 +34,19 @@ def test_no_placeholder_is_left_in_what_users_read():
     for path in (*PAGES, *NOTES):
         left = {*_SHOUTED.findall(prose(path.read_text("utf-8")))} - known
         assert not left, path
+
+
+def test_the_release_note_names_the_commands_that_print_no_json():
+    (note,) = NOTES
+    text = re.search(
+        r"print JSON and YAML, except (.*?), whose", note.read_text(), re.S
+    )
+    without = [
+        verb.removeprefix("trait-sched ")
+        for verb in examples.verbs()
+        if not _JSON.search(shell.run({}, *verb.split(), "--help-all").out)
+    ]
+    assert re.findall(r"``(.+?)``", text[1]) == without
 
 
 def test_the_statuses_of_changes_are_those_of_the_table():

@@ -70,7 +70,7 @@ ANSWERS = {
         "CUSTOM_SSD: on 2 of 8 hosts; required by 1 flavor, 1 server.",
     ),
     "check isolation": (7, "ERROR  isolation-member-lacks-trait  aggregate windows"),
-    "config doctor": (0, "In use: /etc/nova/nova.conf; Nova 34 (2026.2)"),
+    "config doctor": (0, "In use: /etc/nova/nova.conf; 2026.2 (Nova 34)"),
 }
 #: Since yesterday: what took the hosts, worst first.
 CAUSES = {

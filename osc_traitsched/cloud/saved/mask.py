@@ -137,12 +137,12 @@ class _Mask:
             section, key, value, path, *others = entry
             return [section, key, self._text(value), _FOLDERS.sub("", path), *others]
 
-        place = found["place"]
+        short = functools.partial(_FOLDERS.sub, "")
         return {
-            "place": place and _FOLDERS.sub("", place),
+            "place": _strings(found["place"], short),
             "named": _strings(found["named"], self._text),
             "options": list(map(row, found["options"])),
-            "lines": {k: _FOLDERS.sub("", v) for k, v in found["lines"].items()},
+            "lines": _strings(found["lines"], short),
             "files": {
                 name: [list(map(row, rows)) for rows in layers]
                 for name, layers in found["files"].items()

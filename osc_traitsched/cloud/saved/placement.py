@@ -19,6 +19,7 @@ from osc_traitsched.core.inventory.trait import SHARING
 
 Query = Mapping[str, Sequence[str]]
 
+_CONFLICT = "Conflicting required and forbidden traits found in"
 _GROUP = re.compile(r"(resources|required|member_of|in_tree)(.*)")
 
 
@@ -70,9 +71,14 @@ class _Wanted(NamedTuple):
     forbidden: frozenset[str]
 
     def match(self, names: frozenset[str]) -> bool:
-        return self.forbidden.isdisjoint(names) and not any(
-            each.isdisjoint(names) for each in self.required
-        )
+        lacks = map(names.isdisjoint, self.required)
+        return self.forbidden.isdisjoint(names) and not any(lacks)
+
+    @property
+    def conflicts(self) -> list[str]:
+        """Sets of names of which all are forbidden, too."""
+        sets = (each for each in self.required if each <= self.forbidden)
+        return sorted(", ".join(sorted(each)) for each in sets)
 
 
 def _traits(texts: Iterable[str]) -> _Wanted:
@@ -169,8 +175,10 @@ class SavedPlacement:
 
         :raises CloudBroke: for what Placement rejects, with status 400
         """
-        groups = _groups(query)
         root_traits = _traits(query.get("root_required", ()))
+        if root_traits.conflicts:
+            raise _bad(f"{_CONFLICT} root_required: {', '.join(root_traits.conflicts)}")
+        groups = _groups(query)
         for group in groups:
             self._check(group.traits, group.amounts)
         self._check(root_traits, {})
@@ -210,13 +218,31 @@ class SavedPlacement:
         ways = [list(self._of_group(root, near, group)) for group in groups]
         for chosen in itertools.product(*ways):
             named = [(group.suffix, taken) for group, taken in zip(groups, chosen)]
-            alone = [
-                next(iter(taken))[0] for suffix, taken in named if suffix and taken
-            ]
-            if isolate and len(alone) != len(set(alone)):
-                continue
-            if self._has_room(chosen) and self._in_subtrees(named, subtrees):
+            if len(named) == 1 or self._is_allowed(named, isolate, subtrees):
                 yield named
+
+    def _is_allowed(
+        self,
+        named: Sequence[tuple[str, _Taken]],
+        isolate: bool,
+        subtrees: Sequence[Sequence[str]],
+    ) -> bool:
+        """Whether groups go together: by policy, capacity and subtrees."""
+        alone = [next(iter(taken))[0] for suffix, taken in named if suffix and taken]
+        if isolate and len(alone) != len(set(alone)):
+            return False
+        # ``_exceeds_capacity``
+        for (uuid, name), amount in _sum(taken for _, taken in named).items():
+            own = self.providers[uuid].inventories[name]
+            if amount > min(int(_capacity(own)) - own["used"], own["max_unit"]):
+                return False
+        # One provider of each set is above all others of the set.
+        for suffixes in subtrees:
+            uuids = {u for s, taken in named if s in suffixes for u, _ in taken}
+            above = [set(self._with_ancestors(uuid)) for uuid in uuids]
+            if not any(all(uuid in line for line in above) for uuid in uuids):
+                return False
+        return True
 
     def _of_group(
         self, root: str, near: Sequence[SavedProvider], group: _Group
@@ -249,29 +275,6 @@ class SavedPlacement:
             if named is None or named.root != root:
                 return False
         return group.members.match(each.aggregates | self.providers[root].aggregates)
-
-    def _has_room(self, chosen: Sequence[_Taken]) -> bool:
-        """Whether all groups together exceed no capacity (``_exceeds_capacity``)."""
-        if len(chosen) == 1:
-            return True
-        for (uuid, name), amount in _sum(chosen).items():
-            own = self.providers[uuid].inventories[name]
-            if amount > min(int(_capacity(own)) - own["used"], own["max_unit"]):
-                return False
-        return True
-
-    def _in_subtrees(
-        self,
-        named: Sequence[tuple[str, _Taken]],
-        subtrees: Sequence[Sequence[str]],
-    ) -> bool:
-        """Whether one provider of each set is above all others of the set."""
-        for suffixes in subtrees:
-            uuids = {u for s, taken in named if s in suffixes for u, _ in taken}
-            above = [set(self._with_ancestors(uuid)) for uuid in uuids]
-            if not any(all(uuid in line for line in above) for uuid in uuids):
-                return False
-        return True
 
     def _with_ancestors(self, uuid: str | None) -> Iterator[str]:
         while uuid is not None:
@@ -340,6 +343,13 @@ def _groups(query: Query) -> list[_Group]:
             "All member_of, required and in_tree parameters must be associated "
             "with resources."
         )
+    conflicts = sorted(
+        f"required{each.suffix}: ({names})"
+        for each in groups
+        for names in each.traits.conflicts
+    )
+    if conflicts:
+        raise _bad(f"{_CONFLICT} the following traits keys: {', '.join(conflicts)}")
     if "group_policy" not in query and sum(bool(e.suffix) for e in groups) > 1:
         raise _bad(
             'The "group_policy" parameter is required when specifying more than '

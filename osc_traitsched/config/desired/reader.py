@@ -197,7 +197,7 @@ class _Reader:
             return
         source, value = _SOURCES[sources[0]], texts[sources[0]]
         if "var" in texts and source is not Source.INVENTORY:
-            self.fields.wrong(found["var"], "goes with inventory")
+            self.fields.wrong(found["var"], "requires inventory")
         elif value is not None:
             yield Group(name, source, (value,), texts.get("var"))
 

@@ -181,13 +181,13 @@ def contexts(
     settings: SchedulerSettings,
     is_own_change: bool,
 ) -> Iterator[Context]:
-    """Yield the contexts of a plan, :data:`ANYWHERE` first.
+    """The contexts of a plan, :data:`ANYWHERE` first.
 
-    Only zones and projects that aggregates name; nobody can ask for a zone with a
-    colon.
+    Zones and projects are those that aggregates name, without zones with a colon:
+    Nova takes no request for them.
 
-    :param is_own_change: of flavors and images that change; others are affected only in
-        zones and projects with hosts that the plan touches
+    :param is_own_change: whether the plan changes the flavors or images themselves, so
+        that all zones and projects count, not just those with hosts that it touches
     """
     everywhere = _NONE.union(*_roots(clouds[0]).values())
     touched = everywhere if is_own_change else _touched(clouds)

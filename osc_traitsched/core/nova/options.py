@@ -527,7 +527,7 @@ def unread(section: str, key: str, release: int, source: str) -> NoEffect | None
     if _OF_COMPUTE.search(key):
         return NoEffect(name, source, None, "only nova-compute reads it, in [DEFAULT]")
     nearest = tuple(stems[each] for each in near_names(key, stems)[:1])
-    reason = f"Nova {release_name(release)} has no such option"
+    reason = f"{release_name(release)} has no such option"
     return NoEffect(name, source, None, reason, nearest)
 
 

@@ -195,7 +195,7 @@ def switch(wanted: Iterable[str], assumptions: SchedulerSettings) -> Switched:
             if OPTIONS[option].is_in(assumptions.release):
                 values[option] = True
             elif not (name == AZ and always):
-                nova = f"Nova {release(assumptions.release)}"
+                nova = f"{release(assumptions.release)}"
                 raise BadUsage(f"{name}: {nova} has no {option_name(option)}")
     if always or AZ in wanted:
         values.update(_without_az_filter(assumptions))

@@ -184,7 +184,7 @@ def summary(found: Capacity) -> str:
 
 
 def _shortness(found: Capacity) -> str:
-    """The flavors of which fewer fit than are wanted; empty if there are none."""
+    """The flavors with room for fewer servers than wanted; empty if none is short."""
     wanted, fits = found.query.at_least, found.flavors
     if len(fits) == 1 and fits[0].answer.is_open and not fits[0].room.most:
         return ""

@@ -427,7 +427,7 @@ def _unconfirmed(found: Drain) -> Iterator[str]:
 
 def _assumed(found: Drain) -> Iterator[str]:
     settings = found.settings
-    yield f"Nova {release(settings.release)}: {settings.release_source}"
+    yield f"{release(settings.release)}: {settings.release_source}"
     yield f"settings: {settings_from(settings)}"
     if found.steps:
         yield "no new server takes room during the moves"

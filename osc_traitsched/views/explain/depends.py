@@ -87,9 +87,9 @@ def of_several(judgements: Sequence[Judgement]) -> Iterator[str]:
 def assumed(
     settings: SchedulerSettings, more: Mapping[str, Value] = _NO_VALUES
 ) -> Iterator[str]:
-    """A line on values that nobody gave: with the evidence if it is only one.
+    """A line on assumed values; a single one with its evidence.
 
-    A filter with the same evidence as an option is not named beside it.
+    If an option and a filter have the same evidence, only the option is named.
 
     :param more: other values that the answer depends on, by option or host filter
     """

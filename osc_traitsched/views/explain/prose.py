@@ -174,7 +174,7 @@ def _assumed(judgement: Judgement) -> Iterator[str]:
     assumptions = judgement.question.assumptions
     name = releases.RELEASES[assumptions.release]
     known = release(assumptions.release)
-    yield f"Nova {known}: {assumptions.release_source}"
+    yield f"{known}: {assumptions.release_source}"
     yield f"settings: {settings_from(assumptions)}"
     if assumptions.all_computes_new is not None:
         how_many = "all" if assumptions.all_computes_new else "not all"

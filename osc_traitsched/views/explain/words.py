@@ -201,8 +201,8 @@ def other_releases(judgement: Judgement) -> Iterator[str]:
     """Lines on the releases that the cloud may run and that change the verdict."""
     for impact in judgement.doubts.releases:
         yield (
-            f"If Nova is {release(impact.release)}, which has the same compute API: "
-            f"{effect(impact, judgement.is_judged)} (see --nova-release)."
+            f"If the cloud runs {release(impact.release)}, which has the same compute "
+            f"API: {effect(impact, judgement.is_judged)} (see --nova-release)."
         )
 
 

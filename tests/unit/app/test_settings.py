@@ -57,6 +57,12 @@ def test_what_is_named_alone_is_of_the_command_line():
     assert resolved(None, nova_conf=("named.conf",)).place == "the command line"
 
 
+def test_the_command_line_over_that_of_a_snapshot_is_named_once():
+    saved = SettingsSources(nova_conf=("named.conf",))
+    assert SettingsSources(found=saved, nova_release=30).place == "the command line"
+    assert SettingsSources(found=saved, baseline="rhoso").place == "the command line"
+
+
 def test_files_that_are_named_replace_those_found_and_nothing_else():
     found = resolved(nova_conf=("named.conf",))
     assert source(found, options.MAX_RESULTS) == "named.conf:2"

@@ -139,7 +139,7 @@ def test_the_weighers_that_add_something_to_a_weight_are_named(monkeypatch):
 def test_what_runs_in_nova_needs_a_python_with_nova(verb, option):
     found = run(verb, "gold", "rocky", *option)
     assert (found.code, found.out) == (ExitCode.USAGE, "")
-    assert found.err.splitlines()[-1] == f"{option[0]} goes with --nova-python"
+    assert found.err.splitlines()[-1] == f"{option[0]} requires --nova-python"
 
 
 def test_a_hint_that_nobody_reads_is_named(golden):

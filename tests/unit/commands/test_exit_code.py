@@ -13,7 +13,7 @@ from osc_traitsched.core.change import effects, traits
     [
         (errors.NothingMatches("host", "cmp9", ()), ExitCode.ERROR),
         (errors.CloudBroke("placement", "down"), ExitCode.ERROR),
-        (errors.BadUsage("--exit-code goes with --dry-run"), ExitCode.USAGE),
+        (errors.BadUsage("--exit-code requires --dry-run"), ExitCode.USAGE),
         (errors.Refusal("ImageNUMATopology", "some-rule"), ExitCode.NO_HOST),
         (errors.NotForProject("flavor", "gold"), ExitCode.NO_HOST),
         (errors.PlacementRefuses("No such trait(s)"), ExitCode.NO_HOST),

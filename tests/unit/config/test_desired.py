@@ -190,7 +190,7 @@ def test_what_files_can_not_want_together_names_both_lines(write):
         "one.yaml:5: only of CUSTOM_B: nothing is named that it could be",
         "one.yaml:7: no group 'silber'; did you mean silver?",
         "two.yaml:2: group silver is at one.yaml:2, too",
-        "two.yaml:4: y in hosts of CUSTOM_A is absent, and wanted at one.yaml:4",
+        "two.yaml:4: y in hosts of CUSTOM_A is absent, and desired at one.yaml:4",
         "two.yaml:6: east has the zone az2, and az1 at one.yaml:7",
         "two.yaml:8: small forbids CUSTOM_A, and requires it at one.yaml:9",
     ]
@@ -205,7 +205,8 @@ def test_what_a_line_can_not_want_together_with_itself_does_not_name_it(write):
         """
     )
     assert said(path) == [
-        "desired.yaml:2: x in hosts of CUSTOM_A is absent, and wanted on the same line",
+        "desired.yaml:2: x in hosts of CUSTOM_A is absent, and desired on the same "
+        "line",
         "desired.yaml:3: small forbids CUSTOM_A, and requires it on the same line",
     ]
 

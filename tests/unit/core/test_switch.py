@@ -86,12 +86,12 @@ def test_zones_that_are_always_on_need_nothing():
         (
             "image-metadata",
             20,
-            "Nova 20 (train) has no [scheduler]image_metadata_prefilter",
+            "Train (Nova 20) has no [scheduler]image_metadata_prefilter",
         ),
         (
             "routed-networks",
             22,
-            "Nova 22 (victoria) has no "
+            "Victoria (Nova 22) has no "
             "[scheduler]query_placement_for_routed_network_aggregates",
         ),
     ],

@@ -154,7 +154,7 @@ def test_of_every_host_filter_that_is_gone_it_is_said_what_does_its_work(name):
     of = survey([host("a")], assumptions=test_config.with_filters(34, name))
     _, (row,) = check.rows(findings(of, "config-filter-gone"))
     assert row[3] == (
-        f"Nova 34 (2026.2) has no {name}, and nova-scheduler does not start "
+        f"2026.2 (Nova 34) has no {name}, and nova-scheduler does not start "
         "(nova.conf:7)"
     )
     assert re.fullmatch(r"take it out of the list: .+ work", row[4])

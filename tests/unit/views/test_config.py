@@ -33,7 +33,10 @@ def test_one_row_for_release_and_settings_and_one_for_each_option(release):
 
 def test_the_release_is_a_number_to_programs_and_has_its_name_for_people():
     value, source, status = rows(given=False)["release"]
-    assert (value.machine_readable(), value.human_readable()) == (23, "23 (wallaby)")
+    assert (value.machine_readable(), value.human_readable()) == (
+        23,
+        "Wallaby (Nova 23)",
+    )
     assert (source, status) == ("a test", "assumed")
     assert rows(given=True)["release"][2] == "given"
 

@@ -39,7 +39,7 @@ def ignored(analysis: Analysis) -> Iterator[Fault]:
     for name, source in settings.ignored:
         yield NOTE(
             name,
-            f"set ({source}), and Nova {release(settings.release)} does not look at it",
+            f"set ({source}), and {release(settings.release)} does not look at it",
             "take it out, or name the release by --nova-release",
         )
 
@@ -58,7 +58,7 @@ def filter_gone(analysis: Analysis) -> Iterator[Fault]:
         if successor is not None and name != special.ZONE:
             yield ERROR(
                 options.ENABLED_FILTERS,
-                f"Nova {release(number)} has no {name}, and nova-scheduler does not "
+                f"{release(number)} has no {name}, and nova-scheduler does not "
                 f"start ({setting.source})",
                 f"take it out of the list: {successor}",
             )

@@ -257,7 +257,7 @@ def key_off(analysis: Analysis) -> Iterator[Fault]:
         why = _not_on(name, filtering.setting)
         when = f"add {name} to {_FILTERS}, or take the key off"
         if not FILTERS[name].is_in(number):
-            why = f"Nova {release(number)} has no {name} any more"
+            why = f"{release(number)} has no {name} any more"
             when = (
                 "set the ratio in the inventories of the aggregate's hosts, and take "
                 "the key off"

@@ -307,7 +307,7 @@ def project_suffix(analysis: Analysis) -> Iterator[Fault]:
         keeps_out = f"keeps out the {listed(unread, 'project')}"
         yield ERROR(
             aggregate.name,
-            f"{special.PROJECT} of Nova {release(number)} does not read "
+            f"{special.PROJECT} of {release(number)} does not read "
             f"{listed(sorted(suffixed))}, and {keeps_out if exact else lets_in}",
             aggregate_set(
                 aggregate,
@@ -416,7 +416,7 @@ def key_off(analysis: Analysis) -> Iterator[Fault]:
         elif weigher.is_in(settings.release):
             reason = f"{weigher.name} is not on ({setting.source})"
         else:
-            reason = f"Nova {release(settings.release)} has no {weigher.name}"
+            reason = f"{release(settings.release)} has no {weigher.name}"
         yield Fault(
             Severity.WARNING if setting.given else Severity.NOTE,
             aggregate.name,

@@ -122,12 +122,12 @@ def filtered(analysis: Analysis) -> Iterator[Fault]:
     setting = analysis.setting(options.ENABLED_FILTERS)
     if az_is_always_on(assumptions.release):
         severity = Severity.ERROR
-        nova = f"Nova {release(assumptions.release)}"
+        nova = f"{release(assumptions.release)}"
         problem = f"{nova} has no {special.ZONE}, and nova-scheduler does not start"
     else:
         severity = Severity.WARNING
         problem = (
-            f"{special.ZONE} does again what Placement did, and Nova 28 (2023.2) does "
+            f"{special.ZONE} does again what Placement did, and 2023.2 (Nova 28) does "
             "not start with it"
         )
     yield Fault(

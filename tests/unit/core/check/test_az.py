@@ -102,11 +102,11 @@ FAULTS = {
     "a request for it does not get them: an aggregate has its name...": of(
         aggregates=[EAST, zoned("named", "b", zone="nova")], hosts="abc"
     ),
-    "error az-filter option [filter_scheduler]enabled_filters: Nova 33 (2026.1) has no "
+    "error az-filter option [filter_scheduler]enabled_filters: 2026.1 (Nova 33) has no "
     "AvailabilityZoneFilter, and nova-scheduler does not start...": of(NEW_WITH_FILTER),
     # Wallaby's own filters have that of zones.
     "warning az-filter option [filter_scheduler]enabled_filters: "
-    "AvailabilityZoneFilter does again what Placement did, and Nova 28 (2023.2) does "
+    "AvailabilityZoneFilter does again what Placement did, and 2023.2 (Nova 28) does "
     "not...": [of(BOTH), of(scheduler(23, query_placement_for_availability_zone=True))],
     "error az-ignored option [scheduler]query_placement_for_availability_zone (zone "
     "east, zone west): unknown, taken as off (the default of wallaby), and...": of(

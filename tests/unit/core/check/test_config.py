@@ -67,10 +67,10 @@ NO_TRAIT = "i hw_viommu_model=virtio; j hw_disk_bus=virtio"
 METADATA = assumed(image_metadata_prefilter=True)
 FAULTS = {
     "note config-ignored option [scheduler]image_metadata_prefilter: set "
-    "(nova.conf:3), and Nova 33 (2026.1) does not look at it -> take it out, or name "
+    "(nova.conf:3), and 2026.1 (Nova 33) does not look at it -> take it out, or name "
     "the release by --nova-release": of(dataclasses.replace(assumed(), ignored=OLD)),
     **{
-        f"error config-filter-gone {FILTERS}: Nova {until} (...) has no {name}, and "
+        f"error config-filter-gone {FILTERS}: ... (Nova {until}) has no {name}, and "
         "nova-scheduler does not start (nova.conf:7)...": of(
             with_filters(until, "ComputeFilter", name)
         )
@@ -201,7 +201,7 @@ def test_names_that_no_nova_has_are_findings_with_their_line(tmp_path):
         "query_placement_for_isolated_aggregates = true\n",
     )
     option = " config-no-effect option [scheduler]"
-    gone = f"{option}host_manager: no effect: Nova 34 (2026.2) has no such option ("
+    gone = f"{option}host_manager: no effect: 2026.2 (Nova 34) has no such option ("
     assert f"{gone}" in found
     assert "nova.conf:3)" in found
     assert f"{option}max_atempts: " in found

@@ -119,7 +119,7 @@ FAULTS = {
         "ComputeFilter", instance_type="big"
     ),
     "warning filters-key-off aggregate agg: cpu_allocation_ratio=4.0 has no effect: "
-    "Nova 34 (2026.2) has no AggregateCoreFilter any more -> set the ratio in the "
+    "2026.2 (Nova 34) has no AggregateCoreFilter any more -> set the ratio in the "
     "inventories of the aggregate's hosts, and take the key off: openstack aggregate "
     "unset --property cpu_allocation_ratio agg": agg(
         "ComputeFilter", cpu_allocation_ratio="4.0"
@@ -224,7 +224,7 @@ FAULTS = {
     "the list": with_groups(given("ComputeFilter", weight_classes=()), "soft-affinity"),
     "error filters-project-suffix aggregate agg (project p2): "
     "AggregateMultiTenancyIsolation of "
-    "Nova 29 (2024.1) does not read filter_tenant_id2, and keeps out the project p2 -> "
+    "2024.1 (Nova 29) does not read filter_tenant_id2, and keeps out the project p2 -> "
     "a value has 255 characters at most: openstack aggregate set agg --property "
     "filter_tenant_id=p1,p2": tenants(29, _="p1", _2="p2"),
     "warning filters-isolated option [filter_scheduler]isolated_hosts: 'A' isolates "

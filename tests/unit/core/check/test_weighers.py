@@ -39,7 +39,7 @@ FAULTS = {
             "note",
             27,
             [],
-            "Nova 27 (2023.1) has no NumInstancesWeigher",
+            "2023.1 (Nova 27) has no NumInstancesWeigher",
         ),
         (
             "image_props_weight_multiplier",

@@ -161,7 +161,7 @@ def test_a_class_that_the_release_lacks_keeps_the_scheduler_from_starting():
         enabled(settings(27, weight_classes=(path, "own.Weigher")))
     assert caught.value.keys == (path,)
     assert str(caught.value) == (
-        f"nova-scheduler of 27 (2023.1) does not start with {path} in "
+        f"nova-scheduler of 2023.1 (Nova 27) does not start with {path} in "
         "weight_classes (nova.conf:1): it has no such weigher"
     )
 
