@@ -81,20 +81,21 @@ def _exit_codes() -> Iterator[tuple[str, ...]]:
 def _filters() -> Iterator[tuple[str, ...]]:
     for row in FILTERS.values():
         names = ", ".join(map(_code, row.options))
-        yield f"``{row.name}``", _span(row.since, row.until), names, _does(row.judge)
+        does = f"{_does(row.judge)} Reads {names}." if names else _does(row.judge)
+        yield f"``{row.name}``", does, _span(row.since, row.until)
 
 
 def _weighers() -> Iterator[tuple[str, ...]]:
     for row in WEIGHERS.values():
-        multiplier = f"{_code(row.option)}, {_text(OPTIONS[row.option].default)}"
-        span = _span(row.since, row.until)
-        yield f"``{row.name}``", span, multiplier, _does(row.weigh)
+        default = _text(OPTIONS[row.option].default)
+        does = f"{_does(row.weigh)} Times {_code(row.option)}, by default {default}."
+        yield f"``{row.name}``", does, _span(row.since, row.until)
 
 
 def _prefilters() -> Iterator[tuple[str, ...]]:
     for row in prefilter.PREFILTERS:
-        name = _code(row.option) if row.option else "always"
-        yield f"``{row.name}``", _span(row.since), name, _does(row.function)
+        runs = f"Runs with {_code(row.option)}." if row.option else "Always runs."
+        yield f"``{row.name}``", f"{_does(row.function)} {runs}", _span(row.since)
 
 
 def _options() -> Iterator[tuple[str, ...]]:
@@ -119,9 +120,9 @@ def _columns() -> Iterator[tuple[str, ...]]:
 
 #: The head and the rows of each table, by its name.
 TABLES: Mapping[str, tuple[tuple[str, ...], Callable[[], _Cells]]] = {
-    "host-filters": (("Filter", "Nova", "Options", "What it does"), _filters),
-    "weighers": (("Weigher", "Nova", "Multiplier", "What it weighs"), _weighers),
-    "prefilters": (("Prefilter", "Nova", "Runs with", "What it does"), _prefilters),
+    "host-filters": (("Filter", "What it does", "Nova"), _filters),
+    "weighers": (("Weigher", "What it weighs", "Nova"), _weighers),
+    "prefilters": (("Prefilter", "What it does", "Nova"), _prefilters),
     "options": (("Option", "Nova", "Default", "Other defaults"), _options),
     "reasons": (("``reason``", "What it promises"), _reasons),
     "exit-codes": (("Code", "Meaning"), _exit_codes),
