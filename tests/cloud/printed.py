@@ -130,20 +130,6 @@ def _golden(make: Maker) -> None:
     make.aggregate("golden", "cmp00", **required)
 
 
-def _small(make: Maker) -> None:
-    """Nothing is as examples/desired/pinned.yaml wants it."""
-    make.flavor("pinned.small")
-    make.flavor("small")
-
-
-def _reserved(make: Maker) -> None:
-    """Nothing is as examples/desired/reserved.yaml wants it."""
-    make.forgotten("CUSTOM_LICENSED")
-    make.dropped("licensed")
-    make.flavor("licensed")
-    make.flavor("small")
-
-
 def _zoned(make: Maker) -> None:
     _with_silver(make)
     rack = make.aggregate("rack2", "cmp03", availability_zone="az2")
@@ -302,7 +288,6 @@ _SCENES: dict[tuple[str, str, int], Callable[[Maker], None]] = {
     ("flavor", "Frequent causes", 3): _alone,
     ("flavor", "A server in ERROR", 1): _failed,
     ("flavor", "A server in ERROR", 3): _pinned,
-    ("json", "JSON documents", 0): _busy,
     ("host-filters", "Host filters", 0): _racks,
     ("host-filters", "The answer is unknown", 0): _racks,
     ("host-filters", "A filter raises", 0): _racks,
@@ -319,7 +304,6 @@ _SCENES: dict[tuple[str, str, int], Callable[[Maker], None]] = {
     ("capacity", "If nova.conf changes", 0): _filling,
     ("capacity", "An alert and a nightly check", 0): _filling,
     ("checks", "Checks", 0): _half_gold,
-    ("files", "Desired state", 0): _small,
     ("prefilters", "Traits", 0): _gold,
     ("prefilters", "Availability zones", 0): _east,
     ("prefilters", "Image type", 0): _gold,

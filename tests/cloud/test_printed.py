@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import datetime
 import re
-import shutil
 
 import pytest
 
@@ -13,12 +12,10 @@ from osc_traitsched.app import snapshot
 from tests import scripts
 from tests.cloud.factory import factory
 from tests.cloud.printed import before_changes, blocks, changes, scene_of
-from tests.services.environment import REPOSITORY
 from tests.services.release import NEWEST
 
 PAGES = (
     "doc/source/troubleshoot/flavor.rst",
-    "doc/source/reference/json.rst",
     "doc/source/reference/host-filters.rst",
     "doc/source/reference/weighers.rst",
     "doc/source/reference/prefilters.rst",
@@ -28,7 +25,6 @@ VERBS = ("explain", "candidates")
 OF_THE_NEWEST = re.compile(r"2026\.2|OWNER_NOVA")
 WHY = "doc/source/troubleshoot/flavor.rst"
 MOVES = "doc/source/operate/drain.rst"
-WANTED = "doc/source/automate/files.rst"
 CAPACITY = "doc/source/operate/capacity.rst"
 CHECKS = "doc/source/reference/checks.rst"
 CHANGED = "doc/source/troubleshoot/changed.rst"
@@ -60,7 +56,6 @@ PRINTED = [
             *blocks(MOVES, "host drain"),
             *blocks(CAPACITY, "capacity"),
             *blocks(CHECKS, "check"),
-            *blocks(WANTED, "plan"),
         ),
         key=lambda block: scene_of(block).__name__,
     ),
@@ -122,9 +117,6 @@ def test_an_answer_is_as_printed(cloud, stage, tmp_path, block):
     since = SINCE.get(name_of(block), 0)
     if cloud.release.number < since:
         pytest.skip(f"{cloud.release.name} lacks what Nova has from {since} on")
-    files = REPOSITORY / "examples/desired"
-    shutil.copy(files / "pinned.yaml", tmp_path / "desired.yaml")
-    shutil.copy(files / "reserved.yaml", tmp_path)
     stage(scene_of(block))
     done = scripts.type_in(tmp_path, block.command, cloud.environment)
     differing = block.differs_from(done.out)
@@ -142,7 +134,6 @@ def test_every_page_has_blocks_with_output():
         MOVES,
         CAPACITY,
         CHECKS,
-        WANTED,
     }
     assert len(PRINTED) >= 10
     assert {name_of(block) for block in PRINTED} >= SINCE.keys()
