@@ -9,8 +9,8 @@ import xml.etree.ElementTree
 import pytest
 
 from osc_traitsched.app import snapshot
-from tests.cloud.printed import blocks
 from tests.functional import shell
+from tests.printed import blocks
 from tests.services.environment import REPOSITORY
 
 FILES = ("examples/cloud.json", "examples/yesterday.json")
