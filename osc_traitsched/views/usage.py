@@ -186,7 +186,7 @@ def _about_flavor(view: FlavorView) -> Iterator[tuple[str, str]]:
     requires = (f"{key}={value}" for key, value in sorted(specs.items()))
     yield "requires", listed(requires) or "nothing but its size"
     for name, texts in (
-        ("room in zone", _zones_of(fit) if fit else ()),
+        ("by zone", _zones_of(fit) if fit else ()),
         ("not on", _by_reason(never_on_of(view))),
         ("never fits", [prose.never(fit.never)] if fit and fit.never else ()),
         ("out of", _shortages(fit) if fit else ()),
@@ -440,7 +440,7 @@ def _reason(found: Judgement, host: Provider) -> str:
     clauses = blamed(rejection) if rejection else ()
     if not clauses:
         return "it meets each condition, but not all of them together"
-    return f"{start}{words.unmet(clauses[0], found).partition(' (need ')[0]}"
+    return f"{start}{headline.said(clauses[0], found, [host]).partition(' (need ')[0]}"
 
 
 # Zones.
