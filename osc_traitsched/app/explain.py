@@ -61,7 +61,7 @@ from osc_traitsched.core.placement.facts import roots_in_answer as given_roots
 #: Inventories are read of so many hosts that stand for others with the same reasons.
 _MOST_FIGURES = 3
 
-#: If no host can take the server, the free amounts of up to so many providers are read.
+#: If hosts may not be enough, the free amounts of up to so many providers are read.
 #: Placement needs seconds to answer that for 10,000; then smaller sizes to suggest are
 #: those of the hosts above.
 _MOST_WITH_FIGURES = 1000
@@ -236,7 +236,9 @@ def _judged(
     answer = allocation_candidates.ask(placement, request)
     there = with_roots(placement, listed.value(), answer.roots)
     snapshot = with_nova(placement, there, question, start.computes)
-    figures = not answer.roots and len(snapshot.by_uuid) <= _MOST_WITH_FIGURES
+    # Several servers may need more hosts than those of the answer.
+    is_short = not answer.roots or question.spec.count > 1
+    figures = is_short and len(snapshot.by_uuid) <= _MOST_WITH_FIGURES
     facts = allocation_candidates.gather(
         placement, snapshot, requests, answer, figures, offers.values
     )
