@@ -266,6 +266,8 @@ class Explain(base.Command):
             raise BadUsage("--make-room needs the cloud itself, not a snapshot")
         if args.make_room:
             explanation = room.with_moves(cloud, explanation)
+        if args.long and args.format == "text":
+            explanation = explain.with_project_name(cloud, explanation)
         facts = explanation.judgement.facts
         if facts is not None and facts.vanished:
             base.LOG.warning("%s", terminal.vanished(facts.vanished))

@@ -84,6 +84,16 @@ CAUSES = {
 }
 
 
+#: A line of an answer.
+LINES = {
+    "aggregate list -c name -c projects": "| acme    | acme     |",
+    "explain m1.large ubuntu-24.04 --long": "  No aggregate is for project admin; it "
+    "is not restricted.",
+    "host show cmp05": "  not          acme.large, m1.large, m1.medium, m1.small: is "
+    "reserved for other projects by filter_tenant_id",
+}
+
+
 @pytest.fixture
 def ask(monkeypatch):
     """The exit code of a command on the sample cloud, and its lines."""
@@ -119,6 +129,11 @@ def test_a_file_is_a_small_snapshot_without_the_machine_it_was_made_on(file):
 def test_the_first_line_of_an_answer(ask, command):
     code, lines = ask(command)
     assert (code, lines[0]) == ANSWERS[command]
+
+
+@pytest.mark.parametrize("command", LINES)
+def test_a_line_of_an_answer(ask, command):
+    assert LINES[command] in ask(command)[1]
 
 
 @pytest.mark.parametrize("command", CAUSES)
