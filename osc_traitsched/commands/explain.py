@@ -315,6 +315,8 @@ class Explain(base.Command):
             # Global options come before, and answer() adds those of the login.
             own = [*itertools.dropwhile(lambda word: word not in _PLUGIN, words)]
             again = shlex.join(["openstack", _PLUGIN[0], *own[1:]]) if own else ""
+            # Its moves need the allocations of hosts, which a snapshot lacks.
+            again = "" if self.snapshot else again
             text = prose.lines(
                 explanation, shown, args.long, options, self.width, again
             )

@@ -136,6 +136,11 @@ def test_a_line_of_an_answer(ask, command):
     assert LINES[command] in ask(command)[1]
 
 
+def test_no_fix_needs_more_than_the_snapshot(ask):
+    _, lines = ask("explain ssd.medium ubuntu-24.04")
+    assert "--make-room" not in "".join(lines)
+
+
 @pytest.mark.parametrize("command", CAUSES)
 def test_the_changes_since_yesterday_that_took_hosts(ask, command):
     _, lines = ask(command)
