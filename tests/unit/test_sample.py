@@ -89,6 +89,11 @@ LINES = {
     "aggregate list -c name -c projects": "| acme    | acme     |",
     "explain m1.large ubuntu-24.04 --long": "  No aggregate is for project admin; it "
     "is not restricted.",
+    "explain m1.medium ubuntu-24.04 --enable-filter PciPassthroughFilter": "Without "
+    "--enable-filter (settings: /etc/nova/nova.conf):",
+    "explain m1.medium ubuntu-24.04 --flavor-property pci_passthrough:alias=t4:1 --set "
+    '\'pci.alias={"name":"t4","vendor_id":"10de","product_id":"1eb8"}\'': "  "
+    "Rejected before scheduling; no host was tried.",
     "host show cmp05": "  not          acme.large, m1.large, m1.medium, m1.small: is "
     "reserved for other projects by filter_tenant_id",
 }

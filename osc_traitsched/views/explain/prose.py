@@ -16,12 +16,13 @@ from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.judge.reasons import blamed, is_of_zone, lost_members, picks
 from osc_traitsched.core.judge.verdict import Rejection
 from osc_traitsched.core.nova.clause import AFTER_PLACEMENT, Resource
+from osc_traitsched.core.nova.filter.table import FLAGS
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.facts import Stock
 from osc_traitsched.core.releases import release
 from osc_traitsched.core.servers.room import MOST_HOSTS, MOST_MOVES, RoomPlan, nearest
 from osc_traitsched.paste import Option, line
-from osc_traitsched.text import and_more, count, listed, option, ranges, visible
+from osc_traitsched.text import agreed, and_more, count, listed, option, ranges, visible
 from osc_traitsched.views.difference import since_lines
 from osc_traitsched.views.drain import prose as drain
 from osc_traitsched.views.explain import filters, fixes, headline, words
@@ -35,8 +36,9 @@ def comparison_lines(judgement: Judgement, before: Judgement | None) -> Iterator
     if before is None:
         return
     own = before.question.assumptions
+    flags = " and ".join(_flags(judgement))
     yield Line("")
-    yield Line(f"Without --set (settings: {settings_from(own)}):", Tone.TITLE)
+    yield Line(f"Without {flags} (settings: {settings_from(own)}):", Tone.TITLE)
     for name in judgement.question.assumptions.set_otherwise:
         yield Line(f"  {_option(name, judgement.question.assumptions, own)}")
     yield Line(f"  {words.verdict(before)}")
@@ -45,6 +47,14 @@ def comparison_lines(judgement: Judgement, before: Judgement | None) -> Iterator
     elif judgement.refusal is None:
         yield from map(Line, _hosts(judgement, before))
         yield from map(Line, _picks(judgement, before))
+
+
+def _flags(judgement: Judgement) -> list[str]:
+    """The options of the command line that changed the settings."""
+    now = judgement.question.assumptions
+    sources = " ".join(now.setting(name).source for name in now.set_otherwise)
+    flags = [flag for flag in ("--set", *FLAGS.values()) if flag in sources]
+    return flags or ["--set"]
 
 
 def _option(name: str, now: SchedulerSettings, own: SchedulerSettings) -> str:
@@ -65,12 +75,15 @@ def _option(name: str, now: SchedulerSettings, own: SchedulerSettings) -> str:
 
 def _hosts(judgement: Judgement, before: Judgement) -> Iterator[str]:
     gained, lost = differing(judgement, before)
+    flags = _flags(judgement)
+    by_flags = " and ".join(flags)
+    keep, let = (agreed(verb, len(flags)) for verb in ("keeps out", "lets in"))
     for names, hosts in kept_out_by(judgement, lost).items():
         by = listed(names) or "Placement"
-        yield f"  --set keeps out {headline.names(hosts)} ({by})"
+        yield f"  {by_flags} {keep} {headline.names(hosts)} ({by})"
     for names, hosts in kept_out_by(before, gained).items():
         by = listed(names) or "Placement"
-        yield f"  --set lets in {headline.names(hosts)} (else out by {by})"
+        yield f"  {by_flags} {let} {headline.names(hosts)} (else out by {by})"
     if not gained and not lost and judgement.candidates:
         yield "  The candidates are the same."
 
