@@ -13,7 +13,7 @@ from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.judge.explanation import Explanation, differing, kept_out_by
 from osc_traitsched.core.judge.fix import Fix, RequestFix, Scope
 from osc_traitsched.core.judge.judgement import Judgement
-from osc_traitsched.core.judge.reasons import blamed, is_of_zone, lost_members, picks
+from osc_traitsched.core.judge.reasons import blamed, lost_members, picks, zone_hosts
 from osc_traitsched.core.judge.verdict import Rejection
 from osc_traitsched.core.nova.clause import AFTER_PLACEMENT, Resource
 from osc_traitsched.core.nova.filter.table import FLAGS
@@ -262,12 +262,14 @@ _FIGURES = re.compile(r" \(|: ")
 
 
 def _nearest_in_short(judgement: Judgement, most: int) -> Iterator[Line]:
-    """Hosts that lack the least, unless the reasons say it already."""
+    """Hosts of the zone that lack the least, unless the reasons say it already."""
+    _, inside = zone_hosts(judgement)
     told = headline.told(judgement)
     lost = {*itertools.chain.from_iterable(lost_members(judgement).values())}
     found = []
-    for rejection, hosts in sorted(judgement.grouped_rejections, key=_is_outside):
+    for rejection, hosts in judgement.grouped_rejections:
         out = [host for host in hosts if not judgement.is_candidate(host)]
+        out = [host for host in out if host in inside or not inside]
         out = [host for host in out if host.name not in lost]
         names = frozenset(host.name for host in out)
         clauses = blamed(rejection) if rejection.distance == 1 else ()
@@ -278,10 +280,6 @@ def _nearest_in_short(judgement: Judgement, most: int) -> Iterator[Line]:
     if found and most > 0:
         yield Line("Nearest hosts:", Tone.TITLE)
         yield from map(Line, found[: min(most, _MOST_NEAREST)])
-
-
-def _is_outside(group: tuple[Rejection, object]) -> bool:
-    return any(map(is_of_zone, group[0].failing))
 
 
 def _nearest(judgement: Judgement) -> Iterator[str]:
