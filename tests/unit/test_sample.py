@@ -94,6 +94,11 @@ LINES = {
     "explain m1.medium ubuntu-24.04 --flavor-property pci_passthrough:alias=t4:1 --set "
     '\'pci.alias={"name":"t4","vendor_id":"10de","product_id":"1eb8"}\'': "  "
     "Rejected before scheduling; no host was tried.",
+    "explain r1.huge ubuntu-24.04": "  8 are short of RAM (need 65536 MB): "
+    "cmp04 30208 MB free",
+    "flavor show r1.huge": "  not on       cmp[00-07] (are short of RAM)",
+    "host show cmp01": "  not          acme.large, m1.large, m1.medium, r1.huge, "
+    "ssd.medium: is short of RAM",
     "host show cmp05": "  not          acme.large, m1.large, m1.medium, m1.small: is "
     "reserved for other projects by filter_tenant_id",
 }

@@ -13,7 +13,13 @@ from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.judge.explanation import Explanation, differing, kept_out_by
 from osc_traitsched.core.judge.fix import Fix, RequestFix, Scope
 from osc_traitsched.core.judge.judgement import Judgement
-from osc_traitsched.core.judge.reasons import blamed, lost_members, picks, zone_hosts
+from osc_traitsched.core.judge.reasons import (
+    blamed,
+    lost_members,
+    picks,
+    worst,
+    zone_hosts,
+)
 from osc_traitsched.core.judge.verdict import Rejection
 from osc_traitsched.core.nova.clause import AFTER_PLACEMENT, Resource
 from osc_traitsched.core.nova.filter.table import FLAGS
@@ -296,16 +302,17 @@ def _kind(
     judgement: Judgement, rejection: Rejection, hosts: Sequence[Provider]
 ) -> tuple[str, list[str]]:
     names = f"  {ranges(host.name for host in hosts)}"
-    first, *others = rejection.correction_sets
-    clauses = blamed(rejection) if others else tuple(first)
+    least, *others = rejection.correction_sets
+    clauses = blamed(rejection) if others else tuple(least)
     if not clauses:
         some = rejection.correction_sets[:_MOST_ALTERNATIVES]
         without = [words.clauses(each, judgement) for each in some]
         either = [without[0], *(f"or {each}" for each in without[1:])]
         return f"{names} would fit without", either
+    first = worst(judgement, clauses)
     found = [
         reason
-        for clause in clauses
+        for clause in sorted(clauses, key=lambda each: each != first)
         for reason in headline.of_hosts(clause, judgement, hosts)
     ]
     return (f"{names} {found[0]}", []) if len(found) == 1 else (names, found)
