@@ -263,7 +263,8 @@ def _projects_of(view: FlavorView) -> str:
         return "all projects"
     if isinstance(view.projects, CloudBroke):
         return f"unknown: {view.projects!s}"
-    return listed(view.projects) or "none"
+    judged = "; judged as this project" if view.judged_as_owner else ""
+    return f"{listed(view.projects) or 'none'}{judged}"
 
 
 # One host.
