@@ -222,8 +222,8 @@ def flavor(
     """
     remembered = RememberedCloud(cloud)
     query = CapacityQuery(flavors=(name,), by="zone")
-    own = _only_project(remembered, name) if spec.project is None else None
-    spec = dataclasses.replace(spec, project=own) if own else spec
+    project = spec.project or _only_project(remembered, name)
+    spec = dataclasses.replace(spec, project=project)
     room = capacity.capacity(remembered, spec, sources, query)
     if not room.judgements:
         raise NotForProject("flavor", name)
@@ -232,7 +232,6 @@ def flavor(
         room,
         _or_problem(cloud, lambda: servers.of_flavor(cloud, body["id"])),
         _or_problem(cloud, lambda: _allowed(cloud, body), "projects of the flavor"),
-        judged_as_owner=own is not None,
     )
     if view.fit is None or not view.fit.suited:
         return view

@@ -168,7 +168,6 @@ class FlavorView:
         read
     :ivar unjudged: how many images were not judged
     :ivar projects: that may use it, by name; None for all
-    :ivar judged_as_owner: for its one project, not for the user's
     """
 
     capacity: Capacity
@@ -178,7 +177,6 @@ class FlavorView:
         default_factory=dict
     )
     unjudged: int = 0
-    judged_as_owner: bool = False
 
     @property
     def judgement(self) -> Judgement:
