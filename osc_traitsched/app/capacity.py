@@ -98,7 +98,7 @@ def _wanted(
         return {each["id"]: each for each in bodies}.values()
     is_every = query.with_private or spec.project is not None
     key = "os-flavor-access:is_public"
-    return [each for each in flavors if is_every or each.get(key, True)]
+    return [each for each in flavors if is_every or each.get(key, True)] or flavors
 
 
 def _matching(cloud: Cloud, flavors: Sequence[Body], name: str) -> Sequence[Body]:

@@ -134,6 +134,11 @@ def accepted(cloud: Cloud, question: Question) -> Request:
     return request
 
 
+def project_name(cloud: Cloud, identity: str) -> str:
+    """A project's name, or its ID if Keystone does not tell."""
+    return (lookup.names(cloud) or {}).get(identity, identity)
+
+
 def missing_trait(
     cloud: Cloud, question: Question, refusal: PlacementRefuses
 ) -> tuple[PlacementRefuses, tuple[Advice, ...]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
@@ -123,7 +124,7 @@ def host(
     :param if_enabled: judge it as if its service were enabled and up
     :raises NothingMatches: for a host that does not exist
     """
-    query = CapacityQuery(with_private=True, all_enabled=if_enabled)
+    query = CapacityQuery(all_enabled=if_enabled)
     found = capacity.capacity(cloud, spec, sources, query)
     lookup.need_all(cloud)
     facts = _facts(cloud, found)
@@ -221,6 +222,8 @@ def flavor(
     """
     remembered = RememberedCloud(cloud)
     query = CapacityQuery(flavors=(name,), by="zone")
+    project = spec.project or _only_project(remembered, name)
+    spec = dataclasses.replace(spec, project=project)
     room = capacity.capacity(remembered, spec, sources, query)
     if not room.judgements:
         raise NotForProject("flavor", name)
@@ -238,6 +241,17 @@ def flavor(
     if isinstance(whole, CloudBroke):
         return dataclasses.replace(view, images=whole)
     return whole
+
+
+def _only_project(cloud: Cloud, name: str) -> str | None:
+    """The ID of the project of a private flavor, if one alone may use it."""
+    ids = frozenset[str]()
+    for body in lookup.flavors(cloud):
+        is_public = body.get("os-flavor-access:is_public", True)
+        if name in (body["id"], body["name"]) and not is_public:
+            with contextlib.suppress(CloudBroke):
+                ids = lookup.flavor_projects(cloud, body)
+    return min(ids) if len(ids) == 1 else None
 
 
 def _with_images(

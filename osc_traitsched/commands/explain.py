@@ -266,8 +266,6 @@ class Explain(base.Command):
             raise BadUsage("--make-room needs the cloud itself, not a snapshot")
         if args.make_room:
             explanation = room.with_moves(cloud, explanation)
-        if args.long and args.format == "text":
-            explanation = explain.with_project_name(cloud, explanation)
         facts = explanation.judgement.facts
         if facts is not None and facts.vanished:
             base.LOG.warning("%s", terminal.vanished(facts.vanished))
@@ -275,7 +273,11 @@ class Explain(base.Command):
             explanation = dataclasses.replace(
                 explanation, since=self._since(args, asked, sources)
             )
-        self.app.stdout.write(self._text(explanation, args) + "\n")
+        text = self._text(explanation, args)
+        project = explanation.judgement.question.project
+        if project and args.long and args.format == "text":
+            text = text.replace(project, request.project_name(cloud, project))
+        self.app.stdout.write(f"{text}\n")
         return exit_code(explanation.judgement)
 
     def _since(

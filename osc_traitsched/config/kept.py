@@ -30,9 +30,13 @@ def to_json(sources: SettingsSources) -> dict[str, Any]:
     # Named files win over a document's options, found files do not.
     names_files = bool(file_sources(sources.named))
     below = sources.entries[0 if names_files else -1]
+    # Later there is no command line, but its files have names.
+    place = sources.place
+    if place and names_files:
+        place = place.replace(COMMAND_LINE, listed(sources.paths))
     by_hand = SET.read(sources.named.get(SET, ()))
     return {
-        "place": _with_files(sources) if names_files else sources.place,
+        "place": place,
         "named": {
             source.name: source.texts(value) if source.in_document else value
             for source, value in sources.used.items()
@@ -45,11 +49,6 @@ def to_json(sources: SettingsSources) -> dict[str, Any]:
             for source, layers in sources.layers.items()
         },
     }
-
-
-def _with_files(sources: SettingsSources) -> str:
-    """The place, with the named files for the command line, which is gone later."""
-    return (sources.place or "").replace(COMMAND_LINE, listed(sources.paths))
 
 
 def from_json(found: Mapping[str, Any]) -> SettingsSources:

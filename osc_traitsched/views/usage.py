@@ -263,7 +263,9 @@ def _projects_of(view: FlavorView) -> str:
         return "all projects"
     if isinstance(view.projects, CloudBroke):
         return f"unknown: {view.projects!s}"
-    return listed(view.projects) or "none"
+    is_owners = len(view.projects) == 1 and view.judgement.question.spec.project
+    judged = "; judged as this project" if is_owners else ""
+    return f"{listed(view.projects) or 'none'}{judged}"
 
 
 # One host.

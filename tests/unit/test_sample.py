@@ -48,7 +48,7 @@ ANSWERS = {
         "Live migration of web-1 from cmp00: 1 of 8 hosts can take it.",
     ),
     "server misplaced -f value -c name -c host": (7, "win-2 cmp07"),
-    "host show cmp01": (0, "cmp01 can take 1 of 8 flavors now; up and enabled."),
+    "host show cmp01": (0, "cmp01 can take 1 of 7 flavors now; up and enabled."),
     "host drain cmp00": (0, "All 3 servers can move off cmp00 (2 live, 1 cold)."),
     "host drain cmp01": (
         3,
@@ -97,9 +97,10 @@ LINES = {
     "explain r1.huge ubuntu-24.04": "  8 are short of RAM (need 65536 MB): "
     "cmp04 30208 MB free",
     "flavor show r1.huge": "  not on       cmp[00-07] (are short of RAM)",
-    "host show cmp01": "  not          acme.large, m1.large, m1.medium, r1.huge, "
-    "ssd.medium: is short of RAM",
-    "host show cmp05": "  not          acme.large, m1.large, m1.medium, m1.small: is "
+    "flavor show acme.large": "  projects     acme; judged as this project",
+    "host show cmp01": "  not          m1.large, m1.medium, r1.huge, ssd.medium: is "
+    "short of RAM",
+    "host show cmp05": "  not          m1.large, m1.medium, m1.small: is "
     "reserved for other projects by filter_tenant_id",
 }
 

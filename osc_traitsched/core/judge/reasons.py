@@ -110,16 +110,14 @@ def blamed(rejection: Rejection) -> tuple[Condition, ...]:
 
 def worst(judgement: Judgement, clauses: Sequence[Condition]) -> Condition:
     """The first clause; of amounts the largest relative to the largest host's."""
-    amounts = [each for each in clauses if isinstance(each, Resource)]
-    stock = judgement.facts.stock if judgement.facts else {}
-    if not isinstance(clauses[0], Resource) or len(amounts) == 1:
+    if not isinstance(clauses[0], Resource) or not judgement.facts:
         return clauses[0]
-
-    def shortage(asked: Resource) -> float:
-        own = (each.get(asked.resource_class) for each in stock.values())
-        return asked.amount / max((1, *(each.most for each in own if each)))
-
-    return max(amounts, key=shortage)
+    amounts = (each for each in clauses if isinstance(each, Resource))
+    largest: dict[str, int] = {}
+    for stock in judgement.facts.stock.values():
+        for name, each in stock.items():
+            largest[name] = max(largest.get(name, 1), each.most)
+    return max(amounts, key=lambda e: e.amount / largest.get(e.resource_class, 1))
 
 
 def _by_clause(

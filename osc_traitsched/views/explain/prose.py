@@ -28,7 +28,7 @@ from osc_traitsched.core.placement.facts import Stock
 from osc_traitsched.core.releases import release
 from osc_traitsched.core.servers.room import MOST_HOSTS, MOST_MOVES, RoomPlan, nearest
 from osc_traitsched.paste import Option, line
-from osc_traitsched.text import agreed, and_more, count, listed, option, ranges, visible
+from osc_traitsched.text import and_more, count, listed, option, ranges, visible
 from osc_traitsched.views.difference import since_lines
 from osc_traitsched.views.drain import prose as drain
 from osc_traitsched.views.explain import filters, fixes, headline, words
@@ -42,7 +42,7 @@ def comparison_lines(judgement: Judgement, before: Judgement | None) -> Iterator
     if before is None:
         return
     own = before.question.assumptions
-    flags = " and ".join(_flags(judgement))
+    flags = _flags(judgement)
     yield Line("")
     yield Line(f"Without {flags} (settings: {settings_from(own)}):", Tone.TITLE)
     for name in judgement.question.assumptions.set_otherwise:
@@ -55,12 +55,12 @@ def comparison_lines(judgement: Judgement, before: Judgement | None) -> Iterator
         yield from map(Line, _picks(judgement, before))
 
 
-def _flags(judgement: Judgement) -> list[str]:
+def _flags(judgement: Judgement) -> str:
     """The options of the command line that changed the settings."""
     now = judgement.question.assumptions
     sources = " ".join(now.setting(name).source for name in now.set_otherwise)
     flags = [flag for flag in ("--set", *FLAGS.values()) if flag in sources]
-    return flags or ["--set"]
+    return " and ".join(flags) or "--set"
 
 
 def _option(name: str, now: SchedulerSettings, own: SchedulerSettings) -> str:
@@ -81,15 +81,12 @@ def _option(name: str, now: SchedulerSettings, own: SchedulerSettings) -> str:
 
 def _hosts(judgement: Judgement, before: Judgement) -> Iterator[str]:
     gained, lost = differing(judgement, before)
-    flags = _flags(judgement)
-    by_flags = " and ".join(flags)
-    keep, let = (agreed(verb, len(flags)) for verb in ("keeps out", "lets in"))
     for names, hosts in kept_out_by(judgement, lost).items():
         by = listed(names) or "Placement"
-        yield f"  {by_flags} {keep} {headline.names(hosts)} ({by})"
+        yield f"  kept out: {headline.names(hosts)} ({by})"
     for names, hosts in kept_out_by(before, gained).items():
         by = listed(names) or "Placement"
-        yield f"  {by_flags} {let} {headline.names(hosts)} (else out by {by})"
+        yield f"  let in: {headline.names(hosts)} (else out by {by})"
     if not gained and not lost and judgement.candidates:
         yield "  The candidates are the same."
 

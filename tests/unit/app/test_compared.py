@@ -44,7 +44,7 @@ def test_a_filter_that_is_set_on_keeps_hosts_out():
         "Without --set (settings: nova.conf):",
         f"  [filter_scheduler]enabled_filters: with {SPECS} (a test)",
         "  2 of 3 hosts can take it.",
-        f"  --set keeps out cmp02 ({SPECS})",
+        f"  kept out: cmp02 ({SPECS})",
         "  nova-scheduler picks cmp01 instead of cmp02.",
     ]
     assert whole["without_set"]["candidates"] == ["cmp01", "cmp02"]
@@ -57,7 +57,7 @@ def test_a_filter_that_is_set_off_lets_hosts_in():
     assert said[1].endswith(f": with {COMPUTE}, without {SPECS} (a test)")
     assert said[2:4] == [
         "  1 of 3 hosts can take it.",
-        f"  --set lets in cmp02 (else out by {SPECS})",
+        f"  let in: cmp02 (else out by {SPECS})",
     ]
     assert whole["without_set"]["let_in"] == [{"host": "cmp02", "filters": [SPECS]}]
 
@@ -110,7 +110,7 @@ def test_where_placement_is_asked_otherwise_hosts_are_matched_and_none_is_picked
     assert [host.name for host in found.judgement.candidates] == ["cmp01", "cmp02"]
     assert said[2:] == [
         "  1 of 3 hosts can take it.",
-        "  --set lets in cmp01 (else out by Placement)",
+        "  let in: cmp01 (else out by Placement)",
     ]
     assert whole["without_set"]["picks"] == []
 
