@@ -122,70 +122,8 @@ def _reserved(make: Maker) -> None:
     make.flavor("small")
 
 
-def _left_behind(make: Maker) -> None:
-    """A host lost the trait that its server requires, and one was isolated by it."""
-    make.traits(GOLD, "cmp00", "cmp01")
-    image = make.image("rocky")
-    gold = make.flavor("gold", {f"trait:{GOLD}": "required"})
-    small = make.flavor("small")
-    placed = (
-        ("web-1", gold, "cmp00"),
-        ("web-2", gold, "cmp01"),
-        ("db-1", small, "cmp00"),
-        ("db-2", small, "cmp00"),
-        ("db-3", small, "cmp02"),
-    )
-    for name, flavor, host in placed:
-        boot = make.boot(flavor, image, host=host, name=name)
-        make.after(make.delete, boot)
-    make.takes(GOLD, "cmp01")
-    make.aggregate("licensed", "cmp00", **{f"trait:{GOLD}": "required"})
-
-
-def _draining(make: Maker) -> None:
-    """A host has servers of all kinds, and one that no other host could take."""
-    make.traits(GOLD, "cmp00")
-    image = make.image("rocky-raw")
-    large = make.flavor("large", vcpus=2, ram=2048, disk=20)
-    small = make.flavor("small")
-    gold = make.flavor("gold", {f"trait:{GOLD}": "required"})
-    servers = (("web-1", small), ("db-1", large), ("batch-1", small), ("gold-1", gold))
-    for name, flavor in servers:
-        boot = make.boot(flavor, image, host="cmp00", name=name)
-        make.after(make.delete, boot)
-        if name == "batch-1":
-            make.acts(boot, {"os-stop": None})
-    used = make.flavor("used", ram=4096)
-    for host in ("cmp01", "cmp02"):
-        make.used(host, used, image)
-
-
-def _filling(make: Maker) -> None:
-    """Two zones; one host is isolated, one disabled, and one short of memory."""
-    make.traits(GOLD, "cmp00")
-    make.aggregate("east", "cmp01", "cmp03", availability_zone="az-east")
-    make.aggregate("golden", "cmp00", **{f"trait:{GOLD}": "required"})
-    image = make.image("rocky")
-    make.flavor("small")
-    large = make.flavor("large", vcpus=2, ram=2048, disk=10)
-    make.flavor("gold", {f"trait:{GOLD}": "required"}, **_SIZE)
-    make.flavor("numa", {"hw:numa_nodes": "2"}, **_SIZE)
-    boot = make.boot(large, image, host="cmp01", name="web-1")
-    make.after(make.delete, boot)
-    make.used("cmp02", make.flavor("batch", ram=7680), image)
-    make.disabled("cmp03", "new DIMMs, till Friday")
-
-
 #: By the page's name, the heading and the number of the block below it; 0 is any.
 _SCENES: dict[tuple[str, str, int], Callable[[Maker], None]] = {
     ("json", "JSON documents", 0): _busy,
-    ("drain", "Servers on the wrong host", 0): _left_behind,
-    ("drain", "Empty a host", 0): _draining,
-    ("capacity", "How many more servers of a flavor fit", 0): _filling,
-    ("capacity", "Zones, aggregates and hosts", 0): _filling,
-    ("capacity", "If a host is lost", 0): _filling,
-    ("capacity", "If hosts are added", 0): _filling,
-    ("capacity", "If nova.conf changes", 0): _filling,
-    ("capacity", "An alert and a nightly check", 0): _filling,
     ("files", "Desired state", 0): _small,
 }
