@@ -61,7 +61,7 @@ from osc_traitsched.core.placement.facts import roots_in_answer as given_roots
 #: Inventories are read of so many hosts that stand for others with the same reasons.
 _MOST_FIGURES = 3
 
-#: If no host can take the server, the free amounts of up to so many providers are read.
+#: If hosts may not be enough, the free amounts of up to so many providers are read.
 #: Placement needs seconds to answer that for 10,000; then smaller sizes to suggest are
 #: those of the hosts above.
 _MOST_WITH_FIGURES = 1000
@@ -115,6 +115,16 @@ def explain(
     if not want_fixes or is_ended:
         return explanation
     return _with_fixes(cloud, question, explanation)
+
+
+def with_project_name(cloud: Cloud, explanation: Explanation) -> Explanation:
+    """The explanation for a person who reads the request; one request to Keystone."""
+    judgement = explanation.judgement
+    question = judgement.question
+    name = (lookup.names(cloud) or {}).get(question.project or "", "")
+    question = dataclasses.replace(question, project_name=name)
+    judgement = dataclasses.replace(judgement, question=question)
+    return dataclasses.replace(explanation, judgement=judgement)
 
 
 def _ordered(judgement: Judgement) -> tuple[Judgement, bool]:
@@ -236,7 +246,9 @@ def _judged(
     answer = allocation_candidates.ask(placement, request)
     there = with_roots(placement, listed.value(), answer.roots)
     snapshot = with_nova(placement, there, question, start.computes)
-    figures = not answer.roots and len(snapshot.by_uuid) <= _MOST_WITH_FIGURES
+    # Several servers may need more hosts than those of the answer.
+    is_short = not answer.roots or question.spec.count > 1
+    figures = is_short and len(snapshot.by_uuid) <= _MOST_WITH_FIGURES
     facts = allocation_candidates.gather(
         placement, snapshot, requests, answer, figures, offers.values
     )

@@ -11,7 +11,7 @@ from osc_traitsched.cloud import read, rest
 from osc_traitsched.cloud.service import Cloud, Service, note_unread
 from osc_traitsched.core import errors
 from osc_traitsched.core.inventory.snapshot import Compute
-from osc_traitsched.core.names import Namesake, near_names
+from osc_traitsched.core.names import Namesake, near_names, near_or_longer
 from osc_traitsched.core.nova.server import image as image_of_name
 
 # Lists of the services, whole: page by page to the end.
@@ -216,7 +216,7 @@ def flavor_among(cloud: Cloud, listed: Iterable[Body], name: str) -> Body:
     for found in listed:
         if name == found["name"]:
             return found
-    near = near_names(name, {found["name"] for found in listed})
+    near = near_or_longer(name, {found["name"] for found in listed})
     need_all(cloud)
     raise errors.NothingMatches("flavor", name, near)
 
@@ -282,7 +282,7 @@ def images_named(
     if not found:
         need_all(cloud, "images of other projects")
         names = {each["name"] for each in images(cloud, {}) if each["name"]}
-        raise errors.NothingMatches("image", name, near_names(name, names))
+        raise errors.NothingMatches("image", name, near_or_longer(name, names))
     owner = project or cloud.own_project
     findable = (
         each

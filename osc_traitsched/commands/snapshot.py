@@ -149,7 +149,8 @@ class ShowDifference(base.Command):
         parser.add_argument(
             "--all",
             action="store_true",
-            help="list servers and use that came and went, too",
+            help="also list workload changes: servers that came, went or moved, and "
+            "the use of hosts",
         )
         arguments.add_options(parser)
         explain.add_format(parser)

@@ -31,7 +31,8 @@ from osc_traitsched.core.nova.options import options_in
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.nova.weigher import ranking
 
-_COMMAND_LINE = "the command line"
+#: The place of what options say.
+COMMAND_LINE = "the command line"
 
 
 class SettingsSources:
@@ -85,9 +86,9 @@ class SettingsSources:
     def _place(self, named: Collection[Source]) -> str | None:
         below = self.found.place if self.found else None
         # A snapshot may have been saved with options of its command line.
-        if not named or (below and below.startswith(_COMMAND_LINE)):
+        if not named or (below and below.startswith(COMMAND_LINE)):
             return below
-        return f"{_COMMAND_LINE}, over {below}" if below else _COMMAND_LINE
+        return f"{COMMAND_LINE}, over {below}" if below else COMMAND_LINE
 
     @property
     def release(self) -> int | None:

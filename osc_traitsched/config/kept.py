@@ -6,11 +6,12 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from osc_traitsched.config.joining import SettingsSources
+from osc_traitsched.config.joining import COMMAND_LINE, SettingsSources
 from osc_traitsched.config.nova_conf import Entry, Ini, Layer, put
 from osc_traitsched.config.sources import SET, SOURCES, file_sources
 from osc_traitsched.core.nova.options import OPTIONS, NoEffect, unread
 from osc_traitsched.core.releases import RELEASES
+from osc_traitsched.text import listed
 
 #: Section and key of each option that any release reads.
 _READ = {
@@ -27,10 +28,11 @@ def to_json(sources: SettingsSources) -> dict[str, Any]:
     :raises BadConfiguration: for a file that can't be read
     """
     # Named files win over a document's options, found files do not.
-    below = sources.entries[0 if file_sources(sources.named) else -1]
+    names_files = bool(file_sources(sources.named))
+    below = sources.entries[0 if names_files else -1]
     by_hand = SET.read(sources.named.get(SET, ()))
     return {
-        "place": sources.place,
+        "place": _with_files(sources) if names_files else sources.place,
         "named": {
             source.name: source.texts(value) if source.in_document else value
             for source, value in sources.used.items()
@@ -43,6 +45,11 @@ def to_json(sources: SettingsSources) -> dict[str, Any]:
             for source, layers in sources.layers.items()
         },
     }
+
+
+def _with_files(sources: SettingsSources) -> str:
+    """The place, with the named files for the command line, which is gone later."""
+    return (sources.place or "").replace(COMMAND_LINE, listed(sources.paths))
 
 
 def from_json(found: Mapping[str, Any]) -> SettingsSources:

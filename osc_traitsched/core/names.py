@@ -50,3 +50,9 @@ def near_names(
         folded.setdefault(each.casefold(), []).append(each)
     near = difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=cutoff)
     return tuple(each for key in near for each in folded[key])[:3]
+
+
+def near_or_longer(name: str, candidates: Collection[str]) -> tuple[str, ...]:
+    """:func:`near_names`, or else at most three that begin with the name."""
+    longer = (each for each in sorted(candidates) if name and each.startswith(name))
+    return near_names(name, candidates) or tuple(longer)[:3]

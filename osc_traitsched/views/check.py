@@ -82,8 +82,10 @@ def _block(
         rest = len(problems) - 1
         more = f" ({rest} more: --long)" if rest else ""
         yield Line(f"  {cut(problems[0], 2 * width - 10 - len(more))}{more}")
-        fix = findings[0].words().fix_line(options)
-        yield from [Line(f"  {fix}")] if fix else []
+        words = findings[0].words()
+        whole = words.fix_line(options)
+        lines = words.fix_lines(options) if len(whole) > width - 2 else [whole]
+        yield from (Line(f"  {text}") for text in lines if text)
         return
     fixes = (finding.words().fix_lines(options) for finding in findings)
     distinct = dict.fromkeys(map(tuple, fixes))

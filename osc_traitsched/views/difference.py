@@ -15,8 +15,10 @@ from osc_traitsched.documents import JsonObject, field
 from osc_traitsched.text import count, listed, ranges
 from osc_traitsched.views.terminal import Line, Tone
 
-#: Columns of the names and of the changes, before which rows are not cut.
+#: Most columns for the names and for the changes; longer ones push the rest.
 _NAME, _TEXT = 22, 36
+#: The mark of a change, the change, and what it did.
+_Row = tuple[str, Change, str]
 
 
 class FlavorCount(JsonObject):
@@ -85,10 +87,10 @@ def lines(found: Comparison, wants_all: bool) -> Iterator[Line]:
         tone = Tone.NO if taking else Tone.DOUBT
         number = count(len(found.lasting), "change")
         yield Line(f"{since}: {number}{takes * bool(taking)}.", tone)
-    yield from map(_line, found.lasting)
+    yield from _table(map(_row, found.lasting))
     if found.daily:
         yield Line(f"{_workload(found)}{'' if wants_all else ' (--all)'}")
-        yield from map(_line, found.daily if wants_all else ())
+        yield from _table(map(_row, found.daily if wants_all else ()))
     if found.untried:
         yield Line(f"Not tried: the effect of {count(found.untried, 'change')}")
     if found.unread:
@@ -109,20 +111,23 @@ def _workload(found: Comparison) -> str:
     return f"Workload changes: {' and '.join(parts)}{more}"
 
 
-def _line(effect: Effect) -> Line:
+def _row(effect: Effect) -> _Row:
     change, flavors = effect.change, effect.flavors
     shown = ""
     for first in flavors[:1]:
         is_named = first.flavor and change.kind != "flavor"
         shown = f"{first.flavor}: {_hosts(first)}" if is_named else _hosts(first)
     if len(flavors) > 1:
-        shown += f", {count(len(flavors) - 1, 'flavor')} more"
-    return _row("!" if effect.takes_hosts else " ", change, shown)
+        shown += f" and {count(len(flavors) - 1, 'more flavor')}"
+    return "!" if effect.takes_hosts else " ", change, shown
 
 
-def _row(mark: str, change: Change, end: str) -> Line:
-    name = f"{change.kind} {change.name}"
-    return Line(f"{mark} {name:<{_NAME}} {change.text:<{_TEXT}} {end}".rstrip())
+def _table(rows: Iterable[_Row]) -> Iterator[Line]:
+    texts = [(f"{mark} {e.kind} {e.name}", e.text, end) for mark, e, end in rows]
+    name = min(max((len(first) for first, _, _ in texts), default=0), 2 + _NAME)
+    text = min(max((len(change) for _, change, _ in texts), default=0), _TEXT)
+    for first, change, end in texts:
+        yield Line(f"{first:<{name}}  {change:<{text}}  {end}".rstrip())
 
 
 def _hosts(found: FlavorHosts) -> str:
@@ -151,11 +156,11 @@ def since_lines(found: Optional[Since]) -> Iterator[Line]:
         ("What added hosts:", found.now),
     ):
         rows = [
-            _row(" ", change, ranges(sorted(hosts & hosts_of)))
+            (" ", change, ranges(sorted(hosts & hosts_of)))
             for change, hosts in found.causes
             if hosts & hosts_of
         ]
-        yield from (Line(title), *rows) if rows else ()
+        yield from (Line(title), *_table(rows)) if rows else ()
     left = lost.difference(*(hosts for _, hosts in found.causes))
     if left:
         yield Line(f"No change in the snapshots explains {ranges(sorted(left))}.")

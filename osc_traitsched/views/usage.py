@@ -13,7 +13,7 @@ from osc_traitsched.core.inventory.snapshot import Aggregate, Provider
 from osc_traitsched.core.inventory.trait import Ownership
 from osc_traitsched.core.judge.capacity import FlavorFit
 from osc_traitsched.core.judge.judgement import Judgement
-from osc_traitsched.core.judge.reasons import blamed, breakdown
+from osc_traitsched.core.judge.reasons import blamed, breakdown, worst
 from osc_traitsched.core.nova.clause import MemberOf
 from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.nova.prefilter import ISOLATION, name_of
@@ -186,7 +186,7 @@ def _about_flavor(view: FlavorView) -> Iterator[tuple[str, str]]:
     requires = (f"{key}={value}" for key, value in sorted(specs.items()))
     yield "requires", listed(requires) or "nothing but its size"
     for name, texts in (
-        ("room in zone", _zones_of(fit) if fit else ()),
+        ("by zone", _zones_of(fit) if fit else ()),
         ("not on", _by_reason(never_on_of(view))),
         ("never fits", [prose.never(fit.never)] if fit and fit.never else ()),
         ("out of", _shortages(fit) if fit else ()),
@@ -440,7 +440,8 @@ def _reason(found: Judgement, host: Provider) -> str:
     clauses = blamed(rejection) if rejection else ()
     if not clauses:
         return "it meets each condition, but not all of them together"
-    return f"{start}{words.unmet(clauses[0], found).partition(' (need ')[0]}"
+    why = headline.said(worst(found, clauses), found, [host])
+    return f"{start}{why.partition(' (need ')[0]}"
 
 
 # Zones.

@@ -24,7 +24,7 @@ _RESULT = re.compile(r"^(?:ok|changed|fatal): \[localhost\].*? => (\{.*\})$", re
 def printed(command: str) -> list[list[str]]:
     """Return what the page prints of commands that begin so, each with its command."""
     pages = REPOSITORY / "doc" / "source" / "automate"
-    page = (pages / "files.rst").read_text("utf-8")
+    page = (pages / "ansible.rst").read_text("utf-8")
     lines = textwrap.dedent("\n".join(re.findall(r"^   .*|^$", page, re.M)))
     found = re.findall(rf"^\$ ({re.escape(command)}.*(?:\n(?!\$ ).+)*)", lines, re.M)
     return [each.splitlines() for each in found]

@@ -13,8 +13,8 @@ from tests import scripts
 from tests.cloud import logs
 from tests.cloud.cloud import Cloud
 from tests.cloud.factory import factory
-from tests.cloud.printed import blocks
 from tests.functional import shell
+from tests.printed import blocks
 from tests.services import environment
 from tests.services.release import NEWEST
 

@@ -16,7 +16,7 @@ import pytest
 from tests.cloud import sample
 from tests.cloud.cloud import Cloud
 from tests.cloud.factory import Maker
-from tests.cloud.printed import blocks
+from tests.printed import blocks
 from tests.services.release import NEWEST, chosen
 
 ROWS, COLUMNS = 50, 90

@@ -17,8 +17,8 @@ from osc_traitsched.commands import base
 from tests import scripts
 from tests.cloud.cloud import ISOLATION, Cloud
 from tests.cloud.factory import factory
-from tests.cloud.printed import blocks
 from tests.functional import shell
+from tests.printed import blocks
 from tests.services.release import NEWEST, chosen
 
 #: Pages whose sessions are of this night, and the nova.conf that they save.

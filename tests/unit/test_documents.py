@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import pathlib
 import re
+import shutil
+import textwrap
+
+import pytest
 
 from osc_traitsched.core.change.model import Status
-from tests import examples
+from tests import examples, scripts
 from tests.functional import shell
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -50,7 +54,19 @@ def test_the_release_note_names_the_commands_that_print_no_json():
 
 
 def test_the_statuses_of_changes_are_those_of_the_table():
-    page = (ROOT / "doc/source/automate/ci.rst").read_text("utf-8")
+    page = (ROOT / "doc/source/reference/json.rst").read_text("utf-8")
     table = page.partition("``status`` is one of these:")[2].split("\n\n")[1]
-    rows = re.findall(r"^``(.+?)``", table, re.M)
+    head, *rows = re.findall(r"^``(.+?)``", table, re.M)
+    assert head == "status"
     assert rows == [each.value for each in Status]
+
+
+@pytest.mark.skipif(not shutil.which("jq"), reason="needs jq")
+def test_the_page_on_json_prints_what_jq_finds_on_the_sample_cloud(tmp_path):
+    page = (ROOT / "doc/source/reference/json.rst").read_text("utf-8")
+    block = page.partition("code-block:: console\n\n")[2].partition("\n\n")[0]
+    typed, *shown = textwrap.dedent(block).splitlines()
+    variables = {"TRAITSCHED_SNAPSHOT": str(ROOT / "examples/cloud.json")}
+    text = typed.removeprefix("$ ")
+    done = scripts.run(tmp_path, "typed", text=text, variables=variables)
+    assert done.out.splitlines() == shown, done.err

@@ -284,13 +284,13 @@ def share_text(share: Share, judgement: Judgement, is_of_many: bool = False) -> 
     """
     number = len(share.hosts)
     if share.clause is not None:
-        said = _said(share.clause, judgement, _hosts(share, judgement))
+        text = said(share.clause, judgement, _hosts(share, judgement))
         source = ""
         if is_of_many:
-            return f"{number} {said.partition(' (need ')[0]}"
+            return f"{number} {text.partition(' (need ')[0]}"
         if not isinstance(share.clause, Resource):
             source = words.short_origin(share.clause, judgement)
-        return f"{number} {said}{f' ({source})' if source else ''}"
+        return f"{number} {text}{f' ({source})' if source else ''}"
     text = _CAUSES[share.cause].format(them="it" if number == 1 else "them")
     return f"{number} {agreed(text, number)}"
 
@@ -309,7 +309,8 @@ def _hosts(share: Share, judgement: Judgement) -> list[Provider]:
     return [by_name[name] for name in share.hosts if name in by_name]
 
 
-def _said(clause: Condition, judgement: Judgement, hosts: Sequence[Provider]) -> str:
+def said(clause: Condition, judgement: Judgement, hosts: Sequence[Provider]) -> str:
+    """Why all these hosts fail a clause, without figures."""
     if isinstance(clause, AFTER_PLACEMENT):
         return filters.said(clause, judgement, hosts)
     return words.unmet(clause, judgement, len(hosts))

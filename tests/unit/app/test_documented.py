@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
+import inspect
 import io
-import pathlib
 import re
 import textwrap
 
@@ -12,9 +13,11 @@ import openstack
 import pytest
 
 from osc_traitsched.cloud.connection import HttpCloud
-from tests.unit.app.recorded import RecordedCloud
+from osc_traitsched.commands.overview import GROUPS
+from tests.services.environment import REPOSITORY
 
-PAGE = pathlib.Path(__file__).parents[3] / "doc/source/reference/python.rst"
+PAGE = REPOSITORY / "doc/source/reference/python.rst"
+FUNCTION = re.compile(r"^(\w.*?)  +``([\w.]+)\.(\w+)\((.*)\)``$", re.M)
 
 
 def blocks(language):
@@ -24,25 +27,45 @@ def blocks(language):
     return [textwrap.dedent(each[1]).strip() + "\n" for each in found]
 
 
-def printed(source, **names):
+def printed(source, names):
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         exec(compile(source, str(PAGE), "exec"), names)
     return out.getvalue()
 
 
-@pytest.mark.parametrize("number", [0, 1], ids=["of-a-cloud", "without-a-cloud"])
-def test_an_example_prints_what_the_page_says(number):
-    _, *examples = blocks("python")
-    assert len(examples) == len(blocks("text")) == 2
-    found = printed(examples[number], cloud=RecordedCloud())
-    assert found == blocks("text")[number]
+def test_the_examples_print_what_the_page_says(monkeypatch):
+    monkeypatch.chdir(REPOSITORY)
+    first, _, *more = blocks("python")
+    names = {}
+    found = [printed(example, names) for example in (first, *more)]
+    assert found == blocks("text")
 
 
 def test_a_cloud_is_made_from_a_connection_and_asks_nothing_yet(monkeypatch):
     wanted = []
     monkeypatch.setattr(openstack, "connect", lambda cloud: wanted.append(cloud))
     names = {}
-    exec(blocks("python")[0], names)
+    exec(blocks("python")[1], names)
     assert wanted == ["mycloud"]
     assert isinstance(names["cloud"], HttpCloud)
+
+
+@pytest.mark.parametrize("row", FUNCTION.findall(PAGE.read_text()), ids=lambda r: r[0])
+def test_a_function_takes_the_arguments_of_the_table(row):
+    _, module, name, arguments = row
+    function = getattr(importlib.import_module(f"osc_traitsched.app.{module}"), name)
+    inspect.signature(function).bind(*arguments.split(", "))
+    assert list(inspect.signature(function).parameters)[: arguments.count(",") + 1] == (
+        arguments.split(", ")
+    )
+
+
+def test_the_table_has_all_commands_but_those_that_print_a_part_of_nova_conf():
+    named = {
+        command.partition(" --")[0]
+        for row in FUNCTION.findall(PAGE.read_text())
+        for command in row[0].split(", ")
+    }
+    every = {command for group in GROUPS.values() for command in group}
+    assert every - named == {"config nova-conf", "config tripleo", "config rhoso"}

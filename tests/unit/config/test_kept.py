@@ -10,6 +10,7 @@ import pytest
 from osc_traitsched.config import kept
 from osc_traitsched.config.joining import SettingsSources, resolve
 from osc_traitsched.config.nova_conf import Entry
+from osc_traitsched.config.sources import file_sources
 from osc_traitsched.core.nova import options
 from osc_traitsched.views import config
 from tests.unit.config import test_deployers as deployers
@@ -98,6 +99,7 @@ TRIED = {
 }
 
 
+COMMAND = "the command line"
 LISTS = ("options", "filters")
 
 
@@ -122,11 +124,18 @@ def test_settings_are_as_they_were_saved_once_their_files_are_gone(folder, name)
         (folder / path).unlink()
     assert "secret" not in saved
     again = kept.from_json(json.loads(saved))
-    assert SettingsSources(found=again).place == sources.place
+    files = ", ".join(sources.paths) if file_sources(sources.named) else COMMAND
+    place = sources.place and sources.place.replace(COMMAND, files)
+    assert SettingsSources(found=again).place == place
     assert shown(SettingsSources(found=again)) == was
     for each, more in TRIED.items():
         now = shown(SettingsSources(found=again, **more))
         assert (each, *now) == (each, *tried[each])
+
+
+def test_named_files_are_the_place_of_settings_that_were_saved(folder):
+    saved = kept.to_json(SettingsSources(**NAMED["files over a document"]))
+    assert saved["place"] == "nova.conf, alias.conf, over prod.yaml"
 
 
 def live(name, more):

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from osc_traitsched.core.check.finding import ERROR, NOTE, Severity, SubjectKind
-from osc_traitsched.paste import Option
+from osc_traitsched.paste import Option, openstack
 from osc_traitsched.views import check
 from osc_traitsched.views.terminal import Tone, painted
 from tests.unit.core.check import test_isolation, test_mirror
@@ -143,6 +143,14 @@ def test_a_severity_has_the_tone_that_explain_has_for_what_is_as_bad():
 def test_a_command_is_for_the_cloud_that_was_looked_at():
     found = text(LACKING, options=[Option("--os-cloud", "prod")])
     assert found[2].startswith("    openstack --os-cloud prod trait-sched add ")
+
+
+def test_on_a_terminal_a_long_fix_has_its_command_on_a_line_of_its_own():
+    when = "use a smaller flavor, or else a larger host, and look at its limits"
+    command = openstack("trait-sched list")
+    fault = ERROR("f", "big", command, when, kind=SubjectKind.FLAVOR)
+    rows = text(fault, width=80)
+    assert rows[2:4] == [f"  {when}:", "    openstack trait-sched list"]
 
 
 def test_a_name_is_nothing_that_a_terminal_obeys():

@@ -387,7 +387,7 @@ def with_filters(
     names = [*before.items]
     for name, is_on in filters:
         if name not in FILTERS and name not in names:
-            near = did_you_mean(near_names(name, {*FILTERS, *names}))
+            near = did_you_mean(near_names(name, {*FILTERS, *names}, ALMOST))
             raise BadUsage(f"no host filter {quoted(name)}{near}")
         kept = [each for each in names if each != name]
         names = kept if not is_on else names if name in names else [*names, name]

@@ -1,18 +1,14 @@
-"""What the documentation prints of commands, and the clouds that it is printed of."""
+"""Recorded blocks of the documentation: a command and its output."""
 
 from __future__ import annotations
 
 import dataclasses
-import pathlib
 import re
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-from tests.cloud.factory import Maker
 from tests.services.environment import REPOSITORY
 
-GOLD = "CUSTOM_GOLD"
-_SIZE = {"vcpus": 4, "ram": 4096, "disk": 20}
 _LEFT_OUT = "[...]"
 _HEADING = re.compile(r"^(\S.*)\n=+$", re.MULTILINE)
 _BLOCK = re.compile(
@@ -75,55 +71,3 @@ def blocks(page: str, verb: str = "") -> Iterator[Printed]:
         if output and not output[0].startswith("$ "):
             command = first.removeprefix("$ ")
             yield Printed(page, scene, numbers[scene], command, tuple(output))
-
-
-def scene_of(printed: Printed) -> Callable[[Maker], None]:
-    """Return what makes the cloud that a block is of."""
-    where = (pathlib.PurePath(printed.page).stem, printed.scene)
-    return _SCENES.get((*where, printed.number)) or _SCENES[(*where, 0)]
-
-
-def _flavors(make: Maker) -> None:
-    make.image("rocky", "qcow2")
-    make.flavor("gold", {f"trait:{GOLD}": "required"}, **_SIZE)
-    make.flavor("large", vcpus=8, ram=16384, disk=40)
-
-
-def _alone(make: Maker) -> None:
-    _flavors(make)
-    make.traits(GOLD)
-
-
-def _with_silver(make: Maker) -> None:
-    _alone(make)
-    make.flavor("silver", **_SIZE)
-
-
-def _busy(make: Maker) -> None:
-    """One host is disabled, and one has no room."""
-    _with_silver(make)
-    large = make.flavor("used", vcpus=2, ram=6144, disk=10)
-    make.used("cmp01", large, make.image("of-the-used-one"))
-    make.disabled("cmp00", "new DIMMs, till Friday")
-    make.gives(GOLD, "cmp00", "cmp01")
-
-
-def _small(make: Maker) -> None:
-    """Nothing is as examples/desired/pinned.yaml wants it."""
-    make.flavor("pinned.small")
-    make.flavor("small")
-
-
-def _reserved(make: Maker) -> None:
-    """Nothing is as examples/desired/reserved.yaml wants it."""
-    make.forgotten("CUSTOM_LICENSED")
-    make.dropped("licensed")
-    make.flavor("licensed")
-    make.flavor("small")
-
-
-#: By the page's name, the heading and the number of the block below it; 0 is any.
-_SCENES: dict[tuple[str, str, int], Callable[[Maker], None]] = {
-    ("json", "JSON documents", 0): _busy,
-    ("files", "Desired state", 0): _small,
-}
