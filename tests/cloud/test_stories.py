@@ -22,16 +22,7 @@ from tests.printed import blocks
 from tests.services.release import NEWEST, chosen
 
 #: Pages whose sessions are of this night, and the nova.conf that they save.
-PAGES = (
-    "doc/source/start/install.rst",
-    "doc/source/administer/nova-conf.rst",
-)
-#: Commands of this night on pages that have others, too.
-COMMANDS = (
-    ("doc/source/operate/traits.rst", "trait list"),
-    ("doc/source/operate/traits.rst", "trait show"),
-    ("doc/source/operate/traits.rst", "add --like"),
-)
+PAGES = ("doc/source/start/install.rst",)
 NOVA_CONF = "[scheduler]\nenable_isolated_aggregate_filtering = true\n"
 
 FIRST = 5
@@ -227,13 +218,6 @@ def test_the_session_of_a_page_is_as_printed(night, tmp_path, page):
         differing = block.differs_from(found.replace(str(tmp_path), "/home/you"))
         assert not differing, done.out + done.err
     assert session
-
-
-@pytest.mark.parametrize(("page", "verb"), COMMANDS)
-def test_a_command_of_a_page_is_as_printed(night, tmp_path, page, verb):
-    (block,) = blocks(page, verb)
-    done = scripts.type_in(tmp_path, block.command, night.environment)
-    assert not block.differs_from(done.out), done.out + done.err
 
 
 def rows(lines):

@@ -26,7 +26,6 @@ THEMES, WIDTHS = ("light", "dark"), (1440, 420)
 COLUMNS = 100
 #: Pages with recorded sessions that are wider.
 WIDE_PAGES = {
-    *("operate/capacity.html", "operate/drain.html", "operate/traits.html"),
     *("reference/checks.html", "reference/custom-filters.html"),
     *("reference/host-filters.html", "reference/prefilters.html"),
     *("reference/weighers.html", "start/first.html", "troubleshoot/flavor.html"),

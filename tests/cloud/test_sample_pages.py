@@ -1,0 +1,154 @@
+"""What pages print of the sample cloud that no snapshot can answer, in a terminal."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import shlex
+import struct
+import subprocess
+import sys
+import termios
+
+import pytest
+
+from tests.cloud import sample
+from tests.cloud.cloud import Cloud
+from tests.cloud.factory import Maker
+from tests.printed import blocks
+from tests.services.release import NEWEST, chosen
+
+ROWS, COLUMNS = 50, 90
+#: What a terminal overwrites.
+_PROGRESS = re.compile(r"[^\n]*\r")
+NVME = "CUSTOM_NVME"
+DRAIN, ISOLATE, TRAITS, NOVA_CONF = (
+    f"doc/source/{page}.rst"
+    for page in (
+        "operate/drain",
+        "operate/isolate",
+        "operate/traits",
+        "administer/nova-conf",
+    )
+)
+
+
+@pytest.fixture(scope="module")
+def cloud():
+    """The sample cloud as of yesterday."""
+    if chosen() != NEWEST:
+        pytest.skip("the sample cloud is one of the newest release")
+    options = {"nova_options": sample.OPTIONS, "hypervisors": sample.HOSTS}
+    with Cloud(computes=len(sample.HOSTS), **options) as cloud:
+        yield cloud
+
+
+@pytest.fixture(scope="module")
+def terminal(cloud, tmp_path_factory):
+    """Types a command with its arguments; returns what the terminal shows."""
+    home = tmp_path_factory.mktemp("you")
+    (home / "nova.conf").write_text(sample.NOVA_CONF, encoding="utf-8")
+    kept = {k: v for k, v in os.environ.items() if k in ("PATH", "PYTHONPATH")}
+    variables = {
+        **kept,
+        **cloud.environment,
+        "HOME": str(home),
+        "COLUMNS": str(COLUMNS),
+        "NO_COLOR": "1",
+        "PYTHONWARNINGS": "ignore",
+        "PYTHONIOENCODING": "utf-8",
+    }
+
+    def show(command):
+        leader, follower = os.openpty()
+        size = struct.pack("HHHH", ROWS, COLUMNS, 0, 0)
+        fcntl.ioctl(follower, termios.TIOCSWINSZ, size)
+        _, *words = shlex.split(command)
+        process = subprocess.Popen(
+            [sys.executable, "-m", "openstackclient.shell", *words],
+            stdin=subprocess.DEVNULL,
+            stdout=follower,
+            stderr=follower,
+            cwd=home,
+            env=variables,
+        )
+        os.close(follower)
+        shown = b"".join(_chunks(leader)).decode().replace("\r\n", "\n")
+        os.close(leader)
+        process.wait()
+        return _PROGRESS.sub("", shown).replace(str(home), "/home/you")
+
+    return show
+
+
+def _chunks(leader):
+    while True:
+        try:
+            yield os.read(leader, 65536)
+        except OSError:  # Linux says so at the end.
+            return
+
+
+def is_as_printed(block, terminal):
+    """Type a block's command, and compare."""
+    shown = terminal(block.command)
+    assert not block.differs_from(shown), shown
+
+
+def test_recorded_sessions_are_as_printed(cloud, terminal):
+    make = Maker(cloud.admin())
+    shop = sample.build(make)
+    sample.change(make, shop)
+    for block in blocks(NOVA_CONF):
+        is_as_printed(block, terminal)
+    (room,) = blocks(DRAIN)
+    # nova-compute writes what is reserved every minute.
+    sample.reserve(make, "cmp01", 4096)
+    is_as_printed(room, terminal)
+
+    add, like, remove, rename = blocks(TRAITS)
+    for block in (add, like, remove):
+        is_as_printed(block, terminal)
+    terminal(add.command.replace(" --dry-run", ""))
+    make.flavor("nvme.medium", {f"trait:{NVME}": "required"}, vcpus=2, ram=4096)
+    is_as_printed(rename, terminal)
+
+    isolate, unisolate, project = blocks(ISOLATE)
+    is_as_printed(unisolate, terminal)
+    terminal("openstack trait-sched unisolate acme --project acme")
+    is_as_printed(project, terminal)
+    terminal(project.command.replace(" --dry-run", ""))
+    open_windows(make)
+    terminal(f"openstack trait-sched trait retire {NVME}")
+    compute = make.admin.compute
+    compute.delete_flavor(compute.find_flavor("nvme.medium"))
+    is_as_printed(isolate, terminal)
+    shown = terminal(isolate.command.replace(" --dry-run", ""))
+    assert "6 changed" in shown
+    windows = compute.find_flavor("win.medium")
+    boot = make.boot(windows, make.admin.image.find_image("windows-2022").id)
+    assert boot.host in ("cmp06", "cmp07")
+
+
+def open_windows(make):
+    """No server, flavor, image, host or aggregate knows the trait any more."""
+    compute = make.admin.compute
+    for server in compute.servers(all_projects=True, name="win-"):
+        compute.delete_server(server)
+        compute.wait_for_delete(server)
+    (windows,) = (a for a in compute.aggregates() if a.name == "windows")
+    key = f"trait:{sample.WINDOWS}"
+    compute.set_aggregate_metadata(windows, {key: None})
+    flavor = compute.find_flavor("win.medium")
+    compute.delete_flavor_extra_specs_property(flavor, key)
+    image = make.admin.image.find_image("windows-2022").id
+    make.admin.image.patch(
+        f"/images/{image}",
+        json=[{"op": "remove", "path": f"/{key}"}],
+        headers={"Content-Type": "application/openstack-images-v2.1-json-patch"},
+    )
+    make.takes(sample.WINDOWS, "cmp06")
+    make.admin.placement.delete(
+        f"/traits/{sample.WINDOWS}", microversion="1.6"
+    ).raise_for_status()
