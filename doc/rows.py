@@ -48,7 +48,7 @@ _COLUMNS: Mapping[tuple[str, ...], tuple[tuple[str, ...], tuple[str, ...]]] = {
     ("server misplaced",): (placements.COLUMNS, ()),
     ("check", "mirror check"): (check.COLUMNS[:-1], check.COLUMNS[-1:]),
     ("mirror repair",): (results.REPAIRED, ()),
-    ("aggregate list",): (listing.rows((), whole=True)[0], ()),
+    ("aggregate list",): (listing.rows((), True, True, {})[0], ()),
     ("zone list",): (usage.zones(())[0], ()),
     ("config show",): (config.COLUMNS, ()),
     ("config doctor",): (config.DOCTOR_COLUMNS, ()),
