@@ -101,7 +101,7 @@ def _prefilters() -> Iterator[tuple[str, ...]]:
 def _options() -> Iterator[tuple[str, ...]]:
     for row in OPTIONS.values():
         span = _span(row.since, row.until)
-        yield _code(row.name), span, _text(row.default), ", ".join(_others(row))
+        yield _code(row.name), span, _text(row.default), _lines(_others(row))
 
 
 def _switches() -> Iterator[tuple[str, ...]]:
@@ -110,7 +110,7 @@ def _switches() -> Iterator[tuple[str, ...]]:
             names = (*filter(None, [row.needs]), row.name)
             options = ", ".join(map(_code, names))
             span = _span(row.since, row.until)
-            yield row.switches[0], options, span, ", ".join(_others(row))
+            yield f"``{row.switches[0]}``", options, span, _lines(_others(row))
 
 
 def _columns() -> Iterator[tuple[str, ...]]:
@@ -139,11 +139,29 @@ def _span(since: int, until: int = NEWEST + 1) -> str:
 
 
 def _others(row: Option) -> Iterator[str]:
+    """Defaults that differ: of later releases, and of distributions."""
     for first, value in row.changed_defaults:
-        yield f"{_text(value)} ({RELEASES[first]}+)"
+        yield f"{RELEASES[first]}+: {_change(row.default, value)}"
+    differing = set()
     for distribution, first, value in row.baselines:
-        since = "" if first == OLDEST else f" {RELEASES[first]}+"
-        yield f"{_text(value)} ({distribution}{since})"
+        if value != row.default or row.changed_defaults or distribution in differing:
+            differing.add(distribution)
+            since = "" if first == OLDEST else f" {RELEASES[first]}+"
+            yield f"{distribution}{since}: {_change(row.default, value)}"
+
+
+def _change(default: Value, value: Value) -> str:
+    """A value; of a list, what it adds to the default and drops from it."""
+    if not isinstance(default, tuple) or not isinstance(value, tuple):
+        return _text(value)
+    added = [f"+ ``{each}``" for each in value if each not in default]
+    dropped = [f"- ``{each}``" for each in default if each not in value]
+    return ", ".join((*added, *dropped))
+
+
+def _lines(texts: Iterable[str]) -> str:
+    """One line each in a cell of a table, where a cell starts at column 5."""
+    return "\n       ".join(f"| {text}" for text in texts)
 
 
 def _does(function: Callable[..., object]) -> str:
@@ -163,5 +181,7 @@ def _codes(texts: Iterable[str]) -> str:
 def _text(value: Value) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    words = ", ".join(value) if isinstance(value, tuple) else str(value)
-    return f"``{words}``" if words and value is not None else "unset"
+    words = value if isinstance(value, tuple) else (str(value),)
+    if value is None or not any(words):
+        return "unset"
+    return ", ".join(f"``{word}``" for word in words)
