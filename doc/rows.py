@@ -100,8 +100,8 @@ def _prefilters() -> Iterator[tuple[str, ...]]:
 
 def _options() -> Iterator[tuple[str, ...]]:
     for row in OPTIONS.values():
-        span = _span(row.since, row.until)
-        yield _code(row.name), span, _text(row.default), _lines(_others(row))
+        name = filter(None, (_code(row.name), _span(row.since, row.until)))
+        yield " ".join(name), _lines((_text(row.default), *_others(row)))
 
 
 def _switches() -> Iterator[tuple[str, ...]]:
@@ -123,7 +123,7 @@ TABLES: Mapping[str, tuple[tuple[str, ...], Callable[[], _Cells]]] = {
     "host-filters": (("Filter", "What it does", "Nova"), _filters),
     "weighers": (("Weigher", "What it weighs", "Nova"), _weighers),
     "prefilters": (("Prefilter", "What it does", "Nova"), _prefilters),
-    "options": (("Option", "Nova", "Default", "Other defaults"), _options),
+    "options": (("Option", "Default, and where it differs"), _options),
     "reasons": (("``reason``", "What it promises"), _reasons),
     "exit-codes": (("Code", "Meaning"), _exit_codes),
     "switches": (("``--enable``", "Options", "Nova", "Other defaults"), _switches),
@@ -154,9 +154,10 @@ def _change(default: Value, value: Value) -> str:
     """A value; of a list, what it adds to the default and drops from it."""
     if not isinstance(default, tuple) or not isinstance(value, tuple):
         return _text(value)
-    added = [f"+ ``{each}``" for each in value if each not in default]
-    dropped = [f"- ``{each}``" for each in default if each not in value]
-    return ", ".join((*added, *dropped))
+    added = ", ".join(f"``{each}``" for each in value if each not in default)
+    dropped = ", ".join(f"``{each}``" for each in default if each not in value)
+    changes = (("adds", added), ("drops", dropped))
+    return "; ".join(f"{verb} {names}" for verb, names in changes if names)
 
 
 def _lines(texts: Iterable[str]) -> str:
