@@ -117,6 +117,16 @@ def explain(
     return _with_fixes(cloud, question, explanation)
 
 
+def with_project_name(cloud: Cloud, explanation: Explanation) -> Explanation:
+    """The explanation for a person who reads the request; one request to Keystone."""
+    judgement = explanation.judgement
+    question = judgement.question
+    name = (lookup.names(cloud) or {}).get(question.project or "", "")
+    question = dataclasses.replace(question, project_name=name)
+    judgement = dataclasses.replace(judgement, question=question)
+    return dataclasses.replace(explanation, judgement=judgement)
+
+
 def _ordered(judgement: Judgement) -> tuple[Judgement, bool]:
     """True if a filter or a weigher ends the request: fixes make no sense then."""
     refusal = judgement.filter_failure

@@ -265,6 +265,8 @@ class Explain(base.Command):
             raise BadUsage("--make-room needs the cloud itself, not a snapshot")
         if args.make_room:
             explanation = room.with_moves(cloud, explanation)
+        if args.long and args.format == "text":
+            explanation = explain.with_project_name(cloud, explanation)
         facts = explanation.judgement.facts
         if facts is not None and facts.vanished:
             base.LOG.warning("%s", terminal.vanished(facts.vanished))
@@ -312,6 +314,8 @@ class Explain(base.Command):
             # Global options come before, and answer() adds those of the login.
             own = [*itertools.dropwhile(lambda word: word not in _PLUGIN, words)]
             again = shlex.join(["openstack", _PLUGIN[0], *own[1:]]) if own else ""
+            # Its moves need the allocations of hosts, which a snapshot lacks.
+            again = "" if self.snapshot else again
             text = prose.lines(
                 explanation, shown, args.long, options, self.width, again
             )

@@ -120,7 +120,8 @@ class ListAggregates(base.Lister):
             base.LOG.warning("%s", terminal.unlisted(found.snapshot))
         if found.unread is not None:
             base.LOG.warning("mirror unknown: %s", str(found.unread))
-        return listing.rows(found.differences, args.long, found.unread is None)
+        is_known = found.unread is None
+        return listing.rows(found.differences, args.long, is_known, found.projects)
 
 
 # openstack trait-sched mirror check.

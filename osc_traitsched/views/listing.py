@@ -209,22 +209,31 @@ class UnknownMirror(Cell):
 
 
 def rows(
-    differences: Iterable[Difference], whole: bool, is_known: bool = True
+    differences: Iterable[Difference],
+    whole: bool,
+    is_known: bool,
+    projects: Mapping[str, str],
 ) -> Table:
     """One row an aggregate.
 
     :param whole: show hosts by name to a person, too
     :param is_known: Placement's aggregates were read
+    :param projects: names by ID, for a person
     """
     columns = {
         "name": lambda row: row.aggregate.name,
         "zone": lambda row: row.aggregate.zone or "",
         "traits": lambda row: Names(sorted(_isolating(row.aggregate))),
-        "projects": lambda row: Names(sorted({*row.aggregate.projects.values()})),
+        "projects": lambda row: _projects(row.aggregate, projects),
         "hosts": lambda row: Hosts(row.aggregate.hosts, whole),
         "mirror": lambda row: Mirror(row, whole) if is_known else UnknownMirror(),
     }
     return table(columns, differences)
+
+
+def _projects(aggregate: Aggregate, names: Mapping[str, str]) -> Names:
+    ids = sorted({*aggregate.projects.values()})
+    return Names(ids, sorted(names.get(each, each) for each in ids))
 
 
 def _isolating(aggregate: Aggregate) -> Iterable[str]:

@@ -13,7 +13,7 @@ from osc_traitsched.core.inventory.snapshot import Aggregate, Provider
 from osc_traitsched.core.inventory.trait import Ownership
 from osc_traitsched.core.judge.capacity import FlavorFit
 from osc_traitsched.core.judge.judgement import Judgement
-from osc_traitsched.core.judge.reasons import blamed, breakdown
+from osc_traitsched.core.judge.reasons import blamed, breakdown, worst
 from osc_traitsched.core.nova.clause import MemberOf
 from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.nova.prefilter import ISOLATION, name_of
@@ -440,7 +440,8 @@ def _reason(found: Judgement, host: Provider) -> str:
     clauses = blamed(rejection) if rejection else ()
     if not clauses:
         return "it meets each condition, but not all of them together"
-    return f"{start}{headline.said(clauses[0], found, [host]).partition(' (need ')[0]}"
+    why = headline.said(worst(found, clauses), found, [host])
+    return f"{start}{why.partition(' (need ')[0]}"
 
 
 # Zones.

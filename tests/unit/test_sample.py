@@ -84,6 +84,26 @@ CAUSES = {
 }
 
 
+#: A line of an answer.
+LINES = {
+    "aggregate list -c name -c projects": "| acme    | acme     |",
+    "explain m1.large ubuntu-24.04 --long": "  No aggregate is for project admin; it "
+    "is not restricted.",
+    "explain m1.medium ubuntu-24.04 --enable-filter PciPassthroughFilter": "Without "
+    "--enable-filter (settings: /etc/nova/nova.conf):",
+    "explain m1.medium ubuntu-24.04 --flavor-property pci_passthrough:alias=t4:1 --set "
+    '\'pci.alias={"name":"t4","vendor_id":"10de","product_id":"1eb8"}\'': "  "
+    "Rejected before scheduling; no host was tried.",
+    "explain r1.huge ubuntu-24.04": "  8 are short of RAM (need 65536 MB): "
+    "cmp04 30208 MB free",
+    "flavor show r1.huge": "  not on       cmp[00-07] (are short of RAM)",
+    "host show cmp01": "  not          acme.large, m1.large, m1.medium, r1.huge, "
+    "ssd.medium: is short of RAM",
+    "host show cmp05": "  not          acme.large, m1.large, m1.medium, m1.small: is "
+    "reserved for other projects by filter_tenant_id",
+}
+
+
 @pytest.fixture
 def ask(monkeypatch):
     """The exit code of a command on the sample cloud, and its lines."""
@@ -119,6 +139,16 @@ def test_a_file_is_a_small_snapshot_without_the_machine_it_was_made_on(file):
 def test_the_first_line_of_an_answer(ask, command):
     code, lines = ask(command)
     assert (code, lines[0]) == ANSWERS[command]
+
+
+@pytest.mark.parametrize("command", LINES)
+def test_a_line_of_an_answer(ask, command):
+    assert LINES[command] in ask(command)[1]
+
+
+def test_no_fix_needs_more_than_the_snapshot(ask):
+    _, lines = ask("explain ssd.medium ubuntu-24.04")
+    assert "--make-room" not in "".join(lines)
 
 
 @pytest.mark.parametrize("command", CAUSES)

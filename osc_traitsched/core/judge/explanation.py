@@ -94,6 +94,7 @@ def _judged(question: Question, now: Judgement, facts: Facts) -> Judgement:
     """From facts that were read for the other judgement."""
     own = _answers(now.question, question.assumptions)
     question = dataclasses.replace(question, own=own)
+    question.check_enabled()
     request = question.request()
     if _queries(request) != _queries(now.request):
         # How many servers have room was not read for all of these hosts.

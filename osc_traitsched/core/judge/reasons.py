@@ -22,6 +22,7 @@ from osc_traitsched.core.nova.clause import (
     Condition,
     MemberOf,
     MoveRule,
+    Resource,
     RootTrait,
     Trait,
 )
@@ -88,7 +89,7 @@ def breakdown(
     )
     named = (Share(cause, tuple(sorted(names))) for cause, names in others)
     lost = frozenset(itertools.chain.from_iterable(lost_members(judgement).values()))
-    every = (*_by_clause(groups, lost), *named)
+    every = (*_by_clause(judgement, groups, lost), *named)
     return tuple(share for share in every if share.hosts)
 
 
@@ -107,15 +108,33 @@ def blamed(rejection: Rejection) -> tuple[Condition, ...]:
     )
 
 
+def worst(judgement: Judgement, clauses: Sequence[Condition]) -> Condition:
+    """The first clause; of amounts the largest relative to the largest host's."""
+    amounts = [each for each in clauses if isinstance(each, Resource)]
+    stock = judgement.facts.stock if judgement.facts else {}
+    if not isinstance(clauses[0], Resource) or len(amounts) == 1:
+        return clauses[0]
+
+    def shortage(asked: Resource) -> float:
+        own = (each.get(asked.resource_class) for each in stock.values())
+        return asked.amount / max((1, *(each.most for each in own if each)))
+
+    return max(amounts, key=shortage)
+
+
 def _by_clause(
-    groups: list[tuple[Rejection, list[Provider]]], lost: Collection[str]
+    judgement: Judgement,
+    groups: list[tuple[Rejection, list[Provider]]],
+    lost: Collection[str],
 ) -> list[Share]:
     shares = []
     while groups:
         failing: collections.Counter[Condition] = collections.Counter()
         for rejection, hosts in groups:
             failing.update({clause: len(hosts) for clause in blamed(rejection)})
-        clause = max(failing, key=lambda each: _rank(each, failing), default=None)
+        ranked = sorted(failing, key=lambda each: _rank(each, failing), reverse=True)
+        first = [e for e in ranked if _rank(e, failing) == _rank(ranked[0], failing)]
+        clause = worst(judgement, first) if first else None
         counted = [g for g in groups if clause is None or clause in blamed(g[0])]
         groups = [
             g for g in groups if clause is not None and clause not in blamed(g[0])

@@ -273,6 +273,7 @@ class Question:
     :ivar flavor: the compute API's body, with assumed extra specs
     :ivar image: the image API's body, with assumed properties; None for none
     :ivar project: the server's project, in the spelling of the aggregates
+    :ivar project_name: if it was looked up, for a person
     :ivar computes: all compute nodes if the user names a host; without them the request
         is not limited to that host, and says so
     :ivar servers: service host and node of each server in the hints and the group; None
@@ -288,6 +289,7 @@ class Question:
     assumptions: SchedulerSettings
     spec: ServerSpec = ServerSpec()
     project: str | None = None
+    project_name: str = ""
     computes: tuple[Compute, ...] | None = None
     group: ServerGroup | None = None
     servers: Mapping[str, tuple[str, str]] | None = None

@@ -13,15 +13,22 @@ from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.judge.explanation import Explanation, differing, kept_out_by
 from osc_traitsched.core.judge.fix import Fix, RequestFix, Scope
 from osc_traitsched.core.judge.judgement import Judgement
-from osc_traitsched.core.judge.reasons import blamed, is_of_zone, lost_members, picks
+from osc_traitsched.core.judge.reasons import (
+    blamed,
+    lost_members,
+    picks,
+    worst,
+    zone_hosts,
+)
 from osc_traitsched.core.judge.verdict import Rejection
 from osc_traitsched.core.nova.clause import AFTER_PLACEMENT, Resource
+from osc_traitsched.core.nova.filter.table import FLAGS
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.facts import Stock
 from osc_traitsched.core.releases import release
 from osc_traitsched.core.servers.room import MOST_HOSTS, MOST_MOVES, RoomPlan, nearest
 from osc_traitsched.paste import Option, line
-from osc_traitsched.text import and_more, count, listed, option, ranges, visible
+from osc_traitsched.text import agreed, and_more, count, listed, option, ranges, visible
 from osc_traitsched.views.difference import since_lines
 from osc_traitsched.views.drain import prose as drain
 from osc_traitsched.views.explain import filters, fixes, headline, words
@@ -35,8 +42,9 @@ def comparison_lines(judgement: Judgement, before: Judgement | None) -> Iterator
     if before is None:
         return
     own = before.question.assumptions
+    flags = " and ".join(_flags(judgement))
     yield Line("")
-    yield Line(f"Without --set (settings: {settings_from(own)}):", Tone.TITLE)
+    yield Line(f"Without {flags} (settings: {settings_from(own)}):", Tone.TITLE)
     for name in judgement.question.assumptions.set_otherwise:
         yield Line(f"  {_option(name, judgement.question.assumptions, own)}")
     yield Line(f"  {words.verdict(before)}")
@@ -45,6 +53,14 @@ def comparison_lines(judgement: Judgement, before: Judgement | None) -> Iterator
     elif judgement.refusal is None:
         yield from map(Line, _hosts(judgement, before))
         yield from map(Line, _picks(judgement, before))
+
+
+def _flags(judgement: Judgement) -> list[str]:
+    """The options of the command line that changed the settings."""
+    now = judgement.question.assumptions
+    sources = " ".join(now.setting(name).source for name in now.set_otherwise)
+    flags = [flag for flag in ("--set", *FLAGS.values()) if flag in sources]
+    return flags or ["--set"]
 
 
 def _option(name: str, now: SchedulerSettings, own: SchedulerSettings) -> str:
@@ -65,12 +81,15 @@ def _option(name: str, now: SchedulerSettings, own: SchedulerSettings) -> str:
 
 def _hosts(judgement: Judgement, before: Judgement) -> Iterator[str]:
     gained, lost = differing(judgement, before)
+    flags = _flags(judgement)
+    by_flags = " and ".join(flags)
+    keep, let = (agreed(verb, len(flags)) for verb in ("keeps out", "lets in"))
     for names, hosts in kept_out_by(judgement, lost).items():
         by = listed(names) or "Placement"
-        yield f"  --set keeps out {headline.names(hosts)} ({by})"
+        yield f"  {by_flags} {keep} {headline.names(hosts)} ({by})"
     for names, hosts in kept_out_by(before, gained).items():
         by = listed(names) or "Placement"
-        yield f"  --set lets in {headline.names(hosts)} (else out by {by})"
+        yield f"  {by_flags} {let} {headline.names(hosts)} (else out by {by})"
     if not gained and not lost and judgement.candidates:
         yield "  The candidates are the same."
 
@@ -249,12 +268,14 @@ _FIGURES = re.compile(r" \(|: ")
 
 
 def _nearest_in_short(judgement: Judgement, most: int) -> Iterator[Line]:
-    """Hosts that lack the least, unless the reasons say it already."""
+    """Hosts of the zone that lack the least, unless the reasons say it already."""
+    _, inside = zone_hosts(judgement)
     told = headline.told(judgement)
     lost = {*itertools.chain.from_iterable(lost_members(judgement).values())}
     found = []
-    for rejection, hosts in sorted(judgement.grouped_rejections, key=_is_outside):
+    for rejection, hosts in judgement.grouped_rejections:
         out = [host for host in hosts if not judgement.is_candidate(host)]
+        out = [host for host in out if host in inside or not inside]
         out = [host for host in out if host.name not in lost]
         names = frozenset(host.name for host in out)
         clauses = blamed(rejection) if rejection.distance == 1 else ()
@@ -265,10 +286,6 @@ def _nearest_in_short(judgement: Judgement, most: int) -> Iterator[Line]:
     if found and most > 0:
         yield Line("Nearest hosts:", Tone.TITLE)
         yield from map(Line, found[: min(most, _MOST_NEAREST)])
-
-
-def _is_outside(group: tuple[Rejection, object]) -> bool:
-    return any(map(is_of_zone, group[0].failing))
 
 
 def _nearest(judgement: Judgement) -> Iterator[str]:
@@ -285,16 +302,17 @@ def _kind(
     judgement: Judgement, rejection: Rejection, hosts: Sequence[Provider]
 ) -> tuple[str, list[str]]:
     names = f"  {ranges(host.name for host in hosts)}"
-    first, *others = rejection.correction_sets
-    clauses = blamed(rejection) if others else tuple(first)
+    least, *others = rejection.correction_sets
+    clauses = blamed(rejection) if others else tuple(least)
     if not clauses:
         some = rejection.correction_sets[:_MOST_ALTERNATIVES]
         without = [words.clauses(each, judgement) for each in some]
         either = [without[0], *(f"or {each}" for each in without[1:])]
         return f"{names} would fit without", either
+    first = worst(judgement, clauses)
     found = [
         reason
-        for clause in clauses
+        for clause in sorted(clauses, key=lambda each: each != first)
         for reason in headline.of_hosts(clause, judgement, hosts)
     ]
     return (f"{names} {found[0]}", []) if len(found) == 1 else (names, found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
@@ -278,7 +279,8 @@ def request(question: Question) -> str:
     if spec.on_node:
         parts.append(f"on node {spec.on_node}")
     if question.project:
-        parts.append(f"project {spec.project or question.project}")
+        name = spec.project or question.project_name or question.project
+        parts.append(f"project {name}")
     given = question.parts
     parts += [f"port {each.label}" for each in given.ports]
     parts += [f"network {each.label}" for each in given.networks]
@@ -404,7 +406,10 @@ def not_evaluated(judgement: Judgement) -> Iterator[NotEvaluated]:
     for volume in _many(parts):
         yield NotEvaluated("multiattach", _shared(volume))
     if judgement.request is not None:
+        name = judgement.question.project_name
         for each in judgement.request.not_evaluated:
+            if each.kind == TENANT and name:
+                each = dataclasses.replace(each, key=name)
             yield NotEvaluated(each.kind, _line(each))
 
 

@@ -125,7 +125,9 @@ def test_aggregates_are_listed_to_who_may_read_no_more_of_the_cloud(service, pat
     found = aggregates.compare(RecordedCloud(**{service: {path: hidden}}))
     assert found.unread is hidden
     assert [each.aggregate.name for each in found.differences] == ["gold", "zone1"]
-    columns, rows = views.rows(found.differences, whole=False, is_known=False)
+    columns, rows = views.rows(
+        found.differences, whole=False, is_known=False, projects={}
+    )
     shown = dict(zip(columns, rows[0]))["mirror"]
     assert (shown.machine_readable(), shown.human_readable()) == (None, "unknown")
 
