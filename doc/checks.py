@@ -19,6 +19,9 @@ from osc_traitsched import paste
 from osc_traitsched.core.check import RULES
 from osc_traitsched.core.check.rule import AREAS, Rule
 
+Kinds = tuple[str, ...]
+Visited = set[tuple[Callable[..., Any], Kinds]]
+
 _OURS = "trait-sched "
 #: What an area is about.
 _ABOUT = {
@@ -35,8 +38,8 @@ _ABOUT = {
     "filters": "Flavors, images and aggregates as host filters read them.",
     "servers": "Servers that the scheduler would not put on their host today.",
 }
-#: The values of parts of a command that depend on the finding.
-_VALUES = {"kind.value": ("flavor", "image"), "setting.tool": ("nova-conf",)}
+#: Kinds of objects whose keys a fix can change, by a command of their name.
+_KINDS = ("flavor", "image", "aggregate")
 
 
 class Rules(SphinxDirective):
@@ -76,20 +79,37 @@ def commands_of(rule: Rule) -> tuple[str, ...]:
 
     They are read from its source and from the functions that it calls.
     """
-    return tuple(dict.fromkeys(_verbs(inspect.unwrap(rule.find), set())))
+    about, *_ = rule.reference.split("\n\n")
+    kinds = tuple(kind for kind in _KINDS if kind in about)
+    return tuple(dict.fromkeys(_verbs(inspect.unwrap(rule.find), kinds, set())))
 
 
-def _verbs(function: Callable[..., Any], visited: set[Any]) -> Iterator[str]:
-    visited.add(function)
+def _verbs(
+    function: Callable[..., Any], kinds: Kinds, visited: Visited
+) -> Iterator[str]:
+    """The commands of a function for objects of these kinds, and of those it calls."""
+    visited.add((function, kinds))
     names = function.__globals__
-    for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(function)))):
+    nodes = list(ast.walk(ast.parse(textwrap.dedent(inspect.getsource(function)))))
+    calls = {id(node.func): node for node in nodes if isinstance(node, ast.Call)}
+    for node in nodes:
         if isinstance(node, ast.Call) and _is_command(node.func):
-            yield from _texts(node.args[0])
+            yield from _texts(node.args[0], kinds)
         value = names.get(node.id) if isinstance(node, ast.Name) else None
         if isinstance(value, paste.Command):
             yield value.verb
-        elif _is_of_check(value) and value not in visited:
-            yield from _verbs(value, visited)
+        elif _is_of_check(value):
+            named = _kind(calls.get(id(node))) or kinds
+            if (value, named) not in visited:
+                yield from _verbs(value, named, visited)
+
+
+def _kind(call: ast.Call | None) -> Kinds:
+    """The kind that a call names first, as in ``unset(SubjectKind.IMAGE, ...)``."""
+    if call is None or not call.args or not isinstance(call.args[0], ast.Attribute):
+        return ()
+    kind = call.args[0].attr.lower()
+    return (kind,) if kind in _KINDS else ()
 
 
 def _is_of_check(value: Any) -> bool:
@@ -101,15 +121,16 @@ def _is_command(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id == paste.openstack.__name__
 
 
-def _texts(node: ast.expr) -> Iterator[str]:
+def _texts(node: ast.expr, kinds: Kinds) -> Iterator[str]:
     """A verb, or one for each value that a part of it may have."""
+    values = {"kind.value": kinds, "setting.tool": ("nova-conf",)}
     if isinstance(node, ast.Constant):
         yield str(node.value)
     elif isinstance(node, ast.JoinedStr):
         (part,) = (each for each in node.values if isinstance(each, ast.FormattedValue))
         expression = ast.unparse(part.value)
         template = ast.unparse(node)[2:-1]
-        for value in _VALUES[expression]:
+        for value in values[expression]:
             yield template.replace(f"{{{expression}}}", value)
     else:
         raise ExtensionError(f"a verb of another kind: {ast.unparse(node)}")

@@ -155,10 +155,13 @@ def _links(name: str) -> Iterator[str]:
     role = "doc" if guide.startswith("/") else "ref"
     yield f"Guide: :{role}:`{guide}`."
     documents = [each for each in DOCUMENTS if each.partition(" --")[0] == name]
+    titles = {group.title for group in _parser(name)._action_groups}
     if documents:
         links = (f":ref:`{each} <json-{_label(each)}>`" for each in documents)
         yield f"JSON: {', '.join(links)}."
-    yield "Exit codes: :ref:`exit-codes`."
+    if _OF_CLIFF[0] in titles:
+        yield "JSON and CSV: :ref:`-f FORMAT <json-rows>`."
+    yield ":ref:`exit-codes`."
 
 
 def _label(document: str) -> str:
@@ -232,15 +235,23 @@ def _row(action: argparse.Action) -> nodes.row:
 
 
 def _value(action: argparse.Action) -> str:
+    if _is_closed(action):
+        return "|".join(map(str, action.choices or ()))
     metavar = action.metavar or action.dest.upper()
     return metavar if isinstance(metavar, str) else " ".join(metavar)
+
+
+def _is_closed(action: argparse.Action) -> bool:
+    """Whether its few choices stand for its value."""
+    return 0 < len(list(action.choices or ())) < 4
 
 
 def _help(action: argparse.Action) -> str:
     formatter = argparse.HelpFormatter("")
     text = formatter._expand_help(action)
     choices = ", ".join(map(str, action.choices or ()))
-    more = f"; one of {choices}" if choices and choices not in text else ""
+    is_told = _is_closed(action) or choices in text
+    more = "" if is_told else f"; one of {choices}"
     return f"{text[:1].upper()}{text[1:]}{more}."
 
 

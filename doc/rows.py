@@ -100,8 +100,8 @@ def _prefilters() -> Iterator[tuple[str, ...]]:
 
 def _options() -> Iterator[tuple[str, ...]]:
     for row in OPTIONS.values():
-        span = _span(row.since, row.until)
-        yield _code(row.name), span, _text(row.default), ", ".join(_others(row))
+        name = filter(None, (_code(row.name), _span(row.since, row.until)))
+        yield " ".join(name), _lines((_text(row.default), *_others(row)))
 
 
 def _switches() -> Iterator[tuple[str, ...]]:
@@ -110,7 +110,7 @@ def _switches() -> Iterator[tuple[str, ...]]:
             names = (*filter(None, [row.needs]), row.name)
             options = ", ".join(map(_code, names))
             span = _span(row.since, row.until)
-            yield row.switches[0], options, span, ", ".join(_others(row))
+            yield f"``{row.switches[0]}``", options, span, _lines(_others(row))
 
 
 def _columns() -> Iterator[tuple[str, ...]]:
@@ -123,7 +123,7 @@ TABLES: Mapping[str, tuple[tuple[str, ...], Callable[[], _Cells]]] = {
     "host-filters": (("Filter", "What it does", "Nova"), _filters),
     "weighers": (("Weigher", "What it weighs", "Nova"), _weighers),
     "prefilters": (("Prefilter", "What it does", "Nova"), _prefilters),
-    "options": (("Option", "Nova", "Default", "Other defaults"), _options),
+    "options": (("Option", "Default, and where it differs"), _options),
     "reasons": (("``reason``", "What it promises"), _reasons),
     "exit-codes": (("Code", "Meaning"), _exit_codes),
     "switches": (("``--enable``", "Options", "Nova", "Other defaults"), _switches),
@@ -139,11 +139,30 @@ def _span(since: int, until: int = NEWEST + 1) -> str:
 
 
 def _others(row: Option) -> Iterator[str]:
+    """Defaults that differ: of later releases, and of distributions."""
     for first, value in row.changed_defaults:
-        yield f"{_text(value)} ({RELEASES[first]}+)"
+        yield f"{RELEASES[first]}+: {_change(row.default, value)}"
+    differing = set()
     for distribution, first, value in row.baselines:
-        since = "" if first == OLDEST else f" {RELEASES[first]}+"
-        yield f"{_text(value)} ({distribution}{since})"
+        if value != row.default or row.changed_defaults or distribution in differing:
+            differing.add(distribution)
+            since = "" if first == OLDEST else f" {RELEASES[first]}+"
+            yield f"{distribution}{since}: {_change(row.default, value)}"
+
+
+def _change(default: Value, value: Value) -> str:
+    """A value; of a list, what it adds to the default and drops from it."""
+    if not isinstance(default, tuple) or not isinstance(value, tuple):
+        return _text(value)
+    added = ", ".join(f"``{each}``" for each in value if each not in default)
+    dropped = ", ".join(f"``{each}``" for each in default if each not in value)
+    changes = (("adds", added), ("drops", dropped))
+    return "; ".join(f"{verb} {names}" for verb, names in changes if names)
+
+
+def _lines(texts: Iterable[str]) -> str:
+    """One line each in a cell of a table, where a cell starts at column 5."""
+    return "\n       ".join(f"| {text}" for text in texts)
 
 
 def _does(function: Callable[..., object]) -> str:
@@ -163,5 +182,7 @@ def _codes(texts: Iterable[str]) -> str:
 def _text(value: Value) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    words = ", ".join(value) if isinstance(value, tuple) else str(value)
-    return f"``{words}``" if words and value is not None else "unset"
+    words = value if isinstance(value, tuple) else (str(value),)
+    if value is None or not any(words):
+        return "unset"
+    return ", ".join(f"``{word}``" for word in words)

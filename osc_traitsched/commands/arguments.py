@@ -327,7 +327,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
         "scheduler",
         "How nova-scheduler is configured, which no API shows. Later options "
-        "override earlier ones. Without options, what config save wrote is used.",
+        "override earlier ones. The default is what config save wrote.",
     )
     for source in ranked():
         source.options(group)

@@ -167,9 +167,9 @@ class Checker(base.TextLister):
 class Check(Checker):
     """Check the cloud for what makes servers fail or land on the wrong hosts.
 
-    The worst findings come first, on a terminal last. Without arguments all rules are
-    run. Nothing is written. Exits 7 if a finding is at least as severe as --fail-on.
-    "openstack -q" prints the number of findings alone.
+    On a terminal the worst findings come last, else first. Without arguments it runs
+    all rules. Nothing is written. Exits 7 if a finding is at least as severe as
+    --fail-on. "openstack -q" prints the number of findings alone.
     """
 
     examples = """

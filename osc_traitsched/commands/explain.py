@@ -206,12 +206,11 @@ _PLUGIN = ("trait-sched", "sched")
 class Explain(base.Command):
     """Explain which hosts could run a server, and why the others could not.
 
-    It asks Placement what Nova would ask, runs the scheduler's host filters,
-    accounts for every host, and tries each change that would help before
-    suggesting it. With --image alone it shows which flavors find a host. Nothing
-    is written or claimed. Exits 0 if there is a host, 3 if there is none, 4 if
-    Placement disagrees, and 8 if the answer depends on what no API shows.
-    "openstack -q" prints the verdict alone.
+    It asks Placement what Nova would ask, runs the scheduler's host filters, gives a
+    reason for every host, and tries each fix before it suggests it. With --image alone
+    it shows which flavors find a host. Nothing is written or claimed. Exits 0 if a host
+    can take the server, 3 if none can, 4 if Placement disagrees, and 8 if the answer
+    depends on something that no API shows. "openstack -q" prints the verdict alone.
     """
 
     examples = """
@@ -239,7 +238,7 @@ class Explain(base.Command):
             "--since",
             metavar="SNAPSHOT",
             type=arguments.some,
-            help="also show the hosts when this snapshot was saved; and what took them",
+            help="also show the hosts in this snapshot, and what changed",
         )
         parser.add_argument(
             "--make-room",

@@ -37,7 +37,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--policy",
         choices=groups.POLICIES,
         metavar="POLICY",
-        help="as if they were in a new server group with this policy "
+        help="as if the servers were in a new group with this policy "
         f"({', '.join(groups.POLICIES)})",
     )
     _add_destination(group, _HOST_OF_BUILD, _NODE_OF_BUILD)
@@ -45,8 +45,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--remote-address",
         type=arguments.some,
         metavar="ADDRESS",
-        help="the address that nova-api gets the request from; only filters of your "
-        "own look at it",
+        help="the user's address, as nova-api sees it; only custom filters read it",
     )
     arguments.add_options(parser)
 
@@ -151,7 +150,7 @@ def _add_placing(group: argparse._ArgumentGroup) -> None:
         "--server-group",
         type=arguments.some,
         metavar="GROUP",
-        help="the server group it is to be in: name or ID",
+        help="a member of this server group: name or ID",
     )
     for what in ("flavor", "image"):
         group.add_argument(
@@ -181,8 +180,7 @@ def _add_parts(group: argparse._ArgumentGroup, volume: str) -> None:
         "--device-profile",
         dest="device_profiles",
         metavar="FILE",
-        help="what device profiles ask for: JSON as Cyborg gives it "
-        "(default: Cyborg is asked)",
+        help="device profiles: JSON as Cyborg returns it (default: Cyborg is asked)",
     )
 
 

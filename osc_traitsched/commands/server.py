@@ -383,10 +383,10 @@ def _exit_code(found: Destinations) -> ExitCode:
 class DrainHost(base.Command):
     """Plan where the servers of hosts could go, all of them together.
 
-    Says which servers can't move and why, and prints the commands that move the
-    others, in order. A host that is drained is no destination. Nothing is written or
-    claimed. Exits 0 if every server has a new host, 3 if one has none, and 8 if more
-    could move, or fewer, by what no API shows. "openstack -q" prints the verdict alone.
+    It prints which servers can't move and why, and commands that move the others, in
+    order. Drained hosts are no destinations. Nothing is written or claimed. Exits 0 if
+    every server can move, 3 if one can't, and 8 if that depends on something that no
+    API shows. "openstack -q" prints the verdict alone.
     """
 
     examples = """

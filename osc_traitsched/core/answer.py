@@ -34,13 +34,13 @@ class Reason(enum.Enum):
     The list is closed. The first reason that is true counts.
 
     :ivar FITS: A host takes it; with ``--count``, hosts take all.
-    :ivar DEPENDS: An option or a host filter that nobody gave decides.
-    :ivar UNKNOWN: What no API shows decides, or what you may not read.
+    :ivar DEPENDS: It depends on an option or a host filter that you did not provide.
+    :ivar UNKNOWN: It depends on something that no API shows, or that you may not read.
     :ivar REJECTED: Nova or Placement rejects the request before a host is tried (an
         unknown trait or zone, a flavor that the project may not use).
     :ivar DISABLED: A host takes it once all hosts are enabled and up.
     :ivar FULL: Hosts take it once all are also empty. Amounts, limits of servers,
-        server groups or builds are in its way.
+        server groups or builds are in the way.
     :ivar ISOLATED: No host takes it, even if all are enabled and empty. One would
         without isolation by traits, projects, flavors or images.
     :ivar MISCONFIGURED: No host takes it, even if all are enabled, empty and not

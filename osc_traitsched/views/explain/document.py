@@ -408,7 +408,7 @@ class ExplainDocument(JsonObject):
     """The second query that Nova sends for a server with dedicated CPUs: it requests
     VCPU in place of PCPU. Null for none."""
     since: Optional[SinceDocument] = field("since", can_be_omitted=True)
-    """The hosts when a snapshot was saved, and what took them: with ``--since``."""
+    """The hosts in an earlier snapshot, and what changed: with ``--since``."""
     total_hosts: int = field("judgement.total_hosts")
     """How many hosts Nova or Placement have."""
     candidates: Iterable[str] = named("judgement.candidates")
@@ -484,8 +484,8 @@ class ExplainDocument(JsonObject):
     """Where to look if no change can be tried: what no host reports, a trait that does
     not exist and its near name, a full server group."""
     fixes: Iterable[Fix]
-    """What would help, safest first: sync an aggregate, change hosts, use another zone,
-    image or size, change an image, enable a host. What somebody has to decide is last.
+    """Fixes that would work, safest first: sync an aggregate, change hosts, use another
+    zone, image or size, change an image, enable a host. Fixes to decide on come last.
     Empty with ``--no-fixes``, and if there is room unless ``--fixes`` is given."""
     make_room: Optional[MakeRoom]
     """The moves that ``--make-room`` found; null without it, and if there is room."""

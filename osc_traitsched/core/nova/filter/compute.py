@@ -108,7 +108,7 @@ _WITHOUT_NODES = ("fake", "VMware vCenter Server", "ironic", "zvm")
 def numa_topology(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> FilterResult:
-    """Pass all hosts if the server has no NUMA nodes, else reject those without any.
+    """Require NUMA nodes that fit those of the server, if it has any.
 
     ``NUMATopologyFilter``
 
@@ -134,7 +134,7 @@ def numa_topology(
 def pci_passthrough(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> FilterResult:
-    """Pass all hosts if the server has no PCI devices (``PciPassthroughFilter``)."""
+    """Require free PCI devices that the server needs (``PciPassthroughFilter``)."""
     if PCI_ALIAS in spec.server.flavor.specs:
         return Unknown("pci_stats", PCI_ALIAS)
     if any(port.needs_device for port in spec.server.parts.ports):

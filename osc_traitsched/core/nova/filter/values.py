@@ -111,14 +111,14 @@ MAX_IO_OPS, MAX_INSTANCES = "max_io_ops_per_host", "max_instances_per_host"
 def num_instances(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> FilterResult:
-    """Limit the servers on a host by the option (``NumInstancesFilter``)."""
+    """Limit the servers on a host (``NumInstancesFilter``)."""
     return _few_servers(host, *by_option(settings, options.MAX_INSTANCES))
 
 
 def aggregate_num_instances(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> FilterResult:
-    """Limit them by aggregates, or by the option (``AggregateNumInstancesFilter``)."""
+    """Limit servers; aggregates go first (``AggregateNumInstancesFilter``)."""
     limit = lowest(host, MAX_INSTANCES, int)
     return _few_servers(host, *(limit or by_option(settings, options.MAX_INSTANCES)))
 
@@ -126,14 +126,14 @@ def aggregate_num_instances(
 def io_ops(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> FilterResult:
-    """Limit builds, resizes and so on by the option (``IoOpsFilter``)."""
+    """Limit concurrent builds, resizes and so on (``IoOpsFilter``)."""
     return _few_io_ops(host, *by_option(settings, options.MAX_IO_OPS))
 
 
 def aggregate_io_ops(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> FilterResult:
-    """Limit these by aggregates, or by the option (``AggregateIoOpsFilter``)."""
+    """Limit these tasks; aggregates go first (``AggregateIoOpsFilter``)."""
     limit = lowest(host, MAX_IO_OPS, int)
     return _few_io_ops(host, *(limit or by_option(settings, options.MAX_IO_OPS)))
 
@@ -222,7 +222,7 @@ _JOINED: Mapping[str, Callable[[list[object]], object]] = {
 def json_filter(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> FilterResult:
-    """Require the hint's query to hold; all of it is computed (``JsonFilter``)."""
+    """Require the query of the hint to hold (``JsonFilter``)."""
     texts = spec.hints.get(QUERY, ())
     if not any(texts):
         return PASSES

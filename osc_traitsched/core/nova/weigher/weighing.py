@@ -281,14 +281,14 @@ def hypervisor_version(
 def soft_affinity(
     hosts: Sequence[HostState], spec: RequestSpec, settings: SchedulerSettings
 ) -> Weights:
-    """Servers of the group, for this policy (affinity.py)."""
+    """Servers of the group, if its policy is ``soft-affinity`` (affinity.py)."""
     return _group_members(hosts, spec, "soft-affinity", 1)
 
 
 def soft_anti_affinity(
     hosts: Sequence[HostState], spec: RequestSpec, settings: SchedulerSettings
 ) -> Weights:
-    """Servers of the group, negative, for this policy (affinity.py)."""
+    """The same, negative, if it is ``soft-anti-affinity`` (affinity.py)."""
     return _group_members(hosts, spec, "soft-anti-affinity", -1)
 
 
