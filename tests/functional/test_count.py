@@ -107,10 +107,12 @@ def test_a_full_cloud_names_the_command_that_moves_servers(placement, proxy, ope
     hosts, _ = plain(placement)
     nova = Nova(proxy, zip("ab", hosts), {})
     nova._bodies["/flavors/detail"] = {"flavors": [{**FLAVOR, "extra_specs": {}}]}
-    words = ("explain", "small", "-", "--nova-release", "2026.1", "--count", "9")
+    words = ("explain", "small", "-", "--nova-release", "2026.1", "--count", "8")
     command = f"openstack trait-sched {' '.join(words)} --make-room"
     assert f"move servers: {command}".lower() in openstack(*words).out.lower()
     assert "--make-room" not in openstack(*words[:-1], "6").out
+    # Both hosts hold no more when they are empty.
+    assert "--make-room" not in openstack(*words[:-1], "9").out
     # More memory than a host has.
     large = ("--flavor-property", "resources:MEMORY_MB=5000")
     assert "--make-room" not in openstack(*words[:-2], *large).out
@@ -123,7 +125,7 @@ def test_a_full_cloud_names_the_command_that_moves_servers(placement, proxy, ope
             "anti-affinity",
             [
                 "Room for 2 of 7 (a 1, b 1); Nova would fail all 7.",
-                "The cloud has 2 hosts, so 2 at most.",
+                "The cloud has 2 suitable hosts, so 2 at most.",
             ],
         ),
         ("affinity", ["Room for 2 to 4 of 7; Nova would fail all 7."]),

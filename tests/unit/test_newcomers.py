@@ -248,7 +248,7 @@ def test_a_new_weigher_is_ranked_checked_and_needed(monkeypatch, add_option, ref
     (words,) = checked("config-reader-off", **only_others, **given)
     assert row.name in words.problem
     assert "``MadeUpWeigher``" in reference("weighers")
-    assert reference("weighers").endswith("- Weigh names.")
+    assert "- Weigh names. Times ``[filter_scheduler]made_up" in reference("weighers")
 
 
 # Prefilters.
@@ -323,7 +323,7 @@ def test_a_new_option_has_its_names_and_defaults(add_option, reference):
     assert turned.values == {options.TENANT: True, name: True}
     assert deployments.settings(options.OSA, NEWEST)[name].value
     assert "``[scheduler]made_up``" in reference("options")
-    assert "- made-up\n" in reference("switches")
+    assert "- ``made-up``\n" in reference("switches")
 
 
 def test_a_new_option_can_be_assumed_by_evidence(add_option):
