@@ -23,7 +23,12 @@ from osc_traitsched.cloud.service import (
     RememberedCloud,
     note_unread,
 )
-from osc_traitsched.core.errors import BadUsage, CloudBroke, NotForProject
+from osc_traitsched.core.errors import (
+    BadUsage,
+    CloudBroke,
+    NotForProject,
+    NothingMatches,
+)
 from osc_traitsched.core.inventory import selection, trait
 from osc_traitsched.core.inventory.selection import Selectors
 from osc_traitsched.core.inventory.snapshot import (
@@ -244,14 +249,20 @@ def flavor(
 
 
 def _only_project(cloud: Cloud, name: str) -> str | None:
-    """The ID of the project of a private flavor, if one alone may use it."""
+    """The ID of the project of a private flavor, if one alone may use it.
+
+    None, too, if Keystone doesn't tell of that project.
+    """
     ids = frozenset[str]()
     for body in lookup.flavors(cloud):
         is_public = body.get("os-flavor-access:is_public", True)
         if name in (body["id"], body["name"]) and not is_public:
             with contextlib.suppress(CloudBroke):
                 ids = lookup.flavor_projects(cloud, body)
-    return min(ids) if len(ids) == 1 else None
+    if len(ids) == 1:
+        with contextlib.suppress(CloudBroke, NothingMatches):
+            return lookup.project(cloud, *ids)
+    return None
 
 
 def _with_images(
