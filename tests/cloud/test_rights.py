@@ -28,7 +28,7 @@ def printed_policies(role: str) -> dict[str, str]:
     """Return the policy lines of the page on access, for a role."""
     page = (REPOSITORY / "doc/source/administer/access.rst").read_text("utf-8")
     lines = page.partition(".. code-block:: yaml\n")[2].partition("\n\n..")[0]
-    return yaml.safe_load(lines.replace("role:NAME", f"role:{role}"))
+    return yaml.safe_load(lines.replace("role:oncall", f"role:{role}"))
 
 
 @pytest.fixture
