@@ -277,7 +277,7 @@ def test_without_policies_nobody_learns_whether_servers_would_fail_again(
     assert done.code == 8
     assert done.out.splitlines()[0] == (
         "1 server failed; whether they would fail again is unknown: you may not read "
-        "Placement (quick start: A read-only role)."
+        "Placement (documentation: Read-only access)."
     )
     found = run(reader, "server", "explain", "--failed", "-f", "json").json
     assert [each["has_room"] for each in found["causes"]] == [None]

@@ -130,7 +130,7 @@ def _one_row(cause: Cause, width: int) -> Iterator[str]:
 def _headline(found: FailedServers, every: Sequence[Cause]) -> Line:
     number = f"{count(found.total, 'server')} failed"
     if (problem := found.hidden) is not None:
-        service = f"{problem.service.title()} (quick start: A read-only role)"
+        service = f"{problem.service.title()} (documentation: Read-only access)"
         why = f"whether they would fail again is unknown: you may not read {service}"
         return Line(f"{number}; {why}.", Tone.DOUBT)
     failing = (each for each in every if each.now.startswith(words.FAILS_AGAIN))

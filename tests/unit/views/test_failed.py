@@ -21,7 +21,7 @@ def first(*kinds, **more):
 def test_servers_that_nobody_may_judge_are_not_said_to_fail_again():
     assert first(DENIED).text == (
         "1 server failed; whether they would fail again is unknown: you may not read "
-        "Placement (quick start: A read-only role)."
+        "Placement (documentation: Read-only access)."
     )
     assert first(DENIED).tone is Tone.DOUBT
     assert first(BROKEN).text == "1 server failed, for 1 reason; 1 may fail again."
