@@ -66,14 +66,13 @@ class Cloud:
 
         Raises ChildFailed or another RuntimeError that says which service failed.
         """
-        self.release.python()
-        installations = self.release.environment().homes
+        installation = self.release.python().parents[1]
         self.state = self._make_state()
         self._children = Children(self.state, self.release)
         try:
             sockets = listeners(self.release)
             urls = {name: process.url_of(sockets[name]) for name in sockets}
-            self._site = config.Site(self.state, installations, **urls)
+            self._site = config.Site(self.state, installation, **urls)
             config.write_all(self._site, self._options)
             different = json.dumps(self._hypervisors)
             (self.state / "hypervisors.json").write_text(different)

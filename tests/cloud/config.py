@@ -16,12 +16,12 @@ Sections = dict[str, list[str]]
 class Site:
     """Where one cloud is: its folder, the services' installation, their addresses.
 
-    :ivar installations: the folders that packages have put files into
+    :ivar installation: the folder of the services' virtual environment
     :ivar volume: empty where there is no block storage service
     """
 
     state: pathlib.Path
-    installations: tuple[pathlib.Path, ...]
+    installation: pathlib.Path
     keystone: str
     placement: str
     glance: str
@@ -35,9 +35,7 @@ class Site:
 
     def installed(self, path: str) -> pathlib.Path:
         """Return a file that a package has put beside its code."""
-        return next(
-            file for home in self.installations if (file := home / path).exists()
-        )
+        return self.installation / path
 
     def database(self, name: str) -> str:
         return f"sqlite:///{self.state}/{name}.db"

@@ -61,7 +61,7 @@ def python(release: int) -> pathlib.Path:
     if not pins.exists():
         raise OracleFailed(f"there are no constraints for Nova {release}")
     pythons = _OLD_PYTHONS if release <= _LAST_OLD else PYTHONS
-    return Environment(home, pins, pins, f"Nova {release}", pythons).python()
+    return Environment(home, (pins,), pins, f"Nova {release}", pythons).python()
 
 
 def ask(

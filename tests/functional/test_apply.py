@@ -110,6 +110,8 @@ def test_killed_and_applied_again_it_is_the_same(
     expected(placement, providers)
 
 
+@pytest.mark.full
+@pytest.mark.full
 def test_two_at_once_end_with_what_both_want(
     placement, providers, background, openstack, wanted
 ):
@@ -136,6 +138,7 @@ def test_the_same_with_a_rival_who_changes_all_else_of_a_host(
     assert openstack("plan", wanted, "--exit-code").code == 0
 
 
+@pytest.mark.full
 @pytest.fixture
 def contrary(tmp_path):
     path = tmp_path / "contrary.yaml"
@@ -158,6 +161,7 @@ def test_two_that_contradict_each_other_touch_nothing_else_and_are_told(
     ends_as_either_wants(openstack, wanted, contrary)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("number", [2, 14])
 def test_who_is_contradicted_between_two_writes_says_what_is_not_as_wanted(
     placement, providers, background, openstack, wanted, contrary, nova, number

@@ -149,6 +149,7 @@ def resources(body):
     return {name: body[key] for name, key in names.items()}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("part", range(-(-HOSTS // HOSTS_EACH)))
 def test_a_host_of_one_provider_takes_as_many_as_was_said(
     placement, cloud, capacity, part
@@ -280,6 +281,7 @@ def filled(placement, chance, query):
     return claimed
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("number", range(TREES))
 def test_trees_and_pools_take_as_many_as_the_range_says(
     placement, cloud, capacity, openstack, number

@@ -62,6 +62,7 @@ def pools(placement):
     return [*hosts, placement.add_host("c", (), inventories=EVERY)], {}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("build", "bounds"),
     [(plain, (6, 6)), (cards, (4, 6)), (pool, (7, 7)), (pools, (11, 11))],

@@ -35,6 +35,7 @@ def explained(placement, hosts, count=1, **specs):
     return explain.explain(HalfCloud(placement.url, nova), question).judgement
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("hosts", [3, 30])
 def test_all_hosts_that_can_take_a_server_are_candidates(placement, hosts):
     found = explained(placement, hosts)

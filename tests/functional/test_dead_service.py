@@ -64,6 +64,7 @@ def silent(proxy, hanging):
     hanging()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("trouble", "jobs", "generation"),
     [(refused, 1, None), (refused, 16, 1), (silent, 1, 1), (silent, 16, None)],

@@ -50,7 +50,10 @@ def printed(proxy, tmp_path):
         ("utf-8", NAME.encode()),
     ],
 )
-@pytest.mark.parametrize("kind", ["table", "csv", "value"])
+@pytest.mark.parametrize(
+    "kind",
+    ["table", *(pytest.param(k, marks=pytest.mark.full) for k in ("csv", "value"))],
+)
 def test_a_write_is_printed_in_every_encoding(
     printed, placement, host, encoding, name, kind
 ):

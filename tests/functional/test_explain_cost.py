@@ -191,6 +191,7 @@ def test_where_most_providers_are_no_hosts_those_are_listed_that_have_the_trait(
     assert found.agrees
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("largest", [4000, 4200], ids=["no host", "some hosts"])
 def test_twelve_groups_of_different_amounts_are_28_requests_more_at_most(
     placement, largest
@@ -216,6 +217,7 @@ def test_twelve_groups_of_different_amounts_are_28_requests_more_at_most(
     assert cost <= MOST + 12 + 16
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("isolating", [True, False])
 def test_forty_isolated_aggregates_are_no_forty_requests(placement, hosts, isolating):
     placement.create_traits("CUSTOM_ONE")

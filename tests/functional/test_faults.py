@@ -56,6 +56,7 @@ def test_passing_trouble_is_got_over_in_one_run(
         }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "fault",
     [
@@ -151,6 +152,7 @@ def test_ctrl_c_is_no_failure_even_if_the_write_that_it_hits_fails(
     assert run.err.splitlines()[-1].startswith("interrupted after ")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kills", [5, pytest.param(15, marks=pytest.mark.full)])
 def test_killed_at_any_moment_no_host_has_fewer_traits_and_the_next_run_finishes(
     placement, proxy, background, openstack, kills

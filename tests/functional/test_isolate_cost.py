@@ -40,6 +40,7 @@ def flavors(count):
     ]
 
 
+@pytest.mark.full
 @pytest.fixture(scope="module")
 def cost(tmp_path_factory):
     """Looks ahead in a cloud of so many hosts and flavors, and counts the requests."""

@@ -28,6 +28,7 @@ def thirty(placement):
     return expected
 
 
+@pytest.mark.full
 def put(placement, provider, aggregates):
     body = {
         "resource_provider_generation": placement.generation(provider),

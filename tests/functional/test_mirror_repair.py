@@ -203,6 +203,7 @@ def test_a_host_that_joins_while_placement_is_read_is_not_taken_out_again(
     assert nova.uuid("none") in aggregates(placement, hosts["cmp00"])
 
 
+@pytest.mark.full
 def test_a_host_that_leaves_while_others_are_written_is_said(nova, openstack):
     nova.when_read = {3: lambda: nova.aggregates[0]["hosts"].pop()}
     run = openstack(*REPAIR, "-f", "json")

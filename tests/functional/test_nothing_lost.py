@@ -101,6 +101,7 @@ def test_twenty_processes_add_ten_traits_each_and_all_two_hundred_are_there(
 
 
 @pytest.mark.full
+@pytest.mark.full
 def test_the_same_with_a_rival_who_changes_all_else(placement, provider, background):
     with rival(placement, provider) as changes:
         run_until_all_are_done(

@@ -74,6 +74,7 @@ def left_of(shown):
     return line.strip()
 
 
+@pytest.mark.full
 def test_a_terminal_shows_how_far_it_is_and_json_stays_clean(slow, tmp_path):
     out, shown = at_a_terminal(slow, tmp_path)
     assert b"/30 [" in shown
@@ -110,6 +111,8 @@ def test_a_terminal_shows_what_is_read_and_it_is_gone_in_the_end(thinking, tmp_p
     assert out.startswith(b"[")
 
 
+@pytest.mark.full
+@pytest.mark.full
 def test_what_is_read_at_once_is_not_shown(placement, proxy, tmp_path):
     placement.add_host("cmp00")
     _, shown = at_a_terminal(proxy, tmp_path, LIST)

@@ -63,6 +63,7 @@ def cloud(tmp_path_factory):
         yield CountedCloud(document, placement), document
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("light", [True, False], ids=["light", "full"])
 def test_saving_takes_forty_requests_and_one_for_each_provider(cloud, light):
     reading, document = cloud

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections import Counter
 
+import pytest
 import yaml
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -21,6 +22,8 @@ from osc_traitsched.core.inventory.metadata import projects_in
 from osc_traitsched.core.nova.filter.aggregates import names_projects
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from tests.unit.app.living import HOSTS, LivingCloud
+
+pytestmark = pytest.mark.full
 
 NEWEST = 34
 #: In the first the host filter takes one key of projects only.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 
+import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -25,6 +26,8 @@ from tests.property.test_desired import (
     refusing,
 )
 from tests.unit.app.living import HOSTS
+
+pytestmark = pytest.mark.full
 
 WRITTEN = {Status.CHANGED, Status.UNCHANGED}
 

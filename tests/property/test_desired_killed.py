@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 
+import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -27,6 +28,8 @@ from tests.property.test_desired import (
 )
 from tests.unit.app.living import HOSTS
 from tests.unit.app.zoned import OWNER, ZonedCloud
+
+pytestmark = pytest.mark.full
 
 #: What hosts are for, and the trait of those.
 TRAIT_OF = {"shared": None, "gpu": "CUSTOM_GOLD", "licence": "CUSTOM_SILVER"}

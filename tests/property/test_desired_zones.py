@@ -6,6 +6,7 @@ import copy
 import dataclasses
 from collections import Counter
 
+import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,6 +17,8 @@ from osc_traitsched.core.errors import CloudBroke
 from tests.property.test_desired import SURE, planned, zone_moves
 from tests.unit.app.living import HOSTS
 from tests.unit.app.zoned import ZONE, ZonedCloud
+
+pytestmark = pytest.mark.full
 
 #: What may be of a zone.
 ZONED = (ObjectKind.AGGREGATE, ObjectKind.AGGREGATE_HOSTS)

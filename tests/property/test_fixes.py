@@ -64,6 +64,7 @@ ISOLATED = (
 )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("part", range(-(-CLOUDS // CLOUDS_EACH)))
 def test_no_suggestion_costs_the_flavor_a_host_or_a_key(server, service, part):
     placement, suggested = Placement(server.url), []

@@ -12,6 +12,7 @@ import dataclasses
 import itertools
 import os
 
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -31,6 +32,8 @@ from osc_traitsched.core.nova.settings import SchedulerSettings
 from tests.functional.placement import Placement
 from tests.property import building, clouds
 from tests.services.nova import CloudWithImages, MadeUpNova
+
+pytestmark = pytest.mark.full
 
 CLOUDS = int(os.environ.get("TRAITSCHED_CLOUDS", "12"))
 

@@ -32,4 +32,4 @@ def _environment() -> Environment:
     services = environment.location()
     home = services.with_name(f"{services.name}-driver")
     what, pythons = "the driver for MariaDB", environment.PYTHONS
-    return Environment(home, _PINS, _PINS, what, pythons)
+    return Environment(home, (_PINS,), _PINS, what, pythons)

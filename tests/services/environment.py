@@ -13,6 +13,8 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
+from uv import find_uv_bin
+
 from tests.services.pythons import Pythons
 
 ROOM = pathlib.Path(__file__).resolve().parent
@@ -30,6 +32,8 @@ _FOREIGN = frozenset(
         "PIP_REQUIREMENT",
         "PYTHONHOME",
         "PYTHONPATH",
+        "UV_BUILD_CONSTRAINT",
+        "UV_CONSTRAINT",
     }
 )
 STAMP = "installed-pins"
@@ -54,7 +58,7 @@ def python() -> pathlib.Path:
 def newest() -> Environment:
     """Return the environment of the newest release."""
     what = "the released services"
-    return Environment(location(), REQUIREMENTS, CONSTRAINTS, what, PYTHONS)
+    return Environment(location(), (REQUIREMENTS,), CONSTRAINTS, what, PYTHONS)
 
 
 def location() -> pathlib.Path:
@@ -69,20 +73,16 @@ class Environment:
 
     :ivar what: what is installed there, as it is told to who waits for it
     :ivar pythons: those that it can be made with
-    :ivar base: one whose packages can be imported there as well
     """
 
     home: pathlib.Path
-    requirements: pathlib.Path
+    requirements: tuple[pathlib.Path, ...]
     constraints: pathlib.Path
     what: str
     pythons: Pythons
-    base: Environment | None = None
 
     def python(self) -> pathlib.Path:
         """Return its interpreter; raises EnvironmentFailed."""
-        if self.base:
-            self.base.python()
         if not self._is_current():
             with _lock(self.home):
                 if not self._is_current():
@@ -92,15 +92,9 @@ class Environment:
     def _interpreter(self) -> pathlib.Path:
         return self.home / "bin" / "python"
 
-    @property
-    def homes(self) -> tuple[pathlib.Path, ...]:
-        """Its folder and that of its base: a package's files are in one of them."""
-        return (self.home, *(self.base.homes if self.base else ()))
-
     def _pins(self) -> str:
-        text = self.requirements.read_bytes() + self.constraints.read_bytes()
-        base = self.base._pins() if self.base else ""
-        return hashlib.sha256(text + base.encode()).hexdigest()
+        files = (*self.requirements, self.constraints)
+        return hashlib.sha256(b"".join(f.read_bytes() for f in files)).hexdigest()
 
     def _is_current(self) -> bool:
         # An upgrade of the system's Python can leave the interpreter's link dangling.
@@ -115,31 +109,21 @@ class Environment:
         creator = self.pythons.find()
         if creator is None:
             raise EnvironmentFailed(f"{self.what}: {self.pythons.lacking()}")
-        _say(f"installing {self.what} into {self.home}, about a minute")
+        _say(f"installing {self.what} into {self.home}")
         _clear(self.home)
         self.home.mkdir(parents=True)
-        _run(self.home, [creator, "-m", "venv", str(self.home)])
-        self._show_base()
-        _run(self.home, [str(self._interpreter()), *self._pip_arguments()])
+        _run(self.home, [creator, "-m", "venv", "--without-pip", str(self.home)])
+        _run(self.home, self._install_command())
         # Last of all: without its stamp an environment counts as half-made.
         (self.home / STAMP).write_text(pins)
         _say(f"{self.what}: installed")
 
-    def _show_base(self) -> None:
-        """Let Python, and so pip, find what the base has."""
-        if self.base:
-            found = [str(path) for path in self.base.libraries()]
-            (own,) = self.libraries()
-            (own / "base.pth").write_text("\n".join(found))
-
-    def libraries(self) -> list[pathlib.Path]:
-        """Return the folder of its packages, once it is there."""
-        return list((self.home / "lib").glob("python*/site-packages"))
-
-    def _pip_arguments(self) -> list[str]:
-        quiet = ["--quiet", "--no-input", "--disable-pip-version-check"]
-        files = ["-r", str(self.requirements), "-c", str(self.constraints)]
-        return ["-m", "pip", "install", *quiet, *files]
+    def _install_command(self) -> list[str]:
+        # uv keeps what it has downloaded or built once, for all environments.
+        uv = [find_uv_bin(), "pip", "install", "--quiet", "--compile-bytecode"]
+        files = [word for file in self.requirements for word in ("-r", str(file))]
+        python = ["--python", str(self._interpreter())]
+        return [*uv, *python, *files, "-c", str(self.constraints)]
 
 
 @contextlib.contextmanager

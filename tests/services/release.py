@@ -81,13 +81,14 @@ class Release:
         newest = environment.newest()
         if self == NEWEST:
             return newest
-        name = "34-network" if self == WITH_NETWORK else str(self.number)
-        base = newest if self == WITH_NETWORK else None
+        network = self == WITH_NETWORK
+        name = "34-network" if network else str(self.number)
         home = newest.home.with_name(f"{newest.home.name}-{name}")
         pins = _PINS / f"{name}.txt"
-        constraints = newest.constraints if base else pins
+        requirements = (*newest.requirements, pins) if network else (pins,)
+        constraints = newest.constraints if network else pins
         what = f"the services of {self.name}"
-        return Environment(home, pins, constraints, what, self.pythons, base)
+        return Environment(home, requirements, constraints, what, self.pythons)
 
 
 NEWEST = Release(34, "2026.2", environment.PYTHONS, _IN_MODULES)

@@ -72,27 +72,7 @@ def test_several_test_runs_make_one_together(home: pathlib.Path) -> None:
     assert sum("installing" in err for out, err in ends) == 1
 
 
-def test_one_with_a_base_has_its_packages_and_follows_its_pins(
-    home: pathlib.Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    base, pins = environment.newest(), environment.REQUIREMENTS
-    more = home.with_name("more")
-    both = environment.Environment(more, pins, pins, "more", base.pythons, base)
-    python = both.python()
-    assert both.homes == (more, home)
-    (packages,) = base.libraries()
-    (packages / "of_base.py").write_text("name = 'base'")
-    code = "import of_base; print(of_base.name)"
-    assert subprocess.check_output([python, "-c", code], text=True) == "base\n"
-
-    capfd.readouterr()
-    environment.CONSTRAINTS.write_text("nova==34.0.0\n")
-    both.python()
-    said = capfd.readouterr().err
-    assert said.index("installing the released") < said.index("installing more")
-
-
-def test_a_failure_of_pip_shows_what_pip_said(home: pathlib.Path) -> None:
+def test_a_failure_shows_what_the_installer_said(home: pathlib.Path) -> None:
     environment.REQUIREMENTS.write_text("-r no-such-file.txt\n")
 
     with pytest.raises(environment.EnvironmentFailed, match=r"no-such-file\.txt"):

@@ -378,6 +378,7 @@ def test_a_nova_conf_configures_the_plugins():
     assert found[UUIDS[0]] == Fails(OWN, found=(reason,))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("plugin", "reason"),
     [
@@ -444,6 +445,7 @@ def test_a_weigher_is_no_filter_to_the_settings():
     assert raised.value.reason == "RAMWeigher is a weigher and no filter"
 
 
+@pytest.mark.full
 def test_a_class_that_is_given_takes_the_place_of_the_settings():
     settings = (("Prints", "filter"), ("no.such.path.Ram", "weigher"))
     named = [of_settings(*each) for each in settings]
@@ -464,6 +466,8 @@ def test_options_that_are_known_go_before_the_nova_conf():
     assert raised.value.kind == "nova-conf"
 
 
+@pytest.mark.full
+@pytest.mark.full
 def test_of_a_log_the_last_line_of_a_no_is_enough():
     conf = "[source_network_filter]\nrules = 192.0.2.0/24=cmp1\n"
     log = "log_everything_filter.py:LogEverythingFilter"
@@ -475,6 +479,7 @@ def test_of_a_log_the_last_line_of_a_no_is_enough():
     assert network[UUIDS[0]] == {"passes": False, "log": [line]}
 
 
+@pytest.mark.full
 def test_what_judges_all_hosts_together_has_no_answer_for_one():
     together = one("KeepsLast"), one("WeighsAllTogether")
     found = ran(one("Ram"), one("PciOfSome"), *together)

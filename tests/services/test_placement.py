@@ -18,6 +18,8 @@ from tests.services.children import Children
 from tests.services.fill import fill
 from tests.services.placement import PlacementServer
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture
 def server(tmp_path: pathlib.Path) -> Iterator[PlacementServer]:

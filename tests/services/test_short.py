@@ -12,6 +12,8 @@ from tests.cloud import short
 from tests.services.pythons import Pythons
 from tests.services.release import NEWEST, RELEASES
 
+pytestmark = pytest.mark.full
+
 LACKING = dataclasses.replace(RELEASES[23], pythons=Pythons((99, 0)))
 
 
