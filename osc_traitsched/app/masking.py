@@ -18,10 +18,13 @@ from osc_traitsched.core.errors import BadUsage, TraitSchedError
 from osc_traitsched.core.nova.question import ServerSpec
 from osc_traitsched.text import quoted
 
-CUSTOM = re.compile("CUSTOM_[A-Z0-9_]+")
-
 #: So many flavors and images are explained, to compare the answers.
 _FLAVORS, _IMAGES = 20, 2
+_NOT_MASKED = (
+    "the snapshot can't be masked: {}; nothing was written. Save it without --mask, "
+    "keep it to yourself, and report this line"
+)
+_CUSTOM = re.compile("CUSTOM_[A-Z0-9_]+")
 
 
 def masked(
@@ -38,25 +41,18 @@ def masked(
     """
     flavors = document.get("compute", {}).get("flavors", ())
     kept = {str(each["name"]) for each in flavors} if keep_flavors else set[str]()
-    made, words = mask.masked(document, kept, keep_traits)
     if keep_traits:
         texts = (text for _, text in mask.leaves(document))
-        kept.update(custom for text in texts for custom in CUSTOM.findall(text))
+        kept.update(custom for text in texts for custom in _CUSTOM.findall(text))
+    made, words = mask.masked(document, kept)
     found = json.loads("".join(snapshot.text(made)))
     if left := mask.leaks(found, words, kept):
-        raise _failed(f"{quoted(left[0])} would be left in it")
+        raise BadUsage(_NOT_MASKED.format(f"{quoted(left[0])} would be left in it"))
     own, then = (_answers(Snapshot("", each)) for each in (document, found))
     for (title, answer), (_, other) in zip(own, then):
         if answer != other:
-            raise _failed(f"{title} would answer otherwise")
+            raise BadUsage(_NOT_MASKED.format(f"{title} would answer otherwise"))
     return made, {word: name for name, word in words.items()}
-
-
-def _failed(reason: str) -> BadUsage:
-    return BadUsage(
-        f"the snapshot can't be masked: {reason}; nothing was written. Save it without "
-        "--mask, keep it to yourself, and report this line"
-    )
 
 
 def _answers(opened: Snapshot) -> Iterator[tuple[str, object]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import enum
 import functools
 import re
@@ -166,16 +165,9 @@ VALUES = _VALUES.union(
     (rule.id for rule in check.RULES),
 )
 
-_OPTIONS = {name for each in options.OPTIONS.values() for name in (each.name,)}
-_OPTIONS |= set(options.NAMES)
-_SECTIONS = {name.partition(".")[0] for name in _OPTIONS}
-_OPTION_KEYS = {name.rpartition(".")[2] for name in _OPTIONS}
-#: Options whose values are names.
-_OF_NAMES = ("isolated_images", "isolated_hosts", "_zone")
+_OPTION_PARTS = {part for name in options.NAMES for part in name.split(".")}
 _CLASSES = (*table.FILTERS, *ranking.WEIGHERS, "all_filters", "all_weighers")
-_PACKAGES = ("nova.scheduler.filters", "nova.scheduler.weights")
-#: Modules that are not named after their class.
-_MODULES = ("affinity_filter", "image_props_filter", "type_filter")
+_CLASS = re.compile(r"(?:nova\.scheduler\.(?:filters|weights)\.(?:[a-z_]+\.)?)?(\w+)")
 _SETTINGS = _words("is_unread meant nearest source")
 _TRAITS = frozenset(os_traits.get_traits())
 #: Scopes of extra specs that Nova reads, or some service beside it.
@@ -185,7 +177,8 @@ _STARTS = _words(
     "CUSTOM VNIC TYPE PHYSNET NETWORK TUNNEL PROVIDER PMEM NAMESPACE PCI NUMA0 NUMA1 "
     "NUMA2 NUMA3 filter tenant id weight multiplier aggregate instance extra specs req"
 )
-_PATHS = frozenset(
+#: Parts of the paths of APIs.
+PATHS = frozenset(
     part for each in LISTS for part in (each.service, *each.of_one.split("/"))
 ).union(["os-flavor-access", "os-instance-actions", "members"])
 #: What Nova and Neutron begin the names of traits and classes with, and how some end.
@@ -193,22 +186,21 @@ CUSTOM = re.compile(
     "CUSTOM_(?:VNIC_TYPE_|PHYSNET_|NETWORK_TUNNEL_PROVIDER|PMEM_NAMESPACE_|"
     "PCI_(?=[0-9A-F]{4}_[0-9A-F]{4}$))?"
 )
-_CUSTOM_ENDS = re.compile(
-    r"[0-9A-F]{4}_[0-9A-F]{4}|NORMAL|DIRECT|DIRECT_PHYSICAL|MACVTAP|BAREMETAL|"
-    r"VIRTIO_FORWARDER|SMART_NIC|VDPA|ACCELERATOR_DIRECT|REMOTE_MANAGED|"
+_OF_NEUTRON = re.compile(
+    r"CUSTOM_(PCI_[0-9A-F]{4}_[0-9A-F]{4}|NETWORK_TUNNEL_PROVIDER|VNIC_TYPE_("
+    r"NORMAL|DIRECT|DIRECT_PHYSICAL|MACVTAP|BAREMETAL|VIRTIO_FORWARDER|SMART_NIC|VDPA|"
+    r"ACCELERATOR_DIRECT|ACCELERATOR_DIRECT_PHYSICAL|REMOTE_MANAGED))"
 )
-
-_AMOUNT = re.compile(
-    r"[<>=!]{0,2}\s*\^?[-+]?\d+(?:\.\d+){0,2}(?:[eE][-+]?\d+)?(?:-\d+)?"
-    r"(?:[KMGTPEZYRQ]?i?(?:b|bit|B))?|/\d{1,3}"
+#: Amounts, versions and ranges; IDs of PCI; machine types; times; this tool.
+_KEPT = re.compile(
+    r"[<>=!]{0,2}\s*\^?[-+]?\d+(\.\d+){0,2}([eE][-+]?\d+)?(-\d+)?"
+    r"([KMGTPEZYRQ]?i?(b|bit|B))?|/\d{1,3}"
+    r"|[\da-fA-F]{4}"
+    r"|(pc-)?(pc|q35|i440fx|virt|pseries|s390-ccw-virtio)(-[\d.]+)?"
+    r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?"
+    r"|osc-traitsched [\d.]+(dev\d+|rc\d+)?"
 )
-_OF_PCI = re.compile(r"[\da-fA-F]{4}")
-_MACHINE = re.compile(
-    r"(?:pc-)?(?:pc|q35|i440fx|virt|pseries|s390-ccw-virtio)(?:-[\d.]+)?"
-)
-_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?")
-_GROUP = re.compile(r"(?:trait|resources)(?:_?\d{0,3}|s{1,2})")
-_TOOL = re.compile(r"osc-traitsched [\d.]+(?:dev\d+|rc\d+)?|tests")
+_GROUP = re.compile(r"(trait|resources)(_?\d{0,3}|s{1,2})")
 #: Operators of extra specs and queries.
 OPERATORS = _words("!= < <= <all-in> <in> <is> <or> = == > >= s!= s< s<= s== s> s>=")
 COMPARES_NUMBERS = _words("!= <= = == >=")
@@ -286,7 +278,9 @@ Nova # has no such option
 
 
 def _pattern(sentence: str) -> str:
-    text = re.escape(sentence).replace(r"\{\}", r"(\S.{0,250}?)").replace(r"\#", r"\d+")
+    text = r"(?<!\w)" + re.escape(sentence).replace(r"\{\}", r"(\S.{0,250}?)").replace(
+        r"\#", r"\d+"
+    )
     return text if sentence[-1] in ".:" else rf"{text}(?!\w)"
 
 
@@ -295,83 +289,42 @@ SENTENCE = re.compile("|".join(map(_pattern, _SENTENCES)))
 TOKEN = re.compile(r"(?:[^\W_]|-)+")
 _IN_SENTENCES = frozenset(TOKEN.findall(" ".join(_SENTENCES)))
 _WHOLE = frozenset().union(
-    RULES, COMMON, VALUES, _OPTIONS, _SECTIONS, _OPTION_KEYS, _CLASSES, _SETTINGS,
-    _STARTS,
-    _TRAITS, _PATHS, OPERATORS, _IN_SENTENCES,
-    SCOPES, ("capabilities", "named"),
-)  # fmt: skip
+    *(RULES, COMMON, VALUES, options.NAMES, _OPTION_PARTS, _CLASSES, _SETTINGS),
+    *(_STARTS, PATHS, OPERATORS, _IN_SENTENCES, SCOPES, ("capabilities", "named")),
+)
 
 
 def is_standard(name: str) -> bool:
     """Whether a trait or a resource class is of OpenStack's own libraries."""
-    if name in _TRAITS:
-        return True
-    start = CUSTOM.match(name)
-    if start:
-        return _CUSTOM_ENDS.fullmatch(name, start.end()) is not None
-    return extra_specs.is_class(name, NEWEST)
+    if name.startswith("CUSTOM_"):
+        return _OF_NEUTRON.fullmatch(name) is not None
+    return name in _TRAITS or extra_specs.is_class(name, NEWEST)
 
 
 def is_kept(text: str) -> bool:
     """Whether a text is a value of Nova's, a number or a time."""
-    return text in VALUES or any(
-        pattern.fullmatch(text)
-        for pattern in (_AMOUNT, _MACHINE, _TIME, _TOOL, _OF_PCI)
-    )
-
-
-def is_number(text: str) -> bool:
-    """Whether a text is an amount."""
-    return _AMOUNT.fullmatch(text) is not None
+    return text in VALUES or _KEPT.fullmatch(text) is not None
 
 
 def is_allowed(text: str) -> bool:
     """Whether a text is no name of a cloud."""
-    return (
-        text in _WHOLE
-        or is_kept(text)
-        or is_standard(text)
-        or _GROUP.fullmatch(text) is not None
-        or is_exception(text)
-        or is_class_of_nova(text)
-    )
+    is_plain = text in _WHOLE or is_kept(text) or is_standard(text)
+    return is_plain or is_class_of_nova(text) or bool(_GROUP.fullmatch(text))
 
 
 def misspelled(key: str) -> str:
     """A key or an option of Nova's that is spelled almost like this one, or nothing."""
-    near = extra_specs.near_flavor_key(key)
-    near = near if near in _FLAVOR_KEYS else extra_specs.near_image_key(key, NEWEST)
-    return near if near in RULES else ""
+    near = extra_specs.near_flavor_key(key), extra_specs.near_image_key(key, NEWEST)
+    return next((each for each in near if each in RULES), "")
 
 
 @functools.lru_cache(maxsize=4096)
 def is_option(text: str) -> bool:
     """Whether a text is a section, or the name of an option, or nearly one."""
-    known = _SECTIONS | _OPTION_KEYS
-    return text in known or bool(near_names(text, known, 0.85))
-
-
-def has_names(option: str) -> bool:
-    """Whether the value of an option is names."""
-    return option.endswith(_OF_NAMES)
-
-
-def is_exception(text: str) -> bool:
-    """Whether it is the name of an exception of Python's own."""
-    return text.endswith(("Error", "Exception")) and hasattr(builtins, text)
-
-
-def is_part_of_path(text: str) -> bool:
-    """Whether it is a part of the path of an API."""
-    return text in _PATHS
+    return bool(near_names(text, _OPTION_PARTS, 0.85))
 
 
 def is_class_of_nova(text: str) -> bool:
     """Whether an option names a filter or weigher of Nova's own."""
-    module, _, name = text.rpartition(".")
-    start, _, end = module.rpartition(".")
-    is_here = start in _PACKAGES
-    is_named = end in _MODULES or end.replace("_", "") in name.lower()
-    return name in _CLASSES and (
-        not module or module in _PACKAGES or (is_here and is_named)
-    )
+    found = _CLASS.fullmatch(text)
+    return found is not None and found[1] in _CLASSES

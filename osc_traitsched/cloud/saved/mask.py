@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import ipaddress
-import json
 import re
 import secrets
 import urllib.parse
@@ -28,7 +27,7 @@ from osc_traitsched.core.nova.server.attachments import PCI_ALIAS
 _UUID = re.compile(r"[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}", re.I)
 _HEX = re.compile(r"[\da-f]{32,}", re.I)
 #: Letters that real names hardly have together: a word is not taken for a name.
-_LETTERS, _LENGTH = "bdfhjkqvwxz", 10
+_LETTERS, _LENGTH = "fhjkpqvwxz", 10
 #: The name in ``name:number``, between commas.
 _OF_ALIAS = re.compile(r"(?:(?<=,)|^)[^,]+?(?=(?::\s*\d+\s*)?(?:,|$))")
 _GROUP = re.compile(r"(trait|resources)([^:]*):(.*)", re.S)
@@ -36,22 +35,24 @@ _SUFFIX = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _MULTIPLIER = "weight_multiplier"
 #: What has none of these is no name.
 _LETTER = re.compile(r"[^\W_]|[^\x00-\x7f]")
+#: A file, without the line behind it.
+_FILE = re.compile(r"\A.+?(?=(?::\d+)?\Z)", re.S)
+#: A string of JSON, with ``"`` or ``"$`` before it, or another value.
+_LITERAL = re.compile(r'("\$?)((?:[^"\\]|\\.)*)"|([^\s\[\]{},:"][^\s\[\]{},"]*)')
 _HEADS = ("trait", "resources", SCOPE, "capabilities")
-_CUSTOM = re.compile("CUSTOM_[A-Z0-9_]+")
 _Address = Union[ipaddress.IPv4Address, ipaddress.IPv6Address]
 #: What lists call one of their objects.
 _SINGLE = {each.kind: each.single.replace("_", "-") for each in LISTS}
 
 
 def masked(
-    document: Mapping[str, Any], kept: Collection[str] = (), keep_traits: bool = False
+    document: Mapping[str, Any], kept: Collection[str] = ()
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """A document with words instead of names, and the word of each name.
 
     :param kept: names that stay
-    :param keep_traits: keep custom traits and resource classes
     """
-    mask = _Mask(document, kept, keep_traits)
+    mask = _Mask(document, kept)
     return {**mask.document(document), "masked": str(uuid.uuid4())}, mask.words
 
 
@@ -61,11 +62,9 @@ class _Mask:
     :ivar words: by name
     """
 
-    def __init__(
-        self, document: Mapping[str, Any], kept: Collection[str], keep_traits: bool
-    ) -> None:
+    def __init__(self, document: Mapping[str, Any], kept: Collection[str]) -> None:
         self.words: dict[str, str] = {}
-        self._kept, self._keeps_traits = allowed.COMMON.union(kept), keep_traits
+        self._kept = allowed.COMMON.union(kept)
         self._bases: dict[str, str] = {}
         self._used = set[str]()
         #: By bits of an address, length of a network and its number.
@@ -81,7 +80,7 @@ class _Mask:
             if more and first in allowed.COMPARES_NUMBERS:
                 self._amounts.add(metadata_key(key) or key)
             if key in (NEAR_ADDRESS, PREFIX):
-                lengths.add(_length(text) or 24)
+                lengths.add(int(text[1:]) if re.fullmatch(r"/\d{1,3}", text) else 24)
         self._lengths = sorted(lengths)
 
     def document(self, document: Mapping[str, Any]) -> dict[str, Any]:
@@ -125,22 +124,24 @@ class _Mask:
         if rule is Masking.TEXT:
             return self._text(value)
         if key == "query":
-            return self._query(value)
-        if key == PREFIX and (length := _length(value)) is not None:
-            return f"/{length}"
+            return self._json(value)
         if key in ("name", "id"):
             return self._value(value, kind)
         if key == PCI_ALIAS:
             return _OF_ALIAS.sub(lambda found: self._part(found[0], "", False), value)
-        is_amount = (metadata_key(key) or key) in self._amounts
-        return self._value(value, LABELS.get(key, ""), rule is Masking.KEPT, is_amount)
+        is_kept = rule is Masking.KEPT or (metadata_key(key) or key) in self._amounts
+        return self._value(value, LABELS.get(key, ""), is_kept)
 
     def _key(self, text: str) -> str:
         """A key; those of a cloud's own become words, behind scopes that Nova reads."""
         if _is_known(text) or allowed.is_standard(text):
             return text
         if found := _GROUP.fullmatch(text):
-            return f"{found[1]}{self._suffix(found[2])}:{self.word(found[3])}"
+            start, suffix, name = found.groups()
+            if not re.fullmatch(r"_?\d{0,3}|s{1,2}", suffix):
+                # Nova rejects a suffix with other letters.
+                suffix = f"_{self.word(suffix)}{'.' * (not _SUFFIX.fullmatch(suffix))}"
+            return f"{start}{suffix}:{self.word(name)}"
         head, colon, rest = text.partition(":")
         if not colon:
             return self._plain_key(text)
@@ -162,49 +163,29 @@ class _Mask:
             return f"{self.word(text[: -len(_MULTIPLIER)])}_{_MULTIPLIER}"
         return self.word(text)
 
-    def _suffix(self, text: str) -> str:
-        """The suffix of a group; Nova rejects one with other letters."""
-        if re.fullmatch(r"_?\d{0,3}|s{1,2}", text):
-            return text
-        return f"_{self.word(text)}" + ("" if _SUFFIX.fullmatch(text) else ".")
-
-    def _value(
-        self, text: str, label: str = "", is_kept: bool = False, is_amount: bool = False
-    ) -> str:
+    def _value(self, text: str, label: str = "", is_kept: bool = False) -> str:
         """Names between commas, with the operators of extra specs."""
 
         def part(found: re.Match[str]) -> str:
             first = next(iter(found[0].split()), "")
             if first not in allowed.OPERATORS:
-                return self._part(found[0], label, is_kept, is_amount)
-            is_number = is_amount or first in allowed.COMPARES_NUMBERS
-            return re.sub(
-                r"\S+",
-                lambda m: (
-                    m[0]
-                    if m[0] in allowed.OPERATORS
-                    else self._part(m[0], label, is_kept, is_number)
-                ),
-                found[0],
-            )
+                return self._part(found[0], label, is_kept)
+            stays = is_kept or first in allowed.COMPARES_NUMBERS
+            return re.sub(r"\S+", lambda m: self._part(m[0], label, stays), found[0])
 
         return re.sub("[^,]+", part, text)
 
-    def _part(
-        self, text: str, label: str, is_kept: bool, is_amount: bool = False
-    ) -> str:
+    def _part(self, text: str, label: str, is_kept: bool) -> str:
         name = text.strip()
-        stays = (is_kept and allowed.is_kept(name)) or (
-            is_amount and allowed.is_number(name)
-        )
-        return text if stays or not name else text.replace(name, self.word(name, label))
+        if not name or name in allowed.OPERATORS or (is_kept and allowed.is_kept(name)):
+            return text
+        return text.replace(name, self.word(name, label))
 
     def word(self, name: str, label: str = "") -> str:
         """The word of a name; it has the label if it is drawn now."""
         if name in self.words:
             return self.words[name]
-        is_custom = self._keeps_traits and _CUSTOM.fullmatch(name)
-        stays = is_custom or name in self._kept or allowed.is_standard(name)
+        stays = name in self._kept or allowed.is_standard(name)
         if not stays and _LETTER.search(name):
             self.words[name] = self._drawn(name, label)
         return self.words.get(name, name)
@@ -269,33 +250,26 @@ class _Mask:
     def _other(self, text: str) -> str:
         """A word for what is no sentence of Nova's; two if it had several."""
         other = text.strip()
-        if not re.search(r"\w", other) or allowed.is_exception(other):
+        if not re.search(r"\w", other):
             return text
         start = "masked " if len(other.split()) > 1 else ""
         return text.replace(other, start + self.word(other, "text"))
 
-    def _query(self, text: str) -> str:
-        try:
-            return json.dumps(self._asked(json.loads(text)))
-        except (ValueError, RecursionError):
-            return self._value(text)
+    def _json(self, text: str) -> str:
+        """JSON of an option or a hint, valid or not, with words in it."""
 
-    def _asked(self, query: Any) -> Any:
-        if isinstance(query, list):
-            return [self._asked(each) for each in query]
-        if not isinstance(query, str):
-            return self._walk(query)
-        if query[:1] != "$":
-            return self._value(query)
-        parts = query[1:].split(".")
-        return "$" + ".".join(p if p in RULES else self.word(p) for p in parts)
+        def literal(found: re.Match[str]) -> str:
+            mark, name = found[1] or "", found[2] or found[3] or ""
+            is_path = all(part in RULES for part in name.split("."))
+            stays = is_path or name in allowed.OPERATORS or allowed.is_kept(name)
+            return f"{mark}{name if stays else self._value(name)}{mark[:1]}"
+
+        return _LITERAL.sub(literal, text)
 
     def _path(self, text: str) -> str:
         parts = re.split("([/ ])", text)
         return "".join(
-            part
-            if allowed.is_part_of_path(part)
-            else self.word(urllib.parse.unquote(part))
+            part if part in allowed.PATHS else self.word(urllib.parse.unquote(part))
             for part in parts
         )
 
@@ -330,25 +304,17 @@ class _Mask:
         return ".".join(p if allowed.is_option(p) else self.word(p) for p in parts)
 
     def _set(self, key: str, value: str) -> str:
-        if value.lstrip()[:1] in ("{", "["):
-            try:
-                return json.dumps(self._walk(json.loads(value), "alias"))
-            except (ValueError, RecursionError):
-                return self.word(value)
-
         def part(found: re.Match[str]) -> str:
             if allowed.is_class_of_nova(found[0].strip()):
                 return found[0]
-            return self._part(found[0], LABELS.get(key, ""), not allowed.has_names(key))
+            return self._part(found[0], LABELS.get(key, ""), True)
 
-        return re.sub("[^,=]+", part, value)
+        is_json = value.lstrip()[:1] in ("{", "[")
+        return self._json(value) if is_json else re.sub("[^,=]+", part, value)
 
     def _source(self, text: str) -> str:
         """A file, with its line if it has one."""
-        file, colon, line = text.rpartition(":")
-        if not line.isdecimal():
-            return self._part(text, "file", True)
-        return self._part(file, "file", True) + colon + line
+        return _FILE.sub(lambda found: self._part(found[0], "file", True), text)
 
 
 def _draw() -> str:
@@ -378,14 +344,6 @@ def _address(text: str) -> _Address | None:
         return ipaddress.ip_address(text)
     except ValueError:
         return None
-
-
-def _length(text: str) -> int | None:
-    """The length of a network, as in ``/24`` and ``/255.255.255.0``."""
-    try:
-        return ipaddress.ip_network(f"{ipaddress.IPv4Address(0)}{text}").prefixlen
-    except ValueError:
-        return int(text[1:]) if re.fullmatch(r"/\d{1,3}", text) else None
 
 
 def leaves(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
