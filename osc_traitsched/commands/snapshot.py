@@ -104,8 +104,9 @@ class SaveSnapshot(base.Command):
             found = dict(self.snapshot.with_settings(sources).document)
         else:
             raise BadUsage(
-                "a saved file can only be masked: add --mask, and leave out --light; to "
-                f"save the cloud, leave out --snapshot, and unset {arguments.SNAPSHOT}"
+                "a saved file can only be masked: add --mask, and leave out --light. "
+                "To save the cloud, leave out --snapshot and unset "
+                f"{arguments.SNAPSHOT}"
             )
         path, originals = args.file, dict[str, str]()
         if masks:

@@ -172,10 +172,11 @@ _SETTINGS = _words("is_unread meant nearest source")
 _TRAITS = frozenset(os_traits.get_traits())
 #: Scopes of extra specs that Nova reads, or some service beside it.
 SCOPES = ("hw", "os", "quota", "accel", "pci_passthrough", "hw_rng", "hw_video")
+_HEADS = ("trait", "resources", "aggregate_instance_extra_specs", "capabilities")
 #: Parts of the names of keys and traits that Nova and Neutron read alone.
 _STARTS = _words(
-    "CUSTOM VNIC TYPE PHYSNET NETWORK TUNNEL PROVIDER PMEM NAMESPACE PCI NUMA0 NUMA1 "
-    "NUMA2 NUMA3 filter tenant id weight multiplier aggregate instance extra specs req"
+    "CUSTOM VNIC TYPE PHYSNET NETWORK TUNNEL PROVIDER PMEM NAMESPACE PCI filter "
+    " tenant id weight multiplier aggregate instance extra specs req"
 )
 #: Parts of the paths of APIs.
 PATHS = frozenset(
@@ -200,7 +201,10 @@ _KEPT = re.compile(
     r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?"
     r"|osc-traitsched [\d.]+(dev\d+|rc\d+)?"
 )
-_GROUP = re.compile(r"(trait|resources)(_?\d{0,3}|s{1,2})")
+#: Numbered keys, and the ends of names of providers.
+_NUMBERED = re.compile(
+    r"(trait|resources)(_?\d{0,3}|s{1,2})|filter_tenant_id_?\d{0,3}|NUMA\d+"
+)
 #: Operators of extra specs and queries.
 OPERATORS = _words("!= < <= <all-in> <in> <is> <or> = == > >= s!= s< s<= s== s> s>=")
 COMPARES_NUMBERS = _words("!= <= = == >=")
@@ -296,9 +300,8 @@ _WHOLE = frozenset().union(
 
 def is_standard(name: str) -> bool:
     """Whether a trait or a resource class is of OpenStack's own libraries."""
-    if name.startswith("CUSTOM_"):
-        return _OF_NEUTRON.fullmatch(name) is not None
-    return name in _TRAITS or extra_specs.is_class(name, NEWEST)
+    is_class = extra_specs.is_class(name, NEWEST) and not name.startswith("CUSTOM_")
+    return is_class or name in _TRAITS or bool(_OF_NEUTRON.fullmatch(name))
 
 
 def is_kept(text: str) -> bool:
@@ -309,13 +312,19 @@ def is_kept(text: str) -> bool:
 def is_allowed(text: str) -> bool:
     """Whether a text is no name of a cloud."""
     is_plain = text in _WHOLE or is_kept(text) or is_standard(text)
-    return is_plain or is_class_of_nova(text) or bool(_GROUP.fullmatch(text))
+    return is_plain or is_class_of_nova(text) or bool(_NUMBERED.fullmatch(text))
 
 
 def misspelled(key: str) -> str:
     """A key or an option of Nova's that is spelled almost like this one, or nothing."""
     near = extra_specs.near_flavor_key(key), extra_specs.near_image_key(key, NEWEST)
     return next((each for each in near if each in RULES), "")
+
+
+@functools.lru_cache(maxsize=4096)
+def is_scope(text: str) -> bool:
+    """Whether Nova reads keys with this before a colon, or meant is one it reads."""
+    return text in SCOPES or bool(near_names(text, _HEADS, 0.8))
 
 
 @functools.lru_cache(maxsize=4096)

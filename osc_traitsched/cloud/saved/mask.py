@@ -19,7 +19,6 @@ from osc_traitsched.cloud.saved import allowed
 from osc_traitsched.cloud.saved.allowed import LABELS, RULES, Masking
 from osc_traitsched.cloud.saved.lists import LISTS
 from osc_traitsched.core.inventory.metadata import TENANT_KEY
-from osc_traitsched.core.names import near_names
 from osc_traitsched.core.nova.filter.aggregates import SCOPE, metadata_key
 from osc_traitsched.core.nova.filter.groups import NEAR_ADDRESS, PREFIX
 from osc_traitsched.core.nova.server.attachments import PCI_ALIAS
@@ -39,7 +38,6 @@ _LETTER = re.compile(r"[^\W_]|[^\x00-\x7f]")
 _FILE = re.compile(r"\A.+?(?=(?::\d+)?\Z)", re.S)
 #: A string of JSON, with ``"`` or ``"$`` before it, or another value.
 _LITERAL = re.compile(r'("\$?)((?:[^"\\]|\\.)*)"|([^\s\[\]{},:"][^\s\[\]{},"]*)')
-_HEADS = ("trait", "resources", SCOPE, "capabilities")
 _Address = Union[ipaddress.IPv4Address, ipaddress.IPv6Address]
 #: What lists call one of their objects.
 _SINGLE = {each.kind: each.single.replace("_", "-") for each in LISTS}
@@ -85,24 +83,14 @@ class _Mask:
 
     def document(self, document: Mapping[str, Any]) -> dict[str, Any]:
         """All of a document; Nova's lists come first, since they name words best."""
-        found: dict[str, Any] = {}
-        for part in sorted(document, key=lambda each: (each != "compute", each)):
-            value = document[part]
-            if part == "settings":
-                found[part] = self._settings(value)
-            elif part in ("answers", "missing"):
-                found[part] = {self._path(k): self._walk(v) for k, v in value.items()}
-            elif isinstance(value, dict):
-                found[part] = {
-                    self._key(key): self._walk(inner, key, _SINGLE.get(key, ""))
-                    for key, inner in value.items()
-                }
-            else:
-                found[self._key(part)] = self._walk(value, part)
+        parts = sorted(document, key=lambda part: (part != "compute", part))
+        found = {self._key(part): self._walk(document[part], part) for part in parts}
         listed = document["placement"]["providers"]
         names = {each["uuid"]: each["name"] for each in listed}
         for body, masked in zip(listed, found["placement"]["providers"]):
-            masked["name"] = self._provider(body["name"], names.get(body["root"], ""))
+            masked["name"] = self._provider(
+                body["name"], names.get(body["root"], body["name"])
+            )
         return found
 
     def _provider(self, name: str, root: str) -> str:
@@ -114,8 +102,13 @@ class _Mask:
         return self.word(root) + (end if is_plain else f"_{self.word(end)}")
 
     def _walk(self, value: Any, key: str = "", kind: str = "") -> Any:
+        kind = _SINGLE.get(key, kind)
         if isinstance(value, list):
             return [self._walk(each, key, kind) for each in value]
+        if isinstance(value, dict) and key == "settings":
+            return self._settings(value)
+        if isinstance(value, dict) and key in ("answers", "missing"):
+            return {self._path(k): self._walk(v) for k, v in value.items()}
         if isinstance(value, dict):
             return {self._key(k): self._walk(v, k, kind) for k, v in value.items()}
         if not isinstance(value, str):
@@ -150,8 +143,9 @@ class _Mask:
             return f"{head}:{':'.join(parts)}"
         if head == SCOPE:
             return f"{head}:{self._key(rest)}"
-        is_near = head in allowed.SCOPES or near_names(head, _HEADS, 0.8)
-        return f"{head if is_near else self.word(head)}:{self.word(rest)}"
+        return (
+            f"{head if allowed.is_scope(head) else self.word(head)}:{self.word(rest)}"
+        )
 
     def _plain_key(self, text: str) -> str:
         """A key without a scope; Nova reads some by how they begin or end."""
@@ -394,4 +388,5 @@ def _is_made(text: str, stays: Collection[str]) -> bool:
     else:
         tokens = allowed.TOKEN.findall(text)
         is_made = all(each in stays or allowed.is_allowed(each) for each in tokens)
-    return is_made or bool(allowed.misspelled(text)) or allowed.is_option(text)
+    is_near = _is_known(text) or allowed.is_option(text) or allowed.is_scope(text)
+    return is_made or is_near

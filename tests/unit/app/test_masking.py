@@ -467,6 +467,9 @@ def test_of_failures_only_sentences_of_nova_stay(text, stays):
         assert (" " in found) == (" " in text)
 
 
+WORDS = {"W": "[A-Za-z]{10}", "U": "[A-Z]{10}"}
+
+
 @pytest.mark.parametrize(
     ("key", "value", "pattern"),
     [
@@ -489,6 +492,8 @@ def test_of_failures_only_sentences_of_nova_stay(text, stays):
         ("trait:CUSTOM_PHYSNET_BANK", "required", "trait:CUSTOM_PHYSNET_U=required"),
         ("traits:CUSTOM_BANK", "required", "traits:CUSTOM_U=required"),
         ("resources_BANK:VCPU", "1", "resources_U:VCPU=1"),
+        ("resource:BANK", "1", "resource:U=W"),
+        ("capability:bank:x", "1", "capability:W=W"),
         ("hw:cpu_polciy", "dedicated", "hw:cpu_polciy=dedicated"),
         ("hw:cpu_policy", "dedikated", "hw:cpu_policy=W"),
         ("bank_weight_multiplier", "2.0", "W_weight_multiplier=2.0"),
@@ -500,7 +505,9 @@ def test_of_failures_only_sentences_of_nova_stay(text, stays):
 )
 def test_keys_and_values_stay_as_far_as_nova_reads_them(key, value, pattern):
     document = saved.snapshot(fleet.draw(1), [{key: value}])
-    (found,) = mask.masked(document)[0]["compute"]["aggregates"][:1]
+    masked, words = mask.masked(document)
+    found = masked["compute"]["aggregates"][0]
+    assert mask.leaks(masked, words) == []
     ((key, value),) = found["metadata"].items()
-    shape = pattern.replace("W", "[A-Za-z]{10}").replace("_U", "_[A-Z]{10}")
+    shape = re.sub(r"(?<![A-Z])[UW](?![A-Z])", lambda m: WORDS[m[0]], pattern)
     assert re.fullmatch(shape, f"{key}={value}"), f"{key}={value}"
