@@ -19,7 +19,6 @@ from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.cloud.saved.cloud import SavedCloud
 from osc_traitsched.cloud.saved.collect import Progress, collect
 from osc_traitsched.cloud.saved.form import FORMAT, wrong
-from osc_traitsched.cloud.saved.mask import masked as masked
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.config import document, kept
 from osc_traitsched.config.joining import SettingsSources
@@ -130,9 +129,11 @@ _DATED = re.compile(r"\d{8}T\d{6}Z\.json\.gz")
 def write_map(path: str, originals: Mapping[str, str]) -> None:
     """Write what the words of a masked snapshot stand for beside it.
 
+    A link of that name is replaced, not followed.
+
     :raises BadConfiguration: if the file can't be written
     """
-    document.write(f"{path}{_MAP}", json.dumps(originals, indent=1))
+    document.write(f"{path}{_MAP}", json.dumps(originals, indent=1), follows=False)
 
 
 def write_into(folder: str, found: Mapping[str, Any], most: int) -> str:

@@ -9,12 +9,13 @@ from importlib import metadata
 
 import tqdm
 
-from osc_traitsched.app import difference, snapshot
+from osc_traitsched.app import difference, masking, snapshot
 from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.app.snapshot import Snapshot
 from osc_traitsched.commands import arguments, base, explain, request_args
 from osc_traitsched.commands.base import ExitCode
+from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.documents import serialized
 from osc_traitsched.text import visible
@@ -30,10 +31,11 @@ class SaveSnapshot(base.Command):
     cloud; only you can read it. It is packed if its name ends in .gz. What you may not
     read is noted in it, and answers that need it say so.
 
-    --mask replaces the names that Nova, Placement and the others list; each flavor has
-    as many hosts as before. Not masked: names of flavors, device profiles and resource
-    classes; standard traits and properties; sizes and times; other words in messages.
-    Look at the file before you give it away. FILE.map.json translates the answers.
+    --mask puts random words in place of names, IDs and addresses; see FILE.map.json
+    for what each stands for. What stays: words of Nova, Placement and os-traits, and
+    Nova's own sentences in failures; numbers and times. The masked file is tested
+    before it is written: nothing else is in it, and explain, check and server explain
+    --failed give the same answers. With --snapshot a saved file is masked.
     """
 
     examples = """
@@ -44,9 +46,9 @@ class SaveSnapshot(base.Command):
         # To give away, with a map that you keep
         snapshot save --mask cloud.json.gz
         snapshot save cloud.json.gz
+        # The same from a saved file, without the cloud
+        snapshot save --mask ticket.json.gz --snapshot cloud.json.gz
     """
-
-    reads = False
 
     def options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
@@ -71,28 +73,46 @@ class SaveSnapshot(base.Command):
         masking.add_argument(
             "--mask",
             action="store_true",
-            help="replace names, IDs, custom traits and metadata, always by the same "
-            "words; FILE.map.json gets what each word stands for",
+            help="replace names, IDs and addresses, always by the same random words; "
+            "FILE.map.json gets what each word stands for",
         )
         masking.add_argument(
             "--mask-without-map", action="store_true", help="mask, and write no map"
         )
         parser.add_argument(
+            "--keep-flavors",
+            action="store_true",
+            help="keep the names of flavors in a masked snapshot",
+        )
+        parser.add_argument(
             "--keep-traits",
             action="store_true",
-            help="keep custom traits, metadata of aggregates and extra specs in a "
-            "masked snapshot",
+            help="keep custom traits and resource classes in a masked snapshot",
         )
         arguments.add_options(parser)
 
     def take_action(self, args: argparse.Namespace) -> None:
         """Read, and write the file."""
+        masks = args.mask or args.mask_without_map
         sources = arguments.sources(args, self.app)
-        tool = f"osc-traitsched {metadata.version('osc-traitsched')}"
-        found = snapshot.save(self.cloud(), sources, tool, args.light, self._progress)
+        if self.snapshot is None:
+            tool = f"osc-traitsched {metadata.version('osc-traitsched')}"
+            found = snapshot.save(
+                self.cloud(), sources, tool, args.light, self._progress
+            )
+        elif masks and not args.light:
+            found = dict(self.snapshot.with_settings(sources).document)
+        else:
+            raise BadUsage(
+                "a saved file can only be masked: add --mask, and leave out --light. "
+                "To save the cloud, leave out --snapshot and unset "
+                f"{arguments.SNAPSHOT}"
+            )
         path, originals = args.file, dict[str, str]()
-        if args.mask or args.mask_without_map:
-            found, originals = snapshot.masked(found, args.keep_traits)
+        if masks:
+            found, originals = masking.masked(
+                found, args.keep_flavors, args.keep_traits
+            )
         if args.keep is not None:
             path = snapshot.write_into(path, found, args.keep)
         else:

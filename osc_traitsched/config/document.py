@@ -43,16 +43,17 @@ def read_text(path: str) -> str:
     return text
 
 
-def write(path: str, content: str | bytes) -> None:
+def write(path: str, content: str | bytes, follows: bool = True) -> None:
     """Make a text or bytes the whole of a file that only its user can read.
 
-    Whoever reads it meanwhile has the old text or the new one. The folder is made; the
-    target of a link is written.
+    Whoever reads it meanwhile has the old text or the new one. The folder is made.
 
+    :param follows: write the target of a link; else replace the link
     :raises BadConfiguration: if it can't be written
     """
     try:
-        target = located(path).resolve()
+        target = located(path)
+        target = target.resolve() if follows else target.absolute()
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
         try:

@@ -354,7 +354,7 @@ _FLAVOR_KEYS: Mapping[str, str] = {
     "os": "secure_boot",
     "pci_passthrough": "alias",
 }
-_FLAVOR_NAMES = {
+FLAVOR_NAMES = {
     "group_policy",
     "hide_hypervisor_id",
     *(f"{s}:{name}" for s, names in _FLAVOR_KEYS.items() for name in names.split()),
@@ -390,7 +390,7 @@ def near_flavor_key(key: str) -> str:
     """The key of a flavor that is meant by one that Nova ignores; else empty."""
     if _GROUP.fullmatch(key.partition(":")[0]):
         return ""
-    return _near(key, _FLAVOR_NAMES, _FLAVOR_PREFIXES)
+    return _near(key, FLAVOR_NAMES, _FLAVOR_PREFIXES)
 
 
 @functools.lru_cache(maxsize=4096)
