@@ -111,7 +111,6 @@ def test_killed_and_applied_again_it_is_the_same(
 
 
 @pytest.mark.full
-@pytest.mark.full
 def test_two_at_once_end_with_what_both_want(
     placement, providers, background, openstack, wanted
 ):
@@ -125,6 +124,7 @@ def test_two_at_once_end_with_what_both_want(
     assert again.code == 0
 
 
+@pytest.mark.full
 def test_the_same_with_a_rival_who_changes_all_else_of_a_host(
     placement, providers, background, openstack, wanted
 ):
@@ -138,7 +138,6 @@ def test_the_same_with_a_rival_who_changes_all_else_of_a_host(
     assert openstack("plan", wanted, "--exit-code").code == 0
 
 
-@pytest.mark.full
 @pytest.fixture
 def contrary(tmp_path):
     path = tmp_path / "contrary.yaml"
@@ -146,6 +145,7 @@ def contrary(tmp_path):
     return str(path)
 
 
+@pytest.mark.full
 def test_two_that_contradict_each_other_touch_nothing_else_and_are_told(
     placement, providers, background, openstack, wanted, contrary
 ):

@@ -40,7 +40,6 @@ def flavors(count):
     ]
 
 
-@pytest.mark.full
 @pytest.fixture(scope="module")
 def cost(tmp_path_factory):
     """Looks ahead in a cloud of so many hosts and flavors, and counts the requests."""
@@ -71,6 +70,7 @@ def cost(tmp_path_factory):
     return count
 
 
+@pytest.mark.full
 def test_hosts_add_no_requests_nor_do_flavors_of_the_same_sizes(cost):
     few = cost(hosts=40, inside=20, number_of_flavors=20)
     assert cost(hosts=400, inside=200, number_of_flavors=100) == few
