@@ -22,6 +22,7 @@ from osc_traitsched.core.inventory.metadata import FORBIDDEN, REQUIRED
 from osc_traitsched.core.nova.clause import Resource
 from osc_traitsched.core.nova.filter.special import EXTRA_SPECS
 from osc_traitsched.core.nova.server import server
+from osc_traitsched.core.nova.server.attachments import PCI_ALIAS
 from osc_traitsched.core.nova.server.extra_specs import GROUP_POLICY
 from osc_traitsched.core.nova.server.server import NotEvaluated
 from osc_traitsched.core.placement import capacity
@@ -35,37 +36,43 @@ _IGNORED = {
     server.BAD_SUFFIX: "no suffix of a group",
 }
 
+#: Starts of classes that nova-compute creates for its devices.
+_OF_COMPUTES = ("CUSTOM_PCI_", "CUSTOM_PMEM_NAMESPACE_")
+
 
 @rule("resources-unknown", SubjectKind.RESOURCE_CLASS, SubjectKind.FLAVOR)
 def unknown(analysis: Analysis) -> Iterator[Fault]:
     """*Error.* A resource class of flavors that Placement does not know.
 
     Placement answers 400 to every such request. nova-compute creates the classes of its
-    devices and of ``provider.yaml``.
+    devices and of ``provider.yaml``; those of PCI devices only with
+    ``[pci]report_in_placement``.
     """
     # placement/handlers/allocation_candidate.py, list_allocation_candidates
     known = analysis.survey.known_classes
-    flavors_by_class: dict[str, list[str]] = {}
-    for flavor in analysis.flavors:
-        for name in _classes(flavor) - known:
-            flavors_by_class.setdefault(name, []).append(flavor.name)
-    for name, flavors in sorted(flavors_by_class.items()):
+    asked = [
+        (clause.resource_class, flavor.name, {each.key for each in clause.origins})
+        for flavor in analysis.flavors
+        for request in flavor.requests
+        for clause in request.clauses
+        if isinstance(clause, Resource) and clause.resource_class not in known
+    ]
+    for name in sorted({name for name, *_ in asked}):
+        flavors = tuple(dict.fromkeys(f for each, f, _ in asked if each == name))
+        is_of_alias = any(PCI_ALIAS in keys for each, _, keys in asked if each == name)
+        nearest = trait.nearest(name, known)
+        fix = "correct the flavor's key, or give providers an inventory of the class"
+        if is_of_alias or name.startswith(_OF_COMPUTES):
+            correct = "correct the key if that is meant, else " * bool(nearest)
+            of_class = _OF_COMPUTES[0] if is_of_alias else name
+            fix = f"{correct}{trait.where_to_look(of_class)}"
         yield ERROR(
             name,
             "Placement does not know it, and rejects every request of the "
-            f"{listed(flavors, 'flavor')}{did_you_mean(trait.nearest(name, known))}",
-            "correct the flavor's key, or give providers an inventory of the class",
-            flavors=tuple(flavors),
+            f"{listed(flavors, 'flavor')}{did_you_mean(nearest)}",
+            fix,
+            flavors=flavors,
         )
-
-
-def _classes(flavor: StandaloneRequest) -> set[str]:
-    return {
-        clause.resource_class
-        for request in flavor.requests
-        for clause in request.clauses
-        if isinstance(clause, Resource)
-    }
 
 
 @rule("resources-ignored", SubjectKind.FLAVOR)

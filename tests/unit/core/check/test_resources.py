@@ -7,7 +7,9 @@ import itertools
 
 import pytest
 
+from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.special import EXTRA_SPECS
+from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.placement.facts import Stock
 from tests.unit.core.check.surveys import (
     assert_told,
@@ -22,6 +24,16 @@ NO_AMOUNTS = "resources:VCPU=0 resources:MEMORY_MB=0"
 NOTHING = f"f {NO_AMOUNTS} resources:DISK_GB=0"
 TWO = "f resources1:VCPU=1 resources2:VCPU="
 ENCRYPTED = "i; e hw_mem_encryption=true hw_firmware_type=uefi"
+ALIASED = SchedulerSettings(
+    34,
+    {
+        options.PCI_IN_PLACEMENT: Setting(True, "nova.conf:3", given=True),
+        options.PCI_ALIAS: Setting(
+            ('{"name": "nic", "resource_class": "nic"}',), "nova.conf:4", given=True
+        ),
+    },
+    "given",
+)
 CARD = {"card": (frozenset(), {"CUSTOM_GPU": 1})}
 
 
@@ -45,14 +57,14 @@ FAULTS = {
         "a", "f", "i hw_cpu_polcy=dedicated"
     ),
     # One finding for each key, whatever Nova takes it for.
-    "error resources-near-key flavor f: Nova reads traits:CUSTOM_A=required as a key of "
-    'a group "s", and Placement rejects every request of it; did you mean '
+    "error resources-near-key flavor f: Nova reads traits:CUSTOM_A=required as a key "
+    'of a group "s", and Placement rejects every request of it; did you mean '
     "trait:CUSTOM_A? -> set trait:CUSTOM_A=required first, if that is meant: openstack "
     "flavor unset --property traits:CUSTOM_A f": (
         survey("a CUSTOM_A", "f traits:CUSTOM_A=required"),
     ),
-    "warning resources-near-key flavor f: Nova reads resourcess:DISK_GB=7 as a key of a "
-    'group "s"; did you mean resources:DISK_GB?...': (
+    "warning resources-near-key flavor f: Nova reads resourcess:DISK_GB=7 as a key of "
+    'a group "s"; did you mean resources:DISK_GB?...': (
         survey("a", "f resourcess:DISK_GB=7"),
     ),
     **{
@@ -93,7 +105,26 @@ FAULTS = {
         "f resources:CUSTOM_GPUS=1; g resources1:CUSTOM_GPUS=1",
     ),
     "error resources-unknown resource class CUSTOM_PMEM_NAMESPACE_6GB (flavor "
-    "f)...": survey("a", "f hw:pmem=6GB"),
+    "f)... -> check [libvirt]pmem_namespaces on the hosts": survey(
+        "a", "f hw:pmem=6GB"
+    ),
+    "error resources-unknown resource class CUSTOM_PCI_8086_1572 (flavor f): Placement "
+    "does not know it, and rejects every request of the flavor f -> set "
+    "[pci]report_in_placement on every compute first...": survey(
+        "a", "f resources:CUSTOM_PCI_8086_1572=1"
+    ),
+    # Another product's devices are in Placement.
+    "error resources-unknown resource class CUSTOM_PCI_8086_1572 (flavor f)...did you "
+    "mean CUSTOM_PCI_8086_157C? -> correct the key if that is meant, else set "
+    "[pci]report_in_placement...": survey(
+        [host("a", children={"nic": (frozenset(), {"CUSTOM_PCI_8086_157C": 2})})],
+        "f resources:CUSTOM_PCI_8086_1572=1",
+    ),
+    # An alias asks for a class of the operator's own.
+    "error resources-unknown resource class CUSTOM_NIC (flavor f)... -> set "
+    "[pci]report_in_placement on every compute first...": survey(
+        "a", "f pci_passthrough:alias=nic:1", assumptions=ALIASED
+    ),
     **{
         f"error resources-ignored flavor f: Nova ignores {key}={value} ({reason}) -> "
         f"openstack flavor unset --property {key} f": survey("a", f"f {key}={value}")
