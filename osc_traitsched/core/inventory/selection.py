@@ -8,6 +8,7 @@ from collections.abc import Set
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.inventory.snapshot import (
+    HOW_TO_LIST,
     Aggregate,
     Compute,
     Holding,
@@ -145,8 +146,7 @@ def _computes_named(
         if root and not root.parent and root.uuid not in snapshot.sharing:
             raise errors.BadQuestion(
                 f"Nova lists no compute node {quoted(pattern)}, but Placement has it: "
-                "if its nova-compute runs, map it with nova-manage cell_v2 "
-                "discover_hosts --by-service"
+                f"if the host exists, {HOW_TO_LIST}"
             )
         names = {p.name for p in snapshot.hosts} | set(nova.by_service_host)
         near = _near_hosts(pattern, names)

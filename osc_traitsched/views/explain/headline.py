@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from osc_traitsched.core.inventory.snapshot import Provider
+from osc_traitsched.core.inventory.snapshot import HOW_TO_LIST, Provider
 from osc_traitsched.core.inventory.trait import DISABLED
 from osc_traitsched.core.judge.capacity import suited
 from osc_traitsched.core.judge.fix import Fix, HostAction
@@ -260,6 +260,10 @@ def reasons(judgement: Judgement, everything: bool) -> Iterator[str]:
         be = agreed("is", len(share.hosts))
         outside = f"{count(len(share.hosts), 'host')} {be} in other zones: "
         yield fitted(outside, [ranges(share.hosts)])
+    facts = judgement.facts
+    if facts and (stray := facts.snapshot.unmanaged_roots - facts.candidates):
+        text = "  Not listed by Nova, and so not counted: "
+        yield fitted(text, [ranges(facts.snapshot.names_of(stray))])
 
 
 def sentence(judgement: Judgement) -> str:
@@ -299,7 +303,6 @@ _CAUSES = {
     RejectionCause.TOGETHER: "meets each condition, but not all of them together",
     RejectionCause.PLACEMENT: "seems to fit, but Placement does not return {them}",
     RejectionCause.NO_PROVIDER: "has no provider in Placement",
-    RejectionCause.NOT_LISTED: "is not listed by Nova",
     RejectionCause.LOST: "is in the aggregate in Nova, but not in Placement",
 }
 
@@ -357,8 +360,8 @@ def _doubts(judgement: Judgement) -> Iterator[str]:
         yield (
             f"Placement returns {names(judgement.unjudged_roots)}, which Nova does "
             "not list as a host. If its cell mapping is missing, nova-scheduler may "
-            "pick it, and the server fails (run nova-manage cell_v2 discover_hosts "
-            "--by-service)."
+            "pick it, and the server fails. If the host exists, "
+            f"{HOW_TO_LIST}."
         )
     yield from filters.differences(judgement)
     yield from filters.uncertain(judgement)
