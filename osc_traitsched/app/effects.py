@@ -45,7 +45,9 @@ def check_effects(
     on = _isolating(settings)
     now = dataclasses.replace(model, images=(ANY_IMAGE, *images))
     found = compute_effects(cloud.placement, ImpactAnalysis(looks(now, plan), on))
-    return tuple(_usable(cloud, now, found, on))
+    usable = tuple(_usable(cloud, now, found, on))
+    names = lookup.names(cloud) if any(each.projects for each in usable) else None
+    return tuple(dataclasses.replace(e, project_names=names or {}) for e in usable)
 
 
 def requiring_images(

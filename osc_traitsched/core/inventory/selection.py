@@ -17,7 +17,7 @@ from osc_traitsched.core.inventory.snapshot import (
     Snapshot,
 )
 from osc_traitsched.core.names import Namesake, is_pattern, near_names
-from osc_traitsched.text import quoted
+from osc_traitsched.text import quoted, ranges
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,6 +122,18 @@ def select(selectors: Selectors, snapshot: Snapshot) -> Selected:
             providers.add(root)
     ordered = sorted(providers, key=lambda p: (snapshot.host_name(p), p.name, p.uuid))
     return Selected(tuple(ordered), tuple(sorted(without_provider)))
+
+
+def only_host(name: str, snapshot: Snapshot) -> Provider:
+    """The host of a name or a UUID; raises BadUsage for a service with several."""
+    found = select(Selectors(hosts=(name,)), snapshot).providers
+    if len(found) != 1:
+        names = [each.name for each in found]
+        raise errors.BadUsage(
+            f"{quoted(name)} matches {len(found)} hosts: {ranges(names)}. Name one of "
+            f"them, such as {', '.join(names[:1])}"
+        )
+    return found[0]
 
 
 def _hosts_named(pattern: str, snapshot: Snapshot) -> tuple[Provider, ...]:

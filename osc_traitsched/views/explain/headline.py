@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Iterator, Sequence
 
 from osc_traitsched.core.inventory.snapshot import HOW_TO_LIST, Provider
@@ -22,6 +23,7 @@ from osc_traitsched.core.judge.reasons import (
 from osc_traitsched.core.nova.clause import (
     AFTER_PLACEMENT,
     Condition,
+    HostFilter,
     Resource,
     RootTrait,
     Trait,
@@ -294,9 +296,22 @@ def share_text(share: Share, judgement: Judgement, is_of_many: bool = False) -> 
             return f"{number} {text.partition(' (need ')[0]}"
         if not isinstance(share.clause, Resource):
             source = words.short_origin(share.clause, judgement)
+            source = source or _services(share, judgement)
         return f"{number} {text}{f' ({source})' if source else ''}"
     text = _CAUSES[share.cause].format(them="it" if number == 1 else "them")
     return f"{number} {agreed(text, number)}"
+
+
+def _services(share: Share, judgement: Judgement) -> str:
+    """The services that keep several nodes out, such as Ironic's."""
+    clause = share.clause
+    is_filter = isinstance(clause, HostFilter) and clause.name == COMPUTE
+    if clause is None or not (is_filter or is_disabling(clause)):
+        return ""
+    nodes = collections.Counter(n.service_host for n in judgement.computes.values())
+    roots = {host.uuid for host in _hosts(share, judgement)}
+    found = {judgement.computes[root].service_host for root in roots}
+    return listed(sorted(name for name in found if nodes[name] > 1), "service")
 
 
 _CAUSES = {

@@ -108,9 +108,9 @@ def near_key(analysis: Analysis) -> Iterator[Fault]:
             is_image = demand.kind is SubjectKind.IMAGE
             if each.meant and (is_image or analysis.filtering.misspelled(each.key)):
                 severity, problem = _misread(analysis, demand, each)
-                allowed = (REQUIRED,) if is_image else (REQUIRED, FORBIDDEN)
-                of_trait = meant(each.value, allowed) * each.meant.startswith("trait:")
-                pair = f"{each.meant}={of_trait or each.value}"
+                is_trait = each.meant.startswith("trait:")
+                value = is_trait and meant(each.value, (REQUIRED, FORBIDDEN))
+                pair = f"{each.meant}={value or each.value}"
                 is_set = each.meant in (demand.specs or demand.body)
                 yield Fault(
                     severity,
@@ -127,8 +127,8 @@ def _misread(
 ) -> tuple[Severity, str]:
     """What a misspelled key does."""
     pair, filtering = f"{each.key}={each.value}", analysis.filtering
-    requests = demand.requests
-    is_refused = bool(requests) and all(r.is_malformed for r in requests)
+    rejects = [request.is_malformed for request in demand.requests]
+    is_refused = bool(rejects) and all(rejects)
     rejected = ", and Placement rejects every request of it" * is_refused
     severity = Severity.ERROR if is_refused else Severity.WARNING
     if each.kind == server.MISREAD_KEY and ":" in each.key:
@@ -144,12 +144,13 @@ def _misread(
     return Severity.WARNING, f"Nova ignores {pair}"
 
 
-def _is_misread(flavor: StandaloneRequest) -> bool:
+def _is_misread(analysis: Analysis, flavor: StandaloneRequest) -> bool:
     """Whether a misspelled key explains why Placement rejects the flavor."""
     return any(
         each.meant == GROUP_POLICY
         or (each.kind == server.MISREAD_KEY and ":" in each.key)
         for each in flavor.not_evaluated
+        if analysis.filtering.misspelled(each.key)
     )
 
 
@@ -162,7 +163,7 @@ def no_policy(analysis: Analysis) -> Iterator[Fault]:
     """
     for flavor in analysis.flavors:
         lacking = [request.lacks_group_policy for request in flavor.requests]
-        if lacking and all(lacking) and not _is_misread(flavor):
+        if lacking and all(lacking) and not _is_misread(analysis, flavor):
             groups = tuple(filter(None, flavor.requests[0].groups))
             value = flavor.specs.get(GROUP_POLICY)
             unread = f" (Nova ignores {quoted(value)})" if value else ""
@@ -187,7 +188,7 @@ def none(analysis: Analysis) -> Iterator[Fault]:
     for flavor in analysis.flavors:
         empty = [request.groups_without_amounts for request in flavor.requests]
         # Some get an amount from a local disk or an image.
-        is_fine = not empty or not all(empty) or _is_misread(flavor)
+        is_fine = not empty or not all(empty) or _is_misread(analysis, flavor)
         if is_fine or _images_add_amounts(analysis, flavor):
             continue
         suffixes = [suffix for suffix in empty[0] if suffix] or [""]
