@@ -107,7 +107,7 @@ class Effect:
     :ivar own: traits that the flavor or the image stops or begins to name
     :ivar others: more contexts with the same effect
     :ivar for_a_moment: it has hosts at both ends, and may lack one in between
-    :ivar project_names: by ID, as far as Keystone shows them
+    :ivar project_names: by ID, as far as Keystone shows them and no two are equal
     """
 
     asked: Asked

@@ -295,23 +295,24 @@ def share_text(share: Share, judgement: Judgement, is_of_many: bool = False) -> 
         if is_of_many:
             return f"{number} {text.partition(' (need ')[0]}"
         if not isinstance(share.clause, Resource):
-            source = words.short_origin(share.clause, judgement)
-            source = source or _services(share, judgement)
+            source = words.short_origin(share.clause, judgement) or _services(
+                share.clause, judgement, _hosts(share, judgement)
+            )
         return f"{number} {text}{f' ({source})' if source else ''}"
     text = _CAUSES[share.cause].format(them="it" if number == 1 else "them")
     return f"{number} {agreed(text, number)}"
 
 
-def _services(share: Share, judgement: Judgement) -> str:
+def _services(
+    clause: Condition, judgement: Judgement, hosts: Sequence[Provider]
+) -> str:
     """The services that keep several nodes out, such as Ironic's."""
-    clause = share.clause
     is_filter = isinstance(clause, HostFilter) and clause.name == COMPUTE
-    if clause is None or not (is_filter or is_disabling(clause)):
-        return ""
-    nodes = collections.Counter(n.service_host for n in judgement.computes.values())
-    roots = {host.uuid for host in _hosts(share, judgement)}
-    found = {judgement.computes[root].service_host for root in roots}
-    return listed(sorted(name for name in found if nodes[name] > 1), "service")
+    computes, roots = judgement.computes.values(), {host.uuid for host in hosts}
+    nodes = collections.Counter(each.service_host for each in computes)
+    down = {each.service_host for each in computes if each.uuid in roots}
+    several = sorted(name for name in down if nodes[name] > 1)
+    return listed(several, "service") * (is_filter or is_disabling(clause))
 
 
 _CAUSES = {
