@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import functools
 import operator
@@ -45,7 +46,11 @@ def check_effects(
     on = _isolating(settings)
     now = dataclasses.replace(model, images=(ANY_IMAGE, *images))
     found = compute_effects(cloud.placement, ImpactAnalysis(looks(now, plan), on))
-    return tuple(_usable(cloud, now, found, on))
+    usable = tuple(_usable(cloud, now, found, on))
+    names = (any(each.projects for each in usable) and lookup.names(cloud)) or {}
+    twins = collections.Counter(names.values())
+    unique = {key: name for key, name in names.items() if twins[name] == 1}
+    return tuple(dataclasses.replace(e, project_names=unique) for e in usable)
 
 
 def requiring_images(

@@ -24,13 +24,11 @@ from osc_traitsched.cloud.service import (
     note_unread,
 )
 from osc_traitsched.core.errors import (
-    BadUsage,
     CloudBroke,
     NotForProject,
     NothingMatches,
 )
 from osc_traitsched.core.inventory import selection, trait
-from osc_traitsched.core.inventory.selection import Selectors
 from osc_traitsched.core.inventory.snapshot import (
     Compute,
     Nova,
@@ -53,7 +51,6 @@ from osc_traitsched.core.servers.usage import (
     Oddity,
     TraitUse,
 )
-from osc_traitsched.text import quoted
 
 _T = TypeVar("_T")
 _REQUIRERS = "private flavors and images of other projects"
@@ -133,7 +130,7 @@ def host(
     found = capacity.capacity(cloud, spec, sources, query)
     lookup.need_all(cloud)
     facts = _facts(cloud, found)
-    root = _only_host(name, facts.snapshot)
+    root = selection.only_host(name, facts.snapshot)
     facts = allocation_candidates.with_inventories(cloud.placement, facts, [root])
     computes = lookup.computes(cloud)
     nova = dataclasses.replace(facts.snapshot.nova, computes=computes)
@@ -172,13 +169,6 @@ def _facts(cloud: Cloud, found: Capacity) -> Facts:
     nova = Nova(lookup.computes(cloud), aggregates)
     hosts = _hosts(cloud).with_nova(nova.with_zones(read.zones_shown(cloud.compute)))
     return Facts(hosts, {}, {}, {}, {}, {}, nothing)
-
-
-def _only_host(name: str, snapshot: Snapshot) -> Provider:
-    found = selection.select(Selectors(hosts=(name,)), snapshot).providers
-    if len(found) != 1:
-        raise BadUsage(f"{quoted(name)} matches {len(found)} hosts: name one")
-    return found[0]
 
 
 def _oddities(cloud: Cloud, compute: Compute, facts: Facts) -> tuple[Oddity, ...]:

@@ -20,7 +20,6 @@ from osc_traitsched.core.change.model import Change, ObjectKind, Outcome, Status
 from osc_traitsched.core.change.traits import LastHolder
 from osc_traitsched.core.check.words import off_by
 from osc_traitsched.core.errors import CloudBroke, TraitSchedError
-from osc_traitsched.core.inventory.metadata import REQUIRED
 from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter import special
@@ -116,8 +115,11 @@ def _what(change: Change) -> str:
         for key, value in change.after.items()
         if key in change.added
     ]
-    required = "" if kind.has_names else f"={REQUIRED}"
-    removed = [f"{key}{required}" for key in change.after if key in change.removed]
+    removed = [
+        key if kind.has_names else f"{key}={value}"
+        for key, value in change.before.items()
+        if key in change.removed
+    ]
     parts = [("with", added), ("without", removed)]
     return ", ".join(f"{word} {listed(keys)}" for word, keys in parts if keys)
 

@@ -325,9 +325,10 @@ def state_of(view: HostView) -> str:
     if compute is None:
         return "Nova does not list it"
     if not compute.is_up:
-        since = view.down_since[:16].replace("T", " ")
-        behind = f" ({count(view.nodes, 'node')})"
-        return f"nova-compute is down{f' since {since} UTC' if since else ''}{behind}"
+        time = view.down_since[:16].replace("T", " ")
+        since = f" since {time} UTC" * bool(time)
+        service = f" on {compute.service_host}" * (view.nodes > 1)
+        return f"nova-compute{service} is down{since} ({count(view.nodes, 'node')})"
     if compute.is_enabled:
         return "up and enabled"
     reason = compute.disabled_reason

@@ -56,8 +56,9 @@ ORPHAN = """\
 WARNING  mirror-no-hypervisor  provider cmp01
   Nova lists 1 of the 2 compute nodes that Placement has, and not this one (ID): its \
 list may be incomplete, so no provider is called orphaned
-  see whether its host has a mapping (nova-manage cell_v2 list_hosts) and a \
-nova-compute service; what is allocated from it:
+  if the host exists, restart its nova-compute (unless openstack compute service list \
+shows it), then run nova-manage cell_v2 discover_hosts --by-service; what is allocated \
+from it:
     openstack resource provider show --allocations ID
 
 1 warning

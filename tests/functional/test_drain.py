@@ -49,6 +49,7 @@ def test_a_host_that_only_placement_has_is_no_mistyped_one(
     done = openstack(*words, "cmp02", "--nova-release", "2026.1")
     assert done.code != 0
     assert "did you mean" not in done.err
+    assert "if the host exists, restart its nova-compute (unless openstack" in done.err
     assert "nova-manage cell_v2 discover_hosts --by-service" in done.err
 
 

@@ -142,6 +142,12 @@ def test_a_project_whose_hosts_are_all_closed_is_named(cloud, hosts):
         f"'{PROJECT}'; --force overrides this"
     )
     assert is_allowed(isolate(found))
+    found.identity = MadeUpNova([], {})
+    projects = [{"id": PROJECT, "name": "pepper"}, {"id": OTHER, "name": "salt"}]
+    found.identity._bodies["/projects"] = {"projects": projects, "links": {}}
+    assert "for flavor 'small' for project 'pepper';" in refusal(found, **TENANTS)
+    projects[1]["name"] = "pepper"
+    assert f"for flavor 'small' for project '{PROJECT}';" in refusal(found, **TENANTS)
 
 
 def test_a_project_that_has_no_host_left_in_a_zone_alone_is_named_with_it(cloud, hosts):

@@ -336,6 +336,34 @@ def test_a_host_that_is_down_is_judged_as_if_it_were_enabled(
     assert lines[place + 1] == f"  {command}"
 
 
+def test_nodes_of_one_service_are_named_with_it(nova, openstack):
+    nodes = nova._bodies["/os-hypervisors/detail"]["hypervisors"]
+    for node in nodes[1:]:
+        node["service"]["host"], node["state"] = "metal-7", "down"
+    for service in nova._bodies["/os-services"]["services"]:
+        service["updated_at"] = "2026-09-03T10:20:30.000000"
+    several = openstack("host", "show", "metal-7", *RELEASE)
+    assert (several.code, several.err) == (
+        2,
+        "'metal-7' matches 3 hosts: cmp[01-03]. Name one of them, such as cmp01\n",
+    )
+    one = openstack("host", "show", "cmp02", *RELEASE)
+    assert "nova-compute on metal-7 is down since 2026-09-03" in one.out, one.err
+    long = openstack("explain", "small", "-", "--long", *RELEASE)
+    assert "  3 have nova-compute down (service metal-7): cmp[01-03]" in long.out
+
+
+@pytest.mark.parametrize("word", ["rename", "retire"])
+def test_a_prohibition_is_removed_as_one(nova, openstack, word):
+    specs = {f"trait:{RED}": "forbidden"}
+    body = {"id": "f-no", "name": "no-red", "vcpus": 1, "ram": 1, "disk": 1}
+    nova._bodies["/flavors/detail"]["flavors"] += [{**body, "extra_specs": specs}]
+    names = (RED, "CUSTOM_CRIMSON") if word == "rename" else (RED,)
+    run = openstack("trait", word, *names, "--dry-run", "--long", *RELEASE)
+    assert f"without trait:{RED}=forbidden" in run.out, run.err
+    assert f"without trait:{RED}=required" not in run.out
+
+
 @pytest.mark.parametrize("is_on", [True, False])
 def test_a_host_names_the_projects_that_may_land_there(nova, openstack, is_on):
     nova.aggregates[0]["metadata"] = {"filter_tenant_id": "0a" * 16}

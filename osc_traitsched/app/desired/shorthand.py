@@ -17,7 +17,6 @@ from osc_traitsched.core.inventory.snapshot import Aggregate, Nova
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.server.image import images_of_others as of_others
 from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.text import quoted
 
 
 def isolate(
@@ -139,13 +138,11 @@ def like(
     """
     found = read_cloud(cloud, ())
     snapshot = found.snapshot
-    same = selection.select(Selectors(hosts=(peer,)), snapshot).providers
-    if len(same) != 1:
-        raise errors.BadUsage(f"{quoted(peer)} matches {len(same)} hosts: name one")
-    chosen = [p for p in selection.select(hosts, snapshot).providers if p not in same]
-    traits = sorted(filter(_is_yours, found.holdings[same[0].uuid].traits))
+    same = selection.only_host(peer, snapshot)
+    chosen = [p for p in selection.select(hosts, snapshot).providers if p != same]
+    traits = sorted(filter(_is_yours, found.holdings[same.uuid].traits))
     nodes = {node.uuid: node for node in snapshot.nova.computes}
-    model = nodes.get(same[0].uuid)
+    model = nodes.get(same.uuid)
     members = [
         (each.name, nodes[provider.uuid].service_host)
         for each in found.aggregates

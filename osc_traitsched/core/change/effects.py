@@ -120,7 +120,8 @@ def _each_circumstance(effect: Effect, folds: bool) -> Iterator[str]:
         yield f"for projects that no aggregate names ({special.PROJECT})"
     if effect.projects:
         most = FEW if folds else ALL
-        yield f"for {listed(map(quoted, effect.projects), 'project', most)}"
+        names = (quoted(effect.project_names.get(p, p)) for p in effect.projects)
+        yield f"for {listed(names, 'project', most)}"
 
 
 def _left_without(effects: Sequence[Effect], will: str) -> str:

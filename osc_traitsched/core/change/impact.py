@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import operator
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Union
 
 from osc_traitsched.core import errors
@@ -107,6 +107,7 @@ class Effect:
     :ivar own: traits that the flavor or the image stops or begins to name
     :ivar others: more contexts with the same effect
     :ivar for_a_moment: it has hosts at both ends, and may lack one in between
+    :ivar project_names: by ID, as far as Keystone shows them and no two are equal
     """
 
     asked: Asked
@@ -116,6 +117,9 @@ class Effect:
     own: frozenset[str] = _NONE
     others: tuple[Context, ...] = ()
     for_a_moment: bool = False
+    project_names: Mapping[str, str] = dataclasses.field(
+        default_factory=dict, compare=False
+    )
 
     @property
     def flavor(self) -> str:

@@ -31,6 +31,7 @@ from osc_traitsched.core.nova.prefilter import IMAGES, name_of
 from osc_traitsched.core.nova.question import Body, Question, ServerSpec
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.server import properties
+from osc_traitsched.core.nova.server.extra_specs import near_flavor_key, near_image_key
 from osc_traitsched.core.nova.server.image import public_or_own_images as public_or_own
 from osc_traitsched.core.nova.server.server import EPHEMERAL
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting, has_filter
@@ -98,9 +99,10 @@ class Builder:
         :param owners: of other projects' images, by image ID
         """
         known: dict[object, StandaloneRequest] = {}
-        found = []
+        found, release = [], self.assumptions.release
         for body, name in titles(bodies, owners):
-            kind = _frozen(decisive(body))
+            wrong = {k: v for k, v in body.items() if near_image_key(k, release)}
+            kind = _frozen({**decisive(body), **wrong})
             if kind not in known:
                 known[kind] = self._image(body)
             found.append(dataclasses.replace(known[kind], name=name, body=body))
@@ -352,6 +354,13 @@ class EnabledFilters:
         :raises NotRead: if a flavor that is hidden could have such a key
         """
         return frozenset(self._keys() if self.is_on(EXTRA_SPECS) else ())
+
+    def misspelled(self, key: str) -> str:
+        """The key that a flavor's key stands for; empty if right, or an aggregate's."""
+        is_read = self.is_on(EXTRA_SPECS) and any(
+            key in aggregate.metadata for aggregate in self.survey.nova.aggregates
+        )
+        return "" if is_read else near_flavor_key(key)
 
     @functools.cached_property
     def metadata(self) -> tuple[tuple[Aggregate, str, str], ...]:

@@ -8,6 +8,7 @@ from collections.abc import Set
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.inventory.snapshot import (
+    HOW_TO_LIST,
     Aggregate,
     Compute,
     Holding,
@@ -16,7 +17,7 @@ from osc_traitsched.core.inventory.snapshot import (
     Snapshot,
 )
 from osc_traitsched.core.names import Namesake, is_pattern, near_names
-from osc_traitsched.text import quoted
+from osc_traitsched.text import quoted, ranges
 
 
 @dataclasses.dataclass(frozen=True)
@@ -123,6 +124,18 @@ def select(selectors: Selectors, snapshot: Snapshot) -> Selected:
     return Selected(tuple(ordered), tuple(sorted(without_provider)))
 
 
+def only_host(name: str, snapshot: Snapshot) -> Provider:
+    """The host of a name or a UUID; raises BadUsage for a service with several."""
+    found = select(Selectors(hosts=(name,)), snapshot).providers
+    if len(found) != 1:
+        names = [each.name for each in found]
+        raise errors.BadUsage(
+            f"{quoted(name)} matches {len(found)} hosts: {ranges(names)}. Name one of "
+            f"them, such as {', '.join(names[:1])}"
+        )
+    return found[0]
+
+
 def _hosts_named(pattern: str, snapshot: Snapshot) -> tuple[Provider, ...]:
     exact = snapshot.by_name.get(pattern) or snapshot.by_uuid.get(pattern.lower())
     if exact is not None and snapshot.is_host(exact):
@@ -145,8 +158,7 @@ def _computes_named(
         if root and not root.parent and root.uuid not in snapshot.sharing:
             raise errors.BadQuestion(
                 f"Nova lists no compute node {quoted(pattern)}, but Placement has it: "
-                "if its nova-compute runs, map it with nova-manage cell_v2 "
-                "discover_hosts --by-service"
+                f"if the host exists, {HOW_TO_LIST}"
             )
         names = {p.name for p in snapshot.hosts} | set(nova.by_service_host)
         near = _near_hosts(pattern, names)

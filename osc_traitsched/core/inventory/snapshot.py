@@ -362,6 +362,16 @@ def _having(traits: Mapping[str, frozenset[str]], name: str) -> Iterator[str]:
     return (uuid for uuid, names in traits.items() if name in names)
 
 
+#: How an existing host gets into Nova's list. Deleting a compute service deletes its
+#: cell mapping as well, and only a restart creates the service again
+#: (nova/servicegroup/drivers/db.py, ``_report_state``). ``discover_hosts
+#: --by-service`` maps hosts with a service (nova/objects/host_mapping.py).
+HOW_TO_LIST = (
+    "restart its nova-compute (unless openstack compute service list shows it), then "
+    "run nova-manage cell_v2 discover_hosts --by-service"
+)
+
+
 @dataclasses.dataclass(frozen=True)
 class Snapshot:
     """Providers of a cloud and, if a command needs it, Nova's view.

@@ -238,6 +238,7 @@ _WHERE_TO_LOOK = (
     ("VGPU", "check [devices]enabled_mdev_types on the hosts"),
     ("PCPU", "check [compute]cpu_dedicated_set on the hosts"),
     ("CUSTOM_PCI_|COMPUTE_MANAGED_PCI", _PCI),
+    ("CUSTOM_PMEM_NAMESPACE_", "check [libvirt]pmem_namespaces on the hosts"),
     ("HW_ARCH_|COMPUTE_ARCH_|[^A-Z]", "check hw_architecture of the image"),
     ("HW_", "check CPU and BIOS of the hosts, and [libvirt]cpu_mode"),
     ("COMPUTE_", "check libvirt, QEMU and the release of nova-compute on the hosts"),

@@ -526,8 +526,7 @@ class Judgement:
 
     @property
     def total_hosts(self) -> int:
-        """Number of all hosts in Nova or Placement."""
+        """Number of Nova's hosts, without providers that Nova does not list."""
         if self.facts is None:
             return len(self.computes)
-        unmanaged = len(self.facts.snapshot.unmanaged_roots)
-        return len(self.hosts) + len(self.computes_without_provider) + unmanaged
+        return len(self.hosts) + len(self.computes_without_provider)

@@ -44,8 +44,6 @@ class RejectionCause(enum.Enum):
     PLACEMENT = "placement"
     #: Nova has them, and Placement has no provider for them.
     NO_PROVIDER = "no provider"
-    #: Placement has them, and Nova does not list them as compute nodes.
-    NOT_LISTED = "not listed"
     #: Nova has them in a required aggregate, and Placement lacks them there.
     LOST = "lost"
 
@@ -79,13 +77,11 @@ def breakdown(
         for rejection, hosts in judgement.grouped_rejections
     ]
     computes = judgement.computes_without_provider
-    unlisted = {*judgement.unmanaged_roots, *judgement.unlisted_computes}
     out = judgement.rejections.keys()
     missing = (h for h in judgement.wrongly_admitted if h.uuid not in out)
     others = (
         (RejectionCause.PLACEMENT, (host.name for host in missing)),
         (RejectionCause.NO_PROVIDER, (compute.node for compute in computes)),
-        (RejectionCause.NOT_LISTED, (provider.name for provider in unlisted)),
     )
     named = (Share(cause, tuple(sorted(names))) for cause, names in others)
     lost = frozenset(itertools.chain.from_iterable(lost_members(judgement).values()))

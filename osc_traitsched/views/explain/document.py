@@ -410,7 +410,7 @@ class ExplainDocument(JsonObject):
     since: Optional[SinceDocument] = field("since", can_be_omitted=True)
     """The hosts in an earlier snapshot, and what changed: with ``--since``."""
     total_hosts: int = field("judgement.total_hosts")
-    """How many hosts Nova or Placement have."""
+    """How many hosts Nova has, without providers that it does not list."""
     candidates: Iterable[str] = named("judgement.candidates")
     """The names of the hosts that Placement returns and that no host filter keeps out,
     sorted."""

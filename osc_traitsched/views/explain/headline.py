@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Iterator, Sequence
 
-from osc_traitsched.core.inventory.snapshot import Provider
+from osc_traitsched.core.inventory.snapshot import HOW_TO_LIST, Provider
 from osc_traitsched.core.inventory.trait import DISABLED
 from osc_traitsched.core.judge.capacity import suited
 from osc_traitsched.core.judge.fix import Fix, HostAction
@@ -22,6 +23,7 @@ from osc_traitsched.core.judge.reasons import (
 from osc_traitsched.core.nova.clause import (
     AFTER_PLACEMENT,
     Condition,
+    HostFilter,
     Resource,
     RootTrait,
     Trait,
@@ -260,6 +262,10 @@ def reasons(judgement: Judgement, everything: bool) -> Iterator[str]:
         be = agreed("is", len(share.hosts))
         outside = f"{count(len(share.hosts), 'host')} {be} in other zones: "
         yield fitted(outside, [ranges(share.hosts)])
+    facts = judgement.facts
+    if facts and (stray := facts.snapshot.unmanaged_roots - facts.candidates):
+        text = "  Not listed by Nova, and so not counted: "
+        yield fitted(text, [ranges(facts.snapshot.names_of(stray))])
 
 
 def sentence(judgement: Judgement) -> str:
@@ -289,17 +295,30 @@ def share_text(share: Share, judgement: Judgement, is_of_many: bool = False) -> 
         if is_of_many:
             return f"{number} {text.partition(' (need ')[0]}"
         if not isinstance(share.clause, Resource):
-            source = words.short_origin(share.clause, judgement)
+            source = words.short_origin(share.clause, judgement) or _services(
+                share.clause, judgement, _hosts(share, judgement)
+            )
         return f"{number} {text}{f' ({source})' if source else ''}"
     text = _CAUSES[share.cause].format(them="it" if number == 1 else "them")
     return f"{number} {agreed(text, number)}"
+
+
+def _services(
+    clause: Condition, judgement: Judgement, hosts: Sequence[Provider]
+) -> str:
+    """The services that keep several nodes out, such as Ironic's."""
+    is_filter = isinstance(clause, HostFilter) and clause.name == COMPUTE
+    computes, roots = judgement.computes.values(), {host.uuid for host in hosts}
+    nodes = collections.Counter(each.service_host for each in computes)
+    down = {each.service_host for each in computes if each.uuid in roots}
+    several = sorted(name for name in down if nodes[name] > 1)
+    return listed(several, "service") * (is_filter or is_disabling(clause))
 
 
 _CAUSES = {
     RejectionCause.TOGETHER: "meets each condition, but not all of them together",
     RejectionCause.PLACEMENT: "seems to fit, but Placement does not return {them}",
     RejectionCause.NO_PROVIDER: "has no provider in Placement",
-    RejectionCause.NOT_LISTED: "is not listed by Nova",
     RejectionCause.LOST: "is in the aggregate in Nova, but not in Placement",
 }
 
@@ -357,8 +376,8 @@ def _doubts(judgement: Judgement) -> Iterator[str]:
         yield (
             f"Placement returns {names(judgement.unjudged_roots)}, which Nova does "
             "not list as a host. If its cell mapping is missing, nova-scheduler may "
-            "pick it, and the server fails (run nova-manage cell_v2 discover_hosts "
-            "--by-service)."
+            "pick it, and the server fails. If the host exists, "
+            f"{HOW_TO_LIST}."
         )
     yield from filters.differences(judgement)
     yield from filters.uncertain(judgement)

@@ -40,6 +40,7 @@ from osc_traitsched.core.nova.server.server import (
     FORCED_HOST,
     IMAGE_METADATA,
     IMAGE_TYPE,
+    MISREAD_KEY,
     MISSPELLED_KEY,
     PCI_ALIAS,
     PCI_ALIAS_IN_PLACEMENT,
@@ -453,6 +454,7 @@ _SENTENCES = {
     BAD_TRAIT_VALUE: "{named}: ignored by Nova, neither required nor forbidden",
     BAD_SUFFIX: "{named}: ignored by Nova, not a group's suffix",
     MISSPELLED_KEY: "{named}: ignored by Nova; did you mean {meant}?",
+    MISREAD_KEY: "{named}: did you mean {meant}?",
     IMAGE_TYPE: "{named}: no trait stands for this format; it restricts nothing",
     IMAGE_METADATA: "{named}: no trait stands for it, and so all of "
     f"{prefilter.IMAGES} adds nothing",
@@ -478,7 +480,14 @@ def _shared(volume: Volume) -> str:
 
 #: Keys that Nova drops, so that the server gets less than they ask for.
 _DROPPED = frozenset(
-    [BAD_TRAIT_VALUE, BAD_AMOUNT, BAD_SUFFIX, UNKNOWN_RESOURCE_CLASS, MISSPELLED_KEY]
+    [
+        BAD_TRAIT_VALUE,
+        BAD_AMOUNT,
+        BAD_SUFFIX,
+        UNKNOWN_RESOURCE_CLASS,
+        MISSPELLED_KEY,
+        MISREAD_KEY,
+    ]
 )
 
 

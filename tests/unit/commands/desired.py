@@ -47,7 +47,9 @@ def keystone(cloud, monkeypatch, *projects):
 
     def identity_get(parts, params):
         if parts == ("projects",):
-            found = [each for each in bodies if each["name"] == params["name"]]
+            found = [
+                each for each in bodies if each["name"] == params.get("name", "demo")
+            ]
             return {"projects": found, "links": {}}
         for each in bodies:
             if each["id"] == parts[1]:

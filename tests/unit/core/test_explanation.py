@@ -172,4 +172,4 @@ def test_computes_and_roots_that_are_not_in_both_are_hosts_as_well():
     assert names(found.hosts) == ["cmp00"]
     assert found.computes_without_provider == (new,)
     assert names(found.unmanaged_roots) == ["cmp01"]
-    assert found.total_hosts == 3
+    assert found.total_hosts == 2

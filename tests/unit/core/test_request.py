@@ -244,6 +244,32 @@ def test_misspelled_keys_are_named_with_the_keys_they_stand_for():
     )
 
 
+#: A key that Nova takes for another one.
+MISREAD = "misspelled key with another meaning"
+
+
+@pytest.mark.parametrize(
+    ("key", "meant", "release", "kind"),
+    [
+        ("traits:CUSTOM_SSD", "trait:CUSTOM_SSD", 34, MISREAD),
+        ("traits:CUSTOM_SSD", "trait:CUSTOM_SSD", 20, "misspelled key"),
+        ("resourcess:CUSTOM_FPGA", "resources:CUSTOM_FPGA", 29, MISREAD),
+        ("group-policy", "group_policy", 34, MISREAD),
+        ("hw_numa_nodes", "hw:numa_nodes", 34, MISREAD),
+        ("hw:numa-nodes", "hw:numa_nodes", 34, "misspelled key"),
+    ],
+)
+def test_a_misspelled_key_is_named_once_and_as_what_it_is_taken_for(
+    key, meant, release, kind
+):
+    body = flavor()
+    body["extra_specs"][key] = "nonsense"
+
+    found = asked(body, release=release)
+
+    assert found.not_evaluated == (NotEvaluated(kind, key, "nonsense", meant),)
+
+
 def test_a_trait_that_an_image_can_not_forbid_is_named():
     image = {**IMAGE, "trait:CUSTOM_A": "forbidden"}
 

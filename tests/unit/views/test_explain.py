@@ -89,6 +89,18 @@ def gold(candidates=(), **cloud):
     return explained({"cloud": cloud, "flavor": flavor}, candidates)
 
 
+def test_a_leftover_provider_is_no_host_and_has_a_row_of_its_own():
+    found = gold(a={}, b=FULL_OF_GOLD, old={})
+    facts = found.facts
+    stray = {host.uuid for host in found.hosts if host.name == "old"}
+    snapshot = dataclasses.replace(facts.snapshot, unmanaged_roots=frozenset(stray))
+    facts = dataclasses.replace(facts, snapshot=snapshot)
+    told = text(dataclasses.replace(found, facts=facts))
+    assert told[0] == "No host can take it now: 0 of 2."
+    assert "  Not listed by Nova, and so not counted: old" in told
+    assert not any("old" in line for line in told if "Not listed" not in line)
+
+
 def helping(*fixes, **more):
     found = explained({"cloud": {"a": {}}, "flavor": {"trait:X": "required"}})
     found = asked(found, aggregates=(GOLD,), **more)

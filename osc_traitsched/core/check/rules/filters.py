@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.finding import (
@@ -31,7 +31,7 @@ from osc_traitsched.core.nova.filter.special import CAPABILITIES, EXTRA_SPECS
 from osc_traitsched.core.nova.filter.state import Fails, HostState
 from osc_traitsched.core.nova.filter.table import FILTERS, judge, readers
 from osc_traitsched.core.nova.filter.values import can_match, is_plain
-from osc_traitsched.core.nova.question import Body, Question
+from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.core.nova.weigher.ranking import WEIGHERS
 from osc_traitsched.core.releases import release
@@ -88,7 +88,11 @@ def no_aggregate(analysis: Analysis) -> Iterator[Fault]:
     known: dict[tuple[Pair, ...], bool] = {}
     severity = filtering.severity(Severity.ERROR, Severity.WARNING)
     for flavor in analysis.flavors:
-        pairs = _compared(flavor.body)
+        pairs = tuple(
+            (key, value)
+            for key, value in flavor.specs.items()
+            if metadata_key(key) is not None and not filtering.misspelled(key)
+        )
         if not pairs or not _keeps_all_out(analysis, flavor, pairs, known):
             continue
         alone = [p for p in pairs if _keeps_all_out(analysis, flavor, (p,), known)]
@@ -146,11 +150,6 @@ def _nearest(states: Iterable[HostState], key: str, wanted: str) -> str:
         if any(has_wanted({name: value}, name, wanted) for value in pairs[name]):
             return f"{name}={wanted}"
     return ""
-
-
-def _compared(body: Body) -> tuple[Pair, ...]:
-    specs: Mapping[str, str] = body.get("extra_specs") or {}
-    return tuple((k, v) for k, v in specs.items() if metadata_key(k) is not None)
 
 
 def _keeps_all_out(

@@ -16,7 +16,13 @@ from osc_traitsched.core.check.finding import (
 from osc_traitsched.core.check.rule import rule
 from osc_traitsched.core.check.survey import Survey
 from osc_traitsched.core.inventory.metadata import zone_in
-from osc_traitsched.core.inventory.snapshot import Aggregate, Compute, Nova, Provider
+from osc_traitsched.core.inventory.snapshot import (
+    HOW_TO_LIST,
+    Aggregate,
+    Compute,
+    Nova,
+    Provider,
+)
 from osc_traitsched.core.inventory.trait import (
     DISABLED,
     Ownership,
@@ -274,7 +280,8 @@ def no_hypervisor(analysis: Analysis) -> Iterator[Fault]:
     """A provider like a compute node's, without a hypervisor.
 
     A warning if a nova-compute created it, else a note. Placement may offer it, and the
-    scheduler drops it. If the host still exists, run ``nova-manage cell_v2
+    scheduler drops it. If the host still exists, restart its nova-compute,
+    unless ``openstack compute service list`` shows it, then run ``nova-manage cell_v2
     discover_hosts --by-service``. The finding lists custom traits that a deletion
     would lose.
     """
@@ -301,10 +308,7 @@ def no_hypervisor(analysis: Analysis) -> Iterator[Fault]:
                 f"Placement has, and not this one ({provider.uuid}): its list may be "
                 "incomplete, so no provider is called orphaned"
             )
-            when = (
-                "see whether its host has a mapping (nova-manage cell_v2 list_hosts) "
-                "and a nova-compute service; what is allocated from it"
-            )
+            when = f"if the host exists, {HOW_TO_LIST}; what is allocated from it"
         traits = survey.traits.get(provider.uuid, ())
         is_novas = any(name.startswith("COMPUTE_") for name in traits)
         yield Fault(

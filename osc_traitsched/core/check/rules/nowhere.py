@@ -221,7 +221,7 @@ def not_together(analysis: Analysis) -> Iterator[Fault]:
             and not traits_requests.matching_hosts(analysis, flavor, ())
             and not analysis.flavor_hosts.with_any_image(flavor)
             and {c.resource_class for c in amounts} <= analysis.survey.known_classes
-            and not any(map(_is_refused, flavor.requests))
+            and not any(each.is_malformed for each in flavor.requests)
             and not _too_much(analysis, flavor)
         ):
             isolates = flavor.requests[0].group_policy == "isolate"
@@ -232,10 +232,6 @@ def not_together(analysis: Analysis) -> Iterator[Fault]:
                 f"no host can give all of {all_of}{apart}, even if it is empty",
                 "use a smaller flavor, or add a host that can give all of them",
             )
-
-
-def _is_refused(request: Request) -> bool:
-    return request.lacks_group_policy or bool(request.groups_without_amounts)
 
 
 @rule("resources-no-pcpu", SubjectKind.RESOURCE_CLASS, SubjectKind.FLAVOR)
@@ -327,6 +323,7 @@ def _rejections(
                 for name, answer in answers
                 if isinstance(answer, Fails)
                 and _lasts(answer)
+                and not filtering.misspelled(answer.key)
                 and (name in filtering.names or answer.reason == _CLAIMED)
             )
             first = next(fails, None)

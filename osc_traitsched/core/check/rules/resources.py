@@ -6,15 +6,25 @@ import contextlib
 from collections.abc import Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
-from osc_traitsched.core.check.finding import ERROR, WARNING, Fault, SubjectKind
+from osc_traitsched.core.check.finding import (
+    ERROR,
+    WARNING,
+    Fault,
+    Severity,
+    SubjectKind,
+)
 from osc_traitsched.core.check.rule import rule
 from osc_traitsched.core.check.survey import StandaloneRequest
-from osc_traitsched.core.check.words import unset
+from osc_traitsched.core.check.words import meant, unset
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory import trait
+from osc_traitsched.core.inventory.metadata import FORBIDDEN, REQUIRED
 from osc_traitsched.core.nova.clause import Resource
+from osc_traitsched.core.nova.filter.special import EXTRA_SPECS
 from osc_traitsched.core.nova.server import server
+from osc_traitsched.core.nova.server.attachments import PCI_ALIAS
 from osc_traitsched.core.nova.server.extra_specs import GROUP_POLICY
+from osc_traitsched.core.nova.server.server import NotEvaluated
 from osc_traitsched.core.placement import capacity
 from osc_traitsched.paste import Command, Option, openstack
 from osc_traitsched.text import did_you_mean, listed, quoted
@@ -26,37 +36,43 @@ _IGNORED = {
     server.BAD_SUFFIX: "no suffix of a group",
 }
 
+#: Starts of classes that nova-compute creates for its devices.
+_OF_COMPUTES = ("CUSTOM_PCI_", "CUSTOM_PMEM_NAMESPACE_")
+
 
 @rule("resources-unknown", SubjectKind.RESOURCE_CLASS, SubjectKind.FLAVOR)
 def unknown(analysis: Analysis) -> Iterator[Fault]:
     """*Error.* A resource class of flavors that Placement does not know.
 
     Placement answers 400 to every such request. nova-compute creates the classes of its
-    devices and of ``provider.yaml``.
+    devices and of ``provider.yaml``; those of PCI devices only with
+    ``[pci]report_in_placement``.
     """
     # placement/handlers/allocation_candidate.py, list_allocation_candidates
     known = analysis.survey.known_classes
-    flavors_by_class: dict[str, list[str]] = {}
-    for flavor in analysis.flavors:
-        for name in _classes(flavor) - known:
-            flavors_by_class.setdefault(name, []).append(flavor.name)
-    for name, flavors in sorted(flavors_by_class.items()):
+    asked = [
+        (clause.resource_class, flavor.name, {each.key for each in clause.origins})
+        for flavor in analysis.flavors
+        for request in flavor.requests
+        for clause in request.clauses
+        if isinstance(clause, Resource) and clause.resource_class not in known
+    ]
+    for name in sorted({name for name, *_ in asked}):
+        flavors = tuple(dict.fromkeys(f for each, f, _ in asked if each == name))
+        is_of_alias = any(PCI_ALIAS in keys for each, _, keys in asked if each == name)
+        nearest = trait.nearest(name, known)
+        fix = "correct the flavor's key, or give providers an inventory of the class"
+        if is_of_alias or name.startswith(_OF_COMPUTES):
+            correct = "correct the key if that is meant, else " * bool(nearest)
+            of_class = _OF_COMPUTES[0] if is_of_alias else name
+            fix = f"{correct}{trait.where_to_look(of_class)}"
         yield ERROR(
             name,
             "Placement does not know it, and rejects every request of the "
-            f"{listed(flavors, 'flavor')}{did_you_mean(trait.nearest(name, known))}",
-            "correct the flavor's key, or give providers an inventory of the class",
-            flavors=tuple(flavors),
+            f"{listed(flavors, 'flavor')}{did_you_mean(nearest)}",
+            fix,
+            flavors=flavors,
         )
-
-
-def _classes(flavor: StandaloneRequest) -> set[str]:
-    return {
-        clause.resource_class
-        for request in flavor.requests
-        for clause in request.clauses
-        if isinstance(clause, Resource)
-    }
 
 
 @rule("resources-ignored", SubjectKind.FLAVOR)
@@ -80,24 +96,62 @@ def ignored(analysis: Analysis) -> Iterator[Fault]:
 
 @rule("resources-near-key", SubjectKind.FLAVOR)
 def near_key(analysis: Analysis) -> Iterator[Fault]:
-    """*Warning.* A key of a flavor, or a property of an image, that Nova ignores, and
-    that resembles one it reads.
+    """A key of a flavor, or a property of an image, that resembles one Nova reads.
 
-    Nova drops unknown keys without an error: servers get hosts, but not what the key
-    asks for. Glance keeps any property.
+    A warning if Nova drops it without an error: servers get hosts, but not what the key
+    asks for. An error if no server gets a host: Nova reads ``traits:X`` as a trait
+    of a group "s", and AggregateInstanceExtraSpecsFilter looks for a key without a
+    colon in aggregates. Glance keeps any property.
     """
     for demand in analysis.demands:
         for each in demand.not_evaluated:
-            if each.kind == server.MISSPELLED_KEY:
-                pair = f"{each.meant}={each.value}"
+            is_image = demand.kind is SubjectKind.IMAGE
+            if each.meant and (is_image or analysis.filtering.misspelled(each.key)):
+                severity, problem = _misread(analysis, demand, each)
+                is_trait = each.meant.startswith("trait:")
+                value = is_trait and meant(each.value, (REQUIRED, FORBIDDEN))
+                pair = f"{each.meant}={value or each.value}"
                 is_set = each.meant in (demand.specs or demand.body)
-                yield WARNING(
+                yield Fault(
+                    severity,
                     demand.name,
-                    f"Nova ignores {each.key}={each.value}{did_you_mean([each.meant])}",
+                    f"{problem}{did_you_mean([each.meant])}",
                     unset(demand.kind, [each.key], demand.id),
                     "" if is_set else f"set {pair} first, if that is meant",
                     subject=demand.kind,
                 )
+
+
+def _misread(
+    analysis: Analysis, demand: StandaloneRequest, each: NotEvaluated
+) -> tuple[Severity, str]:
+    """What a misspelled key does."""
+    pair, filtering = f"{each.key}={each.value}", analysis.filtering
+    rejects = [request.is_malformed for request in demand.requests]
+    is_refused = bool(rejects) and all(rejects)
+    rejected = ", and Placement rejects every request of it" * is_refused
+    severity = Severity.ERROR if is_refused else Severity.WARNING
+    if each.kind == server.MISREAD_KEY and ":" in each.key:
+        return severity, f'Nova reads {pair} as a key of a group "s"{rejected}'
+    if each.kind == server.MISREAD_KEY and filtering.is_on(EXTRA_SPECS):
+        return (
+            filtering.severity(Severity.ERROR, Severity.WARNING),
+            f"{EXTRA_SPECS} looks for {pair} in the aggregates of hosts, and keeps all "
+            "hosts out",
+        )
+    if each.meant == GROUP_POLICY:
+        return severity, f"Nova ignores {pair}{rejected}"
+    return Severity.WARNING, f"Nova ignores {pair}"
+
+
+def _is_misread(analysis: Analysis, flavor: StandaloneRequest) -> bool:
+    """Whether a misspelled key explains why Placement rejects the flavor."""
+    return any(
+        each.meant == GROUP_POLICY
+        or (each.kind == server.MISREAD_KEY and ":" in each.key)
+        for each in flavor.not_evaluated
+        if analysis.filtering.misspelled(each.key)
+    )
 
 
 @rule("resources-no-policy", SubjectKind.FLAVOR)
@@ -108,7 +162,8 @@ def no_policy(analysis: Analysis) -> Iterator[Fault]:
     ``isolate`` if each group needs a provider of its own, else ``none``.
     """
     for flavor in analysis.flavors:
-        if flavor.requests and all(r.lacks_group_policy for r in flavor.requests):
+        lacking = [request.lacks_group_policy for request in flavor.requests]
+        if lacking and all(lacking) and not _is_misread(analysis, flavor):
             groups = tuple(filter(None, flavor.requests[0].groups))
             value = flavor.specs.get(GROUP_POLICY)
             unread = f" (Nova ignores {quoted(value)})" if value else ""
@@ -133,7 +188,8 @@ def none(analysis: Analysis) -> Iterator[Fault]:
     for flavor in analysis.flavors:
         empty = [request.groups_without_amounts for request in flavor.requests]
         # Some get an amount from a local disk or an image.
-        if not empty or not all(empty) or _images_add_amounts(analysis, flavor):
+        is_fine = not empty or not all(empty) or _is_misread(analysis, flavor)
+        if is_fine or _images_add_amounts(analysis, flavor):
             continue
         suffixes = [suffix for suffix in empty[0] if suffix] or [""]
         problem = f"{listed(suffixes, 'group')}: traits and no amount, and"

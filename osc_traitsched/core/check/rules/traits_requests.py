@@ -130,7 +130,7 @@ def _refused(demand: StandaloneRequest, refusal: Refusal) -> Fault:
 
 def _pairs(analysis: Analysis) -> Iterator[Fault]:
     release = analysis.survey.assumptions.release
-    flavors = _kinds(analysis.flavors, _of_flavor)
+    flavors = _kinds(filter(_checked, analysis.flavors), _of_flavor)
     images = _kinds(analysis.images, lambda image: _of_image(image, release))
     for image, alike in images:
         apart: dict[tuple[str, ...], tuple[Refusal, list[str]]] = {}
@@ -177,6 +177,11 @@ def _kinds(
 
 
 def _of_flavor(flavor: StandaloneRequest) -> object:
+    return _checked(flavor), flavor.body["vcpus"], flavor.body["ram"]
+
+
+def _checked(flavor: StandaloneRequest) -> frozenset[tuple[str, str]]:
+    """The extra specs that nova-api compares with an image."""
     specs = flavor.specs
     return frozenset(item for item in specs.items() if not _UNCHECKED.match(item[0]))
 

@@ -73,6 +73,11 @@ class Request:
         """
         return self.group_policy is None and len(set(self.groups) - {""}) > 1
 
+    @property
+    def is_malformed(self) -> bool:
+        """Whether Placement rejects it, whatever hosts there are."""
+        return self.lacks_group_policy or bool(self.groups_without_amounts)
+
     def query(self) -> str:
         """The query string, each byte as Nova sends it.
 

@@ -19,6 +19,7 @@ from osc_traitsched.core.nova.server.server import (
     BAD_GROUP_POLICY,
     BAD_SUFFIX,
     BAD_TRAIT_VALUE,
+    MISREAD_KEY,
     MISSPELLED_KEY,
     OVERWRITTEN,
     UNKNOWN_RESOURCE_CLASS,
@@ -245,17 +246,25 @@ def flavor_specs(so_far: SoFar, server: Server) -> Iterator[Found]:
 
     In 20 the suffix is a number (``ResourceRequest._process_extra_specs``).
     """
-    for key, value in server.flavor.specs.items():
-        found = _pattern(server.release).fullmatch(key)
-        if not found:
-            if _PREFIXED.match(key):
-                yield NotEvaluated(BAD_SUFFIX, key, value)
-        elif found[1] == "resources":
-            yield _amount(server, key, found[2] or "", found[3])
-        elif not found[2] and _is_written_by_a_prefilter(so_far, found[3]):
-            yield NotEvaluated(OVERWRITTEN, key, value)
-        else:
-            yield _trait(server, key, found[2] or "", found[3])
+    for key in server.flavor.specs:
+        for found in _of_key(so_far, server, key):
+            # Of a misspelled key only the right one is of interest.
+            if not (isinstance(found, NotEvaluated) and near_flavor_key(key)):
+                yield found
+
+
+def _of_key(so_far: SoFar, server: Server, key: str) -> Iterator[Found]:
+    value = server.flavor.specs[key]
+    found = _pattern(server.release).fullmatch(key)
+    if not found:
+        if _PREFIXED.match(key):
+            yield NotEvaluated(BAD_SUFFIX, key, value)
+    elif found[1] == "resources":
+        yield _amount(server, key, found[2] or "", found[3])
+    elif not found[2] and _is_written_by_a_prefilter(so_far, found[3]):
+        yield NotEvaluated(OVERWRITTEN, key, value)
+    else:
+        yield _trait(server, key, found[2] or "", found[3])
 
 
 def image_traits(so_far: SoFar, server: Server) -> Iterator[Found]:
@@ -375,10 +384,16 @@ _NUMBER = re.compile(r"\.\d+$")
 
 
 def misspelled(_so_far: SoFar, server: Server) -> Iterator[Found]:
-    """Keys of the flavor and properties of the image that Nova does not read."""
+    """Keys of the flavor and properties of the image that Nova does not read.
+
+    It misreads ``traits:X`` as a trait of a group "s", and a key without a colon can be
+    one of aggregates (AggregateInstanceExtraSpecsFilter).
+    """
     for key, value in server.flavor.specs.items():
         if meant := near_flavor_key(key):
-            yield NotEvaluated(MISSPELLED_KEY, key, value, meant)
+            is_misread = ":" not in key or kind_and_name(key, server.release)[0]
+            kind = MISREAD_KEY if is_misread else MISSPELLED_KEY
+            yield NotEvaluated(kind, key, value, meant)
     for name in server.image.body:
         if meant := near_image_key(name, server.release):
             text = str(server.image.body[name])

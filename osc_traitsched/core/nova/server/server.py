@@ -99,6 +99,7 @@ BAD_AMOUNT = "invalid amount"
 BAD_TRAIT_VALUE = "trait value neither required nor forbidden"
 BAD_SUFFIX = "suffix of no group"
 MISSPELLED_KEY = "misspelled key"
+MISREAD_KEY = "misspelled key with another meaning"
 OVERWRITTEN = "overwritten"
 STATELESS_WITHOUT_UEFI = "stateless firmware without uefi"
 
@@ -116,7 +117,7 @@ class NotEvaluated:
     :ivar kind: one of this module's constants
     :ivar key: the flavor's key or the image's property; a zone's or project's name if a
         prefilter found no aggregate for it
-    :ivar meant: the key that a misspelled one stands for
+    :ivar meant: the key that a misspelled or misread one stands for
     """
 
     kind: str

@@ -30,7 +30,15 @@ def without_cinder(images):
 
 
 PROFILE = survey("a", "f accel:device_profile=gpu; g")
-MISSING = {"gpu": "the cloud has no Cyborg"}
+MISSING = {
+    "gpu": "the cloud has no Cyborg"
+}  #: Flavors of these numbers of CPUs, with the same keys.
+_REALTIME = [
+    f"{name}{cpus} vcpus={cpus} hw:cpu_policy=dedicated hw:cpu_realtime=yes "
+    "hw:cpu_realtime_mask=^0"
+    for name, cpus in (("b", 2), ("a", 5))
+]
+
 FAULTS = {
     "warning images-not-active image i: queued: Nova rejects every new server of it -> "
     "upload its data, or delete it": idle("queued", owner=OWN),
@@ -62,6 +70,12 @@ FAULTS = {
     "note traits-rejected image i (flavor f)...": survey(
         "a", REFUSING, "i hw_cpu_policy=dedicated"
     ),
+    # Of flavors with the same keys only that with too few CPUs, in any order.
+    "~note traits-rejected image i (flavor b2): Nova rejects every server of it with "
+    "the flavor b2: the mask...": [
+        survey("a", flavors, "i hw_cpu_realtime_mask=^0-1")
+        for flavors in ("; ".join(_REALTIME), "; ".join(_REALTIME[::-1]))
+    ],
     "~error resources-no-profile flavor f: accel:device_profile=gpu: the cloud has no "
     "Cyborg, and Nova rejects every server -> create the profile in Cyborg, or correct "
     "accel:device_profile": dataclasses.replace(PROFILE, missing_profiles=MISSING),

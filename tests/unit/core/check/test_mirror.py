@@ -164,7 +164,7 @@ FAULTS = {
         "mirror",
     ),
     "warning mirror-no-hypervisor provider d: Nova lists 3 of the 4 compute nodes that "
-    "Placement has,...-> see whether its host has a mapping...": (
+    "Placement has,...-> if the host exists, restart its nova-compute (unless...": (
         with_orphan("COMPUTE_NODE"),
         "mirror",
     ),

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 
 import pytest
 
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.filter.special import EXTRA_SPECS
+from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.placement.facts import Stock
 from tests.unit.core.check.surveys import (
     assert_told,
@@ -14,12 +18,22 @@ from tests.unit.core.check.surveys import (
     identity,
     survey,
 )
-from tests.unit.core.check.test_filters import REPORT, with_computes
+from tests.unit.core.check.test_filters import REPORT, given, with_computes
 
 NO_AMOUNTS = "resources:VCPU=0 resources:MEMORY_MB=0"
 NOTHING = f"f {NO_AMOUNTS} resources:DISK_GB=0"
 TWO = "f resources1:VCPU=1 resources2:VCPU="
 ENCRYPTED = "i; e hw_mem_encryption=true hw_firmware_type=uefi"
+ALIASED = SchedulerSettings(
+    34,
+    {
+        options.PCI_IN_PLACEMENT: Setting(True, "nova.conf:3", given=True),
+        options.PCI_ALIAS: Setting(
+            ('{"name": "nic", "resource_class": "nic"}',), "nova.conf:4", given=True
+        ),
+    },
+    "given",
+)
 CARD = {"card": (frozenset(), {"CUSTOM_GPU": 1})}
 
 
@@ -42,13 +56,75 @@ FAULTS = {
     "mean hw_cpu_policy? -> set hw_cpu_policy=dedicated first, if...": survey(
         "a", "f", "i hw_cpu_polcy=dedicated"
     ),
+    # One finding for each key, whatever Nova takes it for.
+    "error resources-near-key flavor f: Nova reads traits:CUSTOM_A=required as a key "
+    'of a group "s", and Placement rejects every request of it; did you mean '
+    "trait:CUSTOM_A? -> set trait:CUSTOM_A=required first, if that is meant: openstack "
+    "flavor unset --property traits:CUSTOM_A f": (
+        survey("a CUSTOM_A", "f traits:CUSTOM_A=required"),
+    ),
+    "warning resources-near-key flavor f: Nova reads resourcess:DISK_GB=7 as a key of "
+    'a group "s"; did you mean resources:DISK_GB?...': (
+        survey("a", "f resourcess:DISK_GB=7"),
+    ),
+    **{
+        f"warning resources-near-key flavor f: Nova ignores {key}; did you mean "
+        f"trait:CUSTOM_A? -> set trait:CUSTOM_A=required first, if that...": (
+            survey("a CUSTOM_A", f"f {key}", assumptions=assumed(20)),
+        )
+        for key in ("traits:CUSTOM_A=required", "traits:CUSTOM_A=True")
+    },
+    "error resources-near-key flavor f: Nova ignores group-policy=isolate, and "
+    "Placement rejects every request of it; did you mean group_policy? -> set "
+    "group_policy=isolate first, if that is meant: openstack flavor unset --property "
+    "group-policy f": (survey("a", f"{TWO}3 group-policy=isolate"),),
+    "error resources-near-key flavor f: AggregateInstanceExtraSpecsFilter looks for "
+    "hw_cpu_policy=shared in the aggregates of hosts, and keeps all hosts out; did you "
+    "mean hw:cpu_policy?...": (
+        survey(
+            "a",
+            "f hw_cpu_policy=shared",
+            assumptions=given("ComputeFilter", EXTRA_SPECS),
+        ),
+    ),
+    # What is wrong with one image is said of it alone, in any order.
+    "warning resources-near-key image t1: Nova ignores hw_rng_modell=virtio; did you "
+    "mean hw_rng_model?...\nwarning resources-near-key image t2: Nova ignores "
+    "hw_vif_modle=e1000...": [
+        (survey("a", "f", images),)
+        for images in itertools.starmap(
+            "{}; {}; {}".format,
+            itertools.permutations(
+                ("t1 hw_rng_modell=virtio", "t2 hw_vif_modle=e1000", "plain")
+            ),
+        )
+    ],
     "error resources-unknown resource class CUSTOM_GPUS (flavor f, flavor g): "
     "Placement does not know it, and rejects every request of the flavors...": survey(
         [host("a", children=CARD)],
         "f resources:CUSTOM_GPUS=1; g resources1:CUSTOM_GPUS=1",
     ),
     "error resources-unknown resource class CUSTOM_PMEM_NAMESPACE_6GB (flavor "
-    "f)...": survey("a", "f hw:pmem=6GB"),
+    "f)... -> check [libvirt]pmem_namespaces on the hosts": survey(
+        "a", "f hw:pmem=6GB"
+    ),
+    "error resources-unknown resource class CUSTOM_PCI_8086_1572 (flavor f): Placement "
+    "does not know it, and rejects every request of the flavor f -> set "
+    "[pci]report_in_placement on every compute first...": survey(
+        "a", "f resources:CUSTOM_PCI_8086_1572=1"
+    ),
+    # Another product's devices are in Placement.
+    "error resources-unknown resource class CUSTOM_PCI_8086_1572 (flavor f)...did you "
+    "mean CUSTOM_PCI_8086_157C? -> correct the key if that is meant, else set "
+    "[pci]report_in_placement...": survey(
+        [host("a", children={"nic": (frozenset(), {"CUSTOM_PCI_8086_157C": 2})})],
+        "f resources:CUSTOM_PCI_8086_1572=1",
+    ),
+    # An alias asks for a class of the operator's own.
+    "error resources-unknown resource class CUSTOM_NIC (flavor f)... -> set "
+    "[pci]report_in_placement on every compute first...": survey(
+        "a", "f pci_passthrough:alias=nic:1", assumptions=ALIASED
+    ),
     **{
         f"error resources-ignored flavor f: Nova ignores {key}={value} ({reason}) -> "
         f"openstack flavor unset --property {key} f": survey("a", f"f {key}={value}")
@@ -100,6 +176,13 @@ def test_a_fault_is_told_once(text, surveys):
 
 
 HEALTHY = [
+    # A key without a colon that an aggregate has is meant for it.
+    survey(
+        "a",
+        "f hw_cpu_policy=pinned",
+        aggregates="gold a hw_cpu_policy=pinned",
+        assumptions=given("ComputeFilter", EXTRA_SPECS),
+    ),
     (
         survey(
             "a",
