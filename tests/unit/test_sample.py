@@ -147,6 +147,11 @@ def test_a_line_of_an_answer(ask, command):
     assert LINES[command] in ask(command)[1]
 
 
+def test_a_script_says_how_old_its_facts_are(ask):
+    _, lines = ask("host drain cmp02 --script")
+    assert f"# From the cloud as of 2026-11-26 06:00 UTC, {CLOUD}" in lines[:3]
+
+
 def test_no_fix_needs_more_than_the_snapshot(ask):
     _, lines = ask("explain ssd.medium ubuntu-24.04")
     assert "--make-room" not in "".join(lines)
