@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import functools
 import json
 import os
 import pathlib
@@ -19,6 +20,7 @@ from osc_traitsched.core.desired import model
 from osc_traitsched.core.desired.model import DesiredState, Entry, Inventory, Part
 from osc_traitsched.core.desired.planner import IDENTITY
 from osc_traitsched.core.errors import BadConfiguration, Mistakes
+from osc_traitsched.text import visible
 
 # An Ansible inventory, as ``ansible-inventory --list`` prints it.
 
@@ -193,10 +195,13 @@ def text(
     for section in _SECTIONS:
         if found := _section(desired, section):
             body[section] = found
-    written = yaml.safe_dump(
-        body, sort_keys=False, allow_unicode=is_utf8, default_flow_style=False
+    dump = functools.partial(
+        yaml.safe_dump, body, sort_keys=False, default_flow_style=False
     )
-    return "".join(f"# {line}\n" for line in comments) + written
+    shown = dump(allow_unicode=True).replace("\n", "")
+    # PyYAML writes what turns a line around as it is.
+    written = dump(allow_unicode=is_utf8 and visible(shown) == shown)
+    return "".join(f"# {visible(line)}\n" for line in comments) + written
 
 
 def _section(desired: DesiredState, section: str) -> dict[str, Any]:
