@@ -43,32 +43,39 @@ def read_text(path: str) -> str:
     return text
 
 
-def write(path: str, content: str | bytes) -> None:
+def write(path: str, content: str | bytes, follows: bool = True) -> None:
     """Make a text or bytes the whole of a file that only its user can read.
 
-    Whoever reads it meanwhile has the old text or the new one. The folder is made; the
-    target of a link is written.
+    Whoever reads it meanwhile has the old text or the new one. The folder is made.
 
+    :param follows: write the target of a link, instead of replacing the link
     :raises BadConfiguration: if it can't be written
     """
     try:
-        target = located(path).resolve()
-        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        try:
-            with open(handle, "wb") as stream:
-                stream.write(
-                    content if isinstance(content, bytes) else content.encode()
-                )
-                stream.flush()
-                os.fsync(stream.fileno())
+        target = located(path).resolve() if follows else located(path)
+        with temporary(target, content) as name:
             os.replace(name, target)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(name)
-            raise
     except OSError as exc:
         raise unreadable(path, exc) from exc
+
+
+@contextlib.contextmanager
+def temporary(target: pathlib.Path, content: str | bytes) -> Iterator[str]:
+    """A new file beside another one, whose folder is made; its name is removed.
+
+    :raises OSError: if it can't be written
+    """
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with open(handle, "wb") as stream:
+            stream.write(content if isinstance(content, bytes) else content.encode())
+            stream.flush()
+            os.fsync(stream.fileno())
+        yield name
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
 
 
 def located(path: str) -> pathlib.Path:
