@@ -156,9 +156,8 @@ def write_into(folder: str, found: Mapping[str, Any], most: int) -> str:
     """
     stem, place = re.sub(r"[-:]", "", str(found["time"])), document.located(folder)
     name = f"{stem}.json.gz"
-    data = _packed(name, found)
     try:
-        with document.temporary(place / name, data) as written:
+        with document.temporary(place / name, _packed(name, found)) as written:
             for number in itertools.count(2):
                 try:
                     os.link(written, place / name)
@@ -243,9 +242,8 @@ def _unpacked(path: str, packed: bytes) -> bytearray:
 def _read(path: str, place: pathlib.Path, _: tuple[int, int]) -> Snapshot:
     try:
         with place.open("rb") as stream:
-            data: bytes | bytearray = stream.read(MOST + 1)
-        if data[:2] == b"\x1f\x8b":
-            data = _unpacked(path, data)
+            packed = stream.read(MOST + 1)
+        data = _unpacked(path, packed) if packed[:2] == b"\x1f\x8b" else packed
     except (EOFError, zlib.error, gzip.BadGzipFile) as exc:
         raise BadConfiguration(path, None, _CUT) from exc
     except OSError as exc:

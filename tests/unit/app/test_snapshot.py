@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import copy
 import functools
 import gzip
@@ -21,10 +22,11 @@ from osc_traitsched.app import snapshot
 from osc_traitsched.app.by_flavor import by_flavor
 from osc_traitsched.app.snapshot import Snapshot
 from osc_traitsched.cloud.saved import form
-from osc_traitsched.core.errors import BadUsage
+from osc_traitsched.core.errors import BadConfiguration, BadUsage
 from osc_traitsched.core.nova.question import ServerSpec
 from tests.functional import shell
 from tests.services import fleet, saved
+from tests.services.environment import REPOSITORY
 
 ACME, OTHER = "5a1e0000000000000000000000000001", "5a1e0000000000000000000000000002"
 IMAGE = "1a000001-0000-4000-8000-000000000000"
@@ -270,6 +272,13 @@ BAD_FILES = {
             (("placement", "providers", 0, "inventories"), [1], None),
             (("placement", "providers", 0, "inventories", "VCPU"), {}, "total"),
             (("compute",), [], None),
+            (("compute",), 0, None),
+            (("image",), None, None),
+            (("compute", "flavors", 0, "ram"), "many", None),
+            (("compute", "flavors", 0, "extra_specs"), ["a"], None),
+            (("compute", "hypervisors", 0, "running_vms"), "x", None),
+            (("compute", "servers", 0, "fault"), {"message": 5}, "message"),
+            (("answers",), {"compute /x": {"flavor_access": [1]}}, "flavor_access"),
             (("compute", "servers"), {}, None),
             (("compute", "servers", 0), "x", "servers"),
             (("compute", "hypervisors", 0, "service"), "cmp01", None),
@@ -298,6 +307,81 @@ def test_a_bad_file_is_one_line(tmp_path, monkeypatch, case):
     monkeypatch.setattr(snapshot, "MOST", 2_000_000)
     done = shell.run({}, "trait-sched", "capacity", "--snapshot", str(path))
     assert (done.code, done.out, done.err) == (1, "", f"{path}: {reason}\n")
+
+
+SAMPLE = json.loads((REPOSITORY / "examples" / "cloud.json").read_text("utf-8"))
+OTHER_TYPES = (None, "x", 5, [], {}, [3], {"a": 3})
+FUZZED = (
+    "check",
+    "explain m1.small ubuntu-24.04",
+    "server explain --failed",
+    "diff {} examples/cloud.json",
+)
+
+
+def places(value, *keys):
+    """The keys to each value of a document; of a list only to the first item."""
+    yield keys
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from places(inner, *keys, key)
+    elif isinstance(value, list) and value:
+        yield from places(value[0], *keys, 0)
+
+
+def replaced(keys, other):
+    """The sample with another value; without one, the key is missing."""
+    document = copy.deepcopy(SAMPLE)
+    place = document
+    for key in keys[:-1]:
+        place = place[key]
+    if other is ... and isinstance(place, dict):
+        del place[keys[-1]]
+    elif other is not ... and type(other) is not type(place[keys[-1]]):
+        place[keys[-1]] = other
+    else:
+        return None
+    return document
+
+
+def readable(path):
+    """Documents with one value of another type that are opened all the same."""
+    for keys in [*places(SAMPLE)][1:]:
+        for other in (*OTHER_TYPES, ...):
+            document = replaced(keys, other)
+            if document is None:
+                continue
+            path.write_text(json.dumps(document), "utf-8")
+            with contextlib.suppress(BadConfiguration):
+                snapshot.read(str(path))
+                yield keys, other, document
+
+
+def test_a_file_with_any_wrong_type_is_answered_or_refused_in_one_line(
+    tmp_path, monkeypatch
+):
+    monkeypatch.chdir(REPOSITORY)
+    path = tmp_path / "odd.json"
+    for number, (keys, other, document) in enumerate([*readable(path)]):
+        if number % 11:
+            continue
+        path.write_text(json.dumps(document), "utf-8")
+        command = FUZZED[number // 11 % len(FUZZED)].format(path)
+        variables = {"TRAITSCHED_SNAPSHOT": str(path)}
+        done = shell.run(variables, "trait-sched", *command.split())
+        assert "internal error" not in done.err, (keys, other, command, done.err)
+
+
+def test_a_field_of_one_inventory_alone_is_a_difference(tmp_path):
+    old, new = copy.deepcopy(CLOUD), copy.deepcopy(CLOUD)
+    old["placement"]["providers"][0]["inventories"]["VCPU"]["spare"] = 7
+    for name, document in (("old", old), ("new", new)):
+        (tmp_path / name).write_text(json.dumps(document))
+    for names in (("old", "new"), ("new", "old")):
+        paths = (str(tmp_path / name) for name in names)
+        done = shell.run({}, "trait-sched", "diff", *paths)
+        assert (done.code, done.err) == (6, "")
+        assert "spare VCPU" in done.out
 
 
 def test_a_small_file_that_unpacks_to_much_takes_little_memory(tmp_path):
