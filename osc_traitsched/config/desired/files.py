@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import contextlib
-import functools
 import json
 import os
 import pathlib
@@ -195,12 +194,13 @@ def text(
     for section in _SECTIONS:
         if found := _section(desired, section):
             body[section] = found
-    dump = functools.partial(
-        yaml.safe_dump, body, sort_keys=False, default_flow_style=False
+    written = yaml.safe_dump(
+        body, sort_keys=False, allow_unicode=True, default_flow_style=False
     )
-    shown = dump(allow_unicode=True).replace("\n", "")
-    # PyYAML writes what turns a line around as it is.
-    written = dump(allow_unicode=is_utf8 and visible(shown) == shown)
+    shown = written.replace("\n", "")
+    if not is_utf8 or visible(shown) != shown:
+        # Else PyYAML writes what turns a line around as it is.
+        written = yaml.safe_dump(body, sort_keys=False, default_flow_style=False)
     return "".join(f"# {visible(line)}\n" for line in comments) + written
 
 

@@ -290,12 +290,14 @@ _OVER = "cancelled|completed|confirmed|done|error|failed|reverted"
 def guard(step: Step, options: Sequence[Option]) -> Iterator[str]:
     """Shell lines that wait until a move is over, and print where the server is."""
     identity, value = step.server_move.state.id, Option("-f", "value")
-    status, host = Option("-c", "Status"), Option("-c", "OS-EXT-SRV-ATTR:host")
-    of_server = Option("--server", identity)
-    migrations = openstack("server migration list", of_server, value, status)
-    is_on = f"{line(migrations, options)} | grep -Eqvx '{_OVER}'"
-    yield f"while {is_on}; do sleep 5; done"
+    migrations = openstack(
+        "server migration list",
+        *(Option("--server", identity), value, Option("-c", "Status")),
+    )
+    is_moving = f"{line(migrations, options)} | grep -Eqvx '{_OVER}'"
+    yield f"while {is_moving}; do sleep 5; done"
     yield f"# Go on only if this prints {visible(step.to.service_host)}:"
+    host = Option("-c", "OS-EXT-SRV-ATTR:host")
     yield line(openstack("server show", value, host, identity), options)
 
 

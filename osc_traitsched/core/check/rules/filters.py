@@ -20,6 +20,7 @@ from osc_traitsched.core.check.rule import rule
 from osc_traitsched.core.check.survey import StandaloneRequest
 from osc_traitsched.core.check.words import aggregate_name, unset
 from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.inventory.metadata import projects_of as parts_of
 from osc_traitsched.core.names import LIKE_SHORT, near_names
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter import state as supported
@@ -166,7 +167,7 @@ def _with_typo(
     having = [
         aggregate
         for aggregate in analysis.survey.nova.aggregates
-        if had in _parts(aggregate.metadata.get(name, ""))
+        if had in parts_of(aggregate.metadata.get(name, ""))
     ]
     names = sorted(each.name for each in having)
     problem = f"{listed(names, 'aggregate')} {agreed('has', len(names))} {name}={had}"
@@ -183,16 +184,13 @@ def _with_typo(
     if not lead:
         problem += ", and one of both is a typo"
         when = f"if that is in the aggregate (else set {right} on the flavor)"
-    parts = _parts(having[0].metadata[name]) if having else []
-    if not wrong_key:
-        parts = [value if part == had else part for part in parts]
+    parts = [
+        value if part == had and not wrong_key else part
+        for part in parts_of(having[0].metadata[name] if having else "")
+    ]
     target = aggregate_name(having[0]) if len(having) == 1 else Placeholder("AGGREGATE")
     corrected = Option("--property", f"{compared}={','.join(parts)}")
     return Words(problem, openstack("aggregate set", corrected, target), when)
-
-
-def _parts(value: str) -> list[str]:
-    return [part.strip() for part in value.split(",")]
 
 
 def _compared(body: Body) -> tuple[Pair, ...]:
