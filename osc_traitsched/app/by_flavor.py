@@ -10,6 +10,7 @@ from osc_traitsched.app.judging import Asked, asked_of, judge_all, with_builds
 from osc_traitsched.app.request import question, zone_refusal
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import lookup, read, request_parts
+from osc_traitsched.cloud.existing_servers import with_running
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.errors import AnswerIsNo, NotForProject, NothingMatches
 from osc_traitsched.core.judge.judgement import Judgement
@@ -100,6 +101,7 @@ def _of_flavor(
     :param known: as :func:`asked_of` takes it
     """
     parts = request_parts.with_profiles(cloud, first.parts, body)
+    body = with_running(cloud, body)
     asked = dataclasses.replace(first, flavor=body, parts=parts)
     asked = evidence.of_question(asked.with_flavor(first.spec.flavor_properties))
     try:

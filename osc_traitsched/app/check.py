@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from osc_traitsched.app import misplaced, settings
 from osc_traitsched.app.misplaced import Scope
 from osc_traitsched.cloud import allocation_candidates, lookup, read, request_parts
+from osc_traitsched.cloud.existing_servers import with_running
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.cloud.topology import read_topology
 from osc_traitsched.config.joining import SettingsSources, resolve
@@ -106,7 +107,7 @@ def survey(cloud: Cloud, assumed: SchedulerSettings) -> Survey:
     return Survey(
         snapshot,
         _with_compute_versions(assumed, snapshot, bulk.traits),
-        flavors=flavors,
+        flavors=tuple(with_running(cloud, each) for each in flavors),
         images=tuple(each for each in images if each["status"] == "active"),
         idle_images=tuple(each for each in images if each["status"] != "active"),
         traits=bulk.traits,

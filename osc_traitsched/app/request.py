@@ -8,6 +8,7 @@ import functools
 from osc_traitsched.app import settings
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import lookup, read, request_parts
+from osc_traitsched.cloud.existing_servers import with_running
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.config import document
 from osc_traitsched.core.errors import (
@@ -41,7 +42,7 @@ def question(cloud: Cloud, spec: ServerSpec, sources: SettingsSources) -> Questi
         image = {}
     from_volume = spec.boot_from_volume or image is None
     found = Question(
-        flavor=lookup.flavor(cloud, spec.flavor),
+        flavor=with_running(cloud, lookup.flavor(cloud, spec.flavor)),
         image=image,
         aggregates=read.aggregates(cloud.compute),
         assumptions=assumptions,

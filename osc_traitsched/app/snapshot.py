@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import functools
 import gzip
 import io
+import itertools
 import json
 import os
 import pathlib
@@ -28,6 +30,8 @@ from osc_traitsched.core.servers.state import moment
 _MAP = ".map.json"
 #: Of bytes, unpacked: many times what ten thousand hosts take.
 MOST = 500_000_000
+#: A packed file of equal hosts is 30 times larger unpacked.
+MOST_RATIO, _SMALL = 100, 20_000_000
 _CUT = "the file is cut or damaged"
 _NOT_OURS = "not a snapshot of trait-sched"
 
@@ -112,18 +116,24 @@ def save(
 
 
 def write(path: str, found: Mapping[str, Any]) -> None:
-    """Write a document; it is packed if the name ends in ``.gz``.
+    """Write a document; it is packed if the name ends in ``.gz``. A link is replaced.
 
     :raises BadConfiguration: if the file can't be written
     """
+    document.write(path, _packed(path, found), follows=False)
+
+
+def _packed(path: str, found: Mapping[str, Any]) -> bytes:
     data = "".join(text(found)).encode()
     # Equal clouds make equal files.
-    data = gzip.compress(data, mtime=0) if path.endswith(".gz") else data
-    document.write(path, data)
+    return gzip.compress(data, mtime=0) if path.endswith(".gz") else data
 
 
 #: Names of the files in a folder; only these are ever removed from it.
-_DATED = re.compile(r"\d{8}T\d{6}Z\.json\.gz")
+_DATED = re.compile(r"\d{8}T\d{6}Z(-\d+)?\.json\.gz")
+#: What runs that were killed have left, if it is a day old.
+_UNFINISHED = re.compile(rf"\.{_DATED.pattern}({re.escape(_MAP)})?\.\w+")
+_DAY = 24 * 60 * 60
 
 
 def write_map(path: str, originals: Mapping[str, str]) -> None:
@@ -133,24 +143,45 @@ def write_map(path: str, originals: Mapping[str, str]) -> None:
 
     :raises BadConfiguration: if the file can't be written
     """
-    document.write(f"{path}{_MAP}", json.dumps(originals, indent=1), follows=False)
+    text = json.dumps(originals, indent=1)
+    document.write(f"{path}{_MAP}", text, follows=False)
 
 
 def write_into(folder: str, found: Mapping[str, Any], most: int) -> str:
-    """Write a document into a folder, and remove all but the newest snapshots there.
+    """Write a document into a folder, and remove old snapshots there.
+
+    The newest by name stay, and the new one, whatever the clock has said before.
 
     :return: the path of the file
     :raises BadConfiguration: if the file can't be written
     """
-    name = re.sub(r"[-:]", "", str(found["time"])) + ".json.gz"
-    path = os.path.join(folder, name)
-    write(path, found)
-    place = document.located(folder)
-    dated = sorted(e.name for e in place.iterdir() if _DATED.fullmatch(e.name))
-    for old in dated[:-most]:
-        (place / old).unlink()
-        (place / f"{old}{_MAP}").unlink(missing_ok=True)
-    return path
+    stem, place = re.sub(r"[-:]", "", str(found["time"])), document.located(folder)
+    name = f"{stem}.json.gz"
+    try:
+        with document.temporary(place / name, _packed(name, found)) as written:
+            for number in itertools.count(2):
+                try:
+                    os.link(written, place / name)
+                    break
+                except FileExistsError:
+                    # Of another run in the same second.
+                    name = f"{stem}-{number}.json.gz"
+                except OSError:
+                    # Not all file systems have hard links.
+                    os.replace(written, place / name)
+                    break
+        there = sorted(each.name for each in place.iterdir())
+        dated = [each for each in there if _DATED.fullmatch(each)]
+        for old in (each for each in dated[:-most] if each != name):
+            for end in ("", _MAP):
+                (place / f"{old}{end}").unlink(missing_ok=True)
+        for left in filter(_UNFINISHED.fullmatch, there):
+            with contextlib.suppress(FileNotFoundError):
+                if time.time() - (place / left).stat().st_mtime > _DAY:
+                    (place / left).unlink()
+    except OSError as exc:
+        raise document.unreadable(folder, exc) from exc
+    return os.path.join(folder, name)
 
 
 def summary(found: Mapping[str, Any], path: str) -> str:
@@ -195,15 +226,25 @@ def read(path: str) -> Snapshot:
     return _read(path, place, (state.st_mtime_ns, state.st_size))
 
 
+def _unpacked(path: str, packed: bytes) -> bytearray:
+    """:raises BadConfiguration: for much more than a snapshot has; that is not read"""
+    found, most = bytearray(), min(MOST, max(_SMALL, MOST_RATIO * len(packed)))
+    with gzip.open(io.BytesIO(packed)) as stream:
+        while part := stream.read(1_000_000):
+            found += part
+            if len(found) > most:
+                reason = f"unpacked larger than {most // 1_000_000} MB"
+                raise BadConfiguration(path, None, reason)
+    return found
+
+
 @functools.lru_cache(maxsize=2)
 @gc_paused()
 def _read(path: str, place: pathlib.Path, _: tuple[int, int]) -> Snapshot:
     try:
         with place.open("rb") as stream:
-            data = stream.read(MOST + 1)
-        if data[:2] == b"\x1f\x8b":
-            with gzip.open(io.BytesIO(data)) as unpacked:
-                data = unpacked.read(MOST + 1)
+            packed = stream.read(MOST + 1)
+        data = _unpacked(path, packed) if packed[:2] == b"\x1f\x8b" else packed
     except (EOFError, zlib.error, gzip.BadGzipFile) as exc:
         raise BadConfiguration(path, None, _CUT) from exc
     except OSError as exc:

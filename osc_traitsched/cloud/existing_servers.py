@@ -14,6 +14,7 @@ from osc_traitsched.cloud import lookup, rest
 from osc_traitsched.cloud.service import SERVERS_OF_OTHERS, Cloud, Service, note_unread
 from osc_traitsched.core import errors
 from osc_traitsched.core.names import Namesake, near_names
+from osc_traitsched.core.nova.server.server import RUNNING
 from osc_traitsched.core.servers import failure
 from osc_traitsched.core.servers.failure import Changes
 from osc_traitsched.core.servers.fleet import HOST
@@ -80,6 +81,29 @@ def _since(compute: Service) -> str | None:
     listed = rest.get(compute, "/os-services", _SERVICES, query)["services"]
     seen = moment(max((each["updated_at"] or "" for each in listed), default=""))
     return None if seen is None else f"{seen - _OLDEST_REPORT:%Y-%m-%dT%H:%M:%SZ}"
+
+
+#: Extra specs that give a server NUMA nodes.
+_OF_NUMA = re.compile(r"hw:(numa_\w+|cpu_policy|mem_page_size|pmem)")
+
+
+def with_running(cloud: Cloud, flavor: Any) -> Any:
+    """A flavor's body that says whether an active server has its NUMA keys.
+
+    One request for a flavor with such keys.
+    """
+    specs = flavor.get("extra_specs") or {}
+    if not any(map(_OF_NUMA.match, specs)):
+        return flavor
+    query = {"all_tenants": "1", "flavor": flavor["id"], "status": "ACTIVE"}
+    shape: rest.Shape = {"servers": [{"flavor": {"extra_specs?": dict}}]}
+    found = _if_allowed(
+        lambda: rest.get(
+            cloud.compute, "/servers/detail", shape, query, _version(cloud)
+        )["servers"]
+    )
+    is_running = any(each["flavor"].get("extra_specs") == specs for each in found or ())
+    return {**flavor, RUNNING: specs} if is_running else flavor
 
 
 def _servers(compute: Service, query: Mapping[str, str]) -> Iterator[Any]:

@@ -58,7 +58,8 @@ def missing_profiles(
 
     One request for each profile.
     """
-    names = {flavor.get("extra_specs", {}).get(PROFILE) for flavor in flavors} - {None}
+    every = (flavor.get("extra_specs") or {} for flavor in flavors)
+    names = {str(specs[PROFILE]) for specs in every if PROFILE in specs}
     missing: dict[str, str] = {}
     for name in sorted(names):
         try:

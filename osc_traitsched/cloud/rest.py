@@ -17,7 +17,8 @@ _NOT_SHOWN = (
 )
 
 #: A type, or several; a list of one shape; or a mapping of keys to shapes, in which
-#: the type ``str`` stands for whatever keys there are. More keys do no harm.
+#: the type ``str`` stands for whatever keys there are. More keys do no harm, and one
+#: with ``?`` at its end may be missing or null, with ``??`` an empty text, too.
 Shape = Union[type, tuple[type, ...], list[Any], dict[Any, Any]]
 
 NUMBER = (int, float)
@@ -104,8 +105,11 @@ def _below(
         yield shape[str], _all(body.values() for body in bodies), _all(bodies)
     elif isinstance(shape, dict):
         for key, inner in shape.items():
-            values = [body.get(key, _MISSING) for body in bodies]
-            yield inner, values, [key] * len(values)
+            name, absent = key.rstrip("?"), (_MISSING, None, "")[: 1 + key.count("?")]
+            values = [body.get(name, _MISSING) for body in bodies]
+            if name != key:
+                values = [each for each in values if each not in absent]
+            yield inner, values, [name] * len(values)
 
 
 def _all(parts: Iterable[Iterable[Any]]) -> list[Any]:

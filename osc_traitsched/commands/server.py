@@ -451,6 +451,9 @@ class DrainHost(base.Command):
             whole = drain_document.document(found, options)
             return explain.printed(whole, args.format)
         if args.script:
-            return "\n".join(script.script(found, options))
+            saved = self.snapshot
+            time = f"From the cloud as of {self.now:%Y-%m-%d %H:%M} UTC"
+            source = f"{time}, {saved.path}" if saved else ""
+            return "\n".join(script.script(found, options, source))
         above = 1 if drain_prose.of_down(found) else 0
         return self.answer(drain_prose.lines(found, options, args.long), above)

@@ -48,28 +48,34 @@ def write(path: str, content: str | bytes, follows: bool = True) -> None:
 
     Whoever reads it meanwhile has the old text or the new one. The folder is made.
 
-    :param follows: write the target of a link; else replace the link
+    :param follows: write the target of a link, instead of replacing the link
     :raises BadConfiguration: if it can't be written
     """
     try:
-        target = located(path)
-        target = target.resolve() if follows else target.absolute()
-        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        try:
-            with open(handle, "wb") as stream:
-                stream.write(
-                    content if isinstance(content, bytes) else content.encode()
-                )
-                stream.flush()
-                os.fsync(stream.fileno())
+        target = located(path).resolve() if follows else located(path)
+        with temporary(target, content) as name:
             os.replace(name, target)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(name)
-            raise
     except OSError as exc:
         raise unreadable(path, exc) from exc
+
+
+@contextlib.contextmanager
+def temporary(target: pathlib.Path, content: str | bytes) -> Iterator[str]:
+    """A new file beside another one, whose folder is made; its name is removed.
+
+    :raises OSError: if it can't be written
+    """
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with open(handle, "wb") as stream:
+            stream.write(content if isinstance(content, bytes) else content.encode())
+            stream.flush()
+            os.fsync(stream.fileno())
+        yield name
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
 
 
 def located(path: str) -> pathlib.Path:

@@ -243,7 +243,7 @@ def _inventories(
         text = f"{'+' if put.value is None else '-'} {shown}"
         for field in fields:
             word = field.replace("allocation_", "").replace("_", " ")
-            text = f"{word} {shown} {put.value} -> {now[key][name][field]}"
+            text = f"{word} {shown} {put.value} -> {now[key][name].get(field)}"
         yield of(text, (put,), is_daily=fields == ["used"])
 
 
@@ -340,7 +340,7 @@ def _projects(old: Body, new: Body) -> Iterator[Change]:
                 frozenset(
                     f"project {names.get(e[project], e[project])}"
                     + (f" ({e['status']})" if "status" in e else "")
-                    for e in each[key]
+                    for e in each.get(key) or ()
                 )
                 for each in answers
             )

@@ -259,21 +259,41 @@ def test_the_script_moves_servers_and_stops_at_the_first_failure(
 ):
     for name in ("one", "two"):
         put(name)
+    make.acts(put("three"), {"os-stop": None})
     planned = plan("cmp00")
     words = ("host", "drain", "cmp00", "--script")
     conf = ("--nova-conf", str(prefiltering.nova_conf))
     text = run("trait-sched", *words, *conf).out
-    first, second = (step["server"] for step in planned["steps"])
+    first, *others = planned["steps"]
+    second = others[0]
     make.after(enable, make.admin.compute, "cmp00")
 
-    wrong = text.replace(f"--host {planned['steps'][0]['host']}", "--host nowhere", 1)
+    to = f"--host {second['host']} {second['server']['id']}"
+    assert to in text
+    wrong = text.replace(to, to.replace(second["host"], "nowhere"))
     done = run_script(prefiltering, wrong, tmp_path)
-    assert done.returncode != 0
-    hosts = [settled(make, each["id"], "cmp00")[0] for each in (first, second)]
-    assert hosts == ["cmp00", "cmp00"], done
+    assert done.returncode == 1
+    assert done.stdout == f"{first['server']['name']} -> {first['host']}: there\n"
+    name, identity = second["server"]["name"], second["server"]["id"]
+    start, why = done.stderr.split("). Stopped: ")
+    assert start.startswith(f"{name}: refused by Nova (Compute host nowhere"), done
+    assert why == (
+        "1 of 3 moved; cmp00 is disabled. Why: openstack trait-sched server explain "
+        f"{identity}\n"
+    )
+    assert settled(make, first["server"]["id"], first["host"])[0] == first["host"]
+    for step in others:
+        assert settled(make, step["server"]["id"], "cmp00")[0] == "cmp00"
 
+    planned = plan("cmp00")
+    text = run("trait-sched", *words, *conf).out
     done = run_script(prefiltering, text, tmp_path)
-    assert done.returncode == 0, done
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        f"{step['server']['name']} -> {step['host']}: there"
+        for step in planned["steps"]
+    ]
     for step in planned["steps"]:
-        host, status = settled(make, step["server"]["id"], step["host"])
-        assert (host, status) == (step["host"], "ACTIVE"), done
+        server = step["server"]
+        found = settled(make, server["id"], step["host"])
+        assert found == (step["host"], server["status"]), done

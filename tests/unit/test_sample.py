@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import xml.etree.ElementTree
@@ -147,9 +148,57 @@ def test_a_line_of_an_answer(ask, command):
     assert LINES[command] in ask(command)[1]
 
 
+def test_a_script_says_how_old_its_facts_are(ask):
+    _, lines = ask("host drain cmp02 --script")
+    assert f"# From the cloud as of 2026-11-26 06:00 UTC, {CLOUD}" in lines[:3]
+
+
 def test_no_fix_needs_more_than_the_snapshot(ask):
     _, lines = ask("explain ssd.medium ubuntu-24.04")
     assert "--make-room" not in "".join(lines)
+
+
+PAIR = {"hw:numa_nodes": "2"}
+NUMA = "--enable-filter NUMATopologyFilter"
+
+
+@pytest.mark.parametrize(
+    ("running", "code", "finding", "answer"),
+    [
+        (None, 3, 7, "No host can ever take it: 0 of 8."),
+        (PAIR, 8, 0, "It is not known whether a host can take it: 2 of 8 may."),
+        ({"hw:numa_nodes": "1"}, 3, 7, "No host can ever take it: 0 of 8."),
+    ],
+)
+def test_a_running_server_shows_that_some_host_has_numa_nodes(
+    tmp_path, running, code, finding, answer
+):
+    document = json.loads((REPOSITORY / CLOUD).read_text("utf-8"))
+    compute = document["compute"]
+    flavor = next(each for each in compute["flavors"] if each["name"] == "m1.large")
+    compute["flavors"].append(
+        {**flavor, "id": "pair", "name": "numa.pair", "extra_specs": PAIR}
+    )
+    for node in compute["hypervisors"]:
+        node["hypervisor_type"] = "fake"
+    if running is not None:
+        server = next(s for s in compute["servers"] if s["name"] == "web-1")
+        copied = {**server["flavor"], "original_name": "numa.pair"}
+        copied["extra_specs"] = running
+        identity = "5e000009-0000-4000-8000-000000000000"
+        compute["servers"].append({**server, "id": identity, "flavor": copied})
+    path = tmp_path / "cloud.json"
+    path.write_text(json.dumps(document), "utf-8")
+
+    def run(command):
+        variables = {"TRAITSCHED_SNAPSHOT": str(path)}
+        done = shell.run(variables, "trait-sched", *shlex.split(command))
+        return done.code, done.out
+
+    assert run(f"check --flavor numa.pair {NUMA}")[0] == finding
+    found, text = run(f"explain numa.pair ubuntu-24.04 {NUMA}")
+    assert (found, text.splitlines()[1]) == (code, answer)
+    assert run(f"flavor show numa.pair {NUMA}")[0] == code
 
 
 @pytest.mark.parametrize("command", CAUSES)

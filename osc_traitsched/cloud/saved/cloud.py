@@ -228,7 +228,7 @@ def _provider(body: Body) -> SavedProvider:
 
 
 def _flavor_name(server: Body) -> object:
-    return server["flavor"].get("original_name")
+    return (server.get("flavor") or {}).get("original_name")
 
 
 def failed_moves(lists: Body) -> frozenset[str]:

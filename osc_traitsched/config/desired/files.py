@@ -19,6 +19,7 @@ from osc_traitsched.core.desired import model
 from osc_traitsched.core.desired.model import DesiredState, Entry, Inventory, Part
 from osc_traitsched.core.desired.planner import IDENTITY
 from osc_traitsched.core.errors import BadConfiguration, Mistakes
+from osc_traitsched.text import visible
 
 # An Ansible inventory, as ``ansible-inventory --list`` prints it.
 
@@ -194,9 +195,13 @@ def text(
         if found := _section(desired, section):
             body[section] = found
     written = yaml.safe_dump(
-        body, sort_keys=False, allow_unicode=is_utf8, default_flow_style=False
+        body, sort_keys=False, allow_unicode=True, default_flow_style=False
     )
-    return "".join(f"# {line}\n" for line in comments) + written
+    shown = written.replace("\n", "")
+    if not is_utf8 or visible(shown) != shown:
+        # Else PyYAML writes what turns a line around as it is.
+        written = yaml.safe_dump(body, sort_keys=False, default_flow_style=False)
+    return "".join(f"# {visible(line)}\n" for line in comments) + written
 
 
 def _section(desired: DesiredState, section: str) -> dict[str, Any]:

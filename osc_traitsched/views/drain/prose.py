@@ -263,11 +263,16 @@ def disabling(found: Drain) -> Iterator[Command]:
         )
 
 
-def of_step(step: Step, options: Sequence[Option]) -> tuple[str, ...]:
-    """The commands that move one server, and confirm the move if Nova requires it."""
+def of_step(
+    step: Step, options: Sequence[Option], waits: bool = True
+) -> tuple[str, ...]:
+    """The commands that move one server, and confirm the move if Nova requires it.
+
+    :param waits: the command of a move waits for its end, if it can
+    """
     server_move, identity = step.server_move, step.server_move.state.id
     verb, given = _VERBS[server_move.kind]
-    wait = (Option("--wait"),) if is_waited_for(step) else ()
+    wait = (Option("--wait"),) if waits and is_waited_for(step) else ()
     host = Option("--host", step.to.service_host)
     command = openstack(verb, *given, host, *wait, identity)
     version = Option(_VERSION, _VERSIONS[server_move.kind])
@@ -275,6 +280,25 @@ def of_step(step: Step, options: Sequence[Option]) -> tuple[str, ...]:
     if server_move.kind is MoveKind.MIGRATION:
         lines.append(line(openstack("server migration confirm", identity), options))
     return tuple(lines)
+
+
+#: The statuses of migrations that are over: then the old host has room again, which
+#: ``--wait`` does not wait for (nova/compute/manager.py, ``_post_live_migration``).
+_OVER = "cancelled|completed|confirmed|done|error|failed|reverted"
+
+
+def guard(step: Step, options: Sequence[Option]) -> Iterator[str]:
+    """Shell lines that wait until a move is over, and print where the server is."""
+    identity, value = step.server_move.state.id, Option("-f", "value")
+    migrations = openstack(
+        "server migration list",
+        *(Option("--server", identity), value, Option("-c", "Status")),
+    )
+    is_moving = f"{line(migrations, options)} | grep -Eqvx '{_OVER}'"
+    yield f"while {is_moving}; do sleep 5; done"
+    yield f"# Go on only if this prints {visible(step.to.service_host)}:"
+    host = Option("-c", "OS-EXT-SRV-ATTR:host")
+    yield line(openstack("server show", value, host, identity), options)
 
 
 def is_waited_for(step: Step) -> bool:
@@ -386,22 +410,30 @@ def _disable(found: Drain) -> str:
     return f"Disable {ranges(found.enabled)} first, or new servers may land {where}."
 
 
-def remarks(found: Drain) -> Iterator[str]:
-    """What an operator must know of a plan."""
+def remarks(found: Drain, by_hand: bool = True) -> Iterator[str]:
+    """What an operator must know of a plan.
+
+    :param by_hand: its commands are run one by one
+    """
     if of_down(found):
         yield of_down(found)
     if found.enabled and found.steps:
         yield _disable(found)
-    yield from _remarks(found)
+    yield from _remarks(found, by_hand)
     yield from _unconfirmed(found)
 
 
-def _remarks(found: Drain) -> Iterator[str]:
+def _remarks(found: Drain, by_hand: bool = True) -> Iterator[str]:
     if of_down(found):
         yield (
             "Placement counts an evacuated server on its old host until nova-compute "
             "is up there."
         )
+    if by_hand:
+        yield from _waiting(found)
+
+
+def _waiting(found: Drain) -> Iterator[str]:
     if any(step.server_move.kind is MoveKind.MIGRATION for step in found.steps):
         yield (
             "If a cold migration fails, its server stays SHUTOFF and the command keeps "

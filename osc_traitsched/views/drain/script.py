@@ -7,26 +7,76 @@ from collections.abc import Iterator, Sequence
 
 from osc_traitsched.core.servers.drain import Drain
 from osc_traitsched.paste import Option, line, openstack
-from osc_traitsched.text import ranges, visible
+from osc_traitsched.text import agreed, ranges, visible
 from osc_traitsched.views.drain import prose
 
-_HOST_ALONE = (Option("-f", "value"), Option("-c", "OS-EXT-SRV-ATTR:host"))
+_SHOWN = ("OS-EXT-SRV-ATTR:host", "OS-EXT-STS:task_state", "status")
 
-#: How often a move is looked at, ten seconds apart: after a command that waits for it,
-#: and after one that does not.
-_LOOKS, _MANY_LOOKS = 3, 360
-_MOVED = """\
-# moved SERVER HOST LOOKS: stops unless the server gets to the host.
-moved() {
+#: nova-api sets the task before it answers: a server without a task does not move any
+#: more. While it has one, nothing limits the time.
+_FUNCTIONS = """\
+moved=0
+
+# stop WHY
+stop() {
+    far="$moved of %(total)s moved; "%(disabled)s
+    why="Why: %(explain)s $server"
+    printf '%%s\\n' "$name: $1. Stopped: $far. $why" >&2
+    exit 1
+}
+
+# ask COMMAND...: a command that Nova can refuse; why is its error.
+ask() {
+    said=$("$@" 2>&1) && return
+    why=$(printf '%%s\\n' "$said" | sed -e '$!d' -e 's/.*for url: [^ ]*, //;s/[. ]*$//')
+    case $said in
+    *"Client Error"* | *"(HTTP 4"*) why="refused by Nova ($why)" ;;
+    *) why="the command failed ($why)" ;;
+    esac
+    return 1
+}
+
+# look: reads host, task and status of the server; fails if it can't.
+look() {
+    { read -r host; read -r task; read -r status; } <<END
+$(%(show)s "$server" 2>/dev/null)
+END
+    [ -n "$status" ]
+}
+
+# wait_while STATUS: waits while Nova works on the server, or it has that status.
+wait_while() {
     looks=0
-    until [ "$(%s)" = "$2" ]; do
-        looks=$((looks + 1))
-        if [ "$looks" -gt "$3" ]; then
-            echo "stopped: $1 is not on $2" >&2
-            exit 1
-        fi
+    until look && [ "$task" = None ] && [ "$status" != "$1" ]; do
+        [ "$status" != ERROR ] || break
+        case $task in
+        '' | None) looks=$((looks + 1)) ;;
+        *) looks=0 ;;
+        esac
+        [ "$looks" -lt 60 ] || stop "its status is ${status:-not readable}"
         sleep 10
     done
+    [ "$status" != ERROR ] || stop "it went to ERROR on $host"
+}
+
+# move COMMAND...
+move() {
+    # Some releases of OpenStackClient fail after Nova has accepted an evacuation.
+    ask "$@" || { look && [ "$host $task" != "$from None" ]; } || stop "$why"
+    wait_while ''
+    [ "$host" = "$to" ] || stop "the move failed, it is on $host"
+}
+
+# confirm COMMAND...
+confirm() {
+    [ "$status" = VERIFY_RESIZE ] || return 0
+    ask "$@" || stop "the move to $to is not confirmed: $why"
+    wait_while VERIFY_RESIZE
+}
+
+there() {
+    moved=$((moved + 1))
+    printf '%%s\\n' "$name -> $to: there"
 }"""
 _FENCED = """\
 if [ "${POWERED_OFF:-}" != yes ]; then
@@ -39,34 +89,45 @@ fi"""
 _UNPRINTABLE = "exit 1"
 
 
-def script(found: Drain, options: Sequence[Option] = ()) -> Iterator[str]:
+def script(
+    found: Drain, options: Sequence[Option] = (), source: str = ""
+) -> Iterator[str]:
     """The moves as a script that stops at the first one that fails.
 
-    A failed live migration leaves its server active, and the command ends well: so each
-    server's host is read after its move.
+    It goes on once a server is on its new host and Nova does nothing more with it.
+
+    :param source: what the plan was made from, if not from the cloud now
     """
+    hosts, shown = visible(ranges(found.hosts)), (Option("-c", each) for each in _SHOWN)
     yield "#!/bin/sh"
-    yield f"# {visible(prose.summary(found))}"
-    for stuck in found.stuck:
-        yield f"# {visible(f'{stuck.server_move.state.name} stays.')}"
-    for remark in prose.remarks(found):
-        yield f"# {visible(remark)}"
-    yield "set -eu"
-    shown = openstack("server show", *_HOST_ALONE)
-    # Quoted as a name, the variable would be a text.
-    yield _MOVED % f'{line(shown, options)} "$1"'
+    comments = [prose.summary(found), *((source,) if source else ())]
+    comments += [f"{stuck.server_move.state.name} stays." for stuck in found.stuck]
+    for comment in (*comments, *prose.remarks(found, by_hand=False)):
+        yield f"# {visible(comment)}"
+    yield "set -u"
+    yield _FUNCTIONS % {
+        "total": len(found.steps),
+        "disabled": shlex.quote(f"{hosts} {agreed('is', len(found.hosts))} disabled"),
+        "explain": line(openstack("trait-sched server explain"), options),
+        "show": line(openstack("server show", Option("-f", "value"), *shown), options),
+    }
     down = [host for host in found.down if prose.of_down(found)]
     if down:
-        hosts = visible(ranges(down))
-        text = f"make sure that {hosts} is powered off, then set POWERED_OFF=yes"
-        yield _FENCED % shlex.quote(text)
+        text = f"make sure that {visible(ranges(down))} is powered off, then set "
+        yield _FENCED % shlex.quote(f"{text}POWERED_OFF=yes")
     for command in prose.disabling(found):
-        yield line(command, options) or _UNPRINTABLE
+        text = shlex.quote(f"Stopped: {hosts} can't be disabled, nothing was moved.")
+        failed = f"|| {{ echo {text} >&2; exit 1; }}"
+        yield f"{line(command, options) or 'false'} {failed}"
     for step in found.steps:
         yield f"# {visible(prose.move(step, found.hosts))}"
-        move, *confirm = prose.of_step(step, options)
-        looks = _LOOKS if prose.is_waited_for(step) else _MANY_LOOKS
-        host = shlex.quote(step.to.service_host)
-        yield move or _UNPRINTABLE
-        yield f"moved {step.server_move.state.id} {host} {looks}"
-        yield from (each or _UNPRINTABLE for each in confirm)
+        state = step.server_move.state
+        names = {
+            **{"name": visible(state.name), "server": state.id},
+            **{"from": state.host, "to": step.to.service_host},
+        }
+        yield " ".join(f"{key}={shlex.quote(name)}" for key, name in names.items())
+        commands = prose.of_step(step, options, waits=False)
+        for function, text in zip(("move", "confirm"), commands):
+            yield f"{function} {text}" if text else _UNPRINTABLE
+        yield "there"

@@ -403,7 +403,8 @@ def _moves(
     for step in steps:
         if len(steps) > 1:
             yield Line(f"  # {drain.move(step, from_)}")
-        yield from (Line(f"  {text}") for text in drain.of_step(step, options))
+        commands = (*drain.of_step(step, options), *drain.guard(step, options))
+        yield from (Line(f"  {text}") for text in commands)
     if plan.deciding:
         yield Line(f"  No API shows the answer of {listed(plan.deciding)}.")
 

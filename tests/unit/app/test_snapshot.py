@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import concurrent.futures
+import contextlib
 import copy
+import functools
 import gzip
 import json
+import os
 import re
+import subprocess
+import sys
+import time
+import uuid
 
 import jsonschema
 import pytest
@@ -14,10 +22,11 @@ from osc_traitsched.app import masking, snapshot
 from osc_traitsched.app.by_flavor import by_flavor
 from osc_traitsched.app.snapshot import Snapshot
 from osc_traitsched.cloud.saved import form
-from osc_traitsched.core.errors import BadUsage
+from osc_traitsched.core.errors import BadConfiguration, BadUsage
 from osc_traitsched.core.nova.question import ServerSpec
 from tests.functional import shell
 from tests.services import fleet, saved
+from tests.services.environment import REPOSITORY
 
 ACME, OTHER = "5a1e0000000000000000000000000001", "5a1e0000000000000000000000000002"
 IMAGE = "1a000001-0000-4000-8000-000000000000"
@@ -248,7 +257,10 @@ BAD_FILES = {
         r"of format \x1b[2J; this version reads 1",
     ),
     "large": (" " * 3_000_000, "larger than 2 MB"),
-    "large, packed": (gzip.compress(b" " * 3_000_000), "larger than 2 MB"),
+    "large, packed": (
+        gzip.compress(b" " * 3_000_000),
+        "unpacked larger than 2 MB",
+    ),
     **{
         f"{'.'.join(map(str, keys))}: {value}": (
             changed(*keys, to=value),
@@ -262,6 +274,13 @@ BAD_FILES = {
             (("placement", "providers", 0, "inventories"), [1], None),
             (("placement", "providers", 0, "inventories", "VCPU"), {}, "total"),
             (("compute",), [], None),
+            (("compute",), 0, None),
+            (("image",), None, None),
+            (("compute", "flavors", 0, "ram"), "many", None),
+            (("compute", "flavors", 0, "extra_specs"), ["a"], None),
+            (("compute", "hypervisors", 0, "running_vms"), "x", None),
+            (("compute", "servers", 0, "fault"), {"message": 5}, "message"),
+            (("answers",), {"compute /x": {"flavor_access": [1]}}, "flavor_access"),
             (("compute", "servers"), {}, None),
             (("compute", "servers", 0), "x", "servers"),
             (("compute", "hypervisors", 0, "service"), "cmp01", None),
@@ -290,6 +309,198 @@ def test_a_bad_file_is_one_line(tmp_path, monkeypatch, case):
     monkeypatch.setattr(snapshot, "MOST", 2_000_000)
     done = shell.run({}, "trait-sched", "capacity", "--snapshot", str(path))
     assert (done.code, done.out, done.err) == (1, "", f"{path}: {reason}\n")
+
+
+SAMPLE = json.loads((REPOSITORY / "examples" / "cloud.json").read_text("utf-8"))
+OTHER_TYPES = (None, "x", 5, [], {}, [3], {"a": 3})
+FUZZED = (
+    "check",
+    "explain m1.small ubuntu-24.04",
+    "server explain --failed",
+    "diff {} examples/cloud.json",
+)
+
+
+def places(value, *keys):
+    """The keys to each value of a document; of a list only to the first item."""
+    yield keys
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from places(inner, *keys, key)
+    elif isinstance(value, list) and value:
+        yield from places(value[0], *keys, 0)
+
+
+def replaced(keys, other):
+    """The sample with another value; without one, the key is missing."""
+    document = copy.deepcopy(SAMPLE)
+    place = document
+    for key in keys[:-1]:
+        place = place[key]
+    if other is ... and isinstance(place, dict):
+        del place[keys[-1]]
+    elif other is not ... and type(other) is not type(place[keys[-1]]):
+        place[keys[-1]] = other
+    else:
+        return None
+    return document
+
+
+def readable(path):
+    """Documents with one value of another type that are opened all the same."""
+    for keys in [*places(SAMPLE)][1:]:
+        for other in (*OTHER_TYPES, ...):
+            document = replaced(keys, other)
+            if document is None:
+                continue
+            path.write_text(json.dumps(document), "utf-8")
+            with contextlib.suppress(BadConfiguration):
+                snapshot.read(str(path))
+                yield keys, other, document
+
+
+def test_a_file_with_any_wrong_type_is_answered_or_refused_in_one_line(
+    tmp_path, monkeypatch
+):
+    monkeypatch.chdir(REPOSITORY)
+    path = tmp_path / "odd.json"
+    for number, (keys, other, document) in enumerate([*readable(path)]):
+        if number % 11:
+            continue
+        path.write_text(json.dumps(document), "utf-8")
+        command = FUZZED[number // 11 % len(FUZZED)].format(path)
+        variables = {"TRAITSCHED_SNAPSHOT": str(path)}
+        done = shell.run(variables, "trait-sched", *command.split())
+        assert "internal error" not in done.err, (keys, other, command, done.err)
+
+
+def test_a_field_of_one_inventory_alone_is_a_difference(tmp_path):
+    old, new = copy.deepcopy(CLOUD), copy.deepcopy(CLOUD)
+    old["placement"]["providers"][0]["inventories"]["VCPU"]["spare"] = 7
+    for name, document in (("old", old), ("new", new)):
+        (tmp_path / name).write_text(json.dumps(document))
+    for names in (("old", "new"), ("new", "old")):
+        paths = (str(tmp_path / name) for name in names)
+        done = shell.run({}, "trait-sched", "diff", *paths)
+        assert (done.code, done.err) == (6, "")
+        assert "spare VCPU" in done.out
+
+
+def test_a_small_file_that_unpacks_to_much_takes_little_memory(tmp_path):
+    path = tmp_path / "bomb.json.gz"
+    with gzip.open(path, "wb") as stream:
+        stream.write(b'{"format": 1, "placement": "')
+        for _ in range(480):
+            stream.write(b"x" * 1_000_000)
+    assert path.stat().st_size < 500_000
+    script = (
+        "import resource, sys; from osc_traitsched.app import snapshot\n"
+        "try: snapshot.read(sys.argv[1])\n"
+        "except Exception as exc: print(exc)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(path)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    reason, kilobytes = done.stdout.splitlines()
+    assert re.fullmatch(rf"{path}: unpacked larger than \d\d MB", reason)
+    assert int(kilobytes) < 200_000
+
+
+def test_a_large_file_of_equal_hosts_is_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(snapshot, "_SMALL", 0)
+    many = copy.deepcopy(CLOUD)
+    (one, *_) = many["placement"]["providers"]
+    ids = [str(uuid.uuid4()) for _ in range(4_000)]
+    many["placement"]["providers"] = [
+        {**one, "name": f"cmp{n}", "uuid": each, "root": each}
+        for n, each in enumerate(ids)
+    ]
+    path = str(tmp_path / "large.json.gz")
+    snapshot.write(path, many)
+    found = snapshot.read(path).document
+    assert len(found["placement"]["providers"]) == 4_000
+
+
+# Files that are written.
+
+
+def at(stamp):
+    return {**CLOUD, "time": stamp}
+
+
+def files(folder):
+    return sorted(each.name for each in folder.iterdir())
+
+
+def test_what_was_just_written_stays_if_a_clock_was_ahead(tmp_path):
+    ahead = ["20310101T000000Z.json.gz", "20310102T000000Z.json.gz"]
+    for name in ahead:
+        (tmp_path / name).write_text("old")
+    for stamp in ("2027-03-04T05:06:07Z", "2027-03-05T05:06:07Z"):
+        path = snapshot.write_into(str(tmp_path), at(stamp), 2)
+        assert snapshot.read(path).document["time"] == stamp
+    assert files(tmp_path) == ["20270305T050607Z.json.gz", *ahead]
+
+
+def test_runs_in_the_same_second_lose_nothing(tmp_path):
+    folder, found = str(tmp_path / "new"), at("2027-03-04T05:06:07Z")
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        save = functools.partial(snapshot.write_into, folder, found)
+        paths = list(pool.map(save, [20] * 8))
+    assert len(set(paths)) == 8
+    assert files(tmp_path / "new") == sorted(map(os.path.basename, paths))
+
+
+def test_runs_that_remove_the_same_files_do_not_fail(tmp_path):
+    stamps = [f"2027-03-04T05:06:{second:02}Z" for second in range(40)]
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        save = functools.partial(snapshot.write_into, str(tmp_path), most=1)
+        list(pool.map(save, map(at, stamps)))
+    snapshot.write_into(str(tmp_path), at("2027-03-05T05:06:00Z"), 1)
+    assert files(tmp_path) == ["20270305T050600Z.json.gz"]
+
+
+def test_only_what_killed_runs_left_a_day_ago_is_removed(tmp_path):
+    left = {
+        ".20270303T050607Z.json.gz.k2_xq9ab": 2,
+        ".20270303T050607Z.json.gz.map.json.k2_xq9ab": 2,
+        ".20270304T050607Z.json.gz.abcdefgh": 0,
+        ".other.json.gz.abcdefgh": 2,
+        "20270303T050607Z.json.gz.bak": 2,
+    }
+    for name, days in left.items():
+        (tmp_path / name).write_text("half")
+        changed = time.time() - days * 24 * 60 * 60 - 5
+        os.utime(tmp_path / name, (changed, changed))
+    snapshot.write_into(str(tmp_path), at("2027-03-04T05:06:07Z"), 3)
+    kept = list(left)[2:]
+    assert files(tmp_path) == sorted([*kept, "20270304T050607Z.json.gz"])
+
+
+def test_a_folder_without_hard_links_gets_the_file(tmp_path, monkeypatch):
+    def link(old, new):
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", link)
+    path = snapshot.write_into(str(tmp_path), CLOUD, 1)
+    assert files(tmp_path) == [os.path.basename(path)]
+
+
+@pytest.mark.parametrize("name", ["cloud.json", "cloud.json.gz"])
+def test_a_link_is_replaced_and_its_target_stays(tmp_path, name):
+    target, link = tmp_path / "target", tmp_path / name
+    for path in (link, tmp_path / f"{name}.map.json"):
+        target.write_text("keep")
+        path.symlink_to(target)
+    snapshot.write(str(link), CLOUD)
+    snapshot.write_map(str(link), {"word": "name"})
+    assert target.read_text() == "keep"
+    assert not any(path.is_symlink() for path in tmp_path.iterdir())
+    assert snapshot.read(str(link)).document["time"] == CLOUD["time"]
 
 
 @pytest.mark.parametrize(

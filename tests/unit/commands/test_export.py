@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -58,6 +60,25 @@ def test_a_cloud_as_a_file(cloud, golden):
     found = export(cloud)
     assert (found.code, found.err) == (0, "")
     golden("export/cloud", found.out)
+
+
+HOSTILE = ("\n", "\r", "\x1b", "\x7f", "\x85", "\u2028", "\u2029", "\u202e", "\u2066")
+
+
+@pytest.mark.parametrize("char", HOSTILE)
+def test_no_name_leaves_its_comment_or_turns_a_line_around(cloud, char):
+    name = f"gone{char}flavors: {{m1: {{requires: [CUSTOM_GOLD]}}}}"
+    cloud.gives("CUSTOM_GOLD", "cmp00")
+    isolated = {"trait:CUSTOM_GOLD": "required"}
+    cloud.aggregates["1"] |= {"name": f"agg{char}", "hosts": [name, "cmp00"]}
+    cloud.aggregates["1"]["metadata"] = {"availability_zone": f"z{char}z", **isolated}
+    found = export(cloud)
+    assert found.code == 0
+    assert char not in found.out.replace("\n", "")
+    written = yaml.safe_load(found.out)
+    assert written.keys() == {"version", "traits", "aggregates"}
+    assert written["aggregates"] == {f"agg{char}": {"hosts": ["cmp00"]}}
+    assert len([line for line in found.out.splitlines() if line[:1] == "#"]) == 3
 
 
 def test_what_flavors_ask_for_by_groups_and_what_nova_ignores_is_said(cloud, golden):

@@ -186,29 +186,240 @@ def test_no_host_is_disabled_twice_or_for_nothing(state):
 SLY = ("cmp$(touch gone)`touch gone`", '"; touch gone; "', "'; touch gone; '", "a\nb")
 
 
-def run_script(folder, found, **variables):
-    """Run the script with an ``openstack`` that says where each server is."""
-    openstack = folder / "openstack"
-    openstack.write_text('#!/bin/sh\necho "$@" >> asked\necho cmp05\n')
-    openstack.chmod(0o755)
-    path = {"PATH": f"{folder}:/usr/bin:/bin", **variables}
+#: Says in turn where a server is; its commands fail if a file has a reason.
+FAKE = """#!/bin/sh
+echo "$@" >> asked
+for server; do :; done
+case "$*" in
+*"server show"*)
+    set -- $(head -n 1 "$server")
+    [ "$1" != unread ] || { sed -i 1d "$server"; exit 1; }
+    printf '%s\\n' "$@"
+    [ "$(wc -l < "$server")" = 1 ] || sed -i 1d "$server"
+    ;;
+*"server migrat"* | *"server evac"* | *"service set"*)
+    [ ! -e "$server-$3" ] || { cat "$server-$3" >&2; exit 1; }
+    ;;
+esac
+"""
+
+
+def run_script(folder, found, states=(), errors=(), **variables):
+    """Run the script with an ``openstack`` that says where each server is.
+
+    :param states: what it says in turn of each server: host, task and status
+    :param errors: of commands, by the name of the file that the program looks for
+    """
+    written = {
+        f"id-of-{name}": "\n".join(rows) + "\n" for name, rows in dict(states).items()
+    }
+    for name, text in {
+        **written,
+        **dict(errors),
+        "openstack": FAKE,
+        "sleep": "",
+    }.items():
+        (folder / name).write_text(text)
+        (folder / name).chmod(0o755)
+    return run_shell(folder, script.script(found), **variables)
+
+
+def run_shell(folder, lines, **variables):
     return subprocess.run(
-        ["sh", "-c", "\n".join(script.script(found))],
+        ["sh", "-c", "\n".join(lines)],
         cwd=folder,
-        env=path,
+        env={"PATH": f"{folder}:/usr/bin:/bin", **variables},
         capture_output=True,
         text=True,
         check=False,
     )
 
 
+MOVING, ARRIVED = "cmp00 migrating MIGRATING", "cmp05 None ACTIVE"
+RESIZED = "cmp05 None VERIFY_RESIZE"
+THREE = drain([step("web"), step("db", COLD, "stopped"), step("cache")])
+LIVE_ARRIVES = (MOVING, MOVING, ARRIVED)
+ALL_ARRIVE = {
+    "web": LIVE_ARRIVES,
+    "db": ("cmp00 resize_prep RESIZE", RESIZED, RESIZED, "cmp05 None SHUTOFF"),
+    "cache": LIVE_ARRIVES,
+}
+NO_VALID_HOST = "No valid host was found. There are not enough hosts available."
+REFUSED_BY_SDK = (
+    "Some warning\nBadRequestException: 400: Client Error for url: "
+    f"http://nova/v2.1/servers/7/action, {NO_VALID_HOST}\n"
+)
+REFUSED_BY_CLIENT = "Cannot migrate while it is rescued (HTTP 409)\n"
+EXPLAIN = "Why: openstack trait-sched server explain"
+
+
+def test_a_script_says_of_each_server_that_it_is_there(tmp_path):
+    done = run_script(tmp_path, THREE, ALL_ARRIVE)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == (
+        "web -> cmp05: there\ndb -> cmp05: there\ncache -> cmp05: there\n"
+    )
+    asked = (tmp_path / "asked").read_text().splitlines()
+    assert [line for line in asked if "show" not in line] == [
+        "compute service set --disable --disable-reason to be emptied cmp00 "
+        "nova-compute",
+        "--os-compute-api-version 2.30 server migrate --live-migration --host cmp05 "
+        "id-of-web",
+        "--os-compute-api-version 2.56 server migrate --host cmp05 id-of-db",
+        "server migration confirm id-of-db",
+        "--os-compute-api-version 2.30 server migrate --live-migration --host cmp05 "
+        "id-of-cache",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("server", "states", "errors", "why"),
+    [
+        pytest.param(
+            "cache",
+            ["cmp00 None ACTIVE"],
+            {"id-of-cache-server": REFUSED_BY_SDK},
+            f"refused by Nova ({NO_VALID_HOST[:-1]})",
+            id="refused",
+        ),
+        pytest.param(
+            "db",
+            ["cmp00 None SHUTOFF"],
+            {"id-of-db-server": REFUSED_BY_CLIENT},
+            f"refused by Nova ({REFUSED_BY_CLIENT[:-1]})",
+            id="refused-as-novaclient-says-it",
+        ),
+        pytest.param(
+            "cache",
+            ["unread"],
+            {"id-of-cache-server": "Unable to establish connection\n"},
+            "the command failed (Unable to establish connection)",
+            id="no-cloud",
+        ),
+        pytest.param(
+            "web",
+            [MOVING, "cmp00 None ACTIVE"],
+            {},
+            "the move failed, it is on cmp00",
+            id="rolled-back",
+        ),
+        pytest.param(
+            "cache",
+            [MOVING, "cmp07 None ACTIVE"],
+            {},
+            "the move failed, it is on cmp07",
+            id="elsewhere",
+        ),
+        pytest.param(
+            "db",
+            ["cmp00 resize_migrating RESIZE", "cmp05 None ERROR"],
+            {},
+            "it went to ERROR on cmp05",
+            id="error",
+        ),
+        pytest.param(
+            "web",
+            ["cmp00 migrating ERROR"],
+            {},
+            "it went to ERROR on cmp00",
+            id="error-with-a-task",
+        ),
+        pytest.param(
+            "web", ["unread"] * 61, {}, "its status is not readable", id="unread"
+        ),
+        pytest.param(
+            "db",
+            [RESIZED],
+            {"id-of-db-confirm": "Instance has not been resized. (HTTP 409)\n"},
+            "the move to cmp05 is not confirmed: refused by Nova (Instance has not "
+            "been resized. (HTTP 409))",
+            id="not-confirmed",
+        ),
+        pytest.param(
+            "db", [RESIZED], {}, "its status is VERIFY_RESIZE", id="confirming-for-ever"
+        ),
+    ],
+)
+def test_a_script_stops_at_the_first_server_that_does_not_arrive(
+    tmp_path, server, states, errors, why
+):
+    done = run_script(tmp_path, THREE, {**ALL_ARRIVE, server: states}, errors)
+    moved = list(ALL_ARRIVE).index(server)
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"{server}: {why}. Stopped: {moved} of 3 moved; cmp00 is disabled. {EXPLAIN} "
+        f"id-of-{server}\n"
+    )
+    assert done.stdout.count("there\n") == moved
+    asked = (tmp_path / "asked").read_text()
+    assert all(f"id-of-{name}" not in asked for name in list(ALL_ARRIVE)[moved + 1 :])
+
+
+@pytest.mark.parametrize(
+    ("server", "states", "errors"),
+    [
+        pytest.param(
+            "web",
+            ["cmp00 migrating MIGRATING", *LIVE_ARRIVES],
+            {"id-of-web-server": "no attribute to_dict\n"},
+            id="begun-in-spite-of-an-error",
+        ),
+        pytest.param("db", [RESIZED, "cmp05 None SHUTOFF"], {}, id="soon-confirmed"),
+        pytest.param("db", ["cmp05 None ACTIVE"], {}, id="confirmed-by-nova"),
+        pytest.param("web", [*["unread"] * 59, ARRIVED], {}, id="read-in-the-end"),
+        pytest.param("web", [*[MOVING] * 90, ARRIVED], {}, id="takes-long"),
+    ],
+)
+def test_a_script_goes_on_with_servers_that_arrive_in_another_way(
+    tmp_path, server, states, errors
+):
+    done = run_script(tmp_path, THREE, {**ALL_ARRIVE, server: states}, errors)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("there\n") == 3
+
+
+def test_a_script_moves_nothing_if_a_host_cannot_be_disabled(tmp_path):
+    done = run_script(tmp_path, THREE, ALL_ARRIVE, {"nova-compute-set": "no\n"})
+    assert done.returncode == 1
+    assert done.stderr.endswith(
+        "Stopped: cmp00 can't be disabled, nothing was moved.\n"
+    )
+    assert "server" not in (tmp_path / "asked").read_text()
+
+
+@pytest.mark.parametrize("end", ["completed", "confirmed", "error", "failed"])
+def test_the_guard_of_a_move_waits_until_no_migration_is_in_progress(tmp_path, end):
+    states = ["running", "post-migrating", "finished", end]
+    fake = """#!/bin/sh
+echo "$@" >> asked
+case "$*" in
+*migration*) printf 'completed\\n%s\\n' "$(head -n 1 states)"; sed -i 1d states ;;
+*) echo cmp05 ;;
+esac
+"""
+    (tmp_path / "states").write_text("\n".join(states) + "\n")
+    for name, text in {"openstack": fake, "sleep": ""}.items():
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    done = run_shell(tmp_path, prose.guard(step("web"), OPTIONS))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "cmp05\n", "")
+    *asked, last = (tmp_path / "asked").read_text().splitlines()
+    assert len(asked) == len(states)
+    assert set(asked) == {
+        "--os-cloud my cloud server migration list --server id-of-web -f value -c "
+        "Status"
+    }
+    assert last.endswith("server show -f value -c OS-EXT-SRV-ATTR:host id-of-web")
+
+
 def test_a_script_evacuates_only_if_somebody_says_that_the_host_is_off(tmp_path):
     found = STATES["down"]
-    done = run_script(tmp_path, found)
+    states = dict.fromkeys("ab", ("cmp00 rebuilding REBUILD", ARRIVED))
+    done = run_script(tmp_path, found, states)
     assert done.returncode == 1
     assert "make sure that cmp00 is powered off" in done.stderr
     assert not (tmp_path / "asked").exists()
-    assert run_script(tmp_path, found, POWERED_OFF="yes").returncode == 0
+    assert run_script(tmp_path, found, states, POWERED_OFF="yes").returncode == 0
     assert "server evacuate" in (tmp_path / "asked").read_text()
 
 

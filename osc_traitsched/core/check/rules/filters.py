@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
+import dataclasses
 from collections.abc import Iterable, Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
@@ -16,8 +18,9 @@ from osc_traitsched.core.check.finding import (
 )
 from osc_traitsched.core.check.rule import rule
 from osc_traitsched.core.check.survey import StandaloneRequest
-from osc_traitsched.core.check.words import unset
+from osc_traitsched.core.check.words import aggregate_name, unset
 from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.inventory.metadata import projects_of as parts_of
 from osc_traitsched.core.names import LIKE_SHORT, near_names
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter import state as supported
@@ -36,7 +39,7 @@ from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.core.nova.weigher.ranking import WEIGHERS
 from osc_traitsched.core.releases import release
 from osc_traitsched.paste import Option, Placeholder, openstack
-from osc_traitsched.text import listed, option
+from osc_traitsched.text import agreed, listed, option
 
 # Server groups with a policy that the scheduler does not enforce.
 
@@ -120,13 +123,9 @@ def _of_pair(
     )
     if not can_match(value):
         return _of_no_value(problem, key, value, flavor.id)
-    if nearest := _nearest(analysis.filtering.states, compared, value):
-        right = key[: len(key) - len(compared)] + nearest
-        return Words(
-            f"{problem}; did you mean {right}?",
-            openstack("flavor set", Option("--property", right), flavor.id),
-            f"then take {key} off" if not right.startswith(f"{key}=") else "",
-        )
+    if near := _nearest(analysis.filtering.states, compared, value):
+        words = _with_typo(analysis, flavor, (key, value), near)
+        return dataclasses.replace(words, problem=f"{problem}; {words.problem}")
     pair = f"{compared}={value}"
     wanted = pair if is_plain(value) else Placeholder(f"{compared}=VALUE")
     return Words(
@@ -138,18 +137,65 @@ def _of_pair(
     )
 
 
-def _nearest(states: Iterable[HostState], key: str, wanted: str) -> str:
+def _nearest(states: Iterable[HostState], key: str, wanted: str) -> Pair | None:
+    """A key and value of aggregates that are like those that a flavor asks for."""
     pairs: dict[str, set[str]] = {}
     for state in states:
         for name, having in state.metadata.items():
             pairs.setdefault(name, set()).update(having)
-    near = near_names(wanted, pairs.get(key, set()))
-    for value in near[:1]:
-        return f"{key}={value}"
+    for value in near_names(wanted, pairs.get(key, set()))[:1]:
+        return key, value
     for name in near_names(key, pairs.keys() - {key}, LIKE_SHORT):
-        if any(has_wanted({name: value}, name, wanted) for value in pairs[name]):
-            return f"{name}={wanted}"
-    return ""
+        for value in sorted(pairs[name]):
+            if has_wanted({name: value}, name, wanted):
+                return name, value
+    return None
+
+
+def _with_typo(
+    analysis: Analysis, flavor: StandaloneRequest, pair: Pair, near: Pair
+) -> Words:
+    """The typo is taken to be where fewer flavors and aggregates agree.
+
+    :param pair: what the flavor asks for
+    :param near: what aggregates have
+    """
+    (key, value), (name, had) = pair, near
+    compared = metadata_key(key) or ""
+    meant = near if name == compared else (name, value)
+    asked = collections.Counter(
+        (metadata_key(k), v)
+        for each in analysis.flavors
+        for k, v in each.specs.items()
+        if metadata_key(k) is not None
+    )
+    having = [
+        aggregate
+        for aggregate in analysis.survey.nova.aggregates
+        if had in parts_of(aggregate.metadata.get(name, ""))
+    ]
+    names = sorted(each.name for each in having)
+    problem = f"{listed(names, 'aggregate')} {agreed('has', len(names))} {name}={had}"
+    right = "=".join((key[: len(key) - len(compared)] + meant[0], meant[1]))
+    wrong_key = name != compared
+    lead = asked[meant] + len(having) - asked[compared, value]
+    if lead > 0 or not (wrong_key or is_plain(value)):
+        return Words(
+            f"{problem}; did you mean {right}?",
+            openstack("flavor set", Option("--property", right), flavor.id),
+            f"then take {key} off" if wrong_key else "",
+        )
+    when = f"then take {name} off the aggregate" if wrong_key else ""
+    if not lead:
+        problem += ", and one of both is a typo"
+        when = f"if that is in the aggregate (else set {right} on the flavor)"
+    parts = [
+        value if part == had and not wrong_key else part
+        for part in parts_of(having[0].metadata[name] if having else "")
+    ]
+    target = aggregate_name(having[0]) if len(having) == 1 else Placeholder("AGGREGATE")
+    corrected = Option("--property", f"{compared}={','.join(parts)}")
+    return Words(problem, openstack("aggregate set", corrected, target), when)
 
 
 def _keeps_all_out(

@@ -12,10 +12,10 @@ from osc_traitsched.core.check.rule import rule
 from osc_traitsched.core.check.survey import StandaloneRequest
 from osc_traitsched.core.check.words import aggregate_name, enable, off_by
 from osc_traitsched.core.inventory.metadata import trait_in
-from osc_traitsched.core.inventory.trait import Ownership, ownership
+from osc_traitsched.core.inventory.trait import Ownership, nearest, ownership
 from osc_traitsched.core.nova import options
 from osc_traitsched.paste import Option, Placeholder, openstack
-from osc_traitsched.text import listed, ranges
+from osc_traitsched.text import did_you_mean, listed, ranges
 
 
 @rule("isolation-member-lacks-trait", SubjectKind.AGGREGATE)
@@ -126,6 +126,10 @@ def not_required(analysis: Analysis) -> Iterator[Fault]:
     """
     severity = _severity(analysis, Severity.WARNING, Severity.NOTE)
     required = frozenset().union(*analysis.closed_to)
+    requests = (*analysis.flavors, *analysis.images)
+    # Those that isolate other aggregates are no other spelling.
+    others = {trait for each in requests for trait in each.opens}
+    others -= {trait for each in analysis.isolated for trait in each.traits}
     for aggregate in analysis.isolated:
         is_known = aggregate.traits <= analysis.survey.known_traits
         if not is_known or _is_open(analysis, aggregate):
@@ -134,6 +138,16 @@ def not_required(analysis: Analysis) -> Iterator[Fault]:
         left = {key: trait for key, trait in traits.items() if trait not in required}
         closing = left or traits
         names = " and ".join(closing.values())
+        near = [each for name in left.values() for each in nearest(name, others)[:1]]
+        fix = openstack(
+            "trait-sched isolate",
+            aggregate.name,
+            *closing.values(),
+            Option("--flavor", Placeholder("FLAVOR")),
+        )
+        if near:
+            pairs = (Option("--property", f"trait:{each}=required") for each in near)
+            fix = openstack("aggregate set", *pairs, aggregate_name(aggregate))
         yield Fault(
             severity,
             aggregate.name,
@@ -143,13 +157,9 @@ def not_required(analysis: Analysis) -> Iterator[Fault]:
                 if left
                 else f"no flavor and image require {names} together"
             )
-            + ": nobody gets in",
-            openstack(
-                "trait-sched isolate",
-                aggregate.name,
-                *closing.values(),
-                Option("--flavor", Placeholder("FLAVOR")),
-            ),
+            + f": nobody gets in{did_you_mean(near)}",
+            fix,
+            f"then take {listed(left)} off the aggregate" if near else "",
             hosts=analysis.host_names(analysis.inside(aggregate.uuid)),
         )
 

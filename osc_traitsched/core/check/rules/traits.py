@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.finding import ERROR, NOTE, Fault, Severity, SubjectKind
@@ -56,7 +56,7 @@ def unknown(analysis: Analysis) -> Iterator[Fault]:
         if name in known or not trait.is_wellformed(name):
             continue
         nearest = trait.nearest(name, known)
-        fix: str | Command = f"correct {_listed(namers)}"
+        fix = _corrected(analysis, name, namers, nearest)
         if not nearest and trait.is_custom(name):
             fix = give(name, create=True)
         elif not nearest and trait.is_standard(name):
@@ -94,8 +94,21 @@ def no_host(analysis: Analysis) -> Iterator[Fault]:
         where = "no host's root provider" if at_root else "no host"
         required = f"required by {_listed(namers)}{did_you_mean(nearest)}"
         problem = f"{where} has it, and it is {required}"
-        fix = f"correct {_listed(namers)}" if nearest else give(name)
+        fix = _corrected(analysis, name, namers, nearest) if nearest else give(name)
         yield _fault(analysis, name, namers, problem, fix)
+
+
+def _corrected(
+    analysis: Analysis, name: str, namers: _Namers, nearest: Sequence[str]
+) -> str | Command:
+    """The typo is on hosts if several objects agree, and none names the near one."""
+    for near in nearest[:1]:
+        is_several = sum(map(len, namers.values())) > 1
+        if is_several and trait.is_custom(near) and near not in _named(analysis):
+            return openstack(
+                "trait-sched trait rename", near, name, Option("--dry-run")
+            )
+    return f"correct {_listed(namers)}"
 
 
 def _add(

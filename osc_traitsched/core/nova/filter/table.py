@@ -26,6 +26,7 @@ from osc_traitsched.core.nova.filter.row import (
     Reads,
 )
 from osc_traitsched.core.nova.filter.state import (
+    NO_NUMA_TOPOLOGY,
     PASSES,
     TOO_FEW_NUMA_NODES,
     Fails,
@@ -478,13 +479,23 @@ def _doubts(
 def judge(
     name: str, host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> FilterResult:
-    """Answer of one filter for one host; unknown for an operator's own filter."""
+    """Answer of one filter for one host; unknown for an operator's own filter.
+
+    If a server of the flavor is active, some hosts have NUMA nodes, whatever is shown.
+    """
     known = FILTERS.get(name)
     if known is None:
         return OWN_FILTER
     if spec.hints.get(REBUILD_HINT) == REBUILD and not known.on_rebuild:
         return PASSES
-    return known.judge(host, spec, settings)
+    answer = known.judge(host, spec, settings)
+    if (
+        spec.server.flavor.is_running
+        and isinstance(answer, Fails)
+        and answer.reason == NO_NUMA_TOPOLOGY
+    ):
+        return Unknown("numa_topology", answer.key)
+    return answer
 
 
 def _answers(

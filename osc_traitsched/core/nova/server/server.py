@@ -28,7 +28,10 @@ EPHEMERAL = "OS-FLV-EXT-DATA:ephemeral"
 
 @dataclasses.dataclass(frozen=True)
 class Flavor:
-    """A flavor: ``ram`` and ``swap`` in MB, ``disk`` and ``ephemeral`` in GB."""
+    """A flavor: ``ram`` and ``swap`` in MB, ``disk`` and ``ephemeral`` in GB.
+
+    :ivar is_running: a server with these extra specs is active
+    """
 
     vcpus: int
     ram: int
@@ -36,6 +39,7 @@ class Flavor:
     ephemeral: int
     swap: int
     specs: Mapping[str, str]
+    is_running: bool = False
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -53,6 +57,10 @@ class Flavor:
         return None if value is None else properties.boolean(value)
 
 
+#: Extra specs of an active server of a flavor, in the flavor's body.
+RUNNING = "extra_specs of an active server"
+
+
 def read(body: Mapping[str, object]) -> Flavor:
     """Parse a flavor of the compute API; an empty or missing number is 0."""
 
@@ -68,6 +76,7 @@ def read(body: Mapping[str, object]) -> Flavor:
         # A server's own copy of its flavor uses the short name.
         ephemeral=number(EPHEMERAL) or number("ephemeral"),
         swap=number("swap"),
+        is_running=body.get(RUNNING) == specs,
         specs={str(key): str(value) for key, value in specs.items()},
     )
 

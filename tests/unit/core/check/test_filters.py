@@ -84,6 +84,10 @@ def isolated(option, value, name=ISOLATED):
     return with_computes(found, lambda each: {"node": f"{each.node}.example"})
 
 
+KEEPS_OUT = (
+    "error filters-no-aggregate flavor f: AggregateInstanceExtraSpecsFilter keeps it "
+    "out of all hosts: none is in an aggregate"
+)
 FAULTS = {
     "error filters-raises flavor f (aggregate odd, host b): "
     "AggregateInstanceExtraSpecsFilter raises "
@@ -162,18 +166,36 @@ FAULTS = {
         [],
         "l4 a gpu=l4,t4; empty gpu=a100",
     ),
-    "error filters-no-aggregate flavor f: AggregateInstanceExtraSpecsFilter keeps "
-    "it out of all hosts: none is in an aggregate whose sdd matches sdd=true; did you "
-    "mean ssd=true? -> then take sdd off: openstack flavor set --property "
-    "ssd=true f": agg(EXTRA_SPECS, flavors="f sdd=true", ssd="true"),
-    "error filters-no-aggregate flavor f: AggregateInstanceExtraSpecsFilter keeps "
-    "it out of all hosts: none is in an aggregate whose disk matches "
-    "aggregate_instance_extra_specs:disk=nmve; there is nvme; did you mean "
-    "aggregate_instance_extra_specs:disk=nvme? -> openstack flavor set --property "
-    "aggregate_instance_extra_specs:disk=nvme f": agg(
+    f"{KEEPS_OUT} whose ssd matches aggregate_instance_extra_specs:ssd=true; aggregate "
+    "agg has sdd=true, and one of both is a typo -> if that is in the aggregate (else "
+    "set aggregate_instance_extra_specs:sdd=true on the flavor): openstack aggregate "
+    "set --property ssd=true agg": agg(
+        EXTRA_SPECS, flavors="f aggregate_instance_extra_specs:ssd=true", sdd="true"
+    ),
+    f"{KEEPS_OUT} whose ssd matches ssd=true; aggregate agg has sdd=true -> then take "
+    "sdd off the aggregate: openstack aggregate set --property ssd=true agg\n"
+    "error filters-no-aggregate flavor g: ...": agg(
+        EXTRA_SPECS, flavors="f ssd=true; g ssd=true", sdd="true"
+    ),
+    f"{KEEPS_OUT} whose sdd matches sdd=true; aggregate agg has ssd=true; did you mean "
+    "ssd=true? -> then take sdd off: openstack flavor set --property ssd=true f": agg(
+        EXTRA_SPECS, flavors="f sdd=true; g ssd=true", ssd="true"
+    ),
+    f"{KEEPS_OUT} whose sdd matches sdd=true; aggregates one, two have ssd=true; did "
+    "you mean ssd=true? -> then take sdd off: openstack flavor set --property ssd=true "
+    "f": cloud(given(EXTRA_SPECS), "f sdd=true", [], "one a ssd=true; two b ssd=true"),
+    f"{KEEPS_OUT} whose disk matches aggregate_instance_extra_specs:disk=nvme; there "
+    "is ceph, nmve; aggregate agg has disk=nmve, and one of both is a typo -> if that "
+    "is in the aggregate (else set aggregate_instance_extra_specs:disk=nmve on the "
+    "flavor): openstack aggregate set --property disk=ceph,nvme agg": agg(
         EXTRA_SPECS,
-        flavors="f aggregate_instance_extra_specs:disk=nmve",
-        disk="nvme",
+        flavors="f aggregate_instance_extra_specs:disk=nvme",
+        disk="ceph, nmve",
+    ),
+    f"{KEEPS_OUT} whose medium matches medium=nmve; there is nvme; aggregate agg has "
+    "medium=nvme; did you mean medium=nvme? -> openstack flavor set --property "
+    "medium=nvme f": agg(
+        EXTRA_SPECS, flavors="f medium=nmve; g medium=nvme", medium="nvme"
     ),
     "error filters-no-aggregate flavor f: AggregateInstanceExtraSpecsFilter keeps "
     "it out of all hosts: none is in an aggregate whose gpu matches gpu=l4,t4; there "

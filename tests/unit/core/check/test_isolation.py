@@ -84,6 +84,14 @@ FAULTS = {
     "trait:CUSTOM_GOLD=required, and no flavor or image requires CUSTOM_GOLD: nobody "
     "gets in -> openstack trait-sched isolate of-gold CUSTOM_GOLD --flavor "
     "<FLAVOR>": of(A_HAS, [OF_GOLD], "f"),
+    "warning isolation-not-required aggregate of-gold (host a): "
+    "trait:CUSTOM_GOLD=required, and no flavor or image requires CUSTOM_GOLD: nobody "
+    "gets in; did you mean CUSTOM_GODL? -> then take trait:CUSTOM_GOLD off the "
+    "aggregate: openstack aggregate set --property trait:CUSTOM_GODL=required "
+    "of-gold": (
+        of(f"{A_HAS} CUSTOM_GODL", [OF_GOLD], "f trait:CUSTOM_GODL=required"),
+        RULE,
+    ),
     "warning isolation-not-required aggregate two (host a): trait:CUSTOM_GOLD=required "
     "and trait:CUSTOM_SILVER=required, and no flavor and image...": by_two_traits(),
     "~warning isolation-not-required aggregate g (host a)...": collated(

@@ -92,6 +92,18 @@ FAULTS = {
     "error traits-unknown trait COMPUTE_SECURITY_TPM_TIS (flavor f)...": survey(
         "a", "f hw:tpm_version=2.0"
     ),
+    "~error traits-unknown trait CUSTOM_GOLT (flavor f, flavor g): Placement rejects "
+    "every request that names it; named by flavors f, g; did you mean CUSTOM_GOLD? -> "
+    "openstack trait-sched trait rename CUSTOM_GOLD CUSTOM_GOLT --dry-run": survey(
+        AB, f"{GOLT}required; {GOLT.replace('f', 'g', 1)}required"
+    ),
+    "~error traits-unknown trait CUSTOM_GOLT (flavor f, flavor g): Placement rejects "
+    "every request that names it; named by flavors f, g; did you mean CUSTOM_GOLD? -> "
+    "correct flavors f, g": survey(
+        AB,
+        f"{GOLT}required; {GOLT.replace('f', 'g', 1)}required; "
+        f"h trait:CUSTOM_GOLD=required",
+    ),
     "~error traits-unknown trait CUSTOM_GOLT (aggregate gold)...": survey(
         "a", aggregates=CLOSED, assumptions=ON
     ),
