@@ -206,6 +206,10 @@ def drawn(seed):
     return document, hide
 
 
+def takes_text(shape):
+    return shape is str or (isinstance(shape, tuple) and str in shape)
+
+
 def filled(document, hide):
     """A secret in each key of each list that objects do not have."""
     for each in LISTS:
@@ -213,7 +217,9 @@ def filled(document, hide):
         bodies = document.setdefault(each.service, {}).setdefault(each.kind, [])
         if not bodies:
             continue
-        known = set().union(*bodies) | {"service", "flavor", "image", "fault"}
+        shapes = {**each.shape, **form._MORE.get(each.kind, {})}
+        typed = {k.rstrip("?") for k, shape in shapes.items() if not takes_text(shape)}
+        known = set().union(*bodies) | {"service", "flavor", "image", "fault"} | typed
         bodies[-1].update({k: hide.name() for k in keys if k not in known | IGNORED})
 
 
