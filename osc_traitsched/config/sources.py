@@ -241,8 +241,8 @@ class ControlPlane(FileSource):
     replaces = True
 
     def read(self, paths: Sequence[str]) -> Iterable[Layer]:
-        """One layer, with the scheduler's own text."""
-        return map(deployments.read, paths)
+        """A layer for each service, the scheduler's with its own text."""
+        return [layer for path in paths for layer in deployments.read(path)]
 
     def write(self, values: Values, release: int, present: str) -> str:
         """A part of a control plane."""

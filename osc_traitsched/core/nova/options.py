@@ -48,11 +48,20 @@ class OptionType(enum.Enum):
     MULTI = "several texts"
 
 
+class Service(enum.Enum):
+    """Service of Nova that reads an option; each has a nova.conf of its own."""
+
+    API = "nova-api"
+    SCHEDULER = "nova-scheduler"
+    CONDUCTOR = "nova-conductor"
+    COMPUTE = "nova-compute"
+
+
 class Consumer(enum.Enum):
     """Part of Nova that reads an option.
 
-    nova-api and nova-conductor read theirs for moves only. Others than filters and
-    weighers shape the request to Placement.
+    Others than filters and weighers shape the request to Placement, or are for moves
+    only.
     """
 
     API = "nova-api"
@@ -69,6 +78,9 @@ class Option:
     """An option of nova.conf, as Nova's releases register it, and all facts about it.
 
     :ivar name: ``section.key``; without a section it is not an option of Nova
+    :ivar readers: services that read it, and must agree; the first one decides on a new
+        server
+    :ivar mover: the reader that decides on moves; None for the first
     :ivar changed_defaults: releases and values of later defaults, oldest first
     :ivar until: first release that lacks it again
     :ivar choices: strings that Nova accepts; empty for any
@@ -91,6 +103,8 @@ class Option:
     kind: OptionType
     default: Value
     consumer: Consumer
+    readers: tuple[Service, ...] = (Service.SCHEDULER,)
+    mover: Service | None = None
     changed_defaults: tuple[tuple[int, Value], ...] = ()
     since: int = OLDEST
     until: int = NEWEST + 1
@@ -354,7 +368,14 @@ NUM_INSTANCES = _multiplier("num_instances", 0.0, since=28)
 IMAGE_PROPERTIES = _multiplier("image_props", 0.0, since=31)
 _filter_scheduler("image_props_weight_setting", Consumer.WEIGHER, (), since=31)
 PCI_IN_PLACEMENT = _filter_scheduler(
-    "pci_in_placement", Consumer.SCHEDULER, False, since=27
+    "pci_in_placement",
+    Consumer.SCHEDULER,
+    False,
+    # nova/objects/request_spec.py, generate_request_groups_from_pci_requests, which
+    # nova/compute/api.py calls for new servers, nova/conductor/ for moves
+    readers=(Service.API, Service.CONDUCTOR),
+    mover=Service.CONDUCTOR,
+    since=27,
 )
 METRICS = _row("metrics.weight_setting", Consumer.FILTER, (), is_read_elsewhere=True)
 WEIGHER_METRICS = _row("metrics.weight_multiplier", Consumer.WEIGHER, 1.0)
@@ -367,22 +388,42 @@ NO_PCPU_FALLBACK = _row(
     baselines=((RHOSO, OLDEST, True),),
 )
 SKIP_VERSION_CHECK = _row(
-    "workarounds.skip_hypervisor_version_check_on_lm", Consumer.MOVE, False, since=25
+    "workarounds.skip_hypervisor_version_check_on_lm",
+    Consumer.MOVE,
+    False,
+    readers=(Service.CONDUCTOR,),
+    since=25,
 )
-DEFAULT_ZONE = _row("DEFAULT.default_schedule_zone", Consumer.API, None)
-RESIZE_TO_SAME_HOST = _row("DEFAULT.allow_resize_to_same_host", Consumer.MOVE, False)
+DEFAULT_ZONE = _row(
+    "DEFAULT.default_schedule_zone", Consumer.API, None, readers=(Service.API,)
+)
+RESIZE_TO_SAME_HOST = _row(
+    "DEFAULT.allow_resize_to_same_host",
+    Consumer.MOVE,
+    False,
+    readers=(Service.API,),
+)
 DEFAULT_HOST_ZONE = _row(
     "DEFAULT.default_availability_zone",
     Consumer.FILTER,
     "nova",
+    # nova/availability_zones.py, get_host_availability_zone
+    readers=(Service.SCHEDULER, Service.API),
     is_read_elsewhere=True,
 )
-CROSS_AZ_ATTACH = _row("cinder.cross_az_attach", Consumer.API, True)
+CROSS_AZ_ATTACH = _row(
+    "cinder.cross_az_attach",
+    Consumer.API,
+    True,
+    readers=(Service.API, Service.COMPUTE),
+)
 PCI_ALIAS = _row(
     "pci.alias",
     Consumer.API,
     (),
     OptionType.MULTI,
+    # nova-compute reads it for a resize (nova/compute/resource_tracker.py).
+    readers=(Service.API, Service.COMPUTE),
     deprecated_names=(("DEFAULT.pci_alias", NEWEST + 1),),
 )
 COLLATION = _row(
@@ -449,6 +490,7 @@ class NoEffect:
     :ivar reason: empty if the option has another name or section
     :ivar nearest: options with a similar name
     :ivar is_unread: Nova may read the line, so the option is unknown
+    :ivar place: where it must be set, as ``under conf.nova``; empty for the same file
     """
 
     name: str
@@ -457,6 +499,7 @@ class NoEffect:
     reason: str = ""
     nearest: tuple[str, ...] = ()
     is_unread: bool = False
+    place: str = ""
 
     @property
     def fix(self) -> str:
@@ -464,7 +507,7 @@ class NoEffect:
         if self.is_unread and self.meant:
             return f"give its value: --set {self.meant}=VALUE"
         if self.meant:
-            return f"set {option(self.meant)} instead"
+            return f"set {option(self.meant)} {self.place or 'instead'}"
         return f"take it out{did_you_mean(tuple(map(option, self.nearest)))}"
 
 

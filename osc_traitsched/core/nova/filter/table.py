@@ -204,6 +204,7 @@ _ROWS = (
         aggregates.availability_zone,
         "in the availability zone",
         until=28,
+        successor="Placement looks up zones",
         options=(options.DEFAULT_HOST_ZONE,),
         varies_by=AGGREGATES,
     ),
