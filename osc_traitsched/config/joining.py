@@ -259,8 +259,10 @@ def _of_release(
         # Own filters and weighers have options of their own.
         no_effect = tuple(unread for unread in no_effect if unread.meant)
     for unread in no_effect:
-        setting = defaults.setting(unread.meant) if unread.meant else None
-        if unread.meant and setting and not setting.given:
+        if unread.meant not in OPTIONS:
+            continue
+        setting = defaults.setting(unread.meant)
+        if not setting.given:
             note = f"{setting.source}; {unread.source} has no effect"
             if unread.is_unread:
                 note = f"{unread.source}: seen, not read"

@@ -9,7 +9,8 @@ from typing import Any
 from osc_traitsched.config.joining import COMMAND_LINE, SettingsSources
 from osc_traitsched.config.nova_conf import Entry, Ini, Layer, put
 from osc_traitsched.config.sources import SET, SOURCES, file_sources
-from osc_traitsched.core.nova.options import OPTIONS, NoEffect, unread
+from osc_traitsched.config.unread import unread
+from osc_traitsched.core.nova.options import OPTIONS, NoEffect
 from osc_traitsched.core.releases import RELEASES
 from osc_traitsched.text import listed
 

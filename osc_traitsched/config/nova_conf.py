@@ -10,6 +10,7 @@ from typing import Any
 from oslo_config import cfg, iniparser, types
 
 from osc_traitsched.config import document
+from osc_traitsched.config.unread import unread
 from osc_traitsched.core.errors import BadConfiguration
 from osc_traitsched.core.nova.options import (
     OPTIONS,
@@ -17,7 +18,6 @@ from osc_traitsched.core.nova.options import (
     Option,
     OptionType,
     Value,
-    unread,
 )
 from osc_traitsched.core.nova.settings import Setting
 

@@ -174,7 +174,7 @@ def services_differ(analysis: Analysis) -> Iterator[Fault]:
 
 
 def _is_set(analysis: Analysis, line: NoEffect) -> bool:
-    return line.meant is not None and analysis.setting(line.meant).given
+    return line.meant in options.OPTIONS and analysis.setting(line.meant).given
 
 
 @rule("config-reader-off", SubjectKind.OPTION)

@@ -134,11 +134,11 @@ FAULTS = {
         "hw:cpu_policy=dedicated", assumptions=FALLBACK_OFF
     ),
     "~error resources-no-host resource class MEM_ENCRYPTION_CONTEXT (flavor f): flavor "
-    "f needs 1; no host has any -> check SEV in BIOS, kernel and...": lacking(
+    "f needs 1; no host has any -> check SEV or TDX in BIOS and...": lacking(
         "hw:mem_encryption=true"
     ),
     "~error resources-no-host resource class MEM_ENCRYPTION_CONTEXT (image e): image e "
-    "needs it; no host has any -> check SEV in BIOS, kernel and...": survey(
+    "needs it; no host has any -> check SEV or TDX in BIOS and...": survey(
         "a", "f", ENCRYPTED
     ),
     # Servers that boot from a volume need no disk.
