@@ -18,10 +18,10 @@ from osc_traitsched.core.nova.options import (
     CHARMED,
     OPTIONS,
     OSA,
-    Consumer,
     NoEffect,
     Option,
     OptionType,
+    Service,
     Value,
 )
 from osc_traitsched.core.nova.settings import Setting
@@ -79,7 +79,8 @@ def _mentions(tops: Iterable[Branch]) -> Iterator[tuple[str, Branch, Option]]:
 def _unread(entry: Entry, option: Option, reason: str, is_unread: bool) -> Entry:
     """The entry sets nothing here; if it is unread, Nova may read it."""
     name, source = option.name, entry.source
-    line = NoEffect(name, source, name, reason, is_unread=is_unread)
+    place = f"under conf.nova.{option.section}"
+    line = NoEffect(name, source, name, reason, is_unread=is_unread, place=place)
     return dataclasses.replace(entry, no_effect=line)
 
 
@@ -109,7 +110,8 @@ def read_files(paths: Iterable[str]) -> tuple[Ini, ...]:
 def _read_file(path: str) -> Ini:
     if path.endswith((".yaml", ".yml", ".json")):
         return _helm_values(path)
-    return nova_conf.parse_ini(nova_conf.Text(path, document.read_text(path)))
+    text, service = document.read_text(path), nova_conf.service_of(path)
+    return nova_conf.parse_ini(nova_conf.Text(path, text, service=service))
 
 
 def _helm_values(path: str) -> Ini:
@@ -321,16 +323,24 @@ SCHEDULER = (
 )
 
 
-#: The parts of nova.conf's readers; nova-api turns aliases into requests
-#: (nova/compute/api.py).
-_CONSUMERS = {
-    SCHEDULER[-2]: frozenset(Consumer) - {Consumer.API},
-    "apiServiceTemplate": {Consumer.API, Consumer.MOVE},
+#: The templates of services; the conductor of the first cell is that of all moves.
+_SERVICES = {
+    "apiServiceTemplate": Service.API,
+    "schedulerServiceTemplate": Service.SCHEDULER,
+    "cell0.conductorServiceTemplate": Service.CONDUCTOR,
 }
 
 
-def read(path: str) -> Layer:
-    """A control plane: what its services read, and the scheduler's own text.
+def place_of(service: Service, is_rhoso: bool) -> str:
+    """Where an option of a service is set."""
+    names = [name for name, each in _SERVICES.items() if each is service]
+    if is_rhoso and names:
+        return f"in {names[0]}"
+    return f"in the nova.conf of {service.value}"
+
+
+def read(path: str) -> list[Layer]:
+    """A control plane: what each service reads, and the scheduler's own text.
 
     Or the body of an ``oc patch`` without a kind, or the ConfigMap ``service-values``
     of RHOSO's published architectures.
@@ -345,29 +355,19 @@ def read(path: str) -> Layer:
     if len(planes) > 1:
         raise planes[1].bad(f"a second {KIND}: leave one in the file")
     template = planes[0].find(*_template_in(planes[0]))
-    config = template.find(*SCHEDULER[3:]) if template else None
-    text = _text(config) if config else nova_conf.Text(path, "")
-    entries: dict[tuple[str, str], Entry] = {}
+    own = template.find(*SCHEDULER[3:]) if template else None
+    if own:
+        _text(own)
+    layers = [Layer()]
     for key, value in document.values(template) if template else ():
         if key == SCHEDULER[-1] and value.is_string():
-            service = value.name.split(".")[-2]
-            if service != SCHEDULER[-2]:
-                entries.update(_of_service(service, _text(value)))
-    return Layer({**entries, **_of_service(SCHEDULER[-2], text)}, text.text)
-
-
-def _of_service(service: str, text: nova_conf.Text) -> Ini:
-    entries: dict[tuple[str, str], Entry] = {}
-    consumers = _CONSUMERS.get(service, ())
-    for name, entry in nova_conf.parse_ini(text).items():
-        option = options.NAMES.get(".".join(name))
-        if option and option.consumer not in consumers:
-            reason = f"{service} is not the part of the service that reads it"
-            unread = _unread(entry, option, reason, not consumers)
-            entries["", f"{service}.{option.name}"] = unread
-        elif option or service == SCHEDULER[-2]:
-            entries[name] = entry
-    return entries
+            *_, cell, name, _ = value.name.split(".")
+            named = _SERVICES.get(name) or _SERVICES.get(f"{cell}.{name}")
+            service = named.value if named else f"{cell}.{name}"
+            text = dataclasses.replace(_text(value), service=service)
+            kept = text.text if named is Service.SCHEDULER else ""
+            layers.append(Layer(nova_conf.parse_ini(text), kept))
+    return layers
 
 
 def _resources(top: Branch) -> list[Branch]:

@@ -13,6 +13,7 @@ from osc_traitsched.config import deployments, nova_conf
 from osc_traitsched.config.nova_conf import Ini, Layer
 from osc_traitsched.config.sources import (
     BASELINE,
+    CONTROL_PLANE,
     FILTERS,
     NOVA_CONF,
     NOVA_RELEASE,
@@ -27,8 +28,14 @@ from osc_traitsched.config.sources import (
 from osc_traitsched.core import releases
 from osc_traitsched.core.errors import BadConfiguration
 from osc_traitsched.core.nova.filter import table
-from osc_traitsched.core.nova.options import options_in
-from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.nova.options import (
+    NAMES,
+    OPTIONS,
+    NoEffect,
+    Service,
+    options_in,
+)
+from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.nova.weigher import ranking
 
 #: The place of what options say.
@@ -98,8 +105,10 @@ class SettingsSources:
 
     @property
     def conf_files(self) -> tuple[str, ...]:
-        """Paths of nova.conf; empty: the other Python reads its own."""
-        return tuple(self.used.get(NOVA_CONF, ()))
+        """Paths of the scheduler's nova.conf; empty: the other Python reads its own."""
+        own = ("", Service.SCHEDULER.value)
+        paths = self.used.get(NOVA_CONF, ())
+        return tuple(path for path in paths if nova_conf.service_of(path) in own)
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -125,6 +134,15 @@ class SettingsSources:
                 for source in file_sources(ranked())
                 if source in self.used
             }
+
+    @property
+    def supplied(self) -> frozenset[Service]:
+        """Services whose settings the files have: all, unless each file is of one."""
+        files = self.layers.get(NOVA_CONF, ())
+        services = {_service_of(each.entries) for each in files}
+        if len(self.layers) != 1 or "" in services or not services:
+            return frozenset(Service)
+        return frozenset(map(Service, services))
 
     @property
     def entries(self) -> tuple[Ini, ...]:
@@ -214,16 +232,37 @@ def _of_release(
 ) -> SchedulerSettings:
     """What the entries come to in one release; raises BadConfiguration."""
     below = deployments.settings(sources.distributions[0], release)
-    settings = {**below, **nova_conf.settings(entries, release, below)}
+    read = {each: _read_by(each, entries, release, below) for each in Service}
+    settings: dict[str, Setting] = {}
+    of_moves: dict[str, Setting] = {}
+    disagreements: dict[str, Mapping[Service, Setting]] = {}
+    for option in OPTIONS.values():
+        name, default = option.name, SchedulerSettings(release).setting(option.name)
+        found = {each: read[each].get(name, default) for each in option.readers}
+        known = {each: found[each] for each in found if each in sources.supplied}
+        for each in found.keys() - known.keys():
+            found[each] = _hidden(found[each], each)
+        first = found[option.readers[0]]
+        if first != default:
+            settings[name] = first
+        if option.mover and found[option.mover] != first:
+            of_moves[name] = found[option.mover]
+        if len({setting.value for setting in known.values()}) > 1:
+            disagreements[name] = known
     existing = {option.name for option in options_in(release)}
     defaults = SchedulerSettings(release, settings)
-    no_effect = nova_conf.without_effect(entries, release)
+    no_effect = (
+        *nova_conf.without_effect(entries, release),
+        *_misplaced(sources, entries, settings),
+    )
     if ranking.has_own(defaults) or table.has_own(defaults):
         # Own filters and weighers have options of their own.
         no_effect = tuple(unread for unread in no_effect if unread.meant)
     for unread in no_effect:
-        setting = defaults.setting(unread.meant) if unread.meant else None
-        if unread.meant and setting and not setting.given:
+        if unread.meant not in OPTIONS:
+            continue
+        setting = defaults.setting(unread.meant)
+        if not setting.given:
             note = f"{setting.source}; {unread.source} has no effect"
             if unread.is_unread:
                 note = f"{unread.source}: seen, not read"
@@ -243,4 +282,49 @@ def _of_release(
         no_effect=no_effect,
         place=sources.place,
         files=sources.paths,
+        of_moves=of_moves,
+        disagreements=disagreements,
     )
+
+
+def _service_of(entries: Ini) -> str:
+    """The only service that reads a file; empty for all."""
+    return next((each.service for each in entries.values()), "")
+
+
+def _read_by(
+    service: Service,
+    entries: Sequence[Ini],
+    release: int,
+    below: Mapping[str, Setting],
+) -> Mapping[str, Setting]:
+    own = [each for each in entries if _service_of(each) in ("", service.value)]
+    return {**below, **nova_conf.settings(own, release, below)}
+
+
+def _hidden(setting: Setting, service: Service) -> Setting:
+    """A setting of a service whose nova.conf was not supplied, unless by hand."""
+    if setting.given:
+        return setting
+    source = f"{setting.source}; no nova.conf of {service.value} was supplied"
+    return dataclasses.replace(setting, source=source, is_hidden=True)
+
+
+def _misplaced(
+    sources: SettingsSources, entries: Sequence[Ini], settings: Mapping[str, Setting]
+) -> Iterator[NoEffect]:
+    """Lines of services that do not read them, if those that do have none."""
+    is_rhoso = CONTROL_PLANE in sources.used
+    for each in entries:
+        service = _service_of(each)
+        for name, entry in each.items() if service else ():
+            option = NAMES.get(".".join(name))
+            if not option or service in [reader.value for reader in option.readers]:
+                continue
+            reader = option.readers[0]
+            found = settings.get(option.name)
+            if reader in sources.supplied and not (found and found.given):
+                place = deployments.place_of(reader, is_rhoso)
+                reason = f"{service} does not read it"
+                meant = option.name
+                yield NoEffect(meant, entry.source, meant, reason, place=place)

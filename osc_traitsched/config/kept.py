@@ -9,7 +9,8 @@ from typing import Any
 from osc_traitsched.config.joining import COMMAND_LINE, SettingsSources
 from osc_traitsched.config.nova_conf import Entry, Ini, Layer, put
 from osc_traitsched.config.sources import SET, SOURCES, file_sources
-from osc_traitsched.core.nova.options import OPTIONS, NoEffect, unread
+from osc_traitsched.config.unread import unread
+from osc_traitsched.core.nova.options import OPTIONS, NoEffect
 from osc_traitsched.core.releases import RELEASES
 from osc_traitsched.text import listed
 
@@ -87,7 +88,10 @@ def _read(entries: Ini) -> Ini:
 
 def _entries(entries: Ini) -> list[list[Any]]:
     return [
-        [section, key, each.value, each.path, each.line, each.note, _why(each)]
+        [
+            *(section, key, each.value, each.path, each.line, each.note, _why(each)),
+            each.service,
+        ]
         for (section, key), entry in entries.items()
         for each in (*entry.every[:-1], entry)
     ]
@@ -98,11 +102,12 @@ def _why(entry: Entry) -> dict[str, Any] | None:
 
 
 def _pairs(rows: list[list[Any]]) -> Iterator[tuple[tuple[str, str], Entry]]:
-    for section, key, value, path, line, note, why in rows:
+    # Older snapshots tell no services apart.
+    for section, key, value, path, line, note, why, *service in rows:
         no_effect = None
         if why:
             no_effect = NoEffect(**{**why, "nearest": tuple(why["nearest"])})
-        yield (section, key), Entry(value, path, line, note, no_effect)
+        yield (section, key), Entry(value, path, line, note, no_effect, *service)
 
 
 def _ini(rows: list[list[Any]]) -> Ini:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from oslo_config import cfg, iniparser, types
 
 from osc_traitsched.config import document
+from osc_traitsched.config.unread import unread
 from osc_traitsched.core.errors import BadConfiguration
 from osc_traitsched.core.nova.options import (
     OPTIONS,
@@ -16,7 +18,6 @@ from osc_traitsched.core.nova.options import (
     Option,
     OptionType,
     Value,
-    unread,
 )
 from osc_traitsched.core.nova.settings import Setting
 
@@ -68,12 +69,14 @@ class Text:
 
     :ivar first_line: the line of the file that the text begins on
     :ivar in_one_line: its lines can't be told apart in the file
+    :ivar service: the only one that reads it; empty for all
     """
 
     path: str
     text: str
     first_line: int = 1
     in_one_line: bool = False
+    service: str = ""
 
     def line(self, number: int) -> int:
         """Return the line in the file of a line of the text, both from 1."""
@@ -86,6 +89,7 @@ class Entry:
 
     :ivar note: what the place is called there
     :ivar no_effect: why it sets nothing, whatever the release
+    :ivar service: the only one that reads its file; empty for all
     :ivar every: all that stand under the key in one file, this one too; they share it
     """
 
@@ -94,6 +98,7 @@ class Entry:
     line: int | None = None
     note: str = ""
     no_effect: NoEffect | None = None
+    service: str = ""
     every: list[Entry] = dataclasses.field(
         default_factory=list, compare=False, repr=False
     )
@@ -167,7 +172,8 @@ class _Parser(iniparser.BaseParser):
         if not self._section:
             reason = "a value before the first [section]"
             raise BadConfiguration(self._text.path, line, reason, key)
-        entry = Entry("\n".join(value), self._text.path, line)
+        service = self._text.service
+        entry = Entry("\n".join(value), self._text.path, line, service=service)
         put(self.entries, (self._section, key), entry)
 
 
@@ -211,6 +217,18 @@ def without_effect(files: Iterable[Ini], release: int) -> tuple[NoEffect, ...]:
         for name, entry in each.items()
     )
     return tuple(filter(None, lines))
+
+
+#: Names of a file, or of its folder, that one service alone reads.
+_OF_SERVICE = re.compile(
+    r"(?:^|/)nova[-_](api|scheduler|conductor|compute)(?:[^/]*\.conf)?(?:/[^/]*)?$"
+)
+
+
+def service_of(path: str) -> str:
+    """The only service that reads a file, by its name or its folder's; or empty."""
+    found = _OF_SERVICE.search(path)
+    return f"nova-{found[1]}" if found else ""
 
 
 def files_of(path: str) -> list[str]:

@@ -33,7 +33,11 @@ SYSTEM_FOLDER = "/etc/osc-traitsched"
 #: apart; such a host may have a package's own nova.conf as well, which nobody reads.
 #: oslo.config reads the directories last (oslo_config/cfg.py, find_config_dirs).
 ON_CONTROLLERS: Mapping[str, tuple[str, ...]] = {
-    "Kolla's, on this host": ("/etc/kolla/nova-scheduler/nova.conf",),
+    "Kolla's, on this host": (
+        "/etc/kolla/nova-scheduler/nova.conf",
+        "/etc/kolla/nova-api/nova.conf",
+        "/etc/kolla/nova-conductor/nova.conf",
+    ),
     "TripleO's, on this host": (
         "/var/lib/config-data/puppet-generated/nova/etc/nova/nova.conf",
     ),

@@ -11,12 +11,22 @@ from typing import Any
 from osc_traitsched.config import deployments, document
 from osc_traitsched.config.deployments import Values
 from osc_traitsched.config.document import Branch
-from osc_traitsched.config.nova_conf import Entry, Ini, Layer, put, section_and_key
+from osc_traitsched.config.nova_conf import (
+    Entry,
+    Ini,
+    Layer,
+    parse,
+    put,
+    section_and_key,
+)
+from osc_traitsched.config.unread import OF_COMPUTE
 from osc_traitsched.core import releases
+from osc_traitsched.core.names import near_names
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.table import FLAGS
 from osc_traitsched.core.nova.options import OPTIONS, OptionType
 from osc_traitsched.paste import Option
+from osc_traitsched.text import did_you_mean
 
 
 class Source:
@@ -241,8 +251,8 @@ class ControlPlane(FileSource):
     replaces = True
 
     def read(self, paths: Sequence[str]) -> Iterable[Layer]:
-        """One layer, with the scheduler's own text."""
-        return map(deployments.read, paths)
+        """A layer for each service, the scheduler's with its own text."""
+        return [layer for path in paths for layer in deployments.read(path)]
 
     def write(self, values: Values, release: int, present: str) -> str:
         """A part of a control plane."""
@@ -276,8 +286,14 @@ class SetOptions(Source):
         if not equals:
             raise argparse.ArgumentTypeError(f"{text!r} is not {self.metavar}")
         if name is None:
-            names = ", ".join(OPTIONS)
-            raise argparse.ArgumentTypeError(f"{written!r} is not one of {names}")
+            raise argparse.ArgumentTypeError(f"{written!r} {_not_an_option(written)}")
+        if "$" not in value and OPTIONS[name].kind is not OptionType.MULTI:
+            try:
+                parse(OPTIONS[name], value.strip())
+            except ValueError as exc:
+                raise argparse.ArgumentTypeError(
+                    f"{written}: {value.strip()!r} is not {exc}"
+                ) from exc
         return name, value.strip()
 
     def parse(self, branch: Branch) -> tuple[tuple[str, Entry], ...]:
@@ -286,7 +302,7 @@ class SetOptions(Source):
         for written, below in branch.children().items():
             name = options.option_name(written)
             if name is None:
-                raise below.bad(f"is not one of {', '.join(OPTIONS)}")
+                raise below.bad(_not_an_option(written), written)
             texts = [] if below.is_null else list(map(_text, _items(below)))
             if below.items() and OPTIONS[name].kind is not OptionType.MULTI:
                 texts = [",".join(texts)]
@@ -370,6 +386,17 @@ def file_sources(sources: Iterable[Source]) -> list[FileSource]:
 def deployment_sources(sources: Iterable[Source]) -> list[FileSource]:
     """Those that only one distribution has."""
     return [source for source in file_sources(sources) if source.distribution]
+
+
+def _not_an_option(written: str) -> str:
+    if OF_COMPUTE.search(written):
+        return (
+            "is an option of hosts, which have it in Placement: openstack resource "
+            "provider inventory set --amend --resource VCPU:allocation_ratio=N UUID"
+        )
+    ends = [name for name in OPTIONS if name.endswith(f".{written.rpartition('.')[2]}")]
+    near = did_you_mean(ends or near_names(written, OPTIONS))
+    return f"is no option that decides here{near or '.'} All: config show --all"
 
 
 def _filter(is_on: bool, name: str) -> tuple[str, bool]:

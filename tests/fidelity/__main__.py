@@ -15,6 +15,7 @@ from tests.fidelity import (
     generator,
     large,
     letters,
+    numa,
     recorded,
     rules,
     with_parts,
@@ -61,6 +62,10 @@ def _compare(options: argparse.Namespace) -> int:
     if options.scheduling_cases:
         different += scheduling.compare(
             releases, options.scheduling_cases, options.seed, options.processes
+        )
+    if options.numa_cases:
+        different += numa.compare(
+            releases, options.numa_cases, options.seed, options.processes
         )
     return 1 if different else 0
 
@@ -158,6 +163,12 @@ def _parser() -> argparse.ArgumentParser:
         type=int,
         default=300,
         help="then so many by chance for filters and weighers",
+    )
+    parser.add_argument(
+        "--numa-cases",
+        type=int,
+        default=500,
+        help="then so many by chance for NUMA nodes, pages and pinned CPUs",
     )
     parser.add_argument(
         "--record", action="store_true", help="write the recorded cases' answers anew"

@@ -23,6 +23,7 @@ from tests.services.pythons import Pythons
 ROOM = pathlib.Path(__file__).resolve().parent
 ORACLE = ROOM / "nova" / "oracle.py"
 SCHEDULING = ROOM / "nova" / "scheduling.py"
+NUMA = ROOM / "nova" / "numa.py"
 CONSTRAINTS = ROOM / "constraints"
 _IN_MEMORY = "sqlite://"
 #: The last release whose libraries of the time run on no newer Python than this one.
@@ -99,7 +100,17 @@ def ask_scheduling(
 
     Raises OracleFailed, and EnvironmentFailed where there is none to be asked.
     """
-    command = [python(release), SCHEDULING]
+    return _ask_in_parts([python(release), SCHEDULING], cases, processes)
+
+
+def ask_numa(release: int, cases: Sequence[Case], processes: int = 1) -> list[Answer]:
+    """Return what a release's code for NUMA says, as :func:`ask_scheduling`."""
+    return _ask_in_parts([python(release), NUMA], cases, processes)
+
+
+def _ask_in_parts(
+    command: Sequence[pathlib.Path], cases: Sequence[Case], processes: int
+) -> list[Answer]:
     parts = [cases[n::processes] for n in range(processes)]
     with concurrent.futures.ThreadPoolExecutor(processes) as pool:
         found = list(pool.map(lambda part: _ask(command, part), parts))

@@ -6,7 +6,7 @@ import pytest
 
 from osc_traitsched.core.releases import RELEASES
 from tests.fidelity import __main__ as command
-from tests.fidelity import asking, generator, ours, recorded
+from tests.fidelity import asking, generator, numa, ours, recorded
 from tests.fidelity.comparing import Pair, Tally
 from tests.services import mariadb
 
@@ -101,7 +101,7 @@ def test_without_mariadb_its_part_is_left_out_and_that_is_said(
 ):
     monkeypatch.setattr(asking, "ask", _as_ours)
     given = ["--releases", "34", "--cases", "1", "--mariadb-cases", "1"]
-    given += ["--scheduling-cases", "0"]
+    given += ["--scheduling-cases", "0", "--numa-cases", "0"]
     assert command.main(given) == 0
     assert "MariaDB is left out: no mariadbd on the path:" in capsys.readouterr().out
 
@@ -111,10 +111,30 @@ def test_a_difference_with_mariadb_alone_is_one(monkeypatch, capsys):
     monkeypatch.setattr(mariadb, "program", lambda: "mariadbd")
     monkeypatch.setattr(asking, "ask", _as_ours)
     given = ["--releases", "33,34", "--cases", "1", "--mariadb-cases", "1"]
-    given += ["--scheduling-cases", "0"]
+    given += ["--scheduling-cases", "0", "--numa-cases", "0"]
     assert command.main(given) == 1
     assert "The newest with MariaDB" in capsys.readouterr().out
 
 
 def _as_ours(release, cases, processes, database):
     return [ours.answer(case, release) for case in cases]
+
+
+CELLS = [numa.case(f"0-{number}") for number in range(500)]
+
+
+def test_flavors_by_chance_are_refused_never_fit_and_may_fit():
+    own = [numa.ours(case, 34) for case in CELLS]
+    counts = [own.count(each) for each in (numa.NEVER, numa.FITS)]
+    assert min(*counts, len(own) - sum(counts)) > 40
+
+
+def test_only_a_sure_answer_can_differ_from_nova(monkeypatch, capsys):
+    answers = [numa.ours(case, 34) for case in CELLS]
+    first = answers.index(numa.FITS)
+    monkeypatch.setattr(asking, "ask_numa", lambda *_: answers)
+    answers[first] = numa.NEVER
+    assert numa.compare([21, 34], len(CELLS), "0", 1) == 0
+    answers[answers.index(numa.NEVER, first + 1)] = numa.FITS
+    assert numa.compare([34], len(CELLS), "0", 1) == 1
+    assert "Nova {'fits': True}, ours {'fits': False}" in capsys.readouterr().out

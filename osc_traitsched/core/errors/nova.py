@@ -40,9 +40,13 @@ _RULES = {
         "[pci]alias has what is no alias: {}", "correct it in the nova.conf of nova-api"
     ),
     "alias-of-several-devices": _Rule(
-        "the PCI alias {} is for several kinds of devices, which Placement can't be "
-        "asked for",
-        "give the devices one resource_class, and define the alias once",
+        "[pci]alias defines {} with several specs, and pci_in_placement takes one",
+        "give the devices one resource_class in [pci]device_spec, and define the alias "
+        "once",
+    ),
+    "alias-twice": _Rule(
+        "[pci]alias defines {} twice, with no or another device_type or numa_policy",
+        "define it once, or give all its lines one device_type and numa_policy",
     ),
     "alias-without-ids": _Rule(
         "the PCI alias {} has no vendor_id and product_id, and no resource_class that "

@@ -231,8 +231,18 @@ _WHERE_TO_LOOK = (
     ),
     ("COMPUTE_SECURITY_TPM", "check swtpm and [libvirt]swtpm_enabled on the hosts"),
     (
-        "HW_CPU_X86_AMD_SEV|MEM_ENCRYPTION_CONTEXT",
-        "check SEV in BIOS, kernel and [libvirt]num_memory_encrypted_guests",
+        "HW_CPU_X86_AMD_SEV",
+        "check SEV in BIOS and kernel (and [libvirt]num_memory_encrypted_guests before "
+        "2026.2)",
+    ),
+    (
+        "HW_CPU_X86_INTEL_TDX",
+        "check TDX in BIOS and kernel, and [libvirt]num_intel_tdx_guests",
+    ),
+    (
+        "MEM_ENCRYPTION_CONTEXT",
+        "check SEV or TDX in BIOS and kernel, and [libvirt]num_intel_tdx_guests (for "
+        "SEV before 2026.2: num_memory_encrypted_guests)",
     ),
     ("COMPUTE_IMAGE_TYPE_", "convert the image, or check [libvirt]images_type"),
     ("VGPU", "check [devices]enabled_mdev_types on the hosts"),

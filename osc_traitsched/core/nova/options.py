@@ -14,10 +14,8 @@ from osc_traitsched.core.inventory.metadata import (
     project_keys,
     zone_keys,
 )
-from osc_traitsched.core.names import near_names
 from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.releases import NEWEST, OLDEST
-from osc_traitsched.core.releases import release as release_name
 from osc_traitsched.text import did_you_mean, option
 
 # nova/objects/fields.py, ``Architecture``
@@ -48,11 +46,20 @@ class OptionType(enum.Enum):
     MULTI = "several texts"
 
 
+class Service(enum.Enum):
+    """Service of Nova that reads an option; each has a nova.conf of its own."""
+
+    API = "nova-api"
+    SCHEDULER = "nova-scheduler"
+    CONDUCTOR = "nova-conductor"
+    COMPUTE = "nova-compute"
+
+
 class Consumer(enum.Enum):
     """Part of Nova that reads an option.
 
-    nova-api and nova-conductor read theirs for moves only. Others than filters and
-    weighers shape the request to Placement.
+    Others than filters and weighers shape the request to Placement, or are for moves
+    only.
     """
 
     API = "nova-api"
@@ -69,6 +76,9 @@ class Option:
     """An option of nova.conf, as Nova's releases register it, and all facts about it.
 
     :ivar name: ``section.key``; without a section it is not an option of Nova
+    :ivar readers: services that read it, and must agree; the first one decides on a new
+        server
+    :ivar mover: the reader that decides on moves; None for the first
     :ivar changed_defaults: releases and values of later defaults, oldest first
     :ivar until: first release that lacks it again
     :ivar choices: strings that Nova accepts; empty for any
@@ -91,6 +101,8 @@ class Option:
     kind: OptionType
     default: Value
     consumer: Consumer
+    readers: tuple[Service, ...] = (Service.SCHEDULER,)
+    mover: Service | None = None
     changed_defaults: tuple[tuple[int, Value], ...] = ()
     since: int = OLDEST
     until: int = NEWEST + 1
@@ -354,7 +366,14 @@ NUM_INSTANCES = _multiplier("num_instances", 0.0, since=28)
 IMAGE_PROPERTIES = _multiplier("image_props", 0.0, since=31)
 _filter_scheduler("image_props_weight_setting", Consumer.WEIGHER, (), since=31)
 PCI_IN_PLACEMENT = _filter_scheduler(
-    "pci_in_placement", Consumer.SCHEDULER, False, since=27
+    "pci_in_placement",
+    Consumer.SCHEDULER,
+    False,
+    # nova/objects/request_spec.py, generate_request_groups_from_pci_requests, which
+    # nova/compute/api.py calls for new servers, nova/conductor/ for moves
+    readers=(Service.API, Service.CONDUCTOR),
+    mover=Service.CONDUCTOR,
+    since=27,
 )
 METRICS = _row("metrics.weight_setting", Consumer.FILTER, (), is_read_elsewhere=True)
 WEIGHER_METRICS = _row("metrics.weight_multiplier", Consumer.WEIGHER, 1.0)
@@ -367,22 +386,42 @@ NO_PCPU_FALLBACK = _row(
     baselines=((RHOSO, OLDEST, True),),
 )
 SKIP_VERSION_CHECK = _row(
-    "workarounds.skip_hypervisor_version_check_on_lm", Consumer.MOVE, False, since=25
+    "workarounds.skip_hypervisor_version_check_on_lm",
+    Consumer.MOVE,
+    False,
+    readers=(Service.CONDUCTOR,),
+    since=25,
 )
-DEFAULT_ZONE = _row("DEFAULT.default_schedule_zone", Consumer.API, None)
-RESIZE_TO_SAME_HOST = _row("DEFAULT.allow_resize_to_same_host", Consumer.MOVE, False)
+DEFAULT_ZONE = _row(
+    "DEFAULT.default_schedule_zone", Consumer.API, None, readers=(Service.API,)
+)
+RESIZE_TO_SAME_HOST = _row(
+    "DEFAULT.allow_resize_to_same_host",
+    Consumer.MOVE,
+    False,
+    readers=(Service.API,),
+)
 DEFAULT_HOST_ZONE = _row(
     "DEFAULT.default_availability_zone",
     Consumer.FILTER,
     "nova",
+    # nova/availability_zones.py, get_host_availability_zone
+    readers=(Service.SCHEDULER, Service.API),
     is_read_elsewhere=True,
 )
-CROSS_AZ_ATTACH = _row("cinder.cross_az_attach", Consumer.API, True)
+CROSS_AZ_ATTACH = _row(
+    "cinder.cross_az_attach",
+    Consumer.API,
+    True,
+    readers=(Service.API, Service.COMPUTE),
+)
 PCI_ALIAS = _row(
     "pci.alias",
     Consumer.API,
     (),
     OptionType.MULTI,
+    # nova-compute reads it for a resize (nova/compute/resource_tracker.py).
+    readers=(Service.API, Service.COMPUTE),
     deprecated_names=(("DEFAULT.pci_alias", NEWEST + 1),),
 )
 COLLATION = _row(
@@ -393,46 +432,6 @@ COLLATION = _row(
     default_source="the default of MariaDB and MySQL",
     title="the database collation",
 )
-
-#: Sections in which a misspelled option is looked for.
-_MISSPELLED_IN = frozenset({"DEFAULT", "scheduler", "filter_scheduler"})
-
-#: Nova's other options there (nova/conf/scheduler.py), with the first release that
-#: lacks each.
-_OTHERS: Mapping[str, int] = {
-    "scheduler.discover_hosts_in_cells_interval": NEWEST + 1,
-    "scheduler.max_attempts": NEWEST + 1,
-    "scheduler.workers": NEWEST + 1,
-    "filter_scheduler.track_instance_changes": NEWEST + 1,
-    "scheduler.driver": 23,
-    "scheduler.periodic_task_interval": 23,
-    "scheduler.host_manager": OLDEST,
-    "filter_scheduler.baremetal_enabled_filters": OLDEST,
-    "filter_scheduler.use_baremetal_filters": OLDEST,
-}
-
-#: Names that guides invent have these words; the first that is in a name decides.
-_MEANT_BY_WORD: Mapping[str, str] = {
-    "isolated_hosts": ISOLATED_HOSTS,
-    "isolated_images": ISOLATED_IMAGES,
-    "image_type": IMAGE_TYPE,
-    "disk_format": IMAGE_TYPE,
-    "image_meta": IMAGE_METADATA,
-    "image_prop": IMAGE_METADATA,
-    "routed": ROUTED_NETWORKS,
-    "isolat": ISOLATION,
-    "tenant": TENANT,
-    "project": TENANT,
-    "zone": AZ_QUERY,
-    "_az": AZ_QUERY,
-    "pci_alias": PCI_ALIAS,
-    "filters": ENABLED_FILTERS,
-    "weigher": WEIGHT_CLASSES,
-    "shuffle": SHUFFLE,
-    "subset": HOST_SUBSET_SIZE,
-}
-_OF_COMPUTE = re.compile("(cpu|ram|disk)_allocation_ratio|reserved_host_")
-_MULTIPLIER, _NEAR = "_weight_multiplier", 0.85
 
 
 def option_name(written: str) -> str | None:
@@ -445,10 +444,12 @@ def option_name(written: str) -> str | None:
 class NoEffect:
     """A line of a file that sets nothing here.
 
-    :ivar meant: the option of :data:`OPTIONS` that it should set; None for no option
+    :ivar meant: the option of Nova that it should set; None for no option
     :ivar reason: empty if the option has another name or section
     :ivar nearest: options with a similar name
     :ivar is_unread: Nova may read the line, so the option is unknown
+    :ivar is_gone: earlier or later releases have the option
+    :ivar place: where it must be set, as ``under conf.nova``; empty for the same file
     """
 
     name: str
@@ -457,6 +458,8 @@ class NoEffect:
     reason: str = ""
     nearest: tuple[str, ...] = ()
     is_unread: bool = False
+    place: str = ""
+    is_gone: bool = False
 
     @property
     def fix(self) -> str:
@@ -464,8 +467,11 @@ class NoEffect:
         if self.is_unread and self.meant:
             return f"give its value: --set {self.meant}=VALUE"
         if self.meant:
-            return f"set {option(self.meant)} instead"
-        return f"take it out{did_you_mean(tuple(map(option, self.nearest)))}"
+            return f"set {option(self.meant)} {self.place or 'instead'}"
+        if self.is_gone:
+            return "take it out"
+        near = did_you_mean(tuple(map(option, self.nearest)))
+        return f"correct its name, unless code of your own reads it{near}"
 
 
 #: Options by all names that they ever had.
@@ -491,44 +497,6 @@ def mentioned(name: str) -> Option | None:
     plain = re.sub("[^a-z0-9]", "", name.lower())
     ends = (end for end in sorted(_ENDS, key=len, reverse=True) if plain.endswith(end))
     return next((_ENDS[end] for end in ends), None)
-
-
-def unread(section: str, key: str, release: int, source: str) -> NoEffect | None:
-    """Why a release of Nova does not read a line; None if it may read it.
-
-    Unknown names are reported in [scheduler] and [filter_scheduler] alone.
-    """
-    name = f"{section}.{key}"
-    ours = [each for each in OPTIONS.values() if each.section]
-    by_name = {each: o for o in ours for each in o.names_in(release)}
-    if name in by_name or name in OPTIONS or release < _OTHERS.get(name, 0):
-        return None
-    by_key = {each.rpartition(".")[2]: o for each, o in by_name.items()}
-    for own in ours:
-        old = (each for each, until in own.deprecated_names if release >= until)
-        by_key.update((each.rpartition(".")[2], own) for each in old)
-    if key in by_key and "_" in key:
-        return NoEffect(name, source, by_key[key].name)
-    if section not in _MISSPELLED_IN:
-        return None
-    stems = {
-        each.replace(_MULTIPLIER, ""): o.name
-        for each, o in by_key.items()
-        if o.section != "DEFAULT" and "_" in each
-    }
-    near = near_names(key.replace(_MULTIPLIER, ""), stems, _NEAR)
-    if not near and section == "DEFAULT":
-        return None
-    words = () if key.endswith(_MULTIPLIER) else _MEANT_BY_WORD
-    invented = [_MEANT_BY_WORD[word] for word in words if word in key]
-    meant = stems[near[0]] if near else next(iter(invented), None)
-    if meant and OPTIONS[meant].is_in(release) and name not in _OTHERS:
-        return NoEffect(name, source, meant)
-    if _OF_COMPUTE.search(key):
-        return NoEffect(name, source, None, "only nova-compute reads it, in [DEFAULT]")
-    nearest = tuple(stems[each] for each in near_names(key, stems)[:1])
-    reason = f"{release_name(release)} has no such option"
-    return NoEffect(name, source, None, reason, nearest)
 
 
 def options_in(release: int) -> tuple[Option, ...]:

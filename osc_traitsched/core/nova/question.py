@@ -296,6 +296,10 @@ class Question:
     is_kept: bool = False
     move: Move | None = None
 
+    def __post_init__(self) -> None:
+        if self.move is not None and self.assumptions.of_moves:
+            object.__setattr__(self, "assumptions", self.assumptions.for_moves())
+
     def request(self) -> Request:
         """Nova's request to Placement; raises Refusal."""
         hints = self.spec.hints

@@ -10,7 +10,7 @@ from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.inventory.metadata import Collation
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter import special
-from osc_traitsched.core.nova.options import OPTIONS, NoEffect, Value
+from osc_traitsched.core.nova.options import OPTIONS, NoEffect, Service, Value
 from osc_traitsched.core.releases import NEWEST, RELEASES, release
 from osc_traitsched.text import option as option_name
 
@@ -25,12 +25,14 @@ class Setting:
         line or default
     :ivar given: read from a source; False for an assumed value
     :ivar tool: the command below ``config`` that prints how to set it
+    :ivar is_hidden: the nova.conf of the service that reads it was not supplied
     """
 
     value: Value
     source: str
     given: bool = False
     tool: str = dataclasses.field(default="nova-conf", compare=False)
+    is_hidden: bool = False
 
     @property
     def items(self) -> tuple[str, ...]:
@@ -52,6 +54,8 @@ class SchedulerSettings:
     :ivar no_effect: lines of files that set nothing
     :ivar files: of the cloud's own among the sources; an option that is in none of them
         has its default
+    :ivar of_moves: settings that differ for moves, which another service decides on
+    :ivar disagreements: options with the services that read them, which differ
     :ivar others: settings for the other releases with the same compute API, if no
         release was specified
     """
@@ -66,6 +70,10 @@ class SchedulerSettings:
     place: str | None = None
     without_set: SchedulerSettings | None = None
     files: tuple[str, ...] = ()
+    of_moves: Mapping[str, Setting] = dataclasses.field(default_factory=dict)
+    disagreements: Mapping[str, Mapping[Service, Setting]] = dataclasses.field(
+        default_factory=dict
+    )
 
     @property
     def is_complete(self) -> bool:
@@ -91,8 +99,14 @@ class SchedulerSettings:
         No file has what is not in nova.conf, such as the database's collation.
         """
         is_unread = any(each.meant == name for each in self.no_effect if each.is_unread)
-        in_file = self.is_complete and "." in name and not is_unread
-        return self.setting(name).given or in_file
+        setting = self.setting(name)
+        is_hidden = is_unread or setting.is_hidden
+        return setting.given or (self.is_complete and "." in name and not is_hidden)
+
+    def for_moves(self) -> SchedulerSettings:
+        """The settings as the services read them that decide on moves."""
+        settings = {**self.settings, **self.of_moves}
+        return dataclasses.replace(self, settings=settings, of_moves={})
 
     def value(self, name: str) -> Value:
         """An option's value."""

@@ -7,6 +7,7 @@ import pytest
 from osc_traitsched.config.joining import SettingsSources, resolve
 from osc_traitsched.core.errors import BadConfiguration
 from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.options import Service
 
 ALIAS = '{ "vendor_id":"10de", "product_id":"20f1", "name":"a1" }'
 
@@ -188,11 +189,67 @@ def test_each_part_of_rhoso_is_read_by_its_own_service(write):
         options.ENABLED_FILTERS: "plane.yaml:15",
     }
     assert found.value(options.PCI_ALIAS) == (ALIAS,)
-    lines = {each.meant: (each.source, each.is_unread) for each in found.no_effect}
+    lines = {o.meant: (o.source, o.reason, o.fix) for o in found.no_effect}
     assert lines == {
-        options.HOST_SUBSET_SIZE: ("plane.yaml:11", False),
-        options.SKIP_VERSION_CHECK: ("plane.yaml:21", True),
+        options.HOST_SUBSET_SIZE: (
+            "plane.yaml:11",
+            "nova-api does not read it",
+            "set [filter_scheduler]host_subset_size in schedulerServiceTemplate",
+        ),
+        options.SKIP_VERSION_CHECK: (
+            "plane.yaml:21",
+            "cell1.conductorServiceTemplate does not read it",
+            "set [workarounds]skip_hypervisor_version_check_on_lm in "
+            "cell0.conductorServiceTemplate",
+        ),
     }
+
+
+IN_PLACEMENT = """\
+kind: OpenStackControlPlane
+spec:
+  nova:
+    template:
+      {}:
+        customServiceConfig: |
+          [filter_scheduler]
+          pci_in_placement = true
+      cellTemplates:
+        cell0:
+          {}:
+            customServiceConfig: |
+              [filter_scheduler]
+              pci_in_placement = true
+"""
+
+
+@pytest.mark.parametrize(
+    ("template", "of_cell", "boots", "moves", "named"),
+    [
+        ("apiServiceTemplate", "conductorServiceTemplate", True, True, []),
+        ("apiServiceTemplate", "metadataServiceTemplate", True, False, []),
+        (
+            *("schedulerServiceTemplate", "conductorServiceTemplate", False, True),
+            ["in apiServiceTemplate"],
+        ),
+        (
+            *("schedulerServiceTemplate", "metadataServiceTemplate", False, False),
+            ["in apiServiceTemplate", "in apiServiceTemplate"],
+        ),
+    ],
+)
+def test_nova_api_puts_devices_into_new_servers_and_nova_conductor_into_moves(
+    write, template, of_cell, boots, moves, named
+):
+    text = IN_PLACEMENT.format(template, of_cell)
+    found = join(control_plane=write("cp.yaml", text))
+    assert found.value(options.PCI_IN_PLACEMENT) is boots
+    assert found.for_moves().value(options.PCI_IN_PLACEMENT) is moves
+    assert found.is_known(options.PCI_IN_PLACEMENT)
+    name = "set [filter_scheduler]pci_in_placement"
+    assert [each.fix for each in found.no_effect] == [f"{name} {p}" for p in named]
+    differing = [Service.API, Service.CONDUCTOR] if boots != moves else []
+    assert [*found.disagreements.get(options.PCI_IN_PLACEMENT, ())] == differing
 
 
 def test_an_alias_in_the_part_of_rhosos_scheduler_has_no_effect(write):
@@ -201,6 +258,57 @@ def test_an_alias_in_the_part_of_rhosos_scheduler_has_no_effect(write):
     found = join(control_plane=write("plane.yaml", text))
     assert not found.setting(options.PCI_ALIAS).given
     assert "plane.yaml:9 has no effect" in found.setting(options.PCI_ALIAS).source
+
+
+def of_service(write, tmp_path):
+    (tmp_path / "nova-scheduler").mkdir()
+    gpu = '[pci]\nalias = {{"name": "gpu", "device_type": "type-{}"}}\n'
+    write("nova-api.conf", f"{gpu.format('PF')}[DEFAULT]\ndefault_schedule_zone=z1\n")
+    zone = "[DEFAULT]\ndefault_availability_zone = nowhere\n"
+    write("nova-scheduler/nova.conf", f"{gpu.format('PCI')}{zone}")
+    return "nova-api.conf", "nova-scheduler/nova.conf"
+
+
+def test_files_of_several_services_are_each_read_by_its_own(write, tmp_path):
+    found = join(nova_conf=of_service(write, tmp_path))
+    (alias,) = found.items(options.PCI_ALIAS)
+    assert "type-PF" in alias
+    assert found.value(options.DEFAULT_ZONE) == "z1"
+    # What nova-conductor has is not known.
+    assert found.is_known(options.PCI_IN_PLACEMENT)
+    assert not found.for_moves().is_known(options.PCI_IN_PLACEMENT)
+    assert {
+        name: {service.value: str(each.value) for service, each in of.items()}
+        for name, of in found.disagreements.items()
+    } == {options.DEFAULT_HOST_ZONE: {"nova-scheduler": "nowhere", "nova-api": "nova"}}
+
+
+def test_the_scheduler_s_own_file_does_not_tell_what_nova_api_reads(write, tmp_path):
+    _, scheduler = of_service(write, tmp_path)
+    found = join(nova_conf=(scheduler,))
+    assert not found.value(options.PCI_ALIAS)
+    for name in (options.PCI_ALIAS, options.DEFAULT_ZONE, options.PCI_IN_PLACEMENT):
+        assert not found.is_known(name)
+        assert "no nova.conf of nova-api was supplied" in found.setting(name).source
+    assert found.is_known(options.ISOLATION)
+    assert not found.disagreements
+    assert not found.no_effect
+    by_hand = ((options.PCI_IN_PLACEMENT, "true"),)
+    assert join(nova_conf=(scheduler,), options=by_hand).is_known(
+        options.PCI_IN_PLACEMENT
+    )
+
+
+def test_a_file_without_a_service_in_its_name_is_read_by_all(write, tmp_path):
+    _, scheduler = of_service(write, tmp_path)
+    write("nova.conf", "[filter_scheduler]\npci_in_placement = true\n")
+    found = join(nova_conf=("nova.conf", scheduler))
+    assert found.is_known(options.PCI_ALIAS)
+    assert not found.value(options.PCI_ALIAS)
+    assert found.value(options.PCI_IN_PLACEMENT)
+    assert found.for_moves().value(options.PCI_IN_PLACEMENT)
+    (line,) = found.no_effect
+    assert line.fix == "set [pci]alias in the nova.conf of nova-api"
 
 
 def test_hieradata_under_puppets_own_names_is_read(write):

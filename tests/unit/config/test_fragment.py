@@ -122,11 +122,11 @@ def write(tmp_path):
 def test_files_with_the_fragment_say_what_was_asked(write, source, release, name):
     present = write("10", TEXTS[source][name])
     before = read(source, release, present)
-    (layer,) = source.read([present])
+    text = "".join(layer.text for layer in source.read([present]))
     for wanted in WANTED:
         if possible(source, release, wanted):
             values = settings.switch(wanted, before).values
-            last = write("99", source.write(values, release, layer.text))
+            last = write("99", source.write(values, release, text))
             check(before, read(source, release, present, last), wanted)
 
 
@@ -138,7 +138,8 @@ def custom_config(text):
 
 
 def test_a_control_planes_own_text_stays_word_by_word_and_in_lines(write):
-    text = deployments.read(write("plane.yaml", PLANES["a text"])).text
+    *_, layer = deployments.read(write("plane.yaml", PLANES["a text"]))
+    text = layer.text
     written = deployments.control_plane({options.ISOLATION: True}, text + "x = 1  \n")
     assert custom_config(written) == (
         text.strip("\n") + "\nx = 1\n\n"

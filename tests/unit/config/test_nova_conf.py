@@ -1,11 +1,12 @@
 """nova.conf and its folders, read as Nova reads them."""
 
 import os
+import pathlib
 import threading
 
 import pytest
 
-from osc_traitsched.config import deployments, nova_conf
+from osc_traitsched.config import deployments, nova_conf, unread
 from osc_traitsched.config.joining import SettingsSources, resolve
 from osc_traitsched.core import releases
 from osc_traitsched.core.errors import BadConfiguration
@@ -293,6 +294,7 @@ def test_a_dollar_that_leads_nowhere_or_in_a_circle_is_refused(write):
 
 #: The line sets no option of Nova at all.
 NOTHING = ""
+DISCOVER = "scheduler.discover_hosts_in_cells_interval"
 
 
 @pytest.mark.parametrize(
@@ -320,7 +322,21 @@ NOTHING = ""
         ("filter_scheduler", "ram_allocation_ratio", 34, NOTHING),
         ("DEFAULT", "ram_allocation_ratio", 34, None),
         ("scheduler", "max_attempts", 34, None),
-        ("filter_scheduler", "max_attempts", 34, NOTHING),
+        ("filter_scheduler", "max_attempts", 34, "scheduler.max_attempts"),
+        ("scheduler", "max_atempts", 27, "scheduler.max_attempts"),
+        ("DEFAULT", "discover_hosts_in_cells_interval", 30, DISCOVER),
+        ("filter_scheduler", "discover_hosts_in_cell_interval", 34, DISCOVER),
+        (
+            *("filter_scheduler", "track_instances_changes", 34),
+            "filter_scheduler.track_instance_changes",
+        ),
+        ("scheduler", "scheduler_max_attempts", 34, "scheduler.max_attempts"),
+        ("DEFAULT", "service_down_times", 34, "DEFAULT.service_down_time"),
+        ("scheduler", "service_down_time", 34, "DEFAULT.service_down_time"),
+        ("DEFAULT", "a_plugins_own_option", 34, None),
+        ("libvirt", "num_memory_encrypted_guests", 34, None),
+        # Many sections have one of that name.
+        ("scheduler", "auth_url", 34, NOTHING),
         ("filter_scheduler", "track_instance_changes", 34, None),
         ("scheduler", "query_placement_for_availability_zone", 34, None),
         ("scheduler", "my_filter_limit", 34, NOTHING),
@@ -335,6 +351,32 @@ def test_a_line_that_nova_does_not_read_names_the_option_it_means(
     found = nova_conf.without_effect(files, release)
     lines = [] if meant is None else [("c:3", meant or None)]
     assert [(e.source, e.meant) for e in found] == lines
+
+
+@pytest.mark.parametrize(
+    ("key", "release", "fix"),
+    [
+        ("driver", 23, "take it out"),
+        ("periodic_task_interval", 34, "take it out"),
+        ("ours_only", 34, "correct its name, unless code of your own reads it"),
+        ("max_atempts", 34, "set [scheduler]max_attempts instead"),
+    ],
+)
+def test_only_what_nova_had_is_taken_out(key, release, fix):
+    line = unread.unread("scheduler", key, release, "c:3")
+    assert line
+    assert line.fix == fix
+
+
+def test_the_names_of_released_code_have_the_releases_of_our_options():
+    lines = (pathlib.Path(unread.__file__).parent / "option_names.txt").read_text()
+    listed = {line.split()[0]: line.split()[1:] for line in lines.splitlines()}
+    for option in options.OPTIONS.values():
+        last = min(option.until - 1, NEWEST)
+        span = f":{option.since}-{last}"
+        is_always = (option.since, last) == (releases.OLDEST, NEWEST)
+        if option.section:
+            assert option.key + ("" if is_always else span) in listed[option.section]
 
 
 def test_the_default_of_such_an_option_names_the_line(tmp_path):

@@ -48,7 +48,7 @@ def plane(config):
 
 
 def settings(path):
-    return nova_conf.settings([deployments.read(path).entries], 27, {})
+    return nova_conf.settings([each.entries for each in deployments.read(path)], 27, {})
 
 
 def refused(path):

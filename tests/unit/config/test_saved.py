@@ -89,7 +89,7 @@ def test_a_document_that_says_nothing_is_none(read, text):
         ("options: [a]", "1: options is not a mapping"),
         (
             "options:\n  max_results: 5",
-            "2: options.max_results is not one of scheduler.",
+            "2: options.max_results is no option that decides here. All: config show",
         ),
         ("options: {scheduler.max_placement_results: {a: b}}", "is not a text"),
         ("ignore_rules: {a: b}", "1: ignore_rules is not a text"),

@@ -13,7 +13,7 @@ from osc_traitsched.core.judge.doubts import (
 )
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.options import OPTIONS, Consumer, Option, OptionType
-from osc_traitsched.core.nova.question import Question, ServerSpec
+from osc_traitsched.core.nova.question import Move, MoveKind, Question, ServerSpec
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from tests.aggregates import aggregate
 from tests.cases.reading import Case
@@ -188,3 +188,14 @@ def test_where_a_filter_of_another_release_raises_it_takes_no_host():
     found = varied(asked, body, nodes)
     assert found.verdict.rejections == {}
     assert found.doubts.releases == (refusing,)
+
+
+@pytest.mark.parametrize("of_moves", [True, False])
+def test_a_move_is_asked_as_the_service_that_decides_on_moves(of_moves):
+    name = options.PCI_IN_PLACEMENT
+    boots, moves = Setting(not of_moves, "api:1"), Setting(of_moves, "conductor:1")
+    settings = SchedulerSettings(34, {name: boots}, of_moves={name: moves})
+    boot = Question(FLAVOR, None, (), settings)
+    assert boot.server.pci_in_placement is not of_moves
+    move = dataclasses.replace(boot, move=Move(MoveKind.MIGRATION, "s"))
+    assert move.server.pci_in_placement is of_moves

@@ -54,8 +54,7 @@ def filter_gone(analysis: Analysis) -> Iterator[Fault]:
     setting = analysis.setting(options.ENABLED_FILTERS)
     for name in dict.fromkeys(setting.items):
         successor = table.successor(name, number)
-        # ``az-filter`` reports that one.
-        if successor is not None and name != special.ZONE:
+        if successor is not None:
             yield ERROR(
                 options.ENABLED_FILTERS,
                 f"{release(number)} has no {name}, and nova-scheduler does not "
@@ -159,8 +158,23 @@ def not_read(analysis: Analysis) -> Iterator[Fault]:
             yield WARNING(line.name, problem, line.fix)
 
 
+@rule("config-services-differ", SubjectKind.OPTION)
+def services_differ(analysis: Analysis) -> Iterator[Fault]:
+    """*Warning.* An option that the services of Nova read with different values.
+
+    For example, nova-api decides by its ``pci_in_placement`` on new servers, and
+    nova-conductor by its own on moves.
+    """
+    for name, settings in analysis.survey.assumptions.disagreements.items():
+        values = (
+            f"{service.value} has {','.join(each.items) or each.value} ({each.source})"
+            for service, each in settings.items()
+        )
+        yield WARNING(name, "; ".join(values), "set the same value for both")
+
+
 def _is_set(analysis: Analysis, line: NoEffect) -> bool:
-    return line.meant is not None and analysis.setting(line.meant).given
+    return line.meant in options.OPTIONS and analysis.setting(line.meant).given
 
 
 @rule("config-reader-off", SubjectKind.OPTION)
@@ -305,6 +319,7 @@ RULES = (
     no_compute_filter,
     no_effect,
     not_read,
+    services_differ,
     reader_off,
     max_results,
     project_required,

@@ -20,7 +20,7 @@ from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.trait import where_to_look
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import Resource, RootTrait, Trait
-from osc_traitsched.core.nova.filter import state
+from osc_traitsched.core.nova.filter import compute, state
 from osc_traitsched.core.nova.filter.compute import CAPABILITIES_SCOPE
 from osc_traitsched.core.nova.filter.special import (
     EXTRA_SPECS,
@@ -277,10 +277,9 @@ _REFUSED = {
     state.LARGER_THAN_HOST: "{key}: {wanted}, and they have {found} in all",
     state.NO_NUMA_TOPOLOGY: "{key}, and they have no NUMA nodes ({found})",
     state.TOO_FEW_NUMA_NODES: "{key}={wanted}, and they have {found} NUMA nodes",
+    state.PAGES_DO_NOT_DIVIDE: "a NUMA node has {found} MB, which pages of {wanted} "
+    "({key}) do not divide",
 }
-
-#: nova-compute rejects it, too (nova/compute/claims.py, ``_test_numa_topology``).
-_CLAIMED = state.TOO_FEW_NUMA_NODES
 
 
 @rule("filters-flavor-no-host", SubjectKind.FLAVOR)
@@ -290,8 +289,8 @@ def flavor_no_host(analysis: Analysis) -> Iterator[Fault]:
     An error if the filters are known, else a warning. Hosts that are isolated from the
     flavor do not count, with the option on. It counts what the API shows of
     hosts and does not change with their servers: capabilities, aggregates, NUMA nodes.
-    nova-compute counts NUMA nodes even without NUMATopologyFilter. Page sizes and PCI
-    devices are not visible.
+    nova-compute counts NUMA nodes, and the pages of their RAM, even without
+    NUMATopologyFilter. Free pages and PCI devices are not visible.
     """
     for flavor in analysis.flavors:
         closed = frozenset[str]()
@@ -300,7 +299,7 @@ def flavor_no_host(analysis: Analysis) -> Iterator[Fault]:
         rejected = _rejections(analysis, flavor, closed)
         is_of_one = {name for name, _ in rejected} == {EXTRA_SPECS}
         if rejected and not (is_of_one and not closed):
-            yield _rejected(analysis, flavor.name, rejected, closed)
+            yield _rejected(analysis, flavor, rejected, closed)
 
 
 def _rejections(
@@ -324,7 +323,7 @@ def _rejections(
                 if isinstance(answer, Fails)
                 and _lasts(answer)
                 and not filtering.misspelled(answer.key)
-                and (name in filtering.names or answer.reason == _CLAIMED)
+                and (name in filtering.names or answer.reason in state.CLAIMED)
             )
             first = next(fails, None)
             if first is None:
@@ -348,11 +347,11 @@ def _lasts(answer: Fails) -> bool:
 
 def _rejected(
     analysis: Analysis,
-    name: str,
+    flavor: StandaloneRequest,
     rejected: Mapping[tuple[str, Fails], list[str]],
     closed: frozenset[str],
 ) -> Fault:
-    is_sure = all(fails.reason == _CLAIMED for _, fails in rejected)
+    is_sure = all(fails.reason in state.CLAIMED for _, fails in rejected)
     parts = (
         f"{filter_name} rejects the {ranges(hosts, 'host')}: "
         + _REFUSED[fails.reason].format(
@@ -363,13 +362,18 @@ def _rejected(
     away = ranges(analysis.host_names(closed), "host")
     isolated = [f"isolation keeps it off the {away}"] if closed else []
     keys = listed(dict.fromkeys(fails.key for _, fails in rejected if fails.key))
+    server = Question(flavor.body, None, (), analysis.survey.assumptions).server
+    ram = " or ".join(map(str, compute.nearest_ram(server)))
+    fix = f"correct {keys or 'the aggregates'}, or add hosts that match"
+    if any(fails.reason == state.PAGES_DO_NOT_DIVIDE for _, fails in rejected):
+        fix = f"use a flavor with {ram} MB of RAM" if ram else f"correct {keys}"
     return Fault(
         Severity.ERROR
         if is_sure
         else analysis.filtering.severity(Severity.ERROR, Severity.WARNING),
-        name,
+        flavor.name,
         f"no host is left: {'; '.join((*parts, *isolated))}",
-        f"correct {keys or 'the aggregates'}, or add hosts that match",
+        fix,
         hosts=tuple(sorted(host for hosts in rejected.values() for host in hosts)),
     )
 

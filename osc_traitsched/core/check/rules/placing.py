@@ -20,7 +20,6 @@ from osc_traitsched.core.inventory.snapshot import Aggregate
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.nova.settings import az_is_always_on, az_is_on
-from osc_traitsched.core.releases import release
 from osc_traitsched.paste import Option, Placeholder, openstack
 from osc_traitsched.text import count, listed, option, quoted, ranges
 
@@ -110,32 +109,21 @@ def _default_zone_gives(
 
 @rule("az-filter", SubjectKind.OPTION)
 def filtered(analysis: Analysis) -> Iterator[Fault]:
-    """AvailabilityZoneFilter, while Placement enforces zones.
+    """*Warning.* AvailabilityZoneFilter, while Placement enforces zones.
 
-    An error from 2023.2 on, because nova-scheduler no longer has this filter and does
-    not start. Before that a warning: the filter repeats Placement's work.
+    The filter repeats Placement's work. From 2023.2 on, nova-scheduler does not start
+    with it (``config-filter-gone``).
     """
-    # nova/scheduler/host_manager.py, _choose_host_filters
     assumptions = analysis.survey.assumptions
-    if not analysis.has_filter(special.ZONE) or not az_is_on(assumptions):
-        return
-    setting = analysis.setting(options.ENABLED_FILTERS)
-    if az_is_always_on(assumptions.release):
-        severity = Severity.ERROR
-        nova = f"{release(assumptions.release)}"
-        problem = f"{nova} has no {special.ZONE}, and nova-scheduler does not start"
-    else:
-        severity = Severity.WARNING
-        problem = (
+    is_gone = az_is_always_on(assumptions.release)
+    if analysis.has_filter(special.ZONE) and az_is_on(assumptions) and not is_gone:
+        setting = analysis.setting(options.ENABLED_FILTERS)
+        yield WARNING(
+            options.ENABLED_FILTERS,
             f"{special.ZONE} does again what Placement did, and 2023.2 (Nova 28) does "
-            "not start with it"
+            f"not start with it ({setting.source})",
+            enable(options.AZ_QUERY, setting),
         )
-    yield Fault(
-        severity,
-        options.ENABLED_FILTERS,
-        f"{problem} ({setting.source})",
-        enable(options.AZ_QUERY, setting),
-    )
 
 
 @rule("az-ignored", SubjectKind.OPTION)

@@ -10,7 +10,8 @@ from typing import Union
 
 from osc_traitsched.core.judge.verdict import ClauseSet, Verdict
 from osc_traitsched.core.nova import prefilter
-from osc_traitsched.core.nova.clause import Condition, Origin, Resource
+from osc_traitsched.core.nova.clause import Condition, HostFilter, Origin, Resource
+from osc_traitsched.core.nova.filter import compute, special
 from osc_traitsched.core.nova.question import Body, MoveKind, Question
 from osc_traitsched.core.placement.facts import Facts, Room
 
@@ -272,6 +273,9 @@ def _alternatives(
         for disk_format in _formats(facts, roots):
             yield (RequestChange("image", "disk_format", disk_format),)
     else:
+        if isinstance(clause, HostFilter) and clause.name == special.NUMA_TOPOLOGY:
+            for ram in compute.nearest_ram(question.server):
+                yield (RequestChange("size", "ram", ram),)
         if isinstance(clause, Resource):
             yield from _smaller(clause, facts, roots)
         drops = _drops(question, clause.origins)

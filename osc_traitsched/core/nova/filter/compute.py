@@ -25,7 +25,9 @@ from osc_traitsched.core.nova.filter.state import (
     statistic,
 )
 from osc_traitsched.core.nova.filter.values import lowest
-from osc_traitsched.core.nova.server import attachments, cpu
+from osc_traitsched.core.nova.request import checks
+from osc_traitsched.core.nova.server import attachments, cpu, properties
+from osc_traitsched.core.nova.server.server import Server, keys
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
 # How the version of a hypervisor is compared with what an image wants.
@@ -122,6 +124,14 @@ def numa_topology(
         found = (report.hypervisor_type,)
         key = origins[0].key
         return Fails(state.NO_NUMA_TOPOLOGY, key, found=found, origin=origins[0])
+    page = undivided_page(spec.server, _architecture(host))
+    if page:
+        key = keys(spec.server, cpu.PAGES)[-1]
+        memory = str(checks.memory_of_cells(spec.server)[0])
+        size = f"{page} kB" if page % 1024 else f"{page // 1024} MB"
+        side = "flavor" if key == cpu.PAGES else "image"
+        origin = Origin(side, key)
+        return Fails(state.PAGES_DO_NOT_DIVIDE, key, size, (memory,), origin)
     # nova/virt/hardware.py, numa_fit_instance_to_host
     cells, nodes = _topology(host).get("cells"), cpu.nodes(spec.server)
     is_short = nodes is not None and isinstance(cells, int) and cells < nodes
@@ -130,6 +140,37 @@ def numa_topology(
         return Fails(state.TOO_FEW_NUMA_NODES, key, wanted, found, origins[0])
     shown = ", ".join(f"{key}: {value}" for key, value in _topology(host).items())
     return Unknown("numa_topology", origins[0].key, shown)
+
+
+#: Each large page of a host with this architecture is a multiple of this one.
+_LARGE_PAGES = {"x86_64": 2048, "i686": 2048}
+
+
+def undivided_page(server: Server, architecture: str = "x86_64") -> int:
+    """KiB of a page that the server's first NUMA node is no multiple of; 0 for none.
+
+    nova/objects/numa.py, ``can_fit_pagesize``. Nova's cache of cells that fit mixes up
+    the other nodes of a server, so that it may accept them (``fit_cache`` of
+    ``numa_fit_instance_to_host``).
+
+    :param architecture: the host's, which tells what large pages are
+    """
+    page = int(cpu.page_size(server))
+    if page == properties.PAGE_WORDS["large"]:
+        page = _LARGE_PAGES.get(architecture, 0)
+    is_odd = page > 0 and checks.memory_of_cells(server)[0] * 1024 % page
+    return page if is_odd else 0
+
+
+def nearest_ram(server: Server) -> tuple[int, ...]:
+    """MB of RAM that a flavor's pages divide; none if they divide its own, too."""
+    page = undivided_page(server)
+    return checks.nearest_ram(server, page) if page else ()
+
+
+def _architecture(host: HostState) -> str:
+    report = host.compute.report
+    return str((report.cpu_info or {}).get("arch")) if report else ""
 
 
 def pci_passthrough(

@@ -145,6 +145,12 @@ NO_NUMA_TOPOLOGY = _reason(
 TOO_FEW_NUMA_NODES = _reason(
     "too-few-numa-nodes", "has only {found} NUMA nodes ({key} needs {wanted})"
 )
+PAGES_DO_NOT_DIVIDE = _reason(
+    "pages-do-not-divide", "can't give a NUMA node {found} MB in pages of {wanted}"
+)
+#: nova-compute rejects these even without a filter (nova/compute/claims.py,
+#: ``_test_numa_topology``).
+CLAIMED = frozenset([TOO_FEW_NUMA_NODES, PAGES_DO_NOT_DIVIDE])
 SERVER_IS_HERE = _reason("server-is-here", "is where the server already runs")
 HYPERVISOR_TYPE = _reason("hypervisor-type", "has the hypervisor {found}, not {wanted}")
 HYPERVISOR_OLDER = _reason(

@@ -26,9 +26,9 @@ from osc_traitsched.core.nova.filter.row import (
     Reads,
 )
 from osc_traitsched.core.nova.filter.state import (
+    CLAIMED,
     NO_NUMA_TOPOLOGY,
     PASSES,
-    TOO_FEW_NUMA_NODES,
     Fails,
     FilterResult,
     HostState,
@@ -205,6 +205,7 @@ _ROWS = (
         aggregates.availability_zone,
         "in the availability zone",
         until=28,
+        successor="Placement looks up zones",
         options=(options.DEFAULT_HOST_ZONE,),
         varies_by=AGGREGATES,
     ),
@@ -453,7 +454,7 @@ def _doubts(
     """Hosts that a disabled filter, or a service, may reject, by UUID.
 
     A host without NUMA nodes has none to claim: only an enabled filter rejects it. A
-    host with too few is sure to be rejected (``_test_numa_topology``).
+    host with too few, or with other pages, is sure to be rejected.
     """
     needs_no_filter = row.is_claimed
     doubts: dict[str, FilterResult] = {}
@@ -463,7 +464,7 @@ def _doubts(
         if needs_no_filter and isinstance(answer, Passes):
             # It depends on the request alone.
             return {}
-        is_sure = isinstance(answer, Fails) and answer.reason == TOO_FEW_NUMA_NODES
+        is_sure = isinstance(answer, Fails) and answer.reason in CLAIMED
         if needs_no_filter and (is_sure or isinstance(answer, Unknown)):
             doubts[host.compute.uuid] = answer
         elif not is_known and not isinstance(answer, Passes):

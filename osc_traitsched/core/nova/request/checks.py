@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 
@@ -271,6 +272,25 @@ def _memory_of_cells(server: Server) -> list[int] | None:
     if prop is not None:
         cells = [cell for cell in prop if isinstance(cell, int)]
     return cells or None
+
+
+def memory_of_cells(server: Server) -> list[int]:
+    """MB of each NUMA node of a server that nova-api accepts."""
+    count = cpu.nodes(server) or 1
+    return _memory_of_cells(server) or [server.flavor.ram // count] * count
+
+
+def nearest_ram(server: Server, page: int) -> tuple[int, ...]:
+    """The next smaller and larger RAM that NUMA nodes of equal size have in pages.
+
+    :param page: its size in KiB
+    :return: MB; none if the flavor or the image sizes the nodes itself
+    """
+    if _memory_of_cells(server):
+        return ()
+    step = math.lcm(page * (cpu.nodes(server) or 1), 1024) // 1024
+    lower = server.flavor.ram // step * step
+    return tuple(filter(None, (lower, lower + step)))
 
 
 def _numbered(server: Server, key: str) -> list[str]:

@@ -159,11 +159,10 @@ def _defined(server: Server, texts: tuple[str, ...]) -> dict[str, tuple[Spec, ..
         name = spec.pop("name").strip()
         policy = spec.pop("numa_policy", None) or _LEGACY
         before = found.get(name, ())
-        if before and policies[name] != policy:
-            raise _invalid(text)
         kinds = {each.get("device_type") for each in (*before[:1], spec)}
-        if before and (len(kinds) > 1 or None in kinds):
-            raise _invalid(text)
+        is_same = policies.get(name) == policy and len(kinds) == 1 and None not in kinds
+        if before and not is_same:
+            raise Refusal("PciInvalidAlias", "alias-twice", (name,))
         policies[name] = policy
         found[name] = (*before, spec)
     if server.release >= _CHECKED_SINCE:

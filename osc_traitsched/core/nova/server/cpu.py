@@ -197,10 +197,11 @@ def nodes(server: Server) -> int | None:
     return number
 
 
-def page_size(server: Server) -> bool:
-    """Whether a page size is specified (``_get_numa_pagesize_constraint``).
+def page_size(server: Server) -> float:
+    """Page size in KiB, or Nova's constant for a word (``properties.PAGE_WORDS``).
 
-    An image can choose only if the flavor says ``any`` or ``large``.
+    0 if none is specified. An image can choose only if the flavor says ``any`` or
+    ``large`` (``_get_numa_pagesize_constraint``).
     """
     spec = server.flavor.specs.get(PAGES)
     prop = server.image.text("hw_mem_page_size")
@@ -208,11 +209,11 @@ def page_size(server: Server) -> bool:
         names = keys(server, PAGES)
         raise Refusal("MemoryPageSizeForbidden", "flavor-does-not-let-it", names)
     if not spec:
-        return False
+        return 0
     size = properties.page_size(spec, PAGES, server.release)
     if not prop:
-        return bool(size)
+        return size
     if size not in _CHOSEN_BY_IMAGE:
         names = keys(server, PAGES)
         raise Refusal("MemoryPageSizeForbidden", "flavor-does-not-let-it", names)
-    return bool(properties.page_size(prop, "hw_mem_page_size", server.release))
+    return properties.page_size(prop, "hw_mem_page_size", server.release)

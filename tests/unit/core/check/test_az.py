@@ -32,7 +32,7 @@ def scheduler(release, filters=None, **switched):
     return dataclasses.replace(found, settings={**found.settings, **given})
 
 
-NEW, NEW_WITH_FILTER = scheduler(33), scheduler(33, FILTER)
+NEW = scheduler(33)
 QUERY = scheduler(27, query_placement_for_availability_zone=True)
 BOTH = scheduler(27, FILTER, query_placement_for_availability_zone=True)
 FILTER_ALONE = scheduler(23)
@@ -102,8 +102,6 @@ FAULTS = {
     "a request for it does not get them: an aggregate has its name...": of(
         aggregates=[EAST, zoned("named", "b", zone="nova")], hosts="abc"
     ),
-    "error az-filter option [filter_scheduler]enabled_filters: 2026.1 (Nova 33) has no "
-    "AvailabilityZoneFilter, and nova-scheduler does not start...": of(NEW_WITH_FILTER),
     # Wallaby's own filters have that of zones.
     "warning az-filter option [filter_scheduler]enabled_filters: "
     "AvailabilityZoneFilter does again what Placement did, and 2023.2 (Nova 28) does "

@@ -8,7 +8,7 @@ import pytest
 
 from osc_traitsched.config.joining import SettingsSources, resolve
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.options import NoEffect
+from osc_traitsched.core.nova.options import NoEffect, Service
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.text import quoted
 from tests.unit.core.check.surveys import (
@@ -57,6 +57,10 @@ def for_projects(**more):
     return of(assumed(placement_aggregate_required_for_tenants=True, **more))
 
 
+PCI = {
+    Service.API: Setting(True, "api.conf:3", given=True),
+    Service.CONDUCTOR: Setting(False, "the default"),
+}
 MAX_RESULTS = NoEffect(
     "DEFAULT.max_placement_results", "nova.conf:9", options.MAX_RESULTS
 )
@@ -76,9 +80,10 @@ FAULTS = {
         )
         for name, until in GONE.items()
     },
-    # That of zones is the matter of another rule.
-    "error az-filter option [filter_scheduler]enabled_filters...": of(
-        with_filters(28, "ComputeFilter", "AvailabilityZoneFilter")
+    "error config-filter-gone option [filter_scheduler]enabled_filters: 2026.2 (Nova "
+    "34) has no AvailabilityZoneFilter, and nova-scheduler does not start "
+    "(nova.conf:7) -> take it out of the list: Placement looks up zones": of(
+        with_filters(34, "ComputeFilter", "AvailabilityZoneFilter")
     ),
     **{
         f"error config-filter-unknown {FILTERS}: nova-scheduler does not start: it "
@@ -113,6 +118,11 @@ FAULTS = {
     ),
     "warning config-not-read option [pci]alias: seen, not read: of Compute "
     "(env.yaml:9) -> give its value: --set pci.alias=VALUE": without_effect(UNREAD),
+    "warning config-services-differ option [filter_scheduler]pci_in_placement: "
+    "nova-api has True (api.conf:3); nova-conductor has False (the default) -> set the "
+    "same value for both": of(
+        dataclasses.replace(assumed(), disagreements={options.PCI_IN_PLACEMENT: PCI})
+    ),
     "warning config-max-results option [scheduler]max_placement_results: "
     "nova-scheduler sees at most 1 of 2 hosts (nova.conf:1). A request "
     "fails...": limited(True),

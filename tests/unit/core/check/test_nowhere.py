@@ -134,11 +134,11 @@ FAULTS = {
         "hw:cpu_policy=dedicated", assumptions=FALLBACK_OFF
     ),
     "~error resources-no-host resource class MEM_ENCRYPTION_CONTEXT (flavor f): flavor "
-    "f needs 1; no host has any -> check SEV in BIOS, kernel and...": lacking(
+    "f needs 1; no host has any -> check SEV or TDX in BIOS and...": lacking(
         "hw:mem_encryption=true"
     ),
     "~error resources-no-host resource class MEM_ENCRYPTION_CONTEXT (image e): image e "
-    "needs it; no host has any -> check SEV in BIOS, kernel and...": survey(
+    "needs it; no host has any -> check SEV or TDX in BIOS and...": survey(
         "a", "f", ENCRYPTED
     ),
     # Servers that boot from a volume need no disk.
@@ -238,6 +238,10 @@ FAULTS = {
     "NUMATopologyFilter rejects the hosts a, b: hw:numa_nodes=4, and they have 2 NUMA "
     "nodes -> correct ...": judged("hw:numa_nodes=4", CAPS),
     "error filters-flavor-no-host flavor f (host a, host b): no host is left: "
+    "NUMATopologyFilter rejects the hosts a, b: a NUMA node has 1537 MB, which pages "
+    "of 2 MB (hw:mem_page_size) do not divide -> use a flavor with 1536 or 1538 MB of "
+    "RAM": judged("ram=1537 hw:mem_page_size=2MB"),
+    "error filters-flavor-no-host flavor f (host a, host b): no host is left: "
     "NUMATopologyFilter rejects the hosts a, b: hw:mem_page_size, and they have no "
     "NUMA nodes (fake) -> correct ...": judged(
         "hw:mem_page_size=1GB", CAPS, NUMA, report=FAKE
@@ -336,7 +340,7 @@ HEALTHY = [
     judged("capabilities:hypervisor_type=ironic"),
     judged("hw:numa_nodes=2", CAPS),
     judged("hw:numa_nodes=4", CAPS, report=WITHOUT_NUMA),
-    judged("hw:mem_page_size=1GB", CAPS),
+    judged("ram=1024 hw:mem_page_size=1GB", CAPS),
     judged("capabilities:hypervisor_type=ironic", CAPS, report={}),
     # Nova's pci.alias may be given.
     survey("a", "f pci_passthrough:alias=a1:1", assumptions=DEFAULT),
