@@ -174,8 +174,19 @@ def _facts(cloud: Cloud, found: Capacity) -> Facts:
     return Facts(hosts, {}, {}, {}, {}, {}, nothing)
 
 
+def service_host(cloud: Cloud, name: str) -> str:
+    """Nova's name of a host of this name or UUID; raises NothingMatches, BadUsage."""
+    computes = lookup.computes(cloud)
+    if any(name == each.service_host for each in computes):
+        return name
+    root = _only_host(name, _hosts(cloud))
+    return next((e.service_host for e in computes if e.uuid == root.uuid), root.name)
+
+
 def _only_host(name: str, snapshot: Snapshot) -> Provider:
     found = selection.select(Selectors(hosts=(name,)), snapshot).providers
+    if not found:
+        raise NothingMatches("resource provider", name, ())
     if len(found) != 1:
         raise BadUsage(f"{quoted(name)} matches {len(found)} hosts: name one")
     return found[0]

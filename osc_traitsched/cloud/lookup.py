@@ -88,7 +88,7 @@ def project(cloud: Cloud, name: str | None, domain: str | None = None) -> str | 
         raise errors.AmbiguousName("project", name, namesakes)
     body = found[0] if found else _by_id(cloud, "project", name)
     if body is None or inside not in (None, body.get("domain_id")):
-        near = near_names(name, {each["name"] for each in shown})
+        near = near_names(name, (names(cloud) or {}).values())
         raise errors.NothingMatches("project", name, near)
     return str(body["id"])
 

@@ -14,7 +14,7 @@ import shutil
 import sys
 import textwrap
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING, Any
 
@@ -192,6 +192,9 @@ _ANSWERS = (ExitCode.DONE, ExitCode.NO_HOST)
 
 def of_error(error: errors.TraitSchedError) -> ExitCode:
     """Exit code of a command that ends with this error."""
+    if isinstance(error, errors.BadConfiguration) and error.path.startswith("--"):
+        # A wrong value of an option.
+        return ExitCode.USAGE
     return next(_CODES[each] for each in type(error).__mro__ if each in _CODES)
 
 
@@ -317,6 +320,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
     sources: SettingsSources | None = None
     folds = False
     _clouds: tuple[Cloud, ...] = ()
+    _parser: argparse.ArgumentParser
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -355,10 +359,29 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         )
         self.options(parser)
         help_text.shorten(parser)
+        self._parser = parser
         return parser
 
     def options(self, parser: argparse.ArgumentParser) -> None:
         """Add the options of this command alone; called once, by ``get_parser``."""
+
+    def reject(
+        self, args: argparse.Namespace, unused: Collection[str], problem: str
+    ) -> None:
+        """Reject options that would have no effect; raises BadUsage.
+
+        :param unused: their destinations, or titles of groups
+        :param problem: what stands behind their flags
+        """
+        flags = [
+            action.option_strings[-1]
+            for group in self._parser._action_groups
+            for action in group._group_actions
+            if {action.dest, group.title} & {*unused}
+            and getattr(args, action.dest) != action.default
+        ]
+        if flags:
+            raise errors.BadUsage(f"{', '.join(flags)}: {problem}")
 
     def log_in(self) -> None:
         """Log in, as osc-lib does before a command that needs it."""
@@ -592,8 +615,11 @@ class Lister(Command, command.Lister):  # type: ignore[misc,unused-ignore]
             parsed_args.max_width = self.width
         if is_for_person and (self.says_where or self.snapshot):
             self.app.stdout.write(self.where)
+        data = list(data)
+        if is_for_person and not data:
+            self.app.stdout.write(f"none\n{self.settings_line}")
+            return 0
         if is_for_person and not parsed_args.columns:
-            data = list(data)
             parsed_args.columns = _for_people(parsed_args, column_names, data)
         super().produce_output(parsed_args, column_names, data)
         if is_for_person:

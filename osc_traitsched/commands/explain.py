@@ -70,7 +70,6 @@ def add_own_filter_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--custom-filter",
         dest="plugins",
-        type=arguments.some,
         action="append",
         default=[],
         metavar="FILE.py:CLASS|MODULE:CLASS",
@@ -90,7 +89,6 @@ def add_python(group: argparse._ArgumentGroup, is_required: bool = False) -> Non
     group.add_argument(
         "--nova-python",
         required=is_required,
-        type=arguments.some,
         metavar="PATH|COMMAND",
         help="a Python that has Nova in it, its virtual environment, or a command that "
         "starts one, such as 'podman exec -i nova_scheduler python3'",
@@ -145,7 +143,6 @@ class TryFilter(base.Lister):
     def options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "plugin",
-            type=arguments.some,
             metavar="FILE.py:CLASS|MODULE:CLASS",
             help="the filter or weigher: a class in a file, or in a module that the "
             "other Python can import; or the bare name of one that its nova.conf has",
@@ -237,7 +234,6 @@ class Explain(base.Command):
         parser.add_argument(
             "--since",
             metavar="SNAPSHOT",
-            type=arguments.some,
             help="also show the hosts in this snapshot, and what changed",
         )
         parser.add_argument(
@@ -294,12 +290,8 @@ class Explain(base.Command):
     def _by_flavor(
         self, asked: ServerSpec, sources: SettingsSources, args: argparse.Namespace
     ) -> ExitCode:
-        of_one = (args.fixes, args.plugins, args.nova_python, args.make_room)
-        if any(of_one) or args.since or args.count > 1:
-            raise BadUsage(
-                "--count, --fixes, --make-room, --custom-filter and --nova-python "
-                "need FLAVOR"
-            )
+        of_one = ("count", "since", "make_room", "fixes", "long", "custom filters")
+        self.reject(args, of_one, "only with FLAVOR")
         found = flavors.by_flavor(self.cloud(), asked, sources)
         text = self.answer(by_flavor.lines(found))
         if args.format != "text":

@@ -161,12 +161,6 @@ class FileSource(Source):
         """
         raise NotImplementedError
 
-    def argument(self, text: str) -> str:
-        """A path, for argparse."""
-        if not text:
-            raise argparse.ArgumentTypeError("it is empty")
-        return text
-
     def parse_one(self, branch: Branch) -> str:
         """A path; a relative one begins at the document."""
         path = _text(branch)
