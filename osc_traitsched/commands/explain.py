@@ -42,7 +42,7 @@ from osc_traitsched.core.nova.filter.state import Passes, Raises, Unknown
 from osc_traitsched.core.nova.own import PluginJudgment, Weighed
 from osc_traitsched.core.nova.question import ServerSpec
 from osc_traitsched.runner.document import TIMEOUT
-from osc_traitsched.text import count, listed, visible
+from osc_traitsched.text import count, visible
 from osc_traitsched.views import candidates as views
 from osc_traitsched.views import own_filters as own_views
 from osc_traitsched.views import terminal
@@ -455,7 +455,7 @@ class ListCandidates(base.Lister):
         found = candidates.candidates(cloud, question, own)
         for line in _warnings(found):
             base.LOG.warning("%s", line)
-        self.exit_code = ExitCode.of(found.judgement.answer)
+        self.exit_code = exit_code(found.judgement)
         if not found.hosts:
             self.none = views.none(found.kept_out)
         ranking = found.judgement.ranking if args.weights else None
@@ -500,11 +500,8 @@ def _warnings(found: Candidates) -> Iterator[str]:
             "them. Raise [scheduler]max_placement_results."
         )
     yield from depends.assumed(question.assumptions)
-    for each in judgement.turning:
-        keys = list(map(depends.name, (each.name, *each.more)))
-        are = "are" if len(keys) > 1 else "is"
-        hosts = count(each.otherwise, "host")
-        yield f"{hosts} can take it if {listed(keys)} {are} off."
+    if judgement.depends:
+        yield depends.headline(judgement)
     by_uuid = {each.host.uuid: each.host.name for each in found.hosts}
     yield from filters.unsettled(question, filtering, by_uuid)
     if judgement.ranking is not None:
