@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 
 from osc_traitsched.core.inventory.snapshot import Provider
@@ -243,7 +244,10 @@ def reasons(judgement: Judgement, everything: bool) -> Iterator[str]:
     zone, inside = zone_hosts(judgement)
     every = _shares(judgement)
     zone = zone if inside else ""
-    shares = [s for s in every if not (zone and is_of_zone(s.clause))]
+    names_inside = {host.name for host in inside or judgement.hosts}
+    within = ((s, names_inside.intersection(s.hosts)) for s in every)
+    shares = [dataclasses.replace(s, hosts=tuple(sorted(n))) for s, n in within if n]
+    others = [name for s in every for name in s.hosts if name not in names_inside]
     if shares and judgement.candidates:
         yield f"Other hosts of {zone}:" if zone else "Other hosts:"
     elif shares and zone:
@@ -256,10 +260,10 @@ def reasons(judgement: Judgement, everything: bool) -> Iterator[str]:
     hidden = sum(len(share.hosts) for share in shares[most:])
     if hidden:
         yield f"  {and_more(hidden, 'host')}"
-    for share in every[len(shares) :]:
-        be = agreed("is", len(share.hosts))
-        outside = f"{count(len(share.hosts), 'host')} {be} in other zones: "
-        yield fitted(outside, [ranges(share.hosts)])
+    if others:
+        be = agreed("is", len(others))
+        outside = f"{count(len(others), 'host')} {be} in other zones: "
+        yield fitted(outside, [ranges(sorted(others))])
 
 
 def sentence(judgement: Judgement) -> str:
