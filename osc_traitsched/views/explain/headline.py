@@ -247,7 +247,10 @@ def reasons(judgement: Judgement, everything: bool) -> Iterator[str]:
     names_inside = {host.name for host in inside or judgement.hosts}
     within = ((s, names_inside.intersection(s.hosts)) for s in every)
     shares = [dataclasses.replace(s, hosts=tuple(sorted(n))) for s, n in within if n]
-    others = [name for s in every for name in s.hosts if name not in names_inside]
+    outside = [s for s in every if names_inside.isdisjoint(s.hosts)]
+    unplaced = [s for s in outside if s.clause is None]
+    apart = {name for s in unplaced for name in s.hosts} | names_inside
+    others = [name for s in every for name in s.hosts if name not in apart]
     if shares and judgement.candidates:
         yield f"Other hosts of {zone}:" if zone else "Other hosts:"
     elif shares and zone:
@@ -262,8 +265,10 @@ def reasons(judgement: Judgement, everything: bool) -> Iterator[str]:
         yield f"  {and_more(hidden, 'host')}"
     if others:
         be = agreed("is", len(others))
-        outside = f"{count(len(others), 'host')} {be} in other zones: "
-        yield fitted(outside, [ranges(sorted(others))])
+        start = f"{count(len(others), 'host')} {be} in other zones: "
+        yield fitted(start, [ranges(sorted(others))])
+    for share in unplaced:
+        yield fitted(f"{share_text(share, judgement)}: ", _details(share, judgement))
 
 
 def sentence(judgement: Judgement) -> str:
