@@ -126,11 +126,16 @@ class ExitCode(enum.IntEnum):
         "Error: standard error says how to fix it. Some changes may be written: see "
         "the column ``status``.",
     )
-    USAGE = 2, "Usage error: an option is missing, or two cannot be combined."
+    USAGE = (
+        2,
+        "Usage error: an option is missing, empty or wrong, or has no effect with the "
+        "others.",
+    )
     NO_HOST = (
         3,
         "No host can take the server, or Nova or Placement rejects the request. For "
-        "``host drain``: a server cannot move. For ``capacity``: no flavor fits.",
+        "``host drain`` and ``capacity --without``: a server cannot move. For "
+        "``capacity``: no flavor fits.",
     )
     DISAGREEMENT = (
         4,
@@ -148,7 +153,8 @@ class ExitCode(enum.IntEnum):
     FINDINGS = (
         7,
         "``check``, ``server misplaced`` or ``server explain --failed`` found "
-        "something, or fewer servers fit than ``capacity --at-least`` demands.",
+        "something, fewer servers fit than ``capacity --at-least`` demands, or "
+        "``capacity --full`` shows a flavor.",
     )
     UNKNOWN = (
         8,
@@ -290,6 +296,7 @@ LOG.addFilter(_make_visible)
 
 #: Below an answer for a person that rests on the scheduler's settings, without any.
 NOT_SUPPLIED = "nova.conf unknown; run once:"
+IN_SNAPSHOT = "nova.conf unknown, the snapshot has none; add --nova-conf FILE"
 
 
 #: ``openstack sched`` is short for ``openstack trait-sched``.
@@ -488,7 +495,9 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
                 save = paste.line(
                     paste.openstack("trait-sched config save"), self.repeated_options
                 )
-                LOG.warning("%s", f"{NOT_SUPPLIED} {save} --nova-conf FILE")
+                hint = f"{NOT_SUPPLIED} {save} --nova-conf FILE"
+                # Answers from a snapshot read no saved settings.
+                LOG.warning("%s", IN_SNAPSHOT if self.snapshot else hint)
             return self._final(code, parsed_args)
         except Mistakes as exc:
             for each in exc.mistakes:

@@ -367,6 +367,8 @@ def deployment_sources(sources: Iterable[Source]) -> list[FileSource]:
 
 
 def _filter(is_on: bool, name: str) -> tuple[str, bool]:
+    if not name:
+        raise argparse.ArgumentTypeError("it is empty")
     return name, is_on
 
 
