@@ -48,14 +48,15 @@ def near_names(
     folded: dict[str, list[str]] = {}
     for each in sorted(candidates):
         folded.setdefault(each.casefold(), []).append(each)
-    matcher = difflib.SequenceMatcher(b=name.casefold())
+    own = name.casefold()
+    matcher = difflib.SequenceMatcher(b=own)
 
     def place(key: str) -> tuple[float, str]:
         matcher.set_seq1(key)
         return -matcher.ratio(), key
 
     # difflib alone puts the last of equally near names first.
-    found = difflib.get_close_matches(matcher.b, folded, len(folded) or 1, cutoff)
+    found = difflib.get_close_matches(own, folded, len(folded) or 1, cutoff)
     near = sorted(found, key=place)
     return tuple(each for key in near for each in folded[key])[:3]
 
