@@ -334,12 +334,16 @@ def fixes(cloud: Cloud, judgement: Judgement) -> tuple[Fix, ...]:
         return ()
     question = judgement.question
     on_hosts = _on_hosts(judgement, verdict)
-    if facts.cut_off or question.is_kept:
+    if facts.cut_off or (question.is_kept and question.move is None):
         # A cut answer does not show the hosts that a change loses.
         return fix.safest_first(on_hosts)
     on_request = fix.on_request(question, facts, verdict)
-    formats = _formats(cloud, judgement, on_request)
     helping = functools.partial(_helping, cloud.placement, judgement)
+    if question.is_kept:
+        # Only the zone of a server that exists can be changed.
+        on_request = tuple(filter(fix.changes_zone, on_request))
+        return fix.safest_first([*on_hosts, *helping(on_request)])
+    formats = _formats(cloud, judgement, on_request)
     return fix.safest_first([*on_hosts, *helping(on_request), *helping(formats)])
 
 

@@ -9,7 +9,7 @@ import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from osc_traitsched.app import server, settings, traits
+from osc_traitsched.app import server, settings, traits, usage
 from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.judging import (
     Asked,
@@ -259,11 +259,12 @@ def failed(
     at most 25 kinds, and those of :func:`app.judging.judge_all` for all of them.
 
     :param project: name or ID; None for all that the user may see
-    :param host: only servers on this service host, and moves from it
-    :raises NothingMatches: for an unknown project
+    :param host: only servers on this host, and moves from it
+    :raises NothingMatches: for an unknown project or host
     :raises BadConfiguration: for bad scheduler settings
     """
     owner = None if project is None else lookup.project(cloud, project)
+    host = None if host is None else usage.service_host(cloud, host)
     kinds = Kinds(since)
     kinds.add(existing_servers.in_error(cloud, _query(since, owner, host)))
     groups = [tuple(servers) for _, servers in kinds.groups]

@@ -12,7 +12,7 @@ from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.judge.capacity import suited
 from osc_traitsched.core.judge.explanation import Explanation
 from osc_traitsched.core.servers import room
-from osc_traitsched.core.servers.room import Tenant
+from osc_traitsched.core.servers.room import RoomPlan, Tenant
 
 
 @gc_paused()
@@ -30,6 +30,8 @@ def with_moves(cloud: Cloud, explanation: Explanation) -> Explanation:
     facts = allocation_candidates.with_figures(cloud.placement, facts, hosts)
     judgement = dataclasses.replace(judgement, facts=facts)
     near = room.nearest(judgement)
+    if not near:
+        return dataclasses.replace(explanation, make_room=RoomPlan(()))
     nodes: dict[str, list[Compute]] = {}
     for host in near:
         node = judgement.computes[host.uuid]

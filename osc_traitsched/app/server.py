@@ -210,7 +210,11 @@ def question_of(
         # As for a new server: this one does not block itself.
         others = group.members - {found.state.id}
         group = dataclasses.replace(group, members=others)
-    return _whole(cloud, asked, found, group), current is None
+    question = _whole(cloud, asked, found, group)
+    failed = failure(found.state, found.action)
+    if failed is not None and failed.action == "create" and group is None:
+        question = dataclasses.replace(question, tried=failed.attempts)
+    return question, current is None
 
 
 def own_flavor(found: Found) -> Body:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -20,6 +21,7 @@ from osc_traitsched.core.placement import facts, matcher
 from osc_traitsched.core.placement.facts import Amount, Facts, PlacementAnswer, Stock
 from osc_traitsched.core.placement.facts import roots_in_answer as given_roots
 from osc_traitsched.core.placement.limits import demands, limits
+from osc_traitsched.text import did_you_mean
 
 # Asks Placement what nova-scheduler would ask: ``GET /allocation_candidates``.
 
@@ -79,21 +81,28 @@ def _in_tree(request: Request, root: str) -> Request:
     return dataclasses.replace(request, in_tree=root, fallback=second)
 
 
+_NO_CLASS = re.compile(r"No such resource class (\w+)\.$")
+
+
 @contextlib.contextmanager
-def refusals() -> Iterator[None]:
+def refusals(placement: Service) -> Iterator[None]:
     """Raise PlacementRefuses where Placement says that a request can't be."""
     try:
         yield
     except errors.CloudBroke as exc:
         if exc.status == 400:
-            raise errors.PlacementRefuses(exc.reason) from exc
+            reason = exc.reason
+            if unknown := _NO_CLASS.search(reason):
+                near = trait.nearest(unknown[1], read.known_classes(placement))
+                reason = f"{reason[:-1]}{did_you_mean(near)}" if near else reason
+            raise errors.PlacementRefuses(reason) from exc
         raise
 
 
 def _answer(placement: Service, request: Request, most: int | None) -> PlacementAnswer:
     query = dataclasses.replace(request, limit=most).query()
     path = f"/allocation_candidates?{query}"
-    with refusals():
+    with refusals(placement):
         body = rest.get(placement, path, SHAPE, microversion=request.microversion)
     roots = frozenset(
         summary["root_provider_uuid"] for summary in body["provider_summaries"].values()
@@ -233,7 +242,7 @@ def offers(placement: Service, amount: Amount) -> frozenset[str]:
     :raises PlacementRefuses: for an amount that can be in no request
     """
     query = {"resources": "{}:{}".format(*amount)}
-    with refusals():
+    with refusals(placement):
         return read.uuids(placement, query, _SHORT_ANSWER)
 
 

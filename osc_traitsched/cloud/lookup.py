@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -88,8 +89,11 @@ def project(cloud: Cloud, name: str | None, domain: str | None = None) -> str | 
         raise errors.AmbiguousName("project", name, namesakes)
     body = found[0] if found else _by_id(cloud, "project", name)
     if body is None or inside not in (None, body.get("domain_id")):
-        near = near_names(name, {each["name"] for each in shown})
-        raise errors.NothingMatches("project", name, near)
+        others = {each["name"] for each in shown}
+        with contextlib.suppress(errors.CloudBroke):
+            query.pop("name")
+            others = {each["name"] for each in listed(cloud.identity, query)}
+        raise errors.NothingMatches("project", name, near_names(name, others))
     return str(body["id"])
 
 

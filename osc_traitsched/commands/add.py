@@ -44,7 +44,6 @@ class AddTraits(ShorthandWriter):
         parser.add_argument(
             "--like",
             metavar="HOST",
-            type=arguments.some,
             help="add the traits that this host has and nova-compute does not set",
         )
         parser.add_argument(

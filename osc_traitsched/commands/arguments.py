@@ -35,7 +35,7 @@ SNAPSHOT = "TRAITSCHED_SNAPSHOT"
 def prepare(parser: argparse.ArgumentParser) -> None:
     """Show usage errors in one line, with control characters made visible.
 
-    Options added from now on reject ``--option=--``.
+    Options and arguments added from now on reject ``--option=--`` and empty texts.
     """
     parser.register("action", None, _Store)
     parser.register("action", "append", _Append)
@@ -57,6 +57,9 @@ class _Store(argparse.Action):
     ) -> None:
         if self.option_strings and values in ([], "--"):
             raise argparse.ArgumentError(self, _NO_VALUE)
+        # An unset variable of a script leaves an empty text.
+        if "" in (values if isinstance(values, list) else [values]):
+            raise argparse.ArgumentError(self, "it is empty")
         self.keep(namespace, values)
 
     def keep(self, namespace: argparse.Namespace, value: Any) -> None:
@@ -67,13 +70,6 @@ class _Append(_Store):
     def keep(self, namespace: argparse.Namespace, value: Any) -> None:
         before = getattr(namespace, self.dest) or []
         setattr(namespace, self.dest, [*before, value])
-
-
-def some(text: str) -> str:
-    """A text that is not empty, as one from an unset variable of a script is."""
-    if not text:
-        raise argparse.ArgumentTypeError("it is empty")
-    return text
 
 
 _UNITS = {"m": "minutes", "h": "hours", "d": "days"}
@@ -96,7 +92,7 @@ def some_file(text: str) -> str:
         raise argparse.ArgumentTypeError(
             "name a file; - stands for standard input among the FILEs alone"
         )
-    return some(text)
+    return text
 
 
 def check_text(args: argparse.Namespace) -> None:
@@ -205,7 +201,6 @@ def add_target_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--host-file",
-        type=some,
         metavar="FILE",
         help="a file with one --host pattern a line, or - for standard input; "
         "empty lines and lines that start with # are ignored",
@@ -311,7 +306,6 @@ def add_snapshot(parser: argparse.ArgumentParser, is_shown: bool) -> None:
         "--snapshot",
         metavar="FILE",
         default=os.environ.get(SNAPSHOT) or None,
-        type=some,
         help="answer from a file of snapshot save, without a login (default: "
         f"{SNAPSHOT} of the environment)"
         if is_shown

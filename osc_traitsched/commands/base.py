@@ -14,7 +14,7 @@ import shutil
 import sys
 import textwrap
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING, Any
 
@@ -126,11 +126,16 @@ class ExitCode(enum.IntEnum):
         "Error: standard error says how to fix it. Some changes may be written: see "
         "the column ``status``.",
     )
-    USAGE = 2, "Usage error: an option is missing, or two cannot be combined."
+    USAGE = (
+        2,
+        "Usage error: an option is missing, empty or wrong, or has no effect with the "
+        "others.",
+    )
     NO_HOST = (
         3,
         "No host can take the server, or Nova or Placement rejects the request. For "
-        "``host drain``: a server cannot move. For ``capacity``: no flavor fits.",
+        "``host drain`` and ``capacity --without``: a server cannot move. For "
+        "``capacity``: no flavor fits.",
     )
     DISAGREEMENT = (
         4,
@@ -148,7 +153,8 @@ class ExitCode(enum.IntEnum):
     FINDINGS = (
         7,
         "``check``, ``server misplaced`` or ``server explain --failed`` found "
-        "something, or fewer servers fit than ``capacity --at-least`` demands.",
+        "something, fewer servers fit than ``capacity --at-least`` demands, or "
+        "``capacity --full`` shows a flavor.",
     )
     UNKNOWN = (
         8,
@@ -192,6 +198,9 @@ _ANSWERS = (ExitCode.DONE, ExitCode.NO_HOST)
 
 def of_error(error: errors.TraitSchedError) -> ExitCode:
     """Exit code of a command that ends with this error."""
+    if isinstance(error, errors.BadConfiguration) and error.path.startswith("--"):
+        # A wrong value of an option.
+        return ExitCode.USAGE
     return next(_CODES[each] for each in type(error).__mro__ if each in _CODES)
 
 
@@ -287,6 +296,7 @@ LOG.addFilter(_make_visible)
 
 #: Below an answer for a person that rests on the scheduler's settings, without any.
 NOT_SUPPLIED = "nova.conf unknown; run once:"
+IN_SNAPSHOT = "nova.conf unknown, the snapshot has none; add --nova-conf FILE"
 
 
 #: ``openstack sched`` is short for ``openstack trait-sched``.
@@ -317,6 +327,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
     sources: SettingsSources | None = None
     folds = False
     _clouds: tuple[Cloud, ...] = ()
+    _parser: argparse.ArgumentParser
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -355,10 +366,29 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         )
         self.options(parser)
         help_text.shorten(parser)
+        self._parser = parser
         return parser
 
     def options(self, parser: argparse.ArgumentParser) -> None:
         """Add the options of this command alone; called once, by ``get_parser``."""
+
+    def reject(
+        self, args: argparse.Namespace, unused: Collection[str], problem: str
+    ) -> None:
+        """Reject options that would have no effect; raises BadUsage.
+
+        :param unused: their destinations, or titles of groups
+        :param problem: what stands behind their flags
+        """
+        flags = [
+            action.option_strings[-1]
+            for group in self._parser._action_groups
+            for action in group._group_actions
+            if {action.dest, group.title} & {*unused}
+            and getattr(args, action.dest) != action.default
+        ]
+        if flags:
+            raise errors.BadUsage(f"{', '.join(flags)}: {problem}")
 
     def log_in(self) -> None:
         """Log in, as osc-lib does before a command that needs it."""
@@ -465,7 +495,9 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
                 save = paste.line(
                     paste.openstack("trait-sched config save"), self.repeated_options
                 )
-                LOG.warning("%s", f"{NOT_SUPPLIED} {save} --nova-conf FILE")
+                hint = f"{NOT_SUPPLIED} {save} --nova-conf FILE"
+                # Answers from a snapshot read no saved settings.
+                LOG.warning("%s", IN_SNAPSHOT if self.snapshot else hint)
             return self._final(code, parsed_args)
         except Mistakes as exc:
             for each in exc.mistakes:
@@ -592,8 +624,11 @@ class Lister(Command, command.Lister):  # type: ignore[misc,unused-ignore]
             parsed_args.max_width = self.width
         if is_for_person and (self.says_where or self.snapshot):
             self.app.stdout.write(self.where)
+        data = list(data)
+        if is_for_person and not data:
+            self.app.stdout.write(f"none\n{self.settings_line}")
+            return 0
         if is_for_person and not parsed_args.columns:
-            data = list(data)
             parsed_args.columns = _for_people(parsed_args, column_names, data)
         super().produce_output(parsed_args, column_names, data)
         if is_for_person:

@@ -35,9 +35,10 @@ class ShowCapacity(base.Command):
     Evaluates every host as Nova would, with its filters and isolation, at one moment.
     Without FLAVOR it counts all public flavors. Flavors compete for the same hosts: do
     not sum their numbers. Nothing is written or claimed.
-    Exits 0 if any of the flavors fits, and 3 if none does. With --at-least it exits 7
-    if one is short. It exits 8 if that depends on what no API shows. "openstack -q"
-    prints the first line alone.
+    Exits 0 if any of the flavors fits, and 3 if none does. With --without it exits 3
+    also if a server of a lost host finds no other. It exits 7 if a flavor is short with
+    --at-least, or has no room with --full, and 8 if that depends on what no API shows.
+    "openstack -q" prints the first line alone.
     """
 
     examples = """
@@ -56,7 +57,6 @@ class ShowCapacity(base.Command):
             "flavors",
             metavar="FLAVOR",
             nargs="*",
-            type=arguments.some,
             help="a flavor: name, ID or a glob such as 'm1.*' (default: all public "
             "ones)",
         )
@@ -98,7 +98,11 @@ class ShowCapacity(base.Command):
         else:
             found = capacity.capacity(self.cloud(), spec, sources, query)
         self.app.stdout.write(f"{self._text(found, args)}\n")
-        return _exit_code(found, args.at_least)
+        if args.at_least and found.enough is Answer.NO:
+            return ExitCode.FINDINGS
+        if args.full and found.room_for_all is Answer.NO:
+            return ExitCode.FINDINGS
+        return ExitCode.of(found.room_for_all if args.full else found.answer)
 
     def _text(self, found: Capacity, args: argparse.Namespace) -> str:
         if args.format != _TEXT:
@@ -128,7 +132,6 @@ def _add_changes(parser: argparse.ArgumentParser) -> None:
             metavar=(flag.strip("-") or "host").upper(),
             action="append",
             default=[],
-            type=arguments.some,
             help=f"as if this {what} were lost, and its servers moved to other hosts "
             "(can be repeated)",
         )
@@ -155,7 +158,7 @@ def _add_changes(parser: argparse.ArgumentParser) -> None:
 def _setting(text: str) -> str:
     if "=" in text:
         SET.argument(text)
-    return arguments.some(text)
+    return text
 
 
 def _sources_then(args: argparse.Namespace, app: Any) -> SettingsSources:
@@ -206,15 +209,3 @@ def _query(args: argparse.Namespace) -> CapacityQuery:
         tuple(args.set_then),
         args.at_least or 0,
     )
-
-
-def _exit_code(found: Capacity, wanted: int | None) -> ExitCode:
-    if wanted is None:
-        return ExitCode.of(Answer.best(each.answer for each in found.flavors))
-    rooms = [each.after or each.room for each in found.flavors]
-    short = [f for f, room in zip(found.flavors, rooms) if room.most < wanted]
-    depends = [each for each in short if each.may_gain]
-    if found.rejected or len(depends) < len(short):
-        return ExitCode.FINDINGS
-    is_sure = all(room.least >= wanted for room in rooms)
-    return ExitCode.DONE if is_sure else ExitCode.UNKNOWN

@@ -42,7 +42,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "files",
         metavar="FILE",
         nargs="+",
-        type=arguments.some,
         help="a file with the desired state, a folder with such files, or - for "
         "standard input",
     )

@@ -42,7 +42,7 @@ from osc_traitsched.core.nova.filter.state import Passes, Raises, Unknown
 from osc_traitsched.core.nova.own import PluginJudgment, Weighed
 from osc_traitsched.core.nova.question import ServerSpec
 from osc_traitsched.runner.document import TIMEOUT
-from osc_traitsched.text import count, listed, visible
+from osc_traitsched.text import count, visible
 from osc_traitsched.views import candidates as views
 from osc_traitsched.views import own_filters as own_views
 from osc_traitsched.views import terminal
@@ -70,7 +70,6 @@ def add_own_filter_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--custom-filter",
         dest="plugins",
-        type=arguments.some,
         action="append",
         default=[],
         metavar="FILE.py:CLASS|MODULE:CLASS",
@@ -90,7 +89,6 @@ def add_python(group: argparse._ArgumentGroup, is_required: bool = False) -> Non
     group.add_argument(
         "--nova-python",
         required=is_required,
-        type=arguments.some,
         metavar="PATH|COMMAND",
         help="a Python that has Nova in it, its virtual environment, or a command that "
         "starts one, such as 'podman exec -i nova_scheduler python3'",
@@ -145,7 +143,6 @@ class TryFilter(base.Lister):
     def options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "plugin",
-            type=arguments.some,
             metavar="FILE.py:CLASS|MODULE:CLASS",
             help="the filter or weigher: a class in a file, or in a module that the "
             "other Python can import; or the bare name of one that its nova.conf has",
@@ -237,7 +234,6 @@ class Explain(base.Command):
         parser.add_argument(
             "--since",
             metavar="SNAPSHOT",
-            type=arguments.some,
             help="also show the hosts in this snapshot, and what changed",
         )
         parser.add_argument(
@@ -294,12 +290,8 @@ class Explain(base.Command):
     def _by_flavor(
         self, asked: ServerSpec, sources: SettingsSources, args: argparse.Namespace
     ) -> ExitCode:
-        of_one = (args.fixes, args.plugins, args.nova_python, args.make_room)
-        if any(of_one) or args.since or args.count > 1:
-            raise BadUsage(
-                "--count, --fixes, --make-room, --custom-filter and --nova-python "
-                "need FLAVOR"
-            )
+        of_one = ("count", "since", "make_room", "fixes", "long", "custom filters")
+        self.reject(args, of_one, "only with FLAVOR")
         found = flavors.by_flavor(self.cloud(), asked, sources)
         text = self.answer(by_flavor.lines(found))
         if args.format != "text":
@@ -463,7 +455,7 @@ class ListCandidates(base.Lister):
         found = candidates.candidates(cloud, question, own)
         for line in _warnings(found):
             base.LOG.warning("%s", line)
-        self.exit_code = ExitCode.of(found.judgement.answer)
+        self.exit_code = exit_code(found.judgement)
         if not found.hosts:
             self.none = views.none(found.kept_out)
         ranking = found.judgement.ranking if args.weights else None
@@ -508,11 +500,8 @@ def _warnings(found: Candidates) -> Iterator[str]:
             "them. Raise [scheduler]max_placement_results."
         )
     yield from depends.assumed(question.assumptions)
-    for each in judgement.turning:
-        keys = list(map(depends.name, (each.name, *each.more)))
-        are = "are" if len(keys) > 1 else "is"
-        hosts = count(each.otherwise, "host")
-        yield f"{hosts} can take it if {listed(keys)} {are} off."
+    if judgement.depends:
+        yield depends.headline(judgement)
     by_uuid = {each.host.uuid: each.host.name for each in found.hosts}
     yield from filters.unsettled(question, filtering, by_uuid)
     if judgement.ranking is not None:

@@ -101,7 +101,6 @@ def _add_projects(parser: argparse.ArgumentParser, text: str) -> None:
     parser.add_argument(
         "--project",
         dest="projects",
-        type=arguments.some,
         metavar="PROJECT",
         action="append",
         default=[],

@@ -24,7 +24,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             f"--{what}",
             dest=f"{what}_option",
             metavar=what.upper(),
-            type=arguments.some,
             help=f"the same as {what.upper()}",
         )
     # cliff makes the parser. FLAVOR and IMAGE may stand on both sides of an option.
@@ -43,7 +42,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     _add_destination(group, _HOST_OF_BUILD, _NODE_OF_BUILD)
     group.add_argument(
         "--remote-address",
-        type=arguments.some,
         metavar="ADDRESS",
         help="the user's address, as nova-api sees it; only custom filters read it",
     )
@@ -54,7 +52,6 @@ def _add_owner(group: argparse._ArgumentGroup) -> None:
     _add_zone(group, _ZONE_OF_BUILD)
     group.add_argument(
         "--project",
-        type=arguments.some,
         help="ask for this project: name or ID (default: your own)",
     )
     group.add_argument(
@@ -72,7 +69,6 @@ def add_kind(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("request")
     group.add_argument(
         "--image",
-        type=arguments.some,
         help="with this image: name or ID (default: one without properties)",
     )
     _add_owner(group)
@@ -124,16 +120,12 @@ _HOST_OF_MOVE = (
 
 
 def _add_zone(group: argparse._ArgumentGroup, words: str) -> None:
-    group.add_argument(
-        "--availability-zone", type=arguments.some, metavar="ZONE", help=words
-    )
+    group.add_argument("--availability-zone", metavar="ZONE", help=words)
 
 
 def _add_destination(group: argparse._ArgumentGroup, host: str, node: str) -> None:
     for name, words in (("host", host), ("node", node)):
-        group.add_argument(
-            f"--on-{name}", type=arguments.some, metavar=name.upper(), help=words
-        )
+        group.add_argument(f"--on-{name}", metavar=name.upper(), help=words)
 
 
 def _add_placing(group: argparse._ArgumentGroup) -> None:
@@ -148,7 +140,6 @@ def _add_placing(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument(
         "--server-group",
-        type=arguments.some,
         metavar="GROUP",
         help="a member of this server group: name or ID",
     )
@@ -170,12 +161,11 @@ def _add_parts(group: argparse._ArgumentGroup, volume: str) -> None:
             f"--{what}",
             dest=f"{what}s",
             metavar=what.upper(),
-            type=arguments.some,
             action="append",
             default=[],
             help=f"a {what} of the server's: name or ID (can be repeated)",
         )
-    group.add_argument("--volume", type=arguments.some, help=volume)
+    group.add_argument("--volume", help=volume)
     group.add_argument(
         "--device-profile",
         dest="device_profiles",

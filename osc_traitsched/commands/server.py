@@ -66,7 +66,6 @@ class ListMisplaced(base.Lister):
         )
         parser.add_argument(
             "--project",
-            type=arguments.some,
             help="only servers of this project: name or ID (default: of all projects)",
         )
         parser.add_argument(
@@ -166,8 +165,9 @@ class ExplainServer(base.Command):
     def take_action(self, args: argparse.Namespace) -> int:
         if args.failed:
             return self._all_failed(args)
-        if args.server is None or args.project is not None:
-            raise BadUsage("name a server; --project requires --failed")
+        if args.server is None:
+            raise BadUsage("name a server, or --failed for all that failed")
+        self.reject(args, ["project"], "only with --failed")
         if args.format == prometheus.FORMAT:
             raise BadUsage("-f prometheus requires --failed")
         sources = self.sources = arguments.sources(args, self.app)
@@ -209,6 +209,8 @@ class ExplainServer(base.Command):
     def _all_failed(self, args: argparse.Namespace) -> ExitCode:
         if args.server is not None or len(args.hosts) > 1:
             raise BadUsage("--failed cannot be combined with a server or more hosts")
+        of_one = ("request", "custom filters", "fixes")
+        self.reject(args, of_one, "only with a server, not with --failed")
         try:
             period = arguments.period(args.since or "0m")
         except argparse.ArgumentTypeError as exc:
@@ -255,14 +257,12 @@ def _add_failed(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--since",
-        type=arguments.some,
         metavar="TIME|SNAPSHOT",
         help="with --failed: in the last 30m, 24h or 7d; with a server: also show "
         "which hosts could take it when this snapshot was saved, and what took them",
     )
     group.add_argument(
         "--project",
-        type=arguments.some,
         help="with --failed: only servers in ERROR of this project: name or ID",
     )
 
@@ -329,12 +329,10 @@ class ServerDestinations(base.Command):
         )
         group.add_argument(
             "--flavor",
-            type=arguments.some,
             help="the new flavor of --for resize: name or ID",
         )
         group.add_argument(
             "--image",
-            type=arguments.some,
             help="the new image of --for rebuild: name or ID",
         )
         request_args.add_given(parser, is_moved=True)
@@ -405,7 +403,6 @@ class DrainHost(base.Command):
             "hosts",
             metavar="HOST",
             nargs="*",
-            type=arguments.some,
             help="a compute service's host, or its node, or a glob such as 'cmp-1*'; "
             "several are drained together",
         )
@@ -413,7 +410,6 @@ class DrainHost(base.Command):
             "--aggregate",
             dest="aggregates",
             metavar="AGGREGATE",
-            type=arguments.some,
             action="append",
             default=[],
             help="drain all hosts of a host aggregate: name, ID or UUID",
@@ -440,10 +436,7 @@ class DrainHost(base.Command):
         sources = self.sources = arguments.sources(args, self.app)
         found = drain.plan(self.cloud(), hosts, sources, args.aggregates)
         self.app.stdout.write(self._text(found, args) + "\n")
-        if found.stuck and not found.dependent:
-            return ExitCode.NO_HOST
-        is_unknown = found.stuck or found.uncertain
-        return ExitCode.UNKNOWN if is_unknown else ExitCode.DONE
+        return ExitCode.of(found.answer)
 
     def _text(self, found: Drain, args: argparse.Namespace) -> str:
         options = self.repeated_options

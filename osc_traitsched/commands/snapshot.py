@@ -54,7 +54,6 @@ class SaveSnapshot(base.Command):
         parser.add_argument(
             "file",
             metavar="FILE",
-            type=arguments.some,
             help="file, or folder with --keep",
         )
         parser.add_argument(
@@ -156,14 +155,11 @@ class ShowDifference(base.Command):
     needs_login = False
 
     def options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
-            "old", metavar="OLD", type=arguments.some, help="the earlier snapshot"
-        )
+        parser.add_argument("old", metavar="OLD", help="the earlier snapshot")
         parser.add_argument(
             "new",
             metavar="NEW",
             nargs="?",
-            type=arguments.some,
             help="the later one (default: the cloud now)",
         )
         parser.add_argument(

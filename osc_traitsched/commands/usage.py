@@ -13,6 +13,7 @@ from osc_traitsched.commands import arguments, base, isolation, request_args, wr
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.commands.explain import add_format, printed
 from osc_traitsched.commands.isolation import ShorthandWriter
+from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.servers.usage import TraitUse
 from osc_traitsched.text import listed
 from osc_traitsched.views import results, usage_schema
@@ -176,9 +177,7 @@ class ShowHost(base.Command):
     """
 
     def options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
-            "host", metavar="HOST", type=arguments.some, help="its name or UUID"
-        )
+        parser.add_argument("host", metavar="HOST", help="its name or UUID")
         parser.add_argument(
             "--long", action="store_true", help="show all traits by name"
         )
@@ -194,6 +193,8 @@ class ShowHost(base.Command):
     @gc_paused()
     def take_action(self, args: argparse.Namespace) -> int:
         """Read, judge, and show."""
+        if arguments.names(args.host) != [args.host]:
+            raise BadUsage(f"name one host, not several: {args.host}")
         sources = self.sources = arguments.sources(args, self.app)
         spec = request_args.kind(args)
         found = usage.host(self.cloud(), args.host, spec, sources, args.if_enabled)
@@ -225,9 +226,7 @@ class ShowFlavor(base.Command):
     """
 
     def options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
-            "flavor", metavar="FLAVOR", type=arguments.some, help="its name or ID"
-        )
+        parser.add_argument("flavor", metavar="FLAVOR", help="its name or ID")
         request_args.add_kind(parser)
         arguments.add_options(parser)
         add_format(parser)

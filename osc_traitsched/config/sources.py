@@ -171,12 +171,6 @@ class FileSource(Source):
         """
         raise NotImplementedError
 
-    def argument(self, text: str) -> str:
-        """A path, for argparse."""
-        if not text:
-            raise argparse.ArgumentTypeError("it is empty")
-        return text
-
     def parse_one(self, branch: Branch) -> str:
         """A path; a relative one begins at the document."""
         path = _text(branch)
@@ -400,6 +394,8 @@ def _not_an_option(written: str) -> str:
 
 
 def _filter(is_on: bool, name: str) -> tuple[str, bool]:
+    if not name:
+        raise argparse.ArgumentTypeError("it is empty")
     return name, is_on
 
 

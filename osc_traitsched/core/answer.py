@@ -27,6 +27,12 @@ class Answer(enum.Enum):
         given = set(answers)
         return next((each for each in cls if each in given), cls.NO)
 
+    @classmethod
+    def worst(cls, answers: Iterable[Answer]) -> Answer:
+        """The answer for all of several: no if one is; yes if all are, or none is."""
+        given = set(answers)
+        return next((each for each in reversed(cls) if each in given), cls.YES)
+
 
 class Reason(enum.Enum):
     """Why a request finds a host or none: a word for programs, and its promise.

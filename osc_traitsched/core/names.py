@@ -41,14 +41,23 @@ def is_pattern(name: str) -> bool:
 def near_names(
     name: str, candidates: Collection[str], cutoff: float = LIKE
 ) -> tuple[str, ...]:
-    """At most three similar candidates, best first, in any case of letters.
+    """At most three similar candidates, best first, then by name; in any case.
 
     :param cutoff: :data:`ALMOST` for those that differ by a letter or two
     """
     folded: dict[str, list[str]] = {}
     for each in sorted(candidates):
         folded.setdefault(each.casefold(), []).append(each)
-    near = difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=cutoff)
+    own = name.casefold()
+    matcher = difflib.SequenceMatcher(b=own)
+
+    def place(key: str) -> tuple[float, str]:
+        matcher.set_seq1(key)
+        return -matcher.ratio(), key
+
+    # difflib alone puts the last of equally near names first.
+    found = difflib.get_close_matches(own, folded, len(folded) or 1, cutoff)
+    near = sorted(found, key=place)
     return tuple(each for key in near for each in folded[key])[:3]
 
 

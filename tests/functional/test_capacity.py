@@ -471,7 +471,7 @@ def test_what_no_host_could_ever_give_runs_out_first(placement, cloud, openstack
     ]
     full = openstack("capacity", "--full", *RELEASE)
     assert full.out.splitlines() == [
-        "3 of 3 flavors without room.",
+        "3 of 3 flavors without room: 2 never, 1 full.",
         *run.out.splitlines()[1:4],
     ]
     assert openstack("capacity", "c*", "-f", "csv", *RELEASE).out.splitlines() == [

@@ -49,6 +49,16 @@ ANSWERS = {
         "Live migration of web-1 from cmp00: 1 of 8 hosts can take it.",
     ),
     "server misplaced -f value -c name -c host": (7, "win-2 cmp07"),
+    # Its zone has no host with the trait; others have it once they are empty.
+    "server destinations db-1 --for migration --availability-zone az-west": (
+        3,
+        "Cold migration of db-1 from cmp01: no host in az-west can ever take it: "
+        "0 of 8.",
+    ),
+    "explain ssd.medium ubuntu-24.04 --count 30": (
+        3,
+        "No host can take one now: 0 of 8; all hosts together can never take 30.",
+    ),
     "host show cmp01": (0, "cmp01 can take 1 of 7 flavors now; up and enabled."),
     "host drain cmp00": (0, "All 3 servers can move off cmp00 (2 live, 1 cold)."),
     "host drain cmp01": (
@@ -60,6 +70,20 @@ ANSWERS = {
         "ssd.medium: 2 VCPU, 4096 MB, 40 GB; room for 0 more "
         "(2 suitable hosts, all full).",
     ),
+    "capacity --without cmp01": (
+        3,
+        "cmp01 can't be lost: 1 of its 3 servers finds no host (db-1). Without cmp01: "
+        "4 of 7 flavors still fit.",
+    ),
+    "capacity --without cmp00": (
+        0,
+        "Without cmp00: 4 of 7 flavors still fit; largest: m1.large (4 VCPU, 8192 MB).",
+    ),
+    "capacity --full": (
+        7,
+        "3 of 7 flavors without room: 1 never, 1 full, 1 rejected.",
+    ),
+    "capacity m1.small --full": (0, "0 of 1 flavor without room."),
     "capacity": (
         0,
         "4 of 7 flavors still fit; largest: m1.large (4 VCPU, 8192 MB).",
@@ -95,6 +119,11 @@ LINES = {
     "explain m1.medium ubuntu-24.04 --flavor-property pci_passthrough:alias=t4:1 --set "
     '\'pci.alias={"name":"t4","vendor_id":"10de","product_id":"1eb8"}\'': "  "
     "Rejected before scheduling; no host was tried.",
+    "server destinations web-1 --for migration --availability-zone az-west": "4 hosts "
+    "are in other zones: cmp[00-03]",
+    "server destinations web-1 --availability-zone az-west": "  openstack server unset "
+    "--os-compute-api-version 2.104 --pinned-availability-zone "
+    "707b54d7-c136-4b10-99c4-53ef6b60bff2: 1 more host: cmp03",
     "explain r1.huge ubuntu-24.04": "  8 are short of RAM (need 65536 MB): "
     "cmp04 30208 MB free",
     "flavor show r1.huge": "  not on       cmp[00-07] (are short of RAM)",

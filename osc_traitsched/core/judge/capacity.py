@@ -140,7 +140,7 @@ class Counter:
         return frozenset.intersection(*(givers for _, _, givers in self._offers))
 
     def never(self) -> Never | None:
-        """The first amount that no host could ever give, if all figures are known."""
+        """The first amount that no host could ever give."""
         facts = self._facts
         hosts = (facts.reachable(host.uuid) for host in facts.snapshot.hosts)
         uuids = frozenset(itertools.chain(*hosts))
@@ -149,7 +149,8 @@ class Counter:
                 continue
             own = (facts.stock[uuid].get(name) for uuid in uuids)
             largest = max((each.most for each in own if each), default=0)
-            return Never(name, amount, largest) if largest < amount else None
+            if largest < amount:
+                return Never(name, amount, largest)
         return None
 
     def _could_give(self, uuid: str, name: str, amount: int) -> bool:

@@ -115,6 +115,13 @@ class Judgement:
         lifted = (reason for reason, then in self._relaxed if has_room(then))
         return next(lifted, Reason.MISCONFIGURED)
 
+    @property
+    def is_too_many(self) -> bool:
+        """Whether one server may find a host later, but never all that are wanted."""
+        if self.question.spec.count == 1 or self.reason is not Reason.MISCONFIGURED:
+            return False
+        return any(then.candidates for _, then in self._relaxed)
+
     @functools.cached_property
     def _relaxed(self) -> tuple[tuple[Reason, Judgement], ...]:
         """The request on clouds with ever less in its way, if nothing ends it there."""

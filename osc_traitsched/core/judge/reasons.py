@@ -255,7 +255,10 @@ def ranked(
         weigher raises an exception
     """
     hosts = [
-        with_ratio(host, capacities.get(host.compute.uuid, {}))
+        dataclasses.replace(
+            with_ratio(host, capacities.get(host.compute.uuid, {})),
+            failed_builds=question.tried.count(host.host),
+        )
         for host in host_states(nodes, question.aggregates, question.servers)
     ]
     own = question.own.weighers if question.own else OwnWeighers()

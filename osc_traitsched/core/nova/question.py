@@ -280,6 +280,8 @@ class Question:
     :ivar own: answers of filters and weighers that ran in Nova, if any
     :ivar is_kept: of an existing server: changes of flavor and image don't reach it,
         nor do nova-api's checks of new servers
+    :ivar tried: service hosts on which its build failed. Nova forgets a failure when
+        the next build succeeds there, which is not read.
     """
 
     flavor: Body
@@ -295,6 +297,7 @@ class Question:
     own: OwnAnswers | None = None
     is_kept: bool = False
     move: Move | None = None
+    tried: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.move is not None and self.assumptions.of_moves:

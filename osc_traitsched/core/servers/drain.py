@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Optional
 
-from osc_traitsched.core.answer import Reason
+from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.errors import AnswerIsNo
 from osc_traitsched.core.inventory.snapshot import Aggregate, Compute, Snapshot
 from osc_traitsched.core.judge.judgement import Judgement
@@ -537,6 +537,13 @@ class Drain:
     def dependent(self) -> tuple[Stuck, ...]:
         """The servers that have a host if an unknown option has another value."""
         return tuple(each for each in self.stuck if each.depends)
+
+    @property
+    def answer(self) -> Answer:
+        """Whether every server can move."""
+        if self.stuck and not self.dependent:
+            return Answer.NO
+        return Answer.UNKNOWN if self.stuck or self.uncertain else Answer.YES
 
     @property
     def uncertain(self) -> tuple[Step, ...]:

@@ -89,6 +89,32 @@ class Capacity:
         """Whether there is a before and an after."""
         return bool(self.removed or self.query.added or self.query.set_then)
 
+    @property
+    def enough(self) -> Answer:
+        """Whether as many servers of each flavor fit as are wanted, or any of one."""
+        wanted = self.query.at_least
+        if not wanted:
+            return Answer.best(each.answer for each in self.flavors)
+        rooms = [(each, each.after or each.room) for each in self.flavors]
+        if self.rejected or any(
+            room.most < wanted and not each.may_gain for each, room in rooms
+        ):
+            return Answer.NO
+        is_sure = all(room.least >= wanted for _, room in rooms)
+        return Answer.YES if is_sure else Answer.UNKNOWN
+
+    @property
+    def room_for_all(self) -> Answer:
+        """Whether there is room for a server of each flavor."""
+        full = [each.answer for each in self.flavors if not each.room.most]
+        return Answer.worst([*full, *([Answer.NO] if self.rejected else ())])
+
+    @property
+    def answer(self) -> Answer:
+        """Whether :attr:`enough` fit, and all servers of lost hosts find another."""
+        lost = [self.drain.answer] if self.drain else []
+        return Answer.worst([self.enough, *lost])
+
     def compared(self, then: Capacity) -> Capacity:
         """The numbers with those of the same flavors with other settings."""
         later = {each.judgement.question.flavor["id"]: each for each in then.flavors}

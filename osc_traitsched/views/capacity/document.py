@@ -206,8 +206,10 @@ def rows(found: Capacity) -> str:
         {**labels, **values, "first_short": limits.get(labels["flavor"], "")}
         for labels, values in _samples(found)
     ]
-    text = io.StringIO()
-    writer = csv.DictWriter(text, samples[0] if samples else (), lineterminator="\n")
+    text, none = io.StringIO(), Room(0, 0)
+    groups = filter(None, [found.query.by])
+    columns = ("flavor", *groups, *_values(0, none, none), "first_short")
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
     writer.writeheader()
     writer.writerows(samples)
     return text.getvalue().removesuffix("\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
@@ -15,6 +16,7 @@ from osc_traitsched.core.judge.reasons import (
 )
 from osc_traitsched.core.nova.clause import HostFilter, Trait
 from osc_traitsched.core.placement.facts import Room
+from osc_traitsched.core.servers.drain import StuckReason
 from osc_traitsched.core.servers.usage import Capacity
 from osc_traitsched.text import and_more, between, count, led, listed, ranges
 from osc_traitsched.views.drain import prose as drain_prose
@@ -48,12 +50,13 @@ def lines(
     :param width: of the terminal; 0 for no limit
     :param height: of the terminal; 0 for no limit
     """
-    answer = Answer.best(each.answer for each in found.flavors)
     reason = Reason.first(each.judgement.reason for each in found.flavors)
     above = [
-        Line(summary(found), Tone.of(answer), None if found.is_change else reason),
+        Line(
+            summary(found), Tone.of(found.answer), None if found.is_change else reason
+        ),
         *(Line(text, Tone.DOUBT) for text in assumed(found)),
-        *([Line(drain_prose.summary(found.drain))] if found.drain else []),
+        *map(Line, _of_lost(found)),
         *map(Line, _without_room(found, width, _MOST_CAUSES if height else 0)),
     ]
     below = [Line(text) for text in _remarks(found)]
@@ -72,10 +75,13 @@ def lines(
 
 def full(found: Capacity, width: int = 0) -> Iterator[Line]:
     """The flavors without room alone, a line for each cause."""
-    number = sum(not each.room.most for each in found.flavors) + len(found.rejected)
-    total = count(len(found.flavors) + len(found.rejected), "flavor")
-    tone = Tone.of(Answer.NO if number else Answer.YES)
-    yield Line(f"{number} of {total} without room.", tone)
+    starts = [_kind(each) for each in found.flavors if not each.room.most]
+    kinds = collections.Counter([*starts, *[_REJECTED] * len(found.rejected)])
+    number, total = sum(kinds.values()), len(found.flavors) + len(found.rejected)
+    parts = ", ".join(f"{kinds[kind]} {kind[:-2]}" for kind in kinds)
+    text = f"{number} of {count(total, 'flavor')} without room"
+    tone = Tone.of(found.room_for_all)
+    yield Line(f"{text}: {parts}." if parts else f"{text}.", tone)
     yield from (Line(text, Tone.DOUBT) for text in assumed(found))
     yield from map(Line, _without_room(found, width, 0))
 
@@ -108,11 +114,11 @@ def _without_room(found: Capacity, width: int, most: int) -> Iterator[str]:
     by_cause: dict[tuple[str, str], list[str]] = {}
     for fit in () if found.is_change else found.flavors:
         if not fit.room.most:
-            start, end = _cause(fit)
-            start = f"{_DEPENDS}: " if fit.answer.is_open else start
-            by_cause.setdefault((start, end), []).append(fit.name)
-    for rejected in found.rejected:
-        cause = ("rejected: ", f": {by_flavor.rejected(rejected)}")
+            cause = (_kind(fit), _cause(fit))
+            by_cause.setdefault(cause, []).append(fit.name)
+    is_about_hosts = found.removed and not found.query.flavors
+    for rejected in () if is_about_hosts else found.rejected:
+        cause = (_REJECTED, f": {by_flavor.rejected(rejected)}")
         by_cause.setdefault(cause, []).append(rejected.question.flavor["name"])
     causes = sorted(by_cause.items(), key=lambda item: -len(item[1]))
     shown = causes[: most or None]
@@ -124,29 +130,40 @@ def _without_room(found: Capacity, width: int, most: int) -> Iterator[str]:
         yield and_more(hidden, "flavor", "--full")
 
 
-_FULL, _DEPENDS = "full: ", "depends on nova.conf"
+_DEPENDS = "depends on nova.conf"
+#: What stands before the names of flavors without room, by reason.
+_FULL, _NEVER, _REJECTED = "full: ", "never: ", "rejected: "
+_KINDS = {Reason.FULL: _FULL, Reason.DISABLED: "not now: ", Reason.REJECTED: _REJECTED}
 
 
-def _cause(fit: FlavorFit) -> tuple[str, str]:
-    """What stands before and after the names of flavors with this cause."""
+def _kind(fit: FlavorFit) -> str:
+    if fit.answer.is_open:
+        return f"{_DEPENDS}: "
     if fit.never is not None:
-        return "never: ", f" {never(fit.never)}"
-    if fit.limit:
+        return _NEVER
+    if fit.limit and fit.empty.most:
+        return _FULL
+    return _KINDS.get(fit.judgement.reason, _NEVER)
+
+
+def _cause(fit: FlavorFit) -> str:
+    """What stands behind the names of flavors with this cause."""
+    if fit.never is not None:
+        return f" {never(fit.never)}"
+    if fit.limit and _kind(fit) == _FULL:
         free = ""
         if fit.largest_free is not None:
             number, host = fit.largest_free
             free = f": largest free {number}{words.unit(fit.limit)} on {host}"
-        return _FULL, f" ({words.noun(fit.limit)}{free})"
+        return f" ({words.noun(fit.limit)}{free})"
     shares = breakdown(fit.judgement)
     if not shares:
-        return _FULL, ""
-    is_now = fit.judgement.reason in (Reason.DISABLED, Reason.FULL)
-    start = "not now: " if is_now else "never: "
+        return ""
     if len(shares) == 1 and isinstance(shares[0].clause, HostFilter):
         all_of = f"all {len(shares[0].hosts)}"
-        return start, f": {shares[0].clause.name} rejects {all_of}"
+        return f": {shares[0].clause.name} rejects {all_of}"
     reasons = (each for each in by_flavor.reasons(fit.judgement) if each != _DEPENDS)
-    return start, f": {', '.join(reasons)}"
+    return f": {', '.join(reasons)}"
 
 
 def _fitting(start: str, names: Sequence[str], end: str, width: int) -> str:
@@ -165,7 +182,7 @@ def assumed(found: Capacity) -> Iterable[str]:
 
 def summary(found: Capacity) -> str:
     """The answer in one line."""
-    change = _change(found)
+    change = f"{_not_lost(found)}{_change(found)}"
     if found.query.at_least and (text := _shortness(found)):
         return f"{change}{text}"
     if len(found.flavors) == 1 and not found.rejected:
@@ -181,6 +198,30 @@ def summary(found: Capacity) -> str:
     name = f"{start}; largest: {largest.name}"
     texts = (f"{name} ({_amounts(largest)}).", f"{name}.", f"{start}.")
     return next((text for text in texts if len(text) <= _WIDTH), texts[-1])
+
+
+def _not_lost(found: Capacity) -> str:
+    """That the servers of lost hosts find no other; empty if they do."""
+    plan = found.drain
+    if plan is None or plan.answer is not Answer.NO:
+        return ""
+    stuck, host = plan.stuck, ranges(found.removed)
+    names = listed([each.server_move.state.name for each in stuck], most=3)
+    its = "its" if len(found.removed) == 1 else "their"
+    s = "s" * (len(stuck) == 1)
+    is_rejected = any(each.why is StuckReason.REJECTED for each in stuck)
+    verb = "can't move" if is_rejected else f"find{s} no host"
+    of = f"{len(stuck)} of {its} {count(plan.total, 'server')}"
+    return f"{host} can't be lost: {of} {verb} ({names}). "
+
+
+def _of_lost(found: Capacity) -> Iterator[str]:
+    if found.drain is None:
+        return
+    if _not_lost(found):
+        yield f"host drain {','.join(found.drain.hosts)} shows why."
+    else:
+        yield drain_prose.summary(found.drain)
 
 
 def _shortness(found: Capacity) -> str:

@@ -183,7 +183,8 @@ def _without_host(judgement: Judgement, found: Drain) -> str:
     others = [node for node in nodes if node.service_host not in found.hosts]
     if not others:
         also = ranges(node.node for node in nodes)
-        return f"Only {also} could take it, and is drained, too."
+        are = "is" if len(nodes) == 1 else "are"
+        return f"Only {also} could take it, and {are} drained, too."
     if any(node.is_up for node in others):
         return (
             "It fits only with resources that hosts share, and Nova does not use these "
@@ -335,7 +336,7 @@ def lines(
     fence = of_down(found)
     if fence:
         yield Line(fence, Tone.NO)
-    yield Line(summary(found), _tone(found))
+    yield Line(summary(found), Tone.of(found.answer))
     yield from (Line(text, Tone.DOUBT) for text in depends.assumed(found.settings))
     yield from (Line(text, Tone.DOUBT) for text in deciding(found))
     yield from map(Line, _unconfirmed(found))
@@ -355,12 +356,6 @@ def lines(
         more = "each move with its command, and " if is_short else ""
         yield Line("")
         yield Line(f"--long shows {more}what Nova checks only when a move is tried.")
-
-
-def _tone(found: Drain) -> Tone:
-    if found.stuck and not found.dependent:
-        return Tone.NO
-    return Tone.DOUBT if found.stuck or found.uncertain else Tone.YES
 
 
 def _stuck(found: Drain, options: Sequence[Option], everything: bool) -> Iterator[str]:

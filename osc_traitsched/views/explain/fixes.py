@@ -20,7 +20,7 @@ from osc_traitsched.core.judge.fix import (
     Topic,
 )
 from osc_traitsched.core.judge.judgement import Judgement
-from osc_traitsched.core.nova.question import Body, Question
+from osc_traitsched.core.nova.question import Body, MoveKind, Question
 from osc_traitsched.paste import (
     Command,
     Option,
@@ -131,6 +131,10 @@ def _bodies(question: Question) -> Mapping[str, Body]:
 def _zone(value: str | int | None, question: Question) -> str:
     if question.move is None:
         return f"ask for availability zone {value}"
+    if question.move.kind is not MoveKind.UNSHELVE:
+        api = Option("--os-compute-api-version", "2.104")
+        unpin = Option("--pinned-availability-zone")
+        return line(openstack("server unset", api, unpin, question.move.server))
     version, flag = "2.91", Option("--no-availability-zone")
     if value is not None:
         version, flag = "2.77", Option("--availability-zone", str(value))

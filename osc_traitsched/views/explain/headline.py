@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import dataclasses
 from collections.abc import Iterator, Sequence
 
 from osc_traitsched.core.inventory.snapshot import HOW_TO_LIST, Provider
@@ -245,7 +246,13 @@ def reasons(judgement: Judgement, everything: bool) -> Iterator[str]:
     zone, inside = zone_hosts(judgement)
     every = _shares(judgement)
     zone = zone if inside else ""
-    shares = [s for s in every if not (zone and is_of_zone(s.clause))]
+    names_inside = {host.name for host in inside or judgement.hosts}
+    within = ((s, names_inside.intersection(s.hosts)) for s in every)
+    shares = [dataclasses.replace(s, hosts=tuple(sorted(n))) for s, n in within if n]
+    outside = [s for s in every if names_inside.isdisjoint(s.hosts)]
+    unplaced = [s for s in outside if s.clause is None]
+    apart = {name for s in unplaced for name in s.hosts} | names_inside
+    others = [name for s in every for name in s.hosts if name not in apart]
     if shares and judgement.candidates:
         yield f"Other hosts of {zone}:" if zone else "Other hosts:"
     elif shares and zone:
@@ -258,10 +265,12 @@ def reasons(judgement: Judgement, everything: bool) -> Iterator[str]:
     hidden = sum(len(share.hosts) for share in shares[most:])
     if hidden:
         yield f"  {and_more(hidden, 'host')}"
-    for share in every[len(shares) :]:
-        be = agreed("is", len(share.hosts))
-        outside = f"{count(len(share.hosts), 'host')} {be} in other zones: "
-        yield fitted(outside, [ranges(share.hosts)])
+    if others:
+        be = agreed("is", len(others))
+        start = f"{count(len(others), 'host')} {be} in other zones: "
+        yield fitted(start, [ranges(sorted(others))])
+    for share in unplaced:
+        yield fitted(f"{share_text(share, judgement)}: ", _details(share, judgement))
     facts = judgement.facts
     if facts and (stray := facts.snapshot.unmanaged_roots - facts.candidates):
         text = "  Not listed by Nova, and so not counted: "

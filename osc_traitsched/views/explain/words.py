@@ -311,7 +311,11 @@ def verdict(judgement: Judgement) -> str:
         return depends.headline(judgement)
     may = len(judgement.uncertain)
     if not found:
-        return f"No host can {_when(judgement)}: 0 of {total}."
+        if judgement.is_too_many:
+            wanted = judgement.question.spec.count
+            more = f"all hosts together can never take {wanted}"
+            return f"No host can take one now: 0 of {total}; {more}."
+        return f"No host {_when(judgement)}: 0 of {total}."
     if may == found and judgement.has_room:
         return f"It is not known whether a host can take it: {may} of {total} may."
     hosts = f"{found - may} of {count(total, 'host')}"
@@ -335,10 +339,16 @@ def verdict(judgement: Judgement) -> str:
 
 
 def _when(judgement: Judgement) -> str:
-    """Take it now, or ever; neither if that is not known."""
+    """Take it now, or ever; neither if that is not known.
+
+    A server that exists can be unpinned from its zone.
+    """
+    zone = judgement.question.needed_zone
     if judgement.reason in (Reason.ISOLATED, Reason.MISCONFIGURED):
-        return "ever take it"
-    return "take it" if judgement.reason is Reason.UNKNOWN else "take it now"
+        is_pinned = zone and judgement.question.move is not None
+        return f"in {zone} can ever take it" if is_pinned else "can ever take it"
+    now = "" if judgement.reason is Reason.UNKNOWN else " now"
+    return f"can take it{now}"
 
 
 def _no_room(judgement: Judgement) -> str:

@@ -211,7 +211,11 @@ class LivingCloud:
             return {"resource_classes": [{"name": name} for name in names]}
         if parts == ("allocation_candidates",):
             return {
-                "allocation_requests": [],
+                "allocation_requests": [
+                    {"allocations": {HOSTS[host]: {"resources": {"VCPU": 1}}}}
+                    for host in self.traits
+                    if self._meets(host, params)
+                ],
                 "provider_summaries": {
                     HOSTS[host]: self._summary(host) for host in self.traits
                 },
@@ -250,8 +254,9 @@ class LivingCloud:
             raise CloudBroke("placement", f"No such trait: {required}", 400)
         if required.startswith("!"):
             return required[1:] not in self.traits[host]
-        uuids = params.get("member_of", "").removeprefix("in:").split(",")
-        is_inside = "member_of" not in params or self._inside(host) & {*uuids}
+        no, _, uuids = params.get("member_of", "").partition("in:")
+        inside = self._inside(host) & {*uuids.split(",")}
+        is_inside = "member_of" not in params or bool(inside) is not bool(no)
         return is_inside and (not required or required in self.traits[host])
 
     def _inside(self, host):

@@ -227,6 +227,15 @@ def test_cpus_are_weighed_by_the_ratio_that_placement_has():
         ]
 
 
+def test_a_host_on_which_the_build_failed_is_tried_last():
+    many = cloud(cmp02={"free_ram_mb": 2 * FIGURES["free_ram_mb"]})
+    for tried, first in ((), CMP02), (("cmp02",), CMP01), (("cmp01",) * 2, CMP02):
+        question = dataclasses.replace(ask(many), tried=tried)
+        assert explain.explain(many, question).judgement.ranking.first == {first}
+    failed_on_both = dataclasses.replace(ask(many), tried=("cmp01", "cmp02"))
+    assert explain.explain(many, failed_on_both).judgement.ranking.first == {CMP02}
+
+
 def both_orders(found):
     question = ask(found)
     yield candidates.candidates(found, question).judgement.ranking

@@ -257,6 +257,7 @@ def test_no_verdict_is_sure_against_a_failure_that_it_does_not_judge(
     gone = news(created="2026-11-22T11:00:00Z", status="DELETED", **on("cmp01"))
     has = cloud(failed, **{f"{ACTIONS}/req-1": events}, **(gone if is_freed else {}))
     found = server.answer(has, ID, NOTHING, SOURCES)
+    assert found.judgement.question.tried == ("cmp01",)
     is_sure = is_freed and freed_helps
     assert found.may_fail_alike is not is_sure
     assert exit_code_of_failure(found) is (

@@ -74,7 +74,7 @@ class Keystone(Answering):
         found = [
             each
             for each in every
-            if each["name"].lower() == params["name"].lower()
+            if each["name"].lower() == params.get("name", each["name"]).lower()
             and params.get("domain_id") in (None, each.get("domain_id"))
         ]
         return {kind: found, "links": {"next": None}}

@@ -48,7 +48,9 @@ def keystone(cloud, monkeypatch, *projects):
     def identity_get(parts, params):
         if parts == ("projects",):
             found = [
-                each for each in bodies if each["name"] == params.get("name", "demo")
+                each
+                for each in bodies
+                if each["name"] == params.get("name", each["name"])
             ]
             return {"projects": found, "links": {}}
         for each in bodies:

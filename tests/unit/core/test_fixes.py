@@ -54,13 +54,17 @@ def test_the_largest_size_is_one_that_is_known_to_be_given():
         (MoveKind.UNSHELVE, 33, ["east", None]),
         (MoveKind.UNSHELVE, 25, ["east"]),
         (MoveKind.LIVE_MIGRATION, 33, []),
+        (MoveKind.LIVE_MIGRATION, 34, [None]),
+        (MoveKind.RESIZE, 34, [None]),
     ],
 )
-def test_only_a_server_that_is_new_or_unshelved_gets_another_zone(kind, release, zones):
+def test_a_new_or_unshelved_server_gets_another_zone_and_any_is_unpinned(
+    kind, release, zones
+):
     case = Case(
         {
             "name": "empty zone",
-            "cloud": {"cmp00": {"aggregates": ["east"]}},
+            "cloud": {"cmp00": {"aggregates": ["east"], "traits": ["OWNER_NOVA"]}},
             "aggregates": {
                 zone: {"metadata": {"availability_zone": zone}, "hosts": hosts}
                 for zone, hosts in (("east", ["cmp00"]), ("west", []))
@@ -85,13 +89,14 @@ def test_only_a_server_that_is_new_or_unshelved_gets_another_zone(kind, release,
     assert [each.changes for each in proposed] == [(each,) for each in tried]
     words = [fixes.word(each, Judgement(question)) for each in proposed]
     unshelve = "openstack server unshelve --os-compute-api-version"
+    unset = "openstack server unset --os-compute-api-version 2.104"
     assert words == {
         None: ["ask for availability zone east"],
         MoveKind.UNSHELVE: [
             f"{unshelve} 2.77 --availability-zone east s1",
             f"{unshelve} 2.91 --no-availability-zone s1",
         ][: len(zones)],
-    }.get(kind, [])
+    }.get(kind, [f"{unset} --pinned-availability-zone s1" for _ in zones])
 
 
 def test_an_aggregate_that_is_wanted_twice_is_joined_once():

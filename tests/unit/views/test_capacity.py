@@ -73,10 +73,12 @@ def text(capacity, encoding="utf-8", **terminal):
 GROUPS = {"east": (2, Room(7, 7), 2), "west": (0, Room(0, 0), 1)}
 KEPT = KeptAway(UP, ("cmp04", "cmp05"), 40)
 SMALL = {"inventories": {"MEMORY_MB": 128}}
-FREE = {"largest_free": Largest(128, "cmp01")}
+EMPTY = {"empty": Room(21, 21)}
+FREE = {"largest_free": Largest(128, "cmp01"), **EMPTY}
 WITHOUT_ROOM = (
     *(without_room(f"full-of-ram-{n:02d}", SMALL, **FREE) for n in range(9)),
-    without_room("of-disk", {"inventories": {"DISK_GB": 0}}),
+    without_room("of-disk", {"inventories": {"DISK_GB": 0}}, **EMPTY),
+    without_room("too-large", SMALL),
     without_room("huge", {}, never=Never("VCPU", 16, 8)),
     without_room("gold", {}, flavor={"trait:CUSTOM_GOLD": "required"}),
     without_room("gold-too", {}, flavor={"trait:CUSTOM_GOLD": "required"}),
@@ -102,7 +104,9 @@ SCREENS = {
     "by zone": found(
         fit("small", 7, groups=GROUPS),
         fit("large", 7, groups=GROUPS),
-        without_room("huge", SMALL, groups=dict.fromkeys(GROUPS, (0, Room(0, 0), 0))),
+        without_room(
+            "huge", SMALL, groups=dict.fromkeys(GROUPS, (0, Room(0, 0), 0)), **EMPTY
+        ),
         query=CapacityQuery(by="zone"),
     ),
     "without hosts and with more": found(

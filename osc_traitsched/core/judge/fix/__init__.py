@@ -15,6 +15,7 @@ from osc_traitsched.core.judge.fix.requests import (
     RequestPart,
     Scope,
     changes_format,
+    changes_zone,
     on_request,
     safest_first,
 )
@@ -34,6 +35,7 @@ __all__ = [
     "advice",
     "changed",
     "changes_format",
+    "changes_zone",
     "misspelled",
     "on_hosts",
     "on_request",

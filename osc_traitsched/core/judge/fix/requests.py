@@ -231,6 +231,12 @@ def on_request(
     return tuple(tried)[:MOST_OF_REQUEST]
 
 
+def changes_zone(fix: RequestFix) -> bool:
+    """Whether a fix is another zone, or none, and nothing else."""
+    changes = [each for each in fix.changes if isinstance(each, RequestChange)]
+    return [each.what for each in changes] == ["zone"] * len(fix.changes)
+
+
 def changes_format(fix: RequestFix) -> bool:
     """Whether a fix is an image in another format."""
     (change, *others) = fix.changes
@@ -263,11 +269,13 @@ def _alternatives(
         return
     if prefilter.ZONES in kinds:
         move = question.move.kind if question.move else None
-        # Other moves keep the server's zone; 2.91 of Nova 26 can unpin it.
+        # Other moves keep the server's zone. It is unpinned while the server is
+        # unshelved (2.91, Nova 26), or before any move (2.104, Nova 34).
         is_zoned = move in (None, MoveKind.UNSHELVE)
         for zone in _zones(question, facts, roots) if is_zoned else ():
             yield (RequestChange("zone", "availability_zone", zone),)
-        if move is MoveKind.UNSHELVE and question.assumptions.release >= 26:
+        since = {None: None, MoveKind.UNSHELVE: 26}.get(move, 34)
+        if since is not None and question.assumptions.release >= since:
             yield (RequestChange("zone", "availability_zone", None),)
     elif prefilter.IMAGE_TYPES in kinds:
         for disk_format in _formats(facts, roots):

@@ -173,12 +173,14 @@ class HostState:
     :ivar instances: UUIDs of servers on its service host, at least those that the
         request names; None if not read
     :ivar allocation_ratios: by resource class, from Placement; None if not read
+    :ivar failed_builds: those that were read
     """
 
     compute: Compute
     aggregates: tuple[Aggregate, ...] = ()
     instances: frozenset[str] | None = None
     allocation_ratios: Mapping[str, float] | None = None
+    failed_builds: int = 0
 
     @property
     def host(self) -> str:

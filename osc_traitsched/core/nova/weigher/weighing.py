@@ -308,8 +308,9 @@ def _group_members(
 def build_failure(
     hosts: Sequence[HostState], spec: RequestSpec, settings: SchedulerSettings
 ) -> Weights:
-    """Failed builds since the last success (compute.py)."""
-    return Weights([0] * len(hosts), Assumption("", "failed_builds", NONE))
+    """Known failed builds since the last success (compute.py)."""
+    raw = [host.failed_builds for host in hosts]
+    return Weights(raw, Assumption("", "failed_builds", NONE))
 
 
 def pci(

@@ -1,0 +1,125 @@
+"""What no command can use is refused: empty values, unknown names, idle options."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import shlex
+import types
+
+import pytest
+
+from osc_traitsched.core.names import near_names
+from tests import examples
+from tests.functional import shell
+from tests.functional.shell import USAGE
+from tests.services.environment import REPOSITORY
+
+SAMPLE = REPOSITORY / "examples" / "cloud.json"
+
+
+def ask(line, sample=SAMPLE):
+    variables = {"TRAITSCHED_SNAPSHOT": str(sample)}
+    return shell.run(variables, "trait-sched", *shlex.split(line))
+
+
+@pytest.mark.parametrize("verb", examples.verbs())
+def test_no_option_and_no_argument_takes_an_empty_text(verb, capsys):
+    app = types.SimpleNamespace(command_manager=types.SimpleNamespace(namespace="none"))
+    parser = examples.command(verb)(app, argparse.Namespace()).get_parser("it")
+    own = {
+        action.dest: action
+        for group in parser._action_groups
+        for action in group._group_actions
+        if "formatter" not in (group.title or "").lower() and action.nargs != 0
+    }
+    texts = {
+        f"{each.option_strings[-1]}=" if each.option_strings else ""
+        for each in own.values()
+    }
+    needed = [
+        f"{each.option_strings[-1]}=x"
+        for each in own.values()
+        if each.required and each.option_strings
+    ]
+    taken = []
+    for text in texts:
+        with contextlib.suppress(SystemExit):
+            parser.parse_args([*needed, text])
+        # What is said of other arguments, such as a missing one, does not count.
+        if "error: argument " not in capsys.readouterr().err:
+            taken.append(text)
+    assert taken == []
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "text"),
+    [
+        # Only with a server.
+        (
+            "server explain --failed --network x --on-host y --custom-filter z",
+            2,
+            "--on-host, --network, --custom-filter: only with a server",
+        ),
+        ("server explain --failed --hint a=b", 2, "--hint: only with a server"),
+        ("server explain --failed --no-fixes", 2, "only with a server"),
+        ("server explain db-2 --project shop", 2, "--project: only with --failed"),
+        ("server explain", 2, "name a server, or --failed for all that failed"),
+        # Only with a flavor.
+        ("explain --image ubuntu-24.04 --with-nova", 2, "--with-nova: only with"),
+        ("explain --image ubuntu-24.04 --since x", 2, "--since: only with FLAVOR"),
+        ("explain --image ubuntu-24.04 --count 2 --long", 2, "--count, --long: only"),
+        # Names.
+        ("server explain --failed --host cmp1", 1, "did you mean cmp01?"),
+        ("server explain --failed --host 'cmp0*'", 2, "matches 8 hosts"),
+        ("host show cmp00,cmp01", 2, "name one host, not several"),
+        ("explain m1.large - --project acmee", 1, "did you mean acme?"),
+        # Values.
+        ("explain m1.large - --set scheduler.limit_tenants=maybe", 2, "is not one of"),
+        (
+            "explain m1.large - --set scheduler.image_metadata_prefilter=maybe",
+            2,
+            "image_metadata_prefilter is not true or false: 'maybe'",
+        ),
+        ("capacity --set-then scheduler.image_metadata_prefilter=7", 2, "not true or"),
+    ],
+)
+def test_what_a_command_can_not_use_is_refused(line, code, text):
+    done = ask(line)
+    # Usage errors exit with 1 in older releases of cliff.
+    assert done.code in ((code, USAGE) if code == 2 else (code,)), done.err
+    assert text in " ".join(done.err.split())
+
+
+def test_an_unknown_resource_class_has_near_names(tmp_path):
+    whole = json.loads(SAMPLE.read_text("utf-8"))
+    whole["placement"]["resource_classes"].append("CUSTOM_CARD")
+    path = tmp_path / "cloud.json"
+    path.write_text(json.dumps(whole), "utf-8")
+    done = ask("explain m1.large - --flavor-property resources:CUSTOM_CRAD=1", path)
+    assert "No such resource class CUSTOM_CRAD; did you mean CUSTOM_CARD?" in done.out
+
+
+def test_the_hint_is_one_that_has_an_effect(tmp_path):
+    whole = json.loads(SAMPLE.read_text("utf-8"))
+    whole["settings"].update(place=None, files={}, lines={}, named={})
+    path = tmp_path / "cloud.json"
+    path.write_text(json.dumps(whole), "utf-8")
+    done = ask("explain m1.large -", path)
+    assert "the snapshot has none; add --nova-conf FILE" in done.err
+    assert "config save" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("node9", ("node1", "node2", "node3")),
+        ("node33", ("node3", "node1", "node2")),
+        ("NODE2", ("node2", "node1", "node3")),
+        ("", ()),
+    ],
+)
+def test_the_best_of_near_names_comes_first_and_then_the_first(name, near):
+    assert near_names(name, ["node3", "node1", "node4", "node2"]) == near
+    assert near_names(name, []) == ()
