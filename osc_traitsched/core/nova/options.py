@@ -51,8 +51,8 @@ class OptionType(enum.Enum):
 class Consumer(enum.Enum):
     """Part of Nova that reads an option.
 
-    nova-api and nova-conductor read theirs for moves only. Others than filters and
-    weighers shape the request to Placement.
+    nova-api and nova-conductor read theirs for moves only. Others than filters,
+    weighers and nova-compute shape the request to Placement.
     """
 
     API = "nova-api"
@@ -62,6 +62,7 @@ class Consumer(enum.Enum):
     FILTER = "filter"
     WEIGHER = "weigher"
     MOVE = "moves"
+    COMPUTE = "nova-compute"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -368,6 +369,9 @@ NO_PCPU_FALLBACK = _row(
 )
 SKIP_VERSION_CHECK = _row(
     "workarounds.skip_hypervisor_version_check_on_lm", Consumer.MOVE, False, since=25
+)
+NO_GROUP_CHECK = _row(
+    "workarounds.disable_group_policy_check_upcall", Consumer.COMPUTE, False
 )
 DEFAULT_ZONE = _row("DEFAULT.default_schedule_zone", Consumer.API, None)
 RESIZE_TO_SAME_HOST = _row("DEFAULT.allow_resize_to_same_host", Consumer.MOVE, False)

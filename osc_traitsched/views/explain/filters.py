@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core.inventory.snapshot import Provider
@@ -9,7 +10,7 @@ from osc_traitsched.core.judge import filtering
 from osc_traitsched.core.judge.filtering import FilterFailure, Filtering
 from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.judge.reasons import picks
-from osc_traitsched.core.nova.clause import HostFilter, MoveRule
+from osc_traitsched.core.nova.clause import HostFilter, MoveRule, Resource
 from osc_traitsched.core.nova.filter import state
 from osc_traitsched.core.nova.filter.special import NUMA_TOPOLOGY
 from osc_traitsched.core.nova.filter.state import Fails, FilterResult, Raises, Unknown
@@ -20,10 +21,11 @@ from osc_traitsched.core.nova.filter.table import (
     without_filter,
 )
 from osc_traitsched.core.nova.own import TOGETHER
-from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.nova.question import TRIED_ONCE, Question
 from osc_traitsched.core.nova.weigher import weighing
 from osc_traitsched.core.nova.weigher.ranking import Ranking
 from osc_traitsched.core.nova.weigher.weighing import Assumption
+from osc_traitsched.paste import Option, line, openstack
 from osc_traitsched.text import agreed, listed, ranges
 from osc_traitsched.views import own_filters
 
@@ -60,12 +62,24 @@ def said(
     If the reasons differ: the filter, and what it requires.
     """
     answers = [judgement.filtering.answer(condition.name, host.uuid) for host in hosts]
+    if len(set(answers)) > 1:
+        answers = [_of_group(each) for each in answers]
     if len(set(answers)) == 1 and answers[0] is not None:
         return answer(answers[0], condition.name, len(hosts))
     wants = {(a.key, a.wanted) if isinstance(a, Fails) else None for a in answers}
     one = wants.pop() if len(wants) == 1 else None
     asked = f" for {one[0]}={one[1]}" if one and all(one) else ""
     return f"{failing(condition, len(hosts))}{asked}"
+
+
+def _of_group(found: FilterResult | None) -> FilterResult | None:
+    """A full group in the same words for several hosts."""
+    if not isinstance(found, Fails) or found.reason not in _GROUP_REASONS:
+        return found
+    return dataclasses.replace(found, reason=state.GROUP_HERE, found=())
+
+
+_GROUP_REASONS = (state.GROUP_HERE, state.GROUP_LEAVING)
 
 
 def failing(condition: HostFilter | MoveRule, number: int = 1) -> str:
@@ -137,6 +151,32 @@ def uncertain(judgement: Judgement) -> Iterator[str]:
         yield f"{name} may keep out {ranges(hosts)}: {why}."
     names = {host.uuid: host.name for host in judgement.placement_hosts}
     yield from may_fail(judgement.may_fail, names)
+
+
+def leaving(judgement: Judgement) -> Iterator[str]:
+    """What to do about the group's members that nova-compute counts on two hosts."""
+    group, move = judgement.question.group, judgement.question.move
+    held, picked = set[str](), set[str]()
+    for host in judgement.hosts if group and group.moves else ():
+        answers = [each for _, each in judgement.filtering.answers(host.uuid)]
+        if [getattr(each, "reason", "") for each in answers] == [state.GROUP_LEAVING]:
+            rejection = judgement.rejections.get(host.uuid)
+            failing = rejection.failing if rejection else ()
+            # A move that is not confirmed also takes room there.
+            if all(isinstance(each, (HostFilter, Resource)) for each in failing):
+                held.update(getattr(answers[0], "found", ()))
+            picked |= {host.name} & {each.name for each in judgement.placement_hosts}
+    for each in group.moves or () if group and held else ():
+        confirm = openstack("server resize confirm", each.name)
+        shown = openstack("server migration list", Option("--server", each.name))
+        if each.name in held and each.is_finished:
+            yield f"Confirm or revert the resize of {each.name} first: {line(confirm)}"
+        elif each.name in held:
+            yield f"Wait until the move of {each.name} has ended: {line(shown)}"
+    is_tried_once = move is not None and move.kind in TRIED_ONCE
+    is_open = is_tried_once and judgement.candidates and not judgement.question.nodes
+    if picked and is_open:
+        yield f"Name a host: if Nova picks {ranges(picked)}, the server goes to ERROR."
 
 
 def unsettled(

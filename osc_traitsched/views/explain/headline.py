@@ -339,6 +339,7 @@ def _details(share: Share, judgement: Judgement) -> list[str]:
 
 def _depends(judgement: Judgement) -> Iterator[str]:
     hosts = {host.uuid: host.name for host in judgement.candidates}
+    yield from filters.leaving(judgement)
     yield from filters.unsettled(judgement.question, judgement.filtering, hosts)
     yield from words.other_releases(judgement)
 

@@ -44,7 +44,6 @@ _SHARES_BEFORE = (
 _ON_THE_HOST = (
     ("claim", "NUMA nodes and devices: the host must have them free"),
     ("port bindings", "ports: Neutron must bind them on the host"),
-    ("group policy", "server group: nova-compute checks its policy again"),
 )
 
 #: What no API shows of a move: a word for programs, and a text.

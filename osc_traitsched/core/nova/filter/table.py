@@ -416,6 +416,24 @@ def judge_all(
     return FilterAnswers(names, answers)
 
 
+def with_late_check(
+    judgment: FilterAnswers,
+    hosts: Iterable[HostState],
+    spec: RequestSpec,
+    servers: Mapping[str, tuple[str, str]],
+) -> FilterAnswers:
+    """The answers, with :func:`groups.late_check` as one of the policy's filter."""
+    name = groups.FILTERS.get(spec.group.policy if spec.group else "")
+    if name is None:
+        return judgment
+    answers = {**judgment.answers.get(name, {})}
+    for host in hosts:
+        if isinstance(answers.get(host.compute.uuid, PASSES), Passes):
+            answers[host.compute.uuid] = groups.late_check(host, spec, servers)
+    names = tuple(dict.fromkeys((*judgment.names, name)))
+    return FilterAnswers(names, {**judgment.answers, name: answers})
+
+
 def unsettled(
     hosts: Iterable[HostState],
     spec: RequestSpec,
