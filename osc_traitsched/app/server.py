@@ -48,7 +48,7 @@ from osc_traitsched.core.servers.moves import (
     rebuild,
 )
 from osc_traitsched.core.servers.parts import Name, Part, Source
-from osc_traitsched.core.servers.refusals import Planned, refusals
+from osc_traitsched.core.servers.refusals import Planned, hidden_minimum, refusals
 from osc_traitsched.core.servers.state import (
     Action,
     Migration,
@@ -236,7 +236,7 @@ def moved(
     :raises NothingMatches: for an unknown object that the user names
     """
     asked = _asked(cloud, found, given, assumptions)
-    image = parts.kept(asked.image)
+    image = parts.kept(asked.image, asked.flavor["disk"])
     asked = dataclasses.replace(asked, image=image, is_kept=True, move=move)
     return _whole(cloud, asked, found, _group(cloud, found, given))
 
@@ -467,6 +467,7 @@ def _before(
         parts=tuple(p for p in found.parts(given) if p.name is not Name.HOST),
         refusals=refusals(planned),
         ignored=planned.question.ignored_host,
+        hidden=hidden_minimum(planned),
         has_refused_image=found.action is not None and found.action.name == "rebuild",
     )
 
@@ -544,7 +545,15 @@ def _planned(
         question = dataclasses.replace(before, image=image)
         question = question.with_image(given.image_properties)
     question = evidence.of_question(question)
-    return Planned(kind, found.state, _is_up(there), before, question)
+    changed, created = (found.image or {}).get("updated_at"), found.body.get("created")
+    is_newer = bool(changed and created and changed > created)
+    planned = Planned(kind, found.state, _is_up(there), before, question)
+    was_resized = planned.is_disk_smaller and existing_servers.was_resized(
+        cloud, found.state
+    )
+    return dataclasses.replace(
+        planned, was_resized=was_resized, is_image_newer=is_newer
+    )
 
 
 def _rebuilt(cloud: Cloud, planned: Planned) -> Rebuild | None:

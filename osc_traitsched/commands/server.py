@@ -372,7 +372,7 @@ def _exit_code(found: Destinations) -> ExitCode:
         return ExitCode.NO_HOST
     if found.judgement is not None:
         code = explain.exit_code(found.judgement)
-        is_unsure = found.is_image_gone and code is ExitCode.DONE
+        is_unsure = found.is_open and code is ExitCode.DONE
         return ExitCode.UNKNOWN if is_unsure else code
     return ExitCode.of(found.can_be_rebuilt)
 

@@ -128,3 +128,65 @@ def test_moves_that_may_not_be_listed_leave_the_answer_open(asked):
     assert asked(change, "explain m1.small ubuntu-24.04").code == 0
     soft = re.sub("web-1", "mail-1", "server destinations web-1")
     assert asked(change, soft).code == 0
+
+
+# Resizes to smaller disks: the flavors m1.small, m1.medium and m1.large.
+
+
+def resized(*moves, **image):
+    """app-1 (m1.large) was moved; its image was changed."""
+
+    def change(document):
+        kinds = dict(each.split("/") for each in moves)
+        document["compute"]["migrations"] = [
+            {
+                "id": number,
+                "instance_uuid": server(document, "app-1")["id"],
+                "migration_type": kind,
+                "status": status,
+                "source_compute": "cmp00",
+                "dest_compute": "cmp02",
+            }
+            for number, (kind, status) in enumerate(kinds.items(), 1)
+        ]
+        for each in document["image"]["images"]:
+            each.update(image)
+
+    return change
+
+
+LATER = "2031-01-01T00:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("change", "flavor", "code", "words"),
+    [
+        (resized(), "m1.small", 3, "was created with 80 GB, and the flavor has 20 GB"),
+        (resized("migration/confirmed"), "m1.small", 3, "was created with 80 GB"),
+        (resized("resize/reverted"), "m1.small", 3, "was created with 80 GB"),
+        (resized("resize/confirmed"), "m1.small", 8, "was resized before"),
+        (resized("resize/confirmed"), "r1.huge", 3, "can ever take it"),
+        # The image's own minimum is that of the time at which the server was created.
+        (resized(min_ram=60000), "m1.small", 3, "was created with 80 GB"),
+    ],
+)
+def test_a_resize_to_a_smaller_disk(asked, change, flavor, code, words):
+    command = f"server destinations app-1 --for resize --flavor {flavor}"
+    found = asked(change, command)
+    assert (found.code, words in found.out) == (code, True), found
+
+
+def test_a_changed_image_leaves_less_ram_open(asked):
+    def change(document):
+        resized(updated_at=LATER)(document)
+        for flavor in document["compute"]["flavors"]:
+            flavor["disk"] = 80
+
+    command = "server destinations app-1 --for resize --flavor m1.small"
+    found = asked(change, command)
+    assert (found.code, "Its image was changed since" in found.out) == (8, True)
+    assert "unless nova-api rejects the flavor" in found.out
+    hosts = [
+        each["answer"] for each in asked(change, f"{command} -f json").json["hosts"]
+    ]
+    assert set(hosts) == {"no", "unknown"}

@@ -39,7 +39,7 @@ def _verdict(destinations: Destinations) -> str:
         return "rejected"
     if destinations.judgement is not None:
         answer = verdict(destinations.judgement)
-        is_unsure = destinations.is_image_gone and answer == "candidates"
+        is_unsure = destinations.is_open and answer == "candidates"
         return "unknown" if is_unsure else answer
     rebuild = destinations.rebuild
     if rebuild is not None and rebuild.refusal is not None:
