@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
-import operator
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -521,8 +520,6 @@ def whereabouts(cloud: Cloud, servers: Iterable[str]) -> Whereabouts:
 _OVER = frozenset(
     ["confirmed", "reverted", "error", "failed", "completed", "cancelled", "done"]
 )
-_WAITS = "finished"
-_STATUS_AND_HOSTS = operator.itemgetter("status", "source_compute", "dest_compute")
 _MIGRATIONS: rest.Shape = {
     "migrations": [
         {
@@ -543,16 +540,21 @@ def member_moves(
     """
     try:
         return tuple(
-            MemberMove(server, name, frozenset(filter(None, hosts)), status == _WAITS)
+            MemberMove(
+                server,
+                name,
+                frozenset(filter(None, (each["source_compute"], each["dest_compute"]))),
+                is_finished=each["status"] == "finished",
+            )
             for server, name in names.items()
-            for status, *hosts in _migrations(cloud, server)
-            if status not in _OVER
+            for each in rest.get(
+                cloud.compute,
+                "/os-migrations",
+                _MIGRATIONS,
+                {"instance_uuid": server},
+                "2.59",
+            )["migrations"]
+            if each["status"] not in _OVER
         )
     except errors.Hidden:
         return None
-
-
-def _migrations(cloud: Cloud, server: str) -> Iterator[tuple[Any, ...]]:
-    query, shape = {"instance_uuid": server}, _MIGRATIONS
-    body = rest.get(cloud.compute, "/os-migrations", shape, query, "2.59")
-    return map(_STATUS_AND_HOSTS, body["migrations"])

@@ -278,7 +278,7 @@ def exit_code_of_failure(found: ServerAnswer) -> ExitCode:
     if found.failure is None and found.state.host:
         return ExitCode.of(of_own_host(found.judgement, found.state.node)[0])
     code = explain.exit_code(found.judgement)
-    is_doubtful = found.may_name_host or found.may_fail_alike
+    is_doubtful = found.is_unexplained or found.may_fail_alike
     return ExitCode.UNKNOWN if is_doubtful and code is ExitCode.DONE else code
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
+import uuid
 
 import pytest
 
@@ -190,3 +191,227 @@ def test_a_changed_image_leaves_less_ram_open(asked):
         each["answer"] for each in asked(change, f"{command} -f json").json["hosts"]
     ]
     assert set(hosts) == {"no", "unknown"}
+
+
+# Ports: their bandwidth, and what their vnic types leave to Neutron.
+
+GIGABIT = 1_000_000
+EGRESS, INGRESS = "NET_BW_EGR_KILOBIT_PER_SEC", "NET_BW_IGR_KILOBIT_PER_SEC"
+PHYSNET, NORMAL = "CUSTOM_PHYSNET_DATA", "CUSTOM_VNIC_TYPE_NORMAL"
+NIC = {"total": 10 * GIGABIT, "reserved": 0, "used": 0, "allocation_ratio": 1.0}
+UNITS = {"min_unit": 1, "max_unit": 10 * GIGABIT, "step_size": 1}
+
+
+def port(name, egress=0, vnic_type="normal", server=""):
+    """A port with a minimum bandwidth in GBit/s."""
+    request = None
+    if egress:
+        group = {
+            "id": str(uuid.uuid5(uuid.NAMESPACE_DNS, f"group {name}")),
+            "required": [PHYSNET, NORMAL],
+            "resources": {EGRESS: egress * GIGABIT},
+        }
+        request = {"request_groups": [group], "same_subtree": [group["id"]]}
+    return {
+        "id": str(uuid.uuid5(uuid.NAMESPACE_DNS, name)),
+        "name": name,
+        "network_id": "net",
+        "fixed_ips": [{"subnet_id": "sub"}],
+        "binding:vnic_type": vnic_type,
+        "resource_request": request,
+        "project_id": None,
+        "device_id": server,
+    }
+
+
+def wired(*ports, nics=("cmp02", "cmp03")):
+    """Some hosts have a NIC of 10 GBit/s."""
+
+    def change(document):
+        network = {"id": "net", "name": "data", "subnets": ["sub"], "shared": True}
+        document["network"] = {
+            "networks": [network],
+            "ports": [dict(each) for each in ports],
+            "subnets": [{"id": "sub", "network_id": "net", "segment_id": None}],
+            "rbac_policies": [],
+        }
+        placement = document["placement"]
+        placement["traits"] += [PHYSNET, NORMAL]
+        placement["resource_classes"] += [EGRESS, INGRESS]
+        for root in [p for p in placement["providers"] if p["name"] in nics]:
+            nic = {
+                **root,
+                "uuid": str(uuid.uuid5(uuid.NAMESPACE_DNS, f"nic {root['name']}")),
+                "name": f"{root['name']}:Open vSwitch agent:br-data",
+                "parent": root["uuid"],
+                "traits": [PHYSNET, NORMAL],
+                "aggregates": [],
+                "inventories": {EGRESS: {**NIC, **UNITS}},
+            }
+            placement["providers"].append(nic)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("ports", "code", "words"),
+    [
+        (["p1"], 0, "2 of 8 hosts can take it"),
+        (["p1", "p3"], 0, "2 of 8 hosts can take it"),
+        (
+            ["p1", "p2"],
+            3,
+            "cmp02, cmp03 are short of egress bandwidth: 10000000 kbit/s free, "
+            "port p1, port p2 need 12000000",
+        ),
+        (
+            ["p1", "p3", "p4"],
+            3,
+            "10000000 kbit/s free, port p1, port p3, port p4 need 11000000",
+        ),
+    ],
+)
+def test_ports_that_fit_alone_are_short_of_bandwidth_together(
+    asked, ports, code, words
+):
+    every = wired(port("p1", 6), port("p2", 6), port("p3", 4), port("p4", 1))
+    named = " ".join(f"--port {name}" for name in ports)
+    found = asked(every, f"explain m1.small ubuntu-24.04 {named}")
+    assert (found.code, words in found.out) == (code, True), found.out
+    assert "lack trait" not in found.out.partition("cmp00")[0]
+
+
+@pytest.mark.parametrize(
+    ("vnic_type", "code"),
+    [
+        ("normal", 0),
+        *dict.fromkeys(
+            ["baremetal", "direct", "macvtap", "vdpa", "smart-nic"], 8
+        ).items(),
+    ],
+)
+@pytest.mark.parametrize(
+    "command",
+    [
+        "explain m1.small ubuntu-24.04 --port odd",
+        "explain m1.small ubuntu-24.04 --port odd --availability-zone az-west:cmp03",
+        "server destinations app-1 --for migration",
+    ],
+)
+def test_what_neutron_binds_is_not_sure(asked, vnic_type, code, command):
+    app = server(WHOLE, "app-1")["id"]
+    of_server = app if "app-1" in command else ""
+    change = wired(port("odd", vnic_type=vnic_type, server=of_server))
+    found = asked(change, command)
+    assert found.code == code, found
+    assert ("binding:vnic_type" in found.out) is (code == 8)
+
+
+# What is known of a failed build: db-2 (ssd.medium) found no host, all were full.
+
+ROOM = {"VCPU": 0, "MEMORY_MB": 0, "DISK_GB": 0}
+
+
+def emptied(document):
+    """Somebody made room on cmp00 and cmp01, and nothing shows it."""
+    for provider in document["placement"]["providers"]:
+        if provider["name"] in ("cmp00", "cmp01"):
+            for each in provider["inventories"].values():
+                each["used"] = 0
+
+
+def mistyped(document, name="CUSTOM_SDD"):
+    """The flavor was corrected after the build."""
+    copy_of_flavor = server(document, "db-2")["flavor"]
+    specs = {**copy_of_flavor["extra_specs"], f"trait:{name}": "required"}
+    copy_of_flavor["extra_specs"] = specs
+
+
+def test_a_failure_that_nothing_explains_is_never_a_sure_yes(asked):
+    found = asked(emptied, "server explain db-2")
+    assert found.code == 8
+    assert "Now 2 of 8 hosts may take it; why it failed is not known." in found.out
+    assert "Cause unknown: fixed since" in found.out
+    quiet = asked(emptied, "server explain db-2 -f json")
+    assert quiet.json["summary"].endswith("why it failed is not known.")
+
+
+def test_a_server_that_left_the_host_explains_the_failure(asked):
+    def change(document):
+        emptied(document)
+        move = moving("confirmed", "cmp00", updated_at="2026-11-26T05:00:00Z")
+        move(document)
+
+    found = asked(change, "server explain db-2")
+    assert (found.code, "1 server moved (cmp00 to cmp02)" in found.out) == (0, True)
+
+
+def test_a_snapshot_without_a_host_explains_the_failure(asked, tmp_path):
+    path = tmp_path / "then.json"
+    path.write_text(json.dumps(WHOLE))
+    found = asked(emptied, f"server explain db-2 --since {path}")
+    assert (found.code, "why it failed is not known" in found.out) == (0, False)
+
+
+@pytest.mark.parametrize("name", ["CUSTOM_SDD", "CUSTOM_WINDOWS"])
+def test_after_a_correction_of_the_flavor_a_new_server_is_judged(asked, name):
+    def change(document):
+        emptied(document)
+        mistyped(document, name)
+
+    found = asked(change, "server explain db-2")
+    assert found.code == 0, found.out
+    first, kept, hosts, *_ = found.out.splitlines()[1:]
+    again = "A new server: 2 of 8 hosts can take it. Delete it and create it again."
+    assert first.endswith(f"It would fail again. {again}")
+    copies = f"with trait:{name}=required; it has changed since."
+    assert kept == f"The server keeps its copy of flavor ssd.medium, {copies}"
+    assert hosts.startswith("Candidates: cmp00, cmp01")
+    assert name not in "".join(found.out.splitlines()[3:])
+
+
+def test_after_a_correction_that_does_not_help_a_new_server_fails_as_well(asked):
+    found = asked(mistyped, "server explain db-2")
+    assert found.code == 3
+    assert "A new server: no host can take it now: 0 of 8." in found.out
+    assert "Delete it" not in found.out
+
+
+def test_after_a_correction_of_the_image_a_new_server_is_judged(asked):
+    def change(document):
+        emptied(document)
+        properties = {"hw_architecture": "aarch64", "hw_machine_type": "virt"}
+        server(document, "db-2")["image"]["properties"] = properties
+
+    found = asked(change, "server explain db-2")
+    assert found.code == 0, found.out
+    assert "copy of its image, with hw_architecture=aarch64" in found.out
+
+
+def test_a_copy_that_has_a_host_does_not_explain_the_failure(asked):
+    def change(document):
+        emptied(document)
+        server(document, "db-2")["flavor"]["ram"] = 4095
+
+    found = asked(change, "server explain db-2")
+    assert (found.code, "why it failed is not known" in found.out) == (8, True)
+
+
+def test_the_copy_of_a_failed_rebuild_is_not_blamed_on_the_image(asked):
+    def change(document):
+        body = server(document, "app-1")
+        body["image"]["properties"] = {"hw_architecture": "aarch64"}
+        begun = {
+            "action": "rebuild",
+            "request_id": "req-r",
+            "start_time": "2026-11-26T05:00:00.000000",
+            "message": "Error",
+        }
+        path = f"compute /servers/{body['id']}/os-instance-actions"
+        document["answers"][path] = {"instanceActions": [begun]}
+        one = {"instanceAction": {**begun, "events": []}}
+        document["answers"][f"{path}/req-r"] = one
+
+    found = asked(change, "server destinations app-1 --for migration")
+    assert "image ubuntu-24.04 (copy left by the failed rebuild)" in found.out
+    assert "A rebuild with its own image clears that." in found.out

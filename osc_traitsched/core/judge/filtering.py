@@ -396,27 +396,23 @@ def filtering(question: Question, computes: Iterable[Compute]) -> Filtering:
         computes = [each for each in computes if each.uuid in wanted]
     hosts = host_states(computes, question.aggregates, question.servers)
     more = unsettled(hosts, spec, settings, question.is_forced)
+    checked = (
+        spec if question.is_group_checked else dataclasses.replace(spec, group=None)
+    )
+    servers = question.servers or {}
     if question.is_forced:
-        judgment = _checked(FilterAnswers((), {}), question, hosts).joined(more)
+        judgment = with_late_check(FilterAnswers((), {}), hosts, checked, servers)
+        judgment = judgment.joined(more)
         return Filtering(judgment, unsettled=more.names)
     judgment = judge_all(hosts, spec, settings)
     differences: tuple[Difference, ...] = ()
     if question.own is not None:
         judgment, differences = question.own.joined(judgment, hosts, spec, settings)
-    judgment = _checked(judgment, question, hosts).joined(more)
+    judgment = with_late_check(judgment, hosts, checked, servers).joined(more)
     if question.move is not None:
         nodes = [each.compute for each in hosts]
         judgment = with_rules(judgment, question.move, nodes, settings)
     return Filtering(judgment, differences=differences, unsettled=more.names)
-
-
-def _checked(
-    judgment: FilterAnswers, question: Question, hosts: Sequence[HostState]
-) -> FilterAnswers:
-    if not question.is_group_checked:
-        return judgment
-    servers = question.servers or {}
-    return with_late_check(judgment, hosts, question.request_spec(), servers)
 
 
 def check_policy(spec: RequestSpec, settings: SchedulerSettings) -> None:

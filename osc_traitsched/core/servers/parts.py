@@ -94,8 +94,6 @@ _ADDED = frozenset(
 
 #: Image fields that Nova does not keep with a server.
 _NOT_KEPT = frozenset(["size", "status"])
-#: What it keeps of a flavor with a disk instead (``refusals._smaller_disk``).
-_OF_FLAVOR = "min_disk"
 
 #: Prefixes of the image properties that Nova shows with a server.
 _STANDARD = ("hw_", "img_", "os_")
@@ -141,11 +139,13 @@ def image(body: Any, now: Body | None) -> Body | None:
 def kept(image: Body | None, disk: int) -> Body | None:
     """An image as Nova checks it again: without its status and size.
 
+    Of a flavor with a disk it keeps that as ``min_disk`` (``refusals._smaller_disk``).
+
     nova/utils.py, ``get_system_metadata_from_image``; nova/compute/api.py, ``resize``
 
     :param disk: of the server's flavor; 0 for the size of the image
     """
-    left = _NOT_KEPT | {_OF_FLAVOR} if disk else _NOT_KEPT
+    left = _NOT_KEPT | {"min_disk"} if disk else _NOT_KEPT
     return image and {k: v for k, v in image.items() if k not in left}
 
 

@@ -283,13 +283,11 @@ def hidden_minimum(planned: Planned) -> str:
             "its first one, which no API shows."
         )
     is_smaller = planned.question.flavor["ram"] < planned.old_flavor["ram"]
-    return _OLD_IMAGE if planned.is_image_newer and is_smaller else ""
-
-
-_OLD_IMAGE = (
-    "Its image was changed since: nova-api compares the RAM with the min_ram that the "
-    "image had before, which no API shows."
-)
+    old_image = (
+        "Its image was changed since: nova-api compares the RAM with the min_ram that "
+        "the image had before, which no API shows."
+    )
+    return old_image if planned.is_image_newer and is_smaller else ""
 
 
 def _disabled_flavor(planned: Planned) -> MoveRefusal | None:

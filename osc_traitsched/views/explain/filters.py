@@ -12,6 +12,7 @@ from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.judge.reasons import picks
 from osc_traitsched.core.nova.clause import HostFilter, MoveRule, Resource
 from osc_traitsched.core.nova.filter import state
+from osc_traitsched.core.nova.filter.groups import ANTI_AFFINITY
 from osc_traitsched.core.nova.filter.special import NUMA_TOPOLOGY
 from osc_traitsched.core.nova.filter.state import Fails, FilterResult, Raises, Unknown
 from osc_traitsched.core.nova.filter.table import (
@@ -63,23 +64,19 @@ def said(
     """
     answers = [judgement.filtering.answer(condition.name, host.uuid) for host in hosts]
     if len(set(answers)) > 1:
-        answers = [_of_group(each) for each in answers]
+        # A full group, in the same words for all.
+        answers = [
+            dataclasses.replace(each, reason=state.GROUP_HERE, found=())
+            if isinstance(each, Fails) and each.key == ANTI_AFFINITY
+            else each
+            for each in answers
+        ]
     if len(set(answers)) == 1 and answers[0] is not None:
         return answer(answers[0], condition.name, len(hosts))
     wants = {(a.key, a.wanted) if isinstance(a, Fails) else None for a in answers}
     one = wants.pop() if len(wants) == 1 else None
     asked = f" for {one[0]}={one[1]}" if one and all(one) else ""
     return f"{failing(condition, len(hosts))}{asked}"
-
-
-def _of_group(found: FilterResult | None) -> FilterResult | None:
-    """A full group in the same words for several hosts."""
-    if not isinstance(found, Fails) or found.reason not in _GROUP_REASONS:
-        return found
-    return dataclasses.replace(found, reason=state.GROUP_HERE, found=())
-
-
-_GROUP_REASONS = (state.GROUP_HERE, state.GROUP_LEAVING)
 
 
 def failing(condition: HostFilter | MoveRule, number: int = 1) -> str:
@@ -156,25 +153,26 @@ def uncertain(judgement: Judgement) -> Iterator[str]:
 def leaving(judgement: Judgement) -> Iterator[str]:
     """What to do about the group's members that nova-compute counts on two hosts."""
     group, move = judgement.question.group, judgement.question.move
+    moves = group.moves or () if group else ()
     held, picked = set[str](), set[str]()
-    for host in judgement.hosts if group and group.moves else ():
+    for host in judgement.hosts if moves else ():
         answers = [each for _, each in judgement.filtering.answers(host.uuid)]
+        failing = getattr(judgement.rejections.get(host.uuid), "failing", ())
         if [getattr(each, "reason", "") for each in answers] == [state.GROUP_LEAVING]:
-            rejection = judgement.rejections.get(host.uuid)
-            failing = rejection.failing if rejection else ()
             # A move that is not confirmed also takes room there.
-            if all(isinstance(each, (HostFilter, Resource)) for each in failing):
-                held.update(getattr(answers[0], "found", ()))
+            is_only_full = all(isinstance(c, (HostFilter, Resource)) for c in failing)
+            held.update(getattr(answers[0], "found", ()) if is_only_full else ())
             picked |= {host.name} & {each.name for each in judgement.placement_hosts}
-    for each in group.moves or () if group and held else ():
+    for each in (each for each in moves if each.name in held):
         confirm = openstack("server resize confirm", each.name)
         shown = openstack("server migration list", Option("--server", each.name))
-        if each.name in held and each.is_finished:
-            yield f"Confirm or revert the resize of {each.name} first: {line(confirm)}"
-        elif each.name in held:
-            yield f"Wait until the move of {each.name} has ended: {line(shown)}"
+        yield (
+            f"Confirm or revert the resize of {each.name} first: {line(confirm)}"
+            if each.is_finished
+            else f"Wait until the move of {each.name} has ended: {line(shown)}"
+        )
     is_tried_once = move is not None and move.kind in TRIED_ONCE
-    is_open = is_tried_once and judgement.candidates and not judgement.question.nodes
+    is_open = is_tried_once and judgement.candidates and not judgement.requested_nodes
     if picked and is_open:
         yield f"Name a host: if Nova picks {ranges(picked)}, the server goes to ERROR."
 
@@ -205,7 +203,7 @@ def decided_later(
         if name not in FILTERS:
             yield (
                 f"{name} checks {doubt.key} after the scheduler; no API of Nova shows "
-                "its free devices."
+                f"its {doubt.missing}."
             )
         elif question.is_forced or is_list_known(question.assumptions):
             is_off = "does not run" if question.is_forced else "is off"

@@ -188,7 +188,9 @@ class ServerExplainDocument(JsonObject):
     )
     """Why its request can't be explained; null if it is."""
     now: Optional[ExplainDocument] = field("answer.explanation")
-    """The document of ``explain`` for its request; null if it can't be explained."""
+    """The document of ``explain`` for its request; null if it can't be explained. If
+    the server's copy of a flavor or an image that changed since would fail again, it is
+    that for a new server."""
 
 
 class ServerMove(JsonObject):

@@ -153,7 +153,8 @@ def lines(found: Destinations, everything: bool) -> Iterator[str]:
     if found.has_refused_image and found.kind is not MoveKind.REBUILD:
         yield (
             "Its last rebuild failed, and Nova judges a move by the image of that, "
-            "which no API shows (--image-property sets it)."
+            "which no API shows (--image-property sets it). A rebuild with its own "
+            "image clears that."
         )
     if found.is_image_gone and not found.refusals:
         yield "Its image is deleted: pass what it required with --image-property."

@@ -265,8 +265,8 @@ def late_check(
         found = {servers[each][0] for each in others & servers.keys()}
         if not found or host.host in found:
             return PASSES
-        hosts = tuple(sorted(found))
-        return Fails(state.GROUP_ELSEWHERE, AFFINITY, group.name, hosts, _origin(group))
+        where = (group.name, tuple(sorted(found)), _origin(group))
+        return Fails(state.GROUP_ELSEWHERE, AFFINITY, *where)
     if group.moves is None:
         return Unknown("migrations", ANTI_AFFINITY) if others else PASSES
     moves = {each.server: each.name for each in group.moves if host.host in each.hosts}

@@ -237,12 +237,15 @@ _GONE_BEFORE: Mapping[str, tuple[int, str]] = {
     "RamFilter": (20, _AMOUNTS),
 }
 
-_CYBORG = NovaFilter("Cyborg", compute.accelerators, varies_by=REQUEST, is_claimed=True)
+_SERVICES = (
+    NovaFilter("Cyborg", compute.accelerators, varies_by=REQUEST, is_claimed=True),
+    NovaFilter("Neutron", compute.port_bindings, varies_by=REQUEST, is_claimed=True),
+)
 
 
 def without_filter() -> Mapping[str, NovaFilter]:
-    """What decides without a filter: nova/compute/claims.py, and Cyborg."""
-    rows = (row for row in (*FILTERS.values(), _CYBORG) if row.is_claimed)
+    """What decides without a filter: nova/compute/claims.py, Cyborg and Neutron."""
+    rows = (row for row in (*FILTERS.values(), *_SERVICES) if row.is_claimed)
     return {row.name: row for row in rows}
 
 
