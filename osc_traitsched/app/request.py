@@ -104,8 +104,11 @@ def _placed(cloud: Cloud, question: Question, group: ServerGroup | None) -> Ques
     whereabouts = request_parts.whereabouts(cloud, [*named, *members])
     nodes = whereabouts.nodes
     if group:
+        is_counted = group.policy == groups.ANTI_AFFINITY
+        known = {k: v for k, v in whereabouts.names.items() if k in members}
         group = dataclasses.replace(
             group,
+            moves=request_parts.member_moves(cloud, known) if is_counted else (),
             hosts=frozenset(nodes[each][0] for each in members & nodes.keys()),
             is_placed=members.isdisjoint(whereabouts.silent),
         )

@@ -11,6 +11,7 @@ from osc_traitsched.app.explain import Explainer, explain
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import existing_servers, lookup, read, request_parts
 from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.errors import (
     BadUsage,
     CloudBroke,
@@ -48,7 +49,7 @@ from osc_traitsched.core.servers.moves import (
     rebuild,
 )
 from osc_traitsched.core.servers.parts import Name, Part, Source
-from osc_traitsched.core.servers.refusals import Planned, refusals
+from osc_traitsched.core.servers.refusals import Planned, hidden_minimum, refusals
 from osc_traitsched.core.servers.state import (
     Action,
     Migration,
@@ -167,10 +168,12 @@ def _image(cloud: Cloud, body: Any) -> Body | CloudBroke | None:
 def _ports(
     cloud: Cloud, state: ServerState, given: ServerSpec
 ) -> tuple[Port, ...] | CloudBroke | None:
-    """None if the user names some, or if the server never started."""
-    if given.ports or given.networks or state.is_lost:
+    """None if the user names some; of a server that never started, if none is left."""
+    if given.ports or given.networks:
         return None
-    return _if_shown(lambda: request_parts.ports_of(cloud, state.id))
+    found = _if_shown(lambda: request_parts.ports_of(cloud, state.id))
+    is_left = bool(found) and not isinstance(found, CloudBroke)
+    return found if is_left or not state.is_lost else None
 
 
 def _volume(cloud: Cloud, body: Any, given: ServerSpec) -> str | CloudBroke | None:
@@ -217,6 +220,19 @@ def question_of(
     return question, current is None
 
 
+def _renewed(cloud: Cloud, found: Found, question: Question) -> Question | None:
+    """The request of a new server, for one that is lost and has other copies."""
+    flavors = {each["name"]: each for each in lookup.known_flavors(cloud)}
+    flavor, spec = flavors.get(question.flavor["name"]), question.spec
+    image = question.image if spec.image_properties else found.image
+    is_gone = found.image is None and bool(found.body["image"])
+    is_other = question.is_kept or image != question.image
+    if flavor is None or is_gone or not (is_other and found.state.is_lost):
+        return None
+    newer = dataclasses.replace(question, flavor=flavor, image=image, is_kept=False)
+    return newer.with_flavor(spec.flavor_properties)
+
+
 def own_flavor(found: Found) -> Body:
     """The server's own copy of its flavor; raises ExtraSpecsHidden."""
     if "extra_specs" not in found.body["flavor"]:
@@ -240,7 +256,7 @@ def moved(
     :raises NothingMatches: for an unknown object that the user names
     """
     asked = _asked(cloud, found, given, assumptions)
-    image = parts.kept(asked.image)
+    image = parts.kept(asked.image, asked.flavor["disk"])
     asked = dataclasses.replace(asked, image=image, is_kept=True, move=move)
     return _whole(cloud, asked, found, _group(cloud, found, given))
 
@@ -251,6 +267,9 @@ def _asked(
     if Name.MORE in found.unread:
         raise found.unread[Name.MORE]
     image = parts.image(found.body, found.image)
+    is_copy = found.image is not None and image != found.image
+    if image and is_copy and found.action and found.action.name == "rebuild":
+        image = {**image, "name": f"{image['name']} (copy left by the failed rebuild)"}
     zone = parts.zone(found.body, found.minor, found.never_placed)
     spec = dataclasses.replace(
         given,
@@ -342,7 +361,12 @@ def answer(
     if question is None:
         return start
     try:
-        return explained(start, explainer(cloud, question))
+        found = explained(start, explainer(cloud, question))
+        judgement = found.judgement
+        if found.renewed and judgement and judgement.answer is Answer.NO:
+            newer = explainer(cloud, found.renewed)
+            return dataclasses.replace(found, explanation=newer, of_copy=judgement)
+        return found
     except CloudBroke as problem:
         return dataclasses.replace(start, problem=problem)
 
@@ -369,6 +393,8 @@ def asked_again(
     try:
         if kind is None:
             question, is_changed = question_of(cloud, found, given, sources)
+            newer = _renewed(cloud, found, question)
+            start = dataclasses.replace(start, renewed=newer)
         else:
             _check_zone(given)
             planned = _planned(cloud, found, given, sources, Asked(kind))
@@ -471,6 +497,7 @@ def _before(
         parts=tuple(p for p in found.parts(given) if p.name is not Name.HOST),
         refusals=refusals(planned),
         ignored=planned.question.ignored_host,
+        hidden=hidden_minimum(planned),
         has_refused_image=found.action is not None and found.action.name == "rebuild",
     )
 
@@ -548,7 +575,14 @@ def _planned(
         question = dataclasses.replace(before, image=image)
         question = question.with_image(given.image_properties)
     question = evidence.of_question(question)
-    return Planned(kind, found.state, _is_up(there), before, question)
+    changed, created = (found.image or {}).get("updated_at"), found.body.get("created")
+    planned = Planned(kind, found.state, _is_up(there), before, question)
+    return dataclasses.replace(
+        planned,
+        was_resized=planned.is_disk_smaller
+        and existing_servers.was_resized(cloud, found.state),
+        is_image_newer=bool(changed and created and changed > created),
+    )
 
 
 def _rebuilt(cloud: Cloud, planned: Planned) -> Rebuild | None:

@@ -330,6 +330,13 @@ def moves_of(cloud: Cloud, state: ServerState) -> tuple[Migration, ...]:
     )
 
 
+def was_resized(cloud: Cloud, state: ServerState) -> bool:
+    """Whether a server has had another flavor, or the user may not see that."""
+    query = {"instance_uuid": state.id, "migration_type": "resize"}
+    wanted = {**query, "status": "confirmed"}
+    return _if_allowed(lambda: _migrations(cloud, wanted)) != []
+
+
 def changes_since(
     cloud: Cloud, state: ServerState, since: datetime.datetime
 ) -> Changes:

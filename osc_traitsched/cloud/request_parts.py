@@ -13,7 +13,7 @@ from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core import errors
 from osc_traitsched.core.errors import CloudBroke, NotInCatalog
 from osc_traitsched.core.names import Namesake, near_names
-from osc_traitsched.core.nova.filter.state import ServerGroup
+from osc_traitsched.core.nova.filter.state import MemberMove, ServerGroup
 from osc_traitsched.core.nova.server.attachments import PROFILE
 from osc_traitsched.core.nova.server.parts import (
     Network,
@@ -486,16 +486,18 @@ class Whereabouts:
 
     :ivar nodes: the service host and the node of each that is on one, by ID
     :ivar silent: the IDs of those in a cell that does not answer
+    :ivar names: of those that exist, by ID
     """
 
     nodes: Mapping[str, tuple[str, str]]
     silent: frozenset[str]
+    names: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
 def whereabouts(cloud: Cloud, servers: Iterable[str]) -> Whereabouts:
     """Where servers are, if they are on a host; one request for each."""
     nodes: dict[str, tuple[str, str]] = {}
-    silent = set[str]()
+    silent, names = set[str](), dict[str, str]()
     for server in sorted(set(servers)):
         path, version = rest.path("servers", server), SERVER_MICROVERSION
         body = rest.get_if_there(cloud.compute, path, _SOME, version)
@@ -506,8 +508,54 @@ def whereabouts(cloud: Cloud, servers: Iterable[str]) -> Whereabouts:
             silent.add(server)
             continue
         rest.check(cloud.compute, path, body, _SERVER)
+        names[server] = body["server"]["name"]
         host = body["server"]["OS-EXT-SRV-ATTR:host"]
         node = body["server"]["OS-EXT-SRV-ATTR:hypervisor_hostname"]
         if host and node:
             nodes[server] = host, node
-    return Whereabouts(nodes, frozenset(silent))
+    return Whereabouts(nodes, frozenset(silent), names)
+
+
+#: Statuses of migrations that are over; one that is ``finished`` is not confirmed yet
+#: (nova/db/main/api.py, ``migration_get_in_progress_by_host_and_node``).
+_OVER = frozenset(
+    ["confirmed", "reverted", "error", "failed", "completed", "cancelled", "done"]
+)
+_MIGRATIONS: rest.Shape = {
+    "migrations": [
+        {
+            "status": str,
+            "source_compute": rest.OPTIONAL_TEXT,
+            "dest_compute": rest.OPTIONAL_TEXT,
+        }
+    ]
+}
+
+
+def member_moves(
+    cloud: Cloud, names: Mapping[str, str]
+) -> tuple[MemberMove, ...] | None:
+    """Migrations in progress of servers (names by ID); one request for each.
+
+    :returns: None if the user may not list them
+    """
+    try:
+        return tuple(
+            MemberMove(
+                server,
+                name,
+                frozenset(filter(None, (each["source_compute"], each["dest_compute"]))),
+                is_finished=each["status"] == "finished",
+            )
+            for server, name in names.items()
+            for each in rest.get(
+                cloud.compute,
+                "/os-migrations",
+                _MIGRATIONS,
+                {"instance_uuid": server},
+                "2.59",
+            )["migrations"]
+            if each["status"] not in _OVER
+        )
+    except errors.Hidden:
+        return None

@@ -278,7 +278,7 @@ def exit_code_of_failure(found: ServerAnswer) -> ExitCode:
     if found.failure is None and found.state.host:
         return ExitCode.of(of_own_host(found.judgement, found.state.node)[0])
     code = explain.exit_code(found.judgement)
-    is_doubtful = found.may_name_host or found.may_fail_alike
+    is_doubtful = found.is_unexplained or found.may_fail_alike
     return ExitCode.UNKNOWN if is_doubtful and code is ExitCode.DONE else code
 
 
@@ -370,7 +370,7 @@ def _exit_code(found: Destinations) -> ExitCode:
         return ExitCode.NO_HOST
     if found.judgement is not None:
         code = explain.exit_code(found.judgement)
-        is_unsure = found.is_image_gone and code is ExitCode.DONE
+        is_unsure = found.is_open and code is ExitCode.DONE
         return ExitCode.UNKNOWN if is_unsure else code
     return ExitCode.of(found.can_be_rebuilt)
 

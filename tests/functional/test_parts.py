@@ -225,7 +225,7 @@ def test_a_port_that_no_host_has_room_for_is_why_there_is_none(nova, openstack):
     hint = f"{NOT_SUPPLIED} openstack trait-sched config save --nova-conf FILE\n"
     assert (run.code, run.err) == (3, hint)
     why, *_ = run.out.splitlines()[1].split(": ")
-    assert why == f"  2 are short of {EGRESS} (need 99999, port web-1)"
+    assert why == "  2 are short of egress bandwidth (need 99999 kbit/s, port web-1)"
     assert "openstack flavor" not in run.out
     found = openstack(*asked, "--long")
     assert "port web-1 resource_request" in found.out

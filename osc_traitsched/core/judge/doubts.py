@@ -191,7 +191,8 @@ def _is_known(question: Question, name: str) -> bool:
 
 def _is_judged_alike(other: Question, question: Question) -> bool:
     demands = [
-        (each.move, each.ignored_host, _skips(each)) for each in (other, question)
+        (each.move, each.ignored_host, _skips(each), each.is_group_checked)
+        for each in (other, question)
     ]
     return demands[0] == demands[1] and other.request_spec() == question.request_spec()
 

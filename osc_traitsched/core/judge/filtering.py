@@ -47,6 +47,7 @@ from osc_traitsched.core.nova.filter.table import (
     hint_readers,
     judge_all,
     unsettled,
+    with_late_check,
 )
 from osc_traitsched.core.nova.own import Difference
 from osc_traitsched.core.nova.question import MOVE_CHECKS, Question, with_rules
@@ -373,6 +374,7 @@ def _read_by_filters(question: Question) -> Iterator[object]:
     yield question.assumptions
     yield move and dataclasses.replace(move, server="")
     yield from (question.is_forced, question.nodes, question.servers)
+    yield question.is_group_checked
 
 
 def filtering(question: Question, computes: Iterable[Compute]) -> Filtering:
@@ -394,33 +396,23 @@ def filtering(question: Question, computes: Iterable[Compute]) -> Filtering:
         computes = [each for each in computes if each.uuid in wanted]
     hosts = host_states(computes, question.aggregates, question.servers)
     more = unsettled(hosts, spec, settings, question.is_forced)
+    checked = (
+        spec if question.is_group_checked else dataclasses.replace(spec, group=None)
+    )
+    servers = question.servers or {}
     if question.is_forced:
-        judgment = _late_check(hosts, spec, settings).joined(more)
+        judgment = with_late_check(FilterAnswers((), {}), hosts, checked, servers)
+        judgment = judgment.joined(more)
         return Filtering(judgment, unsettled=more.names)
     judgment = judge_all(hosts, spec, settings)
     differences: tuple[Difference, ...] = ()
     if question.own is not None:
         judgment, differences = question.own.joined(judgment, hosts, spec, settings)
-    judgment = judgment.joined(more)
+    judgment = with_late_check(judgment, hosts, checked, servers).joined(more)
     if question.move is not None:
         nodes = [each.compute for each in hosts]
         judgment = with_rules(judgment, question.move, nodes, settings)
     return Filtering(judgment, differences=differences, unsettled=more.names)
-
-
-def _late_check(
-    hosts: Sequence[HostState], spec: RequestSpec, settings: SchedulerSettings
-) -> FilterAnswers:
-    """The policy of the server group, which nova-compute checks itself.
-
-    nova/compute/manager.py, ``_validate_instance_group_policy``, unless
-    ``[workarounds]disable_group_policy_check_upcall`` is set there
-    """
-    name = groups.FILTERS.get(spec.group.policy if spec.group else "")
-    if name is None:
-        return FilterAnswers((), {})
-    answers = judge_all(hosts, spec, settings).answers
-    return FilterAnswers((name,), {name: answers[name]})
 
 
 def check_policy(spec: RequestSpec, settings: SchedulerSettings) -> None:

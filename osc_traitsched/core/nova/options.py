@@ -58,8 +58,8 @@ class Service(enum.Enum):
 class Consumer(enum.Enum):
     """Part of Nova that reads an option.
 
-    Others than filters and weighers shape the request to Placement, or are for moves
-    only.
+    Others than filters, weighers and nova-compute shape the request to Placement, or
+    are for moves only.
     """
 
     API = "nova-api"
@@ -69,6 +69,7 @@ class Consumer(enum.Enum):
     FILTER = "filter"
     WEIGHER = "weigher"
     MOVE = "moves"
+    COMPUTE = "nova-compute"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -400,6 +401,12 @@ RESIZE_TO_SAME_HOST = _row(
     Consumer.MOVE,
     False,
     readers=(Service.API,),
+)
+NO_GROUP_CHECK = _row(
+    "workarounds.disable_group_policy_check_upcall",
+    Consumer.COMPUTE,
+    False,
+    readers=(Service.COMPUTE,),
 )
 DEFAULT_HOST_ZONE = _row(
     "DEFAULT.default_availability_zone",

@@ -59,6 +59,8 @@ class MoveKind(enum.Enum):
     REBUILD = "rebuild"
 
 
+#: Moves that fail for good if nova-compute on the chosen host rejects the group.
+TRIED_ONCE = frozenset([MoveKind.LIVE_MIGRATION, MoveKind.EVACUATION])
 #: Moves whose flavor and image nova-api checks again.
 CHECKED_AGAIN = frozenset([MoveKind.RESIZE, MoveKind.REBUILD])
 
@@ -401,6 +403,13 @@ class Question:
     def is_accepted(self) -> bool:
         """Whether nova-api accepted flavor and image earlier."""
         return self.move is not None and self.move.kind not in CHECKED_AGAIN
+
+    @property
+    def is_group_checked(self) -> bool:
+        """Whether nova-compute checks the policy of the server's group itself."""
+        kind = self.move.kind if self.move else None
+        is_off = self.assumptions.value(options.NO_GROUP_CHECK)
+        return not is_off and kind not in (MoveKind.UNSHELVE, MoveKind.REBUILD)
 
     @property
     def _check_type(self) -> Mapping[str, tuple[str, ...]]:

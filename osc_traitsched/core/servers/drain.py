@@ -94,6 +94,9 @@ class MoveRequest:
         """Filters and rules of the move that may reject each host, by UUID."""
         move, settings = self.question.move, self.question.assumptions
         judgment = table.judge_all(hosts, self.spec, settings)
+        if self.question.is_group_checked:
+            servers = self.question.servers or {}
+            judgment = table.with_late_check(judgment, hosts, self.existing, servers)
         if move is not None:
             judgment = judgment.joined(table.unsettled(hosts, self.existing, settings))
             nodes = [host.compute for host in hosts]

@@ -19,8 +19,8 @@ from osc_traitsched.core.nova.evidence import (
     confirmed,
     filters_of,
 )
-from osc_traitsched.core.nova.question import MoveKind
-from osc_traitsched.core.servers.parts import Name, Part
+from osc_traitsched.core.nova.question import MoveKind, Question
+from osc_traitsched.core.servers.parts import Part
 from osc_traitsched.core.servers.state import (
     ERROR,
     Action,
@@ -331,6 +331,9 @@ class ServerAnswer:
     :ivar kind: the move that failed, if its request is judged; else a build's is
     :ivar refusals: of that move now
     :ivar explanation: of the same request now; None if there is a problem
+    :ivar renewed: the request of a new server, if flavor or image changed since
+    :ivar of_copy: the judgement of its own copies, if no host can take them now; then
+        the explanation is of the renewed request
     """
 
     state: ServerState
@@ -344,6 +347,8 @@ class ServerAnswer:
     refusals: tuple[MoveRefusal, ...] = ()
     explanation: Explanation | None = None
     problem: TraitSchedError | None = None
+    renewed: Question | None = None
+    of_copy: Judgement | None = None
 
     @property
     def judgement(self) -> Judgement | None:
@@ -382,23 +387,17 @@ class ServerAnswer:
 
     @property
     def is_unexplained(self) -> bool:
-        """Whether no host was found, now one is, and no server left that host since.
+        """Whether no host was found, now one is, and nothing that is seen explains it.
 
-        The cause is in the request or the cloud, and Nova does not record it.
+        The cause may be in what Nova does not record: a named host or a port. Seen are
+        servers that left the host, a flavor or an image that changed, and a snapshot
+        in which no host could take it.
         """
         stage = self.failure.stage if self.failure else None
-        return stage in _NO_HOST_FOUND and self.has_room and self.freed.is_empty
-
-    @property
-    def may_name_host(self) -> bool:
-        """Whether a named host, which Nova does not show, may explain the failure.
-
-        A build names it behind a zone (nova/compute/api.py,
-        ``parse_availability_zone``), or since 2.74 without one, which is rare.
-        """
-        values = {part.name: part.value for part in self.parts if part.is_known}
-        is_possible = self.kind is not None or bool(values.get(Name.ZONE))
-        return self.is_unexplained and is_possible and Name.HOST not in values
+        since = self.explanation.since if self.explanation else None
+        is_seen = self.of_copy is not None or (since is not None and not since.before)
+        is_open = stage in _NO_HOST_FOUND and self.has_room
+        return is_open and self.freed.is_empty and not is_seen
 
     @property
     def may_fail_alike(self) -> bool:

@@ -142,6 +142,7 @@ class Destinations:
     :ivar minor: of the compute API with which the server was read
     :ivar refusals: of the move, independent of hosts
     :ivar ignored: the service host that Nova leaves out; empty for none
+    :ivar hidden: what no API shows and decides on the move, as a sentence
     :ivar has_refused_image: its last rebuild failed, and nova-api keeps that image in
         its request (nova/compute/api.py, ``rebuild``)
     :ivar explanation: None for a rebuild, as ``rebuild`` for all other moves
@@ -156,6 +157,7 @@ class Destinations:
     rebuild: Rebuild | None = None
     refusals: tuple[MoveRefusal, ...] = ()
     ignored: str = ""
+    hidden: str = ""
     has_refused_image: bool = False
 
     @property
@@ -170,7 +172,7 @@ class Destinations:
             return Reason.REJECTED
         found = self.judgement
         reason = found.reason if found else None
-        is_unsure = reason is Reason.FITS and self.is_image_gone
+        is_unsure = reason is Reason.FITS and self.is_open
         return Reason.UNKNOWN if is_unsure else reason
 
     @property
@@ -184,6 +186,11 @@ class Destinations:
         return self.rebuild is None and is_image_gone(self.parts)
 
     @property
+    def is_open(self) -> bool:
+        """Whether something that no API shows decides on the move."""
+        return self.is_image_gone or bool(self.hidden)
+
+    @property
     def hosts(self) -> tuple[tuple[str, Answer], ...]:
         """Each host, and whether it could take the server, by name."""
         if self.rebuild is not None:
@@ -192,7 +199,7 @@ class Destinations:
         if found is None:
             return ()
         hosts = ((host.name, found.answer_of(host.uuid)) for host in found.hosts)
-        if not self.is_image_gone:
+        if not self.is_open:
             return tuple(hosts)
         return tuple(
             (name, can if can is Answer.NO else Answer.UNKNOWN) for name, can in hosts

@@ -136,12 +136,17 @@ def image(body: Any, now: Body | None) -> Body | None:
     return {**shown, **{k: v for k, v in kept.items() if k not in was_added}}
 
 
-def kept(image: Body | None) -> Body | None:
+def kept(image: Body | None, disk: int) -> Body | None:
     """An image as Nova checks it again: without its status and size.
 
+    Of a flavor with a disk it keeps that as ``min_disk`` (``refusals._smaller_disk``).
+
     nova/utils.py, ``get_system_metadata_from_image``; nova/compute/api.py, ``resize``
+
+    :param disk: of the server's flavor; 0 for the size of the image
     """
-    return image and {k: v for k, v in image.items() if k not in _NOT_KEPT}
+    left = _NOT_KEPT | {"min_disk"} if disk else _NOT_KEPT
+    return image and {k: v for k, v in image.items() if k not in left}
 
 
 def _is_shown(key: str) -> bool:

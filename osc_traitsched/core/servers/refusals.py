@@ -24,6 +24,8 @@ class Planned:
     :ivar is_up: the nova-compute on the server's host is up; None if unknown
     :ivar before: with the server's current flavor and image
     :ivar question: with the new ones
+    :ivar was_resized: or may have been; read only if the disk is smaller
+    :ivar is_image_newer: Glance's image was changed after the server was created
     """
 
     kind: MoveKind
@@ -31,6 +33,14 @@ class Planned:
     is_up: bool | None
     before: Question
     question: Question
+    was_resized: bool = False
+    is_image_newer: bool = False
+
+    @property
+    def is_disk_smaller(self) -> bool:
+        """Whether a resize is to a smaller disk than that of the server's flavor."""
+        new, had = self.question.flavor["disk"], self.old_flavor["disk"]
+        return not self.question.spec.boot_from_volume and 0 < new < had
 
     @property
     def release(self) -> int:
@@ -249,6 +259,37 @@ def _zero_disk(planned: Planned) -> MoveRefusal | None:
     )
 
 
+def _smaller_disk(planned: Planned) -> MoveRefusal | None:
+    """Nova keeps the root disk of a new server as its own image's ``min_disk``.
+
+    nova/utils.py, ``get_system_metadata_from_image``
+    """
+    if planned.was_resized or not planned.is_disk_smaller:
+        return None
+    new, had = planned.question.flavor["disk"], planned.old_flavor["disk"]
+    text = f"its root disk was created with {had} GB, and the flavor has {new} GB"
+    return MoveRefusal("smaller disk", "FlavorDiskSmallerThanMinDisk", text)
+
+
+def hidden_minimum(planned: Planned) -> str:
+    """What of a resize no API shows, and nova-api checks, as a sentence; or nothing.
+
+    Nova keeps the image's ``min_ram`` and ``min_disk`` with the server. Each flavor
+    that the server had was large enough for both.
+    """
+    if planned.was_resized and planned.is_disk_smaller:
+        return (
+            "It was resized before: nova-api rejects a root disk that is smaller than "
+            "its first one, which no API shows."
+        )
+    is_smaller = planned.question.flavor["ram"] < planned.old_flavor["ram"]
+    old_image = (
+        "Its image was changed since: nova-api compares the RAM with the min_ram that "
+        "the image had before, which no API shows."
+    )
+    return old_image if planned.is_image_newer and is_smaller else ""
+
+
 def _disabled_flavor(planned: Planned) -> MoveRefusal | None:
     if not planned.question.flavor.get("OS-FLV-DISABLED:disabled"):
         return None
@@ -333,6 +374,7 @@ _CHECKS = (
     _Check(_zero_disk, _RESIZE),
     _Check(_disabled_flavor, _RESIZE),
     _Check(_same_flavor, _RESIZE),
+    _Check(_smaller_disk, _RESIZE),
     _Check(_image_of_volume, _REBUILD, until=26),
     _Check(_other_nodes, _REBUILD),
     _Check(_power_state, _LIVE),

@@ -30,7 +30,7 @@ from osc_traitsched.core.servers.parts import Name
 from osc_traitsched.core.servers.refusals import STATE
 from osc_traitsched.paste import Command, Option, line, openstack
 from osc_traitsched.text import and_more, count, listed, ranges, visible
-from osc_traitsched.views.explain import depends, headline
+from osc_traitsched.views.explain import depends, filters, headline
 from osc_traitsched.views.explain import words as refused
 from osc_traitsched.views.server import moves, words
 from osc_traitsched.views.terminal import Line, Tone, section, settings_from
@@ -142,6 +142,7 @@ def _why(stuck: Stuck, found: Drain) -> Iterator[str]:
         yield depends.headline(stuck.judgement)
     else:
         yield _without_host(stuck.judgement, found)
+        yield from filters.leaving(stuck.judgement)
 
 
 def _refused(server_move: ServerMove) -> Iterator[str]:

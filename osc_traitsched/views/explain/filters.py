@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core.inventory.snapshot import Provider
@@ -9,8 +10,9 @@ from osc_traitsched.core.judge import filtering
 from osc_traitsched.core.judge.filtering import FilterFailure, Filtering
 from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.judge.reasons import picks
-from osc_traitsched.core.nova.clause import HostFilter, MoveRule
+from osc_traitsched.core.nova.clause import HostFilter, MoveRule, Resource
 from osc_traitsched.core.nova.filter import state
+from osc_traitsched.core.nova.filter.groups import ANTI_AFFINITY
 from osc_traitsched.core.nova.filter.special import NUMA_TOPOLOGY
 from osc_traitsched.core.nova.filter.state import Fails, FilterResult, Raises, Unknown
 from osc_traitsched.core.nova.filter.table import (
@@ -20,10 +22,11 @@ from osc_traitsched.core.nova.filter.table import (
     without_filter,
 )
 from osc_traitsched.core.nova.own import TOGETHER
-from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.nova.question import TRIED_ONCE, Question
 from osc_traitsched.core.nova.weigher import weighing
 from osc_traitsched.core.nova.weigher.ranking import Ranking
 from osc_traitsched.core.nova.weigher.weighing import Assumption
+from osc_traitsched.paste import Option, line, openstack
 from osc_traitsched.text import agreed, listed, ranges
 from osc_traitsched.views import own_filters
 
@@ -60,6 +63,14 @@ def said(
     If the reasons differ: the filter, and what it requires.
     """
     answers = [judgement.filtering.answer(condition.name, host.uuid) for host in hosts]
+    if len(set(answers)) > 1:
+        # A full group, in the same words for all.
+        answers = [
+            dataclasses.replace(each, reason=state.GROUP_HERE, found=())
+            if isinstance(each, Fails) and each.key == ANTI_AFFINITY
+            else each
+            for each in answers
+        ]
     if len(set(answers)) == 1 and answers[0] is not None:
         return answer(answers[0], condition.name, len(hosts))
     wants = {(a.key, a.wanted) if isinstance(a, Fails) else None for a in answers}
@@ -139,6 +150,33 @@ def uncertain(judgement: Judgement) -> Iterator[str]:
     yield from may_fail(judgement.may_fail, names)
 
 
+def leaving(judgement: Judgement) -> Iterator[str]:
+    """What to do about the group's members that nova-compute counts on two hosts."""
+    group, move = judgement.question.group, judgement.question.move
+    moves = group.moves or () if group else ()
+    held, picked = set[str](), set[str]()
+    for host in judgement.hosts if moves else ():
+        answers = [each for _, each in judgement.filtering.answers(host.uuid)]
+        failing = getattr(judgement.rejections.get(host.uuid), "failing", ())
+        if [getattr(each, "reason", "") for each in answers] == [state.GROUP_LEAVING]:
+            # A move that is not confirmed also takes room there.
+            is_only_full = all(isinstance(c, (HostFilter, Resource)) for c in failing)
+            held.update(getattr(answers[0], "found", ()) if is_only_full else ())
+            picked |= {host.name} & {each.name for each in judgement.placement_hosts}
+    for each in (each for each in moves if each.name in held):
+        confirm = openstack("server resize confirm", each.name)
+        shown = openstack("server migration list", Option("--server", each.name))
+        yield (
+            f"Confirm or revert the resize of {each.name} first: {line(confirm)}"
+            if each.is_finished
+            else f"Wait until the move of {each.name} has ended: {line(shown)}"
+        )
+    is_tried_once = move is not None and move.kind in TRIED_ONCE
+    is_open = is_tried_once and judgement.candidates and not judgement.requested_nodes
+    if picked and is_open:
+        yield f"Name a host: if Nova picks {ranges(picked)}, the server goes to ERROR."
+
+
 def unsettled(
     question: Question, found: Filtering, hosts: Mapping[str, str]
 ) -> Iterator[str]:
@@ -165,7 +203,7 @@ def decided_later(
         if name not in FILTERS:
             yield (
                 f"{name} checks {doubt.key} after the scheduler; no API of Nova shows "
-                "its free devices."
+                f"its {doubt.missing}."
             )
         elif question.is_forced or is_list_known(question.assumptions):
             is_off = "does not run" if question.is_forced else "is off"

@@ -71,6 +71,40 @@ def of_hosts(
         yield from (f"{shortage(clause, found)}{where}" for where, found in short)
 
 
+def short_together(judgement: Judgement, host: Provider) -> Iterator[str]:
+    """Amounts that a host has for each group of the request, but not for all of them.
+
+    Groups that require the same traits need the same providers.
+    """
+    has = judgement.facts.traits if judgement.facts else {}
+    asked = [c for c in judgement.clauses if isinstance(c, Resource) and c.group]
+    required = {
+        each.group: frozenset(
+            clause.name
+            for clause in judgement.clauses
+            if isinstance(clause, Trait) and not clause.forbidden
+            if clause.group == each.group
+        )
+        for each in asked
+    }
+    for name, wanted in {(e.resource_class, required[e.group]): None for e in asked}:
+        alike = [
+            e for e in asked if (e.resource_class, required[e.group]) == (name, wanted)
+        ]
+        free = sum(
+            stock.free
+            for provider, stock in judgement.stock(host, name)
+            if wanted <= has.get(provider.uuid, frozenset())
+        )
+        need, unit = sum(each.amount for each in alike), words.unit(name)
+        if max(each.amount for each in alike) <= free < need:
+            groups = listed(words.group(each).strip(" ()") for each in alike)
+            yield (
+                f"is short of {words.noun(name)}: {free}{unit} free, {groups} need "
+                f"{need}"
+            )
+
+
 def _short(
     clause: Condition, judgement: Judgement, host: Provider
 ) -> list[tuple[str, Stock]]:
@@ -367,6 +401,7 @@ def _details(share: Share, judgement: Judgement) -> list[str]:
 
 def _depends(judgement: Judgement) -> Iterator[str]:
     hosts = {host.uuid: host.name for host in judgement.candidates}
+    yield from filters.leaving(judgement)
     yield from filters.unsettled(judgement.question, judgement.filtering, hosts)
     yield from words.other_releases(judgement)
 

@@ -28,7 +28,15 @@ from osc_traitsched.core.placement.facts import Stock
 from osc_traitsched.core.releases import release
 from osc_traitsched.core.servers.room import MOST_HOSTS, MOST_MOVES, RoomPlan, nearest
 from osc_traitsched.paste import Option, line
-from osc_traitsched.text import and_more, count, listed, option, ranges, visible
+from osc_traitsched.text import (
+    agreed,
+    and_more,
+    count,
+    listed,
+    option,
+    ranges,
+    visible,
+)
 from osc_traitsched.views.difference import since_lines
 from osc_traitsched.views.drain import prose as drain
 from osc_traitsched.views.explain import filters, fixes, headline, words
@@ -299,6 +307,9 @@ def _kind(
     judgement: Judgement, rejection: Rejection, hosts: Sequence[Provider]
 ) -> tuple[str, list[str]]:
     names = f"  {ranges(host.name for host in hosts)}"
+    short = listed(headline.short_together(judgement, hosts[0]))
+    if short and not rejection.failing:
+        return f"{names} {agreed(short, len(hosts))}", []
     least, *others = rejection.correction_sets
     clauses = blamed(rejection) if others else tuple(least)
     if not clauses:

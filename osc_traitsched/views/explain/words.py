@@ -61,7 +61,12 @@ from osc_traitsched.views.explain import depends, filters
 
 
 #: Units of resource classes, and short names.
-_MEASURED = {"MEMORY_MB": ("MB", "RAM"), "DISK_GB": ("GB", "disk")}
+_MEASURED = {
+    "MEMORY_MB": ("MB", "RAM"),
+    "DISK_GB": ("GB", "disk"),
+    "NET_BW_EGR_KILOBIT_PER_SEC": ("kbit/s", "egress bandwidth"),
+    "NET_BW_IGR_KILOBIT_PER_SEC": ("kbit/s", "ingress bandwidth"),
+}
 
 #: What traits that Nova's own prefilters ask for mean.
 _MEANS = {

@@ -39,7 +39,7 @@ def _verdict(destinations: Destinations) -> str:
         return "rejected"
     if destinations.judgement is not None:
         answer = verdict(destinations.judgement)
-        is_unsure = destinations.is_image_gone and answer == "candidates"
+        is_unsure = destinations.is_open and answer == "candidates"
         return "unknown" if is_unsure else answer
     rebuild = destinations.rebuild
     if rebuild is not None and rebuild.refusal is not None:
@@ -188,7 +188,9 @@ class ServerExplainDocument(JsonObject):
     )
     """Why its request can't be explained; null if it is."""
     now: Optional[ExplainDocument] = field("answer.explanation")
-    """The document of ``explain`` for its request; null if it can't be explained."""
+    """The document of ``explain`` for its request; null if it can't be explained. If
+    the server's copy of a flavor or an image that changed since would fail again, it is
+    that for a new server."""
 
 
 class ServerMove(JsonObject):

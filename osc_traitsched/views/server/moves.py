@@ -44,7 +44,6 @@ _SHARES_BEFORE = (
 _ON_THE_HOST = (
     ("claim", "NUMA nodes and devices: the host must have them free"),
     ("port bindings", "ports: Neutron must bind them on the host"),
-    ("group policy", "server group: nova-compute checks its policy again"),
 )
 
 #: What no API shows of a move: a word for programs, and a text.
@@ -71,8 +70,7 @@ UNSEEN: Mapping[MoveKind, tuple[tuple[str, str], ...]] = {
         _COPIED,
         (
             "smaller disk",
-            "a smaller disk: libvirt rejects it, and nova-api if the server was "
-            "created with more",
+            "a smaller disk: libvirt rejects it",
         ),
         *_ON_THE_HOST,
     ),
@@ -124,6 +122,8 @@ def _verdict(found: Destinations) -> str:
         verdict = words.verdict(found.judgement)
         if found.is_image_gone and found.judgement.candidates:
             return f"{verdict[:-1]} unless its deleted image requires a trait."
+        if found.hidden and found.judgement.candidates:
+            return f"{verdict[:-1]}, unless nova-api rejects the flavor."
         return verdict
     return _REBUILT[found.can_be_rebuilt]
 
@@ -153,10 +153,13 @@ def lines(found: Destinations, everything: bool) -> Iterator[str]:
     if found.has_refused_image and found.kind is not MoveKind.REBUILD:
         yield (
             "Its last rebuild failed, and Nova judges a move by the image of that, "
-            "which no API shows (--image-property sets it)."
+            "which no API shows (--image-property sets it). A rebuild with its own "
+            "image clears that."
         )
     if found.is_image_gone and not found.refusals:
         yield "Its image is deleted: pass what it required with --image-property."
+    if found.hidden and not found.refusals:
+        yield found.hidden
     if found.state.is_locked and found.kind is not MoveKind.EVACUATION:
         yield "It is locked: only an administrator may move it."
 
@@ -240,7 +243,7 @@ def destination_lines(
         # The summary has the verdict.
         verdict = next(rest)
     tone = verdict.tone
-    if found.is_image_gone and tone is Tone.YES:
+    if found.is_open and tone is Tone.YES:
         tone = Tone.DOUBT
     tone = Tone.NO if found.refusals else tone
     yield Line(summary(found), tone, found.reason, verdict.cause)

@@ -151,7 +151,7 @@ def lines(
         explained = prose.lines(explanation, named, everything, options, width)
         # The summary has the verdict.
         tone = next(explained).tone
-    is_doubtful = answer.may_name_host or answer.may_fail_alike
+    is_doubtful = answer.is_unexplained or answer.may_fail_alike
     if answer.unrecorded or is_doubtful:
         tone = Tone.DOUBT
     if answer.refusals:
@@ -228,6 +228,8 @@ def _essentials(answer: ServerAnswer, options: Sequence[Option]) -> Iterator[str
             Option(f"--{answer.unrecorded}", Placeholder(answer.unrecorded.upper())),
         )
         yield f"Judge it with the {answer.unrecorded}: {line(asked, options)}"
+    elif answer.of_copy is not None and answer.judgement is not None:
+        yield from words.copies(answer.of_copy.question, answer.judgement.question)
     elif answer.is_unexplained:
         yield _UNKNOWN_CAUSE
         is_moved = answer.kind is not None

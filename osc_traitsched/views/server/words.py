@@ -9,6 +9,7 @@ from osc_traitsched.core.answer import Reason
 from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.judge.reasons import breakdown
 from osc_traitsched.core.nova.clause import Resource, RootTrait, Trait
+from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.servers.failure import Failure, ServerAnswer, Stage
 from osc_traitsched.core.servers.parts import Name, Part, Source
 from osc_traitsched.text import count, listed, ranges
@@ -65,6 +66,9 @@ def now_of(answer: ServerAnswer) -> str:
     verdict = words.verdict(found)
     if answer.failure is None:
         return "" if answer.state.host else verdict
+    if answer.of_copy is not None:
+        again = " Delete it and create it again." * found.has_room
+        return f"{_AGAIN} A new server: {lower(verdict)}{again}"
     is_unsure = found.is_in_doubt or (found.has_room and found.is_uncertain)
     if is_unsure or found.depends:
         return verdict
@@ -73,11 +77,28 @@ def now_of(answer: ServerAnswer) -> str:
     hosts = f"{len(found.candidates)} of {count(found.total_hosts, 'host')}"
     if answer.may_fail_alike:
         return f"Now {hosts} may take it, unless it fails like that again."
-    if answer.may_name_host:
-        return f"Now {hosts} may take it: unknown if a host was named."
+    if answer.is_unexplained:
+        return f"Now {hosts} may take it; why it failed is not known."
     if len(found.candidates) == 1:
         return f"Now {found.candidates[0].name} can take it."
     return f"Now {lower(verdict)}"
+
+
+def copies(was: Question, now: Question) -> Iterator[str]:
+    """What a server's own copies have, and its flavor and image no longer have."""
+    for what, old, new in (
+        (f"flavor {now.flavor['name']}", _keys(was.flavor), _keys(now.flavor)),
+        ("its image", was.image_properties(), now.image_properties()),
+    ):
+        kept = [f"{key}={old[key]}" for key in old if new.get(key) != old[key]]
+        having = f", with {listed(kept)}" if kept else ""
+        if old != new:
+            yield f"The server keeps its copy of {what}{having}; it has changed since."
+
+
+def _keys(flavor: Body) -> Body:
+    sizes = {key: flavor[key] for key in ("vcpus", "ram", "disk")}
+    return {**sizes, **(flavor.get("extra_specs") or {})}
 
 
 #: For the customer of a cloud, who knows no hosts.
@@ -99,7 +120,7 @@ def for_customer(answer: ServerAnswer) -> str:
     if answer.may_fail_alike:
         return "The server failed on its host; another try may work."
     judgement, reason = answer.judgement, answer.reason
-    is_sure = reason in _FOR_CUSTOMERS and not answer.may_name_host
+    is_sure = reason in _FOR_CUSTOMERS and not answer.is_unexplained
     if judgement is None or reason is None or answer.unrecorded or not is_sure:
         return "Whether a host can take the server now is not known."
     question, needs = judgement.question, list(_needs(judgement, reason))

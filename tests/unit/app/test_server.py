@@ -64,6 +64,7 @@ BOUND = {
     f"/networks/{NETWORK}": {"network": {"id": NETWORK, "name": "n", "subnets": []}},
     f"/subnets?network_id={NETWORK}": {"subnets": []},
 }
+UNBOUND = {"/ports?device_id=" + ID: {"ports": []}}
 ROOT = {
     f"/volumes/{VOLUME}": {
         "volume": {
@@ -110,7 +111,9 @@ def cloud(found, image=ROCKY, **more):
         **more,
     }
     has = RecordedCloud(compute=compute, image={f"/images/{IMAGE}": image})
-    has.network = RecordedService("network", BOUND)
+    # What a failed build was to get is bound to it no more, in most cases.
+    is_lost = found["status"] == "ERROR" and "OS-SRV-USG:launched_at" not in found
+    has.network = RecordedService("network", UNBOUND if is_lost else BOUND)
     has.block_storage = RecordedService("block-storage", ROOT)
     return has
 
@@ -129,8 +132,21 @@ def test_a_failed_build_is_explained_as_it_was_asked_for():
     assert found.failure.stage is Stage.NO_CANDIDATES
     assert [host.name for host in found.judgement.candidates] == ["cmp01"]
     assert (found.is_flavor_changed, found.problem) == (False, None)
-    # What a failed build was to get is bound to it no more.
-    assert has.network.asked == []
+    ports = next(each for each in found.parts if each.name is Name.PORTS)
+    assert not ports.is_known
+
+
+def test_a_port_that_a_failed_build_still_has_is_judged():
+    has = cloud(body())
+    has.network = RecordedService("network", BOUND)
+    found = server.read_server(has, ID, NOTHING)
+    assert sources(found)[Name.PORTS] is Source.BOUND
+    question, _ = server.question_of(has, found, NOTHING, SOURCES)
+    assert f"{EGRESS}%3A1000" in question.request().query()
+    has.network = RecordedService(
+        "network", {f"/ports?device_id={ID}": NotInCatalog("network")}
+    )
+    assert server.read_server(has, ID, NOTHING).unread == {}
 
 
 def failed(action, host="cmp02", **more):
@@ -196,12 +212,11 @@ def news(**more):
 def test_a_fix_that_leaves_no_record_is_neither_named_nor_confused_with_news(changes):
     found = server.answer(cloud(body(), **changes), ID, NOTHING, SOURCES)
     assert found.is_unexplained
-    assert not found.may_name_host
-    assert exit_code_of_failure(found) is ExitCode.DONE
+    assert exit_code_of_failure(found) is ExitCode.UNKNOWN
     first, *_ = prose.lines(found, NOW, everything=False)
-    assert first.tone is Tone.YES
+    assert first.tone is Tone.DOUBT
     assert text(found)[:4] == [
-        f"{FAILED} Now cmp01 can take it.",
+        f"{FAILED} Now 1 of 3 hosts may take it; why it failed is not known.",
         UNKNOWN_CAUSE,
         "  named host: pass --availability-zone ZONE:HOST or --on-host",
         "  original ports (unbound after a failed build): pass --port or --network",
@@ -216,19 +231,6 @@ def test_a_server_that_left_the_host_since_is_said():
         f"{FAILED} Now cmp01 can take it.",
         "Since the failure: 1 server deleted on cmp01.",
     ]
-
-
-def test_a_host_may_have_been_named_with_the_zone_of_a_failed_build():
-    has = cloud(body(pinned_availability_zone="nova"))
-    found = server.answer(has, ID, NOTHING, SOURCES)
-    assert found.may_name_host
-    assert exit_code_of_failure(found) is ExitCode.UNKNOWN
-    first, second, *_ = prose.lines(found, NOW, everything=False)
-    assert first.tone is Tone.DOUBT
-    assert first.text == (
-        f"{FAILED} Now 1 of 3 hosts may take it: unknown if a host was named."
-    )
-    assert second.text == UNKNOWN_CAUSE
 
 
 TRIED = {"event": "compute__do_build_and_run_instance", "host": "cmp01"}
@@ -291,8 +293,6 @@ def test_a_failed_move_is_judged_as_that_move(action, kind):
     assert found.kind is kind
     assert found.judgement.question.move.kind is kind
     assert found.is_unexplained
-    # Each move can name a host, and no API shows it.
-    assert found.may_name_host
     assert text(found)[1:3] == [UNKNOWN_CAUSE, "  named host: pass --on-host"]
     with pytest.raises(BadUsage, match="ZONE:HOST"):
         server.answer(failed(action), ID, ServerSpec(zone="nova:cmp01"), SOURCES)

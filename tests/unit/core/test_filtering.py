@@ -219,9 +219,13 @@ def test_nova_compute_checks_the_group_on_a_host_named_with_the_zone(
     group = ServerGroup("g", policy, members=frozenset("x"), hosts={other})
     forced = {"zone": "nova:b", "computes": nodes}
     asked = question(CLOUD, COMPUTE, name, group=group, **forced)
+    asked = dataclasses.replace(asked, servers={"x": (other, other)})
     found = filtering(asked, nodes)
     assert found.judgment.names == (name,)
     assert found.kept_out == {name: {B}}
+    settings = asked.assumptions.changed(options.NO_GROUP_CHECK, True)
+    asked = dataclasses.replace(asked, assumptions=settings)
+    assert not filtering(asked, nodes).kept_out
 
 
 def assumed(asked, *filters):

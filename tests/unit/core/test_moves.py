@@ -16,8 +16,9 @@ from osc_traitsched.core.nova.question import Move, MoveKind, hypervisor, source
 from osc_traitsched.core.nova.server.parts import Network, Parts, Port, Volume
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.releases import RELEASES
+from osc_traitsched.core.servers import parts
 from osc_traitsched.core.servers.moves import Because, due, rebuild
-from osc_traitsched.core.servers.refusals import Planned, refusals
+from osc_traitsched.core.servers.refusals import Planned, hidden_minimum, refusals
 from osc_traitsched.core.servers.state import ServerState, read_state
 from tests.property.building import identity
 from tests.unit.core.asking import asking
@@ -246,6 +247,48 @@ def test_each_move_is_for_some_states(kind, vm_state):
     """nova/compute/api.py, check_instance_state"""
     is_refused = "state" in why(kind, vm_state=vm_state)
     assert is_refused is (vm_state not in STATES[kind])
+
+
+#: The disks of the server's flavor and of the new one, whether it was resized before,
+#: boots from a volume, has a changed image and gets less RAM; the answer.
+RESIZES = [
+    (20, 30, {}, "yes"),
+    (20, 20, {}, "yes"),
+    (20, 19, {}, "no"),
+    (20, 1, {}, "no"),
+    (20, 19, {"was_resized": True}, "hidden"),
+    (20, 19, {"was_resized": True, "is_image_newer": True}, "hidden"),
+    (20, 20, {"was_resized": True}, "yes"),
+    (20, 0, {}, "zero"),
+    (0, 5, {}, "yes"),
+    (20, 19, {"boot_from_volume": True}, "yes"),
+    (20, 20, {"ram": 512}, "yes"),
+    (20, 20, {"ram": 512, "is_image_newer": True}, "hidden"),
+    (20, 20, {"ram": 8192, "is_image_newer": True}, "yes"),
+]
+
+
+@pytest.mark.parametrize(("had", "disk", "more", "answer"), RESIZES)
+def test_a_root_disk_is_not_made_smaller_than_it_was_created(had, disk, more, answer):
+    """nova/compute/api.py, _validate_flavor_image_nostatus"""
+    more = dict(more)
+    old, new = {"disk": had, "ram": 2048}, {"disk": disk, "ram": more.pop("ram", 2048)}
+    from_volume = more.pop("boot_from_volume", False)
+    found = planned(RESIZE, flavor=old, new={"name": "other", **new})
+    asked = found.question.with_spec(boot_from_volume=from_volume)
+    found = dataclasses.replace(found, question=asked, **more)
+    reasons = [each.reason for each in refusals(found)]
+    expected = {"no": ["smaller disk"], "zero": ["zero disk"]}
+    assert reasons == expected.get(answer, [])
+    assert bool(hidden_minimum(found)) is (answer == "hidden")
+
+
+@pytest.mark.parametrize("disk", [0, 20])
+def test_a_flavor_with_a_disk_stands_for_the_images_min_disk(disk):
+    """nova/utils.py, get_system_metadata_from_image"""
+    image = {"id": "i1", "min_disk": 30, "min_ram": 5, "size": 7, "status": "queued"}
+    left = {"id": "i1", "min_ram": 5}
+    assert parts.kept(image, disk) == (left if disk else {**left, "min_disk": 30})
 
 
 @pytest.mark.parametrize("release", RELEASES)

@@ -197,6 +197,21 @@ def accelerators(
     return PASSES
 
 
+def port_bindings(
+    host: HostState, spec: RequestSpec, settings: SchedulerSettings
+) -> FilterResult:
+    """Pass all hosts if Neutron's drivers bind the ports anywhere: to virtual machines.
+
+    Ports that need a device are those of :func:`pci_passthrough`.
+    """
+    is_bare = spec.server.flavor.specs.get("resources:VCPU") == "0"
+    usual = ("normal", "baremetal") if is_bare else ("normal",)
+    for port in spec.server.parts.ports:
+        if port.vnic_type not in usual and not port.needs_device:
+            return Unknown("port bindings", f"binding:vnic_type={port.vnic_type}")
+    return PASSES
+
+
 def _topology(host: HostState) -> Mapping[str, object]:
     """The topology of libvirt has the number of its NUMA cells."""
     report = host.compute.report

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import ipaddress
 import re
 import uuid
@@ -245,6 +246,40 @@ def anti_affinity(
     return PASSES if here < group.max_server_per_host else _full(group, str(here))
 
 
+def late_check(
+    host: HostState, spec: RequestSpec, servers: Mapping[str, tuple[str, str]]
+) -> FilterResult:
+    """nova-compute's own check of the policy, once it has got the server.
+
+    It counts members that move on both hosts (nova/compute/manager.py,
+    ``_validate_instance_group_policy``; the last point releases of 20 to 23 also check
+    moves).
+
+    :param servers: service host and node by UUID
+    """
+    group = spec.group
+    if group is None or host.instances is None:
+        return PASSES
+    others = group.members - {spec.instance_uuid}
+    if group.policy == AFFINITY:
+        found = {servers[each][0] for each in others & servers.keys()}
+        if not found or host.host in found:
+            return PASSES
+        where = (group.name, tuple(sorted(found)), _origin(group))
+        return Fails(state.GROUP_ELSEWHERE, AFFINITY, *where)
+    if group.moves is None:
+        return Unknown("migrations", ANTI_AFFINITY) if others else PASSES
+    moves = {each.server: each.name for each in group.moves if host.host in each.hosts}
+    here = others & (host.instances | moves.keys())
+    if len(here) < group.max_server_per_host:
+        return PASSES
+    leaving = tuple(sorted(moves[each] for each in here - host.instances))
+    full = _full(group, str(len(here)))
+    if not leaving:
+        return full
+    return dataclasses.replace(full, reason=state.GROUP_LEAVING, found=leaving)
+
+
 def unsupported_policy(spec: RequestSpec, settings: SchedulerSettings) -> str | None:
     """The disabled filter or weigher that the group's policy needs, or None.
 
@@ -280,7 +315,9 @@ def servers_left(
     servers: Mapping[str, tuple[str, str]],
 ) -> dict[str, int]:
     """How many more servers of an anti-affinity group each service host may have."""
-    here = Counter(servers[each][0] for each in group.members & servers.keys())
+    places = {(servers[each][0], each) for each in group.members & servers.keys()}
+    places |= {(host, each.server) for each in group.moves or () for host in each.hosts}
+    here = Counter(host for host, _ in places)
     return {host: group.max_server_per_host - here[host] for host in hosts}
 
 

@@ -111,7 +111,7 @@ def read_of(spec: RequestSpec) -> tuple[object, ...]:
     )
     return (
         dataclasses.replace(spec.server.flavor, specs=specs).key if is_sized else specs,
-        any(each.needs_device for each in ports),
+        frozenset(each.vnic_type for each in ports) - {"normal"},
         any(each.device_profile for each in ports),
         dataclasses.replace(
             spec,

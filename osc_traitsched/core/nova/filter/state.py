@@ -130,6 +130,9 @@ GROUP_ELSEWHERE = _reason(
 GROUP_HERE = _reason(
     "group-here", "already runs a member of group {group} (max {wanted})"
 )
+GROUP_LEAVING = _reason(
+    "group-leaving", "counts {found} of group {group} until that move is confirmed"
+)
 NOT_WITH_SERVERS = _reason("not-with-servers", "runs no server of hint {key}")
 WITH_SERVERS = _reason("with-servers", "runs a server of hint {key}")
 OUTSIDE_NETWORK = _reason("outside-network", "is outside {wanted}: {found}")
@@ -207,6 +210,21 @@ class HostState:
 
 
 @dataclasses.dataclass(frozen=True)
+class MemberMove:
+    """A migration of a group's member that is neither confirmed nor over.
+
+    :ivar server: its UUID
+    :ivar hosts: source and destination; nova-compute counts the server on both
+    :ivar is_finished: it waits for somebody to confirm or revert it
+    """
+
+    server: str
+    name: str
+    hosts: frozenset[str]
+    is_finished: bool
+
+
+@dataclasses.dataclass(frozen=True)
 class ServerGroup:
     """A server group in its current state.
 
@@ -214,6 +232,7 @@ class ServerGroup:
     :ivar hosts: service hosts of its servers
     :ivar is_placed: ``hosts`` is complete: every cell of its servers answered
     :ivar project: owner; None if unknown
+    :ivar moves: of its members; None if this user may not list them
     """
 
     name: str
@@ -223,6 +242,7 @@ class ServerGroup:
     hosts: frozenset[str] = frozenset()
     is_placed: bool = True
     project: str | None = None
+    moves: tuple[MemberMove, ...] | None = ()
 
 
 @dataclasses.dataclass(frozen=True)

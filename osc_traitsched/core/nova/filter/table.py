@@ -239,12 +239,15 @@ _GONE_BEFORE: Mapping[str, tuple[int, str]] = {
     "RamFilter": (20, _AMOUNTS),
 }
 
-_CYBORG = NovaFilter("Cyborg", compute.accelerators, varies_by=REQUEST, is_claimed=True)
+_SERVICES = (
+    NovaFilter("Cyborg", compute.accelerators, varies_by=REQUEST, is_claimed=True),
+    NovaFilter("Neutron", compute.port_bindings, varies_by=REQUEST, is_claimed=True),
+)
 
 
 def without_filter() -> Mapping[str, NovaFilter]:
-    """What decides without a filter: nova/compute/claims.py, and Cyborg."""
-    rows = (row for row in (*FILTERS.values(), _CYBORG) if row.is_claimed)
+    """What decides without a filter: nova/compute/claims.py, Cyborg and Neutron."""
+    rows = (row for row in (*FILTERS.values(), *_SERVICES) if row.is_claimed)
     return {row.name: row for row in rows}
 
 
@@ -416,6 +419,24 @@ def judge_all(
     hosts, names = tuple(hosts), enabled(settings)
     answers = {name: _answers(name, hosts, spec, settings) for name in names}
     return FilterAnswers(names, answers)
+
+
+def with_late_check(
+    judgment: FilterAnswers,
+    hosts: Iterable[HostState],
+    spec: RequestSpec,
+    servers: Mapping[str, tuple[str, str]],
+) -> FilterAnswers:
+    """The answers, with :func:`groups.late_check` as one of the policy's filter."""
+    name = groups.FILTERS.get(spec.group.policy if spec.group else "")
+    if name is None:
+        return judgment
+    answers = {**judgment.answers.get(name, {})}
+    for host in hosts:
+        if isinstance(answers.get(host.compute.uuid, PASSES), Passes):
+            answers[host.compute.uuid] = groups.late_check(host, spec, servers)
+    names = tuple(dict.fromkeys((*judgment.names, name)))
+    return FilterAnswers(names, {**judgment.answers, name: answers})
 
 
 def unsettled(

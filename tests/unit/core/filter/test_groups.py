@@ -4,8 +4,12 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.core.nova.filter.groups import unsupported_policy
-from osc_traitsched.core.nova.filter.state import ServerGroup
+from osc_traitsched.core.nova.filter.groups import (
+    late_check,
+    servers_left,
+    unsupported_policy,
+)
+from osc_traitsched.core.nova.filter.state import Fails, MemberMove, ServerGroup
 from tests.unit.core.filter.asked import host, says, settings, spec
 
 AFFINITY, ANTI = "ServerGroupAffinityFilter", "ServerGroupAntiAffinityFilter"
@@ -78,3 +82,66 @@ def test_a_weigher_counts_as_on_by_its_full_name():
     name = "nova.scheduler.weights.affinity.ServerGroupSoftAffinityWeigher"
     given = settings(filter_scheduler__weight_classes=(name,))
     assert unsupported_policy(spec(group=group("soft-affinity")), given) is None
+
+
+#: Server s1 was resized from cmp1 to cmp2, and nobody has confirmed it.
+RESIZED = MemberMove("s1", "web", frozenset(["cmp1", "cmp2"]), is_finished=True)
+
+
+@pytest.mark.parametrize(
+    ("here", "most", "moved", "moves", "reason"),
+    [
+        ((), 1, None, [RESIZED], "group-leaving"),
+        ((), 2, None, [RESIZED], None),
+        (("s2",), 2, None, [RESIZED], "group-leaving"),
+        (("s1",), 1, None, [RESIZED], "group-here"),
+        (("s1",), 2, None, [RESIZED], None),
+        # What the filter passes, since the server is there itself.
+        (("s1", "s2"), 1, "s1", [], "group-here"),
+        (("s1",), 1, "s1", [RESIZED], None),
+        # Of a server of no group, and on other hosts.
+        ((), 1, None, [dataclasses.replace(RESIZED, server="s9")], None),
+        ((), 1, None, [dataclasses.replace(RESIZED, hosts=frozenset(["c"]))], None),
+    ],
+)
+def test_nova_compute_counts_members_that_move_on_both_hosts(
+    here, most, moved, moves, reason
+):
+    found = dataclasses.replace(group("anti-affinity", most=most), moves=tuple(moves))
+    asked = spec(group=found, instance_uuid=moved)
+    answer = late_check(host("cmp1", instances=frozenset(here)), asked, {})
+    assert (answer.reason if isinstance(answer, Fails) else None) == reason
+
+
+def test_moves_that_may_not_be_listed_leave_a_group_open():
+    hidden = dataclasses.replace(group("anti-affinity"), moves=None)
+    state = host(instances=frozenset())
+    assert late_check(state, spec(group=hidden), {}).missing == "migrations"
+    alone = dataclasses.replace(hidden, members=frozenset(["s1"]))
+    asked = spec(group=alone, instance_uuid="s1")
+    assert not hasattr(late_check(state, asked, {}), "missing")
+
+
+@pytest.mark.parametrize(
+    ("servers", "is_out"),
+    [
+        ({"s1": "cmp1"}, False),
+        ({"s1": "cmp1", "s2": "cmp2"}, True),
+        ({"s1": "cmp1", "s2": "cmp1"}, False),
+        ({"s2": "cmp2"}, True),
+        ({}, False),
+    ],
+)
+def test_affinity_is_checked_against_the_hosts_of_the_others(servers, is_out):
+    """The filter counts the host of the moved server, and nova-compute does not."""
+    asked = spec(group=group("affinity", servers.values()), instance_uuid="s1")
+    nodes = {server: (name, name) for server, name in servers.items()}
+    found = late_check(host("cmp1", instances=frozenset()), asked, nodes)
+    assert isinstance(found, Fails) is is_out
+
+
+def test_a_host_has_no_room_for_the_group_while_a_member_may_come_back():
+    found = dataclasses.replace(group("anti-affinity", most=2), moves=(RESIZED,))
+    servers = {"s1": ("cmp2", "cmp2"), "s2": ("cmp1", "cmp1")}
+    left = servers_left(found, ["cmp1", "cmp2", "cmp3"], servers)
+    assert left == {"cmp1": 0, "cmp2": 1, "cmp3": 2}

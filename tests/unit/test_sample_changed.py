@@ -1,0 +1,417 @@
+"""Answers about the sample cloud, changed in one thing that decides on them."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+import uuid
+
+import pytest
+
+from tests.functional import shell
+from tests.services.environment import REPOSITORY
+
+WHOLE = json.loads((REPOSITORY / "examples/cloud.json").read_text())
+
+
+@pytest.fixture
+def asked(tmp_path):
+    """Asks an offline command about a changed copy of the sample cloud."""
+
+    def ask(change, command):
+        document = copy.deepcopy(WHOLE)
+        change(document)
+        path = tmp_path / "changed.json"
+        path.write_text(json.dumps(document))
+        variables = {"TRAITSCHED_SNAPSHOT": str(path)}
+        return shell.run(variables, "trait-sched", *command.split())
+
+    return ask
+
+
+def server(document, name):
+    return next(s for s in document["compute"]["servers"] if s["name"] == name)
+
+
+# Moves of group members that are not confirmed: web-1 is on cmp00, web-2 on cmp02.
+
+
+def moving(status, source, **more):
+    """web-2 has come to cmp02 from another host."""
+
+    def change(document):
+        body = {
+            "id": 1,
+            "instance_uuid": server(document, "web-2")["id"],
+            "status": status,
+            "migration_type": "resize",
+            "source_compute": source,
+            "dest_compute": "cmp02",
+            **more,
+        }
+        document["compute"]["migrations"] = [body]
+
+    return change
+
+
+CONFIRM = (
+    "Confirm or revert the resize of web-2 first: openstack server resize confirm web-2"
+)
+OFF = "--set workarounds.disable_group_policy_check_upcall=true"
+MOVING = "until that move is confirmed"
+
+
+@pytest.mark.parametrize("status", ["finished", "accepted", "migrating", "reverting"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "explain m1.small ubuntu-24.04 --server-group web --on-host cmp03",
+        "explain m1.small ubuntu-24.04 --server-group web --availability-zone "
+        "az-west:cmp03",
+        "server destinations web-1",
+        "server destinations web-1 --for migration",
+        "explain m1.small ubuntu-24.04 --server-group web --count 2",
+        "host drain cmp00",
+    ],
+)
+def test_no_host_takes_a_member_while_another_may_come_back(asked, command, status):
+    found = asked(moving(status, "cmp03"), command)
+    assert found.code == 3, found
+    assert (CONFIRM in found.out) is (status == "finished")
+    ends = "Wait until the move of web-2 has ended: openstack server migration list"
+    assert (ends in found.out) is (status != "finished")
+
+
+@pytest.mark.parametrize("status", ["confirmed", "reverted", "error", "done"])
+def test_moves_that_are_over_do_not_count(asked, status):
+    found = asked(moving(status, "cmp03"), "server destinations web-1")
+    assert (found.code, "cmp03" in found.out) == (0, True)
+    assert CONFIRM not in found.out
+
+
+def test_moves_do_not_count_if_nova_compute_does_not_check_the_group(asked):
+    found = asked(moving("finished", "cmp03"), f"server destinations web-1 {OFF}")
+    assert found.code == 0
+    assert "Best first: cmp03\n" in found.out
+
+
+def test_a_live_migration_is_told_to_name_a_host_where_others_fail_for_good(asked):
+    def change(document):
+        moving("finished", "cmp03")(document)
+        for host in document["compute"]["services"]:
+            if host["host"] == "cmp04":
+                host["status"] = "enabled"
+        for host in document["compute"]["hypervisors"]:
+            if host["hypervisor_hostname"] == "cmp04":
+                host["status"] = "enabled"
+        for provider in document["placement"]["providers"]:
+            if provider["name"] == "cmp04":
+                provider["traits"].remove("COMPUTE_STATUS_DISABLED")
+
+    sentence = "Name a host: if Nova picks cmp03, the server goes to ERROR."
+    found = asked(change, "server destinations web-1")
+    assert (found.code, sentence in found.out) == (0, True)
+    cold = asked(change, "server destinations web-1 --for migration")
+    assert (cold.code, sentence in cold.out) == (0, False)
+    named = asked(change, "server destinations web-1 --on-host cmp04")
+    assert (named.code, sentence in named.out) == (0, False)
+
+
+def test_moves_that_may_not_be_listed_leave_the_answer_open(asked):
+    def change(document):
+        del document["compute"]["migrations"]
+
+    found = asked(change, "server destinations web-1 -f json")
+    assert found.code == 8
+    hosts = {each["host"]: each for each in found.json["hosts"]}
+    assert "migrations for anti-affinity" in hosts["cmp03"]["reasons"][0]
+    assert asked(change, "explain m1.small ubuntu-24.04").code == 0
+    soft = re.sub("web-1", "mail-1", "server destinations web-1")
+    assert asked(change, soft).code == 0
+
+
+# Resizes to smaller disks: the flavors m1.small, m1.medium and m1.large.
+
+
+def resized(*moves, **image):
+    """app-1 (m1.large) was moved; its image was changed."""
+
+    def change(document):
+        kinds = dict(each.split("/") for each in moves)
+        document["compute"]["migrations"] = [
+            {
+                "id": number,
+                "instance_uuid": server(document, "app-1")["id"],
+                "migration_type": kind,
+                "status": status,
+                "source_compute": "cmp00",
+                "dest_compute": "cmp02",
+            }
+            for number, (kind, status) in enumerate(kinds.items(), 1)
+        ]
+        for each in document["image"]["images"]:
+            each.update(image)
+
+    return change
+
+
+LATER = "2031-01-01T00:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("change", "flavor", "code", "words"),
+    [
+        (resized(), "m1.small", 3, "was created with 80 GB, and the flavor has 20 GB"),
+        (resized("migration/confirmed"), "m1.small", 3, "was created with 80 GB"),
+        (resized("resize/reverted"), "m1.small", 3, "was created with 80 GB"),
+        (resized("resize/confirmed"), "m1.small", 8, "was resized before"),
+        (resized("resize/confirmed"), "r1.huge", 3, "can ever take it"),
+        # The image's own minimum is that of the time at which the server was created.
+        (resized(min_ram=60000), "m1.small", 3, "was created with 80 GB"),
+    ],
+)
+def test_a_resize_to_a_smaller_disk(asked, change, flavor, code, words):
+    command = f"server destinations app-1 --for resize --flavor {flavor}"
+    found = asked(change, command)
+    assert (found.code, words in found.out) == (code, True), found
+
+
+def test_a_changed_image_leaves_less_ram_open(asked):
+    def change(document):
+        resized(updated_at=LATER)(document)
+        for flavor in document["compute"]["flavors"]:
+            flavor["disk"] = 80
+
+    command = "server destinations app-1 --for resize --flavor m1.small"
+    found = asked(change, command)
+    assert (found.code, "Its image was changed since" in found.out) == (8, True)
+    assert "unless nova-api rejects the flavor" in found.out
+    hosts = [
+        each["answer"] for each in asked(change, f"{command} -f json").json["hosts"]
+    ]
+    assert set(hosts) == {"no", "unknown"}
+
+
+# Ports: their bandwidth, and what their vnic types leave to Neutron.
+
+GIGABIT = 1_000_000
+EGRESS, INGRESS = "NET_BW_EGR_KILOBIT_PER_SEC", "NET_BW_IGR_KILOBIT_PER_SEC"
+PHYSNET, NORMAL = "CUSTOM_PHYSNET_DATA", "CUSTOM_VNIC_TYPE_NORMAL"
+NIC = {"total": 10 * GIGABIT, "reserved": 0, "used": 0, "allocation_ratio": 1.0}
+UNITS = {"min_unit": 1, "max_unit": 10 * GIGABIT, "step_size": 1}
+
+
+def port(name, egress=0, vnic_type="normal", server=""):
+    """A port with a minimum bandwidth in GBit/s."""
+    request = None
+    if egress:
+        group = {
+            "id": str(uuid.uuid5(uuid.NAMESPACE_DNS, f"group {name}")),
+            "required": [PHYSNET, NORMAL],
+            "resources": {EGRESS: egress * GIGABIT},
+        }
+        request = {"request_groups": [group], "same_subtree": [group["id"]]}
+    return {
+        "id": str(uuid.uuid5(uuid.NAMESPACE_DNS, name)),
+        "name": name,
+        "network_id": "net",
+        "fixed_ips": [{"subnet_id": "sub"}],
+        "binding:vnic_type": vnic_type,
+        "resource_request": request,
+        "project_id": None,
+        "device_id": server,
+    }
+
+
+def wired(*ports, nics=("cmp02", "cmp03")):
+    """Some hosts have a NIC of 10 GBit/s."""
+
+    def change(document):
+        network = {"id": "net", "name": "data", "subnets": ["sub"], "shared": True}
+        document["network"] = {
+            "networks": [network],
+            "ports": [dict(each) for each in ports],
+            "subnets": [{"id": "sub", "network_id": "net", "segment_id": None}],
+            "rbac_policies": [],
+        }
+        placement = document["placement"]
+        placement["traits"] += [PHYSNET, NORMAL]
+        placement["resource_classes"] += [EGRESS, INGRESS]
+        for root in [p for p in placement["providers"] if p["name"] in nics]:
+            nic = {
+                **root,
+                "uuid": str(uuid.uuid5(uuid.NAMESPACE_DNS, f"nic {root['name']}")),
+                "name": f"{root['name']}:Open vSwitch agent:br-data",
+                "parent": root["uuid"],
+                "traits": [PHYSNET, NORMAL],
+                "aggregates": [],
+                "inventories": {EGRESS: {**NIC, **UNITS}},
+            }
+            placement["providers"].append(nic)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("ports", "code", "words"),
+    [
+        (["p1"], 0, "2 of 8 hosts can take it"),
+        (["p1", "p3"], 0, "2 of 8 hosts can take it"),
+        (
+            ["p1", "p2"],
+            3,
+            "cmp02, cmp03 are short of egress bandwidth: 10000000 kbit/s free, "
+            "port p1, port p2 need 12000000",
+        ),
+        (
+            ["p1", "p3", "p4"],
+            3,
+            "10000000 kbit/s free, port p1, port p3, port p4 need 11000000",
+        ),
+    ],
+)
+def test_ports_that_fit_alone_are_short_of_bandwidth_together(
+    asked, ports, code, words
+):
+    every = wired(port("p1", 6), port("p2", 6), port("p3", 4), port("p4", 1))
+    named = " ".join(f"--port {name}" for name in ports)
+    found = asked(every, f"explain m1.small ubuntu-24.04 {named}")
+    assert (found.code, words in found.out) == (code, True), found.out
+    assert "lack trait" not in found.out.partition("cmp00")[0]
+
+
+@pytest.mark.parametrize(
+    ("vnic_type", "code"),
+    [
+        ("normal", 0),
+        *dict.fromkeys(
+            ["baremetal", "direct", "macvtap", "vdpa", "smart-nic"], 8
+        ).items(),
+    ],
+)
+@pytest.mark.parametrize(
+    "command",
+    [
+        "explain m1.small ubuntu-24.04 --port odd",
+        "explain m1.small ubuntu-24.04 --port odd --availability-zone az-west:cmp03",
+        "server destinations app-1 --for migration",
+    ],
+)
+def test_what_neutron_binds_is_not_sure(asked, vnic_type, code, command):
+    app = server(WHOLE, "app-1")["id"]
+    of_server = app if "app-1" in command else ""
+    change = wired(port("odd", vnic_type=vnic_type, server=of_server))
+    found = asked(change, command)
+    assert found.code == code, found
+    assert ("binding:vnic_type" in found.out) is (code == 8)
+
+
+# What is known of a failed build: db-2 (ssd.medium) found no host, all were full.
+
+ROOM = {"VCPU": 0, "MEMORY_MB": 0, "DISK_GB": 0}
+
+
+def emptied(document):
+    """Somebody made room on cmp00 and cmp01, and nothing shows it."""
+    for provider in document["placement"]["providers"]:
+        if provider["name"] in ("cmp00", "cmp01"):
+            for each in provider["inventories"].values():
+                each["used"] = 0
+
+
+def mistyped(document, name="CUSTOM_SDD"):
+    """The flavor was corrected after the build."""
+    copy_of_flavor = server(document, "db-2")["flavor"]
+    specs = {**copy_of_flavor["extra_specs"], f"trait:{name}": "required"}
+    copy_of_flavor["extra_specs"] = specs
+
+
+def test_a_failure_that_nothing_explains_is_never_a_sure_yes(asked):
+    found = asked(emptied, "server explain db-2")
+    assert found.code == 8
+    assert "Now 2 of 8 hosts may take it; why it failed is not known." in found.out
+    assert "Cause unknown: fixed since" in found.out
+    quiet = asked(emptied, "server explain db-2 -f json")
+    assert quiet.json["summary"].endswith("why it failed is not known.")
+
+
+def test_a_server_that_left_the_host_explains_the_failure(asked):
+    def change(document):
+        emptied(document)
+        move = moving("confirmed", "cmp00", updated_at="2026-11-26T05:00:00Z")
+        move(document)
+
+    found = asked(change, "server explain db-2")
+    assert (found.code, "1 server moved (cmp00 to cmp02)" in found.out) == (0, True)
+
+
+def test_a_snapshot_without_a_host_explains_the_failure(asked, tmp_path):
+    path = tmp_path / "then.json"
+    path.write_text(json.dumps(WHOLE))
+    found = asked(emptied, f"server explain db-2 --since {path}")
+    assert (found.code, "why it failed is not known" in found.out) == (0, False)
+
+
+@pytest.mark.parametrize("name", ["CUSTOM_SDD", "CUSTOM_WINDOWS"])
+def test_after_a_correction_of_the_flavor_a_new_server_is_judged(asked, name):
+    def change(document):
+        emptied(document)
+        mistyped(document, name)
+
+    found = asked(change, "server explain db-2")
+    assert found.code == 0, found.out
+    first, kept, hosts, *_ = found.out.splitlines()[1:]
+    again = "A new server: 2 of 8 hosts can take it. Delete it and create it again."
+    assert first.endswith(f"It would fail again. {again}")
+    copies = f"with trait:{name}=required; it has changed since."
+    assert kept == f"The server keeps its copy of flavor ssd.medium, {copies}"
+    assert hosts.startswith("Candidates: cmp00, cmp01")
+    assert name not in "".join(found.out.splitlines()[3:])
+
+
+def test_after_a_correction_that_does_not_help_a_new_server_fails_as_well(asked):
+    found = asked(mistyped, "server explain db-2")
+    assert found.code == 3
+    assert "A new server: no host can take it now: 0 of 8." in found.out
+    assert "Delete it" not in found.out
+
+
+def test_after_a_correction_of_the_image_a_new_server_is_judged(asked):
+    def change(document):
+        emptied(document)
+        properties = {"hw_architecture": "aarch64", "hw_machine_type": "virt"}
+        server(document, "db-2")["image"]["properties"] = properties
+
+    found = asked(change, "server explain db-2")
+    assert found.code == 0, found.out
+    assert "copy of its image, with hw_architecture=aarch64" in found.out
+
+
+def test_a_copy_that_has_a_host_does_not_explain_the_failure(asked):
+    def change(document):
+        emptied(document)
+        server(document, "db-2")["flavor"]["ram"] = 4095
+
+    found = asked(change, "server explain db-2")
+    assert (found.code, "why it failed is not known" in found.out) == (8, True)
+
+
+def test_the_copy_of_a_failed_rebuild_is_not_blamed_on_the_image(asked):
+    def change(document):
+        body = server(document, "app-1")
+        body["image"]["properties"] = {"hw_architecture": "aarch64"}
+        begun = {
+            "action": "rebuild",
+            "request_id": "req-r",
+            "start_time": "2026-11-26T05:00:00.000000",
+            "message": "Error",
+        }
+        path = f"compute /servers/{body['id']}/os-instance-actions"
+        document["answers"][path] = {"instanceActions": [begun]}
+        one = {"instanceAction": {**begun, "events": []}}
+        document["answers"][f"{path}/req-r"] = one
+
+    found = asked(change, "server destinations app-1 --for migration")
+    assert "image ubuntu-24.04 (copy left by the failed rebuild)" in found.out
+    assert "A rebuild with its own image clears that." in found.out
