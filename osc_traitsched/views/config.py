@@ -193,7 +193,7 @@ ONLY_READ = r"""
 awk '/^[#;]/{next}/^\[/{h=$0;s=/^\[((filter_)?scheduler|metrics)/;k=0;next}
 /^[^ \t]/{k=s||/^[a-z_]*(filter|weight|isol|alias|_zone|per_host|same_host)/||
 /^[a-z_]*(cross_az|pcpu|version_check|query_pl|limit_ten|placement_|image_)/||
-/^[a-z_]*(subset|shuffle)/}k{if(h){print h;h=""}print}'""".strip()
+/^[a-z_]*(subset|shuffle|group_pol)/}k{if(h){print h;h=""}print}'""".strip()
 
 
 def doctor_lines(found: Diagnosis, options: Sequence[Option]) -> Iterator[str]:

@@ -280,7 +280,7 @@ class _Mask:
 
     def _row(self, row: list[Any]) -> list[Any]:
         """An option; notes are dropped."""
-        section, key, value, path, line, _, why = row
+        section, key, value, path, line, _, why, *service = row
         if why:
             why = {
                 **why,
@@ -291,7 +291,7 @@ class _Mask:
                 "reason": self._text(why["reason"]),
             }
         head = [self._option(section), self._option(key), self._set(key, value)]
-        return [*head, self._source(path), line, "", why]
+        return [*head, self._source(path), line, "", why, *service]
 
     def _option(self, name: str) -> str:
         parts = name.split(".")

@@ -125,8 +125,10 @@ def select(selectors: Selectors, snapshot: Snapshot) -> Selected:
 
 
 def only_host(name: str, snapshot: Snapshot) -> Provider:
-    """The host of a name or a UUID; raises BadUsage for a service with several."""
+    """The host of a name or a UUID; raises NothingMatches, BadUsage for several."""
     found = select(Selectors(hosts=(name,)), snapshot).providers
+    if not found:
+        raise errors.NothingMatches("resource provider", name, ())
     if len(found) != 1:
         names = [each.name for each in found]
         raise errors.BadUsage(

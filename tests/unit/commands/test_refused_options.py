@@ -76,11 +76,11 @@ def test_no_option_and_no_argument_takes_an_empty_text(verb, capsys):
         ("host show cmp00,cmp01", 2, "name one host, not several"),
         ("explain m1.large - --project acmee", 1, "did you mean acme?"),
         # Values.
-        ("explain m1.large - --set scheduler.limit_tenants=maybe", 2, "is not one of"),
+        ("explain m1.large - --set scheduler.limit_tenants=maybe", 2, "is no option"),
         (
             "explain m1.large - --set scheduler.image_metadata_prefilter=maybe",
             2,
-            "image_metadata_prefilter is not true or false: 'maybe'",
+            "image_metadata_prefilter: 'maybe' is not true or false",
         ),
         ("capacity --set-then scheduler.image_metadata_prefilter=7", 2, "not true or"),
     ],

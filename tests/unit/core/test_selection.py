@@ -142,7 +142,7 @@ def test_a_shared_provider_is_no_host_but_can_be_named_as_a_provider():
 @pytest.mark.parametrize(
     ("selectors", "kind", "nearest"),
     [
-        (Selectors(hosts=("cmp3",)), "host", ("cmp2", "cmp1")),
+        (Selectors(hosts=("cmp3",)), "host", ("cmp1", "cmp2")),
         (Selectors(aggregates=("golf",)), "aggregate", ("gold",)),
         (Selectors(zones=("az3",)), "availability zone", ()),
         (Selectors(providers=("gpu1",)), "provider", ("gpu",)),

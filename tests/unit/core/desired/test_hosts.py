@@ -35,7 +35,7 @@ def test_a_first_label_names_the_one_host_that_has_it():
         [],
         [
             "w.yaml:3: no host matches 'a.example'; did you mean a.example.org or "
-            "c.example.org or b.example.org?"
+            "b.example.net or b.example.org?"
         ],
     )
     assert found("c.example.net") == (
