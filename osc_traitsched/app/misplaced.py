@@ -9,7 +9,7 @@ import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from osc_traitsched.app import server, settings, traits, usage
+from osc_traitsched.app import server, settings, traits
 from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.judging import (
     Asked,
@@ -43,7 +43,7 @@ from osc_traitsched.core.errors import (
     NotInCatalog,
     TraitSchedError,
 )
-from osc_traitsched.core.inventory.selection import Selectors
+from osc_traitsched.core.inventory.selection import Selectors, only_host
 from osc_traitsched.core.inventory.snapshot import Aggregate, Nova, Snapshot
 from osc_traitsched.core.judge.explanation import Explanation
 from osc_traitsched.core.judge.judgement import Judgement
@@ -264,7 +264,7 @@ def failed(
     :raises BadConfiguration: for bad scheduler settings
     """
     owner = None if project is None else lookup.project(cloud, project)
-    host = None if host is None else usage.service_host(cloud, host)
+    host = None if host is None else _service_host(cloud, host)
     kinds = Kinds(since)
     kinds.add(existing_servers.in_error(cloud, _query(since, owner, host)))
     groups = [tuple(servers) for _, servers in kinds.groups]
@@ -279,6 +279,16 @@ def failed(
     unjudged = [each for servers in rest for each in servers]
     judged.sort(key=lambda kind: -len(kind.servers))
     return FailedServers(tuple(judged), tuple(unjudged), bool(unread(cloud)))
+
+
+def _service_host(cloud: Cloud, name: str) -> str:
+    """Nova's name of a host of this name or UUID."""
+    computes = lookup.computes(cloud)
+    if any(name == each.service_host for each in computes):
+        return name
+    hosts = read.providers(cloud.placement).with_nova(Nova(computes))
+    root = only_host(name, hosts)
+    return next((e.service_host for e in computes if e.uuid == root.uuid), root.name)
 
 
 def _query(

@@ -171,15 +171,6 @@ def _facts(cloud: Cloud, found: Capacity) -> Facts:
     return Facts(hosts, {}, {}, {}, {}, {}, nothing)
 
 
-def service_host(cloud: Cloud, name: str) -> str:
-    """Nova's name of a host of this name or UUID; raises NothingMatches, BadUsage."""
-    computes = lookup.computes(cloud)
-    if any(name == each.service_host for each in computes):
-        return name
-    root = selection.only_host(name, _hosts(cloud))
-    return next((e.service_host for e in computes if e.uuid == root.uuid), root.name)
-
-
 def _oddities(cloud: Cloud, compute: Compute, facts: Facts) -> tuple[Oddity, ...]:
     nova = facts.snapshot.nova
     found: list[Oddity] = []
