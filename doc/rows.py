@@ -13,20 +13,20 @@ from osc_traitsched.core.judge.filtering import Filtering
 from osc_traitsched.core.nova import prefilter
 from osc_traitsched.core.nova.filter.table import FILTERS
 from osc_traitsched.core.nova.options import OPTIONS, Option, Value
-from osc_traitsched.core.nova.weigher.ranking import WEIGHERS
+from osc_traitsched.core.nova.weighers import WEIGHERS
 from osc_traitsched.core.releases import NEWEST, OLDEST, RELEASES
 from osc_traitsched.text import option
 from osc_traitsched.views import (
     candidates,
     check,
     config,
+    host,
     listing,
-    own_filters,
-    results,
-    usage,
+    misplaced,
+    trait,
 )
-from osc_traitsched.views.desired import lines as plan
-from osc_traitsched.views.server import placements
+from osc_traitsched.views import desired as plan
+from osc_traitsched.views.explain import reasons
 
 _Cells = Iterable[tuple[str, ...]]
 
@@ -39,21 +39,21 @@ _COLUMNS: Mapping[tuple[str, ...], tuple[tuple[str, ...], tuple[str, ...]]] = {
     ("list",): (listing.by_host(_NOTHING, (), _ANY)[0], ()),
     ("list --tree",): (listing.by_tree(_NOTHING, (), _ANY)[0], ()),
     ("list --by-trait",): (listing.by_trait({}, _ANY)[0], ()),
-    ("trait list",): (usage.rows((), everything=True)[0], ()),
-    ("add",): (results.ADDED, ()),
-    ("remove",): (results.REMOVED[:-1], results.REMOVED[-1:]),
-    _SHORT: (results.STEPS[:-1], results.STEPS[-1:]),
+    ("trait list",): (trait.rows((), everything=True)[0], ()),
+    ("add",): (listing.ADDED, ()),
+    ("remove",): (listing.REMOVED[:-1], listing.REMOVED[-1:]),
+    _SHORT: (listing.STEPS[:-1], listing.STEPS[-1:]),
     ("plan", "apply"): (plan.COLUMNS, plan.MORE_COLUMNS),
     ("candidates",): (candidates.rows((), Filtering())[0], ()),
-    ("server misplaced",): (placements.COLUMNS, ()),
+    ("server misplaced",): (misplaced.COLUMNS, ()),
     ("check", "mirror check"): (check.COLUMNS[:-1], check.COLUMNS[-1:]),
-    ("mirror repair",): (results.REPAIRED, ()),
+    ("mirror repair",): (listing.REPAIRED, ()),
     ("aggregate list",): (listing.rows((), True, True, {})[0], ()),
-    ("zone list",): (usage.zones(())[0], ()),
+    ("zone list",): (host.zones(())[0], ()),
     ("config show",): (config.COLUMNS, ()),
     ("config doctor",): (config.DOCTOR_COLUMNS, ()),
-    ("filter try FILTER",): (own_filters.FILTER_COLUMNS, ()),
-    ("filter try WEIGHER",): (own_filters.WEIGHER_COLUMNS, ()),
+    ("filter try FILTER",): (reasons.FILTER_COLUMNS, ()),
+    ("filter try WEIGHER",): (reasons.WEIGHER_COLUMNS, ()),
 }
 
 

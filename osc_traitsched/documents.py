@@ -30,6 +30,7 @@ from typing import (
     cast,
     get_args,
     get_origin,
+    get_type_hints,
 )
 
 #: The names of simple types in a schema and in the reference.
@@ -84,7 +85,7 @@ class _Field(NamedTuple):
 @functools.cache
 def _fields(document: type) -> tuple[_Field, ...]:
     return tuple(
-        _field(document, name, kind) for name, kind in document.__annotations__.items()
+        _field(document, name, kind) for name, kind in get_type_hints(document).items()
     )
 
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import ast
 import configparser
+import functools
 import pathlib
 import sys
+from typing import TypeGuard
 
 from vulture import Vulture
 from vulture.core import Item
@@ -71,10 +73,23 @@ def commands() -> list[str]:
     return [point.rpartition(".")[2] for point in points if PACKAGE.name in point]
 
 
+@functools.cache
+def fields(path: pathlib.Path) -> frozenset[int]:
+    """Return the lines of fields of documents in a file."""
+    classes = (n for n in ast.walk(ast.parse(path.read_text())) if is_document(n))
+    return frozenset(line.lineno for each in classes for line in each.body)
+
+
+def is_document(node: ast.AST) -> TypeGuard[ast.ClassDef]:
+    """Tell whether a statement is the class of a JSON object."""
+    if not isinstance(node, ast.ClassDef):
+        return False
+    return "JsonObject" in map(ast.unparse, node.bases)
+
+
 def is_ours(item: Item) -> bool:
     """Tell whether it is the package's and no field that is written as JSON."""
-    is_document = item.filename.name.endswith(("schema.py", "document.py"))
-    is_field = is_document and item.typ == "variable"
+    is_field = item.typ == "variable" and item.first_lineno in fields(item.filename)
     return PACKAGE in item.filename.resolve().parents and not is_field
 
 

@@ -8,31 +8,25 @@ import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from osc_traitsched.app import drain
-from osc_traitsched.app.by_flavor import by_flavor
+from osc_traitsched.app.judging import by_flavor
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import allocation_candidates, lookup, read
 from osc_traitsched.cloud.service import Cloud, RememberedCloud
 from osc_traitsched.core.errors import NothingMatches
-from osc_traitsched.core.inventory import selection
-from osc_traitsched.core.inventory.selection import Selectors
-from osc_traitsched.core.inventory.snapshot import Snapshot
+from osc_traitsched.core.inventory import snapshot as inventory_snapshot
+from osc_traitsched.core.inventory.snapshot import Selectors, Snapshot
 from osc_traitsched.core.judge import capacity as core
 from osc_traitsched.core.judge import reasons
-from osc_traitsched.core.judge.capacity import (
-    FlavorCounter,
-    FlavorFit,
-    Free,
-    HostFit,
-)
+from osc_traitsched.core.judge.capacity import FlavorCounter, FlavorFit, Free, HostFit
 from osc_traitsched.core.judge.judgement import Judgement
-from osc_traitsched.core.names import near_names
-from osc_traitsched.core.nova.filter import limits
+from osc_traitsched.core.nova.filter import table
 from osc_traitsched.core.nova.filter.state import HostState, host_states
+from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.core.nova.question import Body, ServerSpec
-from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.facts import Facts, Room
 from osc_traitsched.core.servers.drain import Drain, State
 from osc_traitsched.core.servers.usage import Capacity, CapacityQuery
+from osc_traitsched.text import near_names
 
 
 def compared(
@@ -141,7 +135,7 @@ def _with_units(cloud: Cloud, facts: Facts) -> Facts:
 def _roots(selectors: Selectors, snapshot: Snapshot) -> frozenset[str]:
     if not selectors.names_any:
         return frozenset()
-    chosen = selection.select(selectors, snapshot).providers
+    chosen = inventory_snapshot.select(selectors, snapshot).providers
     return frozenset(each.root for each in chosen)
 
 
@@ -281,7 +275,7 @@ def _caps(
     states: Iterable[HostState], settings: SchedulerSettings
 ) -> Mapping[str, tuple[int | None, int | None]]:
     """By root; hosts without a limit are left out."""
-    caps = {h.compute.uuid: limits.servers_left(h, settings) for h in states}
+    caps = {h.compute.uuid: table.servers_left(h, settings) for h in states}
     return {root: each for root, each in caps.items() if each != (None, None)}
 
 

@@ -9,21 +9,25 @@ from collections.abc import Iterable, Mapping
 from osc_traitsched.app import misplaced, settings
 from osc_traitsched.app.misplaced import Scope
 from osc_traitsched.cloud import allocation_candidates, lookup, read, request_parts
-from osc_traitsched.cloud.existing_servers import with_running
+from osc_traitsched.cloud.lookup import read_topology
+from osc_traitsched.cloud.servers import with_running
 from osc_traitsched.cloud.service import Cloud
-from osc_traitsched.cloud.topology import read_topology
-from osc_traitsched.config.joining import SettingsSources, resolve
-from osc_traitsched.config.sources import IGNORE_RULES
+from osc_traitsched.config.sources import IGNORE_RULES, SettingsSources, resolve
 from osc_traitsched.core import check as core
-from osc_traitsched.core.check.finding import Finding, SubjectKind
 from osc_traitsched.core.check.rule import Rule
-from osc_traitsched.core.check.survey import PlacedServer, ServerCounts, Survey
+from osc_traitsched.core.check.survey import (
+    Finding,
+    PlacedServer,
+    ServerCounts,
+    SubjectKind,
+    Survey,
+)
 from osc_traitsched.core.errors import Hidden
 from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.nova.filter.groups import policies_off
-from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.placement import capacity
-from osc_traitsched.core.servers.judging import Placements
+from osc_traitsched.core.nova.options import SchedulerSettings
+from osc_traitsched.core.placement import facts
+from osc_traitsched.core.servers.misplaced import Placements
 
 #: So many inventories are read.
 _MOST_READ = 8
@@ -136,7 +140,7 @@ def with_units(cloud: Cloud, found: Survey) -> Survey:
     kinds: dict[object, list[str]] = {}
     for host in snapshot.hosts:
         for uuid in snapshot.host_trees[host.uuid]:
-            sizes = capacity.sizes(found.stock.get(uuid))
+            sizes = facts.sizes(found.stock.get(uuid))
             if sizes != frozenset() and uuid not in ironic:
                 kinds.setdefault(uuid if sizes is None else sizes, []).append(uuid)
     roots = {host.uuid for host in snapshot.hosts}

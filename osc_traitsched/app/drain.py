@@ -25,39 +25,51 @@ from osc_traitsched.core.errors import (
     PlacementRefuses,
     Refusal,
 )
-from osc_traitsched.core.inventory.selection import Selectors, find_aggregate, select
-from osc_traitsched.core.inventory.snapshot import Compute, Nova, Snapshot
+from osc_traitsched.core.inventory.snapshot import (
+    Compute,
+    Nova,
+    Selectors,
+    Snapshot,
+    find_aggregate,
+    select,
+)
+from osc_traitsched.core.judge.capacity import suited
 from osc_traitsched.core.judge.filtering import check_policy
+from osc_traitsched.core.judge.judge import Explanation
 from osc_traitsched.core.judge.reasons import with_ratio
-from osc_traitsched.core.names import is_pattern
 from osc_traitsched.core.nova.evidence import with_evidence
 from osc_traitsched.core.nova.filter import table
 from osc_traitsched.core.nova.filter.state import HostState, host_states
+from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.core.nova.question import Move, Question, ServerSpec
-from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.nova.weigher.ranking import enabled
-from osc_traitsched.core.placement import capacity, facts
+from osc_traitsched.core.nova.weighers import enabled
+from osc_traitsched.core.placement import facts
 from osc_traitsched.core.placement.facts import PlacementAnswer
-from osc_traitsched.core.servers import parts
+from osc_traitsched.core.servers import drain
+from osc_traitsched.core.servers import state as servers_state
 from osc_traitsched.core.servers.drain import (
     Allocation,
     Drain,
     Leaving,
     MoveRequest,
+    RoomPlan,
     ServerMove,
     State,
     Step,
     Stuck,
     StuckReason,
+    Tenant,
     allocations,
     elsewhere,
     pack,
     request_key,
 )
-from osc_traitsched.core.servers.moves import due
-from osc_traitsched.core.servers.parts import Name
-from osc_traitsched.core.servers.refusals import Planned, refusals
-from osc_traitsched.core.servers.state import read_state
+from osc_traitsched.core.servers.moves import Planned, due, refusals
+from osc_traitsched.core.servers.state import Name, read_state
+from osc_traitsched.text import is_pattern
+
+# A plan that empties hosts.
+
 
 # The servers of a host, each with the move that takes it away.
 
@@ -97,7 +109,7 @@ def _found(cloud: Cloud, found: reading.Residents, body: Any) -> Found:
         minor=found.minor,
         state=read_state(body),
         action=None,
-        image=found.images.get(parts.image_id(body) or ""),
+        image=found.images.get(servers_state.image_id(body) or ""),
         ports=ports,
         volume=_root_volume(cloud, body),
         unread=unread,
@@ -106,7 +118,7 @@ def _found(cloud: Cloud, found: reading.Residents, body: Any) -> Found:
 
 def _root_volume(cloud: Cloud, body: Any) -> str | None:
     try:
-        return reading.root_volume(cloud, body)
+        return reading.boot_volume(cloud, body)
     except (Forbidden, NotInCatalog):
         return None
 
@@ -275,7 +287,7 @@ def plan(
         unconfirmed=_unconfirmed(cloud, hosts),
         leaked=0 if found else _leaked(cloud, itertools.chain(*hosts.values())),
     )
-    knows_zones = minor >= parts.ZONE
+    knows_zones = minor >= servers_state.ZONE
     room = PlacementRoom(cloud.placement, computes, hosts, knows_zones)
     requested = [_requested(move, room) for move in found]
     state = room.state()
@@ -297,7 +309,7 @@ def able_to_move(
     computes = lookup.computes(cloud)
     for move in moves[:1]:
         computes = with_builds(cloud, move.question, computes)
-    room = PlacementRoom(cloud.placement, computes, (), minor >= parts.ZONE)
+    room = PlacementRoom(cloud.placement, computes, (), minor >= servers_state.ZONE)
     requested = [_requested(move, room) for move in moves]
     state = room.state()
     able = [
@@ -344,7 +356,7 @@ def _named(cloud: Cloud, name: str, computes: Sequence[Compute]) -> list[str]:
 def _leaked(cloud: Cloud, nodes: Iterable[Compute]) -> int:
     placement, inventory = cloud.placement, allocation_candidates.read_figures
     return sum(
-        capacity.leaked(node, inventory(placement, node.uuid, None) or {})
+        facts.leaked(node, inventory(placement, node.uuid, None) or {})
         for node in nodes
     )
 
@@ -364,7 +376,7 @@ def _requested(server_move: ServerMove, room: PlacementRoom) -> ServerMove:
         return dataclasses.replace(
             server_move,
             move_request=room.move_request(
-                server_move.question, parts.is_image_gone(server_move.parts)
+                server_move.question, servers_state.is_image_gone(server_move.parts)
             ),
         )
     except PlacementRefuses as refusal:
@@ -424,3 +436,43 @@ def _packed(start: Drain, movable: Sequence[ServerMove], state: State) -> Drain:
         ),
         stuck=(*start.stuck, *stay, *full),
     )
+
+
+# Moves of running servers that make room for a request.
+
+
+@gc_paused()
+def with_moves(cloud: Cloud, explanation: Explanation) -> Explanation:
+    """The explanation with moves that make room, if its hosts are full.
+
+    :raises ExtraSpecsHidden: if Nova hides extra specs
+    """
+    judgement = explanation.judgement
+    facts = judgement.facts
+    if facts is None or judgement.ended_by is not None or judgement.has_room:
+        return explanation
+    suitable = frozenset(suited(judgement))
+    hosts = [host for host in judgement.hosts if host.uuid in suitable]
+    facts = allocation_candidates.with_figures(cloud.placement, facts, hosts)
+    judgement = dataclasses.replace(judgement, facts=facts)
+    near = drain.nearest(judgement)
+    if not near:
+        return dataclasses.replace(explanation, make_room=RoomPlan(()))
+    nodes: dict[str, list[Compute]] = {}
+    for host in near:
+        node = judgement.computes[host.uuid]
+        nodes.setdefault(node.service_host, []).append(node)
+    moves, state = able_to_move(cloud, nodes, judgement.question.assumptions)
+    trees = facts.snapshot.host_trees
+    allocated = allocation_candidates.allocated(
+        cloud.placement, [uuid for host in near for uuid in trees[host.uuid]]
+    )
+    roots = {judgement.computes[host.uuid].node: host.uuid for host in near}
+    tenants = [
+        Tenant(move, move.move_request, roots[move.state.node], tuple(frees))
+        for move in moves
+        if move.move_request is not None and move.state.node in roots
+        if (frees := allocated.get(move.state.id))
+    ]
+    plan = drain.plan(judgement, tenants, state)
+    return dataclasses.replace(explanation, make_room=plan)

@@ -16,37 +16,27 @@ from osc_traitsched.app.judging import (
     with_units,
 )
 from osc_traitsched.app.own_filters import OwnSources
-from osc_traitsched.app.request import (
-    check_visible,
-    missing_trait,
-    zone_refusal,
-)
-from osc_traitsched.cloud import (
-    allocation_candidates,
-    lookup,
-    read,
-)
-from osc_traitsched.cloud.later import Later
+from osc_traitsched.app.request import check_visible, missing_trait, zone_refusal
+from osc_traitsched.cloud import allocation_candidates, lookup, read
+from osc_traitsched.cloud.rest import Later
 from osc_traitsched.cloud.service import Cloud, Service
-from osc_traitsched.core.errors import (
-    NotForProject,
-    PlacementRefuses,
-    Refusal,
-)
-from osc_traitsched.core.inventory import selection
-from osc_traitsched.core.inventory.selection import Selectors
-from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
+from osc_traitsched.core.errors import NotForProject, PlacementRefuses, Refusal
+from osc_traitsched.core.inventory import snapshot as inventory_snapshot
+from osc_traitsched.core.inventory.snapshot import Provider, Selectors, Snapshot
 from osc_traitsched.core.inventory.trait import is_custom, nearest
 from osc_traitsched.core.judge import fix
 from osc_traitsched.core.judge.capacity import room_with
 from osc_traitsched.core.judge.doubts import Alternatives, Doubts, not_refusing
-from osc_traitsched.core.judge.explanation import (
+from osc_traitsched.core.judge.fix import Fix, HostFix, RequestFix
+from osc_traitsched.core.judge.judge import (
     Explanation,
     compared,
+    given,
+    judge,
     other_request,
+    queries_of,
+    with_doubts,
 )
-from osc_traitsched.core.judge.fix import Fix, HostFix, RequestFix
-from osc_traitsched.core.judge.judge import given, judge, queries_of, with_doubts
 from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.judge.reasons import chosen
 from osc_traitsched.core.judge.verdict import Verdict
@@ -300,7 +290,7 @@ def _with_cut_off(placement: Service, found: Judgement) -> Judgement:
 
 def _named(patterns: Sequence[str], snapshot: Snapshot) -> tuple[Provider, ...]:
     wanted = Selectors(hosts=tuple(patterns))
-    return selection.select(wanted, snapshot).providers
+    return inventory_snapshot.select(wanted, snapshot).providers
 
 
 def _examples(judgement: Judgement, short: Collection[Provider]) -> list[Provider]:

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from osc_traitsched.app import snapshot
-from osc_traitsched.app.by_flavor import by_flavor
 from osc_traitsched.app.check import check
-from osc_traitsched.app.misplaced import failed
+from osc_traitsched.app.judging import by_flavor
+from osc_traitsched.app.server import failed
 from osc_traitsched.app.snapshot import Snapshot
 from osc_traitsched.cloud.saved import mask
 from osc_traitsched.core.errors import BadUsage, TraitSchedError

@@ -4,76 +4,35 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import datetime
 import functools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable
 
-from osc_traitsched.app import server, settings, traits
+from osc_traitsched.app import listing, settings
 from osc_traitsched.app.gc_pause import gc_paused
-from osc_traitsched.app.judging import (
-    Asked,
-    asked_of,
-    judge_all,
-    with_builds,
-)
-from osc_traitsched.app.request import zone_refusal
 from osc_traitsched.app.settings import SettingsSources
-from osc_traitsched.cloud import (
-    allocation_candidates,
-    existing_servers,
-    lookup,
-    read,
-    request_parts,
-)
+from osc_traitsched.cloud import allocation_candidates, lookup, read, request_parts
 from osc_traitsched.cloud import servers as fleets
 from osc_traitsched.cloud.allocation_candidates import NOTHING
-from osc_traitsched.cloud.later import LaterOfEach
-from osc_traitsched.cloud.service import (
-    Cloud,
-    RememberedCloud,
-    Service,
-    note_unread,
-    unread,
-)
-from osc_traitsched.core.errors import (
-    AnswerIsNo,
-    Forbidden,
-    NoServer,
-    NotInCatalog,
-    TraitSchedError,
-)
-from osc_traitsched.core.inventory.selection import Selectors, only_host
-from osc_traitsched.core.inventory.snapshot import Aggregate, Nova, Snapshot
-from osc_traitsched.core.judge.explanation import Explanation
-from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.cloud.service import Cloud, Service
+from osc_traitsched.core.errors import Forbidden, NotInCatalog
+from osc_traitsched.core.inventory.snapshot import Aggregate, Nova, Selectors, Snapshot
 from osc_traitsched.core.nova.clause import Resource
 from osc_traitsched.core.nova.evidence import with_evidence
 from osc_traitsched.core.nova.filter.state import host_states
 from osc_traitsched.core.nova.filter.table import enabled
-from osc_traitsched.core.nova.question import Question, ServerSpec
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement import limits
 from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.matcher import amounts
-from osc_traitsched.core.servers.demand import Demand, Demands
-from osc_traitsched.core.servers.failure import ServerAnswer
-from osc_traitsched.core.servers.fleet import (
-    MOST_JUDGED,
-    FailedKind,
-    FailedServer,
-    FailedServers,
-    Fleet,
-    Kinds,
-    PeerIndex,
-)
-from osc_traitsched.core.servers.judging import (
+from osc_traitsched.core.servers.fleet import Demand, Demands, Fleet, PeerIndex
+from osc_traitsched.core.servers.misplaced import (
+    Fit,
     FleetJudge,
     JudgedServer,
     OtherHosts,
+    OwnHosts,
     Placements,
 )
-from osc_traitsched.core.servers.misplaced import Fit, OwnHosts
 
 #: So many servers of groups and hints are looked up one at a time.
 MOST_LOOKED_FOR = 200
@@ -172,7 +131,7 @@ def _service_hosts(cloud: Cloud, selectors: Selectors | None) -> frozenset[str] 
     if selectors is None:
         return None
     known = read.known_traits(cloud.placement)
-    chosen = traits.targets(cloud, selectors, known)
+    chosen = listing.targets(cloud, selectors, known)
     roots = {each.provider.root for each in chosen.held}
     computes = lookup.computes(cloud)
     named = {each.service_host for each in computes if each.uuid in roots}
@@ -241,170 +200,3 @@ def _requests(demands: Iterable[Demand]) -> tuple[Request, ...]:
     first = [each.request for each in demands if each.request is not None]
     both = (each for one in first for each in (one, one.fallback) if each)
     return tuple(dict.fromkeys(both))
-
-
-# All servers that failed: read in pages, and each kind of failure judged once.
-
-
-def failed(
-    cloud: Cloud,
-    sources: SettingsSources,
-    since: datetime.datetime | None = None,
-    project: str | None = None,
-    host: str | None = None,
-) -> FailedServers:
-    """Servers in ERROR and failed moves, and how each kind of them would do now.
-
-    Requests: one for each thousand servers in ERROR, two for moves, a few for each of
-    at most 25 kinds, and those of :func:`app.judging.judge_all` for all of them.
-
-    :param project: name or ID; None for all that the user may see
-    :param host: only servers on this host, and moves from it
-    :raises NothingMatches: for an unknown project or host
-    :raises BadConfiguration: for bad scheduler settings
-    """
-    owner = None if project is None else lookup.project(cloud, project)
-    host = None if host is None else _service_host(cloud, host)
-    kinds = Kinds(since)
-    kinds.add(existing_servers.in_error(cloud, _query(since, owner, host)))
-    groups = [tuple(servers) for _, servers in kinds.groups]
-    in_error = frozenset(each.id for servers in groups for each in servers)
-    moved = _moved(cloud, in_error, since, host) if project is None else ()
-    groups += ((each,) for each in moved)
-    remembered = RememberedCloud(cloud)
-    first, rest = groups[:MOST_JUDGED], groups[MOST_JUDGED:]
-    start = functools.partial(_asked_again, remembered, sources=sources)
-    started = LaterOfEach(start, first).values()
-    judged = _judged_failures(remembered, started.values())
-    unjudged = [each for servers in rest for each in servers]
-    judged.sort(key=lambda kind: -len(kind.servers))
-    return FailedServers(tuple(judged), tuple(unjudged), bool(unread(cloud)))
-
-
-def _service_host(cloud: Cloud, name: str) -> str:
-    """Nova's name of a host of this name or UUID."""
-    computes = lookup.computes(cloud)
-    if any(name == each.service_host for each in computes):
-        return name
-    hosts = read.providers(cloud.placement).with_nova(Nova(computes))
-    root = only_host(name, hosts)
-    return next((e.service_host for e in computes if e.uuid == root.uuid), root.name)
-
-
-def _query(
-    since: datetime.datetime | None, project: str | None, host: str | None
-) -> Mapping[str, str]:
-    query = {"project_id": project, "host": host}
-    if since is not None:
-        query["changes-since"] = since.strftime("%Y-%m-%dT%H:%M:%SZ")
-    return {key: value for key, value in query.items() if value is not None}
-
-
-def _moved(
-    cloud: Cloud,
-    in_error: frozenset[str],
-    since: datetime.datetime | None,
-    host: str | None,
-) -> Iterator[FailedServer]:
-    """None if the user may list none."""
-    try:
-        bodies = existing_servers.failed_moves(cloud, _query(since, None, None))
-    except Forbidden:
-        note_unread(cloud, "failed moves")
-        return
-    seen = set(in_error)
-    for body in bodies:
-        identity = body["instance_uuid"]
-        if identity not in seen and host in (None, body["source_compute"]):
-            seen.add(identity)
-            yield FailedServer(identity, identity)
-
-
-class _Start(NamedTuple):
-    """A kind before it is judged, and the request to judge."""
-
-    kind: FailedKind
-    question: Question | None = None
-
-
-#: So many servers of a kind are looked for, if they are deleted meanwhile.
-_MOST_TRIED = 3
-
-
-def _asked_again(
-    cloud: Cloud, servers: tuple[FailedServer, ...], sources: SettingsSources
-) -> _Start | None:
-    """None for servers that are gone or did not fail.
-
-    A list of servers lacks their groups, so one of each kind is read.
-    """
-    left, gone = servers, None
-    while left and len(servers) - len(left) < _MOST_TRIED:
-        try:
-            answer, question = server.asked_again(
-                cloud, left[0].id, ServerSpec(), sources
-            )
-        except TraitSchedError as problem:
-            if not isinstance(problem, NoServer) or unread(cloud):
-                return _Start(FailedKind(left, None, problem))
-            left, gone = left[1:], problem
-        else:
-            return _Start(_kind(left, answer), question) if answer.failure else None
-    return _Start(FailedKind(left, None, gone)) if left else None
-
-
-@gc_paused()
-def _judged_failures(
-    cloud: Cloud, started: Iterable[_Start | None]
-) -> list[FailedKind]:
-    """Changes are read only if they may explain why a request has a host now."""
-    starts = [start for start in started if start is not None]
-    questions = [start.question for start in starts if start.question is not None]
-    try:
-        judgements = iter(_judgements(cloud, questions))
-    except TraitSchedError as problem:
-        return [_with_problem(start.kind, problem) for start in starts]
-    kinds = []
-    for kind, question in starts:
-        if kind.answer is not None and question is not None:
-            judgement, answer = next(judgements), kind.answer
-            if judgement.has_room or judgement.turning:
-                changes = server.changes(cloud, answer)
-                answer = dataclasses.replace(answer, changes=changes)
-            answer = server.explained(answer, Explanation(judgement))
-            kind = dataclasses.replace(kind, answer=answer)
-        kinds.append(kind)
-    return kinds
-
-
-def _with_problem(kind: FailedKind, problem: TraitSchedError) -> FailedKind:
-    return kind if kind.problem else dataclasses.replace(kind, problem=problem)
-
-
-def _judgements(cloud: Cloud, questions: Sequence[Question]) -> Iterator[Judgement]:
-    """In the order of the questions, on one reading of the cloud."""
-    if not questions:
-        return iter(())
-    known = read.known_traits(cloud.placement)
-    several: list[Asked | Judgement] = []
-    for question in questions:
-        try:
-            if (refusal := zone_refusal(cloud, question)) is not None:
-                raise refusal
-            several.append(asked_of(cloud, question, known))
-        except AnswerIsNo as refused:
-            several.append(Judgement(question, refusal=refused))
-    nodes = with_builds(cloud, questions[0], lookup.computes(cloud))
-    asked = [each for each in several if isinstance(each, Asked)]
-    computes = {node.uuid: node for node in nodes}
-    judged = iter(judge_all(cloud.placement, computes, asked))
-    return (next(judged) if isinstance(x, Asked) else x for x in several)
-
-
-def _kind(servers: tuple[FailedServer, ...], answer: ServerAnswer) -> FailedKind:
-    """Of a move, only the answer has the server's name."""
-    if len(servers) == 1:
-        state, failure = answer.state, answer.failure
-        failed_at = failure.when if failure else None
-        servers = (FailedServer(state.id, state.name, state.project, failed_at),)
-    return FailedKind(servers, answer, answer.problem)

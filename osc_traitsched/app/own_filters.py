@@ -15,7 +15,12 @@ from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter import table
 from osc_traitsched.core.nova.filter.state import HostState, RequestSpec, host_states
 from osc_traitsched.core.nova.filter.table import FILTERS
-from osc_traitsched.core.nova.options import Consumer, OptionType, Value
+from osc_traitsched.core.nova.options import (
+    Consumer,
+    OptionType,
+    SchedulerSettings,
+    Value,
+)
 from osc_traitsched.core.nova.own import (
     NovaPythonFails,
     OwnAnswers,
@@ -23,8 +28,7 @@ from osc_traitsched.core.nova.own import (
     PluginName,
 )
 from osc_traitsched.core.nova.question import Question
-from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.nova.weigher.ranking import enabled
+from osc_traitsched.core.nova.weighers import enabled
 from osc_traitsched.runner import document
 from osc_traitsched.runner.document import TIMEOUT
 

@@ -8,7 +8,7 @@ import functools
 from osc_traitsched.app import settings
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import lookup, read, request_parts
-from osc_traitsched.cloud.existing_servers import with_running
+from osc_traitsched.cloud.servers import with_running
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.config import document
 from osc_traitsched.core.errors import (
@@ -18,14 +18,14 @@ from osc_traitsched.core.errors import (
     Refusal,
 )
 from osc_traitsched.core.judge.fix import Advice, misspelled
-from osc_traitsched.core.nova import evidence
+from osc_traitsched.core.nova import building, evidence
+from osc_traitsched.core.nova import image as images
 from osc_traitsched.core.nova.filter import groups
 from osc_traitsched.core.nova.filter.state import ServerGroup
+from osc_traitsched.core.nova.image import read as read_image
 from osc_traitsched.core.nova.question import Body, Question, ServerSpec
-from osc_traitsched.core.nova.request import Request, building, checks
-from osc_traitsched.core.nova.server import image as images
-from osc_traitsched.core.nova.server.image import read as read_image
-from osc_traitsched.core.nova.server.parts import Parts, Port
+from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.nova.server import Parts, Port
 
 
 def question(cloud: Cloud, spec: ServerSpec, sources: SettingsSources) -> Question:
@@ -232,6 +232,6 @@ def zone_refusal(cloud: Cloud, question: Question) -> Refusal | None:
     zone = question.needed_zone
     if zone is None or question.is_kept:
         return None
-    refusal = checks.zone_refusal(zone, lookup.zones(cloud))
+    refusal = building.zone_refusal(zone, lookup.zones(cloud))
     is_unlisted = refusal is not None and zone in lookup.unlisted_zones(cloud)
     return None if is_unlisted else refusal

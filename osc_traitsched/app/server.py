@@ -1,26 +1,38 @@
-"""An existing server: its request, its failure, and its possible destinations."""
+"""Servers that exist: their requests, failures and destinations; all that failed."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+import datetime
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
-from osc_traitsched.app import request, settings
+from osc_traitsched.app import judging, request, settings
 from osc_traitsched.app.explain import Explainer, explain
+from osc_traitsched.app.gc_pause import gc_paused
+from osc_traitsched.app.judging import asked_of, judge_all, with_builds
+from osc_traitsched.app.request import zone_refusal
 from osc_traitsched.app.settings import SettingsSources
-from osc_traitsched.cloud import existing_servers, lookup, read, request_parts
-from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.cloud import lookup, read, request_parts, servers
+from osc_traitsched.cloud.rest import LaterOfEach
+from osc_traitsched.cloud.service import Cloud, RememberedCloud, note_unread, unread
 from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.errors import (
+    AnswerIsNo,
     BadUsage,
     CloudBroke,
     ExtraSpecsHidden,
+    Forbidden,
+    NoServer,
+    TraitSchedError,
 )
-from osc_traitsched.core.inventory.snapshot import Compute
-from osc_traitsched.core.judge.explanation import Explanation
+from osc_traitsched.core.inventory.snapshot import Compute, Nova, only_host
+from osc_traitsched.core.judge.judge import Explanation
+from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.nova import evidence
 from osc_traitsched.core.nova.filter.state import ServerGroup
+from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.core.nova.question import (
     SAME_HOST,
     Body,
@@ -29,9 +41,8 @@ from osc_traitsched.core.nova.question import (
     Question,
     ServerSpec,
 )
-from osc_traitsched.core.nova.server.parts import Port
-from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.servers import parts
+from osc_traitsched.core.nova.server import Port
+from osc_traitsched.core.servers import state as servers_state
 from osc_traitsched.core.servers.failure import (
     Changes,
     Failure,
@@ -39,24 +50,38 @@ from osc_traitsched.core.servers.failure import (
     confirmed_by_failure,
     failure,
 )
+from osc_traitsched.core.servers.fleet import (
+    MOST_JUDGED,
+    FailedKind,
+    FailedServer,
+    FailedServers,
+    Kinds,
+)
 from osc_traitsched.core.servers.moves import (
     OFFLOADED,
     SHELVED,
     Because,
     Destinations,
+    Planned,
     Rebuild,
     due,
+    hidden_minimum,
     rebuild,
+    refusals,
 )
-from osc_traitsched.core.servers.parts import Name, Part, Source
-from osc_traitsched.core.servers.refusals import Planned, hidden_minimum, refusals
 from osc_traitsched.core.servers.state import (
     Action,
     Migration,
     MoveRefusal,
+    Name,
+    Part,
     ServerState,
+    Source,
     read_state,
 )
+
+# An existing server: its request, its failure, and its possible destinations.
+
 
 # The request of an existing server, reconstructed.
 
@@ -97,7 +122,7 @@ class Found:
     def parts(self, given: ServerSpec) -> tuple[Part, ...]:
         """The source of each part of the request."""
         ports = None if self.ports is None else [each.label for each in self.ports]
-        found = parts.parts(
+        found = servers_state.parts(
             self.body,
             self.minor,
             self.image,
@@ -125,9 +150,9 @@ def read_server(cloud: Cloud, name: str, given: ServerSpec) -> Found:
     :raises NoServer: if the user can see no such server
     :raises AmbiguousName: for a name that several servers have
     """
-    body = existing_servers.server(cloud, name)
+    body = servers.server(cloud, name)
     state = read_state(body)
-    _check(parts.image_id(body), given)
+    _check(servers_state.image_id(body), given)
     image = _image(cloud, body)
     ports, volume = _ports(cloud, state, given), _volume(cloud, body, given)
     asked = {
@@ -139,9 +164,9 @@ def read_server(cloud: Cloud, name: str, given: ServerSpec) -> Found:
     }
     return Found(
         body=body,
-        minor=existing_servers.minor_version(cloud),
+        minor=servers.minor_version(cloud),
         state=state,
-        action=existing_servers.action_that_failed(cloud, state),
+        action=servers.action_that_failed(cloud, state),
         image=None if isinstance(image, CloudBroke) else image,
         ports=None if isinstance(ports, CloudBroke) else ports,
         volume=None if isinstance(volume, CloudBroke) else volume,
@@ -159,7 +184,7 @@ def _check(image: str | None, given: ServerSpec) -> None:
 
 
 def _image(cloud: Cloud, body: Any) -> Body | CloudBroke | None:
-    identity = parts.image_id(body)
+    identity = servers_state.image_id(body)
     if identity is None:
         return None
     return _if_shown(lambda: lookup.image_of_id(cloud, identity))
@@ -179,7 +204,7 @@ def _ports(
 def _volume(cloud: Cloud, body: Any, given: ServerSpec) -> str | CloudBroke | None:
     if body["image"] or given.volume is not None:
         return None
-    return _if_shown(lambda: existing_servers.root_volume(cloud, body))
+    return _if_shown(lambda: servers.root_volume(cloud, body))
 
 
 def _if_shown(read: Callable[[], _T]) -> _T | CloudBroke:
@@ -237,7 +262,7 @@ def own_flavor(found: Found) -> Body:
     """The server's own copy of its flavor; raises ExtraSpecsHidden."""
     if "extra_specs" not in found.body["flavor"]:
         raise ExtraSpecsHidden(1, 1, found.body["flavor"]["original_name"])
-    return parts.flavor(found.body)
+    return servers_state.flavor(found.body)
 
 
 def moved(
@@ -256,7 +281,7 @@ def moved(
     :raises NothingMatches: for an unknown object that the user names
     """
     asked = _asked(cloud, found, given, assumptions)
-    image = parts.kept(asked.image, asked.flavor["disk"])
+    image = servers_state.kept(asked.image, asked.flavor["disk"])
     asked = dataclasses.replace(asked, image=image, is_kept=True, move=move)
     return _whole(cloud, asked, found, _group(cloud, found, given))
 
@@ -266,16 +291,16 @@ def _asked(
 ) -> Question:
     if Name.MORE in found.unread:
         raise found.unread[Name.MORE]
-    image = parts.image(found.body, found.image)
+    image = servers_state.image(found.body, found.image)
     is_copy = found.image is not None and image != found.image
     if image and is_copy and found.action and found.action.name == "rebuild":
         image = {**image, "name": f"{image['name']} (copy left by the failed rebuild)"}
-    zone = parts.zone(found.body, found.minor, found.never_placed)
+    zone = servers_state.zone(found.body, found.minor, found.never_placed)
     spec = dataclasses.replace(
         given,
         zone=given.zone or zone,
         boot_from_volume=image is None,
-        hints={**parts.hints(found.body), **given.hints},
+        hints={**servers_state.hints(found.body), **given.hints},
     )
     return Question(
         flavor=own_flavor(found),
@@ -304,7 +329,7 @@ def _whole(
 def _group(cloud: Cloud, found: Found, given: ServerSpec) -> ServerGroup | None:
     if given.group is not None:
         return request_parts.group(cloud, given.group)
-    identity = parts.group_id(found.body)
+    identity = servers_state.group_id(found.body)
     return None if identity is None else request_parts.group_of_id(cloud, identity)
 
 
@@ -427,7 +452,7 @@ def _moves(
 ) -> tuple[Migration, ...]:
     if failed is None or failed.action not in _MOVES:
         return ()
-    return existing_servers.moves_of(cloud, state)
+    return servers.moves_of(cloud, state)
 
 
 def changes(cloud: Cloud, answer: ServerAnswer) -> Changes | None:
@@ -435,7 +460,7 @@ def changes(cloud: Cloud, answer: ServerAnswer) -> Changes | None:
     failed = answer.failure
     if failed is None or failed.when is None:
         return None
-    return existing_servers.changes_since(cloud, answer.state, failed.when)
+    return servers.changes_since(cloud, answer.state, failed.when)
 
 
 # Hosts that could take a server's move.
@@ -543,7 +568,7 @@ def _move(cloud: Cloud, found: Found, there: Sequence[Compute], kind: MoveKind) 
 
 
 def _there(cloud: Cloud, found: Found) -> list[Compute]:
-    existing_servers.check_host(cloud, found.body)
+    servers.check_host(cloud, found.body)
     return [c for c in lookup.computes(cloud) if c.service_host == found.state.host]
 
 
@@ -579,8 +604,7 @@ def _planned(
     planned = Planned(kind, found.state, _is_up(there), before, question)
     return dataclasses.replace(
         planned,
-        was_resized=planned.is_disk_smaller
-        and existing_servers.was_resized(cloud, found.state),
+        was_resized=planned.is_disk_smaller and servers.was_resized(cloud, found.state),
         is_image_newer=bool(changed and created and changed > created),
     )
 
@@ -594,3 +618,168 @@ def _rebuilt(cloud: Cloud, planned: Planned) -> Rebuild | None:
     for provider in read.providers_used_by(cloud.placement, move.server):
         traits |= read.traits_of(cloud.placement, provider)
     return rebuild(planned.question, move.source, traits, planned.has_image)
+
+
+# All servers that failed: read in pages, and each kind of failure judged once.
+
+
+def failed(
+    cloud: Cloud,
+    sources: SettingsSources,
+    since: datetime.datetime | None = None,
+    project: str | None = None,
+    host: str | None = None,
+) -> FailedServers:
+    """Servers in ERROR and failed moves, and how each kind of them would do now.
+
+    Requests: one for each thousand servers in ERROR, two for moves, a few for each of
+    at most 25 kinds, and those of :func:`app.judging.judge_all` for all of them.
+
+    :param project: name or ID; None for all that the user may see
+    :param host: only servers on this host, and moves from it
+    :raises NothingMatches: for an unknown project or host
+    :raises BadConfiguration: for bad scheduler settings
+    """
+    owner = None if project is None else lookup.project(cloud, project)
+    host = None if host is None else _service_host(cloud, host)
+    kinds = Kinds(since)
+    kinds.add(servers.in_error(cloud, _query(since, owner, host)))
+    groups = [tuple(servers) for _, servers in kinds.groups]
+    in_error = frozenset(each.id for servers in groups for each in servers)
+    moved = _moved(cloud, in_error, since, host) if project is None else ()
+    groups += ((each,) for each in moved)
+    remembered = RememberedCloud(cloud)
+    first, rest = groups[:MOST_JUDGED], groups[MOST_JUDGED:]
+    start = functools.partial(_asked_again, remembered, sources=sources)
+    started = LaterOfEach(start, first).values()
+    judged = _judged_failures(remembered, started.values())
+    unjudged = [each for servers in rest for each in servers]
+    judged.sort(key=lambda kind: -len(kind.servers))
+    return FailedServers(tuple(judged), tuple(unjudged), bool(unread(cloud)))
+
+
+def _service_host(cloud: Cloud, name: str) -> str:
+    """Nova's name of a host of this name or UUID."""
+    computes = lookup.computes(cloud)
+    if any(name == each.service_host for each in computes):
+        return name
+    hosts = read.providers(cloud.placement).with_nova(Nova(computes))
+    root = only_host(name, hosts)
+    return next((e.service_host for e in computes if e.uuid == root.uuid), root.name)
+
+
+def _query(
+    since: datetime.datetime | None, project: str | None, host: str | None
+) -> Mapping[str, str]:
+    query = {"project_id": project, "host": host}
+    if since is not None:
+        query["changes-since"] = since.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return {key: value for key, value in query.items() if value is not None}
+
+
+def _moved(
+    cloud: Cloud,
+    in_error: frozenset[str],
+    since: datetime.datetime | None,
+    host: str | None,
+) -> Iterator[FailedServer]:
+    """None if the user may list none."""
+    try:
+        bodies = servers.failed_moves(cloud, _query(since, None, None))
+    except Forbidden:
+        note_unread(cloud, "failed moves")
+        return
+    seen = set(in_error)
+    for body in bodies:
+        identity = body["instance_uuid"]
+        if identity not in seen and host in (None, body["source_compute"]):
+            seen.add(identity)
+            yield FailedServer(identity, identity)
+
+
+class _Start(NamedTuple):
+    """A kind before it is judged, and the request to judge."""
+
+    kind: FailedKind
+    question: Question | None = None
+
+
+#: So many servers of a kind are looked for, if they are deleted meanwhile.
+_MOST_TRIED = 3
+
+
+def _asked_again(
+    cloud: Cloud, servers: tuple[FailedServer, ...], sources: SettingsSources
+) -> _Start | None:
+    """None for servers that are gone or did not fail.
+
+    A list of servers lacks their groups, so one of each kind is read.
+    """
+    left, gone = servers, None
+    while left and len(servers) - len(left) < _MOST_TRIED:
+        try:
+            answer, question = asked_again(cloud, left[0].id, ServerSpec(), sources)
+        except TraitSchedError as problem:
+            if not isinstance(problem, NoServer) or unread(cloud):
+                return _Start(FailedKind(left, None, problem))
+            left, gone = left[1:], problem
+        else:
+            return _Start(_kind(left, answer), question) if answer.failure else None
+    return _Start(FailedKind(left, None, gone)) if left else None
+
+
+@gc_paused()
+def _judged_failures(
+    cloud: Cloud, started: Iterable[_Start | None]
+) -> list[FailedKind]:
+    """Changes are read only if they may explain why a request has a host now."""
+    starts = [start for start in started if start is not None]
+    questions = [start.question for start in starts if start.question is not None]
+    try:
+        judgements = iter(_judgements(cloud, questions))
+    except TraitSchedError as problem:
+        return [_with_problem(start.kind, problem) for start in starts]
+    kinds = []
+    for kind, question in starts:
+        if kind.answer is not None and question is not None:
+            judgement, answer = next(judgements), kind.answer
+            if judgement.has_room or judgement.turning:
+                since_then = changes(cloud, answer)
+                answer = dataclasses.replace(answer, changes=since_then)
+            answer = explained(answer, Explanation(judgement))
+            kind = dataclasses.replace(kind, answer=answer)
+        kinds.append(kind)
+    return kinds
+
+
+def _with_problem(kind: FailedKind, problem: TraitSchedError) -> FailedKind:
+    return kind if kind.problem else dataclasses.replace(kind, problem=problem)
+
+
+def _judgements(cloud: Cloud, questions: Sequence[Question]) -> Iterator[Judgement]:
+    """In the order of the questions, on one reading of the cloud."""
+    if not questions:
+        return iter(())
+    known = read.known_traits(cloud.placement)
+    several: list[judging.Asked | Judgement] = []
+    for question in questions:
+        try:
+            if (refusal := zone_refusal(cloud, question)) is not None:
+                raise refusal
+            several.append(asked_of(cloud, question, known))
+        except AnswerIsNo as refused:
+            several.append(Judgement(question, refusal=refused))
+    nodes = with_builds(cloud, questions[0], lookup.computes(cloud))
+    asked = [each for each in several if isinstance(each, judging.Asked)]
+    computes = {node.uuid: node for node in nodes}
+    judged = iter(judge_all(cloud.placement, computes, asked))
+    return (next(judged) if isinstance(x, judging.Asked) else x for x in several)
+
+
+def _kind(servers: tuple[FailedServer, ...], answer: ServerAnswer) -> FailedKind:
+    """Of a move, only the answer has the server's name."""
+    if len(servers) == 1:
+        state, failure = answer.state, answer.failure
+        failed_at = failure.when if failure else None
+        servers = (FailedServer(state.id, state.name, state.project, failed_at),)
+    return FailedKind(servers, answer, answer.problem)

@@ -1,4 +1,4 @@
-"""The scheduler's settings: read with the cloud, and saved."""
+"""The settings of nova-scheduler: read, saved, and where they are looked for."""
 
 from __future__ import annotations
 
@@ -7,18 +7,21 @@ import itertools
 import os
 import re
 import stat
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Set
 
 from osc_traitsched.cloud import lookup, read
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.config import document, saved
-from osc_traitsched.config.joining import SettingsSources as SettingsSources
-from osc_traitsched.config.joining import resolve
 from osc_traitsched.config.saved import Places
-from osc_traitsched.config.sources import NOVA_CONF
+from osc_traitsched.config.sources import NOVA_CONF, resolve
+from osc_traitsched.config.sources import SettingsSources as SettingsSources
 from osc_traitsched.core import releases
+from osc_traitsched.core.answer import Diagnosis
 from osc_traitsched.core.errors import AnswerIsNo, BadConfiguration, CloudBroke
-from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.nova.options import SchedulerSettings, options_in
+
+# The scheduler's settings: read with the cloud, and saved.
+
 
 # Settings from files, options and the cloud.
 
@@ -119,3 +122,37 @@ def exposed(sources: SettingsSources) -> Iterator[str]:
                 f"{entry.source} has a password{', and others can read it' * is_open}; "
                 "config doctor has a command that keeps only the lines that are read"
             )
+
+
+# Where nova-scheduler's settings are from, and what is unknown without them.
+
+
+def diagnose(cloud: Cloud, sources: SettingsSources, places: Places) -> Diagnosis:
+    """Look at this machine, and read the aggregates once.
+
+    :raises BadConfiguration: for a bad file or value in use
+    """
+    assumed = resolve(sources, cloud.compute_maximum)
+    place, used = sources.place or "", sources.conf_files
+    unused = tuple(
+        each
+        for each in saved.on_machine(places)
+        if not place.startswith(each.paths[0]) and not set(each.paths) & set(used)
+    )
+    return Diagnosis(assumed, unused, _unknown(cloud, assumed))
+
+
+def _unknown(cloud: Cloud, assumed: SchedulerSettings) -> Mapping[str, tuple[str, ...]]:
+    aggregates = read.aggregates(cloud.compute)
+    unknown = {}
+    for row in options_in(assumed.release):
+        if not any(row.effect) or assumed.is_known(row.name):
+            continue
+        names = sorted(
+            aggregate.name
+            for aggregate in aggregates
+            if row.keys and row.keys(aggregate.metadata, assumed.collation)
+        )
+        if names or row.keys is None:
+            unknown[row.name] = tuple(names)
+    return unknown

@@ -22,8 +22,8 @@ from osc_traitsched.cloud.saved.cloud import SavedCloud
 from osc_traitsched.cloud.saved.collect import Progress, collect
 from osc_traitsched.cloud.saved.form import FORMAT, wrong
 from osc_traitsched.cloud.service import Cloud
-from osc_traitsched.config import document, kept
-from osc_traitsched.config.joining import SettingsSources
+from osc_traitsched.config import document, saved
+from osc_traitsched.config.sources import SettingsSources
 from osc_traitsched.core.errors import BadConfiguration, BadUsage, NotInCatalog
 from osc_traitsched.core.servers.state import moment
 
@@ -54,14 +54,14 @@ class Snapshot(NamedTuple):
     def sources(self) -> SettingsSources:
         """The settings of that time."""
         try:
-            return kept.from_json(self.document["settings"])
+            return saved.from_json(self.document["settings"])
         except (LookupError, TypeError, ValueError, AttributeError) as exc:
             reason = "its settings can't be read"
             raise BadConfiguration(self.path, None, reason) from exc
 
     def with_settings(self, sources: SettingsSources) -> Snapshot:
         """The same cloud with other settings."""
-        document = {**self.document, "settings": kept.to_json(sources)}
+        document = {**self.document, "settings": saved.to_json(sources)}
         return self._replace(document=document)
 
     def settled(self, sources: SettingsSources) -> Snapshot:
@@ -110,7 +110,7 @@ def save(
         "tool": tool,
         "time": f"{now:%Y-%m-%dT%H:%M:%SZ}",
         "seconds": round(time.monotonic() - start, 1),
-        "settings": kept.to_json(sources),
+        "settings": saved.to_json(sources),
         **found,
     }
 

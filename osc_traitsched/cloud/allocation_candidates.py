@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from osc_traitsched.cloud import read, rest, topology
+from osc_traitsched.cloud import lookup, read, rest
 from osc_traitsched.cloud.read import SHAPE, Bulk
 from osc_traitsched.cloud.service import Service
 from osc_traitsched.core import errors
@@ -260,12 +260,12 @@ def _members(
     wanted = {clause.aggregates for clause in clauses if isinstance(clause, MemberOf)}
     expected = snapshot.nova.members
     single = {aggregate for each in wanted if len(each) == 1 for aggregate in each}
-    found = topology.members(
+    found = lookup.members(
         placement, {each: expected.get(each, frozenset()) for each in single}
     )
     members = {frozenset({each}): found[each] for each in found}
     for several in wanted - set(members):
-        members[several] = topology.in_any(placement, several)
+        members[several] = lookup.in_any(placement, several)
     return members
 
 
@@ -274,9 +274,9 @@ def shared(placement: Service, snapshot: Snapshot) -> dict[str, frozenset[str]]:
     found = {}
     for sharer in sorted(snapshot.sharing):
         path = f"/resource_providers/{sharer}/aggregates"
-        body = rest.get_if_there(placement, path, topology.AGGREGATES)
+        body = rest.get_if_there(placement, path, lookup.AGGREGATES)
         if body is not None:
-            found[sharer] = topology.in_any(placement, body["aggregates"])
+            found[sharer] = lookup.in_any(placement, body["aggregates"])
     return found
 
 

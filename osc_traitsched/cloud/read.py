@@ -9,8 +9,8 @@ from typing import Any
 from osc_traitsched.cloud import rest
 from osc_traitsched.cloud.service import Cloud, Service, note_unread
 from osc_traitsched.core import errors
-from osc_traitsched.core.inventory import selection, trait
 from osc_traitsched.core.inventory import snapshot as node_report
+from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.snapshot import (
     Aggregate,
     Compute,
@@ -111,14 +111,14 @@ _AGGREGATES: rest.Shape = {
 }
 
 
-def snapshot(cloud: Cloud, selectors: selection.Selectors) -> Snapshot:
+def snapshot(cloud: Cloud, selectors: node_report.Selectors) -> Snapshot:
     """Read the providers, and Nova's view if the selectors need it.
 
     Two requests to Placement for any number of hosts, and Nova's own lists only for
     selectors that Placement can't answer.
     """
     found = providers(cloud.placement)
-    if selection.needs_nova(selectors, found):
+    if node_report.needs_nova(selectors, found):
         return dataclasses.replace(found, nova=_nova(cloud))
     return found
 

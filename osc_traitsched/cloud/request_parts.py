@@ -8,14 +8,13 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from osc_traitsched.cloud import lookup, rest, topology
+from osc_traitsched.cloud import lookup, rest
 from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core import errors
 from osc_traitsched.core.errors import CloudBroke, NotInCatalog
-from osc_traitsched.core.names import Namesake, near_names
+from osc_traitsched.core.nova.attachments import PROFILE
 from osc_traitsched.core.nova.filter.state import MemberMove, ServerGroup
-from osc_traitsched.core.nova.server.attachments import PROFILE
-from osc_traitsched.core.nova.server.parts import (
+from osc_traitsched.core.nova.server import (
     Network,
     Parts,
     Port,
@@ -23,6 +22,7 @@ from osc_traitsched.core.nova.server.parts import (
     Segments,
     Volume,
 )
+from osc_traitsched.text import Namesake, near_names
 
 # Reads Cyborg's device profiles.
 
@@ -363,7 +363,7 @@ def _segments(cloud: Cloud, wanted: Mapping[str, str]) -> Segments:
     subnets = network_list(cloud.network, "subnets", _SUBNET, wanted)
     segments = [each["segment_id"] for each in subnets if each.get("segment_id")]
     known = {
-        each: topology.aggregates_of(cloud.placement, each) for each in set(segments)
+        each: lookup.aggregates_of(cloud.placement, each) for each in set(segments)
     }
     return tuple(known[each] for each in segments)
 

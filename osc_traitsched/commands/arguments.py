@@ -14,12 +14,11 @@ from typing import Any
 
 from osc_traitsched.app import snapshot
 from osc_traitsched.config import document, saved
-from osc_traitsched.config.joining import SettingsSources
 from osc_traitsched.config.saved import Places
-from osc_traitsched.config.sources import deployment_sources, ranked
+from osc_traitsched.config.sources import SettingsSources, deployment_sources, ranked
 from osc_traitsched.core.errors import BadConfiguration, BadUsage
 from osc_traitsched.core.inventory import trait
-from osc_traitsched.core.inventory.selection import Selectors
+from osc_traitsched.core.inventory.snapshot import Selectors
 from osc_traitsched.paste import Option
 from osc_traitsched.text import quoted, visible
 
@@ -316,7 +315,7 @@ def add_snapshot(parser: argparse.ArgumentParser, is_shown: bool) -> None:
 # Options for the scheduler's settings.
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_scheduler_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of every command that predicts Nova's answers."""
     group = parser.add_argument_group(
         "scheduler",

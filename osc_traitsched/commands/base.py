@@ -34,7 +34,7 @@ from osc_traitsched.commands import arguments, help_text
 from osc_traitsched.core import errors
 from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.errors import Mistakes, TraitSchedError
-from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.paste import Option
 from osc_traitsched.text import visible
 from osc_traitsched.views import terminal
@@ -43,7 +43,7 @@ from osc_traitsched.views.terminal import Line, painted, settings_line
 
 if TYPE_CHECKING:
     # oslo.config is slow to import.
-    from osc_traitsched.config.joining import SettingsSources
+    from osc_traitsched.config.sources import SettingsSources
 
 # Progress on a terminal, for slow reads.
 

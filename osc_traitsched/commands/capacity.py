@@ -11,21 +11,16 @@ from osc_traitsched.app import capacity
 from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.commands import arguments, base, explain, request_args
 from osc_traitsched.commands.base import ExitCode
-from osc_traitsched.config.joining import SettingsSources
-from osc_traitsched.config.sources import NOVA_CONF, SET
+from osc_traitsched.config.sources import NOVA_CONF, SET, SettingsSources
 from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.errors import BadUsage
-from osc_traitsched.core.inventory.selection import Selectors
-from osc_traitsched.core.servers.usage import (
-    GROUPINGS,
-    Capacity,
-    CapacityQuery,
-)
-from osc_traitsched.views import prometheus
-from osc_traitsched.views.capacity import document, prose
+from osc_traitsched.core.inventory.snapshot import Selectors
+from osc_traitsched.core.servers.usage import GROUPINGS, Capacity, CapacityQuery
+from osc_traitsched.views import capacity as capacity_views
+from osc_traitsched.views import terminal
 
 _TEXT = "text"
-_FLAT = {"csv": document.rows, prometheus.FORMAT: document.metrics}
+_FLAT = {"csv": capacity_views.rows, terminal.FORMAT: capacity_views.metrics}
 _LOST = {"": "host", "-aggregate": "aggregate", "-zone": "zone"}
 
 
@@ -84,7 +79,7 @@ class ShowCapacity(base.Command):
         )
         _add_changes(parser)
         request_args.add_kind(parser)
-        arguments.add_options(parser)
+        arguments.add_scheduler_options(parser)
         explain.add_format(parser, csv="tables", prometheus="its collectors")
 
     @gc_paused()
@@ -106,7 +101,7 @@ class ShowCapacity(base.Command):
 
     def _text(self, found: Capacity, args: argparse.Namespace) -> str:
         if args.format != _TEXT:
-            for line in prose.assumed(found):
+            for line in capacity_views.assumed(found):
                 base.LOG.warning("%s", line)
             if args.full:
                 fits = tuple(each for each in found.flavors if not each.room.most)
@@ -114,12 +109,12 @@ class ShowCapacity(base.Command):
         if args.format in _FLAT:
             return _FLAT[args.format](found)
         if args.format != _TEXT:
-            return explain.printed(document.document(found), args.format)
+            return explain.printed(capacity_views.document(found), args.format)
         width, height = (0, 0) if args.long else (self.width, self.height)
         if args.full:
-            return self.answer(prose.full(found, width))
+            return self.answer(capacity_views.full(found, width))
         encoding = getattr(self.app.stdout, "encoding", None) or "ascii"
-        return self.answer(prose.lines(found, encoding, width, height))
+        return self.answer(capacity_views.lines(found, encoding, width, height))
 
 
 def _add_changes(parser: argparse.ArgumentParser) -> None:

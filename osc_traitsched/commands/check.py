@@ -12,10 +12,10 @@ from osc_traitsched.commands import arguments, base, request_args
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.config import document
 from osc_traitsched.core.check import AREAS, rule_id, rule_or_area
-from osc_traitsched.core.check.finding import Finding, Severity
+from osc_traitsched.core.check.survey import Finding, Severity
 from osc_traitsched.core.errors import BadConfiguration, NothingMatches
 from osc_traitsched.views import check as views
-from osc_traitsched.views import prometheus
+from osc_traitsched.views import terminal
 from osc_traitsched.views.listing import Table
 
 
@@ -93,7 +93,7 @@ class Checker(base.TextLister):
             help="skip findings of an earlier run, whose output with -f json is in "
             "FILE, unless they are worse now",
         )
-        arguments.add_options(parser)
+        arguments.add_scheduler_options(parser)
 
     def take_action(self, args: argparse.Namespace) -> Table:
         arguments.check_columns(args, views.COLUMNS)
@@ -139,7 +139,7 @@ class Checker(base.TextLister):
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
     ) -> int:
         """Print blocks or rows, or a line for people if there are none."""
-        if parsed_args.formatter == prometheus.FORMAT:
+        if parsed_args.formatter == terminal.FORMAT:
             self.app.stdout.write(f"{self.metrics}\n")
             return 0
         if parsed_args.formatter in base.FOR_PEOPLE and not self.findings:
@@ -181,7 +181,7 @@ class Check(Checker):
         check --flavor gold
     """
 
-    own_formats = (*Checker.own_formats, prometheus.FORMAT)
+    own_formats = (*Checker.own_formats, terminal.FORMAT)
 
     def options(self, parser: argparse.ArgumentParser) -> None:
         super().options(parser)

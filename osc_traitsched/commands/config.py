@@ -6,19 +6,20 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from osc_traitsched.app import doctor, settings
+from osc_traitsched.app import settings
 from osc_traitsched.commands import arguments, base
-from osc_traitsched.config.joining import SettingsSources, resolve
 from osc_traitsched.config.sources import (
     CONTROL_PLANE,
     ENVIRONMENTS,
     FILTERS,
     NOVA_CONF,
     FileSource,
+    SettingsSources,
+    resolve,
 )
 from osc_traitsched.core.errors import BadUsage
-from osc_traitsched.core.nova import settings as switch
-from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.nova import options as switch
+from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.text import visible
 from osc_traitsched.views import config
 from osc_traitsched.views.listing import Table
@@ -77,7 +78,7 @@ class ShowConfig(Configuring, _Lines):
             action="store_true",
             help="show options at their default, too",
         )
-        arguments.add_options(parser)
+        arguments.add_scheduler_options(parser)
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Read, and show."""
@@ -108,7 +109,7 @@ class ConfigDoctor(_Lines):
     def take_action(self, args: argparse.Namespace) -> Table:
         """Look, and show."""
         sources = arguments.found(args, self.app)
-        found = doctor.diagnose(self.cloud(), sources, arguments.places_of(self.app))
+        found = settings.diagnose(self.cloud(), sources, arguments.places_of(self.app))
         if found.unknown:
             self.exit_code = base.ExitCode.UNKNOWN
         self.lines = tuple(config.doctor_lines(found, self.repeated_options))
@@ -150,7 +151,7 @@ class SaveConfig(base.Command):
             action="store_true",
             help="overwrite a file that differs",
         )
-        arguments.add_options(parser)
+        arguments.add_scheduler_options(parser)
 
     def take_action(self, args: argparse.Namespace) -> None:
         """Read, and write or show."""
@@ -184,7 +185,7 @@ class _WriteConfig(Configuring):
             metavar="WHAT",
             help=f"{', '.join(switch.switches())}; can be repeated",
         )
-        arguments.add_options(parser)
+        arguments.add_scheduler_options(parser)
         parser.set_defaults(
             baseline=self.source.distribution, nova_release=self.source.release
         )

@@ -7,31 +7,34 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from osc_traitsched.app import settings
-from osc_traitsched.app.desired import planning
-from osc_traitsched.app.desired.judging import against_undo, judged
-from osc_traitsched.app.desired.planning import DesiredPlan, is_begun, unreviewed
-from osc_traitsched.app.desired.reading import export_desired
-from osc_traitsched.app.effects import refusal
+from osc_traitsched.app import desired, settings
+from osc_traitsched.app.desired import (
+    DesiredPlan,
+    against_undo,
+    export_desired,
+    is_begun,
+    judged,
+    unreviewed,
+)
 from osc_traitsched.app.execute import dry_run
 from osc_traitsched.app.gc_pause import gc_paused
+from osc_traitsched.app.impact import refusal
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.commands import arguments, base, write_args
 from osc_traitsched.commands.base import ExitCode
-from osc_traitsched.config.desired import files
-from osc_traitsched.config.desired.files import read_inventory
+from osc_traitsched.config import desired as config_desired
+from osc_traitsched.config.desired import read_inventory
 from osc_traitsched.core.change import effects, traits
 from osc_traitsched.core.desired.export import undo_of
 from osc_traitsched.core.desired.model import Claim, Unit
 from osc_traitsched.core.desired.planner import Row
 from osc_traitsched.core.errors import AnswerIsNo, TraitSchedError
-from osc_traitsched.core.inventory.metadata import ZONE_KEY
+from osc_traitsched.core.inventory.trait import ZONE_KEY
 from osc_traitsched.text import FEW
+from osc_traitsched.views import desired as desired_views
 from osc_traitsched.views import terminal
-from osc_traitsched.views.desired import lines, prose
-from osc_traitsched.views.listing import Table
-from osc_traitsched.views.results import effects_unread, without_effect
-from osc_traitsched.views.results import refused as refused_briefly
+from osc_traitsched.views.listing import Table, effects_unread, without_effect
+from osc_traitsched.views.listing import refused as refused_briefly
 
 # Common parts: options, and messages about a plan.
 
@@ -58,7 +61,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="wait this long for hosts that do not exist yet",
     )
-    arguments.add_options(parser)
+    arguments.add_scheduler_options(parser)
 
 
 def _when_there(
@@ -68,12 +71,12 @@ def _when_there(
     said: list[str] = []
 
     def told(missing: Iterable[TraitSchedError]) -> None:
-        line = prose.waits(missing)
+        line = desired_views.waits(missing)
         if line not in said:
             said.append(line)
             base.LOG.warning("%s", line)
 
-    return planning.when_there(plan, args.wait, told)
+    return desired.when_there(plan, args.wait, told)
 
 
 def tell(todo: DesiredPlan, folds: bool, is_refused: bool) -> None:
@@ -86,7 +89,7 @@ def tell(todo: DesiredPlan, folds: bool, is_refused: bool) -> None:
         return
     warn = base.LOG.warning
     for wrong in todo.claims.missing:
-        warn("%s", prose.nothing_there(wrong))
+        warn("%s", desired_views.nothing_there(wrong))
     if todo.misplaced and (idle := without_effect(todo.isolates)) is not None:
         warn("%s", idle)
     for reverted in todo.reverted:
@@ -95,10 +98,10 @@ def tell(todo: DesiredPlan, folds: bool, is_refused: bool) -> None:
         warn("%s", terminal.unlisted(todo.found.snapshot))
     outcomes = dry_run(todo.plan).outcomes
     told = todo.effects, todo.misplaced, outcomes, todo.held_inside
-    for line in prose.told(*told, folds):
+    for line in desired_views.told(*told, folds):
         warn("%s", line)
     for name, required in todo.closed_to_all.items():
-        warn("%s", prose.closed_to_all(name, required))
+        warn("%s", desired_views.closed_to_all(name, required))
     if todo.passed_over:
         warn("%s", traits.passed_over(todo.passed_over))
     if todo.unclear:
@@ -119,7 +122,7 @@ def write_undo(
     if not args.undo or not todo.plan.has_changes:
         return ""
     back = undo_of(todo.draft.claims, todo.found)
-    lines = prose.not_undone(back.left)
+    lines = desired_views.not_undone(back.left)
     stay = {
         todo.draft.claims[target, key].value
         for target, key in back.left
@@ -131,13 +134,13 @@ def write_undo(
         if not stay.issuperset(context.zone for context in effect.contexts)
     ]
     against = *refusal(reverted), *against_undo(cloud, todo, back.left)
-    refused = [prose.undo_refused(args.undo, each, folds) for each in against]
+    refused = [desired_views.undo_refused(args.undo, each, folds) for each in against]
     for line in (*lines, *refused):
         base.LOG.warning("%s", line)
     if args.dry_run:
         return ""
-    files.write_new(args.undo, files.text(back.desired, lines))
-    return prose.with_undo(args.undo)
+    config_desired.write_new(args.undo, config_desired.text(back.desired, lines))
+    return desired_views.with_undo(args.undo)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -164,17 +167,19 @@ class Summed(base.TextLister):
         :raises Mistakes: for all mistakes in the files
         :raises BadConfiguration: for an inventory that can't be read
         """
-        more = lines.MORE_COLUMNS if args.formatter in base.QUOTING_FORMATS else ()
-        arguments.check_columns(args, (*lines.COLUMNS, *more))
+        more = (
+            desired_views.MORE_COLUMNS if args.formatter in base.QUOTING_FORMATS else ()
+        )
+        arguments.check_columns(args, (*desired_views.COLUMNS, *more))
         inventory = read_inventory(args.inventory) if args.inventory else None
         with gc_paused():
-            found = files.read(args.files)
+            found = config_desired.read(args.files)
         sources = arguments.sources(args, self.app)
 
         def drafted() -> DesiredPlan:
             cloud = self.cloud()
             assumed = settings.of_cloud(cloud, sources)
-            return planning.plan_desired(cloud, found, assumed, inventory)
+            return desired.plan_desired(cloud, found, assumed, inventory)
 
         def plan() -> DesiredPlan:
             todo = _when_there(args, drafted)
@@ -184,7 +189,7 @@ class Summed(base.TextLister):
         def differing() -> Mapping[Unit, Claim]:
             cloud = self.cloud()
             assumed = settings.of_cloud(cloud, sources)
-            return planning.differing(cloud, found, assumed, inventory)
+            return desired.differing(cloud, found, assumed, inventory)
 
         return Planning(plan, differing)
 
@@ -224,10 +229,10 @@ class Summed(base.TextLister):
         """
         if args.formatter in base.FOR_PEOPLE:
             counts = (todo.draft.as_desired, todo.draft.held)
-            self._sum = prose.summary(args.files, steps, *counts) + "\n"
-            self._lines = lines.lines(steps, todo.found)
+            self._sum = desired_views.summary(args.files, steps, *counts) + "\n"
+            self._lines = desired_views.lines(steps, todo.found)
         cloud = here if args.formatter in base.QUOTING_FORMATS else None
-        return lines.rows(steps, todo.found, cloud, todo.lets_in)
+        return desired_views.rows(steps, todo.found, cloud, todo.lets_in)
 
     def produce_output(
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
@@ -332,7 +337,7 @@ class ApplyDesired(write_args.Writer, Summed):
         """Plan, look ahead, and write unless it is a dry run."""
         write_args.check(args)
         planning = self.planning(args)
-        rows = files.read_plan(args.reviewed) if args.reviewed else None
+        rows = config_desired.read_plan(args.reviewed) if args.reviewed else None
         todo = planning.plan()
         is_refused = bool(todo.refusals) and not (args.force or args.reviewed)
         tell(todo, self.folds, is_refused)
@@ -353,7 +358,7 @@ class ApplyDesired(write_args.Writer, Summed):
 
         def left() -> str:
             units = planning.differing()
-            return f"{prose.differs_again(units)}{more}" if units else ""
+            return f"{desired_views.differs_again(units)}{more}" if units else ""
 
         self.look_again(todo.plan, args, left)
         return self.summed(args, todo, steps, here)
@@ -393,7 +398,7 @@ class ExportDesired(base.Command):
     """
 
     def options(self, parser: argparse.ArgumentParser) -> None:
-        arguments.add_options(parser)
+        arguments.add_scheduler_options(parser)
 
     def take_action(self, args: argparse.Namespace) -> int:
         """Read, and print."""
@@ -402,5 +407,5 @@ class ExportDesired(base.Command):
         found = export_desired(cloud, assumed.collation)
         lines = [f"Not here: {each}" for each in found.unsaid]
         encoding = getattr(self.app.stdout, "encoding", None)
-        self.app.stdout.write(files.text(found.desired, lines, encoding))
+        self.app.stdout.write(config_desired.text(found.desired, lines, encoding))
         return ExitCode.DONE

@@ -14,16 +14,16 @@ from typing import Any
 import yaml
 
 from osc_traitsched import paste
-from osc_traitsched.app import by_flavor as flavors
 from osc_traitsched.app import (
     candidates,
+    diff,
+    drain,
     explain,
     own_filters,
     request,
-    room,
-    since,
     snapshot,
 )
+from osc_traitsched.app import judging as flavors
 from osc_traitsched.app.candidates import Candidates
 from osc_traitsched.app.explain import Explainer
 from osc_traitsched.app.gc_pause import gc_paused
@@ -35,8 +35,8 @@ from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.difference import Since
 from osc_traitsched.core.errors import AnswerIsNo, BadUsage
-from osc_traitsched.core.judge.explanation import Explanation
 from osc_traitsched.core.judge.filtering import Filtering
+from osc_traitsched.core.judge.judge import Explanation
 from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.nova.filter.state import Passes, Raises, Unknown
 from osc_traitsched.core.nova.own import PluginJudgment, Weighed
@@ -44,16 +44,9 @@ from osc_traitsched.core.nova.question import ServerSpec
 from osc_traitsched.runner.document import TIMEOUT
 from osc_traitsched.text import count, visible
 from osc_traitsched.views import candidates as views
-from osc_traitsched.views import own_filters as own_views
 from osc_traitsched.views import terminal
-from osc_traitsched.views.explain import (
-    by_flavor,
-    depends,
-    document,
-    filters,
-    prose,
-    words,
-)
+from osc_traitsched.views.explain import document, reasons, words
+from osc_traitsched.views.explain import text as explain_text
 from osc_traitsched.views.listing import Table
 
 # Options for custom filters and weighers, and their Python.
@@ -147,7 +140,7 @@ class TryFilter(base.Lister):
             help="the filter or weigher: a class in a file, or in a module that the "
             "other Python can import; or the bare name of one that its nova.conf has",
         )
-        request_args.add_options(parser)
+        request_args.add_request_options(parser)
         _add_options(parser)
 
     def take_action(self, args: argparse.Namespace) -> Table:
@@ -163,11 +156,11 @@ class TryFilter(base.Lister):
             args.nova_python_timeout,
         )
         _check_one(trial.judgment)
-        problem = own_views.problem(trial)
+        problem = reasons.problem(trial)
         if problem:
             base.LOG.warning("%s", problem)
         self.exit_code = _exit_code_of_try(trial.judgment)
-        return own_views.rows(trial)
+        return reasons.rows(trial)
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
@@ -222,7 +215,7 @@ class Explain(base.Command):
     """
 
     def options(self, parser: argparse.ArgumentParser) -> None:
-        request_args.add_options(parser)
+        request_args.add_request_options(parser)
         add_own_filter_options(parser)
         parser.add_argument(
             "--count",
@@ -260,7 +253,7 @@ class Explain(base.Command):
         if args.make_room and self.snapshot:
             raise BadUsage("--make-room needs the cloud itself, not a snapshot")
         if args.make_room:
-            explanation = room.with_moves(cloud, explanation)
+            explanation = drain.with_moves(cloud, explanation)
         facts = explanation.judgement.facts
         if facts is not None and facts.vanished:
             base.LOG.warning("%s", terminal.vanished(facts.vanished))
@@ -285,7 +278,7 @@ class Explain(base.Command):
 
         old = snapshot.read(args.since).settled(sources)
         new = self.as_snapshot(sources, old)
-        return since.since(old, new, ask)
+        return diff.since(old, new, ask)
 
     def _by_flavor(
         self, asked: ServerSpec, sources: SettingsSources, args: argparse.Namespace
@@ -293,9 +286,9 @@ class Explain(base.Command):
         of_one = ("count", "since", "make_room", "fixes", "long", "custom filters")
         self.reject(args, of_one, "only with FLAVOR")
         found = flavors.by_flavor(self.cloud(), asked, sources)
-        text = self.answer(by_flavor.lines(found))
+        text = self.answer(explain_text.flavor_lines(found))
         if args.format != "text":
-            for line in by_flavor.remarks(found):
+            for line in explain_text.remarks(found):
                 base.LOG.warning("%s", line)
             text = printed(document.flavors(found), args.format)
         self.app.stdout.write(f"{text}\n")
@@ -310,7 +303,7 @@ class Explain(base.Command):
             again = shlex.join(["openstack", _PLUGIN[0], *own[1:]]) if own else ""
             # Its moves need the allocations of hosts, which a snapshot lacks.
             again = "" if self.snapshot else again
-            text = prose.lines(
+            text = explain_text.lines(
                 explanation, shown, args.long, options, self.width, again
             )
             return self.answer(text)
@@ -409,7 +402,7 @@ class ListCandidates(base.Lister):
     none = ""
 
     def options(self, parser: argparse.ArgumentParser) -> None:
-        request_args.add_options(parser)
+        request_args.add_request_options(parser)
         add_own_filter_options(parser)
         parser.add_argument(
             "--limit",
@@ -487,22 +480,22 @@ def _warnings(found: Candidates) -> Iterator[str]:
     question, filtering = judgement.question, judgement.filtering
     if found.vanished:
         yield terminal.vanished(found.vanished)
-    yield from own_views.differences(question, filtering, names)
-    yield from filters.unread_hints(question)
+    yield from reasons.own_differences(question, filtering, names)
+    yield from reasons.unread_hints(question)
     yield from views.kept_out(found.kept_out, filtering)
     yield from words.refusing(judgement.request, question)
     if judgement.may_be_rejected:
         yield words.AGGREGATE_NEEDED
-    yield from filters.may_fail(judgement.may_fail, names)
+    yield from reasons.may_fail(judgement.may_fail, names)
     if found.hosts and judgement.is_limited:
         yield (
             "Nova reads only a part of Placement's answers. Filters may reject all of "
             "them. Raise [scheduler]max_placement_results."
         )
-    yield from depends.assumed(question.assumptions)
+    yield from reasons.assumed(question.assumptions)
     if judgement.depends:
-        yield depends.headline(judgement)
+        yield reasons.headline(judgement)
     by_uuid = {each.host.uuid: each.host.name for each in found.hosts}
-    yield from filters.unsettled(question, filtering, by_uuid)
+    yield from reasons.unsettled(question, filtering, by_uuid)
     if judgement.ranking is not None:
-        yield from filters.order(judgement.ranking)
+        yield from reasons.order(judgement.ranking)

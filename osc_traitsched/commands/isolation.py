@@ -7,16 +7,21 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 from osc_traitsched import paste
+from osc_traitsched.app import desired as app_desired
 from osc_traitsched.app import settings
-from osc_traitsched.app.desired import shorthand
-from osc_traitsched.app.desired.judging import judged, of_other_projects
-from osc_traitsched.app.desired.planning import DesiredPlan, differing, plan_desired
+from osc_traitsched.app.desired import (
+    DesiredPlan,
+    differing,
+    judged,
+    of_other_projects,
+    plan_desired,
+)
 from osc_traitsched.commands import arguments, base, desired, request_args, write_args
-from osc_traitsched.core.desired.shorthand import Shorthand
+from osc_traitsched.core.desired.export import Shorthand
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.inventory import trait
-from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.views import results
+from osc_traitsched.core.nova.options import SchedulerSettings
+from osc_traitsched.views import listing
 from osc_traitsched.views.listing import Table
 
 # Common parts of isolate and unisolate; each stands for a few lines of a file.
@@ -39,7 +44,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="first write a new file, which reverts the changes if it is applied",
     )
     write_args.add_options(parser)
-    arguments.add_options(parser)
+    arguments.add_scheduler_options(parser)
 
 
 class ShorthandWriter(write_args.Writer):
@@ -64,7 +69,7 @@ class ShorthandWriter(write_args.Writer):
         args: argparse.Namespace,
         shorthand: Shorthand,
         todo: DesiredPlan,
-        again: str = results.AGAIN,
+        again: str = listing.AGAIN,
         notes: Mapping[str, Sequence[str]] = _NO_NOTES,
     ) -> Table:
         """Tell effects, and write unless the plan is refused; gives the rows.
@@ -87,14 +92,14 @@ class ShorthandWriter(write_args.Writer):
         counted = dataclasses.replace(found, outcomes=outcomes)
         self.conclude(counted, args, f"{self.then(counted, again)}{more}")
         if args.formatter in base.FOR_PEOPLE:
-            self.summary = results.summary(self.subject(args), outcomes)
+            self.summary = listing.summary(self.subject(args), outcomes)
 
         def left() -> str:
             units = differing(cloud, shorthand.desired, assumed)
-            return results.left(len(units), len(todo.claims.units))
+            return listing.left(len(units), len(todo.claims.units))
 
         self.look_again(todo.plan, args, left)
-        return results.rows(results.STEPS, outcomes, lets_in)
+        return listing.result_rows(listing.STEPS, outcomes, lets_in)
 
 
 def _add_projects(parser: argparse.ArgumentParser, text: str) -> None:
@@ -152,21 +157,21 @@ class IsolateAggregate(ShorthandWriter):
         """Plan, look ahead, and write or show."""
         names = trait.parse(args.traits)
         write_args.check(args)
-        arguments.check_columns(args, results.STEPS)
+        arguments.check_columns(args, listing.STEPS)
         if not names and (args.flavors or args.images or not args.projects):
             raise BadUsage("name a TRAIT, or --project alone")
         cloud = self.cloud()
         sources = self.sources = arguments.sources(args, self.app)
         assumed = settings.of_cloud(cloud, sources)
         chosen = args.flavors, args.images, args.create, args.projects
-        aggregate, desired = shorthand.isolate(cloud, args.aggregate, names, *chosen)
+        aggregate, desired = app_desired.isolate(cloud, args.aggregate, names, *chosen)
         todo = self.plan(desired, assumed)
         if names and not aggregate.hosts:
-            base.LOG.warning("%s", results.no_hosts(aggregate.name))
+            base.LOG.warning("%s", listing.no_hosts(aggregate.name))
         notes = {}
         if args.projects:
             others = of_other_projects(cloud, todo, aggregate.id)
-            lines = results.dedicated(args.projects, assumed, others, self.folds)
+            lines = listing.dedicated(args.projects, assumed, others, self.folds)
             notes[aggregate.name] = list(lines)
         return self.write(args, desired, todo, notes=notes)
 
@@ -222,22 +227,22 @@ class UnisolateAggregate(ShorthandWriter):
         """Plan, look ahead, and write or show."""
         given = trait.parse(args.traits)
         write_args.check(args)
-        arguments.check_columns(args, results.STEPS)
+        arguments.check_columns(args, listing.STEPS)
         if args.all_images and not args.remove_traits:
             raise BadUsage("--all-images requires --remove-traits")
         cloud = self.cloud()
         sources = self.sources = arguments.sources(args, self.app)
         assumed = settings.of_cloud(cloud, sources)
         also = args.remove_traits, args.all_images, args.projects
-        opening = shorthand.unisolate(cloud, args.aggregate, given, assumed, *also)
+        opening = app_desired.unisolate(cloud, args.aggregate, given, assumed, *also)
         for unknown in opening.unknown:
             base.LOG.warning("%s", str(unknown))
         todo = self.plan(opening.shorthand, assumed)
         again = paste.line(self._again(args, opening), self.repeated_options)
-        return self.write(args, opening.shorthand, todo, again or results.AGAIN)
+        return self.write(args, opening.shorthand, todo, again or listing.AGAIN)
 
     def _again(
-        self, args: argparse.Namespace, opening: shorthand.Opening
+        self, args: argparse.Namespace, opening: app_desired.Opening
     ) -> paste.Command:
         """The aggregate may no longer have its traits."""
         flags = ("remove_traits", "all_images", "force")

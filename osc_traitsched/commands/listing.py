@@ -7,14 +7,15 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from osc_traitsched.app import aggregates, traits
-from osc_traitsched.app import trait_changes as app
+from osc_traitsched.app import listing
+from osc_traitsched.app import trait as app
 from osc_traitsched.commands import arguments, base, write_args
 from osc_traitsched.commands.check import Checker
 from osc_traitsched.core.errors import BadUsage
-from osc_traitsched.core.inventory.selection import Targets
+from osc_traitsched.core.inventory.snapshot import Targets
 from osc_traitsched.text import count
-from osc_traitsched.views import listing, results, terminal
+from osc_traitsched.views import listing as listing_views
+from osc_traitsched.views import terminal
 from osc_traitsched.views.listing import Table
 
 # openstack trait-sched list.
@@ -59,29 +60,29 @@ class ListTraits(base.Lister):
             help="show one row for each trait, with its hosts",
         )
 
-    def take_action(self, args: argparse.Namespace) -> listing.Table:
+    def take_action(self, args: argparse.Namespace) -> listing_views.Table:
         if args.by_trait and args.tree:
             raise BadUsage("--by-trait cannot be combined with --tree")
         selectors = arguments.selectors(args)
         cloud = self.cloud()
-        detail = listing.Detail(custom=args.custom, whole=args.long)
+        detail = listing_views.Detail(custom=args.custom, whole=args.long)
         if args.by_trait:
             is_short = args.formatter == "table" and not (args.long or args.custom)
-            by_trait = traits.by_trait(cloud, selectors, is_short)
+            by_trait = listing.by_trait(cloud, selectors, is_short)
             _warn(by_trait)
             if by_trait.problem:
                 base.LOG.warning("%s", str(by_trait.problem))
             if by_trait.hidden:
                 hidden = count(by_trait.hidden, "standard trait")
                 base.LOG.warning("%s that nothing requires: --all", hidden)
-            return listing.by_trait(by_trait.hosts, detail)
-        found = traits.by_host(cloud, selectors, args.tree)
+            return listing_views.by_trait(by_trait.hosts, detail)
+        found = listing.by_host(cloud, selectors, args.tree)
         _warn(found)
-        view = listing.by_tree if args.tree else listing.by_host
+        view = listing_views.by_tree if args.tree else listing_views.by_host
         return view(found.snapshot, found.held, detail)
 
 
-def _warn(found: Targets | traits.ByTrait) -> None:
+def _warn(found: Targets | listing.ByTrait) -> None:
     if found.without_provider:
         base.LOG.warning("%s", terminal.without_provider(found.without_provider))
     if found.vanished:
@@ -115,13 +116,15 @@ class ListAggregates(base.Lister):
         )
 
     def take_action(self, args: argparse.Namespace) -> Table:
-        found = aggregates.compare(self.cloud())
+        found = listing.compare(self.cloud())
         if found.snapshot.unlisted:
             base.LOG.warning("%s", terminal.unlisted(found.snapshot))
         if found.unread is not None:
             base.LOG.warning("mirror unknown: %s", str(found.unread))
         is_known = found.unread is None
-        return listing.rows(found.differences, args.long, is_known, found.projects)
+        return listing_views.rows(
+            found.differences, args.long, is_known, found.projects
+        )
 
 
 # openstack trait-sched mirror check.
@@ -176,16 +179,16 @@ class RepairMirror(write_args.Writer):
 
     def take_action(self, args: argparse.Namespace) -> Table:
         write_args.check(args)
-        arguments.check_columns(args, results.REPAIRED)
+        arguments.check_columns(args, listing_views.REPAIRED)
         cloud = self.cloud()
         todo = app.plan_repair(cloud)
         if todo.snapshot.unlisted:
             base.LOG.warning("%s", terminal.unlisted(todo.snapshot))
-        self.nothing = results.nothing(todo.snapshot)
+        self.nothing = listing_views.nothing(todo.snapshot)
         left = functools.partial(app.left_to_repair, cloud)
         outcomes = self.carry_out(cloud, todo.plan, args, left)
         names = {each.uuid: each.name for each in todo.snapshot.nova.aggregates}
-        return results.rows(results.REPAIRED, outcomes, names=names)
+        return listing_views.result_rows(listing_views.REPAIRED, outcomes, names=names)
 
     def produce_output(
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any

@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from osc_traitsched.commands import base
 from osc_traitsched.commands.base import ExitCode
-from osc_traitsched.core.names import near_names
-from osc_traitsched.text import quoted
+from osc_traitsched.text import near_names, quoted
 
 _OWN = "trait-sched"
 

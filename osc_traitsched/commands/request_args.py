@@ -15,7 +15,7 @@ from osc_traitsched.core.nova.question import ServerSpec
 NO_IMAGE = "-"
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_request_options(parser: argparse.ArgumentParser) -> None:
     """Add the flavor, the image, and all other options of a request."""
     image = "an image: name or ID; - for none (boot from a volume)"
     for what, words in (("flavor", "a flavor: name or ID"), ("image", image)):
@@ -45,7 +45,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="ADDRESS",
         help="the user's address, as nova-api sees it; only custom filters read it",
     )
-    arguments.add_options(parser)
+    arguments.add_scheduler_options(parser)
 
 
 def _add_owner(group: argparse._ArgumentGroup) -> None:
@@ -101,7 +101,7 @@ def add_given(parser: argparse.ArgumentParser, is_moved: bool) -> None:
         _add_destination(group, _HOST_OF_BUILD, _NODE_OF_BUILD)
     _add_parts(group, "the volume that it boots from: name or ID")
     _add_placing(group)
-    arguments.add_options(parser)
+    arguments.add_scheduler_options(parser)
 
 
 _ZONE_OF_BUILD = (

@@ -1,4 +1,4 @@
-"""Commands for existing servers: misplaced, explain, destinations; host drain."""
+"""Commands for existing servers: misplaced, explain, destinations."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-from osc_traitsched.app import drain, misplaced, server, since, snapshot
+from osc_traitsched.app import diff, misplaced, server, snapshot
 from osc_traitsched.app.misplaced import Scope
 from osc_traitsched.app.server import Asked
 from osc_traitsched.app.settings import SettingsSources
@@ -18,19 +18,13 @@ from osc_traitsched.core.difference import Since
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.nova.question import MoveKind
-from osc_traitsched.core.servers.drain import Drain
 from osc_traitsched.core.servers.failure import ServerAnswer
-from osc_traitsched.core.servers.judging import Placements
+from osc_traitsched.core.servers.misplaced import Placements
 from osc_traitsched.core.servers.moves import Destinations, of_own_host
 from osc_traitsched.text import visible
-from osc_traitsched.views import prometheus, terminal
-from osc_traitsched.views.drain import document as drain_document
-from osc_traitsched.views.drain import prose as drain_prose
-from osc_traitsched.views.drain import script
+from osc_traitsched.views import destinations, server_explain, servers, terminal
+from osc_traitsched.views import misplaced as misplaced_views
 from osc_traitsched.views.listing import Table
-from osc_traitsched.views.server import document, placements, prose, words
-from osc_traitsched.views.server import failed as failed_views
-from osc_traitsched.views.server import moves as views
 from osc_traitsched.views.terminal import Line
 
 # openstack trait-sched server misplaced.
@@ -74,12 +68,12 @@ class ListMisplaced(base.Lister):
             help="the domain of --project: name or ID",
         )
         arguments.add_host_options(parser)
-        arguments.add_options(parser)
+        arguments.add_scheduler_options(parser)
 
     def take_action(self, args: argparse.Namespace) -> Table:
         if args.project is None and args.project_domain is not None:
             raise BadUsage("--project-domain requires --project")
-        arguments.check_columns(args, placements.COLUMNS)
+        arguments.check_columns(args, misplaced_views.COLUMNS)
         sources = self.sources = arguments.sources(args, self.app)
         found = misplaced.placements(self.cloud(), _scope(args), sources)
         self.found, self.assumed = found, found.settings
@@ -87,7 +81,7 @@ class ListMisplaced(base.Lister):
             self.exit_code = ExitCode.FINDINGS
         elif found.is_in_doubt:
             self.exit_code = ExitCode.UNKNOWN
-        return placements.rows(found, args.unknown)
+        return misplaced_views.rows(found, args.unknown)
 
     def produce_output(
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
@@ -96,19 +90,19 @@ class ListMisplaced(base.Lister):
         chosen = parsed_args.columns or parsed_args.sort_columns
         if self.found is None or parsed_args.formatter != "table" or chosen:
             return super().produce_output(parsed_args, column_names, data)
-        self.app.stdout.write(f"{self.where}{placements.headline(self.found)}\n")
+        self.app.stdout.write(f"{self.where}{misplaced_views.headline(self.found)}\n")
         if self.is_quiet:
             return 0
         if self.found.misplaced:
             self._print_groups(parsed_args, self.found)
-        for line in placements.below(self.found, self.repeated_options):
+        for line in misplaced_views.below(self.found, self.repeated_options):
             text = terminal.wrapped(visible(line), self.width)
             self.app.stdout.write(f"{text}\n")
         self.app.stdout.write(self.settings_line)
         return 0
 
     def _print_groups(self, args: argparse.Namespace, found: Placements) -> None:
-        columns, rows = placements.grouped(found)
+        columns, rows = misplaced_views.grouped(found)
         shown = [tuple(map(_visible_lines, row)) for row in rows]
         self.formatter.emit_list(columns, shown, self.app.stdout, args)
 
@@ -168,7 +162,7 @@ class ExplainServer(base.Command):
         if args.server is None:
             raise BadUsage("name a server, or --failed for all that failed")
         self.reject(args, ["project"], "only with --failed")
-        if args.format == prometheus.FORMAT:
+        if args.format == terminal.FORMAT:
             raise BadUsage("-f prometheus requires --failed")
         sources = self.sources = arguments.sources(args, self.app)
         found = server.answer(
@@ -197,14 +191,14 @@ class ExplainServer(base.Command):
         new = self.as_snapshot(sources, old)
 
         def ask(saved: Snapshot) -> Judgement:
-            saved = since.with_server(saved, new, name)
+            saved = diff.with_server(saved, new, name)
             given = request_args.given(args)
             found = server.answer(saved.cloud, name, given, saved.sources)
             if found.judgement is None:
                 raise found.problem or BadUsage("its request can't be judged")
             return found.judgement
 
-        return since.since(old, new, ask)
+        return diff.since(old, new, ask)
 
     def _all_failed(self, args: argparse.Namespace) -> ExitCode:
         if args.server is not None or len(args.hosts) > 1:
@@ -216,7 +210,7 @@ class ExplainServer(base.Command):
         except argparse.ArgumentTypeError as exc:
             raise BadUsage(f"--since: {exc}") from exc
         sources = self.sources = arguments.sources(args, self.app)
-        found = misplaced.failed(
+        found = server.failed(
             self.cloud(),
             sources,
             None if args.since is None else self.now - period,
@@ -225,12 +219,12 @@ class ExplainServer(base.Command):
         )
         if args.format == "text":
             size = (0, 0) if args.long else (self.width, self.height)
-            lines = failed_views.lines(found, self.repeated_options, *size)
+            lines = server_explain.failed_lines(found, self.repeated_options, *size)
             text = self.answer(lines)
-        elif args.format == prometheus.FORMAT:
-            text = failed_views.metrics(found)
+        elif args.format == terminal.FORMAT:
+            text = server_explain.metrics(found)
         else:
-            text = explain.printed(document.all_failed(found), args.format)
+            text = explain.printed(server_explain.all_failed(found), args.format)
         self.app.stdout.write(f"{text}\n")
         if found.hidden is not None:
             return ExitCode.UNKNOWN
@@ -240,12 +234,14 @@ class ExplainServer(base.Command):
         now, options = self.now, self.repeated_options
         if args.format == "text":
             if self.is_quiet and found.failure is not None:
-                return self.answer([Line(words.for_customer(found))])
-            lines = prose.lines(found, now, args.long, options, self.width)
+                return self.answer([Line(servers.for_customer(found))])
+            lines = server_explain.lines(found, now, args.long, options, self.width)
             is_well = found.failure is None and found.judgement and found.state.host
             # The verdict on its host comes below its state.
             return self.answer(lines, 1 if is_well else 0)
-        return explain.printed(document.document(found, now, options), args.format)
+        return explain.printed(
+            server_explain.document(found, now, options), args.format
+        )
 
 
 def _add_failed(parser: argparse.ArgumentParser) -> None:
@@ -360,9 +356,9 @@ class ServerDestinations(base.Command):
         options = self.repeated_options
         if args.format == "text":
             return self.answer(
-                views.destination_lines(found, args.long, options, self.width)
+                destinations.destination_lines(found, args.long, options, self.width)
             )
-        return explain.printed(document.destinations(found, options), args.format)
+        return explain.printed(destinations.destinations(found, options), args.format)
 
 
 def _exit_code(found: Destinations) -> ExitCode:
@@ -373,80 +369,3 @@ def _exit_code(found: Destinations) -> ExitCode:
         is_unsure = found.is_open and code is ExitCode.DONE
         return ExitCode.UNKNOWN if is_unsure else code
     return ExitCode.of(found.can_be_rebuilt)
-
-
-# openstack trait-sched host drain.
-
-
-class DrainHost(base.Command):
-    """Plan where the servers of hosts could go, all of them together.
-
-    It prints which servers can't move and why, and commands that move the others, in
-    order. Drained hosts are no destinations. Nothing is written or claimed. Exits 0 if
-    every server can move, 3 if one can't, and 8 if that depends on something that no
-    API shows. "openstack -q" prints the verdict alone.
-    """
-
-    examples = """
-        # Where its servers could go, and the commands that move them
-        host drain cmp01
-        # With the scheduler's own configuration
-        host drain cmp01 --nova-conf /etc/nova/nova.conf
-        # For a program
-        host drain cmp01 -f json
-        # The moves as a script that stops at the first failure
-        host drain cmp01 --script
-    """
-
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
-            "hosts",
-            metavar="HOST",
-            nargs="*",
-            help="a compute service's host, or its node, or a glob such as 'cmp-1*'; "
-            "several are drained together",
-        )
-        parser.add_argument(
-            "--aggregate",
-            dest="aggregates",
-            metavar="AGGREGATE",
-            action="append",
-            default=[],
-            help="drain all hosts of a host aggregate: name, ID or UUID",
-        )
-        parser.add_argument(
-            "--script",
-            action="store_true",
-            help="print the moves as a shell script that stops at the first failure",
-        )
-        parser.add_argument(
-            "--long",
-            action="store_true",
-            help="all commands and servers, and what was assumed or not checked",
-        )
-        arguments.add_options(parser)
-        explain.add_format(parser)
-
-    def take_action(self, args: argparse.Namespace) -> int:
-        hosts = [name for text in args.hosts for name in arguments.names(text)]
-        if not hosts and not args.aggregates:
-            raise BadUsage("name the hosts to drain: HOST or --aggregate")
-        if args.script and args.format != "text":
-            raise BadUsage("--script cannot be combined with --format")
-        sources = self.sources = arguments.sources(args, self.app)
-        found = drain.plan(self.cloud(), hosts, sources, args.aggregates)
-        self.app.stdout.write(self._text(found, args) + "\n")
-        return ExitCode.of(found.answer)
-
-    def _text(self, found: Drain, args: argparse.Namespace) -> str:
-        options = self.repeated_options
-        if args.format != "text":
-            whole = drain_document.document(found, options)
-            return explain.printed(whole, args.format)
-        if args.script:
-            saved = self.snapshot
-            time = f"From the cloud as of {self.now:%Y-%m-%d %H:%M} UTC"
-            source = f"{time}, {saved.path}" if saved else ""
-            return "\n".join(script.script(found, options, source))
-        above = 1 if drain_prose.of_down(found) else 0
-        return self.answer(drain_prose.lines(found, options, args.long), above)

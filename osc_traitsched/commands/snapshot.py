@@ -9,7 +9,7 @@ from importlib import metadata
 
 import tqdm
 
-from osc_traitsched.app import difference, masking, snapshot
+from osc_traitsched.app import diff, masking, snapshot
 from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.app.snapshot import Snapshot
@@ -19,7 +19,7 @@ from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.documents import serialized
 from osc_traitsched.text import visible
-from osc_traitsched.views import difference as views
+from osc_traitsched.views import diff as views
 
 
 class SaveSnapshot(base.Command):
@@ -88,7 +88,7 @@ class SaveSnapshot(base.Command):
             action="store_true",
             help="keep custom traits and resource classes in a masked snapshot",
         )
-        arguments.add_options(parser)
+        arguments.add_scheduler_options(parser)
 
     def take_action(self, args: argparse.Namespace) -> None:
         """Read, and write the file."""
@@ -168,7 +168,7 @@ class ShowDifference(base.Command):
             help="also list workload changes: servers that came, went or moved, and "
             "the use of hosts",
         )
-        arguments.add_options(parser)
+        arguments.add_scheduler_options(parser)
         explain.add_format(parser)
 
     @gc_paused()
@@ -176,7 +176,7 @@ class ShowDifference(base.Command):
         """Compare, and show."""
         sources = arguments.sources(args, self.app)
         old = snapshot.read(args.old).settled(sources)
-        found = difference.compare(old, self._later(args, old, sources))
+        found = diff.compare(old, self._later(args, old, sources))
         if args.format == "text":
             text = self.answer(views.lines(found, args.all))
         else:

@@ -25,7 +25,7 @@ from osc_traitsched.core.errors import (
     TraitSchedError,
     Unexpected,
 )
-from osc_traitsched.views import results
+from osc_traitsched.views import listing
 
 _MOST_JOBS = 16
 
@@ -104,9 +104,9 @@ def refuse(
     """
     if force:
         for refusal in refusals:
-            base.LOG.warning("%s", results.forced(refusal, folds))
+            base.LOG.warning("%s", listing.forced(refusal, folds))
     elif refusals and folds and all(isinstance(r, AnswerIsNo) for r in refusals):
-        raise AnswerIsNo(results.refused(refusals, staying))
+        raise AnswerIsNo(listing.refused(refusals, staying))
     elif refusals:
         *others, last = refusals
         for refusal in others:
@@ -134,11 +134,11 @@ class Writer(base.Lister):
         parser.allow_abbrev = False
         return parser
 
-    def then(self, found: Execution, again: str = results.AGAIN) -> str:
+    def then(self, found: Execution, again: str = listing.AGAIN) -> str:
         """Advice for a plan that was not fully carried out; ``again`` continues it."""
         wrong = (each.change.problem for each in found.outcomes)
         is_refused = any(_is_refused(each.problem) for each in found.outcomes)
-        return results.goes_on(next(filter(None, wrong), None), is_refused, again)
+        return listing.goes_on(next(filter(None, wrong), None), is_refused, again)
 
     def execute(self, cloud: Cloud, plan: Plan, args: argparse.Namespace) -> Execution:
         """Carry a plan out, or foresee it for a dry run; call :meth:`conclude` next."""
@@ -156,25 +156,25 @@ class Writer(base.Lister):
         :param left: reads how many changes are not as planned, and of how many
         """
         found = self.execute(cloud, plan, args)
-        self.look_again(plan, args, lambda: results.left(*left()))
+        self.look_again(plan, args, lambda: listing.left(*left()))
         return self.conclude(found, args, self.then(found))
 
     def conclude(
         self,
         found: Execution,
         args: argparse.Namespace,
-        then: str = results.GOES_ON,
+        then: str = listing.GOES_ON,
     ) -> tuple[Outcome, ...]:
         """Log failures, and set the exit code; gives one outcome for each change."""
         self.unexpected = found.unexpected
         if args.exit_code and found.count(Status.WOULD_CHANGE):
             self.exit_code = ExitCode.DIFFERS
         if any(outcome.problem is not None for outcome in found.outcomes):
-            base.LOG.error("%s", results.failures(found.outcomes, then))
+            base.LOG.error("%s", listing.failures(found.outcomes, then))
             self.exit_code = ExitCode.ERROR
         if found.interrupted:
             total = len(found.outcomes)
-            base.LOG.error("%s", results.interrupted(found.done, total, then))
+            base.LOG.error("%s", listing.interrupted(found.done, total, then))
             self.exit_code = ExitCode.INTERRUPTED
         return found.outcomes
 
@@ -198,7 +198,7 @@ class Writer(base.Lister):
                 time.sleep(_SETTLING)
                 line = left()
         except TraitSchedError as exc:
-            base.LOG.error("%s", results.not_compared(exc))
+            base.LOG.error("%s", listing.not_compared(exc))
             self.exit_code = ExitCode.ERROR
             return
         if line:
@@ -222,7 +222,7 @@ class Writer(base.Lister):
             # People have read it in a line of its own.
             column_names, data = column_names[:-1], [row[:-1] for row in data]
         if parsed_args.formatter == "table" and not chosen and "status" in column_names:
-            data, below = results.for_people(column_names, data)
+            data, below = listing.for_people(column_names, data)
         try:
             self.app.stdout.write(self.summary)
             if data or parsed_args.formatter != "table":
@@ -235,7 +235,7 @@ class Writer(base.Lister):
         except OSError as exc:
             if parsed_args.dry_run:
                 raise
-            base.LOG.error("%s", results.unprinted(exc))
+            base.LOG.error("%s", listing.unprinted(exc))
             self._drop_output()
             self.exit_code = self.exit_code or ExitCode.ERROR
         if self.afterwards is not None:

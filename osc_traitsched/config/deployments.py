@@ -22,9 +22,9 @@ from osc_traitsched.core.nova.options import (
     Option,
     OptionType,
     Service,
+    Setting,
     Value,
 )
-from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.text import listed
 from osc_traitsched.text import option as option_name
 

@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 from osc_traitsched.core.errors import BadConfiguration
-from osc_traitsched.core.nova.server.parts import ProfileGroups
+from osc_traitsched.core.nova.server import ProfileGroups
 
 # Files, each read once.
 

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import enum
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+
+from osc_traitsched.core.nova.options import SchedulerSettings
+
+# The answer to all questions about hosts, and the reason in one word.
 
 
 class Answer(enum.Enum):
@@ -71,3 +76,35 @@ class Reason(enum.Enum):
     def first(cls, reasons: Iterable[Reason]) -> Reason | None:
         """The first of several in the order of the list; None for none."""
         return min(reasons, key=[*cls].index, default=None)
+
+
+# Where nova-scheduler's settings are from, and what is unknown without them.
+
+
+@dataclasses.dataclass(frozen=True)
+class OnMachine:
+    """Files on this machine that can have settings.
+
+    :ivar whose: for a person
+    :ivar is_nova_conf: ``--nova-conf`` takes them
+    :ivar baseline: what they leave out, if they are input of a deployment tool
+    """
+
+    whose: str
+    paths: tuple[str, ...]
+    is_readable: bool
+    is_nova_conf: bool = True
+    baseline: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Diagnosis:
+    """The settings in use, and what is missing.
+
+    :ivar unused: files on this machine that are not in use
+    :ivar unknown: missing options that matter here, with the names of their aggregates
+    """
+
+    assumed: SchedulerSettings
+    unused: tuple[OnMachine, ...]
+    unknown: Mapping[str, tuple[str, ...]]

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from osc_traitsched.core.inventory.snapshot import NodeReport
+from osc_traitsched.core.nova.filter.compute import most_io_ops
 from osc_traitsched.core.nova.filter.state import (
     OWN,
     PASSES,
@@ -29,7 +30,6 @@ from osc_traitsched.core.nova.filter.state import (
     ServerGroup,
     Unknown,
 )
-from osc_traitsched.core.nova.filter.values import most_io_ops
 from osc_traitsched.core.nova.own import (
     TOGETHER,
     NovaPythonFails,
@@ -40,7 +40,7 @@ from osc_traitsched.core.nova.own import (
     Weighed,
     Weights,
 )
-from osc_traitsched.core.nova.weigher.ranking import OwnWeigher
+from osc_traitsched.core.nova.weighers import OwnWeigher
 
 Body = Mapping[str, Any]
 

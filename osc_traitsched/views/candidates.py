@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from osc_traitsched.core.judge.filtering import Filtering
 from osc_traitsched.core.nova.request import Request
-from osc_traitsched.core.nova.weigher.ranking import Ranking
+from osc_traitsched.core.nova.weighers import Ranking
 from osc_traitsched.core.placement.facts import Candidate
 from osc_traitsched.text import count, ranges
 from osc_traitsched.views.listing import Names, Table, table

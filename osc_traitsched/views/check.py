@@ -7,16 +7,14 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from osc_traitsched.core.check.finding import Finding, Severity, SubjectKind
 from osc_traitsched.core.check.rule import Rule
-from osc_traitsched.core.check.survey import Survey
+from osc_traitsched.core.check.survey import Finding, Severity, SubjectKind, Survey
 from osc_traitsched.core.nova.options import options_in
 from osc_traitsched.paste import Option
 from osc_traitsched.text import count, listed, option
-from osc_traitsched.views import prometheus
+from osc_traitsched.views import terminal
 from osc_traitsched.views.listing import Names, Table
-from osc_traitsched.views.prometheus import Gauge
-from osc_traitsched.views.terminal import Line, Tone, cut
+from osc_traitsched.views.terminal import Gauge, Line, Tone, cut
 
 COLUMNS = ("id", "severity", "object", "problem", "fix", "affects")
 
@@ -175,7 +173,7 @@ def metrics(
         for (rule, severity), number in counts.items()
     ]
     stopped = {rule for rules_of in unread.values() for rule in rules_of}
-    return prometheus.text(
+    return terminal.text(
         [
             Gauge("check_findings", "Findings of the rule.", samples),
             Gauge("check_rules", "Rules that were run.", [({}, len(rules))]),

@@ -6,11 +6,17 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from osc_traitsched.core.diagnosis import Diagnosis, OnMachine
-from osc_traitsched.core.nova import settings
+from osc_traitsched.core.answer import Diagnosis, OnMachine
+from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter import special
-from osc_traitsched.core.nova.options import ENABLED_FILTERS, OPTIONS, Value, options_in
-from osc_traitsched.core.nova.settings import SchedulerSettings, Switched
+from osc_traitsched.core.nova.options import (
+    ENABLED_FILTERS,
+    OPTIONS,
+    SchedulerSettings,
+    Switched,
+    Value,
+    options_in,
+)
 from osc_traitsched.core.releases import release as release_name
 from osc_traitsched.paste import Option, line, openstack
 from osc_traitsched.text import count, listed, option, visible
@@ -137,7 +143,7 @@ def cautions(turned: Switched, is_from_file: bool, replaces: bool) -> list[str]:
                 "your cloud has others, they are lost unless you name the file "
                 "with them"
             )
-        elif settings.AZ in turned.wanted:
+        elif options.AZ in turned.wanted:
             found.append(
                 f"{special.ZONE} must not be in enabled_filters, and no file was "
                 "named that tells whether it is"
@@ -156,7 +162,7 @@ def comments(
     """Comments at the top of a fragment: what it enables, and ``where`` it goes."""
     release = turned.assumptions.release
     lines = [f"Turns on {', '.join(turned.wanted)}: {release_name(release)}"]
-    if settings.AZ in turned.wanted and settings.az_is_always_on(release):
+    if options.AZ in turned.wanted and options.az_is_always_on(release):
         lines.append("az is always on in this release; no option is needed")
     lines.append(where if has_body else "Nothing has to be set.")
     lines.extend(f"Caution: {each}" for each in cautions)

@@ -1,23 +1,50 @@
-"""Tables of traits and of aggregates."""
+"""Tables of traits and aggregates, and rows of what commands changed."""
 
 from __future__ import annotations
 
+import collections
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from cliff import columns
 
-from osc_traitsched.core.inventory import trait
-from osc_traitsched.core.inventory.metadata import Collation, isolated_by
-from osc_traitsched.core.inventory.snapshot import (
-    Aggregate,
-    Compute,
-    Holding,
-    Snapshot,
+from osc_traitsched.core import errors
+from osc_traitsched.core.change.effects import (
+    MisplacedServers,
+    Server,
+    ServersNeedTraits,
+    brief_name,
+    image_unseen,
+    lines_on,
+    named,
 )
+from osc_traitsched.core.change.model import Change, ObjectKind, Outcome, Status
+from osc_traitsched.core.change.traits import LastHolder
+from osc_traitsched.core.check.rule import off_by
+from osc_traitsched.core.errors import CloudBroke, TraitSchedError
+from osc_traitsched.core.inventory import trait
+from osc_traitsched.core.inventory.snapshot import Aggregate, Compute, Holding, Snapshot
 from osc_traitsched.core.inventory.snapshot import MembershipDifference as Difference
-from osc_traitsched.text import visible
+from osc_traitsched.core.inventory.trait import Collation, isolated_by
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.filter import special
+from osc_traitsched.core.nova.options import SchedulerSettings, Setting, has_filter
+from osc_traitsched.text import (
+    ALL,
+    FEW,
+    SCREEN,
+    agreed,
+    count,
+    listed,
+    option,
+    quoted,
+    ranges,
+    visible,
+)
+
+# Tables of traits and of aggregates.
+
 
 # Cells that a person reads abridged and a program reads whole.
 
@@ -242,3 +269,320 @@ def _isolating(aggregate: Aggregate) -> Iterable[str]:
 
 def _names(nodes: Iterable[Compute]) -> list[str]:
     return sorted(node.node for node in nodes)
+
+
+# Rows of what commands changed, and the lines around them.
+
+
+# The rows of what is written, one an object. ``lets_in`` is for programs.
+
+
+ADDED = ("host", "provider", "added", "status", "detail")
+REMOVED = ("host", "provider", "removed", "status", "detail", "lets_in")
+REPAIRED = ("host", "provider", "added", "removed", "status", "detail")
+STEPS = ("step", "object", "status", "detail", "lets_in")
+
+_NO_LINES: Mapping[str, str] = {}
+
+
+def result_rows(
+    columns: tuple[str, ...],
+    outcomes: Iterable[Outcome],
+    lets_in: Mapping[str, str] = _NO_LINES,
+    names: Mapping[str, str] = _NO_LINES,
+) -> Table:
+    """One row an object; columns with hosts have providers only.
+
+    :param lets_in: what may land where from then on, by aggregate or trait
+    :param names: of aggregates, by UUID
+    """
+    outcomes = tuple(outcomes)
+    of_providers = "host" in columns
+    images = (o.change.object for o in outcomes if o.change.object.kind is _IMAGE)
+    times = collections.Counter(image.name for image in images)
+
+    def cells(outcome: Outcome) -> dict[str, object]:
+        written = outcome.change.object
+        kind, name = written.kind, written.name
+        if kind is _IMAGE and (times[name] > 1 or written.owner):
+            owner = f", owner {written.owner}" if written.owner else ""
+            name = f"{name} ({written.id}{owner})"
+        return {
+            "host": written.host,
+            "provider": written.id,
+            "step": kind.subject if kind.is_of_aggregate else kind.step,
+            "object": name,
+            "added": Names(sorted(names.get(key, key) for key in outcome.added)),
+            "removed": Names(sorted(names.get(key, key) for key in outcome.removed)),
+            "status": outcome.status.value,
+            "detail": _detail(outcome, of_providers),
+            "lets_in": lines_on(outcome.change, lets_in),
+        }
+
+    shown = (
+        cells(outcome)
+        for outcome in outcomes
+        if outcome.change.object.host or not of_providers
+    )
+    return columns, [tuple(row[column] for column in columns) for row in shown]
+
+
+_IMAGE = ObjectKind.IMAGE
+
+
+def _detail(outcome: Outcome, of_providers: bool) -> str:
+    change = outcome.change
+    if outcome.problem is not None:
+        return str(outcome.problem)
+    if of_providers:
+        # A nested provider is not known by its host's name.
+        provider = change.object
+        return provider.name if provider.name != provider.host else ""
+    needed = change.is_needed and outcome.status is not Status.UNCHANGED
+    return "; ".join([*([_what(change)] if needed else []), *change.kept])
+
+
+def _what(change: Change) -> str:
+    kind = change.object.kind
+    if kind.made:
+        return kind.made
+    added = [
+        key if kind.has_names else f"{key}={value}"
+        for key, value in change.after.items()
+        if key in change.added
+    ]
+    removed = [
+        key if kind.has_names else f"{key}={value}"
+        for key, value in change.before.items()
+        if key in change.removed
+    ]
+    parts = [("with", added), ("without", removed)]
+    return ", ".join(f"{word} {listed(keys)}" for word, keys in parts if keys)
+
+
+def for_people(
+    columns: Sequence[str], rows: Iterable[Sequence[Any]]
+) -> tuple[list[Sequence[Any]], str]:
+    """The rows that change, or say why not, and a line that names the other providers.
+
+    The detail of a provider that did not change is the name of a nested one.
+    """
+    same, changed = [], []
+    for row in rows:
+        cells = dict(zip(columns, row))
+        is_same = cells["status"] == Status.UNCHANGED.value
+        detail, host = cells.get("detail"), cells.get("host")
+        if is_same and (not detail or "provider" in cells):
+            same.append(detail or host or cells.get("provider", ""))
+        else:
+            changed.append(row)
+    names = ranges(filter(None, dict.fromkeys(same)))
+    return changed, f"Unchanged: {names}" if names else ""
+
+
+def left(number: int, total: int) -> str:
+    """The line on changes that others reverted after the writes; empty for none."""
+    said = f"{number} of {total} no longer as desired: run the command again"
+    return said if number else ""
+
+
+def not_compared(why: TraitSchedError) -> str:
+    """The line if the cloud can't be read again after the writes."""
+    said = str(why)
+    return f"all is written; whether others have changed it since is not known: {said}"
+
+
+def effects_unread(why: CloudBroke) -> str:
+    """The line if the effects on flavors can't be read."""
+    return f"whether every flavor keeps a host can't be read ({why!s})"
+
+
+def requirer_rows(refusals: Iterable[TraitSchedError]) -> Table:
+    """One row for each flavor, image, aggregate or server that requires a trait."""
+    table: list[tuple[Any, ...]] = []
+    for refusal in refusals:
+        if isinstance(refusal, LastHolder):
+            for name, requiring in refusal.requirers.items():
+                table += (
+                    (name, each.kind, each.name, each.key, each.id, each.owner)
+                    for each in requiring
+                )
+        elif isinstance(refusal, ServersNeedTraits):
+            table += (
+                (name, "server", each.name, "", each.id, each.project)
+                for each in refusal.servers
+                for name in sorted(each.required.intersection(refusal.traits))
+            )
+    return ("trait", "kind", "name", "key", "id", "owner"), table
+
+
+def nothing(snapshot: Snapshot) -> str:
+    """The line for a mirror that is in sync."""
+    number = len(snapshot.nova.aggregates)
+    return (
+        f"nothing to repair: Placement has the hosts of {count(number, 'aggregate')} "
+        "as Nova has them"
+    )
+
+
+# Errors and warnings that commands share: one line each, the answer first.
+
+
+AGAIN = "the same command again"
+
+#: What to do where a command was not carried out whole.
+GOES_ON = f"to continue, run {AGAIN}"
+
+
+def forced(refusal: errors.TraitSchedError, folds: bool = False) -> str:
+    """The warning for a refusal that ``--force`` overrides."""
+    return f"forced: {refusal.brief if folds else refusal.reasons}"
+
+
+def refused(refusals: Iterable[errors.TraitSchedError], staying: int = 0) -> str:
+    """All refusals on three lines of a terminal.
+
+    :param staying: number of servers that stay on the wrong side of an isolation
+    """
+    reasons = [each.brief for each in refusals]
+    if staying:
+        reasons.append(f"{count(staying, 'server')} {agreed('stays', staying)} behind")
+    reasons[1:] = (each[:1].upper() + each[1:] for each in reasons[1:])
+    rest = 0
+    while len(text := f"Refused: {'. '.join(reasons)}") > SCREEN - 60 and reasons[1:]:
+        reasons.pop()
+        rest += 1
+    more = f", and {count(rest, 'more reason')}" if rest else ""
+    return f"{text}{more}. --long shows all, --force overrides."
+
+
+def unprinted(error: OSError) -> str:
+    """The line for rows that standard output did not take, written or not."""
+    reason = visible(error.strerror or type(error).__name__)
+    return (
+        f"what could be written is written, but the rows can't be printed: {reason}; "
+        f"{AGAIN} shows what is left to do"
+    )
+
+
+def would_create(names: Iterable[str]) -> str:
+    """The line on traits that the run would create without ``--dry-run``."""
+    return f"would create the trait {listed(names)}"
+
+
+def goes_on(
+    problem: errors.TraitSchedError | None, is_refused: bool, again: str = AGAIN
+) -> str:
+    """What to do if a plan was not carried out completely.
+
+    :param problem: what to fix before the next run
+    :param is_refused: a service rejects what failed
+    :param again: the command that continues
+    """
+    if problem is not None:
+        where = f"{problem.host}: " if isinstance(problem, errors.NoProvider) else ""
+        return f"fix this, then run {again}: {where}{problem}"
+    if is_refused:
+        return f"fix what a service rejects, then run {again}"
+    return f"to continue, run {again}"
+
+
+def interrupted(done: int, total: int, then: str = GOES_ON) -> str:
+    """The last line of a command that the user interrupted, with advice."""
+    what = then if done < total else "nothing was left to write"
+    return f"interrupted after {done} of {total}; {what}"
+
+
+def failures(outcomes: Sequence[Outcome], then: str = GOES_ON) -> str:
+    """The last line of a command with changes that failed, or may have failed."""
+    told = (Status.FAILED, Status.UNKNOWN, Status.NOT_DONE)
+    counts = [(sum(o.status is each for o in outcomes), each) for each in told]
+    (number, status), *others = [each for each in counts if each[0]]
+    more = "".join(f", {number} {status.value}" for number, status in others)
+    return f"{number} of {len(outcomes)} {status.value}{more}; {then}"
+
+
+# Lines of short commands: what they write, and what stays misplaced.
+
+
+def summary(subject: str, outcomes: Iterable[Outcome]) -> str:
+    """The line before the rows: ``gold: 5 changed, 2 unchanged``."""
+    counts = collections.Counter(each.status for each in outcomes)
+    if counts.keys() <= {Status.UNCHANGED}:
+        return f"{visible(subject)}: nothing to change\n"
+    order = sorted(counts, key=lambda status: status is Status.UNCHANGED)
+    said = ", ".join(f"{counts[each]} {each.value}" for each in order)
+    return f"{visible(subject)}: {said}\n"
+
+
+def without_effect(setting: Setting) -> str | None:
+    """A line if the scheduler may not isolate at all; None if it does."""
+    if setting.value:
+        return None
+    name = option(options.ISOLATION)
+    return (
+        f"{name} is {off_by(setting)}: until it is on, any server may use the "
+        "aggregate; hosts with room are counted as if it were on"
+    )
+
+
+def misplaced(found: MisplacedServers | CloudBroke, folds: bool = False) -> list[str]:
+    """Lines on servers that stay in the aggregate, or outside, against its isolation.
+
+    :param found: the servers, or why they can't be read
+    :param folds: name three servers of each kind at most
+    """
+    if isinstance(found, CloudBroke):
+        return [f"which servers exist can't be read ({found!s})"]
+    traits = listed(found.traits)
+    name, most = (brief_name, FEW) if folds else (named, ALL)
+    lines = (
+        (found.inside, f"in the aggregate not requiring {traits}, left there"),
+        (found.outside, f"outside of the aggregate requiring {traits}, left there"),
+        (found.unknown, "with requirements that the compute API does not show"),
+    )
+    said = [
+        f"{count(len(servers), 'server')} {which}: "
+        + listed(map(name, servers), most=most)
+        for servers, which in lines
+        if servers
+    ]
+    unclear = found.without_image
+    return [*said, image_unseen(unclear)] if unclear else said
+
+
+def dedicated(
+    projects: Iterable[str],
+    settings: SchedulerSettings,
+    others: Sequence[Server] | CloudBroke,
+    folds: bool,
+) -> Iterator[str]:
+    """Lines on what keeps projects on their hosts, and others off them.
+
+    :param projects: as the user names them
+    :param others: servers of other projects on the hosts, or why they can't be read
+    """
+    who, steers = listed(map(visible, projects)), settings.setting(options.TENANT)
+    where = "go only there" if steers.value else "may go elsewhere, too"
+    state = "on" if steers.value else off_by(steers)
+    yield f"Servers of {who} {where}: {option(options.TENANT)} is {state}"
+    if has_filter(settings, special.PROJECT):
+        yield f"Others stay out: {special.PROJECT} is enabled"
+    elif steers.value and settings.value(options.TENANT_REQUIRED):
+        yield f"Others stay out: {option(options.TENANT_REQUIRED)} is on"
+    elif settings.is_known(options.ENABLED_FILTERS):
+        yield (
+            f"With this nova.conf others still get in: {special.PROJECT} is not enabled"
+        )
+    else:
+        yield f"Others still get in if {special.PROJECT} is not enabled, as by default"
+    if isinstance(others, CloudBroke):
+        yield f"which servers are on it can't be read ({others!s})"
+    elif others:
+        name, most = (brief_name, FEW) if folds else (named, ALL)
+        yield f"On it now, not {who}: {listed(map(name, others), most=most)}"
+
+
+def no_hosts(aggregate: str) -> str:
+    """A line on an aggregate without hosts that will be isolated."""
+    return f"aggregate {quoted(aggregate)} has no hosts: isolate it again once it does"

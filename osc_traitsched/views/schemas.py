@@ -7,20 +7,15 @@ import sys
 from typing import Any
 
 from osc_traitsched import documents
-from osc_traitsched.views.capacity.document import CapacityDocument
-from osc_traitsched.views.difference import DifferenceDocument
-from osc_traitsched.views.drain.document import DrainDocument
+from osc_traitsched.views.capacity import CapacityDocument
+from osc_traitsched.views.destinations import DestinationsDocument
+from osc_traitsched.views.diff import DifferenceDocument
+from osc_traitsched.views.drain import DrainDocument
 from osc_traitsched.views.explain.document import ExplainDocument, FlavorsDocument
-from osc_traitsched.views.server.document import (
-    DestinationsDocument,
-    FailedDocument,
-    ServerExplainDocument,
-)
-from osc_traitsched.views.usage_schema import (
-    FlavorUseDocument,
-    HostDocument,
-    TraitDocument,
-)
+from osc_traitsched.views.flavor import FlavorUseDocument
+from osc_traitsched.views.host import HostDocument
+from osc_traitsched.views.server_explain import FailedDocument, ServerExplainDocument
+from osc_traitsched.views.trait import TraitDocument
 
 #: The documents, by the commands that print them with ``-f json``.
 DOCUMENTS = {

@@ -1,4 +1,4 @@
-"""Lines of a terminal: colors, notes while reading, where settings come from."""
+"""Lines of a terminal, where settings come from, and Prometheus' text format."""
 
 from __future__ import annotations
 
@@ -6,14 +6,18 @@ import dataclasses
 import datetime
 import enum
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import termcolor
 
 from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.inventory.snapshot import Snapshot
-from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.text import listed, visible
+
+# Lines of a terminal: colors, notes while reading, where settings come from.
+
 
 # Lines of text, and how a terminal shows them.
 
@@ -165,3 +169,39 @@ def settings_from(settings: SchedulerSettings) -> str:
 def settings_line(settings: SchedulerSettings) -> str:
     """The line below an answer that says which settings it assumes."""
     return f"Settings: {visible(settings_from(settings))}"
+
+
+LABEL = 13
+
+
+# Prometheus' text format, for the textfile collector of the node exporter.
+
+
+#: The name of the format on the command line.
+FORMAT = "prometheus"
+
+
+class Gauge(NamedTuple):
+    """A gauge, with the labels and the value of each of its samples."""
+
+    name: str
+    help: str
+    samples: Sequence[tuple[Mapping[str, str], int]]
+
+
+def text(gauges: Iterable[Gauge]) -> str:
+    """Gauges with their help, without a newline at the end."""
+    return "\n".join(line for gauge in gauges for line in _lines(gauge))
+
+
+def _lines(gauge: Gauge) -> Iterator[str]:
+    name = f"traitsched_{gauge.name}"
+    yield f"# HELP {name} {gauge.help}"
+    yield f"# TYPE {name} gauge"
+    for labels, value in gauge.samples:
+        shown = ",".join(f'{key}="{_escaped(label)}"' for key, label in labels.items())
+        yield f"{name}{{{shown}}} {value}" if shown else f"{name} {value}"
+
+
+def _escaped(label: str) -> str:
+    return label.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")

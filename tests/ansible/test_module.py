@@ -11,7 +11,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from osc_traitsched.config.desired import reader
+from osc_traitsched.config import desired
 from tests.services.environment import REPOSITORY
 
 pytest.importorskip("ansible.module_utils.basic", reason="tox -e ansible has it")
@@ -76,7 +76,7 @@ def test_any_document_is_the_same_in_yaml(module, document):
 def test_names_are_read_as_they_are_written(module):
     names = ["no", "1e3", "0755", "Grün", "\U0001f600", 'a"\\b', "a: b", "a\x85b"]
     document = {"version": 1, "groups": {"all": names}}
-    wanted, mistakes = reader.read("-", text_of(module, document))
+    wanted, mistakes = desired.read_text("-", text_of(module, document))
     assert not mistakes
     (group,) = wanted.groups
     assert [each.text for each in group.values] == names

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from osc_traitsched.app.check import survey
 from osc_traitsched.core import check
 from osc_traitsched.core.inventory import trait
-from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.views import check as views
 from tests.bench import clouds, lists
 from tests.services.placement import PlacementServer

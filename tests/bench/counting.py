@@ -13,7 +13,7 @@ from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud.service import Cloud, RememberedCloud
 from osc_traitsched.core.nova.question import ServerSpec
 from osc_traitsched.core.servers.usage import CapacityQuery
-from osc_traitsched.views.capacity import document, prose
+from osc_traitsched.views import capacity as capacity_views
 from tests.services.fleet import Host
 from tests.services.nova import HalfCloud, MadeUpNova
 from tests.services.placement import PlacementServer
@@ -61,5 +61,5 @@ def _count(cloud: Cloud) -> None:
     found = capacity.capacity(cloud, spec, _SOURCES, CapacityQuery())
     assert len(found.flavors) == FLAVORS
     assert any(each.room.most for each in found.flavors)
-    "\n".join(line.text for line in prose.lines(found, "utf-8"))
-    json.dumps(document.document(found))
+    "\n".join(line.text for line in capacity_views.lines(found, "utf-8"))
+    json.dumps(capacity_views.document(found))

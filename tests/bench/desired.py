@@ -10,15 +10,13 @@ from functools import partial
 from typing import Any
 
 from osc_traitsched.app.check import survey
-from osc_traitsched.app.desired.judging import judged
-from osc_traitsched.app.desired.planning import DesiredPlan, plan_desired
-from osc_traitsched.app.desired.reading import export_desired
+from osc_traitsched.app.desired import DesiredPlan, export_desired, judged, plan_desired
 from osc_traitsched.app.execute import execute
 from osc_traitsched.app.gc_pause import gc_paused
-from osc_traitsched.config.desired import files, reader
+from osc_traitsched.config import desired
 from osc_traitsched.core.change.model import Status
 from osc_traitsched.core.desired.model import DesiredState
-from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.nova.options import SchedulerSettings
 from tests.bench import adding, clouds, lists
 from tests.functional.placement import Placement
 from tests.services import fleet
@@ -61,7 +59,7 @@ def report_large(server: PlacementServer) -> None:
 
 
 def _nothing_to_do(cloud: clouds.BenchCloud) -> Iterator[tuple[str, float, str]]:
-    text = files.text(export_desired(cloud, _ASSUMED.collation).desired)
+    text = desired.text(export_desired(cloud, _ASSUMED.collation).desired)
     works: tuple[Callable[[], Any], ...] = (
         lambda: cloud.placement.get(_QUERY),
         lambda: _plan(cloud, text),
@@ -104,7 +102,7 @@ def _plan_large(url: str) -> None:
     """Plan an export of a large cloud, and changes of it; print the figures."""
     hosts = fleet.draw(HOSTS)
     cloud = clouds.over(url, hosts, AGGREGATES, _flavors(FLAVORS)).cloud
-    text = files.text(export_desired(cloud, _ASSUMED.collation).desired)
+    text = desired.text(export_desired(cloud, _ASSUMED.collation).desired)
     for name, document in (("as desired", text), ("changes", _CHANGES)):
         start = time.process_time()
         wanted = _read(document)
@@ -132,7 +130,7 @@ def _planned(cloud: Any, wanted: DesiredState) -> DesiredPlan:
 
 @gc_paused()
 def _read(text: str) -> DesiredState:
-    wanted, mistakes = reader.read("desired.yaml", text)
+    wanted, mistakes = desired.read_text("desired.yaml", text)
     assert not mistakes
     return wanted
 

@@ -15,10 +15,10 @@ from osc_traitsched.core.judge import fix
 from osc_traitsched.core.judge import verdict as verdicts
 from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.nova.clause import Origin, RootTrait
+from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.core.nova.question import Question
-from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.matcher import Matcher
-from osc_traitsched.views.explain import document, prose
+from osc_traitsched.views.explain import document, text
 from osc_traitsched.views.terminal import painted
 from tests.services.nova import HalfCloud, MadeUpNova
 from tests.services.placement import PlacementServer
@@ -118,7 +118,7 @@ def _explain(cloud: HalfCloud, question: Question, form: str) -> None:
     """Do what the command does."""
     found = explain.explain(cloud, question)
     if form == "text":
-        "\n".join(painted(line, 0) for line in prose.lines(found, (), False))
+        "\n".join(painted(line, 0) for line in text.lines(found, (), False))
     else:
         json.dumps(document.document(found))
 

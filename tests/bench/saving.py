@@ -15,7 +15,7 @@ from osc_traitsched.app import snapshot
 from osc_traitsched.cloud.connection import HttpCloud
 from osc_traitsched.cloud.saved.cloud import SavedCloud
 from osc_traitsched.cloud.service import Service
-from osc_traitsched.config.joining import SettingsSources
+from osc_traitsched.config.sources import SettingsSources
 from tests.services.fleet import Host
 from tests.services.nova import HalfCloud, MadeUpNova
 from tests.services.placement import PlacementServer

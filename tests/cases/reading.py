@@ -32,12 +32,12 @@ import yaml
 from osc_traitsched.core.inventory.snapshot import Aggregate
 from osc_traitsched.core.judge import fix
 from osc_traitsched.core.judge.verdict import ClauseSet, Verdict, evaluate
+from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.core.nova.question import Question, ServerSpec
 from osc_traitsched.core.nova.request import Request
-from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.matcher import Matcher
-from osc_traitsched.views.explain import schema
+from osc_traitsched.views.explain import document
 from tests.property.building import identity
 from tests.property.clouds import Inventory, Node
 
@@ -112,7 +112,7 @@ class Case:
         return said
 
     def _worded(self, verdict: Verdict, found: Facts) -> dict[str, Any]:
-        ids = schema.clause_ids(verdict.clauses)
+        ids = document.clause_ids(verdict.clauses)
         for aggregate in self.question.aggregates:
             ids = tuple(each.replace(aggregate.uuid, aggregate.name) for each in ids)
         by_clause = dict(zip(verdict.clauses, ids))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import openstack as sdk
 import pytest
 
-from osc_traitsched.app.desired import shorthand
-from osc_traitsched.app.desired.planning import plan_desired
+from osc_traitsched.app import desired
+from osc_traitsched.app.desired import plan_desired
 from osc_traitsched.cloud import write
 from osc_traitsched.cloud.connection import HttpCloud
 from osc_traitsched.cloud.write import Patience
 from osc_traitsched.core.change.model import ObjectKind, Status
-from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.nova.options import SchedulerSettings
 from tests.cloud.factory import PLACEMENT, factory
 from tests.cloud.proxied import services
 from tests.functional import shell
@@ -183,11 +183,11 @@ def core(cloud):
 
 
 def closing(core):
-    return shorthand.isolate(core, "gold", [GOLD], ["golden"])[1]
+    return desired.isolate(core, "gold", [GOLD], ["golden"])[1]
 
 
 def opening(core):
-    opened = shorthand.unisolate(core, "gold", [GOLD], ISOLATING, remove_traits=True)
+    opened = desired.unisolate(core, "gold", [GOLD], ISOLATING, remove_traits=True)
     return opened.shorthand
 
 

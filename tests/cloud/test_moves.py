@@ -24,7 +24,7 @@ from osc_traitsched.cloud.connection import HttpCloud
 from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.nova.question import AFTER_FILTERS, MoveKind, ServerSpec
 from osc_traitsched.core.servers.moves import Destinations, Rebuild
-from osc_traitsched.views.server import document as documents
+from osc_traitsched.views import destinations as documents
 from tests.cloud import logs
 from tests.cloud.cloud import ISOLATION, REMEMBERS_NO_SERVERS, Cloud
 from tests.cloud.factory import COMPUTE, Boot, Maker, factory

@@ -12,7 +12,7 @@ from osc_traitsched.app import server
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud.connection import HttpCloud
 from osc_traitsched.core.nova.question import ServerSpec
-from osc_traitsched.core.servers.parts import Name, Source
+from osc_traitsched.core.servers.state import Name, Source
 from tests.cloud import logs
 from tests.cloud.cloud import Cloud
 from tests.cloud.conftest import PREFILTERS

@@ -7,7 +7,7 @@ from typing import Any
 
 from osc_traitsched.cloud import request_parts
 from osc_traitsched.core.errors import CloudBroke
-from osc_traitsched.core.nova.server.parts import Parts
+from osc_traitsched.core.nova.server import Parts
 
 Case = Mapping[str, Any]
 

@@ -16,8 +16,8 @@ from osc_traitsched.core.inventory.snapshot import Compute, read_node_report
 from osc_traitsched.core.nova.filter.special import NUMA_TOPOLOGY
 from osc_traitsched.core.nova.filter.state import Fails, HostState
 from osc_traitsched.core.nova.filter.table import judge
+from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.core.nova.question import Question
-from osc_traitsched.core.nova.settings import SchedulerSettings
 from tests.fidelity import asking
 from tests.fidelity.ours import Answer, Case
 from tests.services.nova import FIGURES

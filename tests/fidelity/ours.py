@@ -31,11 +31,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from osc_traitsched.core.inventory.metadata import Collation
+from osc_traitsched.core import errors
 from osc_traitsched.core.inventory.snapshot import Aggregate, Compute
+from osc_traitsched.core.inventory.trait import Collation
 from osc_traitsched.core.nova import options, request
+from osc_traitsched.core.nova.options import SchedulerSettings, Setting
 from osc_traitsched.core.nova.question import Question, ServerSpec
-from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from tests.fidelity import given_parts
 
 Case = Mapping[str, Any]
@@ -53,7 +54,7 @@ def answer(case: Case, release: int, database: str = SQLITE) -> Answer:
     """Return the query and a pinned server's second one, or the refusal."""
     try:
         asked = build(case, release, database)
-    except request.Refusal as refusal:
+    except errors.Refusal as refusal:
         found = {"refused": refusal.exception, "stage": refusal.stage}
         return {**found, "http": refusal.http} if refusal.http else found
     if asked.fallback is None:
@@ -65,7 +66,7 @@ def keys(case: Case, release: int, database: str = SQLITE) -> frozenset[str]:
     """Return the keys that the core's refusal names; none where it does not refuse."""
     try:
         build(case, release, database)
-    except request.Refusal as refusal:
+    except errors.Refusal as refusal:
         return frozenset(refusal.keys)
     return frozenset()
 

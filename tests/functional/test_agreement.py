@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from osc_traitsched.app import capacity, drain, explain, request, server, usage
+from osc_traitsched.app import capacity, drain, explain, host, request, server
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.nova.question import MoveKind, ServerSpec
@@ -140,7 +140,7 @@ def test_a_host_has_one_answer_for_a_flavor(cloud):
     by_flavor = {flavor: judged(cloud, flavor)[0] for flavor in FLAVORS}
     counted = {Answer.YES: 0, Answer.NO: 0, Answer.DEPENDS: 0}
     for name in NAMES:
-        answers = shown(usage.host(cloud, name, ServerSpec(image=""), SOURCES))
+        answers = shown(host.host(cloud, name, ServerSpec(image=""), SOURCES))
         for flavor in FLAVORS:
             said = by_flavor[flavor][name]
             assert is_same(answers[flavor], said), (name, flavor, answers[flavor], said)

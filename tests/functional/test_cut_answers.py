@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from osc_traitsched.app import explain
+from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.core.nova.question import Question, ServerSpec
-from osc_traitsched.core.nova.settings import SchedulerSettings
 from tests.functional.placement import INVENTORIES
 from tests.services.nova import HalfCloud, MadeUpNova
 from tests.services.placement import PlacementServer

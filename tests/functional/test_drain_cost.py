@@ -8,7 +8,7 @@ from osc_traitsched.app import drain
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.core.errors import CloudBroke, Forbidden, PlacementRefuses
 from osc_traitsched.core.servers.drain import StuckReason
-from osc_traitsched.views.drain import prose
+from osc_traitsched.views import moves
 from tests.functional.draining import FLAVORS, NETWORKS, FullHost
 from tests.services import fill
 from tests.services.placement import PlacementServer
@@ -125,7 +125,7 @@ def test_what_this_user_may_not_see_is_said(large):
     found = drain.plan(cloud, [cloud.host], SettingsSources(nova_release=33))
     assert (found.unconfirmed, len(found.steps)) == (None, 2)
     said = "2 servers: ports (network: not for you "
-    assert any(each.startswith(said) for each in prose.hidden(found))
+    assert any(each.startswith(said) for each in moves.hidden(found))
 
 
 def test_a_neutron_that_does_not_answer_leaves_the_ports_unknown(large):
@@ -138,4 +138,4 @@ def test_a_neutron_that_does_not_answer_leaves_the_ports_unknown(large):
     found = drain.plan(cloud, [cloud.host], SettingsSources(nova_release=33))
     assert len(found.steps) == 2
     said = "2 servers: ports (network: no connection to it: connection refused)"
-    assert said in list(prose.hidden(found))
+    assert said in list(moves.hidden(found))

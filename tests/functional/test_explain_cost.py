@@ -10,8 +10,8 @@ import pytest
 from osc_traitsched.app import explain
 from osc_traitsched.core.inventory.snapshot import Aggregate
 from osc_traitsched.core.judge.fix import Topic
+from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.core.nova.question import Question
-from osc_traitsched.core.nova.settings import SchedulerSettings
 from tests.functional.placement import INVENTORIES, STANDARD
 from tests.services.nova import HalfCloud, MadeUpNova
 

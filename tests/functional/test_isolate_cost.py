@@ -6,12 +6,12 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.app.desired.planning import plan_desired
-from osc_traitsched.app.effects import compute_effects, looks
+from osc_traitsched.app.desired import plan_desired
+from osc_traitsched.app.impact import compute_effects, looks
 from osc_traitsched.core.change.cloud_model import ANY_IMAGE
 from osc_traitsched.core.change.impact import ImpactAnalysis
-from osc_traitsched.core.desired.shorthand import isolate
-from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.desired.export import isolate
+from osc_traitsched.core.nova.options import SchedulerSettings
 from tests.functional.placement import Placement
 from tests.services import fill
 from tests.services.nova import HalfCloud, MadeUpNova

@@ -6,7 +6,7 @@ import pytest
 
 from osc_traitsched.core.change.effects import LeavesNoHost, losses
 from osc_traitsched.core.errors import CloudBroke
-from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.nova.options import SchedulerSettings
 from tests.functional.placement import INVENTORIES, STANDARD
 from tests.services.nova import CloudWithImages, MadeUpNova
 from tests.unit.app import shorthands

@@ -6,7 +6,7 @@ import uuid
 
 import pytest
 
-from osc_traitsched.cloud import topology
+from osc_traitsched.cloud import lookup
 from tests.services.nova import HalfCloud, MadeUpNova
 
 pytestmark = pytest.mark.one_client
@@ -38,7 +38,7 @@ def put(placement, provider, aggregates):
 
 
 def test_thirty_aggregates_as_expected_are_told_in_seven_requests(service, thirty):
-    assert topology.members(service, thirty) == thirty
+    assert lookup.members(service, thirty) == thirty
     assert service.requests == 7
 
 
@@ -48,7 +48,7 @@ def test_a_provider_that_is_elsewhere_is_told_exactly_by_one_request_more(
     first, second, *_ = thirty
     (provider,) = thirty[first]
     put(placement, provider, [second])
-    found = topology.members(service, thirty)
+    found = lookup.members(service, thirty)
     assert found[first] == frozenset()
     assert found[second] == thirty[second] | {provider}
     assert service.requests == 8
@@ -57,9 +57,9 @@ def test_a_provider_that_is_elsewhere_is_told_exactly_by_one_request_more(
 def test_what_nova_has_and_placement_has_not_is_in_no_aggregate(service, thirty):
     first = next(iter(thirty))
     gone = str(uuid.uuid4())
-    found = topology.members(service, {**thirty, first: thirty[first] | {gone}})
+    found = lookup.members(service, {**thirty, first: thirty[first] | {gone}})
     assert found == thirty
 
 
 def test_when_nothing_is_expected_each_aggregate_is_asked_for(service, thirty):
-    assert topology.members(service, dict.fromkeys(thirty, frozenset())) == thirty
+    assert lookup.members(service, dict.fromkeys(thirty, frozenset())) == thirty

@@ -7,11 +7,12 @@ import random
 
 import pytest
 
-from osc_traitsched.app import capacity, explain, request, usage
+from osc_traitsched.app import capacity, explain, host, request
+from osc_traitsched.app import flavor as app_flavor
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.core.nova.question import ServerSpec
 from osc_traitsched.core.servers.usage import CapacityQuery
-from osc_traitsched.views import usage as views
+from osc_traitsched.views import flavor as views
 from tests.services.nova import CloudWithImages, MadeUpNova
 
 pytestmark = pytest.mark.one_client
@@ -92,7 +93,7 @@ def test_no_number_contradicts_another(placement, seed):
     cloud, hosts = draw(placement, seed)
     query = CapacityQuery(by="zone")
     fits = {e.name: e for e in capacity.capacity(cloud, SPEC, SOURCES, query).flavors}
-    on_hosts = {name: usage.host(cloud, name, SPEC, SOURCES) for name in hosts}
+    on_hosts = {name: host.host(cloud, name, SPEC, SOURCES) for name in hosts}
     rooms = {
         flavor: {
             name: view.fits[flavor]
@@ -110,7 +111,7 @@ def test_no_number_contradicts_another(placement, seed):
         assert rooms[flavor] == by_host, flavor
         most = {name: room.most for name, room in by_host.items()}
         assert of_explain(cloud, flavor) == (fit.room.most, most), flavor
-        shown = usage.flavor(cloud, flavor, SPEC, SOURCES)
+        shown = app_flavor.flavor(cloud, flavor, SPEC, SOURCES)
         assert shown.fit is not None
         assert (shown.fit.room, shown.fit.hosts) == (fit.room, fit.hosts)
         assert fit.groups == shown.fit.groups
@@ -119,7 +120,7 @@ def test_no_number_contradicts_another(placement, seed):
         assert sum(room.most for _, room, _ in fit.groups.values()) == fit.room.most
         out = [name for names in views.never_on_of(shown).values() for name in names]
         assert out or len(fit.suited) == HOSTS
-    uses = {use.name: use for use in usage.host_uses(cloud, SOURCES)}
+    uses = {use.name: use for use in host.host_uses(cloud, SOURCES)}
     assert uses.keys() == hosts.keys()
     for name, use in uses.items():
         stock = on_hosts[name].stock[hosts[name]]["MEMORY_MB"]

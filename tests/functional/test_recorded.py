@@ -7,11 +7,10 @@ from urllib import parse
 
 import pytest
 
-from osc_traitsched.app import aggregates, explain, traits
-from osc_traitsched.core.inventory.selection import Selectors
-from osc_traitsched.core.inventory.snapshot import Aggregate
+from osc_traitsched.app import explain, listing
+from osc_traitsched.core.inventory.snapshot import Aggregate, Selectors
+from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.core.nova.question import Question
-from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.views.explain.document import document
 from tests.services.nova import HalfCloud, MadeUpNova
 from tests.unit.app.recorded import RecordedService
@@ -81,9 +80,9 @@ def all_answers(cloud, nova):
     everything = Selectors(everything=True)
     return (
         document(found),
-        traits.by_host(cloud, everything),
-        traits.by_trait(cloud, everything),
-        aggregates.compare(cloud),
+        listing.by_host(cloud, everything),
+        listing.by_trait(cloud, everything),
+        listing.compare(cloud),
     )
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from osc_traitsched.app import explain
 from osc_traitsched.core.errors import PlacementRefuses
+from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.core.nova.question import Question
-from osc_traitsched.core.nova.settings import SchedulerSettings
 from tests.services.nova import HalfCloud, MadeUpNova
 
 pytestmark = pytest.mark.one_client

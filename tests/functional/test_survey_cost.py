@@ -9,8 +9,8 @@ import pytest
 from osc_traitsched.app.check import survey, with_units
 from osc_traitsched.app.explain import explain
 from osc_traitsched.core.answer import Reason
+from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.core.nova.question import Question
-from osc_traitsched.core.nova.settings import SchedulerSettings
 from tests.bench import lists
 from tests.functional.placement import Placement
 from tests.services import fill

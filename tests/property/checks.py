@@ -7,12 +7,12 @@ from collections.abc import Collection
 from osc_traitsched.cloud import allocation_candidates
 from osc_traitsched.cloud.service import Service
 from osc_traitsched.core.judge import verdict as hitting_sets
-from osc_traitsched.core.judge.verdict import ClauseSet, Condition, Verdict
-from osc_traitsched.core.nova.clause import Clause, Resource, Trait
+from osc_traitsched.core.judge.verdict import ClauseSet, Verdict
+from osc_traitsched.core.nova.clause import Clause, Condition, Resource, Trait
 from osc_traitsched.core.nova.request import Request
-from osc_traitsched.core.placement.facts import Facts
+from osc_traitsched.core.placement.facts import Facts, Host, Mask
 from osc_traitsched.core.placement.limits import matching_all
-from osc_traitsched.core.placement.matcher import Host, Mask, Matcher, matching_hosts
+from osc_traitsched.core.placement.matcher import Matcher, matching_hosts
 from tests.property import clouds
 
 

@@ -9,13 +9,12 @@ from collections.abc import Iterator, Mapping
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.inventory.trait import DISABLED, Ownership, ownership
 from osc_traitsched.core.judge import fix
-from osc_traitsched.core.judge.fix import HostAction, HostChange, HostFix
-from osc_traitsched.core.judge.fix.requests import MOST_OF_HOSTS
+from osc_traitsched.core.judge.fix import MOST_OF_HOSTS, HostAction, HostChange, HostFix
 from osc_traitsched.core.judge.verdict import Verdict
 from osc_traitsched.core.nova.clause import MemberOf, RootTrait, Trait
+from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request
-from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.matcher import Matcher
 from tests.aggregates import aggregate

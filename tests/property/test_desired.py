@@ -10,17 +10,16 @@ import yaml
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from osc_traitsched.app.desired.judging import judged
-from osc_traitsched.app.desired.planning import plan_desired
+from osc_traitsched.app.desired import judged, plan_desired
 from osc_traitsched.app.execute import execute
-from osc_traitsched.config.desired import files, reader
+from osc_traitsched.config import desired
 from osc_traitsched.core.change.model import ObjectKind, Status
 from osc_traitsched.core.desired import model
 from osc_traitsched.core.desired.export import undo_of
 from osc_traitsched.core.errors import CloudBroke, Mistakes
-from osc_traitsched.core.inventory.metadata import projects_in
-from osc_traitsched.core.nova.filter.aggregates import names_projects
-from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.inventory.trait import projects_in
+from osc_traitsched.core.nova.filter.groups import names_projects
+from osc_traitsched.core.nova.options import SchedulerSettings
 from tests.unit.app.living import HOSTS, LivingCloud
 
 pytestmark = pytest.mark.full
@@ -151,7 +150,7 @@ def moves(draw):
 
 def planned(cloud, text, release=NEWEST):
     """Return the plan of a file; None for one that contradicts itself."""
-    wanted, mistakes = reader.read("w.yaml", text)
+    wanted, mistakes = desired.read_text("w.yaml", text)
     assert not mistakes, text
     if list(model.mistakes(wanted)):
         return None
@@ -252,7 +251,7 @@ def test_what_is_applied_holds_and_what_is_not_named_stays():
             return
         assert not cloud.written
         before = whole(cloud)
-        undo = files.text(undo_of(todo.draft.claims, todo.found).desired)
+        undo = desired.text(undo_of(todo.draft.claims, todo.found).desired)
         closings = watched(cloud, release)
         done = execute(cloud, todo.plan)
         always = closings[0] & closings[-1]

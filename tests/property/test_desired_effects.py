@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from osc_traitsched.app.execute import execute
 from osc_traitsched.core.change.model import Status
-from osc_traitsched.core.inventory.metadata import required_by
+from osc_traitsched.core.inventory.trait import required_by
 from tests.property.test_desired import (
     AGGREGATES,
     HOST_SETS,

@@ -9,23 +9,16 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from osc_traitsched.app.desired.judging import judged
-from osc_traitsched.app.desired.planning import is_begun, plan_desired, unreviewed
+from osc_traitsched.app.desired import is_begun, judged, plan_desired, unreviewed
 from osc_traitsched.app.execute import dry_run, execute
-from osc_traitsched.config.desired import reader
+from osc_traitsched.config import desired
 from osc_traitsched.core.change.model import Status
 from osc_traitsched.core.desired import model
 from osc_traitsched.core.errors import Mistakes
-from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.views.desired.lines import rows
+from osc_traitsched.core.nova.options import SchedulerSettings
+from osc_traitsched.views.desired import rows
 from osc_traitsched.views.listing import Cell
-from tests.property.test_desired import (
-    RELEASES,
-    SURE,
-    whole,
-    with_projects,
-    zone_moves,
-)
+from tests.property.test_desired import RELEASES, SURE, whole, with_projects, zone_moves
 from tests.unit.app.living import HOSTS
 from tests.unit.app.zoned import OWNER, ZonedCloud
 
@@ -141,7 +134,7 @@ def moving(draw):
 
 def planned(cloud, wanted, release):
     """Return the plan of a document; None for one that contradicts itself."""
-    found, mistakes = reader.read("w.yaml", yaml.safe_dump(wanted))
+    found, mistakes = desired.read_text("w.yaml", yaml.safe_dump(wanted))
     assert not mistakes
     assumed = SchedulerSettings.of(
         release,

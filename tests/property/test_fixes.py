@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from osc_traitsched.cloud import allocation_candidates, read
 from osc_traitsched.core.judge import fix
 from osc_traitsched.core.judge.verdict import evaluate
+from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.core.nova.question import Question, ServerSpec
-from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.matcher import Matcher
 from tests.aggregates import aggregate
 from tests.functional.placement import Placement

@@ -16,19 +16,18 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from osc_traitsched.app.desired.planning import plan_desired
-from osc_traitsched.app.desired.reading import read_cloud
-from osc_traitsched.app.effects import compute_effects, looks
+from osc_traitsched.app.desired import plan_desired, read_cloud
+from osc_traitsched.app.impact import compute_effects, looks
 from osc_traitsched.cloud import allocation_candidates, read, write
 from osc_traitsched.cloud.write import Patience
 from osc_traitsched.core.change.cloud_model import ANY_IMAGE
 from osc_traitsched.core.change.impact import Asked, ImpactAnalysis
 from osc_traitsched.core.change.model import ObjectKind, Status
-from osc_traitsched.core.desired import shorthand
+from osc_traitsched.core.desired import export
 from osc_traitsched.core.errors import BadQuestion, PlacementRefuses, Refusal
 from osc_traitsched.core.inventory.snapshot import Aggregate
+from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.core.nova.question import Question, ServerSpec
-from osc_traitsched.core.nova.settings import SchedulerSettings
 from tests.functional.placement import Placement
 from tests.property import building, clouds
 from tests.services.nova import CloudWithImages, MadeUpNova
@@ -359,12 +358,12 @@ def test_there_and_back_every_flavor_has_the_hosts_that_were_said_at_every_step(
         isolate(real, case)
         found = read_cloud(real.now(), ())
         aggregate = found.aggregates[0]
-        opening = shorthand.unisolate(aggregate, case.names)
+        opening = export.unisolate(aggregate, case.names)
         if case.remove_traits:
             names = [f"trait:{name}" for name in case.names]
             images = [b for b in real.images.values() if not b.keys().isdisjoint(names)]
-            held = shorthand.Holders(found, aggregate)
-            opening = shorthand.with_removal(opening, case.names, held, images, {})
+            held = export.Holders(found, aggregate)
+            opening = export.with_removal(opening, case.names, held, images, {})
         foreseen = check(real, opening.desired)
         emptied = {
             asked: effect
@@ -385,9 +384,7 @@ def isolate(real, case):
     name = real.aggregates["0"]["name"]
     named = [list(real.flavors.values())[number] for number in sorted(case.named)]
     try:
-        wanted = shorthand.isolate(
-            name, case.names, named, real.images.values()
-        ).desired
+        wanted = export.isolate(name, case.names, named, real.images.values()).desired
     except BadQuestion as exc:
         (flavor,) = (f for f in named if str(exc).startswith(f"flavor '{f['name']}' "))
         assert FORBIDDEN in flavor["extra_specs"].values()

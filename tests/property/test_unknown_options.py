@@ -18,7 +18,7 @@ from osc_traitsched.core.judge.doubts import Alternatives
 from osc_traitsched.core.judge.judge import judge
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.evidence import of_question
-from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from osc_traitsched.core.nova.options import SchedulerSettings, Setting
 from tests.cases.reading import Case
 from tests.unit.core.test_cases import facts_of
 

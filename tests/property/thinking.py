@@ -14,12 +14,11 @@ import pickle
 import sys
 from collections.abc import Iterable, Iterator
 
-from osc_traitsched.core.judge.explanation import Explanation
-from osc_traitsched.core.judge.judge import judge
+from osc_traitsched.core.judge.judge import Explanation, judge
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement.facts import Facts
-from osc_traitsched.views.explain import prose
+from osc_traitsched.views.explain import text
 from osc_traitsched.views.explain.document import document
 from tests.property import fixing
 from tests.unit.core.scheduled import placed
@@ -53,7 +52,7 @@ def say(asked: Iterable[Asked]) -> Iterator[str]:
         explanation = think(request, found)
         hosts = explanation.judgement.hosts
         yield json.dumps(document(explanation))
-        shown = prose.lines(explanation, hosts, everything=True)
+        shown = text.lines(explanation, hosts, everything=True)
         yield from (line.text for line in shown)
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from osc_traitsched.core.inventory import snapshot
 from osc_traitsched.core.inventory.snapshot import NodeReport
+from osc_traitsched.core.nova import image, server
 from osc_traitsched.core.nova.filter.state import (
     OWN,
     PASSES,
@@ -27,8 +28,7 @@ from osc_traitsched.core.nova.own import (
     PluginName,
     Weighed,
 )
-from osc_traitsched.core.nova.server import image, server
-from osc_traitsched.core.nova.server.server import Server
+from osc_traitsched.core.nova.server import Server
 from osc_traitsched.runner import document
 from tests.services import environment
 from tests.services.environment import REPOSITORY

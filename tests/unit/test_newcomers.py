@@ -11,27 +11,32 @@ import pytest
 
 import osc_traitsched
 from osc_traitsched.config import deployments
+from osc_traitsched.core.answer import Diagnosis
 from osc_traitsched.core.check.survey import is_lasting
-from osc_traitsched.core.diagnosis import Diagnosis
+from osc_traitsched.core.judge import judgement
 from osc_traitsched.core.judge.doubts import switches
 from osc_traitsched.core.judge.filtering import UnreadHint, filtering, unread_hints
 from osc_traitsched.core.nova import options, prefilter
 from osc_traitsched.core.nova.clause import HostFilter, MemberOf, Origin
 from osc_traitsched.core.nova.evidence import with_evidence
-from osc_traitsched.core.nova.filter import limits, special, state, table, values
+from osc_traitsched.core.nova.filter import compute, special, state, table
 from osc_traitsched.core.nova.filter.groups import policies_off
-from osc_traitsched.core.nova.filter.row import NovaFilter, Reads
-from osc_traitsched.core.nova.filter.table import FILTERS
-from osc_traitsched.core.nova.options import OPTIONS, Consumer, Option, OptionType
+from osc_traitsched.core.nova.filter.table import FILTERS, NovaFilter, Reads
+from osc_traitsched.core.nova.options import (
+    OPTIONS,
+    Consumer,
+    Option,
+    OptionType,
+    SchedulerSettings,
+    Setting,
+    switch,
+)
 from osc_traitsched.core.nova.prefilter import PREFILTERS, Prefilter
-from osc_traitsched.core.nova.settings import SchedulerSettings, Setting, switch
-from osc_traitsched.core.nova.weigher.ranking import WEIGHERS, ranking
-from osc_traitsched.core.nova.weigher.weighing import Weigher, Weights
+from osc_traitsched.core.nova.weighers import WEIGHERS, Weigher, Weights, ranking
 from osc_traitsched.core.releases import NEWEST
-from osc_traitsched.core.servers.demand import Unmet
-from osc_traitsched.views import config
-from osc_traitsched.views.explain import depends, filters, words
-from osc_traitsched.views.server import placements
+from osc_traitsched.core.servers.fleet import Unmet
+from osc_traitsched.views import config, misplaced
+from osc_traitsched.views.explain import reasons, words
 from tests.unit.core.check.surveys import aggregate, assumed, findings, survey
 from tests.unit.core.check.surveys import host as surveyed
 from tests.unit.core.filter.asked import REPORT, host, settings, spec
@@ -97,8 +102,8 @@ def test_explain_judges_and_words_a_new_filter(add):
     add()
     found = filtering(question(CLOUD, NAME), computes(CLOUD).values())
     assert [each.name for each in found.conditions] == [NAME]
-    assert filters.wanted(HostFilter(NAME)) == f"made-up hosts ({NAME})"
-    assert filters.answer(FAILS, NAME) == "is at the limit: 3 of 2 (made_up)"
+    assert reasons.wanted(HostFilter(NAME)) == f"made-up hosts ({NAME})"
+    assert reasons.answer(FAILS, NAME) == "is at the limit: 3 of 2 (made_up)"
     assert found.filters_of_rebuild == ()
 
 
@@ -139,7 +144,7 @@ def test_what_a_new_filter_claims_counts_without_it(add):
     assert table.unsettled([host()], spec(), off).names == (NAME,)
 
 
-MISPLACED = f"{filters.answer(FAILS, NAME)} ({NAME})"
+MISPLACED = f"{reasons.answer(FAILS, NAME)} ({NAME})"
 
 
 @pytest.mark.parametrize(
@@ -174,14 +179,14 @@ def test_before_hints_are_shown_misplaced_does_not_know_what_a_new_filter_reads(
     assert "hints are not shown" in found.why[0]
 
 
-@pytest.mark.parametrize(("keys", "lower"), [((), 5), ((values.MAX_INSTANCES,), 1)])
+@pytest.mark.parametrize(("keys", "lower"), [((), 5), ((compute.MAX_INSTANCES,), 1)])
 def test_capacity_counts_what_a_new_filter_counts(add, keys, lower):
-    counts = values.MAX_INSTANCES
+    counts = compute.MAX_INSTANCES
     add(options=(options.MAX_INSTANCES,), aggregate_keys=keys, counts=counts)
     on = settings(**{ON: (NAME,), "filter_scheduler__max_instances_per_host": 8})
     assert REPORT.running_vms == 3
-    assert limits.servers_left(host(), on) == (5, 5)
-    assert limits.servers_left(host(metadata=[{counts: "4"}]), on) == (lower, lower)
+    assert table.servers_left(host(), on) == (5, 5)
+    assert table.servers_left(host(metadata=[{counts: "4"}]), on) == (lower, lower)
 
 
 def test_a_new_filter_of_flavor_names_is_among_those_that_read_them(add):
@@ -287,13 +292,13 @@ def test_a_new_prefilter_asks_placement_if_its_option_is_on(add_option, add_pref
 def test_a_new_prefilter_has_its_words(add_prefilter, reference):
     clause = add_prefilter(place="the made-up {names}", objection="is not in {names}")
     assert words.clause(clause, filtered()) == "in the made-up x"
-    assert placements.text(Unmet(clause), {"x": "nice"}) == "is not in nice"
+    assert misplaced.text(Unmet(clause), {"x": "nice"}) == "is not in nice"
     assert "``made_up_filter``" in reference("prefilters")
 
 
 def filtered():
     """An explanation of a cloud."""
-    return words.Judgement(question(CLOUD))
+    return judgement.Judgement(question(CLOUD))
 
 
 @pytest.mark.parametrize("is_passing", [True, False])
@@ -315,7 +320,7 @@ def test_a_new_option_has_its_names_and_defaults(add_option, reference):
         needs=options.TENANT,
         baselines=((options.OSA, 20, True),),
     )
-    assert depends.name(name) == "the made-up check"
+    assert reasons.name(name) == "the made-up check"
     unknown = Diagnosis(SchedulerSettings(), (), {name: ()})
     assert "made-up" in config.verdict(unknown)
     assert "all is made up" in str(config.doctor_rows(unknown, ()))

@@ -9,7 +9,7 @@ import shlex
 
 import pytest
 
-from osc_traitsched.app import explain, request, room, snapshot
+from osc_traitsched.app import drain, explain, request, snapshot
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.core.nova.question import ServerSpec
 from tests.functional import shell
@@ -144,5 +144,5 @@ def test_moves_to_make_room_are_looked_for_in_any_cloud(tmp_path, left_out, sing
         flavor_properties={"trait:HW_GPU_API_VULKAN": "required"},
     )
     question = request.question(saved.cloud, asked, saved.sources)
-    found = room.with_moves(saved.cloud, explain.explain(saved.cloud, question))
+    found = drain.with_moves(saved.cloud, explain.explain(saved.cloud, question))
     assert found.judgement.refusal or found.make_room.steps == ()

@@ -6,11 +6,11 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from osc_traitsched.cloud import lookup, read, request_parts, rest, topology
-from osc_traitsched.cloud.existing_servers import minor_version
-from osc_traitsched.cloud.later import LaterOfEach
+from osc_traitsched.cloud import lookup, read, request_parts, rest
+from osc_traitsched.cloud.rest import LaterOfEach
 from osc_traitsched.cloud.saved.cloud import failed_moves
-from osc_traitsched.cloud.saved.lists import LISTS, Listed
+from osc_traitsched.cloud.saved.form import LISTS, Listed
+from osc_traitsched.cloud.servers import minor_version
 from osc_traitsched.cloud.service import Cloud, RememberedCloud, Service
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
@@ -218,12 +218,12 @@ def _aggregates(
         each["uuid"]: frozenset(nodes[h] for h in each["hosts"] if h in nodes)
         for each in compute.get("aggregates", ())
     }
-    members = dict(topology.members(placement, expected)) if expected else {}
+    members = dict(lookup.members(placement, expected)) if expected else {}
     managed = set(nodes.values())
     roots = {each.root for each in snapshot.providers} - managed
     for root in sorted(roots | snapshot.sharing):
-        for uuid in topology.aggregates_of(placement, root) - members.keys():
-            members[uuid] = topology.in_any(placement, [uuid])
+        for uuid in lookup.aggregates_of(placement, root) - members.keys():
+            members[uuid] = lookup.in_any(placement, [uuid])
     found: dict[str, set[str]] = {}
     for aggregate, providers in members.items():
         for uuid in providers:

@@ -5,14 +5,25 @@ from __future__ import annotations
 import collections
 import dataclasses
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from osc_traitsched.core.change.model import Change, Keys, ObjectKind
-from osc_traitsched.core.inventory.metadata import ZONE_KEY
+from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Aggregate, Members, Snapshot
-from osc_traitsched.core.nova.question import Body
+from osc_traitsched.core.inventory.trait import ZONE_KEY, projects_in
+from osc_traitsched.core.inventory.trait import single_project_values as alone_in
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.filter import special
+from osc_traitsched.core.nova.filter.groups import names_projects
+from osc_traitsched.core.nova.filter.state import Fails, HostState, Raises, host_states
+from osc_traitsched.core.nova.filter.table import AGGREGATES, FILTERS, judge
+from osc_traitsched.core.nova.options import SchedulerSettings, az_is_on, has_filter
+from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.placement.facts import Facts
+
+# The cloud before and after changes; all that judges a plan compares two models.
+
 
 #: An image that asks for nothing, and of which no prefilter makes anything.
 ANY_IMAGE: Body = {}
@@ -189,3 +200,307 @@ def _applied(keys: Mapping[str, str], changes: Iterable[Change]) -> Mapping[str,
     for change in changes:
         keys = change.applied_to(keys)
     return keys
+
+
+# Zones, projects and host filters that a plan touches.
+
+
+# For whom a flavor is asked for: zones and projects, and what they are limited to.
+#
+# Placement limits a zone, and a project where the prefilter
+# ``require_tenant_aggregate`` is on, to aggregates. The host filter
+# AggregateMultiTenancyIsolation keeps a project out of hosts of aggregates that name
+# others alone.
+
+
+@dataclasses.dataclass(frozen=True)
+class Context:
+    """The zone and the project that a flavor is asked for in.
+
+    :ivar project: its ID; None for a project that no aggregate names
+    :ivar outside: for the default zone, UUIDs of all other zones' aggregates
+    :ivar answer: which answer of AggregateMultiTenancyIsolation counts; 0 for none
+    """
+
+    zone: str | None = None
+    project: str | None = None
+    outside: frozenset[str] = frozenset()
+    answer: int = 0
+
+
+#: Of a server that may be in any zone, of a project that no aggregate names.
+ANYWHERE = Context()
+
+
+@dataclasses.dataclass(frozen=True)
+class TenancyFilterResult:
+    """Root providers that AggregateMultiTenancyIsolation passes.
+
+    :ivar closed: those that reject some projects
+    :ivar named: of these, those of each project
+    """
+
+    closed: frozenset[str] = frozenset()
+    named: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
+
+    def kept_out(self, project: str | None) -> frozenset[str]:
+        """Hosts that a project may not use; None is one that no aggregate names."""
+        return self.closed - self.named.get(project or "", _NONE)
+
+
+@dataclasses.dataclass(frozen=True)
+class Limits:
+    """What zones and projects limit servers to in one cloud.
+
+    :ivar zones: UUIDs of aggregates, by folded zone names
+    :ivar projects: UUIDs of aggregates, by folded projects
+    :ivar passed: without the host filter, then with it, in each possible release
+    :ivar is_required: Nova rejects projects that no aggregate names
+    """
+
+    zones: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
+    projects: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
+    passed: tuple[TenancyFilterResult, ...] = (TenancyFilterResult(),)
+    is_required: bool = False
+
+    @property
+    def aggregates(self) -> frozenset[str]:
+        """UUIDs of all that Placement is asked for."""
+        return _NONE.union(*self.zones.values(), *self.projects.values())
+
+    def of(self, context: Context, fold: Fold) -> tuple[frozenset[str], ...] | None:
+        """Sets of aggregates; hosts must be in one of each. None if Nova rejects it."""
+        found = []
+        if context.zone is not None:
+            # nova-api rejects servers in a zone that is not there
+            # (nova/compute/api.py, ``API.create``).
+            zone = self.zones.get(fold(context.zone))
+            if zone is None:
+                return None
+            found.append(zone)
+        project = context.project
+        theirs = self.projects.get(fold(project)) if project is not None else None
+        if theirs:
+            found.append(theirs)
+        elif self.is_required:
+            return None
+        return tuple(found)
+
+
+#: A name as Nova's database compares it.
+Fold = Callable[[str], str]
+
+
+def folding(settings: SchedulerSettings) -> Fold:
+    """How Nova's database compares names; each is folded once."""
+    return functools.cache(settings.collation.folded)
+
+
+def limits_of(cloud: CloudModel, settings: SchedulerSettings) -> Limits:
+    """Limits of zones and projects in a cloud."""
+    fold, tenant = folding(settings), bool(settings.value(options.TENANT))
+    equal = settings.collation.equal
+    zones: dict[str, set[str]] = {}
+    projects: dict[str, set[str]] = {}
+    for aggregate in cloud.aggregates:
+        metadata = aggregate.metadata
+        for key, value in metadata.items() if az_is_on(settings) else ():
+            if equal(key, ZONE_KEY):
+                zones.setdefault(fold(value), set()).add(aggregate.uuid)
+        for value in alone_in(metadata) if tenant else ():
+            projects.setdefault(fold(value), set()).add(aggregate.uuid)
+    filters = settings.setting(options.ENABLED_FILTERS)
+    # Overall a flavor has the hosts that anybody may use. Without settings, metadata
+    # that names projects shows that somebody may rely on the filter.
+    passed: tuple[TenancyFilterResult, ...] = (TenancyFilterResult(),)
+    if special.PROJECT in filters.items or not filters.given:
+        releases = dict.fromkeys(each.release for each in (settings, *settings.others))
+        roots = _roots(cloud)
+        passed += tuple(_passed(cloud.aggregates, each, roots) for each in releases)
+    return Limits(
+        {name: frozenset(uuids) for name, uuids in zones.items()},
+        {name: frozenset(uuids) for name, uuids in projects.items()},
+        passed,
+        tenant and bool(settings.value(options.TENANT_REQUIRED)),
+    )
+
+
+def _roots(cloud: CloudModel) -> Mapping[str, frozenset[str]]:
+    nodes = cloud.snapshot.nova.by_service_host
+    return {host: frozenset(node.uuid for node in each) for host, each in nodes.items()}
+
+
+def _passed(
+    aggregates: Iterable[Aggregate], release: int, roots: Mapping[str, frozenset[str]]
+) -> TenancyFilterResult:
+    """A host takes all projects of its aggregates.
+
+    nova/scheduler/filters/aggregate_multitenancy_isolation.py
+    """
+    closed: set[str] = set()
+    named: dict[str, set[str]] = {}
+    for aggregate in aggregates:
+        metadata = aggregate.metadata
+        keys = {k: v for k, v in metadata.items() if names_projects(k, release)}
+        projects = projects_in(keys)
+        if projects:
+            inside = _NONE.union(*(roots.get(host, _NONE) for host in aggregate.hosts))
+            closed |= inside
+            for project in projects:
+                named.setdefault(project, set()).update(inside)
+    return TenancyFilterResult(
+        frozenset(closed), {name: frozenset(found) for name, found in named.items()}
+    )
+
+
+def contexts(
+    clouds: Sequence[CloudModel],
+    limits: Sequence[Limits],
+    settings: SchedulerSettings,
+    is_own_change: bool,
+) -> Iterator[Context]:
+    """The contexts of a plan, :data:`ANYWHERE` first.
+
+    Zones and projects are those that aggregates name, without zones with a colon:
+    Nova takes no request for them.
+
+    :param is_own_change: whether the plan changes the flavors or images themselves, so
+        that all zones and projects count, not just those with hosts that it touches
+    """
+    everywhere = _NONE.union(*_roots(clouds[0]).values())
+    touched = everywhere if is_own_change else _touched(clouds)
+    zones = [(Context(), everywhere)]
+    if az_is_on(settings):
+        names = _zone_names(clouds, settings)
+        zones += [
+            (Context(zone=name), hosts)
+            for name, hosts in names.items()
+            if ":" not in name
+        ]
+    zoned = _NONE.union(*(u for each in limits for u in each.zones.values()))
+    if has_filter(settings, special.ZONE) and zoned:
+        # To the filter of up to 27 hosts in no zone's aggregate are a zone, too
+        # (nova/scheduler/filters/availability_zone_filter.py).
+        inside = _NONE.union(*(hosts for _, hosts in zones[1:]))
+        zones.append((Context(outside=zoned), everywhere - inside))
+    named = [_hosts_of_projects(cloud) for cloud in clouds]
+    projects: dict[str | None, frozenset[str]] = {None: everywhere & touched}
+    for name in sorted(_NONE.union(*named)):
+        hosts = _NONE.union(*(each.get(name, _NONE) for each in named))
+        # A project that gets its first aggregate loses all other hosts.
+        is_always = all(name in each for each in named)
+        projects[name] = hosts & touched if is_always else everywhere
+    answers = list(zip(*(each.passed for each in limits)))
+    for number, answer in enumerate(answers):
+        if answer in answers[:number]:
+            continue
+        for project, theirs in projects.items():
+            for zone, hosts in zones:
+                found = dataclasses.replace(zone, project=project, answer=number)
+                if found == ANYWHERE or hosts & theirs:
+                    yield found
+
+
+def _touched(clouds: Sequence[CloudModel]) -> frozenset[str]:
+    now, roots = clouds[0], _roots(clouds[0])
+    changed = _NONE.union(
+        *(
+            [*cloud.changed, *(u for each in sets.values() for u in each)]
+            for cloud in clouds
+            for sets in (cloud.joined, cloud.left)
+        )
+    )
+    if changed & now.snapshot.sharing:
+        # What others share may be used by any host.
+        return _NONE.union(*roots.values())
+    by_uuid = now.snapshot.by_uuid
+    found = {by_uuid[uuid].root for uuid in changed if uuid in by_uuid}
+    for cloud in clouds[1:]:
+        for aggregate in cloud.aggregates:
+            before = now.aggregate(aggregate.id)
+            if before != aggregate:
+                hosts = {*aggregate.hosts, *before.hosts}
+                found.update(*(roots.get(host, _NONE) for host in hosts))
+    return frozenset(found)
+
+
+def _hosts_of_projects(cloud: CloudModel) -> dict[str, frozenset[str]]:
+    roots, found = _roots(cloud), dict[str, set[str]]()
+    for aggregate in cloud.aggregates:
+        inside = _NONE.union(*(roots.get(host, _NONE) for host in aggregate.hosts))
+        for project in aggregate.project_ids:
+            found.setdefault(project, set()).update(inside)
+    return {project: frozenset(hosts) for project, hosts in found.items()}
+
+
+def _zone_names(
+    clouds: Sequence[CloudModel], settings: SchedulerSettings
+) -> dict[str, frozenset[str]]:
+    equal, fold = settings.collation.equal, folding(settings)
+    spelled: dict[str, str] = {}
+    found: dict[str, set[str]] = {}
+    for cloud in clouds:
+        roots = _roots(cloud)
+        for aggregate in cloud.aggregates:
+            for key, value in aggregate.metadata.items():
+                if value and equal(key, ZONE_KEY):
+                    name = spelled.setdefault(fold(value), value)
+                    hosts = (roots.get(host, _NONE) for host in aggregate.hosts)
+                    found.setdefault(name, set()).update(*hosts)
+    return {name: frozenset(hosts) for name, hosts in found.items()}
+
+
+# Hosts that the scheduler's host filters keep out for the metadata of aggregates.
+#
+# Only filters that are on, and whose answer hangs on nothing else: what they say of
+# each host is exactly known. AggregateMultiTenancyIsolation and AvailabilityZoneFilter
+# are in ``contexts``, as they go by project and zone.
+
+
+_FILTERED_NONE: frozenset[str] = frozenset()
+
+
+class AggregateFilters:
+    """The host filters of the settings, for many flavors in one cloud."""
+
+    def __init__(self, cloud: CloudModel, settings: SchedulerSettings) -> None:
+        self._settings = settings.changed(options.TENANT, False)
+        self._names = tuple(
+            name
+            for name in settings.items(options.ENABLED_FILTERS)
+            if name in FILTERS and FILTERS[name].varies_by == AGGREGATES
+            if name not in (special.ZONE, special.PROJECT)
+        )
+        self._cloud = cloud
+        self._known: dict[Hashable, frozenset[str]] = {}
+
+    @functools.cached_property
+    def _alike(self) -> Mapping[Hashable, list[HostState]]:
+        computes = self._cloud.snapshot.nova.computes
+        found: dict[Hashable, list[HostState]] = {}
+        for host in host_states(computes, self._cloud.aggregates):
+            found.setdefault(tuple(each.uuid for each in host.aggregates), []).append(
+                host
+            )
+        return found
+
+    def kept_out(self, flavor: Body, image: Body) -> frozenset[str]:
+        """Roots of the hosts that a filter surely rejects a flavor with an image."""
+        if not self._names:
+            return _FILTERED_NONE
+        key = (flavor["id"], repr(flavor.get("extra_specs")), repr(image))
+        if key not in self._known:
+            self._known[key] = self._kept_out(flavor, image)
+        return self._known[key]
+
+    def _kept_out(self, flavor: Body, image: Body) -> frozenset[str]:
+        try:
+            spec = Question(flavor, image, (), self._settings).request_spec()
+        except Refusal:
+            return _FILTERED_NONE
+        found: set[str] = set()
+        for hosts in self._alike.values():
+            answers = (judge(n, hosts[0], spec, self._settings) for n in self._names)
+            if any(isinstance(answer, (Fails, Raises)) for answer in answers):
+                found.update(host.compute.uuid for host in hosts)
+        return frozenset(found)

@@ -9,7 +9,7 @@ from osc_traitsched.core import errors
 from osc_traitsched.core.change.cloud_model import CloudModel
 from osc_traitsched.core.change.impact import Effect, HostSets, most_general
 from osc_traitsched.core.change.model import Change
-from osc_traitsched.core.inventory.metadata import REQUIRED, Collation, requires
+from osc_traitsched.core.inventory.trait import REQUIRED, Collation, requires
 from osc_traitsched.core.nova.filter import special
 from osc_traitsched.text import (
     ALL,

@@ -14,24 +14,28 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Union
 
 from osc_traitsched.core import errors
-from osc_traitsched.core.change.cloud_model import CloudModel
-from osc_traitsched.core.change.contexts import (
+from osc_traitsched.core.change.cloud_model import (
     ANYWHERE,
     AggregateFilters,
+    CloudModel,
     Context,
     contexts,
     folding,
     limits_of,
 )
-from osc_traitsched.core.inventory.metadata import REQUIRED, names_trait, requires
 from osc_traitsched.core.inventory.snapshot import Aggregate
-from osc_traitsched.core.inventory.trait import DISABLED
+from osc_traitsched.core.inventory.trait import (
+    DISABLED,
+    REQUIRED,
+    names_trait,
+    requires,
+)
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import MemberOf, Resource, RootTrait, Trait
+from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.nova.request import Request
-from osc_traitsched.core.nova.server.server import read
-from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.nova.server import read
 from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.limits import matching_all
 

@@ -15,17 +15,19 @@ from osc_traitsched.core.change.model import (
     Outcome,
     Plan,
     State,
+    plan_of,
 )
-from osc_traitsched.core.change.phases import plan_of
 from osc_traitsched.core.errors import NoProvider
 from osc_traitsched.core.inventory import trait
-from osc_traitsched.core.inventory.metadata import (
-    Collation,
+from osc_traitsched.core.inventory.snapshot import (
+    Holding,
+    Members,
+    Provider,
+    Snapshot,
+    Targets,
 )
-from osc_traitsched.core.inventory.selection import Targets
-from osc_traitsched.core.inventory.snapshot import Holding, Members, Provider, Snapshot
 from osc_traitsched.core.inventory.snapshot import membership_differences as differences
-from osc_traitsched.core.inventory.trait import Ownership
+from osc_traitsched.core.inventory.trait import Collation, Ownership
 from osc_traitsched.text import ALL, FEW, agreed, listed, quoted
 
 # Providers as objects to change: their traits, and the aggregates that they are in.

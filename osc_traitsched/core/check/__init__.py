@@ -10,24 +10,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from osc_traitsched.core.check.analysis import Analysis, titles
-from osc_traitsched.core.check.finding import Finding, SubjectKind
 from osc_traitsched.core.check.rule import AREAS, Rule, folded
 from osc_traitsched.core.check.rules import (
     config,
     filters,
-    filters_values,
     images,
     isolation,
-    mirror,
     nowhere,
-    placing,
-    resources,
     traits,
 )
-from osc_traitsched.core.check.survey import NotRead, Survey
+from osc_traitsched.core.check.survey import Finding, NotRead, SubjectKind, Survey
 from osc_traitsched.core.errors import BadUsage, NothingMatches
-from osc_traitsched.core.names import near_names
 from osc_traitsched.core.nova.question import Body
+from osc_traitsched.text import near_names
 
 __all__ = ["AREAS", "RULES", "concerning", "named", "rule_id", "run", "select"]
 
@@ -36,18 +31,18 @@ RULES: tuple[Rule, ...] = (
     *images.TYPE_RULES,
     *images.RULES,
     *traits.RULES,
-    *resources.RULES,
+    *images.RESOURCE_RULES,
     *images.PROFILE_RULES,
     *nowhere.AMOUNT_RULES,
     *isolation.RULES,
-    *placing.RULES,
-    *mirror.RULES,
+    *config.PLACING_RULES,
+    *isolation.MIRROR_RULES,
     *config.RULES,
-    *filters_values.WEIGHER_RULES,
+    *filters.WEIGHER_RULES,
     *filters.RULES,
     *nowhere.FILTER_RULES,
-    *filters_values.RULES,
-    *placing.SERVER_RULES,
+    *filters.VALUE_RULES,
+    *config.SERVER_RULES,
 )
 
 _HIDDEN = "private flavors and images of other projects"

@@ -8,33 +8,35 @@ import functools
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from osc_traitsched.core.check.finding import Severity, SubjectKind
-from osc_traitsched.core.check.hosts import Hosts, Isolated, isolated
 from osc_traitsched.core.check.survey import (
+    Hosts,
+    Isolated,
+    Severity,
     StandaloneRequest,
+    SubjectKind,
     Survey,
     is_certain_of_flavor,
     is_lasting,
+    isolated,
 )
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory import snapshot
-from osc_traitsched.core.inventory.metadata import Collation
 from osc_traitsched.core.inventory.snapshot import Aggregate
 from osc_traitsched.core.inventory.snapshot import MembershipDifference as Difference
-from osc_traitsched.core.nova import options
+from osc_traitsched.core.inventory.trait import Collation
+from osc_traitsched.core.nova import options, properties
 from osc_traitsched.core.nova.clause import Clause, Resource, RootTrait
-from osc_traitsched.core.nova.filter.aggregates import metadata_key
+from osc_traitsched.core.nova.extra_specs import near_flavor_key, near_image_key
+from osc_traitsched.core.nova.filter.groups import metadata_key
 from osc_traitsched.core.nova.filter.special import EXTRA_SPECS
 from osc_traitsched.core.nova.filter.state import HostState, host_states
 from osc_traitsched.core.nova.filter.table import FILTERS
+from osc_traitsched.core.nova.image import public_or_own_images as public_or_own
+from osc_traitsched.core.nova.options import SchedulerSettings, Setting, has_filter
 from osc_traitsched.core.nova.prefilter import IMAGES, name_of
 from osc_traitsched.core.nova.question import Body, Question, ServerSpec
 from osc_traitsched.core.nova.request import Request
-from osc_traitsched.core.nova.server import properties
-from osc_traitsched.core.nova.server.extra_specs import near_flavor_key, near_image_key
-from osc_traitsched.core.nova.server.image import public_or_own_images as public_or_own
-from osc_traitsched.core.nova.server.server import EPHEMERAL
-from osc_traitsched.core.nova.settings import SchedulerSettings, Setting, has_filter
+from osc_traitsched.core.nova.server import EPHEMERAL
 from osc_traitsched.paste import is_printable
 
 # Requests of flavors and images, and their hosts.

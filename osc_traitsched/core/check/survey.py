@@ -3,21 +3,221 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 import functools
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+import typing
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, Union
 
-from osc_traitsched.core.check.finding import SubjectKind
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
+from osc_traitsched.core.inventory.snapshot import Aggregate, Nova, Snapshot
+from osc_traitsched.core.inventory.trait import (
+    Collation,
+    is_custom,
+    isolating_keys,
+    key_of,
+    trait_in,
+)
 from osc_traitsched.core.nova import prefilter
 from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource, RootTrait, Trait
 from osc_traitsched.core.nova.filter.state import ServerGroup
+from osc_traitsched.core.nova.image import images_of_others as of_others
+from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.core.nova.question import Body
-from osc_traitsched.core.nova.request import NotEvaluated, Request
-from osc_traitsched.core.nova.server.image import images_of_others as of_others
-from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.placement.facts import Stock
+from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.nova.server import NotEvaluated
+from osc_traitsched.core.placement import facts as placement_facts
+from osc_traitsched.core.placement.facts import Facts, Stock
+from osc_traitsched.core.placement.matcher import Matcher, amounts
+from osc_traitsched.paste import Command, Option, line
+
+# A rule's finding about one object of the cloud.
+
+
+class Severity(enum.Enum):
+    """How bad a finding is."""
+
+    #: Some request fails, or lands on a wrong host.
+    ERROR = "error"
+    #: It works by chance, or will fail after another change.
+    WARNING = "warning"
+    #: Worth knowing, and perhaps intended.
+    NOTE = "note"
+
+    @property
+    def rank(self) -> int:
+        """0 for the worst."""
+        return list(Severity).index(self)
+
+
+class SubjectKind(enum.Enum):
+    """The kind of object that a finding is about."""
+
+    FLAVOR = "flavor"
+    IMAGE = "image"
+    FORMAT = "format"
+    AGGREGATE = "aggregate"
+    HOST = "host"
+    PROVIDER = "provider"
+    TRAIT = "trait"
+    RESOURCE_CLASS = "resource class"
+    ZONE = "zone"
+    OPTION = "option"
+    SERVERS = "servers"
+
+
+@dataclasses.dataclass(frozen=True)
+class Words:
+    """A finding's message.
+
+    :ivar problem: one line
+    :ivar fix: a command to paste if one exists, else an instruction; may be empty
+    :ivar when: a condition for the command, or its purpose
+    """
+
+    problem: str
+    fix: str | Command = ""
+    when: str = ""
+
+    def fix_line(self, options: Sequence[Option]) -> str:
+        """The fix as one line, with these global options in its command."""
+        return ": ".join(filter(None, (self.when, self._done(options))))
+
+    def fix_lines(self, options: Sequence[Option]) -> Iterator[str]:
+        """The fix as lines; a command has an indented line of its own."""
+        done = self._done(options)
+        if isinstance(self.fix, str) or not done:
+            yield from filter(None, (self.fix_line(options),))
+            return
+        if self.when:
+            yield f"{self.when}:"
+        yield f"  {done}"
+
+    def _done(self, options: Sequence[Option]) -> str:
+        return self.fix if isinstance(self.fix, str) else line(self.fix, options)
+
+
+#: Fields with names of objects, by a noun for each.
+_AFFECTED = {
+    "flavors": "flavor",
+    "images": "image",
+    "aggregates": "aggregate",
+    "hosts": "host",
+    "nodes": "node",
+    "projects": "project",
+    "servers": "server",
+    "groups": "group",
+    "zones": "zone",
+}
+
+
+class Finding:
+    """A fault, as values and in words; rules yield :class:`Fault`.
+
+    Fields named ``flavors``, ``images``, ``aggregates`` or ``hosts`` are tuples of
+    names.
+
+    :ivar rule: ID of the rule; it never changes
+    """
+
+    rule: str
+    severity: Severity
+    kind: SubjectKind
+    name: str
+
+    def words(self) -> Words:
+        """The problem and its fix."""
+        raise NotImplementedError
+
+    @property
+    def due_to_images(self) -> tuple[str, ...]:
+        """Images that cause the finding; empty if flavors or aggregates do, too."""
+        if self.kind is SubjectKind.IMAGE:
+            return (self.name,)
+        is_format = self.kind is SubjectKind.FORMAT
+        named = isinstance(self, _NamesFlavors) and self.flavors and not is_format
+        if named or (isinstance(self, _NamesAggregates) and self.aggregates):
+            return ()
+        return self.images if isinstance(self, _NamesImages) else ()
+
+    @property
+    def affected(self) -> tuple[str, ...]:
+        """All that it is about beside its object, such as ``flavor gold``."""
+        return tuple(
+            f"{noun} {name}"
+            for field, noun in _AFFECTED.items()
+            if isinstance(names := getattr(self, field, ()), tuple)
+            for name in names
+        )
+
+    def is_about(self, kind: SubjectKind, names: Iterable[str]) -> bool:
+        """Whether the finding names one of these flavors or images."""
+        about = {self.name} if self.kind is kind else set()
+        if kind is SubjectKind.FLAVOR and isinstance(self, _NamesFlavors):
+            about.update(self.flavors)
+        if kind is SubjectKind.IMAGE and isinstance(self, _NamesImages):
+            about.update(self.images)
+        return not about.isdisjoint(names)
+
+
+@dataclasses.dataclass(frozen=True)
+class Fault(Finding):
+    """A finding in words, as rules yield it; the rule adds its ID and its kind.
+
+    :ivar problem: as ``fix`` and ``when``, see :class:`Words`
+    :ivar flavors: all that the message is about, even if it names only some; the same
+        is true of images, aggregates, hosts, projects, servers, server groups, nodes,
+        zones
+    :ivar subject: the kind of its object, if it is not that of the rule
+    """
+
+    severity: Severity
+    name: str
+    problem: str
+    fix: str | Command = ""
+    when: str = ""
+    flavors: tuple[str, ...] = ()
+    images: tuple[str, ...] = ()
+    aggregates: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    projects: tuple[str, ...] = ()
+    servers: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    nodes: tuple[str, ...] = ()
+    zones: tuple[str, ...] = ()
+    subject: SubjectKind | None = None
+    rule: str = ""
+    kind: SubjectKind = SubjectKind.OPTION
+
+    def words(self) -> Words:
+        """The problem and its fix."""
+        return Words(self.problem, self.fix, self.when)
+
+
+#: Findings of one severity: ``ERROR(name, problem, fix)``.
+ERROR, WARNING, NOTE = (functools.partial(Fault, severity) for severity in Severity)
+
+
+@typing.runtime_checkable
+class _NamesFlavors(typing.Protocol):
+    @property
+    def flavors(self) -> tuple[str, ...]: ...
+
+
+@typing.runtime_checkable
+class _NamesImages(typing.Protocol):
+    @property
+    def images(self) -> tuple[str, ...]: ...
+
+
+@typing.runtime_checkable
+class _NamesAggregates(typing.Protocol):
+    @property
+    def aggregates(self) -> tuple[str, ...]: ...
+
+
+# The data that check reads, and the demands of flavors and images.
+
 
 # The whole cloud as read for checks.
 
@@ -246,3 +446,185 @@ def is_lasting(clause: Clause) -> bool:
     """Whether a clause is about hosts themselves, not about their services."""
     row = prefilter.row_of(clause)
     return row is None or not row.is_passing
+
+
+# Hosts by trait, size and isolated aggregate.
+
+
+# Hosts that could ever take a request, independent of use.
+
+
+Condition = Union[Resource, Trait, RootTrait]
+
+_NO_HOSTS: frozenset[str] = frozenset()
+
+
+@dataclasses.dataclass(frozen=True)
+class _Kinds:
+    """Groups of equal hosts.
+
+    :ivar facts: of one host for each group, without offers
+    :ivar alike: roots of all hosts of a group, by the root of that host
+    :ivar bare_metal: roots of Ironic's nodes, which give a custom class alone
+        (nova/virt/ironic/driver.py, ``update_provider_tree``)
+    """
+
+    facts: Facts
+    alike: Mapping[str, frozenset[str]]
+    bare_metal: frozenset[str]
+
+    def matching_hosts(
+        self, conditions: tuple[Condition, ...], group_policy: str | None
+    ) -> frozenset[str]:
+        providers, stock = self.facts.snapshot.by_uuid, self.facts.stock
+        offers = {
+            amount: placement_facts.givers(amount, providers, stock)
+            - (_NO_HOSTS if is_custom(amount[0]) else self.bare_metal)
+            for amount in amounts(conditions)
+        }
+        facts = dataclasses.replace(self.facts, offers=offers)
+        request = Request((), group_policy, None, "")
+        matcher = Matcher.of(request, facts, conditions)
+        found = (
+            alike
+            for root, alike in self.alike.items()
+            if matcher.meets(matcher.host(root), matcher.everything)
+        )
+        return _NO_HOSTS.union(*found)
+
+
+class Hosts:
+    """All hosts of a survey; equal hosts are judged once.
+
+    :param names: traits of most requests; others are slower
+    """
+
+    def __init__(self, survey: Survey, names: frozenset[str]) -> None:
+        self._names = names
+        self._facts = Facts(
+            snapshot=survey.snapshot,
+            traits=survey.traits,
+            offers={},
+            members={},
+            shared=survey.shared,
+            stock=survey.stock,
+            candidates=_NO_HOSTS,
+            limits=placement_facts.limits(survey.stock),
+        )
+        self._bare_metal = frozenset(survey.nova.ironic)
+        self._kinds = functools.cache(
+            functools.partial(_kinds, self._facts, self._bare_metal)
+        )
+        self._meeting = functools.cache(self._judge)
+
+    def matching_hosts(self, request: Request) -> frozenset[str]:
+        """Roots of hosts that could take a request, by either query, if empty."""
+        found = self.meeting(request.clauses, request.group_policy)
+        if request.fallback is None:
+            return found
+        return found | self.matching_hosts(request.fallback)
+
+    def meeting(
+        self, clauses: Iterable[Clause], group_policy: str | None = None
+    ) -> frozenset[str]:
+        """Roots of hosts that could meet all clauses together, aggregates aside."""
+        conditions = (c for c in clauses if not isinstance(c, MemberOf))
+        plain = tuple(dataclasses.replace(c, origins=()) for c in conditions)
+        return self._meeting(plain, group_policy)
+
+    def giving(self, amount: Resource, request: Request) -> frozenset[str]:
+        """Roots of hosts that could give an amount of a request.
+
+        An Ironic node may have the class, and takes no request for another's.
+        """
+        classes = (c.resource_class for c in request.clauses if isinstance(c, Resource))
+        is_virtual = not all(map(is_custom, classes))
+        return self.meeting([amount]) - (self._bare_metal if is_virtual else _NO_HOSTS)
+
+    def having(self, name: str) -> frozenset[str]:
+        """Roots of hosts with a provider that has the trait."""
+        return self.meeting([Trait("", name, False, ())])
+
+    def _judge(
+        self, conditions: tuple[Condition, ...], group_policy: str | None
+    ) -> frozenset[str]:
+        named = {c.name for c in conditions if not isinstance(c, Resource)}
+        return self._kinds(self._names | named).matching_hosts(conditions, group_policy)
+
+
+def _kinds(facts: Facts, bare_metal: frozenset[str], names: frozenset[str]) -> _Kinds:
+    alike: dict[object, list[str]] = {}
+    for host in facts.snapshot.hosts:
+        providers = []
+        for uuid in facts.reachable(host.uuid):
+            traits = facts.traits.get(uuid, frozenset()) & names
+            sizes = _sizes(facts.stock.get(uuid))
+            providers.append((traits, sizes, uuid in bare_metal))
+        alike.setdefault(tuple(providers), []).append(host.uuid)
+    first = {roots[0]: frozenset(roots) for roots in alike.values()}
+    return _Kinds(_only(facts, first), first, bare_metal)
+
+
+def _sizes(stock: Mapping[str, Stock] | None) -> object:
+    if stock is None:
+        return None
+    return frozenset(
+        (name, each.capacity, each.min_unit, each.max_unit, each.step_size)
+        for name, each in stock.items()
+    )
+
+
+def _only(facts: Facts, roots: Iterable[str]) -> Facts:
+    kept = {uuid for root in roots for uuid in facts.reachable(root)}
+    providers = tuple(p for p in facts.snapshot.providers if p.uuid in kept)
+    snapshot = dataclasses.replace(facts.snapshot, providers=providers)
+    return dataclasses.replace(facts, snapshot=snapshot)
+
+
+# Aggregates that isolate their hosts.
+
+
+@dataclasses.dataclass(frozen=True)
+class Isolated:
+    """An aggregate that is closed unless a request requires its traits.
+
+    :ivar keys: metadata keys that isolate it
+    :ivar collation: how the database compares keys
+    """
+
+    uuid: str
+    id: str
+    name: str
+    keys: tuple[str, ...]
+    collation: Collation = Collation.CASE_INSENSITIVE
+
+    @property
+    def traits(self) -> frozenset[str]:
+        """The traits in the keys."""
+        return frozenset(trait_in(key, self.collation) for key in self.keys)
+
+    @property
+    def folded(self) -> frozenset[str]:
+        """The keys in the form that the database compares."""
+        return frozenset(map(self.collation.folded, self.keys))
+
+    def is_open_to(self, traits: Iterable[str]) -> bool:
+        """Whether a request that requires these traits gets in.
+
+        The database compares whole keys: if it is case-sensitive, no request matches a
+        key that does not start with lower-case ``trait:``.
+        """
+        asked = {self.collation.folded(key_of(name)) for name in traits}
+        return asked.issuperset(self.folded)
+
+
+def isolated(
+    aggregates: Iterable[Aggregate], collation: Collation
+) -> tuple[Isolated, ...]:
+    """Aggregates, by name, that isolation closes to requests without traits."""
+    found = (
+        Isolated(each.uuid, each.id, each.name, keys, collation)
+        for each in aggregates
+        if (keys := isolating_keys(each.metadata, collation))
+    )
+    return tuple(sorted(found, key=lambda each: (each.name, each.uuid)))

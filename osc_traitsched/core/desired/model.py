@@ -16,8 +16,7 @@ from osc_traitsched.core.errors import (
     TraitSchedError,
 )
 from osc_traitsched.core.inventory.trait import is_wellformed
-from osc_traitsched.core.names import near_names
-from osc_traitsched.text import quoted, visible
+from osc_traitsched.text import near_names, quoted, visible
 
 # Entries of files: one for each unit, with its line.
 

@@ -20,8 +20,14 @@ from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.judge.verdict import Rejection
 from osc_traitsched.core.nova.clause import Condition, MemberOf, Resource
 from osc_traitsched.core.nova.request import Request
-from osc_traitsched.core.placement.capacity import givers
-from osc_traitsched.core.placement.facts import Facts, Fit, Group, Room, by_suffix
+from osc_traitsched.core.placement.facts import (
+    Facts,
+    Fit,
+    Group,
+    Room,
+    by_suffix,
+    givers,
+)
 
 #: Free amounts by provider UUID and resource class.
 Free = Mapping[str, Mapping[str, int]]

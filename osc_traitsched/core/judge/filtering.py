@@ -17,6 +17,7 @@ from collections.abc import (
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.inventory.trait import DISABLED
+from osc_traitsched.core.nova import weighers
 from osc_traitsched.core.nova.clause import (
     Clause,
     HostFilter,
@@ -26,9 +27,8 @@ from osc_traitsched.core.nova.clause import (
     RootTrait,
     Trait,
 )
-from osc_traitsched.core.nova.filter import groups, limits, special
+from osc_traitsched.core.nova.filter import groups, special, table
 from osc_traitsched.core.nova.filter.groups import unsupported_policy
-from osc_traitsched.core.nova.filter.row import read_of
 from osc_traitsched.core.nova.filter.state import (
     SERVICE_DISABLED,
     Fails,
@@ -46,14 +46,14 @@ from osc_traitsched.core.nova.filter.table import (
     enabled,
     hint_readers,
     judge_all,
+    read_of,
     unsettled,
     with_late_check,
 )
+from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.core.nova.own import Difference
 from osc_traitsched.core.nova.question import MOVE_CHECKS, Question, with_rules
 from osc_traitsched.core.nova.request import Request
-from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.nova.weigher import ranking as weighers
 from osc_traitsched.core.placement import facts as candidate
 from osc_traitsched.core.placement.facts import Facts, Fit, Room
 
@@ -457,7 +457,7 @@ def room_of_hosts(
         fit = facts.fits.get(root)
         room = _of_fit(fit, most, root in unsure)
         if host is not None:
-            room = room.capped(*limits.servers_left(host, question.assumptions))
+            room = room.capped(*table.servers_left(host, question.assumptions))
         name = host.host if host else root
         found[name].append((room, fit))
         if root in first:

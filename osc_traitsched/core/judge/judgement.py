@@ -11,13 +11,8 @@ from osc_traitsched.core import errors
 from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.inventory.snapshot import Aggregate, Compute, Provider
 from osc_traitsched.core.judge import filtering
-from osc_traitsched.core.judge.doubts import Dependence, Doubts
-from osc_traitsched.core.judge.filtering import (
-    FilterFailure,
-    Filtering,
-    KnownAnswers,
-)
-from osc_traitsched.core.judge.relaxed import asked, relaxations
+from osc_traitsched.core.judge.doubts import Dependence, Doubts, asked, relaxations
+from osc_traitsched.core.judge.filtering import FilterFailure, Filtering, KnownAnswers
 from osc_traitsched.core.judge.verdict import (
     ClauseCount,
     ClauseSet,
@@ -26,16 +21,12 @@ from osc_traitsched.core.judge.verdict import (
     grouped_rejections,
 )
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.clause import (
-    AFTER_PLACEMENT,
-    Condition,
-    MemberOf,
-)
+from osc_traitsched.core.nova.clause import AFTER_PLACEMENT, Condition, MemberOf
 from osc_traitsched.core.nova.filter.state import HostState, host_states
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request
-from osc_traitsched.core.nova.weigher.ranking import Ranking
-from osc_traitsched.core.placement import capacity
+from osc_traitsched.core.nova.weighers import Ranking
+from osc_traitsched.core.placement import facts as placement_facts
 from osc_traitsched.core.placement.facts import Facts, PlacementAnswer, Room, Stock
 from osc_traitsched.core.placement.matcher import Matcher
 
@@ -146,7 +137,7 @@ class Judgement:
             return ()
         then = dict(self._relaxed)[self.reason]
         hosts = [host.uuid for host in then.candidates]
-        kinds = capacity.undecided(facts, asked(then.question.request()), hosts)
+        kinds = placement_facts.undecided(facts, asked(then.question.request()), hosts)
         unread = frozenset(itertools.chain.from_iterable(kinds))
         found = tuple(r for r in hosts if not unread.isdisjoint(facts.reachable(r)))
         return found if len(found) == len(hosts) or then.question.spec.count > 1 else ()

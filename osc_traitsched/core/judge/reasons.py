@@ -9,12 +9,7 @@ import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from osc_traitsched.core.inventory.snapshot import Compute, Provider
-from osc_traitsched.core.judge.capacity import (
-    FlavorFit,
-    Free,
-    by_rejection,
-    short_of,
-)
+from osc_traitsched.core.judge.capacity import FlavorFit, Free, by_rejection, short_of
 from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.judge.verdict import Rejection
 from osc_traitsched.core.nova import prefilter
@@ -28,8 +23,14 @@ from osc_traitsched.core.nova.clause import (
 )
 from osc_traitsched.core.nova.filter.state import HostState, host_states
 from osc_traitsched.core.nova.question import Question
-from osc_traitsched.core.nova.weigher.ranking import CPU, OwnWeighers, Ranking, ranking
-from osc_traitsched.core.nova.weigher.weighing import NONE, Assumption
+from osc_traitsched.core.nova.weighers import (
+    CPU,
+    NONE,
+    Assumption,
+    OwnWeighers,
+    Ranking,
+    ranking,
+)
 from osc_traitsched.core.placement.facts import Facts
 
 

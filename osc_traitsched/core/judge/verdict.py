@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.clause import Condition, Resource, Trait
-from osc_traitsched.core.placement.facts import Facts
-from osc_traitsched.core.placement.matcher import Host, Mask, Matcher
+from osc_traitsched.core.placement.facts import Facts, Host, Mask
+from osc_traitsched.core.placement.matcher import Matcher
 
 # Minimal hitting sets: the smallest that share a member with each of many sets.
 #

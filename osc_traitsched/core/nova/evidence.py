@@ -12,13 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from osc_traitsched.core.inventory.snapshot import Aggregate
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter import special
-from osc_traitsched.core.nova.filter.aggregates import SCOPE
+from osc_traitsched.core.nova.filter.groups import SCOPE
 from osc_traitsched.core.nova.filter.table import is_list_known
+from osc_traitsched.core.nova.options import SchedulerSettings, Setting
 from osc_traitsched.core.nova.question import Question
-from osc_traitsched.core.nova.settings import (
-    SchedulerSettings,
-    Setting,
-)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -16,8 +16,8 @@ from osc_traitsched.core.nova.filter.state import (
     Unknown,
 )
 from osc_traitsched.core.nova.filter.table import FILTERS, OWN_FILTER, FilterAnswers
-from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.nova.weigher.ranking import OwnWeigher, OwnWeighers
+from osc_traitsched.core.nova.options import SchedulerSettings
+from osc_traitsched.core.nova.weighers import OwnWeigher, OwnWeighers
 from osc_traitsched.text import quoted, visible
 
 # One's own filters and weighers: how they are named, and what becomes of them.

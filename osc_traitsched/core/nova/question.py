@@ -10,7 +10,7 @@ from typing import Any
 
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Aggregate, Compute
-from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova import attachments, building, options, request
 from osc_traitsched.core.nova.clause import Origin
 from osc_traitsched.core.nova.filter import state
 from osc_traitsched.core.nova.filter.groups import (
@@ -29,15 +29,12 @@ from osc_traitsched.core.nova.filter.state import (
     Unknown,
 )
 from osc_traitsched.core.nova.filter.table import FilterAnswers
+from osc_traitsched.core.nova.image import read as read_image
+from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.core.nova.own import OwnAnswers
-from osc_traitsched.core.nova.request import Request, building, checks, model
-from osc_traitsched.core.nova.request.model import Destination
-from osc_traitsched.core.nova.server import attachments
-from osc_traitsched.core.nova.server.image import read as read_image
-from osc_traitsched.core.nova.server.parts import NO_PARTS, Parts
-from osc_traitsched.core.nova.server.server import TENANT, Server
-from osc_traitsched.core.nova.server.server import read as read_flavor
-from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.nova.request import Destination, Request
+from osc_traitsched.core.nova.server import NO_PARTS, TENANT, Parts, Server
+from osc_traitsched.core.nova.server import read as read_flavor
 
 # Moves of existing servers, and their rules for hosts.
 
@@ -343,7 +340,7 @@ class Question:
                 pci_in_placement=bool(settings.value(options.PCI_IN_PLACEMENT)),
             )
             if not self.is_accepted:
-                checks.check(server)
+                building.check(server)
             return building.provisioned(server, settings)
 
     def request_spec(self) -> RequestSpec:
@@ -377,7 +374,7 @@ class Question:
         """Reject a flavor that nova-api takes for no new server.
 
         nova/compute/api.py, ``_validate_and_build_base_options``. A move has its own
-        check (``core/servers/refusals.py``).
+        check (``core/servers/moves.py``).
 
         :raises Refusal: for a disabled flavor, and as :meth:`check_aliases`
         """
@@ -431,7 +428,7 @@ class Question:
         """The zone, and the host named in it or beside it; raises Refusal."""
         spec = self.spec
         default = str(self.assumptions.value(options.DEFAULT_ZONE) or "")
-        return model.read(spec.zone, default, spec.on_host, spec.on_node)
+        return request.read(spec.zone, default, spec.on_host, spec.on_node)
 
     @property
     def is_forced(self) -> bool:

@@ -11,22 +11,18 @@ from typing import Any
 from osc_traitsched.core.answer import Reason
 from osc_traitsched.core.errors import TraitSchedError
 from osc_traitsched.core.judge.doubts import Doubts
-from osc_traitsched.core.judge.explanation import Explanation
+from osc_traitsched.core.judge.judge import Explanation
 from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.evidence import (
-    assumed_by_evidence,
-    confirmed,
-    filters_of,
-)
+from osc_traitsched.core.nova.evidence import assumed_by_evidence, confirmed, filters_of
 from osc_traitsched.core.nova.question import MoveKind, Question
-from osc_traitsched.core.servers.parts import Part
 from osc_traitsched.core.servers.state import (
     ERROR,
     Action,
     Event,
     Migration,
     MoveRefusal,
+    Part,
     ServerState,
     moment,
 )

@@ -11,19 +11,19 @@ from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.change.effects import Server
 from osc_traitsched.core.change.traits import Requirer
 from osc_traitsched.core.errors import CloudBroke
-from osc_traitsched.core.inventory.metadata import AggregatePolicy, Collation
-from osc_traitsched.core.inventory.selection import Selectors
 from osc_traitsched.core.inventory.snapshot import (
     Aggregate,
     Compute,
     Nova,
     Provider,
+    Selectors,
     Snapshot,
 )
+from osc_traitsched.core.inventory.trait import AggregatePolicy, Collation
 from osc_traitsched.core.judge.capacity import FlavorFit, suited
 from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.judge.reasons import Stranded
-from osc_traitsched.core.placement import capacity as amounts
+from osc_traitsched.core.placement import facts as amounts
 from osc_traitsched.core.placement.facts import Facts, Figures, Room, Stock
 from osc_traitsched.core.servers.drain import Drain
 

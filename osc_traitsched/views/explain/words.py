@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from osc_traitsched.core import errors
 from osc_traitsched.core.answer import Reason
-from osc_traitsched.core.errors import (
-    Refusal,
-    TraitSchedError,
-    nova,
-)
+from osc_traitsched.core.errors import Refusal, TraitSchedError
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.inventory.trait import DISABLED
 from osc_traitsched.core.judge.doubts import OptionImpact, ReleaseImpact
@@ -29,9 +26,7 @@ from osc_traitsched.core.nova.clause import (
 from osc_traitsched.core.nova.options import Value
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.nova.request import Request
-from osc_traitsched.core.nova.server import NotEvaluated as Unread
-from osc_traitsched.core.nova.server.parts import Parts, Volume
-from osc_traitsched.core.nova.server.server import (
+from osc_traitsched.core.nova.server import (
     BAD_AMOUNT,
     BAD_GROUP_POLICY,
     BAD_SUFFIX,
@@ -52,10 +47,13 @@ from osc_traitsched.core.nova.server.server import (
     VOLUME_ZONE,
     ZERO_DISK,
     ZONE,
+    Parts,
+    Volume,
 )
+from osc_traitsched.core.nova.server import NotEvaluated as Unread
 from osc_traitsched.core.releases import release
 from osc_traitsched.text import agreed, between, count, listed, plural, ranges
-from osc_traitsched.views.explain import depends, filters
+from osc_traitsched.views.explain import reasons
 
 # The words for clauses, their origins, figures and assumptions.
 
@@ -86,7 +84,7 @@ def clause(each: Condition, judgement: Judgement) -> str:
         where = "outside" if each.forbidden else "in"
         return f"{where} {_place(each, *_named(judgement.question))}"
     if isinstance(each, AFTER_PLACEMENT):
-        return filters.wanted(each)
+        return reasons.wanted(each)
     suffix = "" if isinstance(each, RootTrait) else group(each)
     named = f"not {each.name}" if each.forbidden else each.name
     means = _MEANS.get((each.name, each.forbidden))
@@ -97,7 +95,7 @@ def clause(each: Condition, judgement: Judgement) -> str:
 def unmet(clause: Condition, judgement: Judgement, number: int = 1) -> str:
     """Why a number of hosts fail a condition: ``lacks trait X``."""
     if isinstance(clause, AFTER_PLACEMENT):
-        return filters.failing(clause, number)
+        return reasons.failing(clause, number)
     if isinstance(clause, Resource):
         needed = f"{clause.amount}{unit(clause.resource_class)}"
         where = f", {group(clause).strip(' ()')}" if group(clause) else ""
@@ -313,7 +311,7 @@ def verdict(judgement: Judgement) -> str:
             f"Rejected; Placement alone would give {given} of {count(total, 'host')}."
         )
     if judgement.depends:
-        return depends.headline(judgement)
+        return reasons.headline(judgement)
     may = len(judgement.uncertain)
     if not found:
         if judgement.is_too_many:
@@ -550,5 +548,5 @@ def refusing(request: Request | None, question: Question) -> Iterator[str]:
 def text(refusal: TraitSchedError, is_moved: bool) -> str:
     """Who rejects the request (of a move) and why, in a sentence."""
     if is_moved and isinstance(refusal, Refusal):
-        return nova.sentence(refusal, is_moved)
+        return errors.sentence(refusal, is_moved)
     return str(refusal)

@@ -15,8 +15,7 @@ from osc_traitsched.core.nova.filter.state import (
     Raises,
     Unknown,
 )
-from osc_traitsched.core.nova.weigher.ranking import Ranking
-from osc_traitsched.core.nova.weigher.weighing import ALIKE, Column
+from osc_traitsched.core.nova.weighers import ALIKE, Column, Ranking
 from tests.fidelity.scheduling import hidden, ours
 from tests.fidelity.scheduling.ours import Case
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from osc_traitsched.core.nova import weighers
 from osc_traitsched.core.nova.filter.state import FilterResult, Unknown
-from osc_traitsched.core.nova.weigher import weighing
-from osc_traitsched.core.nova.weigher.weighing import Assumption
+from osc_traitsched.core.nova.weighers import Assumption
 from tests.fidelity.scheduling.ours import Case
 
 # Of the host state. The text of ``cpu_info`` is shown as what it says; of the ratios
@@ -38,7 +38,7 @@ def is_hidden(name: str, judged: FilterResult) -> bool:
 def holds(assumption: Assumption, case: Case) -> bool:
     """Tell whether the hosts of a case are as a ranking takes them to be."""
     hidden = [host["hidden"] for host in case["hosts"]]
-    if assumption.taken == weighing.FIRST_REQUEST:
+    if assumption.taken == weighers.FIRST_REQUEST:
         # Nova's weighers are made anew for each case.
         return True
     if assumption.missing == "failed_builds":
@@ -52,5 +52,5 @@ def holds(assumption: Assumption, case: Case) -> bool:
         )
     if assumption.missing == "metrics":
         alike = all(each["metrics"] == hidden[0]["metrics"] for each in hidden)
-        return alike and assumption.taken != weighing.REPORTED
+        return alike and assumption.taken != weighers.REPORTED
     return False

@@ -7,6 +7,8 @@ from typing import Any
 
 from osc_traitsched.core.inventory import snapshot
 from osc_traitsched.core.inventory.snapshot import Aggregate, Compute
+from osc_traitsched.core.nova import image
+from osc_traitsched.core.nova import server as flavor
 from osc_traitsched.core.nova.filter.state import (
     FilterResult,
     HostState,
@@ -14,11 +16,9 @@ from osc_traitsched.core.nova.filter.state import (
     ServerGroup,
 )
 from osc_traitsched.core.nova.filter.table import FILTERS, judge
-from osc_traitsched.core.nova.server import image
-from osc_traitsched.core.nova.server import server as flavor
-from osc_traitsched.core.nova.server.server import Server
-from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
-from osc_traitsched.core.nova.weigher.ranking import Ranking, ranking
+from osc_traitsched.core.nova.options import SchedulerSettings, Setting
+from osc_traitsched.core.nova.server import Server
+from osc_traitsched.core.nova.weighers import Ranking, ranking
 
 Case = Mapping[str, Any]
 

@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from osc_traitsched.core.nova.filter.table import FILTERS
-from osc_traitsched.core.nova.weigher.ranking import WEIGHERS
+from osc_traitsched.core.nova.weighers import WEIGHERS
 from tests.fidelity.scheduling import comparing, ours, values
 from tests.fidelity.scheduling.generator import Body
 

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from osc_traitsched.app import settings
-from osc_traitsched.app.desired import shorthand
-from osc_traitsched.app.desired.judging import judged
-from osc_traitsched.app.desired.planning import plan_desired
+from osc_traitsched.app import desired, settings
+from osc_traitsched.app.desired import judged, plan_desired
 from osc_traitsched.app.settings import SettingsSources
 
 
 def isolated(cloud, name, traits, on=None, **options):
     """Return what isolating an aggregate would do."""
     on = on or settings.of_cloud(cloud, SettingsSources())
-    _, wanted = shorthand.isolate(cloud, name, traits, **options)
+    _, wanted = desired.isolate(cloud, name, traits, **options)
     return judged(cloud, plan_desired(cloud, wanted.desired, on))
 
 
 def opened(cloud, name, traits=(), **options):
     """Return what opening an aggregate would do, and what gets a row."""
     on = settings.of_cloud(cloud, SettingsSources())
-    opening = shorthand.unisolate(cloud, name, traits, on, **options)
+    opening = desired.unisolate(cloud, name, traits, on, **options)
     todo = judged(cloud, plan_desired(cloud, opening.shorthand.desired, on))
     return todo, opening.shorthand

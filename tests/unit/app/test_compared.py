@@ -6,8 +6,7 @@ import dataclasses
 
 from osc_traitsched.app import explain
 from osc_traitsched.core.nova import options
-from osc_traitsched.views.explain import document, prose
-from osc_traitsched.views.explain import prose as comparison
+from osc_traitsched.views.explain import document, text
 from tests.schemas import closed
 from tests.services.nova import FIGURES
 from tests.unit.app.test_filtered import ask, cloud, with_settings
@@ -34,7 +33,7 @@ def compared(own, now, specs=None, nodes=FREE):
     found = explain.explain(recorded_cloud, question, want_fixes=False)
     whole = document.document(found)
     closed("explain").validate(whole)
-    said = comparison.comparison_lines(found.judgement, found.without_set)
+    said = text.comparison_lines(found.judgement, found.without_set)
     return found, [line.text for line in said][1:], whole
 
 
@@ -125,5 +124,5 @@ def test_hosts_that_a_filter_may_keep_out_are_uncertain_there_too():
 def test_nothing_is_compared_where_nothing_is_set_otherwise():
     found, said, whole = compared({RAM: 2.0}, {RAM: 2.0})
     assert (found.without_set, said, whole["without_set"]) == (None, [], None)
-    printed = [line.text for line in prose.lines(found, (), False)]
+    printed = [line.text for line in text.lines(found, (), False)]
     assert not any("Without --set" in each for each in printed)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.app import server as destinations
+from osc_traitsched.app import server as app_server
 from osc_traitsched.app.server import Asked
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.errors import BadUsage, CloudBroke
 from osc_traitsched.core.nova.question import MoveKind, ServerSpec
 from osc_traitsched.core.servers.moves import Because
-from osc_traitsched.core.servers.parts import Name
-from osc_traitsched.views.server import document as documents
-from osc_traitsched.views.server import moves as views
+from osc_traitsched.core.servers.state import Name
+from osc_traitsched.views import destinations
 from tests.schemas import closed
 from tests.unit.app.recorded import CMP01, IMAGE, KNOWN_OFF, ROCKY, TRAITS
 from tests.unit.app.test_server import (
@@ -63,7 +62,7 @@ def found(server, kind=None, given=NOTHING, sources=SOURCES, **more):
     traits = [*TRAITS[CMP01], "COMPUTE_SAME_HOST_COLD_MIGRATE"]
     holding = {"traits": traits, "resource_provider_generation": 3}
     has.placement.now_has(f"/resource_providers/{CMP01}/traits", holding)
-    return destinations.destinations(has, ID, Asked(kind, **more), given, sources), has
+    return app_server.destinations(has, ID, Asked(kind, **more), given, sources), has
 
 
 def names(answer):
@@ -71,7 +70,9 @@ def names(answer):
 
 
 def text(answer):
-    return [each.text for each in views.destination_lines(answer, everything=False)]
+    return [
+        each.text for each in destinations.destination_lines(answer, everything=False)
+    ]
 
 
 def test_the_host_of_the_server_is_none_for_it():
@@ -145,10 +146,10 @@ def test_what_nova_refuses_comes_first_and_hosts_follow():
         "--long shows what Nova checks only when the move is tried.",
     ]
     everything = [
-        each.text for each in views.destination_lines(answer, everything=True)
+        each.text for each in destinations.destination_lines(answer, everything=True)
     ]
     assert any("rejects it (ComputeServiceInUse): " in each for each in everything)
-    document = documents.destinations(answer)
+    document = destinations.destinations(answer)
     closed("server destinations").validate(document)
     assert document["verdict"] == "rejected"
     assert document["destinations"] == ["cmp01"]
@@ -196,7 +197,7 @@ def test_an_image_that_is_not_ready_any_more_does_not_refuse_a_resize():
     """nova/compute/api.py, _validate_flavor_image_nostatus, of the image it keeps"""
     gone = {**ROCKY, "status": "deactivated", "size": 2**60}
     has, asked = there(running("cmp02"), image=gone), Asked(MoveKind.RESIZE, "gold")
-    answer = destinations.destinations(has, ID, asked, NOTHING, SOURCES)
+    answer = app_server.destinations(has, ID, asked, NOTHING, SOURCES)
     assert answer.judgement.refusal is None
     assert names(answer) == ["cmp01"]
 
@@ -205,7 +206,7 @@ def test_an_image_that_wants_more_memory_now_does_not_refuse_a_move():
     """nova-conductor takes flavor and image as they are kept with the server."""
     has = there(running("cmp02"), image={**ROCKY, "min_ram": 99999})
     asked = Asked(LIVE)
-    answer = destinations.destinations(has, ID, asked, NOTHING, SOURCES)
+    answer = app_server.destinations(has, ID, asked, NOTHING, SOURCES)
     assert answer.judgement.refusal is None
     assert names(answer) == ["cmp01"]
 
@@ -217,7 +218,7 @@ def test_a_rebuild_that_failed_leaves_its_image_in_the_request():
         f"{ACTIONS}/req-1": {"instanceAction": {**failed, "events": []}},
     }
     has = there(running("cmp02"), **more)
-    answer = destinations.destinations(has, ID, Asked(), NOTHING, SOURCES)
+    answer = app_server.destinations(has, ID, Asked(), NOTHING, SOURCES)
     assert any(line.startswith("Its last rebuild failed, ") for line in text(answer))
     answer, _ = found(running("cmp02"))
     assert not any("rebuild" in line for line in text(answer))
@@ -235,8 +236,8 @@ def rebuilt(server, given=NOTHING, **properties):
     holding = {"traits": TRAITS[CMP01], "resource_provider_generation": 3}
     has.placement.now_has(f"/resource_providers/{CMP01}/traits", holding)
     asked = Asked(MoveKind.REBUILD, image=OTHER)
-    answer = destinations.destinations(has, ID, asked, given, SOURCES)
-    closed("server destinations").validate(documents.destinations(answer))
+    answer = app_server.destinations(has, ID, asked, given, SOURCES)
+    closed("server destinations").validate(destinations.destinations(answer))
     return answer, has
 
 
@@ -257,7 +258,7 @@ def test_a_rebuild_is_kept_from_by_traits_that_the_server_does_not_use():
     first, second, *_ = text(answer)
     assert first == "Rebuild of web-3 on cmp01: its host can't take it."
     assert second == "cmp01 lacks what the image requires: CUSTOM_SILVER."
-    document = documents.destinations(answer)
+    document = destinations.destinations(answer)
     assert (document["verdict"], document["explanation"]) == ("no host", None)
     assert document["hosts"][0]["reasons"] == [
         "lacks what the image requires: CUSTOM_SILVER"
@@ -266,7 +267,7 @@ def test_a_rebuild_is_kept_from_by_traits_that_the_server_does_not_use():
 
 def test_an_image_that_the_flavor_is_too_small_for_is_refused():
     answer, _ = rebuilt(running("cmp01"), min_ram=99999)
-    document = documents.destinations(answer)
+    document = destinations.destinations(answer)
     assert document["verdict"] == "rejected"
     assert document["hosts"][0]["reasons"] == [
         "nova-api rejects it (HTTP 400): the flavor has less than the image needs, by "
@@ -285,7 +286,7 @@ def test_a_server_that_is_on_no_host_is_rebuilt_nowhere():
 
 def test_a_host_that_nova_does_not_list_may_take_a_rebuild():
     answer, _ = rebuilt(running("gone"))
-    assert documents.destinations(answer)["verdict"] == "unknown"
+    assert destinations.destinations(answer)["verdict"] == "unknown"
     assert text(answer)[0] == (
         "Rebuild of web-3 on gone: can't tell if its host can take it."
     )
@@ -314,14 +315,14 @@ def test_what_a_deleted_image_requires_is_not_known():
     """As "server misplaced" has it."""
     has = there(running("cmp02"))
     has.image.now_has(f"/images/{IMAGE}", CloudBroke("image", "no", 404))
-    answer = destinations.destinations(has, ID, Asked(), NOTHING, SOURCES)
+    answer = app_server.destinations(has, ID, Asked(), NOTHING, SOURCES)
     assert text(answer)[0] == (
         "Live migration of web-3 from cmp02: 1 of 3 hosts can take it unless its "
         "deleted image requires a trait."
     )
-    document = documents.destinations(answer)
+    document = destinations.destinations(answer)
     assert (document["verdict"], document["destinations"]) == ("unknown", [])
     assert document["uncertain_destinations"] == ["cmp01"]
     given = ServerSpec(image_properties={"disk_format": "qcow2"})
-    answer = destinations.destinations(has, ID, Asked(), given, SOURCES)
-    assert documents.destinations(answer)["destinations"] == ["cmp01"]
+    answer = app_server.destinations(has, ID, Asked(), given, SOURCES)
+    assert destinations.destinations(answer)["destinations"] == ["cmp01"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.app import doctor
+from osc_traitsched.app import settings
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.config import saved
 from osc_traitsched.config.saved import Places
@@ -27,7 +27,7 @@ def machine(tmp_path, monkeypatch):
 def diagnose(release, sources=None, **more):
     sources = sources or SettingsSources(nova_release=release, **more)
     cloud = RecordedCloud()
-    return doctor.diagnose(cloud, sources, Places())
+    return settings.diagnose(cloud, sources, Places())
 
 
 def test_options_that_no_aggregate_needs_are_left_out():

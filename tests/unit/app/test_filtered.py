@@ -12,9 +12,9 @@ from osc_traitsched.commands.explain import exit_code
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.state import Unknown
+from osc_traitsched.core.nova.options import Setting
 from osc_traitsched.core.nova.question import ServerSpec
-from osc_traitsched.core.nova.settings import Setting
-from osc_traitsched.views.explain import document, prose
+from osc_traitsched.views.explain import document, text
 from tests.schemas import closed
 from tests.services.nova import FIGURES, NO_FIGURES
 from tests.unit.app import recorded
@@ -259,7 +259,7 @@ def on_second(**asked):
 
 
 def words(explanation, everything=False):
-    return [each.text for each in prose.lines(explanation, (), everything)]
+    return [each.text for each in text.lines(explanation, (), everything)]
 
 
 @pytest.mark.parametrize("option", ["on_host", "on_node"])

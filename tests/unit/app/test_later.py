@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from osc_traitsched.cloud.later import Later, LaterOfEach
+from osc_traitsched.cloud.rest import Later, LaterOfEach
 from osc_traitsched.core.errors import PlacementRefuses
 
 

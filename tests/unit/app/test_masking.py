@@ -13,8 +13,8 @@ import uuid
 import pytest
 
 from osc_traitsched.app import masking, snapshot
-from osc_traitsched.cloud.saved import allowed, form, mask
-from osc_traitsched.cloud.saved.lists import LISTS
+from osc_traitsched.cloud.saved import form, mask
+from osc_traitsched.cloud.saved.form import LISTS
 from tests.functional import shell
 from tests.services import fleet, saved
 
@@ -213,7 +213,7 @@ def takes_text(shape):
 def filled(document, hide):
     """A secret in each key of each list that objects do not have."""
     for each in LISTS:
-        keys = each.keys.split() or [k for k in allowed.RULES if not k.isnumeric()]
+        keys = each.keys.split() or [k for k in mask.RULES if not k.isnumeric()]
         bodies = document.setdefault(each.service, {}).setdefault(each.kind, [])
         if not bodies:
             continue

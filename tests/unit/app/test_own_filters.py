@@ -17,7 +17,8 @@ from osc_traitsched.core.errors import BadConfiguration, Refusal
 from osc_traitsched.core.nova.filter.state import PASSES
 from osc_traitsched.core.nova.own import NovaPythonFails, PluginFails
 from osc_traitsched.core.nova.question import ServerSpec
-from osc_traitsched.views.explain import document, prose
+from osc_traitsched.views.explain import document
+from osc_traitsched.views.explain import text as explain_text
 from tests.schemas import closed
 from tests.unit.app import test_filtered
 from tests.unit.app.recorded import CMP01, CMP02, CMP03, KNOWN_OFF, RecordedCloud
@@ -192,7 +193,7 @@ def test_nothing_starts_where_there_is_nothing_to_run(two, zone):
 
 
 def text(explanation):
-    return "\n".join(each.text for each in prose.lines(explanation, (), True))
+    return "\n".join(each.text for each in explain_text.lines(explanation, (), True))
 
 
 def test_a_no_of_ones_own_filter_keeps_a_host_out_with_its_own_reason(two, nova):

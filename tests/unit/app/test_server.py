@@ -16,9 +16,8 @@ from osc_traitsched.core.nova.question import MoveKind, ServerSpec
 from osc_traitsched.core.servers.failure import Stage
 from osc_traitsched.core.servers.fleet import FailedKind, FailedServer, FailedServers
 from osc_traitsched.core.servers.moves import of_own_host
-from osc_traitsched.core.servers.parts import Name, Source
-from osc_traitsched.views.server import failed as failed_views
-from osc_traitsched.views.server import prose
+from osc_traitsched.core.servers.state import Name, Source
+from osc_traitsched.views import server_explain
 from osc_traitsched.views.terminal import Tone
 from tests.unit.app.recorded import (
     IMAGE,
@@ -179,7 +178,7 @@ def failed(action, host="cmp02", **more):
 
 
 def text(found):
-    return [each.text for each in prose.lines(found, NOW, everything=False)]
+    return [each.text for each in server_explain.lines(found, NOW, everything=False)]
 
 
 UNKNOWN_CAUSE = (
@@ -213,7 +212,7 @@ def test_a_fix_that_leaves_no_record_is_neither_named_nor_confused_with_news(cha
     found = server.answer(cloud(body(), **changes), ID, NOTHING, SOURCES)
     assert found.is_unexplained
     assert exit_code_of_failure(found) is ExitCode.UNKNOWN
-    first, *_ = prose.lines(found, NOW, everything=False)
+    first, *_ = server_explain.lines(found, NOW, everything=False)
     assert first.tone is Tone.DOUBT
     assert text(found)[:4] == [
         f"{FAILED} Now 1 of 3 hosts may take it; why it failed is not known.",
@@ -265,7 +264,7 @@ def test_no_verdict_is_sure_against_a_failure_that_it_does_not_judge(
     assert exit_code_of_failure(found) is (
         ExitCode.DONE if is_sure else ExitCode.UNKNOWN
     )
-    first, second, *_ = prose.lines(found, NOW, everything=False)
+    first, second, *_ = server_explain.lines(found, NOW, everything=False)
     assert first.tone is (Tone.YES if is_sure else Tone.DOUBT)
     end = (
         "cmp01 can take it."
@@ -280,7 +279,7 @@ def test_of_many_those_fail_again_that_are_known_to():
     unread = cloud(body(), **{"/os-aggregates": Forbidden("compute", "index")})
     answer = server.answer(unread, ID, NOTHING, SOURCES)
     kinds = [FailedKind((FailedServer(ID, "web-3"),), answer)]
-    first, *_ = failed_views.lines(FailedServers(tuple(kinds)))
+    first, *_ = server_explain.failed_lines(FailedServers(tuple(kinds)))
     assert first.text == "1 server failed, for 1 reason; 1 may fail again."
 
 

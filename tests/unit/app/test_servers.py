@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.app import trait_changes
+from osc_traitsched.app import trait
 from osc_traitsched.cloud import servers
 from osc_traitsched.core.change.effects import ServersNeedTraits
 from osc_traitsched.core.errors import CloudBroke
-from osc_traitsched.core.inventory.selection import Selectors
+from osc_traitsched.core.inventory.snapshot import Selectors
 from tests.unit.app import shorthands
 from tests.unit.app.recorded import (
     BODIES,
@@ -117,7 +117,7 @@ def test_of_a_host_with_several_nodes_the_servers_on_the_others_do_not_count():
 
 
 def remove(found, force=False, name="CUSTOM_A100"):
-    return trait_changes.plan_remove(found, [name], THE_GPU, force)
+    return trait.plan_remove(found, [name], THE_GPU, force)
 
 
 def test_a_trait_that_a_server_requires_does_not_go_from_its_last_host():

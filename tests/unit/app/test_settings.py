@@ -4,7 +4,7 @@ import pytest
 
 from osc_traitsched.app import settings
 from osc_traitsched.config import nova_conf
-from osc_traitsched.config.joining import SettingsSources, resolve
+from osc_traitsched.config.sources import SettingsSources, resolve
 from osc_traitsched.core.errors import BadConfiguration, BadUsage
 from osc_traitsched.core.nova import options
 

@@ -7,13 +7,13 @@ import types
 
 import pytest
 
-from osc_traitsched.app.since import since
+from osc_traitsched.app.diff import since
 from osc_traitsched.app.snapshot import Snapshot
-from osc_traitsched.config import kept
-from osc_traitsched.config.joining import SettingsSources
+from osc_traitsched.config import saved
+from osc_traitsched.config.sources import SettingsSources
 from tests.unit.core.test_difference import HOST, OLD, delete, of
 
-SETTINGS = kept.to_json(SettingsSources(nova_release=27))
+SETTINGS = saved.to_json(SettingsSources(nova_release=27))
 HOSTS = {"cmp01": "p1", "cmp02": "p2"}
 
 

@@ -19,7 +19,7 @@ import jsonschema
 import pytest
 
 from osc_traitsched.app import masking, snapshot
-from osc_traitsched.app.by_flavor import by_flavor
+from osc_traitsched.app.judging import by_flavor
 from osc_traitsched.app.snapshot import Snapshot
 from osc_traitsched.cloud.saved import form
 from osc_traitsched.core.errors import BadConfiguration, BadUsage

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.app import trait_changes
+from osc_traitsched.app import trait
 from osc_traitsched.app.settings import SettingsSources
-from osc_traitsched.cloud import topology
+from osc_traitsched.cloud import lookup
 from osc_traitsched.cloud.service import unread
 from osc_traitsched.core.change.effects import LeavesNoHost
 from osc_traitsched.core.change.model import foreseen_outcomes
 from osc_traitsched.core.change.traits import LastHolder, Requirer
-from osc_traitsched.core.errors import (
-    BadConfiguration,
-    CloudBroke,
-    NotInCatalog,
-)
-from osc_traitsched.core.inventory.selection import Selectors
+from osc_traitsched.core.errors import BadConfiguration, CloudBroke, NotInCatalog
+from osc_traitsched.core.inventory.snapshot import Selectors
 from tests.unit.app import shorthands
 from tests.unit.app.recorded import (
     CMP01,
@@ -72,7 +68,7 @@ def cloud(
 
 
 def remove(found, host="cmp01", force=False):
-    return trait_changes.plan_remove(found, [GOLD], Selectors(hosts=(host,)), force)
+    return trait.plan_remove(found, [GOLD], Selectors(hosts=(host,)), force)
 
 
 def compute_asked(found):
@@ -100,14 +96,14 @@ def test_an_aggregate_in_other_letters_requires_the_trait_too(key, value):
     """Which database Nova has is not asked: to be careful is to take either."""
     odd = {"uuid": OTHER, "name": "odd", "hosts": [], "metadata": {key: value}}
     aggregates = {"/os-aggregates": {"aggregates": [{"id": 1, **odd}]}}
-    found = topology.requirers(cloud(flavors=(), **aggregates), [GOLD])
+    found = lookup.requirers(cloud(flavors=(), **aggregates), [GOLD])
     assert found == {GOLD: (Requirer("aggregate", "odd", key, "1"),)}
 
 
 def test_what_becomes_of_flavors_is_judged_by_the_settings_that_were_found():
     sources = SettingsSources(found=SettingsSources("a test", nova_conf=("none.conf",)))
     host = Selectors(hosts=("cmp01",))
-    todo = trait_changes.plan_remove(cloud(), [GOLD], host, False, sources)
+    todo = trait.plan_remove(cloud(), [GOLD], host, False, sources)
     assert [type(each) for each in todo.refusals] == [BadConfiguration]
 
 
@@ -144,7 +140,7 @@ def test_where_another_host_keeps_the_trait_nova_need_not_answer_and_that_is_sai
 
 
 def add(found, name=GOLD, host="cmp02"):
-    return trait_changes.plan_add(found, [name], Selectors(hosts=(host,)))
+    return trait.plan_add(found, [name], Selectors(hosts=(host,)))
 
 
 @pytest.mark.parametrize("status", [400, 403, 500, None])
@@ -181,13 +177,13 @@ def test_an_add_names_the_flavors_that_it_lets_in():
 
 def test_a_host_that_has_such_a_trait_already_is_left_as_it_is():
     found = cloud(known=("COMPUTE_NODE",))
-    todo = trait_changes.plan_add(found, ["COMPUTE_NODE"], Selectors(hosts=("cmp01",)))
+    todo = trait.plan_add(found, ["COMPUTE_NODE"], Selectors(hosts=("cmp01",)))
     assert not todo.plan.has_changes
 
 
 def test_a_provider_in_a_host_s_tree_is_no_host():
     gpu = Selectors(providers=("cmp01_gpu",))
-    todo = trait_changes.plan_add(cloud(known=(SHARING,)), [SHARING], gpu)
+    todo = trait.plan_add(cloud(known=(SHARING,)), [SHARING], gpu)
     assert todo.plan.has_changes
 
 

@@ -9,15 +9,7 @@ import threading
 
 import pytest
 
-from osc_traitsched.app import (
-    aggregates,
-    candidates,
-    check,
-    explain,
-    request,
-    settings,
-    traits,
-)
+from osc_traitsched.app import candidates, check, explain, listing, request, settings
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import lookup
 from osc_traitsched.commands.base import ExitCode
@@ -32,13 +24,14 @@ from osc_traitsched.core.errors import (
     Refusal,
     TraitMissing,
 )
-from osc_traitsched.core.inventory.selection import Selectors
+from osc_traitsched.core.inventory.snapshot import Selectors
 from osc_traitsched.core.nova.filter.state import ServerGroup
+from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.core.nova.question import ServerSpec
-from osc_traitsched.core.nova.server.parts import Network, Parts, Port
-from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.nova.server import Network, Parts, Port
 from osc_traitsched.views import listing as views
-from osc_traitsched.views.explain import document, prose
+from osc_traitsched.views.explain import document
+from osc_traitsched.views.explain import text as explain_text
 from tests.unit.app import recorded
 from tests.unit.app.recorded import (
     CMP01,
@@ -79,7 +72,7 @@ def explained(cloud, question, **options):
 
 def text(explanation):
     """Return what a person reads."""
-    return "\n".join(line.text for line in prose.lines(explanation, (), False))
+    return "\n".join(line.text for line in explain_text.lines(explanation, (), False))
 
 
 def on_behalf(flavor=None, image=None):
@@ -108,7 +101,7 @@ def test_hosts_are_chosen_by_aggregate_and_by_trait(cloud):
     selectors = Selectors(
         aggregates=("gold",), lacking=frozenset({"HW_CPU_X86_AVX512F"})
     )
-    found = traits.by_host(cloud, selectors)
+    found = listing.by_host(cloud, selectors)
     assert [each.provider.name for each in found.held] == ["cmp03"]
 
 
@@ -122,7 +115,7 @@ def test_hosts_are_chosen_by_aggregate_and_by_trait(cloud):
 )
 def test_aggregates_are_listed_to_who_may_read_no_more_of_the_cloud(service, path):
     hidden = Forbidden(service, "Policy does not allow it", "project", ("reader",))
-    found = aggregates.compare(RecordedCloud(**{service: {path: hidden}}))
+    found = listing.compare(RecordedCloud(**{service: {path: hidden}}))
     assert found.unread is hidden
     assert [each.aggregate.name for each in found.differences] == ["gold", "zone1"]
     columns, rows = views.rows(
@@ -135,7 +128,7 @@ def test_aggregates_are_listed_to_who_may_read_no_more_of_the_cloud(service, pat
 def test_aggregates_that_may_not_be_read_are_an_error():
     hidden = Forbidden("compute", "Policy doesn't allow os-aggregates:index")
     with pytest.raises(Forbidden):
-        aggregates.compare(RecordedCloud(compute={"/os-aggregates": hidden}))
+        listing.compare(RecordedCloud(compute={"/os-aggregates": hidden}))
 
 
 def test_a_candidate_says_what_it_would_give_and_where_it_is(cloud):
@@ -434,7 +427,7 @@ def test_hosts_that_share_are_judged_and_listed_as_others_are(cloud, sharing):
     assert of_all[1].agrees
     (given,) = candidates.candidates(sharing, ask(sharing)).hosts
     assert given.host.uuid == CMP01
-    listed = traits.by_host(sharing, ALL).held
+    listed = listing.by_host(sharing, ALL).held
     assert [each.provider.name for each in listed] == ["cmp01", "cmp02", "cmp03"]
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.app import aggregates, check, explain, request, trait_changes
+from osc_traitsched.app import check, explain, listing, request, trait
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud.service import unread
-from osc_traitsched.core.inventory.selection import Selectors
+from osc_traitsched.core.inventory.snapshot import Selectors
 from osc_traitsched.core.nova.question import ServerSpec
 from tests.unit.app.recorded import (
     CMP01,
@@ -62,7 +62,7 @@ def test_a_compute_node_that_nova_leaves_out_is_said_by_all_who_list_hosts():
         compute={"/os-hypervisors/detail": {"hypervisors": nodes[1:]}},
         placement={marked: providers(CMP01, CMP02, CMP03)},
     )
-    compared = aggregates.compare(cloud).snapshot
+    compared = listing.compare(cloud).snapshot
     assert (compared.unlisted, compared.listed) == ({CMP01}, 2)
     explained = explain.explain(cloud, ask(cloud), want_fixes=False).judgement
     assert [each.name for each in explained.unlisted_computes] == ["cmp01"]
@@ -94,8 +94,8 @@ def test_the_last_provider_keeps_a_trait_that_a_hidden_flavor_may_require(
     )
     gpu = Selectors(providers=("cmp01_gpu",))
     if whole:
-        found = trait_changes.plan_remove(cloud, ["CUSTOM_A100"], gpu, force=False)
+        found = trait.plan_remove(cloud, ["CUSTOM_A100"], gpu, force=False)
         assert found.plan.has_changes
         return
-    (refusal,) = trait_changes.plan_remove(cloud, ["CUSTOM_A100"], gpu, False).refusals
+    (refusal,) = trait.plan_remove(cloud, ["CUSTOM_A100"], gpu, False).refusals
     assert "requires it can't be read (compute: hides private flavors" in str(refusal)

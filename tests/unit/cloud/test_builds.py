@@ -6,7 +6,7 @@ import types
 
 import pytest
 
-from osc_traitsched.cloud import existing_servers
+from osc_traitsched.cloud import servers
 from osc_traitsched.core.errors import CloudBroke, Forbidden
 from tests.services.pages import after
 from tests.unit.cloud.services import Answering
@@ -40,7 +40,7 @@ def cloud(building=(), changed=(), moved=(), seen=SEEN, **instead):
 
 
 def test_what_is_being_built_has_changed_or_was_moved_away_counts_once_per_server():
-    found = existing_servers.by_host(
+    found = servers.by_host(
         cloud(
             [server("1", "a"), server("2", "b"), server("3", None)],
             [server("1", "a"), server("4", "a")],
@@ -52,7 +52,7 @@ def test_what_is_being_built_has_changed_or_was_moved_away_counts_once_per_serve
 
 def test_changes_are_those_of_the_last_minutes_by_novas_own_clock():
     nova = cloud([server("1", "a")])
-    existing_servers.by_host(nova)
+    servers.by_host(nova)
     all_servers = {"all_tenants": "1", "limit": "1000"}
     assert nova.compute.asked == [
         ("/os-services", {"binary": "nova-compute"}),
@@ -65,23 +65,23 @@ def test_changes_are_those_of_the_last_minutes_by_novas_own_clock():
 
 @pytest.mark.parametrize("path", ["/os-services", "/servers/detail", "/os-migrations"])
 def test_what_the_user_may_not_list_is_not_known_and_a_failure_is_one(path):
-    assert existing_servers.by_host(cloud(**{path: Forbidden("compute", "no")})) is None
+    assert servers.by_host(cloud(**{path: Forbidden("compute", "no")})) is None
     with pytest.raises(CloudBroke):
-        existing_servers.by_host(cloud(**{path: CloudBroke("compute", "no", 500)}))
+        servers.by_host(cloud(**{path: CloudBroke("compute", "no", 500)}))
 
 
 @pytest.mark.parametrize("seen", [(), (None,), ("yesterday",)])
 def test_without_a_time_of_novas_nothing_is_known(seen):
-    assert existing_servers.by_host(cloud(seen=seen)) is None
+    assert servers.by_host(cloud(seen=seen)) is None
 
 
 def test_without_the_hosts_of_servers_nothing_is_known():
-    assert existing_servers.by_host(cloud([{"id": "1"}])) is None
+    assert servers.by_host(cloud([{"id": "1"}])) is None
 
 
 def test_more_than_a_few_pages_are_not_read():
     many = [server(str(number), "a") for number in range(3001)]
-    assert existing_servers.by_host(cloud(changed=many[1:])) == {"a": 3000}
-    assert existing_servers.by_host(cloud(changed=many)) is None
-    assert existing_servers.by_host(cloud(many)) is None
-    assert existing_servers.by_host(cloud(moved=["a"] * 1000)) is None
+    assert servers.by_host(cloud(changed=many[1:])) == {"a": 3000}
+    assert servers.by_host(cloud(changed=many)) is None
+    assert servers.by_host(cloud(many)) is None
+    assert servers.by_host(cloud(moved=["a"] * 1000)) is None

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.cloud import existing_servers, service
-from osc_traitsched.core.errors import (
-    AmbiguousName,
-    CloudBroke,
-    Forbidden,
-    NoServer,
-)
+from osc_traitsched.cloud import servers, service
+from osc_traitsched.core.errors import AmbiguousName, CloudBroke, Forbidden, NoServer
 from osc_traitsched.core.servers.state import moment, read_state
 from tests.unit.app.recorded import OTHER, OWN, RecordedCloud
 
@@ -49,7 +44,7 @@ def cloud(**bodies):
 
 def test_an_id_takes_one_request():
     found = cloud(compute={f"/servers/{ID}": {"server": body()}})
-    assert existing_servers.server(found, ID)["id"] == ID
+    assert servers.server(found, ID)["id"] == ID
     assert len(found.compute.asked) == 1
 
 
@@ -58,13 +53,13 @@ def test_a_server_of_a_cell_that_is_down_is_told_so():
     partial = {"id": ID, "status": "UNKNOWN", "tenant_id": OWN, "created": "x"}
     found = cloud(compute={f"/servers/{ID}": {"server": partial}})
     with pytest.raises(CloudBroke, match=f"the cell that server {ID} is in"):
-        existing_servers.server(found, ID)
+        servers.server(found, ID)
 
 
 def test_an_answer_of_another_shape_is_not_taken():
     strange = cloud(compute={f"/servers/{ID}": {"server": body(flavor={})}})
     with pytest.raises(CloudBroke, match="unexpected answer to GET /servers"):
-        existing_servers.server(strange, ID)
+        servers.server(strange, ID)
 
 
 def test_a_name_is_no_pattern():
@@ -75,7 +70,7 @@ def test_a_name_is_no_pattern():
             f"/servers/{ID}": {"server": body(name="web.1")},
         }
     )
-    assert existing_servers.server(found, "web.1")["id"] == ID
+    assert servers.server(found, "web.1")["id"] == ID
 
 
 def test_a_name_that_two_servers_have_is_ambiguous():
@@ -83,7 +78,7 @@ def test_a_name_that_two_servers_have_is_ambiguous():
         compute={listed("^web$"): {"servers": [body(), body(OTHER_ID, project=OTHER)]}}
     )
     with pytest.raises(AmbiguousName) as wrong:
-        existing_servers.server(found, "web")
+        servers.server(found, "web")
     assert [(e.id, e.owner) for e in wrong.value.namesakes] == [
         (ID, OWN),
         (OTHER_ID, OTHER),
@@ -94,10 +89,10 @@ def test_a_server_that_is_gone_is_no_server():
     pattern = ID.replace("-", r"\-")
     gone = {f"/servers/{ID}": GONE, listed(f"^{pattern}$"): {"servers": []}}
     with pytest.raises(NoServer, match=ID):
-        existing_servers.server(cloud(compute=gone), ID)
+        servers.server(cloud(compute=gone), ID)
     listed_once = {listed("^web$"): {"servers": [body()]}, f"/servers/{ID}": GONE}
     with pytest.raises(NoServer, match="web"):
-        existing_servers.server(cloud(compute=listed_once), "web")
+        servers.server(cloud(compute=listed_once), "web")
 
 
 def test_who_may_not_list_all_projects_servers_has_the_own_ones():
@@ -108,7 +103,7 @@ def test_who_may_not_list_all_projects_servers_has_the_own_ones():
             f"/servers/{ID}": {"server": body()},
         }
     )
-    assert existing_servers.server(found, "web")["id"] == ID
+    assert servers.server(found, "web")["id"] == ID
 
 
 def test_an_unknown_name_brings_those_like_it():
@@ -117,7 +112,7 @@ def test_an_unknown_name_brings_those_like_it():
         compute={listed("^web1$"): {"servers": []}, begins("we"): alike},
     )
     with pytest.raises(NoServer, match=r"'web1'; did you mean web-1\?"):
-        existing_servers.server(found, "web1")
+        servers.server(found, "web1")
 
 
 @pytest.mark.parametrize("own_only", [False, True])
@@ -132,7 +127,7 @@ def test_whoever_may_not_list_all_is_told_so_where_there_is_none(own_only):
         }
     )
     with pytest.raises(NoServer):
-        existing_servers.server(found, "web")
+        servers.server(found, "web")
     assert ("servers of other projects" in service.unread(found)) == own_only
 
 
@@ -143,7 +138,7 @@ def test_whoever_may_not_list_all_is_told_so_where_there_is_none(own_only):
 def test_the_highest_microversion_is_taken_that_is_known_here(maximum, minor):
     found = cloud()
     found.compute_maximum = maximum
-    assert existing_servers.minor_version(found) == minor
+    assert servers.minor_version(found) == minor
 
 
 def test_what_a_user_may_not_list_is_named_and_the_rest_is_read():
@@ -158,7 +153,7 @@ def test_what_a_user_may_not_list_is_named_and_the_rest_is_read():
             f"/os-migrations?{then}": NOT_ALLOWED,
         }
     )
-    changed = existing_servers.changes_since(found, read_state(body()), SINCE)
+    changed = servers.changes_since(found, read_state(body()), SINCE)
     assert (changed.went_down, changed.unread) == (("cmp02",), ("migrations",))
     assert not changed.is_cut
 
@@ -173,7 +168,7 @@ def test_a_full_page_may_not_be_all():
             f"/os-migrations?{then}": {"migrations": []},
         }
     )
-    assert existing_servers.changes_since(found, read_state(body()), SINCE).is_cut
+    assert servers.changes_since(found, read_state(body()), SINCE).is_cut
 
 
 @pytest.mark.parametrize(
@@ -190,4 +185,4 @@ def test_the_root_volume_is_the_one_at_the_root_device(attached, root):
     path = f"/servers/{ID}/os-volume_attachments"
     asked = body(**{"OS-EXT-SRV-ATTR:root_device_name": "/dev/vda"})
     has = cloud(compute={path: {"volumeAttachments": found}})
-    assert existing_servers.root_volume(has, asked) == root
+    assert servers.root_volume(has, asked) == root

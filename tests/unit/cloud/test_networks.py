@@ -8,7 +8,7 @@ import pytest
 
 from osc_traitsched.cloud import request_parts
 from osc_traitsched.core import errors
-from osc_traitsched.core.nova.server.parts import Network
+from osc_traitsched.core.nova.server import Network
 from tests.unit.cloud.services import Answering
 
 

@@ -9,7 +9,7 @@ import pytest
 from osc_traitsched.cloud import request_parts
 from osc_traitsched.core.errors import CloudBroke, NotInCatalog, Refusal
 from osc_traitsched.core.judge.filtering import filtering
-from osc_traitsched.core.nova.server.parts import NO_PARTS, Network, Port
+from osc_traitsched.core.nova.server import NO_PARTS, Network, Port
 from tests.unit.core import scheduled
 
 FLAVOR = {"extra_specs": {"accel:device_profile": "fpga"}}

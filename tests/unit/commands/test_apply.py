@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from osc_traitsched.app.desired import planning
+from osc_traitsched.app import desired
 from osc_traitsched.commands import base, write_args
 from osc_traitsched.core.errors import CloudBroke
 from tests.functional import shell
@@ -275,7 +275,7 @@ def test_hosts_that_come_later_are_waited_for(apply, cloud, monkeypatch, golden)
         naps.append(seconds)
         cloud.traits["cmp03"] = traits
 
-    monkeypatch.setattr(planning.time, "sleep", sleep)
+    monkeypatch.setattr(desired.time, "sleep", sleep)
     text = """
         traits: {CUSTOM_SILVER: {hosts: [cmp03]}}
         aggregates: {gold: {isolated_for: [CUSTOM_GOLD]}}
@@ -293,13 +293,13 @@ def test_hosts_that_come_later_are_waited_for(apply, cloud, monkeypatch, golden)
 def test_a_host_that_never_comes_is_named_before_it_is_waited_for(
     trait_sched, monkeypatch, verb, golden
 ):
-    said, sleep = [], planning.time.sleep
+    said, sleep = [], desired.time.sleep
 
     def recorded(seconds):
         said.append(sys.stderr.getvalue())
         sleep(seconds / 3)
 
-    monkeypatch.setattr(planning.time, "sleep", recorded)
+    monkeypatch.setattr(desired.time, "sleep", recorded)
     text = "traits: {CUSTOM_GOLD: {hosts: [cmp0e]}}"
     done = trait_sched(verb, "w.yaml", "--wait", "1", w=text)
     # At once, and once; what is printed at the end is the error.

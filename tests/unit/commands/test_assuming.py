@@ -5,17 +5,17 @@ import argparse
 import pytest
 
 from osc_traitsched.commands import arguments
-from osc_traitsched.config.joining import resolve
+from osc_traitsched.config.sources import resolve
 from osc_traitsched.core import releases
 from osc_traitsched.core.errors import BadUsage
-from osc_traitsched.core.inventory.metadata import Collation
+from osc_traitsched.core.inventory.trait import Collation
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.nova.options import SchedulerSettings
 
 
 def parse(*argv):
     parser = argparse.ArgumentParser()
-    arguments.add_options(parser)
+    arguments.add_scheduler_options(parser)
     return parser.parse_args(argv)
 
 

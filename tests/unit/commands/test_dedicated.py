@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from osc_traitsched.core.errors import CloudBroke
-from tests.unit.commands.desired import keystone, with_servers
-from tests.unit.commands.rivals import GOLD, run
+from tests.unit.commands.desired import GOLD, keystone, with_servers
+from tests.unit.commands.rivals import run
 
 DEMO, THEIRS = "1" * 32, "2" * 32
 ISOLATE = ("isolate", "gold", "--project", "demo")

@@ -7,11 +7,10 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from osc_traitsched.app.desired.planning import plan_desired
-from osc_traitsched.app.desired.reading import export_desired
-from osc_traitsched.config.desired import files, reader
-from osc_traitsched.core.inventory.metadata import Collation
-from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.app.desired import export_desired, plan_desired
+from osc_traitsched.config import desired
+from osc_traitsched.core.inventory.trait import Collation
+from osc_traitsched.core.nova.options import SchedulerSettings
 from tests.functional import shell
 from tests.unit.app.living import HOSTS, LivingCloud
 
@@ -131,12 +130,12 @@ def test_the_plan_of_an_export_is_empty(data):
         pairs = data.draw(KEYS)
         cloud.images[body["id"]] = {**body, "visibility": "public", **pairs}
     found = export_desired(cloud, Collation.CASE_INSENSITIVE)
-    text = files.text(found.desired)
-    wanted, mistakes = reader.read("export.yaml", text)
+    text = desired.text(found.desired)
+    wanted, mistakes = desired.read_text("export.yaml", text)
     assert not mistakes, (text, mistakes)
     # Standard output of another encoding gets what every encoding has.
-    escaped = files.text(found.desired, (), "latin-1")
-    assert reader.read("export.yaml", escaped) == (wanted, mistakes)
+    escaped = desired.text(found.desired, (), "latin-1")
+    assert desired.read_text("export.yaml", escaped) == (wanted, mistakes)
     assert escaped.isascii()
     todo = plan_desired(cloud, wanted, SchedulerSettings.of(data.draw(RELEASES)))
     assert not todo.draft.claims, (text, todo.draft.claims)

@@ -8,8 +8,8 @@ from __future__ import annotations
 import pytest
 
 from osc_traitsched.cloud import allocation_candidates
-from tests.unit.commands.desired import keystone, second, stranded, with_servers
-from tests.unit.commands.rivals import GOLD, run
+from tests.unit.commands.desired import GOLD, keystone, second, stranded, with_servers
+from tests.unit.commands.rivals import run
 
 PROJECTS = ("--set", "scheduler.limit_tenants_to_placement_aggregate=true")
 BOTH = ("cmp00", "cmp01")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from osc_traitsched.app.desired import planning
+from osc_traitsched.cloud import servers
 from tests.unit.commands.desired import second
 
 
@@ -35,7 +35,7 @@ def test_lines_that_put_a_host_into_two_zones_fail_for_that_host(apply, cloud, g
 
 def test_a_host_with_servers_moves_within_its_zone(apply, cloud, monkeypatch):
     cloud.metadata["availability_zone"] = "az1"
-    monkeypatch.setattr(planning.servers, "counted", lambda cloud, hosts: {"cmp01": 3})
+    monkeypatch.setattr(servers, "counted", lambda cloud, hosts: {"cmp01": 3})
     done = apply(
         """
         aggregates:

@@ -10,7 +10,7 @@ import types
 
 import pytest
 
-from osc_traitsched.core.names import near_names
+from osc_traitsched.text import near_names
 from tests import examples
 from tests.functional import shell
 from tests.functional.shell import USAGE

@@ -6,7 +6,8 @@ import pytest
 
 from osc_traitsched.commands.base import NOT_SUPPLIED
 from tests.functional import shell
-from tests.unit.commands.rivals import GOLD, run
+from tests.unit.commands.desired import GOLD
+from tests.unit.commands.rivals import run
 
 NAMED = ("--set", "scheduler.enable_isolated_aggregate_filtering=true")
 COMMANDS = {

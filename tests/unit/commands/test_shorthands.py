@@ -7,9 +7,8 @@ import pytest
 from osc_traitsched.core.errors import CloudBroke
 from tests.unit.app.living import GOLD as AGGREGATE
 from tests.unit.app.living import HOSTS
-from tests.unit.commands.desired import requirers
+from tests.unit.commands.desired import GOLD, requirers
 from tests.unit.commands.rivals import (
-    GOLD,
     ISOLATE,
     KEY,
     UNISOLATE,

@@ -9,7 +9,7 @@ from osc_traitsched.config.nova_conf import Entry, Layer
 from osc_traitsched.config.sources import SET, SOURCES, FileSource
 from osc_traitsched.core.nova import options
 from tests.functional import shell
-from tests.unit.commands.rivals import GOLD
+from tests.unit.commands.desired import GOLD
 
 
 class Notes(FileSource):

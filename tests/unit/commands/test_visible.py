@@ -16,7 +16,7 @@ import yaml
 from osc_traitsched.commands import base, explain
 from osc_traitsched.core.inventory.snapshot import Aggregate, Compute
 from osc_traitsched.core.inventory.snapshot import MembershipDifference as Difference
-from osc_traitsched.core.judge.explanation import Explanation
+from osc_traitsched.core.judge.judge import Explanation
 from osc_traitsched.views import config, listing
 from osc_traitsched.views.listing import Indented, Names
 from tests.cases.reading import Case

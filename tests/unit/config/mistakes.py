@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.config.desired import files
+from osc_traitsched.config import desired
 from osc_traitsched.core.errors import Mistakes
 
 
 def said(*paths):
     """Return the lines of all mistakes."""
     with pytest.raises(Mistakes) as caught:
-        files.read(paths)
+        desired.read(paths)
     return [str(each) for each in caught.value.mistakes]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from osc_traitsched.config import deployments, document, nova_conf
-from osc_traitsched.config import document as file
 from osc_traitsched.core.errors import BadConfiguration
 
 _FILTERS = "[filter_scheduler]\n"
@@ -73,9 +72,9 @@ def test_a_file_that_is_too_large_is_refused_though_it_never_ends(read):
 
 
 def test_the_largest_file_is_read(write):
-    text = "#" * file.MOST
-    assert file.read_text(write(text)) == text
-    assert refused(file.read_text, write(f"{text}#")) == (None, "larger than 10 MB")
+    text = "#" * document.MOST
+    assert document.read_text(write(text)) == text
+    assert refused(document.read_text, write(f"{text}#")) == (None, "larger than 10 MB")
 
 
 @pytest.mark.parametrize("value", ["x", ""])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.config.joining import SettingsSources, resolve
+from osc_traitsched.config.sources import SettingsSources, resolve
 from osc_traitsched.core.errors import BadConfiguration
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.options import Service

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.config.desired import files
+from osc_traitsched.config import desired
 from osc_traitsched.core.desired.model import Part, Source
 from tests.unit.config.mistakes import said
 
@@ -49,7 +49,7 @@ WHOLE = """
 
 
 def test_every_line_is_a_entry_with_its_place(write):
-    wanted = files.read([write(WHOLE)])
+    wanted = desired.read([write(WHOLE)])
     assert entries(wanted) == [
         (Part.TRAIT_HOSTS, "CUSTOM_PINNED", "@pinned", False, "desired.yaml:11"),
         (Part.TRAIT_PROVIDERS, "CUSTOM_VGPU", "*_pci_*", False, "desired.yaml:14"),
@@ -81,7 +81,7 @@ def test_every_line_is_a_entry_with_its_place(write):
     "name", ["1e3", "no", "0755", "1_000", "2020-01-01", "true", "~x", "0x1F", ".5"]
 )
 def test_a_name_is_what_is_written_whatever_yaml_makes_of_it(write, name):
-    wanted = files.read(
+    wanted = desired.read(
         [write(f"version: 1\naggregates: {{{name}: {{zone: {name}}}}}")]
     )
     assert [(w.of.text, w.value.text) for w in wanted.entries] == [(name, name)]
@@ -234,16 +234,16 @@ def test_what_has_no_name_is_said_by_where_it_stands(write):
 
 def test_what_is_required_no_more_may_be_forbidden(write):
     text = "version: 1\nflavors: {f: {forbids: [C_A], absent: {requires: [C_A]}}}"
-    assert len(files.read([write(text)]).entries) == 2
+    assert len(desired.read([write(text)]).entries) == 2
 
 
 def test_documents_of_one_file_add_up(write):
-    wanted = files.read([write("version: 1\nhold: [a]\n---\nversion: 1\nhold: [b]")])
+    wanted = desired.read([write("version: 1\nhold: [a]\n---\nversion: 1\nhold: [b]")])
     assert [text.text for text in wanted.hold] == ["a", "b"]
 
 
 def test_keys_may_be_merged_and_are_not_twice_for_that(write):
-    wanted = files.read(
+    wanted = desired.read(
         [
             write(
                 """

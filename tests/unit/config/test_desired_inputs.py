@@ -8,14 +8,10 @@ import stat
 
 import pytest
 
-from osc_traitsched.config.desired import files
+from osc_traitsched.config import desired
 from osc_traitsched.core.desired.model import DesiredState
 from osc_traitsched.core.desired.planner import IDENTITY
-from osc_traitsched.core.errors import (
-    BadConfiguration,
-    BadQuestion,
-    NothingMatches,
-)
+from osc_traitsched.core.errors import BadConfiguration, BadQuestion, NothingMatches
 
 ROW = {**dict.fromkeys(IDENTITY, "x"), "cloud": "http://here"}
 
@@ -39,7 +35,7 @@ def refused(read, path):
 
 
 def test_groups_have_the_hosts_of_the_groups_below_them_even_in_a_circle(write):
-    found = files.read_inventory(
+    found = desired.read_inventory(
         write(
             {
                 "_meta": {"hostvars": {"a": {"ip": 1, "x": [1]}, "b": {"ip": "::2"}}},
@@ -74,7 +70,7 @@ def test_groups_have_the_hosts_of_the_groups_below_them_even_in_a_circle(write):
     ],
 )
 def test_what_is_no_inventory_is_refused_in_one_line(write, content, said):
-    assert refused(files.read_inventory, write(content)) == said
+    assert refused(desired.read_inventory, write(content)) == said
 
 
 @pytest.mark.parametrize(
@@ -90,26 +86,26 @@ def test_what_is_no_inventory_is_refused_in_one_line(write, content, said):
     ],
 )
 def test_what_is_no_plan_is_refused_in_one_line(write, content, said):
-    assert refused(files.read_plan, write(content)) == said
-    assert files.read_plan(write([{**ROW, "before": None}]))
+    assert refused(desired.read_plan, write(content)) == said
+    assert desired.read_plan(write([{**ROW, "before": None}]))
 
 
 def test_a_file_is_never_written_where_one_is_or_where_none_can_be(write):
     path = write("mine")
-    text = files.text(DesiredState(), ["one", "two"])
+    text = desired.text(DesiredState(), ["one", "two"])
     assert text == "# one\n# two\nversion: 1\n"
     for place, said in (
         (path, "file: exists; name a new file"),
         ("no/file", "no/file: No such file or directory"),
     ):
         with pytest.raises(BadConfiguration) as caught:
-            files.write_new(place, text)
+            desired.write_new(place, text)
         assert str(caught.value) == said
 
 
 def test_a_new_file_and_its_name_are_on_the_disk(tmp_path, monkeypatch):
     synced = []
     monkeypatch.setattr(os, "fsync", lambda handle: synced.append(os.fstat(handle)))
-    files.write_new(str(tmp_path / "new"), "text")
+    desired.write_new(str(tmp_path / "new"), "text")
     assert [stat.S_ISDIR(each.st_mode) for each in synced] == [False, True]
     assert synced[0].st_size == len("text")

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from osc_traitsched.config.desired import files
+from osc_traitsched.config import desired
 from tests.unit.config.mistakes import said
 
 
@@ -30,7 +30,7 @@ def test_folders_stand_for_their_files_and_each_is_read_once(write, monkeypatch)
     for name in ("b.yml", "a.yaml", "c.JSON", ".hidden.yaml", "notes.txt"):
         write(f'{{"version": 1, "hold": ["{name}"]}}', f"folder/{name}")
     monkeypatch.setattr(sys, "stdin", io.StringIO("version: 1\nhold: [piped]"))
-    wanted = files.read(["folder", "-", "folder/a.yaml", "-"])
+    wanted = desired.read(["folder", "-", "folder/a.yaml", "-"])
     assert [text.text for text in wanted.hold] == ["a.yaml", "b.yml", "c.JSON", "piped"]
     assert str(wanted.hold[-1].place) == "-:2"
 
@@ -75,7 +75,7 @@ def test_folders_in_a_folder_and_hidden_files_do_not_count(write, tmp_path):
     (tmp_path / "folder" / "gone.yaml").symlink_to("nowhere")
     assert said("folder") == ["folder/gone.yaml: No such file or directory"]
     (tmp_path / "folder" / "gone.yaml").unlink()
-    assert [text.text for text in files.read(["folder"]).hold] == ["good"]
+    assert [text.text for text in desired.read(["folder"]).hold] == ["good"]
 
 
 @pytest.mark.skipif(not os.geteuid(), reason="root may read everything")

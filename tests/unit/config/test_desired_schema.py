@@ -13,13 +13,13 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from osc_traitsched import config
 from osc_traitsched.config import desired
-from osc_traitsched.config.desired import reader
 from osc_traitsched.core.desired import model
 
 ROOT = pathlib.Path(__file__).parents[3]
 
-_FOLDER = importlib.resources.files(desired)
+_FOLDER = importlib.resources.files(config)
 SCHEMA = json.loads(
     (_FOLDER / "desired-state-1.schema.json").read_text(encoding="utf-8")
 )
@@ -134,7 +134,7 @@ def test_reader_and_schema_take_the_same_documents():
     @given(DOCUMENTS)
     def check(document):
         text = yaml.safe_dump(document)
-        _, mistakes = reader.read("desired.yaml", text)
+        _, mistakes = desired.read_text("desired.yaml", text)
         refused = [each.message for each in VALIDATOR.iter_errors(document)]
         assert bool(mistakes) == bool(refused), (
             text,
@@ -163,7 +163,7 @@ def test_what_is_no_document_gets_lines_and_never_a_traceback():
                 st.sampled_from([*"{}[]:,-&*!%@'\"\n\t #|>?", "<<: ", ""])
             )
             text = text[:place] + other + text[end:]
-        _, mistakes = reader.read("desired.yaml", text)
+        _, mistakes = desired.read_text("desired.yaml", text)
         for each in mistakes:
             assert each.line is None or 1 <= each.line <= text.count("\n") + 1
             assert each.reason
@@ -182,14 +182,14 @@ PAGE = (ROOT / "doc/source/automate/files.rst").read_text(encoding="utf-8")
 def test_the_examples_are_short_and_right(path):
     text = path.read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 25
-    assert reader.read(path.name, text)[1] == ()
+    assert desired.read_text(path.name, text)[1] == ()
     VALIDATOR.validate(yaml.safe_load(text))
-    assert not list(model.mistakes(reader.read(path.name, text)[0]))
+    assert not list(model.mistakes(desired.read_text(path.name, text)[0]))
 
 
 def test_the_format_that_the_page_shows_is_right():
     block = PAGE.partition(".. code-block:: yaml\n")[2].partition("\n\n``share")[0]
     text = textwrap.dedent(block)
-    assert reader.read("page", text)[1] == ()
-    assert len(reader.read("page", text)[0].entries) > 8
+    assert desired.read_text("page", text)[1] == ()
+    assert len(desired.read_text("page", text)[0].entries) > 8
     VALIDATOR.validate(yaml.safe_load(text))

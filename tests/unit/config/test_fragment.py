@@ -7,19 +7,23 @@ import pytest
 import yaml
 
 from osc_traitsched.config import deployments
-from osc_traitsched.config.joining import SettingsSources, resolve
-from osc_traitsched.config.sources import CONTROL_PLANE, ENVIRONMENTS, NOVA_CONF
+from osc_traitsched.config.sources import (
+    CONTROL_PLANE,
+    ENVIRONMENTS,
+    NOVA_CONF,
+    SettingsSources,
+    resolve,
+)
 from osc_traitsched.core import releases
 from osc_traitsched.core.errors import BadUsage
-from osc_traitsched.core.nova import options, settings
-from osc_traitsched.core.nova.options import OPTIONS
-from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.options import OPTIONS, SchedulerSettings
 from osc_traitsched.text import option
 
 WANTED = [
     wanted
-    for size in range(1, len(settings.switches()) + 1)
-    for wanted in itertools.combinations(settings.switches(), size)
+    for size in range(1, len(options.switches()) + 1)
+    for wanted in itertools.combinations(options.switches(), size)
 ]
 #: Where an option, a filter, a parameter or their meaning comes or goes.
 EDGES = [20, 21, 22, 23, 24, 27, 28, 34]
@@ -89,7 +93,7 @@ def read(source, release, *paths):
 
 
 def possible(source, release, wanted):
-    rows = [OPTIONS[name] for each in wanted for name in settings.switches()[each]]
+    rows = [OPTIONS[name] for each in wanted for name in options.switches()[each]]
     in_tripleo = source is not ENVIRONMENTS or all(row.parameter for row in rows)
     # The switch of zones is always on in releases without the option.
     return in_tripleo and all(row.since <= release for row in rows)
@@ -97,7 +101,7 @@ def possible(source, release, wanted):
 
 def check(before, after, wanted):
     """What was wanted is on, the filter is out, and all else is as before."""
-    turned_on = {name for each in wanted for name in settings.switches()[each]}
+    turned_on = {name for each in wanted for name in options.switches()[each]}
     for row in options.options_in(before.release):
         expected = before.value(row.name)
         if row.name in turned_on:
@@ -125,7 +129,7 @@ def test_files_with_the_fragment_say_what_was_asked(write, source, release, name
     text = "".join(layer.text for layer in source.read([present]))
     for wanted in WANTED:
         if possible(source, release, wanted):
-            values = settings.switch(wanted, before).values
+            values = options.switch(wanted, before).values
             last = write("99", source.write(values, release, text))
             check(before, read(source, release, present, last), wanted)
 
@@ -198,14 +202,14 @@ def test_filters_that_tripleo_would_take_for_novas_own_are_refused(write):
         "parameter_defaults: {NovaSchedulerEnabledFilters: AvailabilityZoneFilter}"
     )
     before = join(23, environments=(write("a.yaml", filters),))
-    values = settings.switch(["az"], before).values
+    values = options.switch(["az"], before).values
     told = r"^\[filter_scheduler\]enabled_filters would be empty, which TripleO takes"
     with pytest.raises(BadUsage, match=told):
         deployments.environment(values, 23)
 
 
 def test_a_fragment_needs_no_baseline(write):
-    values = settings.switch(["isolation", "projects"], SchedulerSettings(27)).values
+    values = options.switch(["isolation", "projects"], SchedulerSettings(27)).values
     last = write("99.conf", deployments.nova_conf_text(values))
     for baseline in ("upstream", "tripleo", "rhoso"):
         after = join(27, nova_conf=(last,), baseline=baseline)

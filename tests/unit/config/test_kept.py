@@ -7,10 +7,9 @@ import json
 
 import pytest
 
-from osc_traitsched.config import kept
-from osc_traitsched.config.joining import SettingsSources, resolve
+from osc_traitsched.config import saved as config_saved
 from osc_traitsched.config.nova_conf import Entry
-from osc_traitsched.config.sources import file_sources
+from osc_traitsched.config.sources import SettingsSources, file_sources, resolve
 from osc_traitsched.core.nova import options
 from osc_traitsched.views import config
 from tests.unit.config import test_deployers as deployers
@@ -116,14 +115,14 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", NAMED)
 def test_settings_are_as_they_were_saved_once_their_files_are_gone(folder, name):
     sources = SettingsSources(**NAMED[name])
-    saved = json.dumps(kept.to_json(sources))
+    saved = json.dumps(config_saved.to_json(sources))
     was = shown(sources)
     # The same on top of what is live: as more options of the command line.
     tried = {each: shown(live(name, more)) for each, more in TRIED.items()}
     for path in FILES:
         (folder / path).unlink()
     assert "secret" not in saved
-    again = kept.from_json(json.loads(saved))
+    again = config_saved.from_json(json.loads(saved))
     files = ", ".join(sources.paths) if file_sources(sources.named) else COMMAND
     place = sources.place and sources.place.replace(COMMAND, files)
     assert SettingsSources(found=again).place == place
@@ -134,7 +133,7 @@ def test_settings_are_as_they_were_saved_once_their_files_are_gone(folder, name)
 
 
 def test_named_files_are_the_place_of_settings_that_were_saved(folder):
-    saved = kept.to_json(SettingsSources(**NAMED["files over a document"]))
+    saved = config_saved.to_json(SettingsSources(**NAMED["files over a document"]))
     assert saved["place"] == "nova.conf, alias.conf, over prod.yaml"
 
 

@@ -6,12 +6,12 @@ import threading
 
 import pytest
 
-from osc_traitsched.config import deployments, nova_conf, unread
-from osc_traitsched.config.joining import SettingsSources, resolve
+from osc_traitsched.config import deployments, nova_conf
+from osc_traitsched.config.sources import SettingsSources, resolve
 from osc_traitsched.core import releases
 from osc_traitsched.core.errors import BadConfiguration
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.settings import Setting
+from osc_traitsched.core.nova.options import Setting
 
 WALLABY, XENA, NEWEST = 23, 24, releases.NEWEST
 
@@ -363,13 +363,13 @@ def test_a_line_that_nova_does_not_read_names_the_option_it_means(
     ],
 )
 def test_only_what_nova_had_is_taken_out(key, release, fix):
-    line = unread.unread("scheduler", key, release, "c:3")
+    line = nova_conf.unread("scheduler", key, release, "c:3")
     assert line
     assert line.fix == fix
 
 
 def test_the_names_of_released_code_have_the_releases_of_our_options():
-    lines = (pathlib.Path(unread.__file__).parent / "option_names.txt").read_text()
+    lines = (pathlib.Path(nova_conf.__file__).parent / "option_names.txt").read_text()
     listed = {line.split()[0]: line.split()[1:] for line in lines.splitlines()}
     for option in options.OPTIONS.values():
         last = min(option.until - 1, NEWEST)

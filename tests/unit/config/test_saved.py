@@ -3,7 +3,7 @@
 import pytest
 
 from osc_traitsched.config import document, nova_conf, saved, sources
-from osc_traitsched.config.joining import SettingsSources
+from osc_traitsched.config.sources import SettingsSources
 from osc_traitsched.core.errors import BadConfiguration
 from osc_traitsched.core.nova import options
 

@@ -3,10 +3,10 @@
 import pytest
 
 from osc_traitsched.config import deployments, nova_conf
-from osc_traitsched.config.joining import SettingsSources, resolve
+from osc_traitsched.config.sources import SettingsSources, resolve
 from osc_traitsched.core.errors import BadConfiguration
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.settings import Setting
+from osc_traitsched.core.nova.options import Setting
 
 
 @pytest.fixture

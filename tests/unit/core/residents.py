@@ -8,12 +8,10 @@ from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.evidence import with_evidence
 from osc_traitsched.core.nova.filter.state import host_states
-from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
-from osc_traitsched.core.servers.demand import Demands
-from osc_traitsched.core.servers.fleet import Fleet, PeerIndex
-from osc_traitsched.core.servers.judging import FleetJudge, OtherHosts
-from osc_traitsched.core.servers.misplaced import OwnHosts
-from osc_traitsched.views.server import placements as words
+from osc_traitsched.core.nova.options import SchedulerSettings, Setting
+from osc_traitsched.core.servers.fleet import Demands, Fleet, PeerIndex
+from osc_traitsched.core.servers.misplaced import FleetJudge, OtherHosts, OwnHosts
+from osc_traitsched.views import misplaced as words
 from tests.cases.reading import Case
 from tests.property.building import identity
 from tests.unit.core.filter.asked import REPORT

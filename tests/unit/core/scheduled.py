@@ -7,7 +7,7 @@ import dataclasses
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.judge.judge import judge
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from osc_traitsched.core.nova.options import SchedulerSettings, Setting
 from osc_traitsched.core.placement.facts import PlacementAnswer
 from tests.cases.reading import Case
 from tests.property.building import identity

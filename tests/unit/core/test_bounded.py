@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from osc_traitsched.core.nova.server import properties
-from osc_traitsched.core.nova.server import properties as reading
+from osc_traitsched.core.nova import properties
 from osc_traitsched.core.releases import NEWEST, OLDEST
 from tests.fidelity import large, ours
 from tests.fidelity.values import CHECKED, SHAPING
@@ -106,4 +105,4 @@ def test_whatever_is_written_makes_a_request_or_a_refusal(
     ],
 )
 def test_a_number_has_4300_digits_at_most(text, number):
-    assert reading.integer(text) == number
+    assert properties.integer(text) == number

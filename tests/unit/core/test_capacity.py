@@ -7,8 +7,14 @@ import dataclasses
 import pytest
 
 from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
-from osc_traitsched.core.placement.capacity import givers, limits, undecided, unused
-from osc_traitsched.core.placement.facts import Facts, Stock
+from osc_traitsched.core.placement.facts import (
+    Facts,
+    Stock,
+    givers,
+    limits,
+    undecided,
+    unused,
+)
 
 FOUR = ("VCPU", 4)
 FULL = Stock(capacity=8, used=8)

@@ -17,8 +17,7 @@ from osc_traitsched.core.change.model import (
     not_done,
 )
 from osc_traitsched.core.errors import NoProvider
-from osc_traitsched.core.inventory.selection import Targets
-from osc_traitsched.core.inventory.snapshot import Holding, Provider, Snapshot
+from osc_traitsched.core.inventory.snapshot import Holding, Provider, Snapshot, Targets
 from osc_traitsched.core.inventory.trait import Ownership
 
 

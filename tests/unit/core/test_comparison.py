@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 
-from osc_traitsched.core.judge.explanation import compared, differing, kept_out_by
+from osc_traitsched.core.judge.judge import compared, differing, kept_out_by
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.state import PASSES
-from osc_traitsched.core.nova.settings import Setting
-from osc_traitsched.core.nova.weigher.ranking import OwnWeigher
-from tests.unit.core.scheduled import COMPUTE, judgement_of, question
-from tests.unit.core.test_own import CLOUD, MINE, NO, ran, run
+from osc_traitsched.core.nova.options import Setting
+from osc_traitsched.core.nova.weighers import OwnWeigher
+from tests.unit.core.scheduled import COMPUTE, OWN, judgement_of, question
+from tests.unit.core.test_own import CLOUD, NO, ran, run
 
 
 def with_set(asked, own, name=options.ENABLED_FILTERS):
@@ -32,12 +32,12 @@ def names(hosts):
 
 
 def test_a_filter_of_ones_own_that_is_set_on_keeps_hosts_out():
-    asked = ran(question(CLOUD, COMPUTE, MINE), [run(MINE, NO, PASSES)])
+    asked = ran(question(CLOUD, COMPUTE, OWN), [run(OWN, NO, PASSES)])
     now, before = answered(with_set(asked, (COMPUTE,)))
     assert before.filtering.judgment.names == (COMPUTE,)
     gained, lost = differing(now, before)
     assert (names(gained), names(lost)) == ([], ["a"])
-    assert [*kept_out_by(now, lost)] == [(MINE,)]
+    assert [*kept_out_by(now, lost)] == [(OWN,)]
 
 
 def test_one_that_no_setting_has_on_runs_with_and_without_it():

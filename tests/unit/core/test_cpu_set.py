@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from osc_traitsched.core.nova.server.properties import CpuSet
+from osc_traitsched.core.nova.properties import CpuSet
 
 RANGES = st.lists(
     st.tuples(st.integers(0, 30), st.integers(0, 6)).map(lambda r: (r[0], sum(r)))

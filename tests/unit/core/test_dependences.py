@@ -11,18 +11,15 @@ from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.commands.explain import exit_code
 from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.judge.doubts import Doubts, OptionImpact
-from osc_traitsched.core.judge.explanation import Explanation
 from osc_traitsched.core.judge.filtering import Filtering
+from osc_traitsched.core.judge.judge import Explanation
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.evidence import (
-    Evidence,
-    with_evidence,
-)
+from osc_traitsched.core.nova.evidence import Evidence, with_evidence
 from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.nova.filter.state import Fails
 from osc_traitsched.core.nova.filter.table import FilterAnswers
+from osc_traitsched.core.nova.options import SchedulerSettings, Setting
 from osc_traitsched.core.nova.question import MoveKind
-from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.servers.drain import (
     Drain,
     MoveRequest,
@@ -39,9 +36,8 @@ from osc_traitsched.core.servers.failure import (
 )
 from osc_traitsched.core.servers.moves import of_own_host
 from osc_traitsched.core.servers.state import ServerState
-from osc_traitsched.views.drain import prose as drain
-from osc_traitsched.views.explain import depends, document, words
-from osc_traitsched.views.server import prose
+from osc_traitsched.views import drain, server_explain
+from osc_traitsched.views.explain import document, reasons, words
 from osc_traitsched.views.terminal import Tone
 from tests.aggregates import aggregate
 from tests.property.building import identity
@@ -137,7 +133,7 @@ def test_the_verdict_has_the_hosts_for_both_values_and_the_evidence():
     assert words.verdict(answer) == (
         "Depends on nova.conf: 2 of 3 hosts if isolation is off, 0 of 3 if it is on."
     )
-    assert [line.text for line in depends.lines(answer)] == [
+    assert [line.text for line in reasons.deciding_lines(answer)] == [
         "Unknown options: counted as if isolation is on (aggregate gold has "
         "trait:CUSTOM_GOLD=required)."
     ]
@@ -158,7 +154,7 @@ def test_of_many_servers_the_verdict_has_the_room():
 def test_a_yes_with_other_numbers_has_one_line():
     answer = found("abc", *((DEFAULT, "", lost) for lost in "abb"))
     assert words.verdict(answer) == "3 of 3 hosts can take it."
-    assert [line.text for line in depends.lines(answer)] == [
+    assert [line.text for line in reasons.deciding_lines(answer)] == [
         "Depends on nova.conf: 2 of 3 hosts if isolation is on; "
         "2 of 3 hosts if the image type check is on; and 1 more option (--long)."
     ]
@@ -193,7 +189,7 @@ def confirmed(failed, answer):
 def test_a_failure_since_which_nothing_changed_confirms_the_evidence(stage):
     answer = failed(stage=stage)
     assert exit_code(answer) is NO
-    assert [line.text for line in depends.lines(answer)] == [
+    assert [line.text for line in reasons.deciding_lines(answer)] == [
         "Taken as known: isolation is on (server db-5 failed, which shows it)."
     ]
 
@@ -242,7 +238,7 @@ def test_a_failure_confirms_the_filter_that_alone_explains_it(stage, changes, co
     assert exit_code(answer) is UNSURE
     answer = confirmed(server(changes, stage), answer)
     assert exit_code(answer) is code
-    assert [line.text for line in depends.lines(answer)][-1:] == (
+    assert [line.text for line in reasons.deciding_lines(answer)][-1:] == (
         [
             "Taken as known: AggregateInstanceExtraSpecsFilter is enabled (server db-5 "
             "failed, which shows it)."
@@ -260,19 +256,19 @@ def test_evidence_is_one_line_and_each_piece_is_named_once():
         aggregate("gold", trait__CUSTOM_GOLD="required"),
         aggregate("acme", filter_tenant_id="0a" * 16),
     ]
-    assert [*depends.assumed(SchedulerSettings())] == []
+    assert [*reasons.assumed(SchedulerSettings())] == []
     settings = with_evidence(SchedulerSettings(), aggregates)
-    assert [*depends.assumed(settings)] == [
+    assert [*reasons.assumed(settings)] == [
         "Unknown options: counted as if project isolation and isolation are on; run "
         "config doctor."
     ]
     more = {special.EXTRA_SPECS: True, options.ISOLATION: True}
     more[options.IMAGE_TYPE] = False
-    assert [*depends.assumed(settings, more)] == [
+    assert [*reasons.assumed(settings, more)] == [
         "Unknown options: counted as if project isolation and isolation and extra "
         "specs filter are on, and the image type check is off; run config doctor."
     ]
-    assert [*depends.assumed(SchedulerSettings(), {special.NUMA_TOPOLOGY: False})] == [
+    assert [*reasons.assumed(SchedulerSettings(), {special.NUMA_TOPOLOGY: False})] == [
         "Unknown options: counted as if NUMATopologyFilter is disabled."
     ]
 
@@ -294,7 +290,7 @@ def test_a_server_that_runs_is_evidence_against_an_option_by_evidence():
     state = ServerState("id", "web", "ACTIVE", "project", "a", "a")
     now = datetime.datetime.now(datetime.timezone.utc)
     answer = ServerAnswer(state, 79, (), explanation=Explanation(unsure))
-    line = list(prose.lines(answer, now, everything=False))[1]
+    line = list(server_explain.lines(answer, now, everything=False))[1]
     assert line.tone is Tone.DOUBT
     assert line.text == "Depends on nova.conf: a is in the isolated aggregate gold."
 

@@ -4,9 +4,9 @@ import pytest
 
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.nova import request
+from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.core.nova.question import Question, ServerSpec
-from osc_traitsched.core.nova.request import model
-from osc_traitsched.core.nova.settings import SchedulerSettings
 from tests.aggregates import aggregate
 
 CMP = Compute("c1", "cmp1.example.org", "cmp1")
@@ -30,13 +30,13 @@ FLAVOR = {"id": "1", "name": "f", "vcpus": 1, "ram": 512, "disk": 0, "extra_spec
     ],
 )
 def test_zone_host_and_node_are_taken_apart_as_nova_does(given, parts, checked):
-    found = model.read(given, "home")
+    found = request.read(given, "home")
     assert (found.zone, found.host, found.node) == parts
     assert found.checked_zone == checked
 
 
 def test_a_colon_in_the_default_zone_is_part_of_its_name():
-    found = model.read(None, "nova:cmp1")
+    found = request.read(None, "nova:cmp1")
     assert (found.checked_zone, found.is_named) == ("nova:cmp1", False)
 
 

@@ -11,7 +11,7 @@ import pytest
 from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
 from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.core.nova.question import Move, MoveKind, Question
-from osc_traitsched.core.nova.server.parts import Network, Parts, Port
+from osc_traitsched.core.nova.server import Network, Parts, Port
 from osc_traitsched.core.placement.facts import ProviderUse
 from osc_traitsched.core.servers import drain
 from osc_traitsched.core.servers.drain import (

@@ -15,12 +15,8 @@ from osc_traitsched.core.nova.evidence import (
 )
 from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.nova.filter.table import with_filters
+from osc_traitsched.core.nova.options import SchedulerSettings, Setting, has_filter
 from osc_traitsched.core.nova.question import Question
-from osc_traitsched.core.nova.settings import (
-    SchedulerSettings,
-    Setting,
-    has_filter,
-)
 from tests.aggregates import aggregate
 
 PROJECT = "0a" * 16

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from osc_traitsched.core.judge.fix import other_formats
+from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.core.nova.question import Question
-from osc_traitsched.core.nova.settings import SchedulerSettings
 
 SETTINGS = SchedulerSettings.of(33)
 SIZE = {"id": "m1", "name": "m1", "vcpus": 4, "ram": 4096, "disk": 20}

@@ -10,18 +10,17 @@ from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.judge.filtering import FilterFailure, KnownAnswers, filtering
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.filter.row import read_of
 from osc_traitsched.core.nova.filter.state import (
     Raises,
     ServerGroup,
     Unknown,
     host_states,
 )
-from osc_traitsched.core.nova.options import TENANT, TENANT_REQUIRED
+from osc_traitsched.core.nova.filter.table import read_of
+from osc_traitsched.core.nova.options import TENANT, TENANT_REQUIRED, Setting
 from osc_traitsched.core.nova.question import Move, MoveKind, ServerSpec
-from osc_traitsched.core.nova.server.parts import Network, Parts, Port
-from osc_traitsched.core.nova.settings import Setting
-from osc_traitsched.views.explain import filters
+from osc_traitsched.core.nova.server import Network, Parts, Port
+from osc_traitsched.views.explain import reasons
 from tests.property.building import identity
 from tests.unit.core.filter.asked import REPORT
 from tests.unit.core.scheduled import (
@@ -149,7 +148,7 @@ def test_every_candidate_is_uncertain_where_another_host_may_end_the_request():
     assert [each.uuid for each in found.candidates] == [B]
     assert found.filtering.unknown(B) == ()
     assert found.is_uncertain
-    assert [*filters.uncertain(found)] == [
+    assert [*reasons.uncertain(found)] == [
         f"{SPECS} may end the whole request on a: ValueError, n=>= 6, unless "
         "IoOpsFilter keeps it out first."
     ]
@@ -300,10 +299,10 @@ def test_nova_compute_claims_numa_nodes_whatever_the_filters_are(
     if found.unsettled:
         answer = Unknown("numa_topology", key, "cores: 4")
         assert found.answer(NUMA, A) == answer
-        (line,) = filters.unsettled(asked, found, {A: "a"})
+        (line,) = reasons.unsettled(asked, found, {A: "a"})
         start = f"{NUMA} is off: nova-compute checks {key} itself"
         assert line.startswith(start)
-        assert not list(filters.unsettled(asked, found, {}))
+        assert not list(reasons.unsettled(asked, found, {}))
     maybe = filtering(assumed(asked, COMPUTE), nodes)
     assert all(map(maybe.doubts, (A, B, C)))
     assert filtering(question(body, NUMA), nodes).unsettled == ()
@@ -330,7 +329,7 @@ def test_nova_compute_rejects_too_few_numa_nodes_whatever_the_filters_are(
     assert found.all_kept_out == {A}
     assert found.unknown_hosts[NUMA] == {B, C}
     (condition,) = found.conditions
-    said = filters.answer(found.answer(NUMA, A), condition.name, 1)
+    said = reasons.answer(found.answer(NUMA, A), condition.name, 1)
     assert said.startswith("has only 2 NUMA nodes (hw")
     assert list(found.filters) == [COMPUTE]
 

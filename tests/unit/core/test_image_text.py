@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.nova.server import image, properties
+from osc_traitsched.core.nova import image, properties
 
 
 def values(known):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from osc_traitsched.core.nova.server import image as images
+from osc_traitsched.core.nova import image as images
 
 MINE, OTHER = "mine", "other"
 

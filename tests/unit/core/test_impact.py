@@ -11,7 +11,7 @@ from osc_traitsched.core.change.impact import Hosts, ImpactAnalysis
 from osc_traitsched.core.change.model import Change, Object, ObjectKind, State
 from osc_traitsched.core.change.traits import gone, present
 from osc_traitsched.core.inventory.snapshot import Compute, Nova, Provider, Snapshot
-from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.core.placement.facts import Facts
 from tests.aggregates import aggregate
 

@@ -11,15 +11,21 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.app.effects import looks
+from osc_traitsched.app.impact import looks
 from osc_traitsched.core.change.effects import LeavesNoHost
 from osc_traitsched.core.change.impact import Hosts, ImpactAnalysis
-from osc_traitsched.core.change.model import PRESENT, Change, Object, ObjectKind, State
-from osc_traitsched.core.change.phases import ordered
+from osc_traitsched.core.change.model import (
+    PRESENT,
+    Change,
+    Object,
+    ObjectKind,
+    State,
+    ordered,
+)
 from osc_traitsched.core.change.traits import present
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.special import PROJECT
-from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from osc_traitsched.core.nova.options import SchedulerSettings, Setting
 from tests.aggregates import aggregate
 from tests.unit.core.test_impact import GOLD, NAMES, SILVER, cloud, facts
 from tests.unit.core.test_impact import flavor as flavor_of

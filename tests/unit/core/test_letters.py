@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.core.inventory.metadata import Collation
+from osc_traitsched.core.inventory.trait import Collation
 from osc_traitsched.core.releases import NEWEST
 from tests.fidelity import letters, ours
 

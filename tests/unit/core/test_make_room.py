@@ -10,9 +10,8 @@ import pytest
 
 from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.core.placement.facts import ProviderUse
-from osc_traitsched.core.servers import room
-from osc_traitsched.core.servers.drain import MoveRequest, State
-from osc_traitsched.core.servers.room import Tenant
+from osc_traitsched.core.servers import drain
+from osc_traitsched.core.servers.drain import MoveRequest, State, Tenant
 from tests.unit.core.test_drain import MEMORY, question
 from tests.unit.core.test_explanation import explained
 from tests.unit.core.weigher import host
@@ -69,7 +68,7 @@ def planned(wanted, cloud, count=1, policy=None, kept=()):
         compute = dataclasses.replace(one.compute, uuid=uuids[name])
         states[uuids[name]] = dataclasses.replace(one, compute=compute)
         left[uuids[name], MEMORY] = free
-    return room.plan(found, tenants, State(states, left))
+    return drain.plan(found, tenants, State(states, left))
 
 
 def moves(plan):
@@ -148,7 +147,7 @@ def best(wanted, cloud):
     found = [
         (number, sum(several))
         for name, (free, sizes) in cloud.items()
-        for number in range(1, room.MOST_MOVES + 1)
+        for number in range(1, drain.MOST_MOVES + 1)
         for several in itertools.combinations(sizes, number)
         if free + sum(several) >= wanted
         and fits(several, [left for other, (left, _) in cloud.items() if other != name])

@@ -7,7 +7,7 @@ import pytest
 from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
 from osc_traitsched.core.judge.verdict import evaluate
 from osc_traitsched.core.nova.clause import MemberOf, Resource
-from osc_traitsched.core.placement import search
+from osc_traitsched.core.placement import matcher
 from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.matcher import Matcher
 from tests.cases.reading import Case
@@ -31,13 +31,13 @@ def groups(number, first=0, **resources):
 def steps(monkeypatch):
     """A list that gets an item for each state that a search goes on from."""
     found = []
-    after = search._Search._after
+    after = matcher._Search._after
 
     def counted(self, state):
         found.append(state)
         return after(self, state)
 
-    monkeypatch.setattr(search._Search, "_after", counted)
+    monkeypatch.setattr(matcher._Search, "_after", counted)
     return found
 
 

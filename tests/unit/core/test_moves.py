@@ -12,13 +12,19 @@ from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import MoveRule
 from osc_traitsched.core.nova.filter import state as reasons
 from osc_traitsched.core.nova.filter.state import PASSES, Fails, Unknown
+from osc_traitsched.core.nova.options import SchedulerSettings, Setting
 from osc_traitsched.core.nova.question import Move, MoveKind, hypervisor, source
-from osc_traitsched.core.nova.server.parts import Network, Parts, Port, Volume
-from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from osc_traitsched.core.nova.server import Network, Parts, Port, Volume
 from osc_traitsched.core.releases import RELEASES
-from osc_traitsched.core.servers import parts
-from osc_traitsched.core.servers.moves import Because, due, rebuild
-from osc_traitsched.core.servers.refusals import Planned, hidden_minimum, refusals
+from osc_traitsched.core.servers import state as servers_state
+from osc_traitsched.core.servers.moves import (
+    Because,
+    Planned,
+    due,
+    hidden_minimum,
+    rebuild,
+    refusals,
+)
 from osc_traitsched.core.servers.state import ServerState, read_state
 from tests.property.building import identity
 from tests.unit.core.asking import asking
@@ -288,7 +294,9 @@ def test_a_flavor_with_a_disk_stands_for_the_images_min_disk(disk):
     """nova/utils.py, get_system_metadata_from_image"""
     image = {"id": "i1", "min_disk": 30, "min_ram": 5, "size": 7, "status": "queued"}
     left = {"id": "i1", "min_ram": 5}
-    assert parts.kept(image, disk) == (left if disk else {**left, "min_disk": 30})
+    assert servers_state.kept(image, disk) == (
+        left if disk else {**left, "min_disk": 30}
+    )
 
 
 @pytest.mark.parametrize("release", RELEASES)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from osc_traitsched.core.names import near_names, near_or_longer
+from osc_traitsched.text import near_names, near_or_longer
 
 NAMES = ["cmp00", "cmp01", "Gold", "gold", "silver"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.core.nova.server.extra_specs import near_flavor_key, near_image_key
-from osc_traitsched.core.nova.server.properties import BY_NAME, OLD_NAMES
+from osc_traitsched.core.nova.extra_specs import near_flavor_key, near_image_key
+from osc_traitsched.core.nova.properties import BY_NAME, OLD_NAMES
 from osc_traitsched.core.releases import NEWEST, OLDEST
 
 

@@ -12,9 +12,15 @@ from osc_traitsched.core.judge.doubts import (
     switches,
 )
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.options import OPTIONS, Consumer, Option, OptionType
+from osc_traitsched.core.nova.options import (
+    OPTIONS,
+    Consumer,
+    Option,
+    OptionType,
+    SchedulerSettings,
+    Setting,
+)
 from osc_traitsched.core.nova.question import Move, MoveKind, Question, ServerSpec
-from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from tests.aggregates import aggregate
 from tests.cases.reading import Case
 from tests.property.building import identity

@@ -3,8 +3,12 @@
 import pytest
 
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.options import OPTIONS, OptionType, options_in
-from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.nova.options import (
+    OPTIONS,
+    OptionType,
+    SchedulerSettings,
+    options_in,
+)
 from osc_traitsched.core.releases import RELEASES
 
 TYPES = {

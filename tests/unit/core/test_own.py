@@ -18,7 +18,7 @@ from osc_traitsched.core.nova.filter.state import (
 )
 from osc_traitsched.core.nova.filter.table import OWN_FILTER
 from osc_traitsched.core.nova.own import Difference, OwnAnswers, PluginRun
-from osc_traitsched.core.nova.weigher.ranking import OwnWeigher
+from osc_traitsched.core.nova.weighers import OwnWeigher
 from tests.property.building import identity
 from tests.unit.core.scheduled import COMPUTE, computes, question
 from tests.unit.core.scheduled import OWN as MINE

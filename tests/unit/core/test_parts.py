@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.nova.options import SchedulerSettings, Setting
 from osc_traitsched.core.nova.question import Question, ServerSpec
-from osc_traitsched.core.nova.server.parts import Network, Parts, Port, Volume
-from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from osc_traitsched.core.nova.server import Network, Parts, Port, Volume
 from tests.fidelity import asking, ours, recorded, with_parts
 
 CASES = with_parts.read()

@@ -14,11 +14,12 @@ from osc_traitsched.core.change.model import (
     ObjectKind,
     Phase,
     State,
+    ordered,
+    plan_of,
 )
-from osc_traitsched.core.change.phases import ordered, plan_of
 from osc_traitsched.core.change.traits import gone, present
 from osc_traitsched.core.errors import NoProvider
-from osc_traitsched.core.inventory.metadata import key_of
+from osc_traitsched.core.inventory.trait import key_of
 from tests.aggregates import aggregate
 
 GOLD, SILVER = "CUSTOM_GOLD", "CUSTOM_SILVER"

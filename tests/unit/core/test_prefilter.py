@@ -2,10 +2,11 @@
 
 import pytest
 
+from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.nova.clause import MemberOf, Origin, RootTrait, Trait
+from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.core.nova.question import Question
-from osc_traitsched.core.nova.request import NotEvaluated, Refusal
-from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.nova.server import NotEvaluated
 from osc_traitsched.core.releases import RELEASES
 from tests.aggregates import aggregate
 from tests.unit.core.asking import asking

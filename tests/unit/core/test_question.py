@@ -5,8 +5,8 @@ import dataclasses
 import pytest
 
 from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.core.nova.question import Question
-from osc_traitsched.core.nova.settings import SchedulerSettings
 
 
 def question(**flavor):

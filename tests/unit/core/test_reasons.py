@@ -10,10 +10,10 @@ from osc_traitsched.core.answer import Reason
 from osc_traitsched.core.inventory.snapshot import Compute, NodeReport
 from osc_traitsched.core.judge.judge import judge
 from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.building import zone_refusal
 from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.nova.filter.state import ServerGroup
-from osc_traitsched.core.nova.request.checks import zone_refusal
-from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from osc_traitsched.core.nova.options import SchedulerSettings, Setting
 from osc_traitsched.views.terminal import Line, Tone
 from tests.cases.reading import Case
 from tests.property.building import identity

@@ -4,19 +4,11 @@ import json
 
 import pytest
 
-from osc_traitsched.core.nova.clause import (
-    MemberOf,
-    Origin,
-    Resource,
-    RootTrait,
-    Trait,
-)
+from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.nova.clause import MemberOf, Origin, Resource, RootTrait, Trait
+from osc_traitsched.core.nova.options import SchedulerSettings, Setting
 from osc_traitsched.core.nova.question import Question
-from osc_traitsched.core.nova.request import (
-    NotEvaluated,
-    Refusal,
-)
-from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from osc_traitsched.core.nova.server import NotEvaluated
 from tests.aggregates import aggregate
 from tests.unit.core.asking import asking
 

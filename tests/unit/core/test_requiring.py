@@ -2,8 +2,8 @@
 
 import pytest
 
-from osc_traitsched.core.inventory import metadata
-from osc_traitsched.core.inventory.metadata import Collation
+from osc_traitsched.core.inventory import trait
+from osc_traitsched.core.inventory.trait import Collation
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from osc_traitsched.core.inventory.metadata import Collation
     ],
 )
 def test_which_keys_require_a_trait(key, value, required):
-    assert metadata.requires(key, value) == required
+    assert trait.requires(key, value) == required
 
 
 ODD = {
@@ -34,12 +34,12 @@ ODD = {
 
 
 def test_sqlite_takes_trait_in_any_case_and_nothing_else():
-    found = metadata.isolated_by(ODD, Collation.CASE_SENSITIVE)
+    found = trait.isolated_by(ODD, Collation.CASE_SENSITIVE)
     assert found == {"CUSTOM_A": "Trait:CUSTOM_A", "custom_b": "trait:custom_b"}
 
 
 def test_mariadb_takes_keys_and_values_in_any_case():
-    found = metadata.isolated_by(ODD, Collation.CASE_INSENSITIVE)
+    found = trait.isolated_by(ODD, Collation.CASE_INSENSITIVE)
     assert found == {
         "CUSTOM_A": "Trait:CUSTOM_A",
         "CUSTOM_B": "trait:custom_b",
@@ -54,4 +54,4 @@ def test_a_flavor_requires_what_any_of_its_groups_requires():
         "trait:CUSTOM_C": "forbidden",
         "hw:cpu_policy": "dedicated",
     }
-    assert metadata.required_by(specs) == {"CUSTOM_A", "CUSTOM_B"}
+    assert trait.required_by(specs) == {"CUSTOM_A", "CUSTOM_B"}

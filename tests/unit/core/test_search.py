@@ -9,7 +9,7 @@ import hypothesis
 from hypothesis import strategies as st
 
 from osc_traitsched.core.placement.facts import Group, GroupSet, Offer
-from osc_traitsched.core.placement.search import has_placement, task
+from osc_traitsched.core.placement.matcher import has_placement, task
 
 CLASSES = "ABC"
 TRAITS = "xyz"

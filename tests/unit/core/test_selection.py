@@ -3,13 +3,15 @@
 import pytest
 
 from osc_traitsched.core import errors
-from osc_traitsched.core.inventory.selection import Selectors, needs_nova, select
 from osc_traitsched.core.inventory.snapshot import (
     Aggregate,
     Compute,
     Nova,
     Provider,
+    Selectors,
     Snapshot,
+    needs_nova,
+    select,
 )
 
 

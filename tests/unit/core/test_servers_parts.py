@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from osc_traitsched.core.nova.question import ServerSpec
-from osc_traitsched.core.servers import failure, parts
-from osc_traitsched.core.servers.parts import Name, Source
-from osc_traitsched.core.servers.state import moment
+from osc_traitsched.core.servers import failure, state
+from osc_traitsched.core.servers.state import Name, Source, moment
 
 NOW = {
     "id": "i1",
@@ -38,12 +37,12 @@ NOTHING = ServerSpec()
 
 
 def sources(minor=100, now=NOW, given=NOTHING, placed=True, **more):
-    found = parts.parts(body(**more), minor, now, given, not placed)
+    found = state.parts(body(**more), minor, now, given, not placed)
     return {each.name: each for each in found}
 
 
 def test_the_flavor_is_the_servers_own_under_its_name():
-    assert parts.flavor(body()) == {**body()["flavor"], "name": "gold"}
+    assert state.flavor(body()) == {**body()["flavor"], "name": "gold"}
 
 
 def test_the_newest_api_shows_all_but_a_named_host():
@@ -73,9 +72,9 @@ def test_an_older_api_hides_what_it_does_not_show(minor, hidden):
 
 
 def test_a_server_that_was_on_no_host_shows_the_zone_that_it_was_asked_for_in():
-    assert parts.zone(body(), 79, never_placed=True) == "shown"
-    assert parts.zone(body(), 79, never_placed=False) is None
-    assert parts.zone(body(), 96, never_placed=True) == "pinned"
+    assert state.zone(body(), 79, never_placed=True) == "shown"
+    assert state.zone(body(), 79, never_placed=False) is None
+    assert state.zone(body(), 96, never_placed=True) == "pinned"
     assert sources(79, placed=False)[Name.ZONE].source is Source.SERVER
 
 
@@ -102,25 +101,25 @@ def test_what_the_user_says_goes_first():
 
 def test_standard_properties_are_the_servers_and_the_others_glances():
     """Nova shows no traits with a server's image."""
-    found = parts.image(body(), NOW)
+    found = state.image(body(), NOW)
     assert found == {**NOW, "hw_disk_bus": "virtio"}
     shown = body(image={"id": "i1", "properties": {}})
-    assert "hw_disk_bus" not in parts.image(shown, NOW)
-    assert parts.image(body(image={"id": "i1"}), NOW) == NOW
+    assert "hw_disk_bus" not in state.image(shown, NOW)
+    assert state.image(body(image={"id": "i1"}), NOW) == NOW
 
 
 def test_what_nova_itself_adds_when_it_starts_a_server_was_never_asked_for():
     kept = {"id": "i1", "properties": {"hw_machine_type": "pc", "hw_disk_bus": "scsi"}}
     started = {"image": kept, "OS-SRV-USG:launched_at": "2026-11-22T12:00:00.0"}
-    assert "hw_machine_type" not in parts.image(body(**started), NOW)
-    assert parts.image(body(**started), NOW)["hw_disk_bus"] == "scsi"
-    assert parts.image(body(image=kept), NOW)["hw_machine_type"] == "pc"
-    assert parts.image(body(**started), None)["hw_machine_type"] == "pc"
+    assert "hw_machine_type" not in state.image(body(**started), NOW)
+    assert state.image(body(**started), NOW)["hw_disk_bus"] == "scsi"
+    assert state.image(body(image=kept), NOW)["hw_machine_type"] == "pc"
+    assert state.image(body(**started), None)["hw_machine_type"] == "pc"
 
 
 def test_of_a_deleted_image_the_standard_properties_are_left():
     found = sources(now=None)
-    assert parts.image(body(), None) == {
+    assert state.image(body(), None) == {
         "id": "i1",
         "name": None,
         "hw_disk_bus": "virtio",
@@ -133,11 +132,11 @@ def test_of_a_deleted_image_the_standard_properties_are_left():
 
 def test_a_server_on_a_volume_has_no_image():
     found = sources(image="", now=None)
-    assert parts.image(body(image=""), None) is None
+    assert state.image(body(image=""), None) is None
     assert (found[Name.IMAGE].value, found[Name.IMAGE].is_known) == (None, True)
     assert Name.PROPERTIES not in found
     assert found[Name.VOLUME].source is Source.NOT_READ
-    read = parts.parts(body(image=""), 100, None, NOTHING, False, ["p"], "v1")
+    read = state.parts(body(image=""), 100, None, NOTHING, False, ["p"], "v1")
     bound = {each.name: each.value for each in read if each.source is Source.BOUND}
     assert bound == {Name.PORTS: "p", Name.VOLUME: "v1"}
     said = sources(image="", now=None, given=ServerSpec(networks=("n",), volume="v2"))
@@ -147,7 +146,7 @@ def test_a_server_on_a_volume_has_no_image():
 def test_a_server_that_has_no_ports_asks_for_none():
     (found,) = (
         each
-        for each in parts.parts(body(), 100, NOW, NOTHING, False, [])
+        for each in state.parts(body(), 100, NOW, NOTHING, False, [])
         if each.name is Name.PORTS
     )
     assert (found.is_known, found.value) == (True, None)

@@ -4,9 +4,12 @@ import pytest
 
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova import settings as switch
-from osc_traitsched.core.nova.options import OPTIONS, Consumer
-from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from osc_traitsched.core.nova.options import (
+    OPTIONS,
+    Consumer,
+    SchedulerSettings,
+    Setting,
+)
 
 HOST_FILTERS = (
     "ComputeFilter",
@@ -21,18 +24,18 @@ def values(*wanted, release=23, filters=None):
     settings = {}
     if filters is not None:
         settings[options.ENABLED_FILTERS] = Setting(filters, "a test", given=True)
-    return switch.switch(wanted, SchedulerSettings(release, settings)).values
+    return options.switch(wanted, SchedulerSettings(release, settings)).values
 
 
 def test_every_switch_of_nova_that_adds_clauses_can_be_asked_for():
     switches = {o.name for o in OPTIONS.values() if o.consumer is Consumer.PREFILTER}
-    asked_for = {name for names in switch.switches().values() for name in names}
+    asked_for = {name for names in options.switches().values() for name in names}
     assert switches == asked_for
 
 
 def test_what_is_on_already_is_set_all_the_same():
     on = {options.ISOLATION: Setting(True, "a test", given=True)}
-    turned = switch.switch(["isolation"], SchedulerSettings(27, on))
+    turned = options.switch(["isolation"], SchedulerSettings(27, on))
     assert turned.values == {options.ISOLATION: True}
 
 
@@ -104,7 +107,9 @@ def test_what_a_release_does_not_have_is_refused(wanted, release, told):
 
 
 def test_a_name_counts_once():
-    found = switch.switch(["isolation", "projects", "isolation"], SchedulerSettings(27))
+    found = options.switch(
+        ["isolation", "projects", "isolation"], SchedulerSettings(27)
+    )
     assert found.wanted == ("isolation", "projects")
 
 
@@ -118,5 +123,5 @@ def test_a_name_counts_once():
     ],
 )
 def test_the_options_own_word_for_projects_is_known(alias, name):
-    assert switch.switch_name(alias) == name
-    assert (name in switch.switches()) is (name != "unknown")
+    assert options.switch_name(alias) == name
+    assert (name in options.switches()) is (name != "unknown")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from osc_traitsched.core.nova.filter.table import FILTERS
-from osc_traitsched.core.nova.weigher.ranking import WEIGHERS
+from osc_traitsched.core.nova.weighers import WEIGHERS
 from osc_traitsched.core.releases import RELEASES
 from tests.fidelity.scheduling import traps
 

@@ -8,7 +8,7 @@ import pytest
 
 from osc_traitsched.core.judge.filtering import UnreadHint, unread_hints, unread_zone
 from osc_traitsched.core.nova.own import OwnAnswers
-from osc_traitsched.views.explain import filters
+from osc_traitsched.views.explain import reasons
 from tests.aggregates import aggregate
 from tests.unit.core.asking import asking
 from tests.unit.core.scheduled import COMPUTE, OWN, question
@@ -68,12 +68,12 @@ def test_a_zone_that_no_aggregate_has_keeps_no_host_from_a_move(
     )
     assert unread_zone(pinned) == found
     said = "No aggregate defines zone az-gone: it keeps no host out."
-    assert list(filters.unread_zone(pinned)) == [said] * bool(found)
+    assert list(reasons.unread_zone(pinned)) == [said] * bool(found)
 
 
 def test_each_hint_without_effect_is_a_line():
     cidr = asked("SimpleCIDRAffinityFilter", hints={**HINTS, "cidr": ("/24",)})
-    assert list(filters.unread_hints(cidr)) == [
+    assert list(reasons.unread_hints(cidr)) == [
         "Hint cidr has no effect: it needs the hint build_near_host_ip.",
         "Hint colour has no effect: no enabled filter reads it.",
         "Hint same_host has no effect: SameHostFilter reads it, which is off.",

@@ -7,6 +7,7 @@ import pytest
 
 from osc_traitsched.core.inventory import snapshot
 from osc_traitsched.core.inventory.snapshot import NodeReport
+from osc_traitsched.core.nova import image, server
 from osc_traitsched.core.nova.filter.state import (
     OWN,
     PASSES,
@@ -24,9 +25,8 @@ from osc_traitsched.core.nova.own import (
     PluginName,
     Weighed,
 )
-from osc_traitsched.core.nova.server import image, server
-from osc_traitsched.core.nova.server.server import Server
-from osc_traitsched.core.nova.weigher.ranking import OwnWeigher
+from osc_traitsched.core.nova.server import Server
+from osc_traitsched.core.nova.weighers import OwnWeigher
 from osc_traitsched.runner import document
 
 REPORT = NodeReport(

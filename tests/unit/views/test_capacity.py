@@ -19,7 +19,7 @@ from osc_traitsched.core.judge.reasons import Stranded
 from osc_traitsched.core.nova.clause import RootTrait
 from osc_traitsched.core.placement.facts import Room
 from osc_traitsched.core.servers.usage import Capacity, CapacityQuery
-from osc_traitsched.views.capacity import document, prose
+from osc_traitsched.views import capacity as capacity_views
 from tests.golden import screens
 from tests.schemas import closed
 from tests.unit.core.test_explanation import explained
@@ -67,7 +67,7 @@ def rejected(name):
 
 
 def text(capacity, encoding="utf-8", **terminal):
-    return [line.text for line in prose.lines(capacity, encoding, **terminal)]
+    return [line.text for line in capacity_views.lines(capacity, encoding, **terminal)]
 
 
 GROUPS = {"east": (2, Room(7, 7), 2), "west": (0, Room(0, 0), 1)}
@@ -121,8 +121,12 @@ SCREENS = {
 def test_the_answer_is_the_first_line_and_then_a_table(golden):
     shown = {name: text(each) for name, each in SCREENS.items()}
     shown["a terminal"] = text(SCREENS["no room"], width=60, height=24)
-    shown["--full"] = [each.text for each in prose.full(SCREENS["no room"], 80)]
-    shown["CSV"] = [document.rows(SCREENS[name]) for name in ("one flavor", "by zone")]
+    shown["--full"] = [
+        each.text for each in capacity_views.full(SCREENS["no room"], 80)
+    ]
+    shown["CSV"] = [
+        capacity_views.rows(SCREENS[name]) for name in ("one flavor", "by zone")
+    ]
     shown["ASCII"] = text(SCREENS["one flavor"], "latin-1")
     golden("capacity/screens", screens(shown))
 
@@ -164,14 +168,14 @@ def test_what_may_be_rejected_may_be_short():
 
 @pytest.mark.parametrize("name", SCREENS)
 def test_the_document_is_of_its_schema(name):
-    closed("capacity").validate(document.document(SCREENS[name]))
+    closed("capacity").validate(capacity_views.document(SCREENS[name]))
 
 
 def test_metrics_are_gauges_with_escaped_labels(golden):
     odd = fit('a"b\\c\nd', 3, groups={"zone": (1, Room(0, 3), 1)})
     by = found(odd, query=CapacityQuery(by="zone"))
     plain = found(fit("small", 13), rejected=(rejected("odd"),))
-    both = (document.metrics(plain), document.metrics(by))
+    both = (capacity_views.metrics(plain), capacity_views.metrics(by))
     golden("capacity/metrics", "\n".join(both))
 
 
@@ -187,5 +191,5 @@ def test_metrics_are_gauges_with_escaped_labels(golden):
     ],
 )
 def test_a_bar_is_the_share_that_is_left(part, whole, shown, ascii_shown):
-    assert prose.bar(part, whole, is_unicode=True) == shown
-    assert prose.bar(part, whole, is_unicode=False) == ascii_shown
+    assert capacity_views.bar(part, whole, is_unicode=True) == shown
+    assert capacity_views.bar(part, whole, is_unicode=False) == ascii_shown

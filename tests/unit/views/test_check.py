@@ -8,16 +8,11 @@ import shlex
 import pytest
 
 from osc_traitsched.core.check import RULES
-from osc_traitsched.core.check.finding import Fault, Severity, SubjectKind
+from osc_traitsched.core.check.survey import Fault, Severity, SubjectKind
 from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.nova.filter.table import FILTERS
 from osc_traitsched.views import check
-from tests.unit.core.check import (
-    test_config,
-    test_isolation,
-    test_others,
-    test_traits,
-)
+from tests.unit.core.check import surveys, test_config, test_isolation, test_others
 from tests.unit.core.check.surveys import (
     aggregate,
     findings,
@@ -66,7 +61,7 @@ SURVEYS = [
         [host("a", test_config.VIRTIO), host("b")],
         images=[image("i", hw_video_model="virtio")],
         aggregates=[aggregate("p", "a", filter_tenant_id="1d1d")],
-        assumptions=test_traits.assumed(max_placement_results=1),
+        assumptions=surveys.assumed(max_placement_results=1),
     ),
 ]
 
@@ -99,7 +94,7 @@ _TPM = "COMPUTE_SECURITY_TPM_2_0"
             survey(
                 [host("a", _TPM, "COMPUTE_SECURITY_TPM_TIS")],
                 [flavor("f", hw__tpm_version="2.0", **{f"trait__{_TPM}": "forbidden"})],
-                assumptions=test_traits.assumed(31),
+                assumptions=surveys.assumed(31),
             ),
             f"unset --property trait:{_TPM}",
         ),
@@ -254,7 +249,7 @@ def test_images_of_others_are_named_with_id_and_owner_ten_of_them():
 def test_an_option_is_still_to_be_turned_on_for_images_of_others():
     cloud = test_others.two_hosts(
         owned("t", hw_video_model="virtio"),
-        test_others.assumed(image_metadata_prefilter=False),
+        surveys.assumed(image_metadata_prefilter=False),
         [test_config.VIRTIO],
     )
     ((_, severity, subject, problem, fix),) = check.rows(findings(cloud))[1]

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from osc_traitsched.core.check.finding import ERROR, NOTE, Severity, SubjectKind
+from osc_traitsched.core.check.survey import ERROR, NOTE, Severity, SubjectKind
 from osc_traitsched.paste import Option, openstack
 from osc_traitsched.views import check
 from osc_traitsched.views.terminal import Tone, painted

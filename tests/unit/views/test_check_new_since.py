@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from osc_traitsched.core.check.finding import ERROR, WARNING, Fault, SubjectKind
+from osc_traitsched.core.check.survey import ERROR, WARNING, Fault, SubjectKind
 from osc_traitsched.views import check
 from tests.unit.core.check.surveys import (
     aggregate,

@@ -13,8 +13,8 @@ import pytest
 from openstackclient import shell
 
 from osc_traitsched import paste
-from osc_traitsched.commands.add import AddTraits
 from osc_traitsched.commands.isolation import UnisolateAggregate
+from osc_traitsched.commands.trait import AddTraits
 from osc_traitsched.paste import Option, line, openstack, printable
 from osc_traitsched.text import visible
 

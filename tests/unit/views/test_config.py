@@ -5,9 +5,7 @@ import pytest
 from osc_traitsched.config.sources import CONTROL_PLANE, ENVIRONMENTS, NOVA_CONF
 from osc_traitsched.core import releases
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova import settings as switch
-from osc_traitsched.core.nova.options import NoEffect
-from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from osc_traitsched.core.nova.options import NoEffect, SchedulerSettings, Setting
 from osc_traitsched.text import option
 from osc_traitsched.views import config
 from tests.golden import screens
@@ -21,7 +19,7 @@ def rows(release=23, settings=None, ignored=(), given=True):
 
 
 def cautions(*wanted, release=23, settings=None, named=False, replaces=False):
-    turned = switch.switch(wanted, SchedulerSettings(release, settings or {}))
+    turned = options.switch(wanted, SchedulerSettings(release, settings or {}))
     return config.cautions(turned, named, replaces)
 
 
@@ -83,8 +81,8 @@ def test_what_is_confirmed_or_does_not_depend_on_filters_is_none():
 
 
 def test_comments_are_one_line_each_and_ascii(golden):
-    both = switch.switch(["isolation", "az"], SchedulerSettings(28))
-    nothing = switch.switch(["az"], SchedulerSettings(28))
+    both = options.switch(["isolation", "az"], SchedulerSettings(28))
+    nothing = options.switch(["az"], SchedulerSettings(28))
     texts = {
         source.tool: config.comments(source.where, both, ["take care"], has_body=True)
         for source in (ENVIRONMENTS, NOVA_CONF, CONTROL_PLANE)

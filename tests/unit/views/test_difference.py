@@ -14,7 +14,7 @@ from osc_traitsched.core.difference import (
     FlavorHosts,
     Since,
 )
-from osc_traitsched.views.difference import lines, since_lines
+from osc_traitsched.views.diff import lines, since_lines
 
 THEN = datetime.datetime(2026, 11, 26, 6, tzinfo=datetime.timezone.utc)
 NOW = THEN + datetime.timedelta(hours=27)

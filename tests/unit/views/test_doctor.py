@@ -4,10 +4,10 @@ import subprocess
 
 import pytest
 
-from osc_traitsched.config.joining import SettingsSources, resolve
-from osc_traitsched.core.diagnosis import Diagnosis, OnMachine
+from osc_traitsched.config.sources import SettingsSources, resolve
+from osc_traitsched.core.answer import Diagnosis, OnMachine
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.paste import Option
 from osc_traitsched.views import config
 

@@ -10,8 +10,8 @@ import pytest
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.state import ServerGroup
+from osc_traitsched.core.nova.options import SchedulerSettings, Setting
 from osc_traitsched.core.nova.question import MoveKind, Question
-from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.servers.drain import (
     Drain,
     ServerMove,
@@ -19,10 +19,16 @@ from osc_traitsched.core.servers.drain import (
     Stuck,
     StuckReason,
 )
-from osc_traitsched.core.servers.parts import Name, Part, Source
-from osc_traitsched.core.servers.state import MoveRefusal, ServerState
+from osc_traitsched.core.servers.state import (
+    MoveRefusal,
+    Name,
+    Part,
+    ServerState,
+    Source,
+)
 from osc_traitsched.paste import Option
-from osc_traitsched.views.drain import document, prose, script
+from osc_traitsched.views import drain as drain_views
+from osc_traitsched.views import moves
 from tests.golden import screens
 from tests.schemas import closed
 from tests.unit.core.weigher import host
@@ -71,8 +77,8 @@ def refused(name, **more):
 
 
 def text(found, options=(), everything=False):
-    closed("host drain").validate(document.document(found, options))
-    return [line.text for line in prose.lines(found, options, everything)]
+    closed("host drain").validate(drain_views.document(found, options))
+    return [line.text for line in drain_views.lines(found, options, everything)]
 
 
 def of(number):
@@ -159,7 +165,7 @@ def test_a_person_gets_the_answer_the_commands_and_what_keeps_servers(golden):
     shown = {state: text(found, OPTIONS) for state, found in STATES.items()}
     golden("drain/screens", screens(shown))
     for state, found in STATES.items():
-        assert document.document(found)["summary"] in shown[state][:2]
+        assert drain_views.document(found)["summary"] in shown[state][:2]
 
 
 def test_a_host_that_is_down_must_be_fenced_first():
@@ -179,7 +185,7 @@ def test_everything_that_is_known_is_shown_on_demand(golden):
 
 @pytest.mark.parametrize("state", ["one-moves-disabled", "one-stuck"])
 def test_no_host_is_disabled_twice_or_for_nothing(state):
-    assert document.document(STATES[state])["before"] == []
+    assert drain_views.document(STATES[state])["before"] == []
 
 
 #: Names that a shell would obey if they were not quoted.
@@ -221,7 +227,7 @@ def run_script(folder, found, states=(), errors=(), **variables):
     }.items():
         (folder / name).write_text(text)
         (folder / name).chmod(0o755)
-    return run_shell(folder, script.script(found), **variables)
+    return run_shell(folder, drain_views.script(found), **variables)
 
 
 def run_shell(folder, lines, **variables):
@@ -401,7 +407,7 @@ esac
     for name, text in {"openstack": fake, "sleep": ""}.items():
         (tmp_path / name).write_text(text)
         (tmp_path / name).chmod(0o755)
-    done = run_shell(tmp_path, prose.guard(step("web"), OPTIONS))
+    done = run_shell(tmp_path, moves.guard(step("web"), OPTIONS))
     assert (done.returncode, done.stdout, done.stderr) == (0, "cmp05\n", "")
     *asked, last = (tmp_path / "asked").read_text().splitlines()
     assert len(asked) == len(states)
@@ -438,5 +444,5 @@ def test_no_name_is_obeyed_by_the_shell(tmp_path, name):
 
 
 def test_cyborg_is_no_filter_of_ones_own():
-    (line,) = prose.deciding(drain([step("odd", unknown=("Cyborg",))]))
+    (line,) = drain_views.deciding(drain([step("odd", unknown=("Cyborg",))]))
     assert line.endswith(": no API shows whether Cyborg rejects the host.")

@@ -12,7 +12,6 @@ import pytest
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.judge import fix
 from osc_traitsched.core.judge.doubts import Doubts, OptionImpact
-from osc_traitsched.core.judge.explanation import Explanation
 from osc_traitsched.core.judge.fix import (
     Advice,
     HostAction,
@@ -22,18 +21,20 @@ from osc_traitsched.core.judge.fix import (
     RequestFix,
     Topic,
 )
+from osc_traitsched.core.judge.judge import Explanation
 from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova import server as kinds
+from osc_traitsched.core.nova.building import zone_refusal
 from osc_traitsched.core.nova.clause import Resource
 from osc_traitsched.core.nova.filter.state import ServerGroup
+from osc_traitsched.core.nova.options import SchedulerSettings, Setting
 from osc_traitsched.core.nova.question import MoveKind, Question
-from osc_traitsched.core.nova.request.checks import zone_refusal
-from osc_traitsched.core.nova.server import server as kinds
-from osc_traitsched.core.nova.server.server import NotEvaluated
-from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from osc_traitsched.core.nova.server import NotEvaluated
 from osc_traitsched.core.placement.facts import Room, Stock
-from osc_traitsched.core.servers.room import RoomPlan
-from osc_traitsched.views.explain import document, headline, prose, words
+from osc_traitsched.core.servers.drain import RoomPlan
+from osc_traitsched.views.explain import document, verdict, words
+from osc_traitsched.views.explain import text as explain_text
 from osc_traitsched.views.terminal import Tone
 from tests.aggregates import aggregate
 from tests.cases.reading import Case
@@ -80,7 +81,7 @@ DISABLED = {"traits": ["COMPUTE_STATUS_DISABLED"]}
 def text(found, shown=(), everything=False, width=0):
     """Return what is printed of a judgement or an explanation."""
     explanation = found if isinstance(found, Explanation) else Explanation(found)
-    lines = prose.lines(explanation, shown, everything, width=width)
+    lines = explain_text.lines(explanation, shown, everything, width=width)
     return [line.text for line in lines]
 
 
@@ -410,9 +411,7 @@ def test_the_trait_that_the_version_of_a_tpm_names_is_the_reason(version, trait)
 def test_a_line_of_which_nothing_fits_says_why_without_figures():
     names = ", ".join(f"host{n}-of-rack-{n}" for n in range(0, 40, 7))
     reason = f"are short of RAM (need 4096 MB) ({names}: 512 MB free of 65024)"
-    fitted = headline.fitted(
-        f"  {names} ", [reason, "lack trait X"], "are short of RAM"
-    )
+    fitted = verdict.fitted(f"  {names} ", [reason, "lack trait X"], "are short of RAM")
     assert fitted.endswith(" are short of RAM, ...")
 
 
@@ -459,12 +458,12 @@ def test_what_a_host_fails_stands_above_what_it_meets(golden):
 )
 def test_yes_no_and_doubt_can_be_told_at_a_glance(candidates, tone):
     cloud = {"a": HAS, "b": {}} if candidates == ("a",) else {"b": {}}
-    first, *_ = headline.lines(gold(candidates, **cloud))
+    first, *_ = verdict.lines(gold(candidates, **cloud))
     assert first.tone is tone
 
 
 def test_a_no_alone_has_its_reason_and_why_each_host_is_out():
-    first, *_ = headline.lines(disabled(a="", b=""))
+    first, *_ = verdict.lines(disabled(a="", b=""))
     assert first.alone.text == (
         "disabled: No host can take it now: 0 of 2. 2 are disabled."
     )
@@ -527,7 +526,7 @@ def test_a_unit_is_named_only_if_it_is_in_the_way(golden):
         Stock(65536, 0, 65536, 0, 1.0, 1, 65536, 3),
     ]
     memory = Resource("", "MEMORY_MB", 4096, ())
-    golden("explain/shortages", [headline.shortage(memory, each) for each in stocks])
+    golden("explain/shortages", [verdict.shortage(memory, each) for each in stocks])
 
 
 def test_a_zone_without_an_enabled_host_is_not_taken_for_a_typo():

@@ -6,7 +6,7 @@ import pytest
 
 from osc_traitsched.core.errors import CloudBroke, Forbidden
 from osc_traitsched.core.servers.fleet import FailedKind, FailedServer, FailedServers
-from osc_traitsched.views.server import document, failed
+from osc_traitsched.views import server_explain
 from osc_traitsched.views.terminal import Tone
 
 WEB = (FailedServer("1", "web"),)
@@ -15,7 +15,7 @@ BROKEN = FailedKind(WEB, None, CloudBroke("placement", "broken", 500))
 
 
 def first(*kinds, **more):
-    return next(failed.lines(FailedServers(kinds, **more)))
+    return next(server_explain.failed_lines(FailedServers(kinds, **more)))
 
 
 def test_servers_that_nobody_may_judge_are_not_said_to_fail_again():
@@ -37,7 +37,7 @@ def test_no_server_failed_of_those_that_are_listed():
 
 
 def test_programs_get_no_answer_where_there_is_none():
-    (cause,) = document.all_failed(FailedServers((DENIED,)))["causes"]
+    (cause,) = server_explain.all_failed(FailedServers((DENIED,)))["causes"]
     assert cause["has_room"] is None
 
 
@@ -68,7 +68,10 @@ def many(causes):
 )
 def test_causes_fill_a_terminal_and_are_whole_in_a_pipe(causes, height, rows, last):
     width = 80 if height else 0
-    texts = [each.text for each in failed.lines(many(causes), (), width, height)]
+    texts = [
+        each.text
+        for each in server_explain.failed_lines(many(causes), (), width, height)
+    ]
     assert len(texts) == rows
     assert texts[-2].startswith(last)
     assert texts[-1] == "The whole answer: openstack trait-sched server explain web-a"

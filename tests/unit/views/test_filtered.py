@@ -8,11 +8,12 @@ import pytest
 
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.commands.explain import exit_code
-from osc_traitsched.core.judge.explanation import Explanation
+from osc_traitsched.core.judge.judge import Explanation
 from osc_traitsched.core.judge.reasons import chosen, picks
 from osc_traitsched.core.nova.filter.state import ServerGroup
-from osc_traitsched.views.explain import document, prose
-from osc_traitsched.views.explain import filters as weights
+from osc_traitsched.views.explain import document
+from osc_traitsched.views.explain import reasons as weights
+from osc_traitsched.views.explain import text as explain_text
 from tests.property.building import identity
 from tests.unit.core import scheduled
 from tests.unit.core.asking import asking
@@ -37,7 +38,7 @@ def found(body=CLOUD, given="abc", *filters, **states):
 
 
 def text(judgement):
-    return [line.text for line in prose.lines(Explanation(judgement), (), False)]
+    return [line.text for line in explain_text.lines(Explanation(judgement), (), False)]
 
 
 def whole(judgement):

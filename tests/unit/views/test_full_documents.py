@@ -20,20 +20,15 @@ from osc_traitsched.core.inventory.snapshot import (
     Snapshot,
 )
 from osc_traitsched.core.judge.capacity import FlavorFit, HostFit
-from osc_traitsched.core.judge.explanation import Explanation
-from osc_traitsched.core.judge.fix import (
-    Advice,
-    RequestChange,
-    RequestFix,
-    Topic,
-)
+from osc_traitsched.core.judge.fix import Advice, RequestChange, RequestFix, Topic
+from osc_traitsched.core.judge.judge import Explanation
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.state import ServerGroup
-from osc_traitsched.core.nova.server.parts import Network, Parts, Port, Volume
+from osc_traitsched.core.nova.server import Network, Parts, Port, Volume
 from osc_traitsched.core.placement.facts import Room, Stock
+from osc_traitsched.core.servers.drain import RoomPlan
 from osc_traitsched.core.servers.failure import Changes, Failure, Stage
 from osc_traitsched.core.servers.fleet import FailedKind, FailedServer, FailedServers
-from osc_traitsched.core.servers.room import RoomPlan
 from osc_traitsched.core.servers.state import Event, Migration
 from osc_traitsched.core.servers.usage import (
     CapacityQuery,
@@ -44,12 +39,12 @@ from osc_traitsched.core.servers.usage import (
 )
 from osc_traitsched.documents import serialized
 from osc_traitsched.paste import Option
-from osc_traitsched.views import schemas, usage_schema
-from osc_traitsched.views.capacity import document as capacity
-from osc_traitsched.views.difference import DifferenceDocument
-from osc_traitsched.views.drain import document as drain
+from osc_traitsched.views import capacity, drain, flavor, host, schemas, trait
+from osc_traitsched.views import destinations as server_explain
+from osc_traitsched.views import server_explain as server_explain_views
+from osc_traitsched.views.diff import DifferenceDocument
 from osc_traitsched.views.explain import document as explain
-from osc_traitsched.views.server import document as server_explain
+from tests.cases import reading
 from tests.schemas import closed
 from tests.unit.app import test_compared, test_destinations
 from tests.unit.app.test_server import ID, NOTHING, SOURCES, body, cloud
@@ -264,20 +259,20 @@ EXAMPLES = {
     "capacity": ("documents/capacity", lambda: capacity.document(_capacity())),
     "server explain": (
         "documents/server-explain",
-        lambda: server_explain.document(_server(), NOW, OPTIONS),
+        lambda: server_explain_views.document(_server(), NOW, OPTIONS),
     ),
     "server explain --failed": (
         "documents/failed",
-        lambda: server_explain.all_failed(_failed()),
+        lambda: server_explain_views.all_failed(_failed()),
     ),
     "server destinations": (
         "documents/destinations",
         lambda: server_explain.destinations(_destinations(), OPTIONS),
     ),
     "host drain": ("documents/drain", lambda: drain.document(_drain(), OPTIONS)),
-    "trait show": ("documents/trait", lambda: usage_schema.of_trait(_trait())),
-    "flavor show": ("documents/flavor", lambda: usage_schema.of_flavor(_flavor())),
-    "host show": ("documents/host", lambda: usage_schema.of_host(_host())),
+    "trait show": ("documents/trait", lambda: trait.of_trait(_trait())),
+    "flavor show": ("documents/flavor", lambda: flavor.of_flavor(_flavor())),
+    "host show": ("documents/host", lambda: host.of_host(_host())),
     "diff": (
         "documents/diff",
         lambda: serialized(DifferenceDocument, test_difference.FULL),
@@ -333,7 +328,7 @@ ELSEWHERE = {
 
 def _others():
     """Explanations that together have what the example of explain lacks."""
-    yield from map(test_schema.explained, test_schema.cases())
+    yield from map(test_schema.explained, reading.cases())
     yield from map(
         Explanation,
         (

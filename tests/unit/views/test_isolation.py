@@ -5,7 +5,7 @@ from __future__ import annotations
 from osc_traitsched.core import errors
 from osc_traitsched.core.change import effects as effect_words
 from osc_traitsched.core.change import traits
-from osc_traitsched.core.change.contexts import Context
+from osc_traitsched.core.change.cloud_model import Context
 from osc_traitsched.core.change.effects import MisplacedServers, Server
 from osc_traitsched.core.change.impact import Asked, Effect, HostSets
 from osc_traitsched.core.change.model import (
@@ -18,8 +18,8 @@ from osc_traitsched.core.change.model import (
     Status,
 )
 from osc_traitsched.core.change.traits import Requirer
-from osc_traitsched.core.nova.settings import Setting
-from osc_traitsched.views import results
+from osc_traitsched.core.nova.options import Setting
+from osc_traitsched.views import listing
 
 GOLD, SILVER = "CUSTOM_GOLD", "CUSTOM_SILVER"
 
@@ -127,15 +127,17 @@ def test_a_row_says_what_changes_and_what_stays(golden):
         Outcome(host_change(GOLD), Status.UNCHANGED),
     ]
     opens = {"gold": "gold opens"}
-    columns, table = results.rows(results.STEPS, [*outcomes, *not_changed], opens)
+    columns, table = listing.result_rows(
+        listing.STEPS, [*outcomes, *not_changed], opens
+    )
     golden("isolate/rows", [" | ".join(row).rstrip() for row in (columns, *table)])
 
 
 def test_it_says_when_nothing_may_be_isolated(golden):
     off = Setting(False, "nova.conf:1", given=True), Setting(False, "its default")
-    golden("isolate/isolation-is-off", map(results.without_effect, off))
+    golden("isolate/isolation-is-off", map(listing.without_effect, off))
     for on in Setting(True, "nova.conf:1", given=True), Setting(True, "a baseline"):
-        assert results.without_effect(on) is None
+        assert listing.without_effect(on) is None
 
 
 def server(name, host="cmp00"):
@@ -150,9 +152,9 @@ def test_servers_that_stay_on_the_other_side_are_counted_and_named(golden):
         without_image=(server("e"),),
         traits=(GOLD,),
     )
-    unread = results.misplaced(errors.CloudBroke("compute", "out of order", 500))
-    golden("isolate/servers-that-stay", [*results.misplaced(found), "", *unread])
-    assert results.misplaced(MisplacedServers()) == []
+    unread = listing.misplaced(errors.CloudBroke("compute", "out of order", 500))
+    golden("isolate/servers-that-stay", [*listing.misplaced(found), "", *unread])
+    assert listing.misplaced(MisplacedServers()) == []
 
 
 def test_images_of_other_projects_are_named_with_id_and_owner(golden):

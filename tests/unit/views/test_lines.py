@@ -11,13 +11,12 @@ from osc_traitsched.core.change.model import (
     State,
     Status,
 )
-from osc_traitsched.core.desired.hosts import FoundCloud
 from osc_traitsched.core.desired.model import Claim, Place
 from osc_traitsched.core.desired.planner import Row
+from osc_traitsched.core.desired.units import FoundCloud
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.snapshot import Snapshot
-from osc_traitsched.views.desired.lines import lines
-from osc_traitsched.views.desired.prose import summary
+from osc_traitsched.views.desired import lines, summary
 from tests.aggregates import aggregate
 from tests.golden import screens
 

@@ -6,8 +6,9 @@ import ast
 import pathlib
 
 import osc_traitsched
-from osc_traitsched.core.errors import Refusal, nova
-from osc_traitsched.core.nova.request import checks
+from osc_traitsched.core import errors
+from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.nova import building
 from osc_traitsched.views import check
 from tests.unit.core.check.surveys import assumed, findings, flavor, host, image, survey
 
@@ -25,12 +26,12 @@ def reasons():
 
 
 def test_each_reason_has_words():
-    found = {*reasons(), checks.zone_refusal("z", {}).reason}
+    found = {*reasons(), building.zone_refusal("z", {}).reason}
     assert len(found) > 30
     for reason in sorted(found):
         refusal = Refusal("ValueError", reason, ("a_key",))
-        assert nova.wrong(refusal).endswith(" (ValueError)")
-        assert "{}" not in nova.wrong(refusal) + nova.right(refusal)
+        assert errors.wrong(refusal).endswith(" (ValueError)")
+        assert "{}" not in errors.wrong(refusal) + errors.right(refusal)
 
 
 def row(*, specs=None, properties=None, release=33):

@@ -11,8 +11,8 @@ from osc_traitsched.core.nova.filter.state import (
     Unknown,
 )
 from osc_traitsched.core.nova.own import PluginJudgment, Weighed
-from osc_traitsched.views import own_filters
-from osc_traitsched.views.own_filters import problem
+from osc_traitsched.views.explain import reasons
+from osc_traitsched.views.explain.reasons import problem
 
 HOSTS = tuple(HostState(Compute(f"u{n}", f"cmp{n}", f"cmp{n}")) for n in range(4))
 ANSWERS = {
@@ -43,7 +43,7 @@ def machine(row):
 
 
 def test_a_filter_has_a_row_a_host_with_answer_and_reason():
-    columns, rows = own_filters.rows(filtered())
+    columns, rows = reasons.rows(filtered())
     unseen = "it reads numa_topology, which is not visible here"
     assert columns == ("host", "answer", "reason")
     assert [machine(row) for row in rows] == [
@@ -58,14 +58,14 @@ def test_a_weighers_first_row_is_the_host_that_it_puts_first():
     figures = {"u0": 1.0, "u1": 3.0, "u2": 2.0, "u3": 1.0}
     normal = {"u0": 0.0, "u1": 1.0, "u2": 0.5, "u3": 0.0}
     minus = dict.fromkeys(figures, -2.0)
-    columns, rows = own_filters.rows(weighed(Weighed(figures, normal, minus)))
+    columns, rows = reasons.rows(weighed(Weighed(figures, normal, minus)))
     assert columns == ("host", "raw", "normalized", "multiplier", "score")
     assert [row[0] for row in rows] == ["cmp0", "cmp3", "cmp2", "cmp1"]
     assert rows[-1] == ("cmp1", 3.0, 1.0, -2.0, -2.0)
 
 
 def test_a_weigher_that_can_not_be_judged_has_rows_without_figures():
-    _, rows = own_filters.rows(weighed(Unknown("pci_stats")))
+    _, rows = reasons.rows(weighed(Unknown("pci_stats")))
     assert rows[0] == ("cmp0", None, None, None, None)
     assert len(rows) == len(HOSTS)
 

@@ -6,12 +6,10 @@ import pytest
 
 from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.nova.clause import MemberOf, Origin, RootTrait
-from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.servers.demand import NotKnown, Unmet
-from osc_traitsched.core.servers.fleet import Resident
-from osc_traitsched.core.servers.judging import JudgedServer, Placements
-from osc_traitsched.core.servers.misplaced import Objections
-from osc_traitsched.views.server import placements as views
+from osc_traitsched.core.nova.options import SchedulerSettings
+from osc_traitsched.core.servers.fleet import NotKnown, Resident, Unmet
+from osc_traitsched.core.servers.misplaced import JudgedServer, Objections, Placements
+from osc_traitsched.views import misplaced as views
 from tests.golden import screens
 
 

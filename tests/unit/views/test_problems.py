@@ -4,7 +4,6 @@ import pytest
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.change import effects, impact, traits
-from osc_traitsched.core.change import effects as servers
 from osc_traitsched.core.change.model import (
     PRESENT,
     Change,
@@ -15,16 +14,15 @@ from osc_traitsched.core.change.model import (
     Status,
 )
 from osc_traitsched.core.desired.model import EntryError, Place
-from osc_traitsched.core.names import Namesake
-from osc_traitsched.core.nova import own
-from osc_traitsched.core.nova.request import checks
-from osc_traitsched.views import results
+from osc_traitsched.core.nova import building, own
+from osc_traitsched.text import Namesake
+from osc_traitsched.views import listing
 from osc_traitsched.views.explain.words import text
 
 #: What has words of errors beside those of problems.py.
 BROKE = errors.CloudBroke("compute", "no rights", 400)
 EMPTIED = impact.HostSets(frozenset("a"), frozenset())
-SERVER = servers.Server("id1", "db\x1b", "cmp1", "project", None)
+SERVER = effects.Server("id1", "db\x1b", "cmp1", "project", None)
 LINE = Place("a\n.yaml", 3)
 KINDS = (
     "not-started",
@@ -69,7 +67,7 @@ ERRORS = [
     traits.LastHolder(
         {"CUSTOM_X": (traits.Requirer("flavor", "f", "trait:CUSTOM_X", "f1"),)}
     ),
-    servers.ServersNeedTraits(("CUSTOM_X",), (SERVER,), (SERVER,)),
+    effects.ServersNeedTraits(("CUSTOM_X",), (SERVER,), (SERVER,)),
 ]
 
 
@@ -104,7 +102,7 @@ VARIANTS = [
     errors.PlacementRefuses(CONFLICT),
     errors.ConcurrentUpdate("placement", "no", 409, 10),
     errors.Refusal("ValueError", "no-name-and-count", ("k",), "api", 500),
-    checks.zone_refusal("zone-9", {"zone-8": True}),
+    building.zone_refusal("zone-9", {"zone-8": True}),
     *(
         errors.Refusal("E", "group-policy-off", ("affinity", "F"), at)
         for at in STAGES[1:]
@@ -129,12 +127,12 @@ def test_every_type_of_error_has_been_tried():
 def test_what_failed_what_nobody_knows_and_what_was_not_done_are_counted(golden):
     def line(*statuses):
         change = Change(Object(ObjectKind.TRAIT, "X", "X"), State({}), {"X": PRESENT})
-        return results.failures([Outcome(change, each) for each in statuses])
+        return listing.failures([Outcome(change, each) for each in statuses])
 
     known, unknown = (Status.FAILED, Status.CHANGED), (Status.UNKNOWN, Status.NOT_DONE)
     ends = [line(*known), line(*unknown), line(*known, *unknown)]
     # A command that had nothing left to write does not go on.
-    ends += [results.interrupted(3, 9), results.interrupted(9, 9)]
+    ends += [listing.interrupted(3, 9), listing.interrupted(9, 9)]
     golden("ends-of-commands-that-write", ends)
 
 

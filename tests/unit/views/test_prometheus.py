@@ -11,12 +11,10 @@ import subprocess
 import pytest
 import yaml
 
-from osc_traitsched.core.check.finding import ERROR, WARNING
+from osc_traitsched.core.check.survey import ERROR, WARNING
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.servers.fleet import FailedKind, FailedServer, FailedServers
-from osc_traitsched.views import check
-from osc_traitsched.views.capacity import document
-from osc_traitsched.views.server import failed
+from osc_traitsched.views import capacity, check, server_explain
 from tests.unit.views import test_capacity
 
 EXAMPLES = pathlib.Path(__file__).parents[3] / "examples"
@@ -30,10 +28,10 @@ TWO = FailedKind(
     None,
     CloudBroke("placement", "broken", 500),
 )
-FAILED = failed.metrics(FailedServers((TWO,), (FailedServer("3", "x"),)))
+FAILED = server_explain.metrics(FailedServers((TWO,), (FailedServer("3", "x"),)))
 FINDINGS = [ERROR("a", "wrong"), ERROR("b", "wrong"), WARNING("c", "odd")]
 CHECK = check.metrics(FINDINGS, (), {"images": ["x", "y"], "hosts": ["y"]})
-CAPACITY = document.metrics(test_capacity.found(test_capacity.fit("small", 13)))
+CAPACITY = capacity.metrics(test_capacity.found(test_capacity.fit("small", 13)))
 PRINTED = {"failed": FAILED, "check": CHECK, "capacity": CAPACITY}
 NAMES = set(re.findall(r"(?m)^# TYPE (\S+) gauge$", "\n".join(PRINTED.values())))
 

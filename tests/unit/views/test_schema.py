@@ -7,8 +7,7 @@ import pytest
 
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.judge import fix
-from osc_traitsched.core.judge.explanation import Explanation
-from osc_traitsched.core.judge.judge import judge
+from osc_traitsched.core.judge.judge import Explanation, judge
 from osc_traitsched.documents import reference
 from osc_traitsched.views import schemas
 from osc_traitsched.views.explain import document

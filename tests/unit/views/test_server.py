@@ -8,9 +8,15 @@ import pytest
 
 from osc_traitsched.core.errors import Forbidden
 from osc_traitsched.core.servers.failure import Changes, Failure, ServerAnswer, Stage
-from osc_traitsched.core.servers.parts import Name, Part, Source
-from osc_traitsched.core.servers.state import Event, Migration, ServerState
-from osc_traitsched.views.server import document, prose, words
+from osc_traitsched.core.servers.state import (
+    Event,
+    Migration,
+    Name,
+    Part,
+    ServerState,
+    Source,
+)
+from osc_traitsched.views import server_explain, servers
 from tests.golden import screens
 from tests.schemas import closed
 
@@ -25,7 +31,7 @@ def answer(failure, state=STATE, parts=(), **more):
 
 
 def text(found, everything=False):
-    return [each.text for each in prose.lines(found, NOW, everything)]
+    return [each.text for each in server_explain.lines(found, NOW, everything)]
 
 
 @pytest.mark.parametrize(
@@ -41,7 +47,7 @@ def text(found, everything=False):
     ],
 )
 def test_an_age_is_told_in_a_unit_that_fits(ago, said):
-    assert words.age(THEN - datetime.timedelta(**ago), THEN) == said
+    assert servers.age(THEN - datetime.timedelta(**ago), THEN) == said
 
 
 NO_CANDIDATES = Failure(Stage.NO_CANDIDATES, "create", when=THEN)
@@ -81,7 +87,7 @@ def test_a_person_gets_the_failure_the_request_and_what_is_not_known(golden):
 
 def test_each_stage_has_words(golden):
     failures = (Failure(stage, attempts=("cmp01",)) for stage in Stage)
-    golden("server/stages", map(words.stage, failures))
+    golden("server/stages", map(servers.stage, failures))
 
 
 def test_the_document_has_all_of_it():
@@ -93,5 +99,5 @@ def test_the_document_has_all_of_it():
         moves=(Migration("resize", "error", "a", ""),),
         changes=Changes(moves=(("a", "b"),)),
     )
-    closed("server explain").validate(document.document(found, NOW))
-    closed("server explain").validate(document.document(answer(None), NOW))
+    closed("server explain").validate(server_explain.document(found, NOW))
+    closed("server explain").validate(server_explain.document(answer(None), NOW))

@@ -1,21 +1,46 @@
-"""Rules on aggregates that are isolated by traits (``isolate_aggregates``)."""
+"""Rules on isolated aggregates, and on the mirror of aggregates in Placement."""
 
 from __future__ import annotations
 
+import enum
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
-from osc_traitsched.core.check.finding import ERROR, Fault, Severity, SubjectKind
-from osc_traitsched.core.check.hosts import Isolated
-from osc_traitsched.core.check.rule import rule
-from osc_traitsched.core.check.survey import StandaloneRequest
-from osc_traitsched.core.check.words import aggregate_name, enable, off_by
-from osc_traitsched.core.inventory.metadata import trait_in
-from osc_traitsched.core.inventory.trait import Ownership, nearest, ownership
+from osc_traitsched.core.check.rule import aggregate_name, enable, off_by, rule
+from osc_traitsched.core.check.survey import (
+    ERROR,
+    WARNING,
+    Fault,
+    Isolated,
+    Severity,
+    StandaloneRequest,
+    SubjectKind,
+    Survey,
+)
+from osc_traitsched.core.inventory.snapshot import (
+    HOW_TO_LIST,
+    Aggregate,
+    Compute,
+    Nova,
+    Provider,
+)
+from osc_traitsched.core.inventory.trait import (
+    DISABLED,
+    Ownership,
+    is_custom,
+    nearest,
+    ownership,
+    trait_in,
+    zone_in,
+)
 from osc_traitsched.core.nova import options
-from osc_traitsched.paste import Option, Placeholder, openstack
-from osc_traitsched.text import did_you_mean, listed, ranges
+from osc_traitsched.core.nova.filter import special
+from osc_traitsched.core.nova.options import az_is_on
+from osc_traitsched.paste import Command, Option, Placeholder, openstack
+from osc_traitsched.text import did_you_mean, listed, quoted, ranges
+
+# Rules on aggregates that are isolated by traits (``isolate_aggregates``).
 
 
 @rule("isolation-member-lacks-trait", SubjectKind.AGGREGATE)
@@ -262,4 +287,359 @@ RULES = (
     not_required,
     trait_outside,
     shuts_out,
+)
+
+
+# Rules of the area mirror: Nova's hosts and aggregates against Placement's.
+
+
+_REPAIR = openstack("trait-sched mirror repair")
+
+
+class _Use(enum.Enum):
+    """The active prefilter that relies on an aggregate; the first of several.
+
+    Values: its effect on hosts that Placement lacks, and on those that only it has.
+    """
+
+    AZ = "no request for the zone gets there", "requests for the zone can land there"
+    PROJECT = (
+        "its projects' servers do not get there",
+        "its projects' servers can land there",
+    )
+    ISOLATION = (
+        "not isolated by it",
+        "closed to servers that do not require its traits",
+    )
+    NONE = ("no active prefilter uses the aggregate now",) * 2
+
+    def severity(self) -> Severity:
+        return Severity.WARNING if self is _Use.NONE else Severity.ERROR
+
+
+def _use(aggregate: Aggregate, analysis: Analysis) -> _Use:
+    zone = zone_in(aggregate.metadata, analysis.collation)
+    if zone is not None and az_is_on(analysis.survey.assumptions):
+        return _Use.AZ
+    if aggregate.projects and analysis.is_on(options.TENANT):
+        return _Use.PROJECT
+    isolated = any(each.uuid == aggregate.uuid for each in analysis.isolated)
+    if isolated and analysis.is_on(options.ISOLATION):
+        return _Use.ISOLATION
+    return _Use.NONE
+
+
+@rule("mirror-missing", SubjectKind.AGGREGATE)
+def missing(analysis: Analysis) -> Iterator[Fault]:
+    """An aggregate with hosts that Placement lacks in it.
+
+    An error if an active prefilter uses the aggregate, else a warning. The host gets no
+    server of the zone or the project, and isolation does not protect it. Often a
+    provider was deleted and created again, and lost its custom traits, too.
+    """
+    nova = analysis.survey.nova
+    for difference in analysis.differences:
+        aggregate = difference.aggregate
+        nodes = [node for node in difference.missing if _is_alone(node, nova)]
+        if not nodes:
+            continue
+        use, hosts = _use(aggregate, analysis), _names(nodes, nova)
+        lacking = _lacking(analysis, aggregate, nodes)
+        also = "".join(
+            f"; the {ranges(names, 'host')} also lack{'' if len(names) > 1 else 's'} "
+            f"{trait}, so that no server gets there once Placement has it right"
+            for trait, names in lacking.items()
+        )
+        fix = _REPAIR
+        if lacking and all(ownership(name) is Ownership.OPERATOR for name in lacking):
+            # It adds the trait first, so that the hosts are never closed to all
+            # servers.
+            fix = openstack("trait-sched isolate", aggregate.name, *lacking)
+        yield Fault(
+            use.severity(),
+            aggregate.name,
+            f"Placement lacks the {ranges(hosts, 'host')} in it: {use.value[0]}{also}",
+            fix,
+            hosts=hosts,
+        )
+
+
+def _lacking(
+    analysis: Analysis, aggregate: Aggregate, nodes: Iterable[Compute]
+) -> dict[str, tuple[str, ...]]:
+    """Isolating traits of an aggregate, with the nodes that lack them.
+
+    A provider that nova-compute created again has lost its aggregates and such traits.
+    """
+    if not analysis.is_on(options.ISOLATION):
+        return {}
+    uuids = frozenset(node.uuid for node in nodes)
+    isolating = (e.traits for e in analysis.isolated if e.uuid == aggregate.uuid)
+    traits = sorted(frozenset[str]().union(*isolating))
+    lacking = {name: uuids - analysis.hosts.having(name) for name in traits}
+    return {name: analysis.host_names(left) for name, left in lacking.items() if left}
+
+
+@rule("mirror-extra", SubjectKind.AGGREGATE)
+def extra(analysis: Analysis) -> Iterator[Fault]:
+    """An aggregate with hosts that only Placement has in it.
+
+    An error if an active prefilter uses the aggregate, else a warning. The zone's or
+    the project's servers can land there. ``nova-manage`` adds hosts but removes none.
+    """
+    for difference in analysis.differences:
+        if not difference.extra:
+            continue
+        use = _use(difference.aggregate, analysis)
+        severity, then = use.severity(), use.value[1]
+        if use is _Use.AZ and analysis.has_filter(special.ZONE):
+            severity = Severity.WARNING
+            then = f"only {special.ZONE} keeps requests for the zone away"
+        hosts = _names(difference.extra, analysis.survey.nova)
+        yield Fault(
+            severity,
+            difference.aggregate.name,
+            f"Placement has in it the {ranges(hosts, 'host')}, which Nova has not: "
+            f"{then}",
+            _REPAIR,
+            hosts=hosts,
+        )
+
+
+@rule("mirror-node-missing", SubjectKind.HOST)
+def node_missing(analysis: Analysis) -> Iterator[Fault]:
+    """A host with several nodes; Placement lacks some of them in aggregates.
+
+    An error if an active prefilter uses the aggregate, else a warning. nova-api syncs
+    only the first node of an Ironic host, and ``nova-manage placement sync_aggregates``
+    stops there.
+    """
+    # nova/compute/api.py, add_host_to_aggregate; nova/cmd/manage.py,
+    # _get_rp_uuid_for_host
+    lacking: dict[str, list[tuple[Compute, Aggregate]]] = {}
+    for difference in analysis.differences:
+        for node in difference.missing:
+            if not _is_alone(node, analysis.survey.nova):
+                pair = node, difference.aggregate
+                lacking.setdefault(node.service_host, []).append(pair)
+    for host, pairs in sorted(lacking.items()):
+        uses = {_use(aggregate, analysis) for _, aggregate in pairs}
+        nodes = tuple(sorted({node.node for node, _ in pairs}))
+        aggregates = tuple(sorted({aggregate.name for _, aggregate in pairs}))
+        yield Fault(
+            Severity.WARNING if uses == {_Use.NONE} else Severity.ERROR,
+            host,
+            f"Placement lacks the {ranges(nodes, 'node')} in the "
+            f"{listed(aggregates, 'aggregate')}: Nova syncs one node of a host alone",
+            _REPAIR,
+            nodes=nodes,
+            aggregates=aggregates,
+        )
+
+
+@rule("mirror-host-no-hypervisor", SubjectKind.HOST, SubjectKind.AGGREGATE)
+def host_no_hypervisor(analysis: Analysis) -> Iterator[Fault]:
+    """*Warning.* A host of aggregates without a hypervisor.
+
+    Nothing can be synced. When its nova-compute comes back, nothing adds the host to
+    Placement's aggregate.
+    """
+    nova = analysis.survey.nova
+    hosts = {host for aggregate in nova.aggregates for host in aggregate.hosts}
+    for host in sorted(hosts - nova.by_service_host.keys()):
+        aggregates = tuple(sorted({a.name for a in nova.aggregates if host in a.hosts}))
+        yield WARNING(
+            host,
+            f"in the {listed(aggregates, 'aggregate')}, and Nova has no hypervisor on "
+            "it: there is nothing to sync",
+            "start its nova-compute, or take the host out of the aggregates",
+            aggregates=aggregates,
+        )
+
+
+def _is_alone(node: Compute, nova: Nova) -> bool:
+    return len(nova.by_service_host[node.service_host]) == 1
+
+
+def _names(nodes: Iterable[Compute], nova: Nova) -> tuple[str, ...]:
+    return tuple(
+        sorted(n.service_host if _is_alone(n, nova) else n.node for n in nodes)
+    )
+
+
+# Hypervisors and their providers.
+
+
+@rule("mirror-no-provider", SubjectKind.HOST)
+def no_provider(analysis: Analysis) -> Iterator[Fault]:
+    """*Error.* A hypervisor whose UUID and name Placement lacks.
+
+    No server can be placed on it. nova-compute creates the provider in its next update,
+    or its log says why not.
+    """
+    snapshot = analysis.survey.snapshot
+    for node in _hypervisors(analysis):
+        if node.uuid not in snapshot.by_uuid and node.node not in snapshot.by_name:
+            yield ERROR(
+                node.node,
+                f"Placement has no provider {node.uuid} for this hypervisor: no server "
+                "can be placed on it",
+                f"nova-compute on {node.service_host} makes it by itself: its log says "
+                "why it did not",
+            )
+
+
+@rule("mirror-other-uuid", SubjectKind.HOST)
+def other_uuid(analysis: Analysis) -> Iterator[Fault]:
+    """*Error.* A hypervisor whose name belongs to a provider with another UUID.
+
+    Names of providers are unique, so nova-compute can't create the right one. A
+    reinstalled host causes this. The old provider's custom traits and aggregates go
+    with it: the finding lists them.
+    """
+    snapshot = analysis.survey.snapshot
+    for node in _hypervisors(analysis):
+        provider = snapshot.by_name.get(node.node)
+        if provider and node.uuid not in snapshot.by_uuid:
+            yield ERROR(
+                node.node,
+                f"Placement has a provider of this name with the UUID {provider.uuid}, "
+                f"and the hypervisor's is {node.uuid}: nova-compute can't make its "
+                "own, and no server can be placed on it",
+                _show(provider),
+                f"{_note_what_is_lost(provider, analysis.survey)}delete the old one if "
+                "this shows no allocations",
+            )
+
+
+@rule("mirror-other-name", SubjectKind.HOST)
+def other_name(analysis: Analysis) -> Iterator[Fault]:
+    """*Warning.* A hypervisor whose provider has another name.
+
+    Servers are placed there, but nova-api looks for the provider by name when the host
+    joins an aggregate, and only logs that it is missing.
+    """
+    # nova/scheduler/client/report.py, aggregate_add_host
+    for node in _hypervisors(analysis):
+        provider = analysis.survey.snapshot.by_uuid.get(node.uuid)
+        if provider and provider.name != node.node:
+            yield WARNING(
+                node.node,
+                f"its provider {node.uuid} is named {quoted(provider.name)}: nova-api "
+                "looks for it by name and mirrors no aggregate",
+                openstack(
+                    "resource provider set", node.uuid, Option("--name", node.node)
+                ),
+            )
+
+
+@rule("mirror-no-hypervisor", SubjectKind.PROVIDER, SubjectKind.HOST)
+def no_hypervisor(analysis: Analysis) -> Iterator[Fault]:
+    """A provider like a compute node's, without a hypervisor.
+
+    A warning if a nova-compute created it, else a note. Placement may offer it, and the
+    scheduler drops it. If the host still exists, restart its nova-compute,
+    unless ``openstack compute service list`` shows it, then run ``nova-manage cell_v2
+    discover_hosts --by-service``. The finding lists custom traits that a deletion
+    would lose.
+    """
+    # other_uuid reports those with the name of a hypervisor.
+    survey, snapshot = analysis.survey, analysis.survey.snapshot
+    by_uuid = snapshot.by_uuid
+    taken = {node.node for node in survey.nova.computes if node.uuid not in by_uuid}
+    roots = (by_uuid[uuid] for uuid in snapshot.unmanaged_roots)
+    for provider in sorted(roots, key=lambda root: root.name):
+        if provider.name in taken:
+            continue
+        problem = (
+            f"Nova has no hypervisor for the provider {provider.uuid}: Placement may "
+            "give it for a server, and the scheduler then drops it"
+        )
+        when = (
+            f"{_note_what_is_lost(provider, survey)}delete it if the host is gone and "
+            "this shows no allocations"
+        )
+        if provider.uuid in snapshot.unlisted:
+            total = snapshot.listed + len(snapshot.unlisted)
+            problem = (
+                f"Nova lists {snapshot.listed} of the {total} compute nodes that "
+                f"Placement has, and not this one ({provider.uuid}): its list may be "
+                "incomplete, so no provider is called orphaned"
+            )
+            when = f"if the host exists, {HOW_TO_LIST}; what is allocated from it"
+        traits = survey.traits.get(provider.uuid, ())
+        is_novas = any(name.startswith("COMPUTE_") for name in traits)
+        yield Fault(
+            Severity.WARNING if is_novas else Severity.NOTE,
+            provider.name,
+            problem,
+            _show(provider),
+            when,
+        )
+
+
+def _hypervisors(analysis: Analysis) -> list[Compute]:
+    return sorted(analysis.survey.nova.computes, key=lambda node: node.node)
+
+
+def _note_what_is_lost(provider: Provider, survey: Survey) -> str:
+    traits = sorted(filter(is_custom, survey.traits.get(provider.uuid, ())))
+    aggregates = sorted(
+        aggregate.name
+        for aggregate in survey.nova.aggregates
+        if provider.uuid in survey.members.get(aggregate.uuid, ())
+    )
+    lost = (listed(traits, "trait"), listed(aggregates, "aggregate"))
+    also = " and the ".join(filter(None, lost))
+    return f"note the {also}, and " if also else ""
+
+
+def _show(provider: Provider) -> Command:
+    return openstack("resource provider show", Option("--allocations"), provider.uuid)
+
+
+@rule("mirror-status", SubjectKind.HOST)
+def status(analysis: Analysis) -> Iterator[Fault]:
+    """A host that is enabled in Nova and disabled in Placement, or the reverse.
+
+    An error if Nova has the host enabled, else a warning. Placement gives such a host
+    no server. nova-compute syncs the trait within 5 minutes; if it does not, its log
+    says why.
+    """
+    # nova/compute/resource_tracker.py, _sync_compute_service_disabled_trait; a
+    # nova-compute that is down syncs nothing.
+    survey = analysis.survey
+    if DISABLED not in survey.known_traits:
+        return
+    fix = "check the log of its nova-compute, and restart it"
+    for node in _hypervisors(analysis):
+        if not node.is_up or node.uuid not in survey.traits:
+            continue
+        is_marked = DISABLED in survey.traits[node.uuid]
+        if is_marked and node.is_enabled:
+            yield ERROR(
+                node.node,
+                f"Placement still marks it as disabled ({DISABLED}), but its "
+                "nova-compute is enabled: no server gets there",
+                fix,
+            )
+        elif not is_marked and not node.is_enabled:
+            yield WARNING(
+                node.node,
+                "its nova-compute is disabled, but Placement does not mark it "
+                f"({DISABLED}): Placement returns it, and the scheduler drops it",
+                fix,
+            )
+
+
+MIRROR_RULES = (
+    missing,
+    extra,
+    node_missing,
+    host_no_hypervisor,
+    no_provider,
+    other_uuid,
+    other_name,
+    no_hypervisor,
+    status,
 )

@@ -6,21 +6,23 @@ import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core.check.analysis import ANY_FLAVOR, Analysis
-from osc_traitsched.core.check.finding import (
+from osc_traitsched.core.check.rule import rule
+from osc_traitsched.core.check.rules import traits
+from osc_traitsched.core.check.survey import (
     ERROR,
     WARNING,
     Fault,
     Severity,
+    StandaloneRequest,
     SubjectKind,
+    is_certain,
 )
-from osc_traitsched.core.check.rule import rule
-from osc_traitsched.core.check.rules import traits_requests
-from osc_traitsched.core.check.survey import StandaloneRequest, is_certain
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.trait import where_to_look
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import Resource, RootTrait, Trait
-from osc_traitsched.core.nova.filter import compute, state
+from osc_traitsched.core.nova.filter import compute
+from osc_traitsched.core.nova.filter import state as filter_state
 from osc_traitsched.core.nova.filter.compute import CAPABILITIES_SCOPE
 from osc_traitsched.core.nova.filter.special import (
     EXTRA_SPECS,
@@ -72,7 +74,7 @@ def no_host(analysis: Analysis) -> Iterator[Fault]:
                 isinstance(clause, Resource)
                 and _is_in_no_host(analysis, clause)
                 and not _has_fallback(analysis, clause)
-                and traits_requests.has_no_host(analysis, image)
+                and traits.has_no_host(analysis, image)
             ):
                 key = (clause.resource_class, False)
                 images.setdefault(key, []).append(image.name)
@@ -170,7 +172,7 @@ def _lacks_cpus(analysis: Analysis, flavor: StandaloneRequest) -> bool:
     derived = (c for c in clauses if isinstance(c, (Trait, RootTrait)))
     kept = [clause for clause in derived if not is_certain(clause)]
     return not (
-        traits_requests.matching_hosts(analysis, flavor, kept)
+        traits.matching_hosts(analysis, flavor, kept)
         or analysis.flavor_hosts.with_any_image(flavor)
     )
 
@@ -218,7 +220,7 @@ def not_together(analysis: Analysis) -> Iterator[Fault]:
         if (
             flavor.requests
             and not analysis.flavor_hosts.matching(flavor)
-            and not traits_requests.matching_hosts(analysis, flavor, ())
+            and not traits.matching_hosts(analysis, flavor, ())
             and not analysis.flavor_hosts.with_any_image(flavor)
             and {c.resource_class for c in amounts} <= analysis.survey.known_classes
             and not any(each.is_malformed for each in flavor.requests)
@@ -269,16 +271,16 @@ AMOUNT_RULES = (no_host, no_pcpu, not_together)
 
 
 _REFUSED = {
-    state.NO_METADATA: "no aggregate of them has {key}={wanted}",
-    state.METADATA_DIFFERS: "{key}={wanted}, and their aggregates have {found}",
-    state.OTHER_FLAVORS: "their aggregates are for the flavors {found}",
-    state.NO_CAPABILITY: "{key}={wanted}, which they do not report",
-    state.CAPABILITY_DIFFERS: "{key}={wanted}, and they have {found}",
-    state.LARGER_THAN_HOST: "{key}: {wanted}, and they have {found} in all",
-    state.NO_NUMA_TOPOLOGY: "{key}, and they have no NUMA nodes ({found})",
-    state.TOO_FEW_NUMA_NODES: "{key}={wanted}, and they have {found} NUMA nodes",
-    state.PAGES_DO_NOT_DIVIDE: "a NUMA node has {found} MB, which pages of {wanted} "
-    "({key}) do not divide",
+    filter_state.NO_METADATA: "no aggregate of them has {key}={wanted}",
+    filter_state.METADATA_DIFFERS: "{key}={wanted}, and their aggregates have {found}",
+    filter_state.OTHER_FLAVORS: "their aggregates are for the flavors {found}",
+    filter_state.NO_CAPABILITY: "{key}={wanted}, which they do not report",
+    filter_state.CAPABILITY_DIFFERS: "{key}={wanted}, and they have {found}",
+    filter_state.LARGER_THAN_HOST: "{key}: {wanted}, and they have {found} in all",
+    filter_state.NO_NUMA_TOPOLOGY: "{key}, and they have no NUMA nodes ({found})",
+    filter_state.TOO_FEW_NUMA_NODES: "{key}={wanted}, and they have {found} NUMA nodes",
+    filter_state.PAGES_DO_NOT_DIVIDE: "a NUMA node has {found} MB, which pages of "
+    "{wanted} ({key}) do not divide",
 }
 
 
@@ -323,7 +325,7 @@ def _rejections(
                 if isinstance(answer, Fails)
                 and _lasts(answer)
                 and not filtering.misspelled(answer.key)
-                and (name in filtering.names or answer.reason in state.CLAIMED)
+                and (name in filtering.names or answer.reason in filter_state.CLAIMED)
             )
             first = next(fails, None)
             if first is None:
@@ -341,7 +343,7 @@ def _rejections(
 
 def _lasts(answer: Fails) -> bool:
     path = answer.key.removeprefix(f"{CAPABILITIES_SCOPE}:").split(":")
-    is_of_servers = answer.reason == state.CAPABILITY_DIFFERS and is_of_use(path)
+    is_of_servers = answer.reason == filter_state.CAPABILITY_DIFFERS and is_of_use(path)
     return answer.reason in _REFUSED and not is_of_servers
 
 
@@ -351,7 +353,7 @@ def _rejected(
     rejected: Mapping[tuple[str, Fails], list[str]],
     closed: frozenset[str],
 ) -> Fault:
-    is_sure = all(fails.reason in state.CLAIMED for _, fails in rejected)
+    is_sure = all(fails.reason in filter_state.CLAIMED for _, fails in rejected)
     parts = (
         f"{filter_name} rejects the {ranges(hosts, 'host')}: "
         + _REFUSED[fails.reason].format(
@@ -365,7 +367,7 @@ def _rejected(
     server = Question(flavor.body, None, (), analysis.survey.assumptions).server
     ram = " or ".join(map(str, compute.nearest_ram(server)))
     fix = f"correct {keys or 'the aggregates'}, or add hosts that match"
-    if any(fails.reason == state.PAGES_DO_NOT_DIVIDE for _, fails in rejected):
+    if any(fails.reason == filter_state.PAGES_DO_NOT_DIVIDE for _, fails in rejected):
         fix = f"use a flavor with {ram} MB of RAM" if ram else f"correct {keys}"
     return Fault(
         Severity.ERROR
@@ -445,7 +447,7 @@ def _cause(
 ) -> _Cause | None:
     settings = analysis.survey.assumptions
     # Its trait says the same.
-    missing = traits_requests.missing(analysis, image)
+    missing = traits.missing(analysis, image)
     keys = {origin.key for clause in missing for origin in clause.origins}
     with contextlib.suppress(Refusal):
         spec = Question(ANY_FLAVOR, image.body, (), settings).request_spec()

@@ -11,8 +11,8 @@ from typing import Union
 from osc_traitsched.core.inventory.snapshot import Aggregate, Compute, NodeReport
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import Origin
-from osc_traitsched.core.nova.server.server import Server
-from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.nova.options import SchedulerSettings
+from osc_traitsched.core.nova.server import Server
 
 # What a host filter says of one host: yes, no, unknown, or an exception.
 

@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 
 from osc_traitsched.core.errors import BadUsage, Refusal
-from osc_traitsched.core.names import ALMOST, near_names
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.filter import (
-    aggregates,
-    compute,
-    groups,
-    special,
-    state,
-    values,
+from osc_traitsched.core.nova.filter import compute, groups, special, state
+from osc_traitsched.core.nova.filter.compute import (
+    MAX_IO_OPS,
+    by_option,
+    lowest,
+    most_io_ops,
 )
 from osc_traitsched.core.nova.filter.groups import REBUILD, REBUILD_HINT
-from osc_traitsched.core.nova.filter.row import (
-    AGGREGATES,
-    REQUEST,
-    Judge,
-    NovaFilter,
-    Reads,
-)
 from osc_traitsched.core.nova.filter.state import (
     CLAIMED,
     NO_NUMA_TOPOLOGY,
@@ -37,9 +29,124 @@ from osc_traitsched.core.nova.filter.state import (
     RequestSpec,
     Unknown,
 )
-from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
-from osc_traitsched.core.releases import release
-from osc_traitsched.text import did_you_mean, listed, quoted
+from osc_traitsched.core.nova.options import SchedulerSettings, Setting
+from osc_traitsched.core.nova.server import NO_PARTS, Flavor
+from osc_traitsched.core.releases import NEWEST, OLDEST, release
+from osc_traitsched.text import ALMOST, did_you_mean, listed, near_names, quoted
+
+# What the code knows of one host filter of Nova, and what filters read.
+
+
+#: What a filter's answer varies by: the host, its aggregates, or the request alone.
+HOST, AGGREGATES, REQUEST = "host", "aggregates", "request"
+
+Judge = Callable[[HostState, RequestSpec, SchedulerSettings], FilterResult]
+
+
+class Reads(enum.Enum):
+    """Parts of a request or a host that callers can lack, or must treat apart."""
+
+    #: Other servers: of a group or a hint.
+    SERVERS = "servers"
+    IMAGE = "image"
+    FLAVOR_NAME = "flavor name"
+    #: What is used or free on the host, in which a server on it has its part.
+    USE = "use"
+    #: The state of nova-compute.
+    SERVICE = "service"
+
+
+@dataclasses.dataclass(frozen=True)
+class NovaFilter:
+    """A host filter of Nova.
+
+    :ivar name: class, as in ``enabled_filters``
+    :ivar wants: what it requires of hosts, in words; may be empty
+    :ivar until: first release that lacks it again
+    :ivar successor: for :attr:`until`: what does its work now, in words
+    :ivar options: of nova.conf that it reads
+    :ivar reads: for callers that ask for a running server, or lack a part
+    :ivar varies_by: hosts that are equal in it get the same answer
+    :ivar on_rebuild: it also runs for a rebuild with another image
+    :ivar hints: scheduler hints that only this filter reads
+    :ivar aggregate_keys: metadata keys of aggregates that only this filter reads
+    :ivar counts: ``values.MAX_INSTANCES`` or ``MAX_IO_OPS``, if it limits servers or
+        tasks by its first option
+    :ivar is_claimed: nova-compute or Cyborg checks the same without the filter, so an
+        unknown answer is one of free amounts
+    :ivar isolates: it keeps hosts for some projects, flavors or images
+    """
+
+    name: str
+    judge: Judge
+    wants: str = ""
+    since: int = OLDEST
+    until: int = NEWEST + 1
+    successor: str = ""
+    options: tuple[str, ...] = ()
+    reads: tuple[Reads, ...] = ()
+    varies_by: str = HOST
+    on_rebuild: bool = False
+    hints: tuple[str, ...] = ()
+    aggregate_keys: tuple[str, ...] = ()
+    counts: str = ""
+    is_claimed: bool = False
+    isolates: bool = False
+
+    def is_in(self, release: int) -> bool:
+        """Whether a release has the filter."""
+        return self.since <= release < self.until
+
+    def shown(
+        self, hosts: Iterable[HostState], spec: RequestSpec
+    ) -> Iterable[HostState]:
+        """Hosts whose aggregates, or a request, may show that a cloud uses it."""
+        is_unseen = not (self.hints or self.aggregate_keys or self.counts)
+        if is_unseen or not spec.hints.keys().isdisjoint(self.hints):
+            return hosts
+        keys = frozenset(self.aggregate_keys)
+        return [h for h in hosts if keys and not keys.isdisjoint(h.metadata)]
+
+
+#: Extra specs that no filter reads.
+_TRAIT = re.compile(r"trait[^:]*:")
+#: The first release without filters of amounts.
+_WITHOUT_SIZES = 22
+_NO_FLAVOR = Flavor(0, 0, 0, 0, 0, {})
+
+
+def read_of(spec: RequestSpec) -> tuple[object, ...]:
+    """What filters read of a request: equal requests get equal answers.
+
+    Filters read the sizes of a flavor until 21, and later for NUMA nodes.
+    """
+    server = spec.server
+    specs = {k: v for k, v in server.flavor.specs.items() if not _TRAIT.match(k)}
+    is_sized = server.release < _WITHOUT_SIZES or not all(
+        key.startswith("resources") for key in specs
+    )
+    keys = {key for each in server.aggregates for key in each.metadata}
+    has_projects = any(groups.names_projects(key, server.release) for key in keys)
+    project = server.project_id if has_projects else None
+    ports = server.parts.ports
+    server = dataclasses.replace(
+        server, flavor=_NO_FLAVOR, parts=NO_PARTS, project_id=project
+    )
+    return (
+        dataclasses.replace(spec.server.flavor, specs=specs).key if is_sized else specs,
+        frozenset(each.vnic_type for each in ports) - {"normal"},
+        any(each.device_profile for each in ports),
+        dataclasses.replace(
+            spec,
+            server=server,
+            flavor_name=spec.flavor_name if groups.FLAVOR_KEY in keys else "",
+            instance_uuid=spec.instance_uuid if spec.group else None,
+        ),
+    )
+
+
+# All host filters by release, and their answers for hosts.
+
 
 # Nova's host filters by their names: all that the code knows of one is in its row.
 
@@ -67,7 +174,7 @@ _ROWS = (
     ),
     NovaFilter(
         special.IMAGE_PROPERTIES,
-        aggregates.image_properties,
+        groups.image_properties,
         "a hypervisor for the image",
         options=(options.DEFAULT_ARCHITECTURE,),
         reads=(Reads.IMAGE,),
@@ -107,13 +214,13 @@ _ROWS = (
     ),
     NovaFilter(
         special.EXTRA_SPECS,
-        aggregates.extra_specs,
+        groups.extra_specs,
         "aggregate metadata as the flavor asks",
         varies_by=AGGREGATES,
     ),
     NovaFilter(
         special.IMAGE_ISOLATION,
-        aggregates.isolation,
+        groups.isolation,
         "image properties as the aggregates have them",
         options=(options.IMAGE_NAMESPACE, options.IMAGE_SEPARATOR),
         reads=(Reads.IMAGE,),
@@ -123,18 +230,18 @@ _ROWS = (
     ),
     NovaFilter(
         special.PROJECT,
-        aggregates.multi_tenancy,
+        groups.multi_tenancy,
         "no aggregate of other projects alone",
         varies_by=AGGREGATES,
         isolates=True,
     ),
     NovaFilter(
         "AggregateTypeAffinityFilter",
-        aggregates.type_affinity,
+        groups.type_affinity,
         "no aggregate of other flavors alone",
         reads=(Reads.FLAVOR_NAME,),
         varies_by=AGGREGATES,
-        aggregate_keys=(aggregates.FLAVOR_KEY,),
+        aggregate_keys=(groups.FLAVOR_KEY,),
         isolates=True,
     ),
     NovaFilter(
@@ -152,37 +259,37 @@ _ROWS = (
     ),
     NovaFilter(
         "IoOpsFilter",
-        values.io_ops,
+        compute.io_ops,
         "few tasks under way",
         options=(options.MAX_IO_OPS,),
         reads=(Reads.USE,),
-        counts=values.MAX_IO_OPS,
+        counts=compute.MAX_IO_OPS,
     ),
     NovaFilter(
         "AggregateIoOpsFilter",
-        values.aggregate_io_ops,
+        compute.aggregate_io_ops,
         "few tasks under way",
         options=(options.MAX_IO_OPS,),
         reads=(Reads.USE,),
-        aggregate_keys=(values.MAX_IO_OPS,),
-        counts=values.MAX_IO_OPS,
+        aggregate_keys=(compute.MAX_IO_OPS,),
+        counts=compute.MAX_IO_OPS,
     ),
     NovaFilter(
         "NumInstancesFilter",
-        values.num_instances,
+        compute.num_instances,
         "few servers",
         options=(options.MAX_INSTANCES,),
         reads=(Reads.USE,),
-        counts=values.MAX_INSTANCES,
+        counts=compute.MAX_INSTANCES,
     ),
     NovaFilter(
         "AggregateNumInstancesFilter",
-        values.aggregate_num_instances,
+        compute.aggregate_num_instances,
         "few servers",
         options=(options.MAX_INSTANCES,),
         reads=(Reads.USE,),
-        aggregate_keys=(values.MAX_INSTANCES,),
-        counts=values.MAX_INSTANCES,
+        aggregate_keys=(compute.MAX_INSTANCES,),
+        counts=compute.MAX_INSTANCES,
     ),
     NovaFilter(
         special.NUMA_TOPOLOGY,
@@ -196,13 +303,13 @@ _ROWS = (
         varies_by=REQUEST,
         is_claimed=True,
     ),
-    NovaFilter(special.JSON, values.json_filter, hints=(values.QUERY,)),
+    NovaFilter(special.JSON, compute.json_filter, hints=(compute.QUERY,)),
     NovaFilter(
         "MetricsFilter", state.metrics, options=(options.METRICS,), varies_by=REQUEST
     ),
     NovaFilter(
         special.ZONE,
-        aggregates.availability_zone,
+        groups.availability_zone,
         "in the availability zone",
         until=28,
         successor="Placement looks up zones",
@@ -552,3 +659,52 @@ def _alike(known: NovaFilter | None, host: HostState) -> Hashable:
     if known.varies_by == AGGREGATES:
         return tuple(aggregate.uuid for aggregate in host.aggregates)
     return host.compute.uuid
+
+
+# How many more servers the counting host filters allow.
+
+
+def needs_builds(hosts: Iterable[HostState], settings: SchedulerSettings) -> bool:
+    """Whether ``Compute.builds`` could prove that an enabled filter passes a host."""
+    limits = [
+        (report, limit)
+        for host in hosts
+        for key, limit in _limits(host, settings)
+        if key == MAX_IO_OPS and (report := host.compute.report) is not None
+    ]
+    return any(r.current_workload < limit <= r.running_vms for r, limit in limits)
+
+
+def servers_left(
+    host: HostState, settings: SchedulerSettings
+) -> tuple[int | None, int | None]:
+    """How many more servers the counting filters allow on a host: at least, at most.
+
+    None means unlimited. No API shows how many tasks a new server counts as
+    (nova/scheduler/host_manager.py, ``HostState.consume_from_request``).
+    """
+    least: list[int] = []
+    most: list[int] = []
+    for key, limit in _limits(host, settings):
+        report, io_ops = host.compute.report, most_io_ops(host)
+        if report is None or io_ops is None:
+            least.append(0)
+            most.append(limit)
+        elif key == MAX_IO_OPS:
+            least.append(limit - io_ops)
+            most.append(limit)
+        else:
+            least.append(limit - report.running_vms)
+            most.append(limit - report.running_vms)
+    return min(least, default=None), min(most, default=None)
+
+
+def _limits(host: HostState, settings: SchedulerSettings) -> Iterator[tuple[str, int]]:
+    for name in settings.items(options.ENABLED_FILTERS):
+        row = FILTERS.get(name)
+        if row is not None and row.counts:
+            lowest_value = None
+            if row.aggregate_keys:
+                lowest_value = lowest(host, row.counts, int)
+            limit, _ = lowest_value or by_option(settings, row.options[0])
+            yield row.counts, limit

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from osc_traitsched.core import check
-from osc_traitsched.core.check.finding import Finding
-from osc_traitsched.core.check.survey import Survey
+from osc_traitsched.core.check.survey import Finding, Survey
 from osc_traitsched.core.inventory.snapshot import (
     Aggregate,
     Compute,
@@ -19,7 +18,7 @@ from osc_traitsched.core.inventory.snapshot import (
     Provider,
     Snapshot,
 )
-from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from osc_traitsched.core.nova.options import SchedulerSettings, Setting
 from osc_traitsched.core.placement.facts import Stock
 from osc_traitsched.views import check as words
 

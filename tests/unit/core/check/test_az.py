@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.settings import Setting
+from osc_traitsched.core.nova.options import Setting
 from tests.unit.core.check.surveys import (
     aggregate,
     assert_told,

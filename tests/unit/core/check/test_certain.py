@@ -8,7 +8,7 @@ import itertools
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from osc_traitsched.core.check.finding import Severity, SubjectKind
+from osc_traitsched.core.check.survey import Severity, SubjectKind
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.question import Question, ServerSpec

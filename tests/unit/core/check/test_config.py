@@ -6,17 +6,16 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.config.joining import SettingsSources, resolve
+from osc_traitsched.config.sources import SettingsSources, resolve
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.options import NoEffect, Service
-from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
-from osc_traitsched.text import quoted
-from tests.unit.core.check.surveys import (
-    assert_told,
-    assumed,
-    survey,
-    told,
+from osc_traitsched.core.nova.options import (
+    NoEffect,
+    SchedulerSettings,
+    Service,
+    Setting,
 )
+from osc_traitsched.text import quoted
+from tests.unit.core.check.surveys import assert_told, assumed, survey, told
 
 VIRTIO = "COMPUTE_GRAPHICS_MODEL_VIRTIO"
 FILTERS = "option [filter_scheduler]enabled_filters"

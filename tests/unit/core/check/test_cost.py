@@ -6,8 +6,9 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.core.check import RULES, hosts
+from osc_traitsched.core.check import RULES
 from osc_traitsched.core.check import analysis as builder
+from osc_traitsched.core.check import survey as check_survey
 from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.placement.matcher import Matcher
@@ -90,7 +91,7 @@ def work(monkeypatch):
             questions.append(given)
             return Question(*given)
 
-        monkeypatch.setattr(hosts, "Matcher", Counting)
+        monkeypatch.setattr(check_survey, "Matcher", Counting)
         monkeypatch.setattr(builder, "Question", counting)
         analysis = Analysis(survey)
         for rule in RULES:

@@ -8,7 +8,7 @@ import pytest
 
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.state import ServerGroup
-from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from osc_traitsched.core.nova.options import SchedulerSettings, Setting
 from tests.unit.core.check.surveys import (
     aggregate,
     assert_told,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from osc_traitsched.core import check
-from osc_traitsched.core.check.finding import NOTE, WARNING, SubjectKind
+from osc_traitsched.core.check.survey import NOTE, WARNING, SubjectKind
 from osc_traitsched.core.errors import NothingMatches
 from tests.unit.core.check.surveys import flavor, identity, image, survey
 

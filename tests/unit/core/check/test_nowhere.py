@@ -8,11 +8,11 @@ import pytest
 
 from osc_traitsched.core.check import analysis
 from osc_traitsched.core.check.analysis import Analysis
-from osc_traitsched.core.check.finding import SubjectKind
-from osc_traitsched.core.check.rules import traits_requests
+from osc_traitsched.core.check.rules import traits
+from osc_traitsched.core.check.survey import SubjectKind
 from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.core.nova.question import Question
-from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.facts import Stock
 from tests.unit.core.check.surveys import (
     assert_told,
@@ -25,12 +25,12 @@ from tests.unit.core.check.surveys import (
 from tests.unit.core.check.test_filters import (
     BITS,
     DEFAULT,
-    REPORT,
     cloud,
     given,
     with_computes,
 )
 from tests.unit.core.check.test_others import of as of_others
+from tests.unit.core.filter.asked import REPORT
 
 SECURE_BOOT = "COMPUTE_SECURITY_UEFI_SECURE_BOOT"
 SECURE = "i os_secure_boot=required hw_firmware_type=uefi"
@@ -392,7 +392,7 @@ def test_traits_that_users_give_their_images_take_no_more_requests(monkeypatch):
         ]
         found = Analysis(survey("a", flavors, images, known=[SECURE_BOOT]))
         for demand in found.images:
-            assert traits_requests.has_no_host(found, demand)
+            assert traits.has_no_host(found, demand)
         return len(questions) - number
 
     assert built(2) == built(50)

@@ -7,8 +7,8 @@ import dataclasses
 import pytest
 
 from osc_traitsched.core import check
-from osc_traitsched.core.check.finding import Severity, SubjectKind
 from osc_traitsched.core.check.rule import ImagesOfOthers
+from osc_traitsched.core.check.survey import Severity, SubjectKind
 from tests.unit.core.check.surveys import (
     aggregate,
     assumed,

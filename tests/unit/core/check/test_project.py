@@ -8,7 +8,7 @@ import pytest
 
 from osc_traitsched.core.check.survey import PlacedServer, ServerCounts
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.settings import Setting
+from osc_traitsched.core.nova.options import Setting
 from tests.unit.core.check.surveys import (
     aggregate,
     assert_told,

@@ -9,16 +9,11 @@ import pytest
 
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.special import EXTRA_SPECS
-from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from osc_traitsched.core.nova.options import SchedulerSettings, Setting
 from osc_traitsched.core.placement.facts import Stock
-from tests.unit.core.check.surveys import (
-    assert_told,
-    assumed,
-    host,
-    identity,
-    survey,
-)
-from tests.unit.core.check.test_filters import REPORT, given, with_computes
+from tests.unit.core.check.surveys import assert_told, assumed, host, identity, survey
+from tests.unit.core.check.test_filters import given, with_computes
+from tests.unit.core.filter.asked import REPORT
 
 NO_AMOUNTS = "resources:VCPU=0 resources:MEMORY_MB=0"
 NOTHING = f"f {NO_AMOUNTS} resources:DISK_GB=0"

@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.core.check.words import give
+from osc_traitsched.core.check.rule import give
 from osc_traitsched.core.nova import options
 from osc_traitsched.paste import Placeholder
 from osc_traitsched.text import quoted
@@ -21,7 +21,8 @@ from tests.unit.core.check.surveys import (
     survey,
     told,
 )
-from tests.unit.core.check.test_filters import REPORT, with_computes
+from tests.unit.core.check.test_filters import with_computes
+from tests.unit.core.filter.asked import REPORT
 
 GOLD, SILVER = "CUSTOM_GOLD", "CUSTOM_SILVER"
 ON = assumed(enable_isolated_aggregate_filtering=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from osc_traitsched.core.nova.options import SchedulerSettings, Setting
 from tests.unit.core.check.surveys import assert_told, survey
 
 RAM = "nova.scheduler.weights.ram.RAMWeigher"

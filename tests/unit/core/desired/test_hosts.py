@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from osc_traitsched.core.desired.hosts import Hosts
 from osc_traitsched.core.desired.model import Place, Text
+from osc_traitsched.core.desired.units import Hosts
 from osc_traitsched.core.inventory.snapshot import Compute, Nova, Provider, Snapshot
 
 NAMES = ("a.example.org", "b.example.org", "b.example.net", "c", "c.example.org")

@@ -13,16 +13,15 @@ from osc_traitsched.core.change.model import (
     State,
     Status,
     foreseen_outcomes,
+    plan_of,
 )
-from osc_traitsched.core.change.phases import plan_of
-from osc_traitsched.core.desired import hosts
+from osc_traitsched.core.desired import units
 from osc_traitsched.core.desired.export import undo_of
-from osc_traitsched.core.desired.hosts import FoundCloud
 from osc_traitsched.core.desired.model import Claim, Claims, Place
 from osc_traitsched.core.desired.planner import draft, rows_of
+from osc_traitsched.core.desired.units import FoundCloud
 from osc_traitsched.core.inventory.snapshot import Snapshot
-from osc_traitsched.views import results
-from osc_traitsched.views.desired import lines, prose
+from osc_traitsched.views import desired, listing
 
 RATIO = ObjectKind(
     *("allocation ratio", "ratio", "ratio"),
@@ -51,7 +50,7 @@ class Ratios:
 def ratios(monkeypatch):
     """The ratios of a cloud whose provider has another than a file wants."""
     now = {"VCPU": "4"}
-    monkeypatch.setitem(hosts.STATES, RATIO, lambda cloud, _: State({"VCPU": "4"}))
+    monkeypatch.setitem(units.STATES, RATIO, lambda cloud, _: State({"VCPU": "4"}))
     monkeypatch.setitem(write.ACCESS, RATIO, lambda cloud, target: Ratios(now))
     return now
 
@@ -71,16 +70,18 @@ def test_a_made_up_kind_is_planned_in_its_phase_and_said_in_its_words(sketch):
     outcomes = foreseen_outcomes(plan)
     (row,) = rows_of(outcomes, claims, CLOUD)
     assert (row.change, row.step, row.before, row.after) == ("set", "ratio", "4", "8")
-    assert list(lines.lines([row], CLOUD)) == ["~ ratio cmp01  VCPU 4 -> 8  (w.yaml:3)"]
-    _, (cells,) = results.rows(results.STEPS, outcomes)
+    assert list(desired.lines([row], CLOUD)) == [
+        "~ ratio cmp01  VCPU 4 -> 8  (w.yaml:3)"
+    ]
+    _, (cells,) = listing.result_rows(listing.STEPS, outcomes)
     assert cells == ("ratio", "cmp01", "would change", "with VCPU=8", "")
-    assert "ratio VCPU of 'cmp01' (w.yaml:3)" in prose.differs_again(claims)
+    assert "ratio VCPU of 'cmp01' (w.yaml:3)" in desired.differs_again(claims)
 
 
 def test_a_made_up_kind_is_applied_and_its_undo_file_says_what_it_lacks(sketch, ratios):
     outcome = write.apply(None, sketch.changes[0], Patience())
     assert (outcome.status, ratios) == (Status.CHANGED, {"VCPU": "8"})
-    assert prose.not_undone(undo_of(sketch.claims, CLOUD).left) == [
+    assert desired.not_undone(undo_of(sketch.claims, CLOUD).left) == [
         "Not brought back: ratio VCPU of 'cmp01': set it with openstack resource "
         "provider"
     ]
@@ -88,4 +89,4 @@ def test_a_made_up_kind_is_applied_and_its_undo_file_says_what_it_lacks(sketch, 
 
 def test_every_kind_is_read_and_written():
     kinds = {kind for kind in vars(ObjectKind).values() if isinstance(kind, ObjectKind)}
-    assert kinds == hosts.STATES.keys() == write.ACCESS.keys()
+    assert kinds == units.STATES.keys() == write.ACCESS.keys()

@@ -8,8 +8,6 @@ import pytest
 
 from osc_traitsched.core.change.model import PRESENT, Object, ObjectKind
 from osc_traitsched.core.desired import units
-from osc_traitsched.core.desired.claiming import claims_of
-from osc_traitsched.core.desired.hosts import FoundCloud, Hosts
 from osc_traitsched.core.desired.model import (
     Claims,
     DesiredState,
@@ -19,6 +17,8 @@ from osc_traitsched.core.desired.model import (
     Place,
     Text,
 )
+from osc_traitsched.core.desired.planner import claims_of
+from osc_traitsched.core.desired.units import FoundCloud, Hosts
 from osc_traitsched.core.inventory.snapshot import Compute, Nova, Provider, Snapshot
 from tests.aggregates import aggregate
 

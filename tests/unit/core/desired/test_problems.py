@@ -9,10 +9,9 @@ import pytest
 from osc_traitsched.core.change.model import Change, Object, ObjectKind, State
 from osc_traitsched.core.change.traits import gone, present
 from osc_traitsched.core.desired.export import export_of
-from osc_traitsched.core.desired.hosts import FoundCloud
 from osc_traitsched.core.desired.planner import ZoneRules, with_problem
+from osc_traitsched.core.desired.units import FoundCloud
 from osc_traitsched.core.errors import CloudBroke
-from osc_traitsched.core.inventory.metadata import ZONE_KEY
 from osc_traitsched.core.inventory.snapshot import (
     Compute,
     Holding,
@@ -21,6 +20,7 @@ from osc_traitsched.core.inventory.snapshot import (
     Provider,
     Snapshot,
 )
+from osc_traitsched.core.inventory.trait import ZONE_KEY
 from tests.aggregates import aggregate
 
 GOLD = "CUSTOM_GOLD"

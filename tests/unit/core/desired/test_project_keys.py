@@ -7,8 +7,8 @@ import itertools
 import pytest
 
 from osc_traitsched.core.desired.units import keys_of
-from osc_traitsched.core.inventory.metadata import projects_in
-from osc_traitsched.core.nova.filter.aggregates import names_projects
+from osc_traitsched.core.inventory.trait import projects_in
+from osc_traitsched.core.nova.filter.groups import names_projects
 
 BARE = "filter_tenant_id"
 P1, P2, P3, P4 = (str(number) * 32 for number in range(1, 5))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 
 from osc_traitsched.core.inventory.snapshot import Compute, NodeReport
+from osc_traitsched.core.nova import image
+from osc_traitsched.core.nova import server as flavor
 from osc_traitsched.core.nova.filter.state import (
     Fails,
     HostState,
@@ -14,10 +16,8 @@ from osc_traitsched.core.nova.filter.state import (
     Unknown,
 )
 from osc_traitsched.core.nova.filter.table import judge
-from osc_traitsched.core.nova.server import image
-from osc_traitsched.core.nova.server import server as flavor
-from osc_traitsched.core.nova.server.server import Server
-from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from osc_traitsched.core.nova.options import SchedulerSettings, Setting
+from osc_traitsched.core.nova.server import Server
 from tests.aggregates import aggregate
 
 PROJECT = "p1"

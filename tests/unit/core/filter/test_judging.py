@@ -17,8 +17,7 @@ from osc_traitsched.core.nova.filter.state import (
     in_turn,
 )
 from osc_traitsched.core.nova.filter.table import FILTERS
-from osc_traitsched.core.nova.options import OPTIONS
-from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from osc_traitsched.core.nova.options import OPTIONS, SchedulerSettings, Setting
 from osc_traitsched.core.releases import RELEASES
 from tests.unit.core.filter.asked import host, says, settings, spec
 

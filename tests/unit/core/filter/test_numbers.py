@@ -3,7 +3,7 @@
 import pytest
 
 from osc_traitsched.core.nova.clause import Origin
-from osc_traitsched.core.nova.filter import limits
+from osc_traitsched.core.nova.filter import table
 from osc_traitsched.core.nova.filter.state import Fails, Unknown
 from osc_traitsched.core.nova.filter.table import judge
 from tests.unit.core.filter.asked import host, says, settings, spec
@@ -86,9 +86,9 @@ def test_builds_are_needed_where_a_filter_that_is_on_has_a_limit_between(
 ):
     hosts = [host(), host(metadata=[metadata], report=report)]
     on = settings(filter_scheduler__enabled_filters=("ComputeFilter", name))
-    assert limits.needs_builds(hosts, on) is is_needed
+    assert table.needs_builds(hosts, on) is is_needed
     off = settings(filter_scheduler__enabled_filters=("ComputeFilter",))
-    assert not limits.needs_builds(hosts, off)
+    assert not table.needs_builds(hosts, off)
 
 
 def test_how_many_may_count_on_a_busy_host_is_the_evidence():

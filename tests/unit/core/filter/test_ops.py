@@ -2,7 +2,7 @@
 
 import pytest
 
-from osc_traitsched.core.nova.filter import values as ops
+from osc_traitsched.core.nova.filter import compute as ops
 
 
 @pytest.mark.parametrize(

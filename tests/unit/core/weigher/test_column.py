@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.core.nova.weigher.ranking import WEIGHERS, ranking
-from osc_traitsched.core.nova.weigher.weighing import multiplier, normalized
+from osc_traitsched.core.nova.weighers import WEIGHERS, multiplier, normalized, ranking
 from tests.unit.core.weigher import host, settings, spec
 
 RAM = "ram_weight_multiplier"

@@ -6,8 +6,14 @@ import pytest
 
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.nova.filter.state import Raises, Unknown
-from osc_traitsched.core.nova.weigher.ranking import OwnWeigher, OwnWeighers, ranking
-from osc_traitsched.core.nova.weigher.weighing import NOT_RAISING, UNSEEN, Assumption
+from osc_traitsched.core.nova.weighers import (
+    NOT_RAISING,
+    UNSEEN,
+    Assumption,
+    OwnWeigher,
+    OwnWeighers,
+    ranking,
+)
 from tests.unit.core.weigher import host, settings, spec
 
 HOSTS = [host("a"), host("b"), host("c")]

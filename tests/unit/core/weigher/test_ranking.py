@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.core.nova.weigher.ranking import ranking
-from osc_traitsched.core.nova.weigher.weighing import Assumption
+from osc_traitsched.core.nova.weighers import Assumption, ranking
 from tests.unit.core.weigher import host, settings, spec
 
 BUILDS = Assumption("BuildFailureWeigher", "failed_builds", "none")

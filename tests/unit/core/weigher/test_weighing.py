@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.nova.weigher.ranking import WEIGHERS, enabled, ranking
-from osc_traitsched.core.nova.weigher.weighing import Assumption
+from osc_traitsched.core.nova.weighers import WEIGHERS, Assumption, enabled, ranking
 from tests.unit.core.weigher import host, settings, spec
 
 

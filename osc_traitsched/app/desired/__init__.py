@@ -1,1 +1,0 @@
-"""DesiredState states of a cloud: read, compared, judged, waited for, exported."""

@@ -1,0 +1,108 @@
+"""A flavor: who may use it, what it requires, and where it could go."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Sequence
+
+from osc_traitsched.app import capacity
+from osc_traitsched.app.host import or_problem
+from osc_traitsched.app.judging import by_flavor
+from osc_traitsched.app.settings import SettingsSources
+from osc_traitsched.cloud import lookup, servers
+from osc_traitsched.cloud.service import Cloud, RememberedCloud
+from osc_traitsched.core.errors import CloudBroke, NotForProject, NothingMatches
+from osc_traitsched.core.nova.image import requirements
+from osc_traitsched.core.nova.question import Body, ServerSpec
+from osc_traitsched.core.servers.usage import CapacityQuery, FlavorView
+
+# What a flavor needs, and where it fits.
+
+
+#: Each kind is judged; on a page of a catalog are fewer.
+MOST_IMAGES = 30
+
+
+def flavor(
+    cloud: Cloud, name: str, spec: ServerSpec, sources: SettingsSources
+) -> FlavorView:
+    """A flavor, the hosts that suit it, its servers, and images that can't go with it.
+
+    Requests: twice those of :func:`app.capacity.capacity`, none of them sent again, a
+    few for the traits and amounts of images, and the pages of images and servers.
+
+    :raises NothingMatches: for an unknown flavor
+    :raises NotForProject: for a flavor that the named project may not use
+    """
+    remembered = RememberedCloud(cloud)
+    query = CapacityQuery(flavors=(name,), by="zone")
+    project = spec.project or _only_project(remembered, name)
+    spec = dataclasses.replace(spec, project=project)
+    room = capacity.capacity(remembered, spec, sources, query)
+    if not room.judgements:
+        raise NotForProject("flavor", name)
+    body = room.judgements[0].question.flavor
+    view = FlavorView(
+        room,
+        or_problem(cloud, lambda: servers.of_flavor(cloud, body["id"])),
+        or_problem(cloud, lambda: _allowed(cloud, body), "projects of the flavor"),
+    )
+    if view.fit is None or not view.fit.suited:
+        return view
+    whole = or_problem(
+        cloud, lambda: _with_images(remembered, view, spec, sources), "images"
+    )
+    if isinstance(whole, CloudBroke):
+        return dataclasses.replace(view, images=whole)
+    return whole
+
+
+def _only_project(cloud: Cloud, name: str) -> str | None:
+    """The ID of the project of a private flavor, if one alone may use it.
+
+    None, too, if Keystone doesn't tell of that project.
+    """
+    ids = frozenset[str]()
+    for body in lookup.flavors(cloud):
+        is_public = body.get("os-flavor-access:is_public", True)
+        if name in (body["id"], body["name"]) and not is_public:
+            with contextlib.suppress(CloudBroke):
+                ids = lookup.flavor_projects(cloud, body)
+    if len(ids) == 1:
+        with contextlib.suppress(CloudBroke, NothingMatches):
+            return lookup.project(cloud, *ids)
+    return None
+
+
+def _with_images(
+    cloud: Cloud, view: FlavorView, spec: ServerSpec, sources: SettingsSources
+) -> FlavorView:
+    question = view.judgement.question
+    kinds = _images(cloud, question.assumptions.release)
+    first = [kind[0] for kind in kinds[:MOST_IMAGES]]
+    judged = by_flavor(cloud, spec, sources, lambda _: [question.flavor], first)
+    images = {
+        str(image["name"] or image["id"]): judgement
+        for kind, judgement in zip(kinds, judged)
+        for image in kind
+    }
+    unjudged = sum(map(len, kinds[MOST_IMAGES:]))
+    return dataclasses.replace(view, images=images, unjudged=unjudged)
+
+
+def _images(cloud: Cloud, release: int) -> Sequence[Sequence[Body]]:
+    """Active public images in kinds that Nova cannot tell apart, the largest first."""
+    kinds: dict[frozenset[tuple[str, str]], list[Body]] = {}
+    for image in lookup.images(cloud, {}):
+        if image["visibility"] == "public" and image["status"] == "active":
+            kinds.setdefault(requirements(image, release), []).append(image)
+    return sorted(kinds.values(), key=lambda kind: -len(kind))
+
+
+def _allowed(cloud: Cloud, flavor: Body) -> tuple[str, ...] | None:
+    if flavor.get("os-flavor-access:is_public", True):
+        return None
+    names = lookup.names(cloud) or {}
+    ids = lookup.flavor_projects(cloud, flavor)
+    return tuple(sorted(names.get(identity, identity) for identity in ids))

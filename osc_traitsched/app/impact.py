@@ -1,0 +1,368 @@
+"""The impact of changes on flavors, hosts and the servers that exist."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import functools
+import operator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+
+from osc_traitsched.cloud import allocation_candidates, lookup, servers
+from osc_traitsched.cloud.allocation_candidates import NOTHING
+from osc_traitsched.cloud.service import SERVERS_OF_OTHERS, Cloud, Service, note_unread
+from osc_traitsched.core import errors
+from osc_traitsched.core.change.cloud_model import ANY_IMAGE, CloudModel, folding
+from osc_traitsched.core.change.effects import (
+    LeavesNoHost,
+    MisplacedServers,
+    Server,
+    misplaced,
+    without_image,
+    without_place,
+)
+from osc_traitsched.core.change.impact import Effect, Hosts, ImpactAnalysis, Row
+from osc_traitsched.core.change.model import Phase, Plan, foreseen_outcomes
+from osc_traitsched.core.change.traits import (
+    LastHolder,
+    Requirer,
+    orphaned_traits,
+    requiring_after,
+)
+from osc_traitsched.core.errors import CloudBroke
+from osc_traitsched.core.inventory import trait
+from osc_traitsched.core.inventory.snapshot import Snapshot
+from osc_traitsched.core.inventory.trait import required_by_image
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.filter import special
+from osc_traitsched.core.nova.image import public_or_own_images
+from osc_traitsched.core.nova.options import SchedulerSettings, has_filter
+from osc_traitsched.core.nova.question import Body
+from osc_traitsched.core.placement import facts as placement_facts
+from osc_traitsched.core.placement import matcher
+from osc_traitsched.core.placement.facts import Amount, Figures
+from osc_traitsched.text import listed, visible
+
+# Effects of a plan on flavors, images and servers that require traits.
+
+
+# Flavors and images that require a trait without a provider.
+
+
+def check_requirers(
+    cloud: Cloud,
+    plan: Plan,
+    holders: Mapping[str, frozenset[str]],
+    against: list[errors.AnswerIsNo],
+) -> tuple[Requirer, ...]:
+    """Look for what requires a trait that a plan leaves without a provider.
+
+    Nothing is read if each trait keeps a provider.
+
+    :returns: images of other projects that require such a trait; they do not block,
+        since any user could make one
+    :param holders: by trait that the plan removes, the UUIDs of all its providers
+    :param against: gets a LastHolder if flavors, images or aggregates require such a
+        trait, now or by the plan, or another refusal if they can't be read
+    """
+    outcomes = foreseen_outcomes(plan)
+    orphaned = tuple(orphaned_traits(outcomes, holders))
+    if not orphaned:
+        return ()
+
+    def refuse(why: errors.CloudBroke) -> None:
+        against.append(
+            errors.AnswerIsNo(
+                f"nothing removed: no host would have {listed(orphaned)} any more, and "
+                "whether a flavor, image or aggregate still requires it can't be read "
+                f"({why!s}); --force overrides this"
+            )
+        )
+
+    try:
+        before = lookup.requirers(cloud, orphaned)
+        is_whole = lookup.lists_private_flavors(cloud)
+    except errors.CloudBroke as exc:
+        refuse(exc)
+        return ()
+    after = requiring_after(before, outcomes, orphaned)
+    blocking = {
+        name: tuple(each for each in requirers if not each.is_any_users)
+        for name, requirers in after.items()
+    }
+    if any(blocking.values()):
+        against.append(LastHolder({n: each for n, each in blocking.items() if each}))
+    elif not is_whole:
+        refuse(errors.Hidden("compute", "hides private flavors of other projects"))
+    return tuple(r for each in after.values() for r in each if r.is_any_users)
+
+
+# Effects of a plan on existing servers.
+
+
+def check_servers(
+    cloud: Cloud,
+    plan: Plan,
+    snapshot: Snapshot,
+    holders: Mapping[str, frozenset[str]],
+    against: list[errors.AnswerIsNo],
+) -> tuple[Server, ...]:
+    """Look for servers that require a trait whose last enabled host loses it.
+
+    All servers count: a shelved one is on no host, and a misplaced one is on another.
+    They are read only if there is such a trait. Of a server that is resized and not
+    confirmed, only the new flavor counts.
+
+    :returns: servers whose image requirements are unknown, on the hosts that lose the
+        trait or on none; they do not block, since any user could make one
+    :param holders: UUIDs of all providers with a trait: with each that the plan
+        removes, and with the one of disabled hosts
+    :param against: gets ServersNeedTraits if servers require such a trait, or another
+        refusal if they can't be read, or Nova does not list a host
+    """
+    stopped = holders.get(trait.DISABLED, frozenset())
+    disabled = {p.uuid for p in snapshot.providers if p.root in stopped}
+    losers = orphaned_traits(foreseen_outcomes(plan), holders, disabled)
+    if not losers:
+        return ()
+    orphaned = tuple(losers)
+    losing = {snapshot.by_uuid[u].root for uuids in losers.values() for u in uuids}
+
+    def refuse(why: object) -> None:
+        against.append(
+            errors.AnswerIsNo(
+                f"nothing written: no enabled host would have {listed(orphaned)} any "
+                "more, and whether a server still requires it can't be read "
+                f"({why!s}); --force overrides this"
+            )
+        )
+
+    try:
+        if unlisted := servers.unlisted(cloud, losing):
+            nodes = listed(map(visible, snapshot.names_of(unlisted)))
+            refuse(
+                f"Nova does not list the compute nodes of {nodes}, nor their servers: "
+                "a host may have no mapping, or its service was deleted"
+            )
+            return ()
+        existing = servers.everywhere(cloud)
+        computes = lookup.computes(cloud)
+    except errors.CloudBroke as exc:
+        refuse(exc)
+        return ()
+    against += filter(None, [without_place(orphaned, existing)])
+    hosts = {"", *(c.service_host for c in computes if c.uuid in losing)}
+    return without_image(server for server in existing if server.host in hosts)
+
+
+def read_misplaced(
+    cloud: Cloud,
+    names: Sequence[str],
+    roots: Set[str],
+    snapshot: Snapshot,
+    holders: Mapping[str, Set[str]],
+    apart: Set[str] = frozenset(),
+) -> MisplacedServers | errors.CloudBroke:
+    """Servers on the wrong side of an isolation, or why they can't be read.
+
+    :param names: the traits that isolate an aggregate; at least one
+    :param roots: UUIDs of its hosts' providers
+    :param holders: by trait, the UUIDs of all its current providers
+    :param apart: service hosts that other aggregates isolate by the same traits;
+        servers are in a right place there
+    """
+    by_uuid = snapshot.by_uuid
+    having = (
+        {by_uuid[uuid].root for uuid in holders.get(name, ()) if uuid in by_uuid}
+        for name in names
+    )
+    nodes = snapshot.nova.by_service_host
+    elsewhere = {node.uuid for host in apart for node in nodes.get(host, ())}
+    outside = set.intersection(*having) - roots - elsewhere
+    try:
+        here, there = (servers.on_nodes(cloud, each) for each in (roots, outside))
+    except errors.CloudBroke as exc:
+        note_unread(cloud, SERVERS_OF_OTHERS, exc)
+        return exc
+    return misplaced(names, here, there)
+
+
+# Effects of a plan on the hosts that flavors can use.
+
+
+#: The cloud is judged after these phases, too: a flavor may lack a host for a moment.
+_LOOKS = (Phase.OPEN, Phase.REQUIRE, Phase.CLOSE)
+
+
+def check_effects(
+    cloud: Cloud,
+    model: CloudModel,
+    plan: Plan,
+    settings: SchedulerSettings,
+    images: Iterable[Body] = (),
+) -> tuple[Effect, ...]:
+    """Effects on flavors with a scheduler that isolates aggregates.
+
+    One for each affected flavor, zone, and project that aggregates name.
+
+    :param images: each flavor is also combined with each of them
+    """
+    on = _isolating(settings)
+    now = dataclasses.replace(model, images=(ANY_IMAGE, *images))
+    found = compute_effects(cloud.placement, ImpactAnalysis(looks(now, plan), on))
+    usable = tuple(_usable(cloud, now, found, on))
+    names = (any(each.projects for each in usable) and lookup.names(cloud)) or {}
+    twins = collections.Counter(names.values())
+    unique = {key: name for key, name in names.items() if twins[name] == 1}
+    return tuple(dataclasses.replace(e, project_names=unique) for e in usable)
+
+
+def requiring_images(
+    cloud: Cloud, names: Collection[str]
+) -> tuple[tuple[Body, ...], CloudBroke | None]:
+    """Images that require one of the traits, one for each set of traits they require.
+
+    Public ones and the caller's own, in two requests and one for each thousand images.
+    Also gives why they can't be read, if so.
+    """
+    if not names:
+        return (), None
+    try:
+        images = lookup.images(cloud, {})
+    except CloudBroke as exc:
+        return (), exc
+    own = public_or_own_images(images, cloud.own_project)
+    by_traits = {required_by_image(body): body for body in reversed(own)}
+    return tuple(by_traits[each] for each in by_traits if each & {*names}), None
+
+
+def looks(now: CloudModel, plan: Plan) -> list[CloudModel]:
+    """The cloud now, after each of ``_LOOKS`` that changes it, and at the end."""
+    models, left = [now], list(plan.changes)
+    for phase in _LOOKS:
+        part = [change for change in left if change.phase <= phase]
+        left = [change for change in left if change.phase > phase]
+        models += [models[-1].after(part)] if part else []
+    return [*models, models[-1].after(left)] if left or len(models) < 2 else models
+
+
+def refusal(effects: Iterable[Effect]) -> list[LeavesNoHost]:
+    """The error that a plan with these effects deserves, if any."""
+    without_host = [effect for effect in effects if effect.leaves_no_host]
+    return [LeavesNoHost(without_host)] if without_host else []
+
+
+def _isolating(assumptions: SchedulerSettings) -> SchedulerSettings:
+    """Isolation is on, and the zone query if AvailabilityZoneFilter is.
+
+    The filter leaves no more hosts of a zone than Placement would.
+    """
+    on = assumptions.changed(options.ISOLATION, True)
+    return on.changed(options.AZ_QUERY, True) if has_filter(on, special.ZONE) else on
+
+
+def _usable(
+    cloud: Cloud,
+    model: CloudModel,
+    effects: Iterable[Effect],
+    settings: SchedulerSettings,
+) -> Iterator[Effect]:
+    """Leave out private flavors for projects that can't use them.
+
+    Nova is asked only about flavors that would have no host. A flavor without any
+    project counts: it can be given to any.
+    """
+    fold = folding(settings)
+    named = {fold(id_) for each in model.aggregates for id_ in each.project_ids}
+    private = {
+        body["name"]: body
+        for body in model.flavors
+        if not body.get("os-flavor-access:is_public", True)
+    }
+
+    @functools.cache
+    def projects(flavor: str) -> frozenset[str]:
+        return frozenset(map(fold, lookup.flavor_projects(cloud, private[flavor])))
+
+    def may_use(flavor: str, project: str | None) -> bool:
+        if project is not None:
+            return fold(project) in projects(flavor)
+        return not named or not projects(flavor) or not projects(flavor) <= named
+
+    for effect in effects:
+        if effect.flavor not in private or not effect.leaves_no_host:
+            yield effect
+        else:
+            usable = [c for c in effect.contexts if may_use(effect.flavor, c.project)]
+            if usable:
+                yield effect.in_contexts(usable)
+
+
+def compute_effects(placement: Service, impact: ImpactAnalysis) -> Iterator[Effect]:
+    """Yield the effects on flavors.
+
+    The number of requests does not grow with hosts: those of
+    ``allocation_candidates.gather``, and up to 25 for flavors without a host with room.
+    """
+    if not impact.rows:
+        return
+    offers = _offers(placement, impact)
+    facts = allocation_candidates.gather(
+        placement,
+        impact.clouds[0].snapshot,
+        impact.queries,
+        NOTHING,
+        figures=True,
+        known=lambda: offers,
+    )
+    room = Hosts(impact, facts)
+    facts = facts.with_all_enabled()
+    amounts = matcher.amounts(c for each in impact.queries for c in each.clauses)
+    empty = placement_facts.unused(facts, amounts)
+    most = Hosts(impact, empty)
+    # A disabled host can be enabled again. Inventories tell most of what a full host
+    # could take; its units are read only if no other host is left.
+    doubtful = tuple(impact.doubtful(room, most))
+    wanted = frozenset[Amount]().union(*(_amounts_of(row) for row, _ in doubtful))
+    roots = _left_first(impact, {sets for _, sets in doubtful})
+    kinds = placement_facts.undecided(facts, wanted, roots)
+    if not kinds:
+        yield from impact.effects(room, most, most)
+        return
+    read = allocation_candidates.unused(placement, kinds)
+    left = [uuid for alike in kinds for uuid in alike if uuid not in read]
+    if (found := placement_facts.unused(facts, amounts, read)) != empty:
+        most = Hosts(impact, found)
+    none: Figures = {**read, **{uuid: {} for uuid in left}}
+    least = (
+        Hosts(impact, placement_facts.unused(facts, amounts, none)) if left else most
+    )
+    yield from impact.effects(room, most, least)
+
+
+def _amounts_of(row: Row) -> frozenset[Amount]:
+    both = ((r, r.fallback) for r in row.requests if r)
+    clauses = (c for pair in both for each in pair if each for c in each.clauses)
+    return frozenset(matcher.amounts(clauses))
+
+
+def _offers(placement: Service, impact: ImpactAnalysis) -> dict[Amount, frozenset[str]]:
+    """Providers that can give each amount; none if Placement rejects it.
+
+    Placement fails on an amount that its database can't hold: that is not asked for.
+    """
+    offers = {}
+    for amount in sorted(frozenset[Amount]().union(*map(_amounts_of, impact.rows))):
+        offers[amount] = frozenset[str]()
+        if amount[1] <= placement_facts.LARGEST:
+            offers[amount] = allocation_candidates.offers_if_possible(placement, amount)
+    return offers
+
+
+def _left_first(impact: ImpactAnalysis, sets: Iterable[tuple[int, ...]]) -> list[str]:
+    """The hosts that the plan leaves come first."""
+    left = every = 0
+    for each in sets:
+        left |= each[-1]
+        every |= functools.reduce(operator.or_, each)
+    return [*sorted(impact.roots(left)), *sorted(impact.roots(every & ~left))]

@@ -1,0 +1,50 @@
+"""The command on one flavor: where it could go."""
+
+from __future__ import annotations
+
+import argparse
+
+from osc_traitsched.app import flavor
+from osc_traitsched.app.gc_pause import gc_paused
+from osc_traitsched.commands import arguments, base, request_args
+from osc_traitsched.commands.base import ExitCode
+from osc_traitsched.commands.explain import add_format, printed
+from osc_traitsched.views import flavor as views
+
+# openstack trait-sched flavor show.
+
+
+class ShowFlavor(base.Command):
+    """Show which hosts suit a flavor, how many more servers fit, and who has it.
+
+    A host suits a flavor that fits now, or would fit if the host were empty. Images
+    that conflict with the flavor are found among the first 30 kinds of active public
+    images: images with equal requirements are one kind. Nothing is written. Exits
+    0 if another server fits, 8 if that depends on nova.conf or a filter, else 3.
+    """
+
+    examples = """
+        # Where it fits, what runs out, and who has it
+        flavor show gold
+        # For a program
+        flavor show gold -f json
+    """
+
+    def options(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("flavor", metavar="FLAVOR", help="its name or ID")
+        request_args.add_kind(parser)
+        arguments.add_scheduler_options(parser)
+        add_format(parser)
+
+    @gc_paused()
+    def take_action(self, args: argparse.Namespace) -> int:
+        """Read, judge, and show."""
+        sources = self.sources = arguments.sources(args, self.app)
+        spec = request_args.kind(args)
+        found = flavor.flavor(self.cloud(), args.flavor, spec, sources)
+        if args.format == "text":
+            text = self.answer(views.flavor(found))
+        else:
+            text = printed(views.of_flavor(found), args.format)
+        self.app.stdout.write(f"{text}\n")
+        return ExitCode.of(found.answer)

@@ -1,0 +1,171 @@
+"""Commands on hosts: what one has and could take, where its servers could go, zones."""
+
+from __future__ import annotations
+
+import argparse
+
+from osc_traitsched.app import drain, host
+from osc_traitsched.app.gc_pause import gc_paused
+from osc_traitsched.commands import arguments, base, explain, request_args
+from osc_traitsched.commands.base import ExitCode
+from osc_traitsched.commands.explain import add_format, printed
+from osc_traitsched.core.errors import BadUsage
+from osc_traitsched.core.servers.drain import Drain
+from osc_traitsched.views import drain as drain_document
+from osc_traitsched.views import host as views
+from osc_traitsched.views.listing import Table
+
+# openstack trait-sched host show.
+
+
+class ShowHost(base.Command):
+    """Show what a host has, and which flavors it could take.
+
+    It shows inventories, with figures that differ from equal hosts, traits by who sets
+    them, aggregates and servers. Then it counts how many more servers of each flavor
+    fit, and names what is in the way of the others. Nothing is written. Exits 0 if any
+    flavor fits, 8 if that depends on nova.conf or a filter, else 3.
+    """
+
+    examples = """
+        # What a host could take
+        host show cmp01
+        # With an image, as one project
+        host show cmp01 --image rocky --project acme
+        # For whom a new host would be
+        host show cmp05 --if-enabled
+    """
+
+    def options(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("host", metavar="HOST", help="its name or UUID")
+        parser.add_argument(
+            "--long", action="store_true", help="show all traits by name"
+        )
+        parser.add_argument(
+            "--if-enabled",
+            action="store_true",
+            help="answer as if its nova-compute were enabled and up",
+        )
+        request_args.add_kind(parser)
+        arguments.add_scheduler_options(parser)
+        add_format(parser)
+
+    @gc_paused()
+    def take_action(self, args: argparse.Namespace) -> int:
+        """Read, judge, and show."""
+        if arguments.names(args.host) != [args.host]:
+            raise BadUsage(f"name one host, not several: {args.host}")
+        sources = self.sources = arguments.sources(args, self.app)
+        spec = request_args.kind(args)
+        found = host.host(self.cloud(), args.host, spec, sources, args.if_enabled)
+        if args.format == "text":
+            text = self.answer(views.host(found, args.long, self.repeated_options))
+        else:
+            text = printed(views.of_host(found), args.format)
+        self.app.stdout.write(f"{text}\n")
+        return ExitCode.of(found.answer)
+
+
+# openstack trait-sched zone list.
+
+
+class ListZones(base.Lister):
+    """List the availability zones: how full they are, and what is odd in them.
+
+    "largest free" is the most free RAM of a host that is not disabled, down or
+    isolated. A host is full if no flavor that suits it fits. An isolated host is
+    unusable if it lacks the trait. Nothing is written.
+    """
+
+    examples = """
+        # One row a zone
+        zone list
+        # For a program
+        zone list -f json
+    """
+    says_where = True
+
+    def options(self, parser: argparse.ArgumentParser) -> None:
+        arguments.add_scheduler_options(parser)
+
+    @gc_paused()
+    def take_action(self, args: argparse.Namespace) -> Table:
+        sources = self.sources = arguments.sources(args, self.app)
+        return views.zones(host.host_uses(self.cloud(), sources))
+
+
+# openstack trait-sched host drain.
+
+
+class DrainHost(base.Command):
+    """Plan where the servers of hosts could go, all of them together.
+
+    It prints which servers can't move and why, and commands that move the others, in
+    order. Drained hosts are no destinations. Nothing is written or claimed. Exits 0 if
+    every server can move, 3 if one can't, and 8 if that depends on something that no
+    API shows. "openstack -q" prints the verdict alone.
+    """
+
+    examples = """
+        # Where its servers could go, and the commands that move them
+        host drain cmp01
+        # With the scheduler's own configuration
+        host drain cmp01 --nova-conf /etc/nova/nova.conf
+        # For a program
+        host drain cmp01 -f json
+        # The moves as a script that stops at the first failure
+        host drain cmp01 --script
+    """
+
+    def options(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "hosts",
+            metavar="HOST",
+            nargs="*",
+            help="a compute service's host, or its node, or a glob such as 'cmp-1*'; "
+            "several are drained together",
+        )
+        parser.add_argument(
+            "--aggregate",
+            dest="aggregates",
+            metavar="AGGREGATE",
+            action="append",
+            default=[],
+            help="drain all hosts of a host aggregate: name, ID or UUID",
+        )
+        parser.add_argument(
+            "--script",
+            action="store_true",
+            help="print the moves as a shell script that stops at the first failure",
+        )
+        parser.add_argument(
+            "--long",
+            action="store_true",
+            help="all commands and servers, and what was assumed or not checked",
+        )
+        arguments.add_scheduler_options(parser)
+        explain.add_format(parser)
+
+    def take_action(self, args: argparse.Namespace) -> int:
+        hosts = [name for text in args.hosts for name in arguments.names(text)]
+        if not hosts and not args.aggregates:
+            raise BadUsage("name the hosts to drain: HOST or --aggregate")
+        if args.script and args.format != "text":
+            raise BadUsage("--script cannot be combined with --format")
+        sources = self.sources = arguments.sources(args, self.app)
+        found = drain.plan(self.cloud(), hosts, sources, args.aggregates)
+        self.app.stdout.write(self._text(found, args) + "\n")
+        return ExitCode.of(found.answer)
+
+    def _text(self, found: Drain, args: argparse.Namespace) -> str:
+        options = self.repeated_options
+        if args.format != "text":
+            whole = drain_document.document(found, options)
+            return explain.printed(whole, args.format)
+        if args.script:
+            saved = self.snapshot
+            time = f"From the cloud as of {self.now:%Y-%m-%d %H:%M} UTC"
+            source = f"{time}, {saved.path}" if saved else ""
+            return "\n".join(drain_document.script(found, options, source))
+        above = 1 if drain_document.of_down(found) else 0
+        return self.answer(drain_document.lines(found, options, args.long), above)

@@ -1,1 +1,0 @@
-"""Files that say what a cloud must be like."""

@@ -1,1 +1,0 @@
-"""Nova's weighers, which order the hosts that pass the filters."""

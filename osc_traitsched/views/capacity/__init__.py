@@ -1,1 +1,0 @@
-"""How many more servers fit: as text, as a document, and as metrics."""

@@ -1,1 +1,0 @@
-"""Plans of a desired state, and its files, in words."""

@@ -1,0 +1,195 @@
+"""A flavor and where it could go: as text and as a document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, Optional
+
+from osc_traitsched.core.answer import Answer, Reason
+from osc_traitsched.core.errors import CloudBroke
+from osc_traitsched.core.judge.capacity import FlavorFit
+from osc_traitsched.core.judge.reasons import breakdown
+from osc_traitsched.core.nova.clause import MemberOf
+from osc_traitsched.core.nova.prefilter import ISOLATION, name_of
+from osc_traitsched.core.placement.facts import Room
+from osc_traitsched.core.servers.state import ERROR
+from osc_traitsched.core.servers.usage import FlavorView
+from osc_traitsched.documents import JsonObject, field, serialized
+from osc_traitsched.text import and_more, between, count, listed, ranges
+from osc_traitsched.views import capacity
+from osc_traitsched.views.capacity import GroupFit, ServerRange
+from osc_traitsched.views.explain import verdict, words
+from osc_traitsched.views.explain.document import Flavor, if_read
+from osc_traitsched.views.terminal import LABEL, Line, Tone
+
+# One flavor.
+
+
+#: So many reasons leave room for the others.
+_MOST_LINES = 3
+
+
+def flavor(view: FlavorView) -> Iterator[Line]:
+    """One flavor: the first line counts how many more servers fit, and where."""
+    judgement = view.judgement
+    body = judgement.question.flavor
+    verdict = f"{body['name']}: {words.size(body)}; {_room(view)}"
+    yield Line(verdict, Tone.of(view.answer), judgement.reason)
+    yield from (Line(text, Tone.DOUBT) for text in capacity.assumed(view.capacity))
+    for name, text in _about_flavor(view):
+        yield Line(f"  {name:<{LABEL}}{text}".rstrip())
+
+
+def _room(view: FlavorView) -> str:
+    fit = view.fit
+    if fit is None:
+        return f"rejected: {verdict.rejected(view.judgement)}"
+    suited, hosts = count(len(fit.suited), "suitable host"), len(fit.hosts)
+    where = f"{hosts} of {suited}" if hosts else f"{suited}, all full"
+    where = where if fit.suited else "no host suits it"
+    is_open = fit.answer is Answer.DEPENDS and not hosts
+    end = "; depends on nova.conf." if is_open else "."
+    return f"room for {between(fit.room.least, fit.room.most)} more ({where}){end}"
+
+
+def _about_flavor(view: FlavorView) -> Iterator[tuple[str, str]]:
+    specs, fit = view.judgement.question.flavor["extra_specs"], view.fit
+    requires = (f"{key}={value}" for key, value in sorted(specs.items()))
+    yield "requires", listed(requires) or "nothing but its size"
+    for name, texts in (
+        ("by zone", _zones_of(fit) if fit else ()),
+        ("not on", _by_reason(never_on_of(view))),
+        ("never fits", [capacity.never(fit.never)] if fit and fit.never else ()),
+        ("out of", _shortages(fit) if fit else ()),
+    ):
+        if texts:
+            yield name, "; ".join(texts)
+    yield "servers", _servers_of(view)
+    if isinstance(view.images, CloudBroke):
+        yield "cannot boot", f"unknown: {view.images!s}"
+    elif images := _by_reason(images_of(view)):
+        more = f"; {view.unjudged} not judged" if view.unjudged else ""
+        yield "cannot boot", f"{'; '.join(images)}{more}"
+    yield "projects", _projects_of(view)
+
+
+def _zones_of(fit: FlavorFit) -> list[str]:
+    return [
+        f"{name} {capacity.short(room)} ({hosts} of {suited})"
+        for name, (hosts, room, suited) in fit.groups.items()
+        if suited
+    ]
+
+
+def _shortages(fit: FlavorFit) -> list[str]:
+    return [
+        f"{words.noun(name)} on {count(len(roots), 'suitable host')}"
+        for name, roots in fit.short.items()
+    ]
+
+
+def _by_reason(names: Mapping[str, Sequence[str]]) -> list[str]:
+    texts = [f"{ranges(alike)} ({why})" for why, alike in names.items()]
+    if len(texts) > _MOST_LINES:
+        texts[_MOST_LINES:] = [and_more(len(texts) - _MOST_LINES, "reason", "-f json")]
+    return texts
+
+
+def never_on_of(view: FlavorView) -> dict[str, list[str]]:
+    """Hosts, or their isolated aggregates, by why the flavor never fits there."""
+    names_of: dict[str, list[str]] = {}
+    for share in breakdown(view.judgement, view.fit.suited if view.fit else ()):
+        clause, names = share.clause, list(share.hosts)
+        text = verdict.share_text(share, view.judgement, is_of_many=True)
+        why = text.partition(" ")[2]
+        if clause is not None and verdict.is_disabling(clause):
+            why = "disabled"
+        if isinstance(clause, MemberOf) and name_of(clause) == ISOLATION:
+            names = words.aggregates(clause.aggregates, view.judgement.question)
+            why = "isolated"
+        names_of.setdefault(why, []).extend(names)
+    return names_of
+
+
+def _servers_of(view: FlavorView) -> str:
+    if isinstance(view.servers, CloudBroke):
+        return f"unknown: {view.servers!s}"
+    counts = (f"{len(names)} {state}" for state, names in view.servers.items())
+    failed = view.servers.get(ERROR, ())
+    return f"{', '.join(counts) or 'none'}{f': {listed(failed)}' if failed else ''}"
+
+
+def images_of(view: FlavorView) -> dict[str, list[str]]:
+    """Public images that can't go with the flavor, by why."""
+    names_of: dict[str, list[str]] = {}
+    for name, judgement in view.unusable_images.items():
+        reasons = verdict.flavor_reasons(judgement)
+        why = verdict.rejected(judgement) or ", ".join(reasons[:1])
+        names_of.setdefault(why, []).append(name)
+    return names_of
+
+
+def _projects_of(view: FlavorView) -> str:
+    if view.projects is None:
+        return "all projects"
+    if isinstance(view.projects, CloudBroke):
+        return f"unknown: {view.projects!s}"
+    is_owners = len(view.projects) == 1 and view.judgement.question.spec.project
+    judged = "; judged as this project" if is_owners else ""
+    return f"{listed(view.projects) or 'none'}{judged}"
+
+
+class FlavorUseDocument(JsonObject):
+    """A flavor: hosts that suit it, servers that have it, who may use it."""
+
+    schema: Literal[1]
+    """The version of the document."""
+    flavor: Flavor = field("judgement.question.flavor")
+    """The flavor."""
+    reason: Reason = field("judgement.reason")
+    """Why a server fits now or none, in one word of :ref:`reasons`."""
+    rejected: Optional[str] = field(
+        lambda view: None if view.fit else verdict.rejected(view.judgement)
+    )
+    """Why Nova or Placement rejects it; null if neither does."""
+    requires: dict[str, str] = field(
+        lambda view: view.judgement.question.flavor["extra_specs"]
+    )
+    """Its extra specs."""
+    servers_that_fit: ServerRange = field(
+        lambda view: view.fit.room if view.fit else Room(0, 0)
+    )
+    """How many more servers fit now."""
+    suitable_hosts: int = field(lambda view: len(view.fit.suited) if view.fit else 0)
+    """Hosts that fit now or if they were empty."""
+    zones: dict[str, GroupFit] = field(lambda view: view.fit.groups if view.fit else {})
+    """All zones, by name."""
+    never_on: dict[str, Iterable[str]] = field(never_on_of)
+    """Other hosts, or their isolated aggregates, by why they are out."""
+    out_of: dict[str, int] = field(
+        lambda view: {
+            name: len(roots)
+            for fit in view.capacity.flavors
+            for name, roots in fit.short.items()
+        }
+    )
+    """Resource classes that run out, with the number of suitable hosts that lack it."""
+    servers: Optional[dict[str, Iterable[str]]] = field(
+        lambda view: if_read(view.servers)
+    )
+    """Names of the servers by state; null if this user may not list them."""
+    unusable_images: Optional[dict[str, Iterable[str]]] = field(
+        lambda view: None if isinstance(view.images, CloudBroke) else images_of(view)
+    )
+    """Public images that can't go with it, by why; null if they can't be read."""
+    unjudged_images: int = field("unjudged")
+    """Public images that were not judged: the first 30 kinds are."""
+    is_public: bool = field(lambda view: view.projects is None)
+    """Whether all projects may use it."""
+    projects: Optional[Iterable[str]] = field(lambda view: if_read(view.projects))
+    """Names of the projects that may use it; null for all, or if hidden."""
+
+
+def of_flavor(view: FlavorView) -> dict[str, Any]:
+    """A flavor, as plain lists, mappings, numbers and text."""
+    return serialized(FlavorUseDocument, view)

@@ -1,0 +1,376 @@
+"""A host and what it could take, and hosts by zone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal, Optional
+
+from osc_traitsched.core.answer import Answer, Reason
+from osc_traitsched.core.errors import CloudBroke
+from osc_traitsched.core.inventory import trait
+from osc_traitsched.core.inventory.snapshot import Aggregate, Provider
+from osc_traitsched.core.inventory.trait import (
+    Collation,
+    Ownership,
+    is_project_id,
+    isolated_by,
+)
+from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.reasons import blamed, worst
+from osc_traitsched.core.nova.filter import special
+from osc_traitsched.core.placement.facts import Room, Stock
+from osc_traitsched.core.servers.usage import HostUse, HostView
+from osc_traitsched.documents import JsonObject, field, serialized
+from osc_traitsched.paste import Option, line, openstack
+from osc_traitsched.text import and_more, between, count, led, listed, ranges
+from osc_traitsched.views import capacity
+from osc_traitsched.views.capacity import ServerRange
+from osc_traitsched.views.explain import reasons as explain_reasons
+from osc_traitsched.views.explain import verdict as explain_verdict
+from osc_traitsched.views.explain import words
+from osc_traitsched.views.explain.document import if_read
+from osc_traitsched.views.listing import Cell, Names, Table, table
+from osc_traitsched.views.terminal import LABEL, Line, Tone
+
+# One host.
+
+
+_MOST_REASONS = 6
+_DEPENDS = "depends on nova.conf: "
+
+#: What decides on a host and no API shows.
+UNSEEN = (
+    "Not on any API: provider.yaml, the host's nova.conf, its NUMA cells and PCI use."
+)
+
+
+def host(
+    view: HostView, everything: bool = False, options: Sequence[Option] = ()
+) -> Iterator[Line]:
+    """One host: the first line says what it could take now."""
+    fits, total = view.fits, len(view.capacity.flavors) + len(view.capacity.rejected)
+    state = state_of(view)
+    sure, unsure = view.sure, len(fits) - len(view.sure) + len(view.open)
+    number, can, more = led(len(sure), unsure)
+    flavors = f"{number} of {count(total, 'flavor')}"
+    verdict = f"{view.host.name} {can}take {flavors} now"
+    if view.if_enabled:
+        verdict = f"If enabled, {view.host.name} {can}take {flavors}"
+    reason = Reason.first(view.reasons.values())
+    yield Line(f"{verdict}{more}; {state}.", Tone.of(view.answer), reason)
+    yield from (Line(text, Tone.DOUBT) for text in capacity.assumed(view.capacity))
+    for name, text in _about(view, everything):
+        yield Line(f"  {name:<{LABEL}}{text}")
+    if fits:
+        yield Line(f"  {'fits':<{LABEL}}{explain_verdict.fitted('', _numbers(fits))}")
+    if view.deciding:
+        deciding = listed(map(explain_reasons.name, view.deciding))
+        yield Line(f"  {'at most':<{LABEL}}{deciding} may reject it")
+    reasons = reasons_of(view)
+    for why, names in list(reasons.items())[:_MOST_REASONS]:
+        label = "may" if why.startswith(_DEPENDS) else "not"
+        yield Line(f"  {label:<{LABEL}}{listed(names)}: {why}")
+    if len(reasons) > _MOST_REASONS:
+        yield Line(f"  {and_more(len(reasons) - _MOST_REASONS, 'reason', '-f json')}")
+    if not view.aggregates:
+        yield Line(
+            f"In no zone and no aggregate.{f' Like {view.peer}?' * bool(view.peer)}"
+        )
+    if view.peer:
+        flags = Option("--like", view.peer), Option("--aggregates")
+        command = openstack("trait-sched add", *flags, view.host.name)
+        yield Line(f"  {line(command, options)}")
+    yield Line(UNSEEN)
+
+
+def state_of(view: HostView) -> str:
+    """Whether its nova-compute is up and enabled."""
+    compute = view.compute
+    if compute is None:
+        return "Nova does not list it"
+    if not compute.is_up:
+        time = view.down_since[:16].replace("T", " ")
+        since = f" since {time} UTC" * bool(time)
+        service = f" on {compute.service_host}" * (view.nodes > 1)
+        return f"nova-compute{service} is down{since} ({count(view.nodes, 'node')})"
+    if compute.is_enabled:
+        return "up and enabled"
+    reason = compute.disabled_reason
+    return f"disabled: {reason}" if reason else "disabled"
+
+
+def _about(view: HostView, everything: bool) -> Iterator[tuple[str, str]]:
+    yield "zone", ", ".join(zones_of(view)) or "none of its own (the default zone)"
+    if view.aggregates:
+        named = (_aggregate(each, view.projects) for each in view.aggregates)
+        yield "aggregates", listed(named)
+    ids = frozenset[str]().union(*(each.project_ids for each in view.aggregates))
+    wrong = sorted(each for each in ids if not is_project_id(each))
+    projects = [each for each in view.own_projects if each not in wrong]
+    if projects:
+        others = "" if view.is_exclusive else f"; others too: {special.PROJECT} is off"
+        yield "projects", f"{listed(projects)}{others or ' alone'}"
+    for each in wrong:
+        yield "projects", f"none: filter_tenant_id={each} is not a project's ID"
+    for provider in view.tree:
+        where = "" if provider.uuid == view.host.uuid else f" on {provider.name}"
+        for resource_class, stock in view.stock.get(provider.uuid, {}).items():
+            yield words.noun(resource_class), f"{_inventory(stock)}{where}"
+    if view.leaked:
+        text = f"{view.leaked} MB RAM in use of no server: nova-manage placement audit"
+        yield "leaked", text
+    for odd in view.oddities:
+        noun = words.noun(odd.resource_class)
+        peers = count(odd.peers, "equal host")
+        yield "unusual", f"{noun} {odd.figure} {odd.value:g}, {odd.usual:g} on {peers}"
+    yield from _traits(view, everything)
+    if isinstance(view.servers, CloudBroke):
+        yield "servers", f"unknown: {view.servers!s}"
+    else:
+        number = f"{len(view.servers)}: " if view.servers else "none"
+        yield "servers", f"{number}{listed(view.servers)}"
+    report = view.compute.report if view.compute else None
+    if report is not None:
+        yield (
+            "weighers",
+            f"nova-compute's count: {report.free_ram_mb} MB RAM, "
+            f"{report.free_disk_mb // 1024} GB disk, "
+            f"{report.vcpus - report.vcpus_used} of {report.vcpus} CPUs free",
+        )
+
+
+def zones_of(view: HostView) -> list[str]:
+    """The availability zones of its aggregates."""
+    return sorted({each.zone for each in view.aggregates if each.zone})
+
+
+def _aggregate(found: Aggregate, names: Mapping[str, str]) -> str:
+    """Its name, and what it means for a server.
+
+    :param names: of projects, by ID
+    """
+    projects = sorted(names.get(each, each) for each in {*found.projects.values()})
+    traits = sorted(isolated_by(found.metadata, Collation.CASE_INSENSITIVE))
+    parts = [
+        *([f"zone {found.zone}"] if found.zone else []),
+        *([f"isolated by {', '.join(traits)}"] if traits else []),
+        *([listed(projects, "project")] if projects else []),
+    ]
+    return f"{found.name} ({'; '.join(parts)})" if parts else found.name
+
+
+def _inventory(stock: Stock) -> str:
+    used = f"{stock.used} of {stock.capacity} in use"
+    if stock.total is None:
+        return used
+    reserved = f", {stock.reserved} reserved" if stock.reserved else ""
+    ratio = f" x {stock.ratio:g}" if stock.ratio != 1 else ""
+    return f"{used} ({stock.total}{reserved}){ratio}"
+
+
+def _traits(view: HostView, everything: bool) -> Iterator[tuple[str, str]]:
+    """By who sets them; standard ones are counted."""
+    names = sorted(frozenset[str]().union(*view.traits.values()))
+    yours = [n for n in names if trait.ownership(n) is Ownership.OPERATOR]
+    neutrons = [n for n in yours if trait.is_of_neutron(n)]
+    novas = [n for n in names if n not in yours]
+    yours = [n for n in yours if n not in neutrons]
+    join = ", ".join if everything else listed
+    yield "your traits", join(yours) if yours else "none"
+    if neutrons:
+        yield "of Neutron", join(neutrons)
+    yield "of Nova", join(novas) if everything else count(len(novas), "trait")
+
+
+def _numbers(fits: Mapping[str, Room]) -> list[str]:
+    return [f"{name} {between(room.least, room.most)}" for name, room in fits.items()]
+
+
+def reasons_of(view: HostView) -> dict[str, list[str]]:
+    """Why flavors do not fit on the host, with their names, the most first."""
+    found: dict[str, list[str]] = {}
+    for each in view.unfit:
+        name = each.question.flavor["name"]
+        found.setdefault(_reason(each, view.host), []).append(name)
+    for each in view.capacity.rejected:
+        name = each.question.flavor["name"]
+        # The sentence after the first asks which name was meant.
+        why = explain_verdict.rejected(each).partition(". ")[0]
+        found.setdefault(why, []).append(name)
+    return dict(sorted(found.items(), key=lambda pair: -len(pair[1])))
+
+
+def _reason(found: Judgement, host: Provider) -> str:
+    """The first thing in the way, for flavors of any size."""
+    start = _DEPENDS if found.answer_of(host.uuid) is Answer.DEPENDS else ""
+    rejection = found.rejections.get(host.uuid)
+    clauses = blamed(rejection) if rejection else ()
+    if not clauses:
+        return "it meets each condition, but not all of them together"
+    why = explain_verdict.said(worst(found, clauses), found, [host])
+    return f"{start}{why.partition(' (need ')[0]}"
+
+
+# Zones.
+
+
+class Shown(Cell):
+    """A value for programs, and its text for a person."""
+
+    def __init__(self, value: object, text: str) -> None:
+        super().__init__(value)
+        self._text = text
+
+    def lines(self) -> Iterable[str]:
+        """The text."""
+        return [self._text]
+
+
+def zones(uses: Iterable[HostUse]) -> Table:
+    """One row a zone."""
+    hosts: dict[str, list[HostUse]] = {}
+    for use in uses:
+        for zone in use.zones:
+            hosts.setdefault(zone, []).append(use)
+    columns = {
+        "zone": lambda zone: zone,
+        "hosts": lambda zone: len(hosts[zone]),
+        "RAM used": lambda zone: _ram_used(hosts[zone]),
+        "largest free": lambda zone: _largest_free(hosts[zone]),
+        "notes": lambda zone: Names(_notes(hosts[zone])),
+    }
+    return table(columns, sorted(hosts))
+
+
+def _ram_used(uses: Iterable[HostUse]) -> Shown:
+    stock = [each for use in uses for each in use.ram]
+    total = sum(each.capacity for each in stock)
+    if not total:
+        return Shown(None, "-")
+    percent = round(100 * sum(each.used for each in stock) / total)
+    return Shown(percent, f"{percent} %")
+
+
+def _largest_free(uses: Iterable[HostUse]) -> Shown:
+    free = [(e.free, use.name) for use in uses if not use.unusable for e in use.ram]
+    if not free:
+        return Shown(None, "-")
+    most, name = max(free)
+    return Shown({"host": name, "ram": most}, f"{most} {name}")
+
+
+def _notes(uses: Iterable[HostUse]) -> list[str]:
+    notes: dict[str, list[str]] = {}
+    for use in uses:
+        note = use.unusable or ("full" if use.is_full else "")
+        notes.setdefault(note, []).append(use.name)
+    return [f"{ranges(names)} {note}" for note, names in sorted(notes.items()) if note]
+
+
+def _inventories(view: HostView) -> Iterator[tuple[str, str, Stock]]:
+    for provider in view.tree:
+        for resource_class, stock in view.stock.get(provider.uuid, {}).items():
+            yield provider.name, resource_class, stock
+
+
+class HostInventory(JsonObject):
+    """An inventory of a provider of the host, in the class's own unit."""
+
+    provider: str = field(lambda row: row[0])
+    """The provider's name."""
+    resource_class: str = field(lambda row: row[1])
+    """The resource class."""
+    used: int = field(lambda row: row[2].used)
+    """In use."""
+    capacity: int = field(lambda row: row[2].capacity)
+    """(total - reserved) x allocation ratio, rounded down."""
+    total: Optional[int] = field(lambda row: row[2].total)
+    """The total; null, like the next two, if it was not read."""
+    reserved: Optional[int] = field(lambda row: row[2].reserved)
+    """Not for servers."""
+    allocation_ratio: Optional[float] = field(lambda row: row[2].ratio)
+    """The factor of overcommitment."""
+
+
+class UnusualFigure(JsonObject):
+    """A figure of the host that differs from most hosts with as much hardware."""
+
+    resource_class: str
+    """The resource class."""
+    figure: Annotated[str, ("total", "reserved", "allocation ratio")]
+    """Which figure."""
+    value: float
+    """The host's."""
+    usual: float
+    """That of its peers."""
+    peers: int
+    """How many peers have the usual capacity."""
+
+
+class FittingFlavor(JsonObject):
+    """A flavor that fits on the host."""
+
+    flavor: str = field(lambda item: item[0])
+    """Its name."""
+    servers: ServerRange = field(lambda item: item[1])
+    """How many more servers of it fit on the host."""
+
+
+class UnfitFlavors(JsonObject):
+    """Flavors that do not fit on the host, for one reason."""
+
+    reason: str = field(lambda item: item[0])
+    """The first thing in the way."""
+    flavors: Iterable[str] = field(lambda item: item[1])
+    """Their names."""
+
+
+class HostDocument(JsonObject):
+    """A host: what it has, and what it could take."""
+
+    schema: Literal[1]
+    """The version of the document."""
+    host: str = field("host.name")
+    """Its name in Placement."""
+    state: str = field(state_of)
+    """Whether its nova-compute is up and enabled, in words."""
+    zones: Iterable[str] = field(zones_of)
+    """The availability zones of its aggregates; none for the default one."""
+    aggregates: Iterable[str] = field(
+        lambda view: [aggregate.name for aggregate in view.aggregates]
+    )
+    """Its aggregates, by name."""
+    inventories: Iterable[HostInventory] = field(_inventories)
+    """The inventories of its providers."""
+    unusual: Iterable[UnusualFigure] = field("oddities")
+    """Figures that differ from those of its peers."""
+    traits: dict[str, Iterable[str]] = field(
+        lambda view: {one.name: sorted(view.traits[one.uuid]) for one in view.tree}
+    )
+    """Traits by the name of the provider."""
+    servers: Optional[Iterable[str]] = field(lambda view: if_read(view.servers))
+    """Names of its servers; null if this user may not list them."""
+    fits: Iterable[FittingFlavor] = field(lambda view: view.fits.items())
+    """Flavors that fit, the most servers first."""
+    does_not_fit: Iterable[UnfitFlavors] = field(lambda view: reasons_of(view).items())
+    """Flavors that do not."""
+    reasons: dict[str, Reason]
+    """Why each of these does not fit on this host, in one word of :ref:`reasons`."""
+    if_enabled: bool
+    """Whether it was judged as if its service were enabled and up."""
+    like: Optional[str] = field(lambda view: view.peer or None)
+    """A host whose traits and aggregates it could get; null if it is in an aggregate.
+    """
+    projects: Iterable[str] = field("own_projects")
+    """Names of the projects that its aggregates are for."""
+    other_projects: bool = field(
+        lambda view: not (view.own_projects and view.is_exclusive)
+    )
+    """Whether servers of other projects may land there."""
+    last_seen: Optional[str] = field(lambda view: view.down_since or None)
+    """When its service was last up, if it is down."""
+
+
+def of_host(view: HostView) -> dict[str, Any]:
+    """A host, as plain lists, mappings, numbers and text."""
+    return serialized(HostDocument, view)

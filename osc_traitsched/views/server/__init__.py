@@ -1,1 +1,0 @@
-"""Existing servers: why one failed, where one could go, which are misplaced."""
