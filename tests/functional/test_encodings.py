@@ -10,7 +10,7 @@ import pytest
 
 from tests.functional import shell
 from tests.functional.test_full_disk import reaches_commands
-from tests.functional.test_progress import PROGRAM
+from tests.functional.test_shell import PROGRAM
 
 NAME = "cmp-é😀"
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.functional import shell
 from tests.functional.nova import Nova
-from tests.functional.test_progress import PROGRAM
+from tests.functional.test_shell import PROGRAM
 
 FULL = pathlib.Path("/dev/full")
 UNPRINTED = (

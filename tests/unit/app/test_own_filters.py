@@ -20,9 +20,9 @@ from osc_traitsched.core.nova.question import ServerSpec
 from osc_traitsched.views.explain import document
 from osc_traitsched.views.explain import text as explain_text
 from tests.schemas import closed
-from tests.unit.app import test_filtered
+from tests.unit.app import test_explain
 from tests.unit.app.recorded import CMP01, CMP02, CMP03, KNOWN_OFF, RecordedCloud
-from tests.unit.app.test_filtered import names
+from tests.unit.app.test_explain import names
 from tests.unit.core.scheduled import COMPUTE
 
 
@@ -98,7 +98,7 @@ def nova(tmp_path):
 @pytest.fixture
 def two():
     """A cloud of which two hosts are given, and which filters are on in it."""
-    return test_filtered.cloud()
+    return test_explain.cloud()
 
 
 def test_all_hosts_are_judged_with_the_texts_of_the_files(
@@ -135,7 +135,7 @@ def test_what_nova_refuses_is_not_tried(cloud, question):
 
 
 def ask(cloud, *filters, **more):
-    return test_filtered.ask(cloud, *(filters or (COMPUTE,)), **more)
+    return test_explain.ask(cloud, *(filters or (COMPUTE,)), **more)
 
 
 def test_what_runs_is_what_is_named_and_what_the_settings_name(two, nova):

@@ -1,4 +1,4 @@
-"""Snapshots: what is kept of a cloud, what is compared, and what a bad file is told."""
+"""Snapshots: what is kept, compared and refused, and what threads read."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import time
 import uuid
 
@@ -21,12 +22,16 @@ import pytest
 from osc_traitsched.app import masking, snapshot
 from osc_traitsched.app.judging import by_flavor
 from osc_traitsched.app.snapshot import Snapshot
+from osc_traitsched.cloud.rest import Later, LaterOfEach
 from osc_traitsched.cloud.saved import form
-from osc_traitsched.core.errors import BadConfiguration, BadUsage
+from osc_traitsched.core.errors import BadConfiguration, BadUsage, PlacementRefuses
 from osc_traitsched.core.nova.question import ServerSpec
 from tests.functional import shell
 from tests.services import fleet, saved
 from tests.services.environment import REPOSITORY
+
+# Snapshots: what is kept of a cloud, what is compared, and what a bad file is told.
+
 
 ACME, OTHER = "5a1e0000000000000000000000000001", "5a1e0000000000000000000000000002"
 IMAGE = "1a000001-0000-4000-8000-000000000000"
@@ -555,3 +560,59 @@ def test_a_saved_cloud_is_valid_by_the_schema():
         validator.validate(document)
     for case in ("placement.providers.0.inventories.VCPU: {}", "time: 5"):
         assert not validator.is_valid(json.loads(BAD_FILES[case][0])), case
+
+
+# What is read in one thread while another goes on.
+
+
+def test_work_is_begun_at_once_and_its_value_is_waited_for():
+    begun, may_end = threading.Event(), threading.Event()
+
+    def work():
+        begun.set()
+        assert may_end.wait(10)
+        return threading.current_thread()
+
+    later = Later(work)
+    assert begun.wait(10)
+    may_end.set()
+    thread = later.value()
+    assert thread is not threading.current_thread()
+    # A service that hangs does not keep the process.
+    assert thread.daemon
+    assert later.value() is thread
+
+
+def test_an_error_is_raised_where_the_value_is_wanted():
+    def work():
+        raise PlacementRefuses("no such class")
+
+    later = Later(work)
+    with pytest.raises(PlacementRefuses, match="no such class"):
+        later.value()
+
+
+def test_a_few_threads_work_out_the_values_of_all_keys():
+    together, threads = threading.Barrier(2), set()
+
+    def work(key):
+        threads.add(threading.current_thread())
+        # Two are under way at once, or this never ends.
+        together.wait(10)
+        return key.upper()
+
+    keys = "abcdefgh"
+    assert LaterOfEach(work, keys).values() == {key: key.upper() for key in keys}
+    assert len(threads) == 2
+    assert LaterOfEach(work, "").values() == {}
+
+
+def test_the_error_of_one_key_is_raised_where_the_values_are_wanted():
+    def work(key):
+        if key == "b":
+            raise PlacementRefuses("no such class")
+        return key
+
+    later = LaterOfEach(work, "abcd")
+    with pytest.raises(PlacementRefuses, match="no such class"):
+        later.values()

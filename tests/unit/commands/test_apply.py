@@ -1,4 +1,4 @@
-"""A cloud is made as files want it: what is written, in which order, what is not."""
+"""Files that are applied: order, failures, moves of hosts, zones."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import sys
 import pytest
 
 from osc_traitsched.app import desired
+from osc_traitsched.cloud import servers
 from osc_traitsched.commands import base, write_args
 from osc_traitsched.core.errors import CloudBroke
 from tests.functional import shell
 from tests.unit.app.living import HOSTS
+from tests.unit.app.zoned import ZonedCloud
 from tests.unit.commands.desired import (
     GOLD,
     SILVER,
@@ -22,6 +24,8 @@ from tests.unit.commands.desired import (
     unlisted,
     with_servers,
 )
+
+# A cloud is made as files want it: what is written, in which order, what is not.
 
 
 def test_a_person_is_told_what_became_of_how_many_units(apply, cloud, golden):
@@ -411,3 +415,123 @@ def test_two_files_of_two_teams_are_one_state(trait_sched, cloud):
     )
     assert done.code == 0, done.err
     assert cloud.having(GOLD) == {"cmp00", "cmp01"}
+
+
+# Rows that are known to fail: what they keep from being written, and what not.
+
+
+def test_what_is_known_not_to_be_gained_keeps_no_aggregate_open(apply, cloud):
+    cloud.gives(SILVER, "cmp00")
+    cloud.deletes_provider("cmp03")
+    done = apply("""
+        traits: {CUSTOM_SILVER: {hosts: [cmp03]}}
+        aggregates: {gold: {isolated_for: [CUSTOM_GOLD]}}
+        flavors: {golden: {requires: [CUSTOM_GOLD]}}
+    """)
+    off = {row: became for row, became in statuses(done).items() if became != "changed"}
+    assert off == {("host", "cmp03", SILVER): "failed"}
+    assert cloud.metadata == {f"trait:{GOLD}": "required"}
+
+
+def test_no_flavor_comes_to_require_what_no_host_can_gain(apply, cloud):
+    cloud.deletes_provider("cmp03")
+    text = """
+        traits: {CUSTOM_GOLD: {hosts: [cmp03]}, CUSTOM_SILVER: {hosts: [cmp02]}}
+        flavors: {small: {requires: [CUSTOM_GOLD]}}
+    """
+    assert statuses(apply(text, "--force")) == {
+        ("host", "cmp03", GOLD): "failed",
+        ("host", "cmp02", SILVER): "changed",
+        ("flavor", "small", f"trait:{GOLD}"): "not done",
+    }
+
+
+# Hosts that change their aggregate or zone: out, in, and never open between.
+
+
+def test_no_host_on_hold_gets_into_another_zone(apply, cloud, golden):
+    text = "hold: [cmp01]\naggregates: {gold: {zone: az1}}"
+    done = apply(text, "-f", "text")
+    assert (done.code, cloud.written) == (1, [])
+    golden("apply/zone-of-a-host-on-hold", done.out + done.err)
+    assert apply("aggregates: {gold: {zone: az1}}").code == 0
+
+
+def test_lines_that_put_a_host_into_two_zones_fail_for_that_host(apply, cloud, golden):
+    cloud.metadata["availability_zone"] = "az1"
+    second(cloud, availability_zone="az2")
+    text = """
+        aggregates:
+          gold:
+            hosts: [cmp00, cmp02]
+          other:
+            zone: az1
+            hosts: [cmp02]
+          rack:
+            hosts: ["cmp0[23]"]
+    """
+    done = apply(text, "-f", "text")
+    assert done.code == 1
+    assert cloud.aggregates["2"]["hosts"] == ["cmp03"]
+    golden("apply/host-in-two-zones", done.out + done.err)
+
+
+def test_a_host_with_servers_moves_within_its_zone(apply, cloud, monkeypatch):
+    cloud.metadata["availability_zone"] = "az1"
+    monkeypatch.setattr(servers, "counted", lambda cloud, hosts: {"cmp01": 3})
+    done = apply(
+        """
+        aggregates:
+          gold: {absent: {hosts: [cmp01]}}
+          other: {zone: az1, hosts: [cmp01]}
+        """
+    )
+    assert done.code == 0, done.json
+    assert [(r["change"], r["object"], r["key"]) for r in done.json][2:] == [
+        ("add", "other", "cmp01"),
+        ("remove", "gold", "cmp01"),
+    ]
+
+
+# Hosts and aggregates that change their zone, in a cloud that keeps Nova's rules.
+
+
+@pytest.fixture
+def zones_desired_cloud(monkeypatch):
+    found = ZonedCloud()
+    monkeypatch.setattr(base.Command, "cloud", lambda command: found)
+    return found
+
+
+def test_what_follows_a_zone_that_is_refused_is_foreseen(
+    apply, plan, zones_desired_cloud, golden
+):
+    zones_desired_cloud.metadata["availability_zone"] = "az1"
+    second(zones_desired_cloud, availability_zone="az2")
+    zones_desired_cloud.busy = {"cmp00"}
+    text = """
+        aggregates:
+          gold: {zone: az2, absent: {hosts: [cmp01]}}
+          rack: {hosts: [cmp01]}
+    """
+    done = apply(text)
+    assert zones_desired_cloud.written == []
+    assert statuses(done) == {
+        ("aggregate", "gold", "availability_zone"): "failed",
+        ("member", "rack", "cmp01"): "failed",
+        ("member", "gold", "cmp01"): "not done",
+    }
+    assert plan().json == done.json
+    shown = apply(text, "-f", "text")
+    golden("apply/zone-with-servers", shown.out + shown.err)
+
+
+def test_two_aggregates_of_one_host_change_their_zone_neither_before_the_other(
+    apply, zones_desired_cloud, golden
+):
+    zones_desired_cloud.metadata["availability_zone"] = "az1"
+    second(zones_desired_cloud, "cmp01", availability_zone="az1")
+    text = "aggregates: {gold: {zone: az2}, rack: {zone: az2}}"
+    done = apply(text, "-f", "text")
+    assert (done.code, zones_desired_cloud.written) == (1, [])
+    golden("apply/two-aggregates-change-zone", done.out + done.err)

@@ -9,7 +9,7 @@ import pytest
 from osc_traitsched.commands import base
 from osc_traitsched.commands.base import ExitCode
 from tests.services.nova import FIGURES, NO_FIGURES
-from tests.unit.app import test_filtered
+from tests.unit.app import test_explain
 from tests.unit.commands.rivals import run
 from tests.unit.core.scheduled import OWN, SPECS
 
@@ -20,7 +20,7 @@ GOLD = "aggregate_instance_extra_specs:trait:CUSTOM_GOLD"
 
 @pytest.fixture(autouse=True)
 def recorded(monkeypatch):
-    cloud = test_filtered.cloud()
+    cloud = test_explain.cloud()
     monkeypatch.setattr(base.Command, "cloud", lambda command: cloud)
 
 
@@ -117,7 +117,7 @@ def test_a_request_that_a_filter_ends_has_no_host():
 
 def test_the_weights_are_shown_where_they_are_wanted(monkeypatch):
     nodes = dict.fromkeys(("cmp01", "cmp02", "cmp03"), NO_FIGURES)
-    cloud = test_filtered.cloud(**nodes)
+    cloud = test_explain.cloud(**nodes)
     monkeypatch.setattr(base.Command, "cloud", lambda command: cloud)
     _, rows = listed()
     assert not {"weight", "weighers"} & rows["cmp01"].keys()
@@ -128,7 +128,7 @@ def test_the_weights_are_shown_where_they_are_wanted(monkeypatch):
 
 def test_the_weighers_that_add_something_to_a_weight_are_named(monkeypatch):
     more = {"free_ram_mb": 2 * FIGURES["free_ram_mb"]}
-    cloud = test_filtered.cloud(cmp02=more)
+    cloud = test_explain.cloud(cmp02=more)
     monkeypatch.setattr(base.Command, "cloud", lambda command: cloud)
     no_cpu = ("--set", "filter_scheduler.cpu_weight_multiplier=0")
     _, rows = listed("--weights", *no_cpu)

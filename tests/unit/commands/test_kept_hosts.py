@@ -1,6 +1,6 @@
 """The hosts that flavors have to keep, as isolate, remove and plan say it.
 
-``tests/unit/core/test_kept_hosts.py`` has the cases.
+``tests/unit/core/test_impact.py`` has the cases.
 """
 
 from __future__ import annotations

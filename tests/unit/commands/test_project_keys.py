@@ -35,7 +35,7 @@ LISTED = {KEY: f"{P1},{P2}", **OWN_KEYS}
 def test_the_keys_are_those_that_the_filter_of_the_release_reads(
     apply, cloud, api, after
 ):
-    """tests/unit/core/desired/test_project_keys.py has the cases."""
+    """tests/unit/core/desired/test_desired.py has the cases."""
     cloud.compute_maximum = api
     cloud.metadata[KEY] = P1
     done = apply(BOTH, *ON)

@@ -1,4 +1,4 @@
-"""What providers could ever give, by figures and by what Placement offers now."""
+"""How many servers fit: by figures, queries, pools, groups and filters."""
 
 from __future__ import annotations
 
@@ -6,15 +6,27 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
+from osc_traitsched.core.inventory.snapshot import Compute, Nova, Provider, Snapshot
+from osc_traitsched.core.judge import capacity, filtering
+from osc_traitsched.core.judge.capacity import FlavorCounter
+from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.nova.filter.state import ServerGroup
+from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.placement import facts as placement_facts
 from osc_traitsched.core.placement.facts import (
     Facts,
+    Fit,
+    Room,
     Stock,
     givers,
     limits,
     undecided,
     unused,
 )
+from tests.unit.core.filter.asked import host, settings
+
+# What providers could ever give, by figures and by what Placement offers now.
+
 
 FOUR = ("VCPU", 4)
 FULL = Stock(capacity=8, used=8)
@@ -84,3 +96,231 @@ def test_units_are_wanted_of_what_is_full_and_large_enough_or_was_not_read():
     roots = found.snapshot.by_uuid
     assert undecided(found, [FOUR], roots) == [["a", "b"], ["c"], ["gone"]]
     assert undecided(found, [FOUR], ["b"]) == [["b"]]
+
+
+# How many more servers fit on hosts: both queries, pools, and filters that count.
+
+
+FLAVOR = {"name": "f", "vcpus": 2, "ram": 512, "disk": 10}
+PINNED = {**FLAVOR, "extra_specs": {"hw:cpu_policy": "dedicated"}}
+
+
+def more_servers_facts(hosts, pools=None, trees=None):
+    """Return facts of hosts by their capacities; each amount is offered."""
+    every = {**hosts, **(pools or {})}
+    providers = tuple(Provider(each, each, 0, each, None) for each in every)
+    stock = {
+        uuid: {name: Stock(n, 0) for name, n in sizes.items()}
+        for uuid, sizes in every.items()
+    }
+    amounts = {("VCPU", 2), ("PCPU", 2), ("MEMORY_MB", 512), ("DISK_GB", 10)}
+    return Facts(
+        snapshot=Snapshot(providers, frozenset(pools or ())),
+        traits={},
+        offers={
+            (name, n): frozenset(u for u in every if n <= every[u].get(name, 0))
+            for name, n in amounts
+        },
+        members={},
+        shared=trees or {},
+        stock=stock,
+        candidates=frozenset(hosts),
+    )
+
+
+def counted(found, flavor=FLAVOR, caps=None):
+    question = Question(flavor, {}, (), settings())
+    judgement = Judgement(question, question.request(), facts=found)
+    counter = FlavorCounter(judgement, found, caps or {})
+    free = capacity.free_now(found)
+    fits = counter.hosts(free, sorted(found.candidates))
+    return fits, counter.room(fits, free)
+
+
+def test_the_scarcest_class_decides_on_each_host():
+    hosts = {
+        "a": {"VCPU": 9, "MEMORY_MB": 9999, "DISK_GB": 100},
+        "b": {"VCPU": 99, "MEMORY_MB": 1100, "DISK_GB": 100},
+        "c": {"VCPU": 1, "MEMORY_MB": 9999, "DISK_GB": 100},
+    }
+    fits, room = counted(more_servers_facts(hosts))
+    assert {name: (fit.room, fit.limit) for name, fit in fits.items()} == {
+        "a": (Room(4, 4), "VCPU"),
+        "b": (Room(2, 2), "MEMORY_MB"),
+    }
+    assert room == Room(6, 6)
+
+
+def test_a_host_with_dedicated_cpus_counts_by_them():
+    sizes = {"MEMORY_MB": 9999, "DISK_GB": 999}
+    hosts = {"a": {"PCPU": 6, "VCPU": 40, **sizes}, "b": {"VCPU": 8, **sizes}}
+    _, room = counted(more_servers_facts(hosts), PINNED)
+    assert room == Room(3 + 4, 3 + 4)
+
+
+@pytest.mark.parametrize(
+    ("cap", "expected"), [((1, 3), Room(1, 3)), ((None, None), Room(4, 4))]
+)
+def test_a_filter_that_counts_servers_caps(cap, expected):
+    hosts = {"a": {"VCPU": 8, "MEMORY_MB": 9999, "DISK_GB": 100}}
+    assert counted(more_servers_facts(hosts), caps={"a": cap})[1] == expected
+
+
+def test_pools_count_once_and_ways_to_choose_make_a_range():
+    bare = {"VCPU": 20, "MEMORY_MB": 9999}
+    pool = {"nfs": {"DISK_GB": 70}}
+    shared = {"nfs": frozenset("ab")}
+    assert counted(more_servers_facts({"a": bare, "b": bare}, pool, shared))[1] == Room(
+        7, 7
+    )
+    # If one of them has a disk, too, its servers may use up the pool.
+    own = {"a": bare, "b": {**bare, "DISK_GB": 30}}
+    assert counted(more_servers_facts(own, pool, shared))[1] == Room(10, 10)
+    # Two pools of which a host can use both.
+    pools = {**pool, "ceph": {"DISK_GB": 50}}
+    both = {"nfs": frozenset("ab"), "ceph": frozenset("b")}
+    assert (
+        counted(more_servers_facts({"a": bare, "b": bare}, pools, both))[1].most == 12
+    )
+
+
+# For how many servers there is room: what groups, filters and chance leave of it.
+
+
+ROOM_FLAVOR = {"name": "f", "vcpus": 1, "ram": 512, "disk": 0}
+FILTERS = ("NumInstancesFilter", "IoOpsFilter")
+#: Of the hosts a, b and c the first has room for two servers, and so on.
+FREE = {"a": 2, "b": 3, "c": 7}
+
+
+def room_facts(**fits):
+    providers = tuple(Provider(each, each, 0, each, None) for each in FREE)
+    stock = {
+        each: {"VCPU": Stock(n, 0), "MEMORY_MB": Stock(99999, 0)}
+        for each, n in FREE.items()
+    }
+    known = {each: Fit(n, is_only=True) for each, n in FREE.items()}
+    return Facts(
+        snapshot=Snapshot(providers),
+        traits={},
+        offers={},
+        members={},
+        shared={},
+        stock=stock,
+        candidates=frozenset(FREE),
+        fits={**known, **fits},
+    )
+
+
+def of(
+    group=None, servers=None, unsure=(), first=(), hosts=None, found=None, **options
+):
+    question = Question(
+        ROOM_FLAVOR, None, (), settings(**options), group=group, servers=servers
+    )
+    known = {each: host(each) for each in FREE} if hosts is None else hosts
+    return filtering.room_of_hosts(
+        question, question.request(), found or room_facts(), known, unsure, first
+    )
+
+
+def test_what_one_host_takes_is_no_other_s():
+    assert of() == Room(12, 12)
+
+
+def test_a_host_that_a_filter_may_keep_out_is_not_sure():
+    assert of(unsure={"c"}) == Room(5, 12)
+
+
+def test_of_several_placements_on_a_host_the_worst_is_sure():
+    assert of(found=room_facts(c=Fit(4, is_only=False))) == Room(9, 12)
+
+
+@pytest.mark.parametrize(("most", "expected"), [(1, 3), (3, 8)])
+def test_anti_affinity_leaves_so_many_on_each_host(most, expected):
+    group = ServerGroup("g", "anti-affinity", most)
+    assert of(group) == Room(expected, expected)
+
+
+def test_members_of_the_group_count_on_their_hosts():
+    group = ServerGroup("g", "anti-affinity", 2, members=frozenset({"s"}))
+    assert of(group, {"s": ("c", "c")}) == Room(5, 5)
+
+
+def test_with_affinity_the_first_host_has_to_hold_them_all():
+    group = ServerGroup("g", "affinity")
+    assert of(group) == Room(2, 7)
+    assert of(group, first={"b", "c"}) == Room(3, 7)
+
+
+def test_soft_policies_leave_all_room():
+    assert of(ServerGroup("g", "soft-anti-affinity")) == Room(12, 12)
+
+
+def test_filters_that_count_leave_less():
+    options = {
+        "filter_scheduler__enabled_filters": FILTERS,
+        "filter_scheduler__max_instances_per_host": 8,
+        "filter_scheduler__max_io_ops_per_host": 4,
+    }
+    busy = {each: host(each) for each in FREE}
+    # Each has three servers, and it is not known how many of them are being built.
+    assert of(hosts=busy, **options) == Room(3, 9)
+    options["filter_scheduler__max_instances_per_host"] = 4
+    assert of(hosts=busy, **options) == Room(3, 3)
+
+
+# Hosts of Placement's answer, while providers come and go.
+
+
+NOVA = Nova((Compute("a", "host-a", "a"), Compute("b", "host-b", "b")))
+ROOTS = (Provider("a", "host-a", 1, "a"), Provider("b", "host-b", 1, "b"))
+NESTED = Provider("n", "numa", 1, "b", "b")
+
+
+def summary(root):
+    resources = {"VCPU": {"capacity": 4, "used": 1}}
+    return {"root_provider_uuid": root, "resources": resources}
+
+
+def allocation(*providers):
+    return {"allocations": {p: {"resources": {"VCPU": 1}} for p in providers}}
+
+
+ANSWER = {
+    "allocation_requests": [allocation("a"), allocation("b", "n")],
+    "provider_summaries": {"a": summary("a"), "b": summary("b"), "n": summary("b")},
+}
+
+
+def hosts(*providers):
+    snapshot = Snapshot(providers).with_nova(NOVA)
+    return [each.host.name for each in placement_facts.candidates(ANSWER, snapshot)]
+
+
+def test_every_host_of_novas_is_a_candidate():
+    assert hosts(*ROOTS, NESTED) == ["host-a", "host-b"]
+
+
+def test_a_host_of_which_something_was_deleted_meanwhile_is_none():
+    assert hosts(*ROOTS) == ["host-a"]
+    assert hosts(ROOTS[0]) == ["host-a"]
+
+
+def given(sharing, *requests):
+    """Return the hosts of an answer by both who ask for them, where some share."""
+    answer = {**ANSWER, "allocation_requests": requests}
+    snapshot = Snapshot((*ROOTS, NESTED), frozenset(sharing)).with_nova(NOVA)
+    hosts = placement_facts.candidates(answer, snapshot)
+    roots = placement_facts.roots_in_answer(answer, snapshot)
+    assert {each.host.uuid for each in hosts} == roots
+    return roots
+
+
+def test_a_host_that_shares_is_a_candidate_for_what_it_gives_by_itself():
+    both = [allocation("a"), allocation("b", "n")]
+    assert given("a", *both) == given("ab", *both) == {"a", "b"}
+
+
+def test_a_host_that_only_gives_another_one_something_is_none():
+    assert given("a", allocation("a", "b")) == {"b"}

@@ -1,4 +1,4 @@
-"""What an explanation tells its readers, without a matcher."""
+"""What an explanation tells its readers, with --set and without."""
 
 from __future__ import annotations
 
@@ -8,13 +8,20 @@ import pytest
 
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.judge.filtering import Filtering
-from osc_traitsched.core.judge.judge import judge
+from osc_traitsched.core.judge.judge import compared, differing, judge, kept_out_by
 from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.judge.reasons import OutOfSync, out_of_sync
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.filter.state import PASSES
+from osc_traitsched.core.nova.options import Setting
+from osc_traitsched.core.nova.weighers import OwnWeigher
 from tests.cases.reading import Case
 from tests.property.building import identity
-from tests.unit.core.scheduled import placed
+from tests.unit.core.scheduled import COMPUTE, OWN, judgement_of, placed, question
 from tests.unit.core.test_cases import facts
+from tests.unit.core.test_own import CLOUD, NO, ran, run
+
+# What an explanation tells its readers, without a matcher.
 
 
 def explained(body, candidates=()):
@@ -173,3 +180,63 @@ def test_computes_and_roots_that_are_not_in_both_are_hosts_as_well():
     assert found.computes_without_provider == (new,)
     assert names(found.unmanaged_roots) == ["cmp01"]
     assert found.total_hosts == 2
+
+
+# The answer without --set, where filters and weighers of one's own ran in Nova.
+
+
+def with_set(asked, own, name=options.ENABLED_FILTERS):
+    """Return the question with an option that is another without --set."""
+    settings = {**asked.assumptions.settings, name: Setting(own, "nova.conf", True)}
+    before = dataclasses.replace(asked.assumptions, settings=settings)
+    now = dataclasses.replace(asked.assumptions, without_set=before)
+    return dataclasses.replace(asked, assumptions=now)
+
+
+def answered(asked):
+    """Return the judgement of hosts that Placement all gives, and that without it."""
+    now = judgement_of(asked, CLOUD, "ab")
+    return now, compared(now)
+
+
+def comparison_names(hosts):
+    return [host.name for host in hosts]
+
+
+def test_a_filter_of_ones_own_that_is_set_on_keeps_hosts_out():
+    asked = ran(question(CLOUD, COMPUTE, OWN), [run(OWN, NO, PASSES)])
+    now, before = answered(with_set(asked, (COMPUTE,)))
+    assert before.filtering.judgment.names == (COMPUTE,)
+    gained, lost = differing(now, before)
+    assert (comparison_names(gained), comparison_names(lost)) == ([], ["a"])
+    assert [*kept_out_by(now, lost)] == [(OWN,)]
+
+
+def test_one_that_no_setting_has_on_runs_with_and_without_it():
+    asked = ran(question(CLOUD, COMPUTE), [run("Mine", NO, PASSES)])
+    now, before = answered(with_set(asked, (COMPUTE, "AllHostsFilter")))
+    assert differing(now, before) == ((), ())
+    assert comparison_names(before.candidates) == ["b"]
+
+
+def test_what_novas_own_filter_said_in_nova_counts_only_where_that_is_on():
+    asked = ran(question(CLOUD, COMPUTE), [run(COMPUTE, NO, PASSES)], novas=(COMPUTE,))
+    now, before = answered(with_set(asked, ("AllHostsFilter",)))
+    assert comparison_names(now.candidates) == ["b"]
+    assert comparison_names(before.candidates) == ["a", "b"]
+
+
+def test_what_a_weigher_of_ones_own_would_add_without_it_is_not_known():
+    weigher = OwnWeigher("Heavy", {}, {})
+    asked = ran(
+        question(CLOUD, COMPUTE), [run("Heavy", PASSES, PASSES, weigher=weigher)]
+    )
+    _, before = answered(with_set(asked, ("x.Other",), options.WEIGHT_CLASSES))
+    assert before.ranking is None
+
+
+def test_filters_that_the_release_lacks_are_a_refusal_without_it():
+    asked = ran(question(CLOUD, COMPUTE), [run("Mine", NO, PASSES)])
+    now, before = answered(with_set(asked, ("RetryFilter",)))
+    assert "RetryFilter" in str(before.refusal)
+    assert differing(now, before) == ((), ())

@@ -1,4 +1,4 @@
-"""What a plan does to flavors, by the matcher alone."""
+"""What a plan does to flavors, to hosts that they keep, and to servers."""
 
 from __future__ import annotations
 
@@ -6,14 +6,35 @@ import dataclasses
 
 import pytest
 
+from osc_traitsched.app.impact import looks
 from osc_traitsched.core.change.cloud_model import ANY_IMAGE, CloudModel
+from osc_traitsched.core.change.effects import (
+    LeavesNoHost,
+    Server,
+    lets_in,
+    lines_on,
+    misplaced,
+    without_place,
+)
 from osc_traitsched.core.change.impact import Hosts, ImpactAnalysis
-from osc_traitsched.core.change.model import Change, Object, ObjectKind, State
+from osc_traitsched.core.change.model import (
+    PRESENT,
+    Change,
+    Object,
+    ObjectKind,
+    State,
+    ordered,
+)
 from osc_traitsched.core.change.traits import gone, present
 from osc_traitsched.core.inventory.snapshot import Compute, Nova, Provider, Snapshot
-from osc_traitsched.core.nova.options import SchedulerSettings
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.filter.special import PROJECT
+from osc_traitsched.core.nova.options import SchedulerSettings, Setting
 from osc_traitsched.core.placement.facts import Facts
 from tests.aggregates import aggregate
+
+# What a plan does to flavors, by the matcher alone.
+
 
 GOLD, SILVER, SSD = "CUSTOM_GOLD", "CUSTOM_SILVER", "STORAGE_DISK_SSD"
 ON = SchedulerSettings.of(33, enable_isolated_aggregate_filtering=True)
@@ -362,3 +383,422 @@ def test_what_only_hosts_of_a_project_have_is_not_required_of_all_others_unsaid(
         having = dict.fromkeys(hosts, (GOLD,))
         said = effects(model, [requires("f")], settings=on, **having)
         assert any(each.leaves_no_host for each in said.values()) is is_refused
+
+
+# Who gets in where once a plan is carried out, and who does not.
+
+
+KEY = f"trait:{GOLD}"
+REQUIRED = {KEY: "required"}
+GOLDEN = aggregate("gold", "h1", trait__CUSTOM_GOLD="required")
+TENANT = aggregate("theirs", "h1", "h2", filter_tenant_id="p1")
+
+
+def lines(model, changes, **traits):
+    then = model.after(changes)
+    impact = ImpactAnalysis([model, then], ON)
+    hosts = Hosts(impact, facts(model, **traits))
+    found = tuple(impact.effects(hosts, hosts, hosts))
+    return lets_in(found, model, then, ON.collation)
+
+
+def drops(kind, name, key=KEY):
+    return sets(kind, name, {key: None}, {key: "required"})
+
+
+def leaves(host, name):
+    return sets(ObjectKind.AGGREGATE_HOSTS, name, gone([host]), present([host]))
+
+
+def takes(host, trait=GOLD):
+    return sets(ObjectKind.PROVIDER_TRAITS, host, gone([trait]), present([trait]))
+
+
+@pytest.mark.parametrize(
+    ("aggregates", "flavors", "changes", "said"),
+    [
+        (
+            [GOLDEN],
+            [flavor("small")],
+            [drops(ObjectKind.AGGREGATE, "gold")],
+            ["gold (h1): any server may land here, 1 more flavor"],
+        ),
+        (
+            # Another aggregate goes on to isolate the host.
+            [GOLDEN, aggregate("also", "h1", trait__CUSTOM_SILVER="required")],
+            [flavor("small")],
+            [drops(ObjectKind.AGGREGATE, "gold")],
+            [],
+        ),
+        (
+            [
+                aggregate(
+                    "gold",
+                    "h1",
+                    trait__CUSTOM_GOLD="required",
+                    trait__CUSTOM_SILVER="required",
+                )
+            ],
+            [flavor("small"), flavor("half", **{f"trait:{SILVER}": "required"})],
+            [drops(ObjectKind.AGGREGATE, "gold")],
+            ["gold (h1): flavor 'half' may land here"],
+        ),
+        (
+            [aggregate("gold", "h1", "h2", trait__CUSTOM_GOLD="required")],
+            [flavor("small")],
+            [leaves("h2", "gold")],
+            ["gold (h2): any server may land here, 1 more flavor"],
+        ),
+        (
+            [],
+            [flavor("golden", **REQUIRED), flavor("small")],
+            [drops(ObjectKind.FLAVOR, "golden")],
+            ["CUSTOM_GOLD: flavor 'golden' may land on any host"],
+        ),
+        (
+            [aggregate("other", "h3", trait__CUSTOM_SILVER="required")],
+            [flavor("golden", **REQUIRED), flavor("small")],
+            [drops(ObjectKind.FLAVOR, "golden")],
+            ["CUSTOM_GOLD: flavor 'golden' may land on any host that is not isolated"],
+        ),
+        (
+            [],
+            [flavor("never", **{KEY: "forbidden"}), flavor("small")],
+            [takes("h1")],
+            ["CUSTOM_GOLD: flavor 'never' may land on h1"],
+        ),
+        (
+            [],
+            [flavor("golden", **REQUIRED), flavor("small")],
+            [gives("h2")],
+            ["CUSTOM_GOLD: flavor 'golden' may land on h2"],
+        ),
+        (
+            [TENANT],
+            [flavor("small")],
+            [drops(ObjectKind.AGGREGATE, "theirs", "filter_tenant_id")],
+            ["theirs (h1, h2): servers of any project may land here"],
+        ),
+        (
+            [TENANT],
+            [flavor("small")],
+            [sets(ObjectKind.AGGREGATE, "theirs", {"filter_tenant_id2": "p2"})],
+            ["theirs (h1, h2): servers of project 'p2' may land here"],
+        ),
+        (
+            # Renamed on the only host: all stays as it is.
+            [],
+            [flavor("golden", **REQUIRED)],
+            [
+                drops(ObjectKind.FLAVOR, "golden"),
+                requires("golden", SILVER),
+                takes("h1"),
+            ],
+            [],
+        ),
+        (
+            [GOLDEN],
+            [flavor("small")],
+            [requires("small")],
+            ["CUSTOM_GOLD: flavor 'small' may land on h1"],
+        ),
+        (
+            [aggregate("gold", "h1", **REQUIRED, filter_tenant_id="p1")],
+            [flavor("small")],
+            [drops(ObjectKind.AGGREGATE, "gold")],
+            [
+                "gold (h1): any server, with AggregateMultiTenancyIsolation of its "
+                "projects, may land here, 1 more flavor"
+            ],
+        ),
+        ([aggregate("a", "h1")], [flavor("golden", **REQUIRED)], [takes("h1")], []),
+    ],
+    ids=[
+        "opened",
+        "isolated by another",
+        "one of two traits",
+        "a host leaves",
+        "a flavor requires it no more",
+        "a flavor, and another isolated host",
+        "a flavor forbids it",
+        "a host gets it",
+        "no project is named",
+        "another project is named",
+        "renamed",
+        "a flavor comes to require it",
+        "opened, and a project's",
+        "the only host loses it",
+    ],
+)
+def test_who_gets_in_is_told_on_a_line_by_aggregate_or_trait(
+    aggregates, flavors, changes, said
+):
+    model = cloud(*flavors, aggregates=tuple(aggregates))
+    found = lines(model, changes, h1=(GOLD, SILVER))
+    assert [*found.values()] == said
+
+
+def test_an_image_that_requires_no_trait_any_more_is_named_once():
+    image = {"id": "i", "name": "rocky", **REQUIRED}
+    model = cloud(flavor("a"), flavor("b"), images=[image])
+    found = lines(model, [drops(ObjectKind.IMAGE, "i")], h1=(GOLD,))
+    assert [*found.values()] == ["CUSTOM_GOLD: image 'rocky' may land on any host"]
+
+
+def test_a_row_has_the_line_on_its_aggregate_or_its_trait():
+    said = {"gold": "G", GOLD: "T", "other": "O"}
+    assert lines_on(drops(ObjectKind.AGGREGATE, "gold"), said) == "G; T"
+    assert lines_on(takes("h1"), said) == "T"
+    assert lines_on(takes("h1", SILVER), said) == ""
+
+
+# The hosts that flavors have to keep: in zones, for projects, and for all others.
+#
+# A case is what aggregates are before and after, and who is left without a host. After
+# an aggregate's name come its hosts, its zone, its projects (1, 2) and whether it is
+# closed. Of the hosts h1, h2 and h3, all have the trait that closes; silver is on h3.
+
+
+KEPT_HOSTS_KEY = "filter_tenant_id"
+BOTH = "flavors 'golden', 'small'"
+SUFFIX = {f"{KEPT_HOSTS_KEY}_x": "1"}
+
+KEPT_HOSTS_LIMITED = {"limit_tenants_to_placement_aggregate": True}
+OPTIONS = {
+    "limited": KEPT_HOSTS_LIMITED,
+    "required": {
+        **KEPT_HOSTS_LIMITED,
+        "placement_aggregate_required_for_tenants": True,
+    },
+    "zones": {"query_placement_for_availability_zone": True},
+}
+
+IN_ZONES_AND_FOR_PROJECTS = """
+closing the hosts of a zone
+    gold h1 h2, other h1 h2 az1 -> gold h1 h2 closed: both in zone 'az1'
+closing other hosts
+    gold h1, other h2 h3 az1 -> gold h1 closed: none
+closing the hosts of a project
+    gold h1 h2, other h1 h2 2 -> gold h1 h2 closed: both for project '2' | limited
+closing the hosts of a project that may use others
+    gold h1 h2, other h1 h2 2 -> gold h1 h2 closed: none
+a zone that gets another name
+    other h1 h2 az1 -> other h1 h2 az2: both in zone 'az1'
+a zone in other letters
+    other h1 h2 az1 -> other h1 h2 AZ1: none
+zones that change their places
+    gold h1 az1, rack h3 az2 -> gold h1 az2, rack h3 az1: silver in zone 'az2' | silver
+all hosts that no aggregate puts into a zone
+    gold h1 h2, rack h3 az1 -> gold h1 h2 closed: both in the default zone | old zones
+one of the hosts that no aggregate puts into a zone
+    gold h1, rack h3 az1 -> gold h1 closed: none | old zones
+a host in any zone is one of the default zone without the filter
+    gold h1 h2, rack h3 az1 -> gold h1 h2 closed: none | zones
+a project that an aggregate without hosts names
+    -> new 1: both for project '1' | limited
+a project that may use others
+    -> new 1: none
+a project that is named with a host
+    -> new h3 1: none | limited
+a project that is named for the first time
+    other h1 -> other h1 1: silver for project '1' | limited silver
+a project that comes to the hosts of another one
+    gold h1 1 -> gold h1 1 2: silver for project '2' | limited silver
+projects that change their places
+    gold h1 1, rack h3 2 -> gold h1 2, rack h3 1: silver for project '2' | limited silver
+a project that is named in one zone loses the hosts of others
+    gold h1 az1, other h2 h3 az2 -> gold h1 az1 1: both in zone 'az2' for project '1' | limited
+a project that no aggregate names any more
+    gold h1 az1, other h1 h2 1 -> other h1 h2: none | limited
+a project that no aggregate names any more where Nova rejects it
+    gold h1 az1, other h1 h2 1 -> other h1 h2: both for project '1' | required
+"""  # noqa: E501
+
+WITH_THE_FILTER = """
+all hosts are reserved
+    -> new h1 h2 h3 1: others
+one host is reserved
+    -> new h1 1: none
+the last hosts join
+    gold h1 2 -> gold h1 h2 h3 2: others
+hosts that a project has already
+    gold h1 h2 2 -> new h1 1: none
+hosts that come are enough
+    gold h1 2 -> gold h1, new h2 h3 2: none
+a project loses its last aggregate
+    gold h1 2, rack h2 h3 1 -> gold h1 1: both for project '2'
+a project keeps a host that is open to all
+    gold h1 2, rack h2 1 -> gold h1 1: none
+a project moves to another aggregate
+    gold h1 1 2, rack h2 h3 2 -> gold h1 2, rack h2 h3 1 2: none
+a project stays in one of two
+    gold h1 1 2, rack h2 h3 1 2 -> gold h1 2: none
+a host stays while others leave
+    gold h1 h2 h3 1, rack h1 h2 h3 2 -> gold h3 1: none
+all hosts leave
+    gold h1 h2 1, rack h1 h2 h3 2 -> gold 1: both for project '1'
+"""
+
+
+def cases(text):
+    """The cases of a text, by title: before, after, who is stranded, the options."""
+    lines = iter(text.strip().splitlines())
+    for title, case in zip(lines, lines):
+        states, _, more = case.partition(":")
+        stranded, _, asked = more.partition("|")
+        yield pytest.param(
+            *map(aggregates, states.split("->")),
+            stranded.strip().replace("none", "").replace("both", BOTH),
+            asked.split(),
+            id=title,
+        )
+
+
+def aggregates(text):
+    """Hosts and metadata of aggregates, by name."""
+    found = {}
+    for name, *words in filter(None, (one.split() for one in text.split(","))):
+        zones = [word for word in words if word.lower().startswith("az")]
+        metadata = {
+            "availability_zone": zones and zones[0],
+            **{f"{KEPT_HOSTS_KEY}_{word}": word for word in words if word.isdecimal()},
+            f"trait:{GOLD}": "required" if "closed" in words else "",
+        }
+        hosts = [word for word in words if word in NAMES]
+        found[name] = hosts, {key: v for key, v in metadata.items() if v}
+    return found
+
+
+def changes(before, after):
+    for name, (hosts, metadata) in after.items():
+        was_in, was = before.get(name, ((), {}))
+        if name not in before:
+            new = Object(ObjectKind.NEW_AGGREGATE, name, name)
+            yield Change(new, State({}), {"name": name})
+        keys = {key: metadata.get(key) for key in {**was, **metadata}}
+        differing = {key: v for key, v in keys.items() if was.get(key) != v}
+        inside = frozenset(was_in)
+        if differing:
+            target = Object(ObjectKind.AGGREGATE, name, name)
+            yield Change(target, State(was, hosts=inside), differing)
+        target = Object(ObjectKind.AGGREGATE_HOSTS, name, name)
+        for host in sorted(inside ^ {*hosts}):
+            value = None if host in inside else PRESENT
+            yield Change(target, State(present(inside), hosts=inside), {host: value})
+
+
+def without_host(before, after, asked=(), filters=None, release=33):
+    """Who is left without a host when aggregates change.
+
+    :param asked: words of the cases
+    :param filters: those that are enabled; None where nobody says it
+    """
+    flavors = [flavor("golden"), flavor("small")]
+    if "silver" in asked:
+        flavors = [flavor("silver", **{f"trait:{SILVER}": "required"})]
+    bodies = tuple(aggregate(n, *hosts, **keys) for n, (hosts, keys) in before.items())
+    model = cloud(*flavors, aggregates=bodies)
+    given = {k: v for word in asked for k, v in OPTIONS.get(word, {}).items()}
+    release = 23 if "zones" in asked else release
+    settings = SchedulerSettings.of(
+        release, enable_isolated_aggregate_filtering=True, **given
+    )
+    if "zones" in asked:
+        filters = ("AvailabilityZoneFilter",) if "old" in asked else ()
+    if filters is not None:
+        enabled = Setting(filters, "given", given=True)
+        settings.settings[options.ENABLED_FILTERS] = enabled
+    plan = ordered(changes(before, after), bodies, settings.collation)
+    impact = ImpactAnalysis(looks(model, plan), settings)
+    known = facts(model, **dict.fromkeys(("h1", "h2"), (GOLD,)), h3=(GOLD, SILVER))
+    # Placement is asked for the members of new aggregates, too.
+    members = {**{frozenset({name}): frozenset() for name in after}, **known.members}
+    hosts = Hosts(impact, dataclasses.replace(known, members=members))
+    found = [e for e in impact.effects(hosts, hosts, hosts) if e.leaves_no_host]
+    return LeavesNoHost(found).reasons.rpartition("be left for ")[2] if found else ""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "stranded", "asked"), cases(IN_ZONES_AND_FOR_PROJECTS)
+)
+def test_a_flavor_keeps_a_host_in_its_zone_and_for_its_project(
+    before, after, stranded, asked
+):
+    expected = stranded.replace("silver", "flavor 'silver'")
+    assert without_host(before, after, asked) == expected
+
+
+OTHERS = f"{BOTH} for projects that no aggregate names ({PROJECT})"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "stranded", "asked"), cases(WITH_THE_FILTER)
+)
+def test_who_is_named_and_who_is_not_keep_a_host_if_the_filter_may_be_on(
+    before, after, stranded, asked
+):
+    expected = stranded.replace("others", OTHERS)
+    assert without_host(before, after, filters=(PROJECT,)) == expected
+    assert without_host(before, after) == expected
+    assert without_host(before, after, filters=("ComputeFilter",)) == ""
+
+
+@pytest.mark.parametrize(("release", "is_read"), [(29, False), (30, True)])
+def test_a_key_with_a_suffix_reserves_hosts_from_30_on(release, is_read):
+    before = {"gold": ([*NAMES], SUFFIX)}
+    after = {"gold": ([*NAMES], {**SUFFIX, KEPT_HOSTS_KEY: "1,2"})}
+    found = without_host(before, after, release=release)
+    assert found == ("" if is_read else OTHERS)
+    # The filter of 29 does not see that the project is named by the only aggregate.
+    before, after = {"gold": (["h1"], SUFFIX)}, {"new": (["h1"], {KEPT_HOSTS_KEY: "2"})}
+    found = without_host(before, after, ["limited"], release=release)
+    assert found == ("" if is_read else f"{BOTH} for project '1'")
+
+
+# What a plan does to servers that exist, as values.
+
+
+SERVERS_GOLD, SERVERS_SILVER = "CUSTOM_GOLD", "CUSTOM_SILVER"
+
+
+def server(name, *required, hidden=False):
+    traits = None if hidden else frozenset(required)
+    return Server(f"{name}-id", name, "cmp01", "project", traits)
+
+
+def test_a_server_is_without_a_place_if_it_requires_a_trait_that_no_host_keeps():
+    both = server("both", SERVERS_GOLD, SERVERS_SILVER)
+    found = without_place(
+        [SERVERS_GOLD], [server("plain"), both, server("other", SERVERS_SILVER)]
+    )
+    assert (found.traits, found.servers, found.unknown) == (
+        (SERVERS_GOLD,),
+        (both,),
+        (),
+    )
+
+
+def test_where_every_trait_is_kept_somewhere_no_server_is_in_the_way():
+    servers = [server("gold", SERVERS_GOLD), server("hidden", hidden=True)]
+    assert without_place([], servers) is None
+    assert without_place([SERVERS_GOLD], [server("plain")]) is None
+
+
+def test_of_a_server_whose_requirements_are_hidden_nothing_is_assumed():
+    hidden = server("hidden", hidden=True)
+    found = without_place([SERVERS_GOLD], [hidden])
+    assert (found.servers, found.unknown) == ((), (hidden,))
+
+
+def test_servers_are_misplaced_inside_without_all_traits_and_outside_with_them():
+    half, whole, plain = (
+        server("h", SERVERS_GOLD),
+        server("w", SERVERS_GOLD, SERVERS_SILVER),
+        server("p"),
+    )
+    hidden = server("hidden", hidden=True)
+    servers = [half, whole, plain, hidden]
+    found = misplaced([SERVERS_GOLD, SERVERS_SILVER], servers, servers)
+    assert found.inside == (half, plain)
+    assert found.outside == (whole,)
+    assert found.unknown == (hidden, hidden)

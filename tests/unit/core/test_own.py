@@ -1,4 +1,4 @@
-"""What ran in Nova, joined with the answers here."""
+"""Filters and weighers of one's own: how they are named, and their answers."""
 
 from __future__ import annotations
 
@@ -17,11 +17,21 @@ from osc_traitsched.core.nova.filter.state import (
     host_states,
 )
 from osc_traitsched.core.nova.filter.table import OWN_FILTER
-from osc_traitsched.core.nova.own import Difference, OwnAnswers, PluginRun
+from osc_traitsched.core.nova.own import (
+    Difference,
+    OwnAnswers,
+    PluginFails,
+    PluginName,
+    PluginRun,
+    Weighed,
+)
 from osc_traitsched.core.nova.weighers import OwnWeigher
 from tests.property.building import identity
 from tests.unit.core.scheduled import COMPUTE, computes, question
 from tests.unit.core.scheduled import OWN as MINE
+
+# What ran in Nova, joined with the answers here.
+
 
 CLOUD = {"cloud": {"a": {}, "b": {}}}
 A, B = identity("a"), identity("b")
@@ -158,3 +168,31 @@ def test_weighers_are_told_from_filters():
     assert own.weighers.has("w.py:W")
     assert own.weighers.has("other.path.W")
     assert not own.weighers.has("w.Other")
+
+
+# How a filter or weigher of one's own is named.
+
+
+@pytest.mark.parametrize(
+    ("text", "file", "path"),
+    [
+        ("ssd.py:SsdFilter", "ssd.py", "SsdFilter"),
+        ("/etc/nova:x/ssd.py:SsdFilter", "/etc/nova:x/ssd.py", "SsdFilter"),
+        ("site.ssd:SsdFilter", None, "site.ssd:SsdFilter"),
+        ("site.ssd.SsdFilter", None, "site.ssd.SsdFilter"),
+        ("ComputeFilter", None, "ComputeFilter"),
+    ],
+)
+def test_a_class_is_in_a_file_or_where_the_other_python_finds_it(text, file, path):
+    assert PluginName.read(text) == PluginName(text, file, path)
+
+
+@pytest.mark.parametrize("text", ["ssd.py", "ssd.py:"])
+def test_a_file_goes_with_a_class(text):
+    with pytest.raises(PluginFails, match=r"FILE\.py:CLASS"):
+        PluginName.read(text)
+
+
+def test_a_score_is_what_the_scheduler_adds_to_the_weight_of_a_host():
+    found = Weighed({"u": 7.0}, {"u": 0.5}, {"u": -2.0})
+    assert found.score("u") == -1.0

@@ -1,16 +1,77 @@
-"""The request by itself: its clauses, where they come from, and what it leaves open."""
+"""The request by itself: what Nova rejects, its clauses, zones, parts and traits."""
 
+from __future__ import annotations
+
+import dataclasses
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.inventory import trait
+from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.inventory.trait import Collation
+from osc_traitsched.core.nova import request
 from osc_traitsched.core.nova.clause import MemberOf, Origin, Resource, RootTrait, Trait
 from osc_traitsched.core.nova.options import SchedulerSettings, Setting
-from osc_traitsched.core.nova.question import Question
-from osc_traitsched.core.nova.server import NotEvaluated
+from osc_traitsched.core.nova.properties import CpuSet
+from osc_traitsched.core.nova.question import Question, ServerSpec
+from osc_traitsched.core.nova.server import Network, NotEvaluated, Parts, Port, Volume
+from osc_traitsched.core.releases import NEWEST, RELEASES
 from tests.aggregates import aggregate
+from tests.fidelity import asking as fidelity_asking
+from tests.fidelity import destinations, ours, recorded, with_parts
 from tests.unit.core.asking import asking
+
+# What Nova rejects before it looks at flavor and image together.
+
+
+def question(**flavor):
+    return Question({"id": "1", "name": "f", **flavor}, None, (), SchedulerSettings())
+
+
+def test_a_disabled_flavor_is_not_found_by_nova_api():
+    disabled = question(**{"OS-FLV-DISABLED:disabled": True})
+    with pytest.raises(Refusal) as refused:
+        disabled.check_enabled()
+    assert (refused.value.exception, refused.value.http) == ("FlavorNotFound", 400)
+    assert refused.value.stage == "api"
+
+
+@pytest.mark.parametrize("flavor", [{}, {"OS-FLV-DISABLED:disabled": False}])
+def test_any_other_flavor_is_taken(flavor):
+    question(**flavor).check_enabled()
+
+
+def test_the_filters_see_flavor_image_and_project_of_a_question():
+    asked = dataclasses.replace(
+        question(vcpus=1), image={"id": "i1", "name": "raw"}, project="p1"
+    )
+    spec = asked.request_spec()
+    assert (spec.flavor_name, spec.image_id) == ("f", "i1")
+    assert spec.server.project_id == "p1"
+    from_volume = asked.with_spec(boot_from_volume=True)
+    assert from_volume.request_spec().image_id == "i1"
+    assert dataclasses.replace(from_volume, image=None).request_spec().image_id == ""
+
+
+@pytest.mark.parametrize(
+    ("release", "passed_on"),
+    [(30, {"_nova_other", "reservation"}), (31, {"reservation"})],
+)
+def test_hints_that_nova_gives_to_itself_are_not_passed_on_from_2025_1_on(
+    release, passed_on
+):
+    hints = {"_nova_other": ("1",), "reservation": ("r1",)}
+    settings = SchedulerSettings(release=release)
+    asked = dataclasses.replace(question(), assumptions=settings).with_spec(hints=hints)
+    assert asked.request_spec().hints.keys() == passed_on
+
+
+# The request by itself: its clauses, where they come from, and what it leaves open.
+
 
 IMAGE = {"status": "active", "disk_format": "qcow2", "min_ram": 0, "min_disk": 0}
 
@@ -378,3 +439,437 @@ def test_an_image_of_a_volume_has_the_size_of_its_root_volume(
     with pytest.raises(Refusal) as raised:
         question.request()
     assert (raised.value.exception, raised.value.http) == (ends, 400)
+
+
+# What the core makes of a flavor and an image, against what Nova makes of them.
+
+
+CASES = recorded.read()
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_the_request_or_the_refusal_is_nova_s_own_in_every_release(case):
+    answers = dict(recorded.answers(case))
+
+    assert {r: ours.answer(case, r) for r in answers} == answers
+    assert set(answers) == set(RELEASES)
+
+
+# What is asked for with the zone, as nova-api and nova-scheduler take it.
+
+
+CMP = Compute("c1", "cmp1.example.org", "cmp1")
+IRON = (Compute("i1", "iron-a", "ironic"), Compute("i2", "iron-b", "ironic"))
+COMPUTES = (CMP, *IRON)
+EAST = aggregate("east", "cmp1", uuid="e1", availability_zone="az-east")
+DESTINATION_FLAVOR = {
+    "id": "1",
+    "name": "f",
+    "vcpus": 1,
+    "ram": 512,
+    "disk": 0,
+    "extra_specs": {},
+}
+
+
+@pytest.mark.parametrize(
+    ("given", "parts", "checked"),
+    [
+        (None, ("home", None, None), "home"),
+        ("az", ("az", None, None), "az"),
+        ("az:cmp1", ("az", "cmp1", None), None),
+        (":cmp1", ("home", "cmp1", None), None),
+        ("az:cmp1:node", ("az", "cmp1", "node"), None),
+        ("az::node", ("az", None, "node"), None),
+        ("az:", ("az", "", None), None),
+        ("az::", ("az", None, ""), "az"),
+    ],
+)
+def test_zone_host_and_node_are_taken_apart_as_nova_does(given, parts, checked):
+    found = request.read(given, "home")
+    assert (found.zone, found.host, found.node) == parts
+    assert found.checked_zone == checked
+
+
+def test_a_colon_in_the_default_zone_is_part_of_its_name():
+    found = request.read(None, "nova:cmp1")
+    assert (found.checked_zone, found.is_named) == ("nova:cmp1", False)
+
+
+def destination_asked(
+    zone, release=34, computes=COMPUTES, host=None, node=None, **specs
+):
+    flavor = {**DESTINATION_FLAVOR, "extra_specs": specs}
+    settings = SchedulerSettings.of(release, query_placement_for_availability_zone=True)
+    spec = ServerSpec(zone=zone, boot_from_volume=True, on_host=host, on_node=node)
+    question = Question(flavor, None, (EAST,), settings, spec, "p", computes)
+    return question.request()
+
+
+@pytest.mark.parametrize("zone", [":::", "a:b:c:d"])
+def test_more_than_two_colons_are_refused_by_nova_api(zone):
+    with pytest.raises(Refusal) as caught:
+        destination_asked(zone)
+    refusal = caught.value
+    assert (refusal.exception, refusal.stage, refusal.http) == (
+        "InvalidInput",
+        "api",
+        400,
+    )
+
+
+def test_one_node_is_asked_for_by_its_tree_in_both_queries():
+    found = destination_asked("nova:cmp1", **{"hw:cpu_policy": "dedicated"})
+    assert "in_tree=c1&limit=1000" in found.query()
+    assert "in_tree=c1&limit=1000" in found.fallback.query()
+    assert "in_tree=i2" in destination_asked("nova::iron-b").query()
+    assert "in_tree=i1" in destination_asked("nova:ironic:iron-a").query()
+
+
+def test_of_several_nodes_all_hosts_are_asked_for_without_a_limit():
+    found = destination_asked("nova:ironic", **{"hw:cpu_policy": "dedicated"})
+    assert (found.in_tree, found.limit, found.fallback.limit) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("zone", "named", "nearest"),
+    [
+        ("nova:cmp2", ("host: cmp2",), ("cmp1",)),
+        ("nova::iron-c", ("node: iron-c",), ("iron-b", "iron-a")),
+        ("nova:cmp1:iron-a", ("host: cmp1", "node: iron-a"), ("cmp1",)),
+    ],
+)
+def test_a_host_that_is_not_there_is_no_valid_host(zone, named, nearest):
+    with pytest.raises(Refusal) as caught:
+        destination_asked(zone)
+    refusal = caught.value
+    assert (refusal.exception, refusal.reason) == ("NoValidHost", "no-such-host")
+    assert (refusal.stage, refusal.keys) == ("no valid host", named)
+    assert set(refusal.nearest) == set(nearest)
+
+
+def test_the_zone_counts_only_where_the_host_is_in_it():
+    assert "member_of=in%3Ae1" in destination_asked("az-east:cmp1").query()
+    assert "member_of" not in destination_asked("az-west:cmp1").query()
+    assert "member_of" not in destination_asked("az-east:ironic").query()
+    assert "member_of" not in destination_asked("az-east::cmp1.example.org").query()
+
+
+@pytest.mark.parametrize(("release", "is_asked"), [(22, True), (23, False)])
+def test_until_22_the_zone_counts_whatever_the_named_host_is_in(release, is_asked):
+    query = destination_asked("az-east:ironic", release).query()
+    assert ("member_of=in%3Ae1" in query) is is_asked
+
+
+def test_where_the_compute_nodes_are_not_known_that_is_said():
+    found = destination_asked("nova:cmp1", computes=None)
+    assert found.in_tree is None
+    assert ("requested host", "cmp1") in [
+        (each.kind, each.value) for each in found.not_evaluated
+    ]
+
+
+@pytest.mark.parametrize("zone", ["nova:cmp1", "az-west::cmp1.example.org"])
+def test_the_policy_that_a_named_host_takes_is_named(zone):
+    kinds = [each.kind for each in destination_asked(zone).not_evaluated]
+    assert kinds == ["named host needs a policy"]
+
+
+def test_the_default_zone_is_asked_for_with_a_host_that_is_in_it():
+    kinds = [
+        each.kind for each in destination_asked("nova::cmp1.example.org").not_evaluated
+    ]
+    assert "zone has no aggregate, so no restriction" in kinds
+
+
+def test_a_zone_alone_takes_no_policy():
+    assert not destination_asked("az-east").not_evaluated
+
+
+def kinds(found):
+    return [each.kind for each in found.not_evaluated]
+
+
+def test_a_host_beside_the_zone_is_asked_for_by_its_tree_and_the_zone_counts():
+    found = destination_asked("az-east", host="ironic", node="iron-b")
+    assert "in_tree=i2" in found.query()
+    assert "member_of=in%3Ae1" in found.query()
+    assert "in_tree=c1&limit=1000" in destination_asked(None, host="cmp1").query()
+    assert "in_tree=i1" in destination_asked(None, node="iron-a").query()
+    assert destination_asked(None, host="ironic").limit is None
+
+
+def test_a_host_beside_the_zone_takes_another_policy():
+    assert kinds(destination_asked(None, host="cmp1")) == ["asked host needs a policy"]
+
+
+@pytest.mark.parametrize(
+    ("named", "keys"),
+    [
+        ({"host": "cmp2"}, ("host: cmp2",)),
+        ({"node": "iron-c"}, ("node: iron-c",)),
+        ({"host": "cmp1", "node": "iron-a"}, ("host: cmp1", "node: iron-a")),
+        ({"host": "CMP1"}, ("host: CMP1",)),
+    ],
+)
+def test_nova_api_refuses_a_host_beside_the_zone_that_is_not_there(named, keys):
+    with pytest.raises(Refusal) as caught:
+        destination_asked("az-east", **named)
+    found = caught.value
+    assert (found.exception, found.stage, found.http) == (
+        "ComputeHostNotFound",
+        "api",
+        400,
+    )
+    assert (found.reason, found.keys) == ("no-such-host", keys)
+
+
+def test_nova_api_refuses_a_host_that_is_named_twice():
+    with pytest.raises(Refusal) as caught:
+        destination_asked("az-east:cmp1", host="cmp1")
+    found = caught.value
+    assert (found.exception, found.stage, found.http) == ("HTTPBadRequest", "api", 400)
+    assert found.keys == ("availability_zone", "host")
+    assert destination_asked("az-east:", host="cmp1").in_tree == "c1"
+
+
+# What the core makes of a host named with the zone, against Nova's own code.
+
+
+DESTINATIONS_CASES = destinations.read()
+
+
+@pytest.mark.parametrize("case", DESTINATIONS_CASES, ids=lambda case: case["name"])
+def test_the_request_or_the_refusal_is_nova_s_own(case):
+    assert ours.answer(case, NEWEST) == case["answer"]
+
+
+def test_the_recorded_cases_are_those_that_are_compared():
+    recorded = [
+        {k: v for k, v in c.items() if k != "answer"} for c in DESTINATIONS_CASES
+    ]
+    assert recorded == list(destinations.named())
+
+
+def test_there_are_hosts_that_are_taken_and_hosts_that_are_refused():
+    found = [case["answer"].get("refused", "") for case in DESTINATIONS_CASES]
+    by_api = {"InvalidInput", "HTTPBadRequest", "ComputeHostNotFound"}
+    assert {*found} == {"", "NoValidHost", *by_api}
+
+
+# What the core makes of ports, networks, volumes and devices, against Nova's code.
+
+
+PARTS_CASES = with_parts.read()
+PORT = Port("p", Network("n"), name="web-1")
+VOLUME = Volume("v", "nova", is_bootable=True)
+
+
+@pytest.mark.parametrize("case", PARTS_CASES, ids=lambda case: case["name"])
+def test_the_request_or_the_refusal_is_nova_s_own_in_each_release(case):
+    answers = dict(recorded.answers(case))
+    assert {r: ours.answer(case, r) for r in answers} == answers
+    assert tuple(answers) == fidelity_asking.releases()
+
+
+def test_the_recorded_cases_are_those_that_are_compared_parts():
+    asked = [{k: v for k, v in case.items() if k != "answers"} for case in PARTS_CASES]
+    assert asked == list(with_parts.named())
+
+
+@pytest.mark.parametrize(
+    ("parts", "exception", "named"),
+    [
+        (Parts(ports=(PORT,)), "MultiplePortsNotApplicable", "web-1"),
+        (Parts(volumes=(VOLUME,), boots_from="v"), "InvalidRequest", "v"),
+    ],
+    ids=["port", "volume"],
+)
+def test_several_servers_share_no_port_and_no_volume(parts, exception, named):
+    flavor = {"name": "f", "vcpus": 1, "ram": 1, "disk": 1}
+    asked = Question(
+        flavor, None, (), SchedulerSettings.of(34), ServerSpec(count=2), parts=parts
+    )
+    with pytest.raises(Refusal) as caught:
+        asked.request()
+    found = caught.value
+    assert (found.exception, found.keys, found.http) == (exception, (named,), 400)
+
+
+def parts_asked(*, release=34, options=(), **parts):
+    flavor = {"name": "f", "vcpus": 1, "ram": 1, "disk": 1}
+    settings = {k: Setting(v, "given", given=True) for k, v in dict(options).items()}
+    assumptions = SchedulerSettings(release, settings, "given")
+    return Question(flavor, None, (), assumptions, parts=Parts(**parts))
+
+
+@pytest.mark.parametrize(("release", "is_refused"), [(23, False), (24, True)])
+def test_a_port_that_is_named_twice_is_refused_from_xena_on(release, is_refused):
+    question = parts_asked(release=release, ports=(PORT, PORT))
+    if not is_refused:
+        assert question.request().clauses
+        return
+    with pytest.raises(Refusal) as caught:
+        question.request()
+    assert (caught.value.reason, caught.value.http) == ("port-twice", 400)
+
+
+@pytest.mark.parametrize(
+    ("status", "is_multiattach", "is_refused"),
+    [
+        ("available", False, False),
+        ("downloading", False, False),
+        ("in-use", False, True),
+        ("in-use", True, False),
+        ("reserved", True, True),
+        ("error", True, True),
+        ("error_deleting", False, True),
+        ("maintenance", False, True),
+    ],
+)
+def test_cinder_reserves_a_volume_by_its_status(status, is_multiattach, is_refused):
+    volume = Volume(
+        "v", "nova", is_bootable=True, is_multiattach=is_multiattach, status=status
+    )
+    question = parts_asked(volumes=(volume,), boots_from="v")
+    if not is_refused:
+        assert question.request().clauses
+        return
+    with pytest.raises(Refusal) as caught:
+        question.request()
+    found = caught.value
+    assert (found.exception, found.http) == ("InvalidVolume", 400)
+    assert found.keys == (f"v ({status})",)
+
+
+def test_what_comes_before_a_volume_s_status_is_refused_first():
+    volume = Volume("v", "nova", status="error")
+    with pytest.raises(Refusal) as caught:
+        parts_asked(volumes=(volume,), boots_from="v").request()
+    assert caught.value.exception == "InvalidBDMVolumeNotBootable"
+
+
+def test_each_subnet_of_a_segment_names_its_aggregates_once_more():
+    first, second = frozenset({"a"}), frozenset({"b"})
+    network = Network("n", segments=(first, second, first, first))
+    on = {"scheduler.query_placement_for_routed_network_aggregates": True}
+    query = parts_asked(networks=(network,), options=on).request().query()
+    assert "member_of=in%3Aa%2Ca%2Ca%2Cb" in query
+
+
+@pytest.mark.parametrize(
+    ("zone", "counts", "is_named"),
+    [("nova", True, True), ("east", True, False), ("nova", False, False)],
+)
+def test_a_volume_of_the_default_zone_is_named_where_zones_count(
+    zone, counts, is_named
+):
+    volume = Volume("v", zone, is_bootable=True, status="available")
+    off = {"cinder.cross_az_attach": not counts}
+    question = parts_asked(volumes=(volume,), boots_from="v", options=off)
+    found = {e.kind: e.value for e in question.request().not_evaluated}
+    assert found.get("volume zone") == ("nova" if is_named else None)
+
+
+# Which keys of flavors, images and aggregates require traits.
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "required"),
+    [
+        ("trait:CUSTOM_X", "required", "CUSTOM_X"),
+        ("trait1:CUSTOM_X", "required", "CUSTOM_X"),
+        ("trait_gpu-0:CUSTOM_X", "required", "CUSTOM_X"),
+        ("trait:CUSTOM_X", "forbidden", None),
+        ("trait:", "required", None),
+        ("resources:CUSTOM_X", "required", None),
+        # To Nova this is the granular group "s".
+        ("traits:CUSTOM_X", "required", "CUSTOM_X"),
+        ("traitgold!:CUSTOM_X", "required", None),
+        ("quota:trait", "required", None),
+    ],
+)
+def test_which_keys_require_a_trait(key, value, required):
+    assert trait.requires(key, value) == required
+
+
+ODD = {
+    "Trait:CUSTOM_A": "required",
+    "trait:custom_b": "required",
+    "trait:CUSTOM_C": "Required",
+    "trait:CUSTOM_D": "forbidden",
+}
+
+
+def test_sqlite_takes_trait_in_any_case_and_nothing_else():
+    found = trait.isolated_by(ODD, Collation.CASE_SENSITIVE)
+    assert found == {"CUSTOM_A": "Trait:CUSTOM_A", "custom_b": "trait:custom_b"}
+
+
+def test_mariadb_takes_keys_and_values_in_any_case():
+    found = trait.isolated_by(ODD, Collation.CASE_INSENSITIVE)
+    assert found == {
+        "CUSTOM_A": "Trait:CUSTOM_A",
+        "CUSTOM_B": "trait:custom_b",
+        "CUSTOM_C": "trait:CUSTOM_C",
+    }
+
+
+def test_a_flavor_requires_what_any_of_its_groups_requires():
+    specs = {
+        "trait:CUSTOM_A": "required",
+        "trait1:CUSTOM_B": "required",
+        "trait:CUSTOM_C": "forbidden",
+        "hw:cpu_policy": "dedicated",
+    }
+    assert trait.required_by(specs) == {"CUSTOM_A", "CUSTOM_B"}
+
+
+# Sets of CPUs as ranges are the sets of numbers that they stand for.
+
+
+RANGES = st.lists(
+    st.tuples(st.integers(0, 30), st.integers(0, 6)).map(lambda r: (r[0], sum(r)))
+)
+
+
+def numbers(ranges):
+    return {n for first, last in ranges for n in range(first, last + 1)}
+
+
+def of(found):
+    """Return the numbers of a set, which are in order and none twice."""
+    listed = [n for first, last in found.ranges for n in range(first, last + 1)]
+    assert listed == sorted(set(listed))
+    return set(listed)
+
+
+@given(RANGES)
+def test_a_union_of_ranges_has_their_numbers(ranges):
+    found = CpuSet.of(ranges)
+    assert of(found) == numbers(ranges)
+    assert found.size == len(numbers(ranges))
+    assert bool(found) is bool(ranges)
+    if ranges:
+        assert found.lowest == min(numbers(ranges))
+
+
+@given(RANGES, RANGES)
+def test_differences_and_parts_are_those_of_sets(one, other):
+    this, that = CpuSet.of(one), CpuSet.of(other)
+    assert of(this - that) == numbers(one) - numbers(other)
+    assert (this <= that) is (numbers(one) <= numbers(other))
+    assert (this < that) is (numbers(one) < numbers(other))
+    assert (this == that) is (numbers(one) == numbers(other))
+
+
+def test_the_numbers_below_none_are_none():
+    assert CpuSet.below(3) == CpuSet.of([(0, 2)])
+    assert CpuSet.below(0) == CpuSet.below(-1) == CpuSet()
+
+
+def test_a_set_can_have_more_numbers_than_a_list_could():
+    last = 10**4000
+    huge = CpuSet.of([(0, last)])
+    assert huge.size == last + 1
+    assert huge - CpuSet.below(last) == CpuSet.of([(last, last)])

@@ -23,7 +23,7 @@ from osc_traitsched.views import capacity as capacity_views
 from tests.golden import screens
 from tests.schemas import closed
 from tests.unit.core.test_explanation import explained
-from tests.unit.views.test_by_flavor import of_flavor
+from tests.unit.views.test_words import of_flavor
 
 UP = RootTrait(DISABLED, True, ())
 

@@ -1,18 +1,30 @@
-"""Every rule has words, a reason in the reference, and rows that anybody can read."""
+"""Findings of check: words, blocks, rows, and what is new."""
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import re
 import shlex
+import subprocess
 
 import pytest
 
 from osc_traitsched.core.check import RULES
-from osc_traitsched.core.check.survey import Fault, Severity, SubjectKind
+from osc_traitsched.core.check.survey import (
+    ERROR,
+    NOTE,
+    WARNING,
+    Fault,
+    Severity,
+    SubjectKind,
+)
 from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.nova.filter.table import FILTERS
+from osc_traitsched.paste import Option, openstack
 from osc_traitsched.views import check
-from tests.unit.core.check import surveys, test_config, test_isolation, test_others
+from osc_traitsched.views.terminal import Tone, painted
+from tests.unit.core.check import surveys, test_config, test_images, test_isolation
 from tests.unit.core.check.surveys import (
     aggregate,
     findings,
@@ -22,7 +34,10 @@ from tests.unit.core.check.surveys import (
     image,
     survey,
 )
-from tests.unit.core.check.test_others import owned, titled
+from tests.unit.core.check.test_images import owned, titled
+
+# Every rule has words, a reason in the reference, and rows that anybody can read.
+
 
 GOLD = "CUSTOM_GOLD"
 
@@ -247,7 +262,7 @@ def test_images_of_others_are_named_with_id_and_owner_ten_of_them():
 
 
 def test_an_option_is_still_to_be_turned_on_for_images_of_others():
-    cloud = test_others.two_hosts(
+    cloud = test_images.two_hosts(
         owned("t", hw_video_model="virtio"),
         surveys.assumed(image_metadata_prefilter=False),
         [test_config.VIRTIO],
@@ -265,4 +280,362 @@ def test_no_line_on_images_of_others_is_long_however_much_they_have():
 
 
 def rows_of(*images):
-    return check.rows(findings(test_others.of(*images)))[1]
+    return check.rows(findings(test_images.others_of(*images)))[1]
+
+
+# Findings for a person: a block each, the worst first, and a line that counts.
+
+
+CHECK_BLOCKS_GOLD = "CUSTOM_GOLD"
+RACK = tuple(f"cmp{number:03d}" for number in range(1, 213))
+(LACKING,) = findings(
+    test_isolation.of(
+        [host("cmp000", CHECK_BLOCKS_GOLD), *map(host, RACK)],
+        [aggregate("gold", "cmp000", *RACK, trait__CUSTOM_GOLD="required")],
+    ),
+    "isolation-member-lacks-trait",
+)
+(SHUT_OUT,) = findings(
+    test_isolation.of(
+        [host("a", CHECK_BLOCKS_GOLD)],
+        [test_isolation.OF_GOLD],
+        [test_isolation.NEEDS_GOLD, flavor("f")],
+    )
+)
+(ORPHAN,) = findings(test_isolation.with_orphan("COMPUTE_STATUS_DISABLED"), "mirror")
+(UNUSED,) = findings(
+    survey([host("cmp1", CHECK_BLOCKS_GOLD), host("cmp2", CHECK_BLOCKS_GOLD)])
+)
+
+
+def text(*shown, options=(), **more):
+    return [painted(each, 0) for each in check.blocks(shown, options, **more)]
+
+
+def unknown(name):
+    named = flavor("f", **{f"trait:{name}": "required"})
+    (found,) = findings(survey([host("a")], [named]))
+    return found
+
+
+def test_a_block_says_what_why_and_has_the_command_on_a_line_of_its_own():
+    assert text(LACKING) == [
+        "ERROR  isolation-member-lacks-trait  aggregate gold",
+        "  cmp[001-212] lack CUSTOM_GOLD, so no server can be scheduled on them "
+        "(212 of 213 members)",
+        "    openstack trait-sched add CUSTOM_GOLD --aggregate gold",
+        "",
+        "1 error",
+    ]
+
+
+def test_what_has_to_be_so_first_stands_above_the_command():
+    *_, when, command, _, _ = text(ORPHAN)
+    assert when == (
+        "  note the aggregate plain, and delete it if the host is gone and this shows "
+        "no allocations:"
+    )
+    show = "openstack resource provider show --allocations"
+    assert command == f"    {show} {identity('d')}"
+
+
+def test_advice_without_a_command_is_a_line_of_prose():
+    assert text(unknown("HW_CPU_NONE"))[2:] == ["  correct flavor f", "", "1 error"]
+
+
+def test_a_problem_without_advice_has_no_line_for_it():
+    _, problem, *rest = text(ERROR("for red", "must be a project's ID, not its name"))
+    assert "not its name" in problem
+    assert rest[0] == ""
+
+
+def test_the_last_line_counts_each_severity_that_there_is():
+    found = (LACKING, LACKING, ORPHAN, UNUSED, UNUSED)
+    assert (
+        text(*found)[-1]
+        == "2 errors (1 rule), 1 warning, 2 notes (1 rule) (--long shows notes)"
+    )
+    assert text(LACKING)[-1] == "1 error"
+
+
+def few(name, *hosts):
+    problem = f"CUSTOM_SSD: leaves {', '.join(hosts)}"
+    about = {"rule": "traits-few-hosts", "kind": SubjectKind.FLAVOR}
+    return NOTE(name, problem, hosts=hosts, **about)
+
+
+def test_findings_with_one_cause_are_one_block_and_the_rest_is_counted():
+    alike = [few(f"f{number}") for number in range(7)]
+    title, _, summary = text(*alike, least=Severity.NOTE, width=80)
+    assert title == "NOTE  traits-few-hosts  flavors f0, f1, f2, f3, f4 and 2 more"
+    assert summary == "7 notes (1 rule)"
+    assert "f6" in text(*alike, least=Severity.NOTE)[0]
+
+
+def test_each_cause_of_one_rule_names_its_objects():
+    causes = [few("f0"), few("f1"), *(few(f"g{n}", f"h{n}") for n in range(4))]
+    _, first, *_ = text(*causes, least=Severity.NOTE, width=80)
+    assert first.startswith("  flavors f0, f1: ")
+    assert first.endswith("(4 more: --long)")
+    assert "  flavor g3: " in "\n".join(text(*causes, least=Severity.NOTE))
+
+
+def test_the_worst_of_many_rules_are_last_on_a_screen_of_40_rows():
+    found = [
+        dataclasses.replace(error, rule=f"rule-{number}")
+        for number in range(8)
+        for error in [ERROR(f"a{n}", f"{'wrong ' * 40}{n}") for n in range(5)]
+    ]
+    rows = [painted(each, 80) for each in check.blocks(found, width=80)]
+    rows = "\n".join(rows).splitlines()
+    titles = [
+        row.split()[1] for row in rows if row.startswith("\x1b") or "rule-" in row
+    ]
+    assert len(rows) <= 40
+    assert max(map(len, rows)) <= 80
+    assert titles[0] == "rule-7"
+    assert rows[-1] == "40 errors (8 rules)"
+
+
+def test_notes_are_counted_if_they_are_not_asked_for():
+    assert text(UNUSED) == ["1 note (--long shows notes)"]
+
+
+def test_a_severity_has_the_tone_that_explain_has_for_what_is_as_bad():
+    found = check.blocks((LACKING, ORPHAN, UNUSED), least=Severity.NOTE)
+    titles = [each for each in found if each.tone]
+    assert [each.tone for each in titles] == [Tone.NO, Tone.DOUBT, Tone.TITLE]
+
+
+def test_a_command_is_for_the_cloud_that_was_looked_at():
+    found = text(LACKING, options=[Option("--os-cloud", "prod")])
+    assert found[2].startswith("    openstack --os-cloud prod trait-sched add ")
+
+
+def test_on_a_terminal_a_long_fix_has_its_command_on_a_line_of_its_own():
+    when = "use a smaller flavor, or else a larger host, and look at its limits"
+    command = openstack("trait-sched list")
+    fault = ERROR("f", "big", command, when, kind=SubjectKind.FLAVOR)
+    rows = text(fault, width=80)
+    assert rows[2:4] == [f"  {when}:", "    openstack trait-sched list"]
+
+
+def test_a_name_is_nothing_that_a_terminal_obeys():
+    named = NOTE("red\x1b[31m\nflavor", "unused", kind=SubjectKind.FLAVOR)
+    assert all(each.isprintable() for each in text(named))
+
+
+@pytest.mark.parametrize("finding", [SHUT_OUT, unknown(CHECK_BLOCKS_GOLD)])
+def test_a_command_with_something_to_fill_in_does_not_run_as_it_is(finding, tmp_path):
+    (command,) = (each for each in text(finding) if each.startswith("    openstack"))
+    assert "<" in command
+    stub = "openstack() { echo it ran; }\n"
+    done = subprocess.run(
+        ["/bin/sh", "-c", stub + command],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert done.stdout == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+# What of a run of check is new since an earlier one.
+
+
+BIG, HUGE = flavor("big", {"ram": 16384}), flavor("huge", {"ram": 65536})
+CHECK_NEW_SINCE_GOLD = {"trait__CUSTOM_GOLD": "required"}
+EAST = aggregate("east", "a", "b", availability_zone="east")
+
+
+def mirrored(*names):
+    return survey(
+        [host("a"), host("b")],
+        aggregates=[EAST],
+        members={EAST.uuid: frozenset(map(identity, names))},
+    )
+
+
+def saved(of, *without):
+    """Rows of a run as JSON has them."""
+    columns, rows = check.table(findings(of), ())
+    bodies = [
+        dict(zip(columns, [getattr(c, "machine_readable", lambda c=c: c)() for c in r]))
+        for r in rows
+    ]
+    kept = [{k: v for k, v in body.items() if k not in without} for body in bodies]
+    return json.loads(json.dumps(kept))
+
+
+WORSE = [
+    (survey([host("a")], [BIG]), survey([host("a")], [BIG, HUGE])),
+    (
+        survey(
+            [host("a")], [flavor("f", **CHECK_NEW_SINCE_GOLD)], known=["CUSTOM_GOLD"]
+        ),
+        survey(
+            [host("a")],
+            [flavor("f", **CHECK_NEW_SINCE_GOLD), flavor("g", **CHECK_NEW_SINCE_GOLD)],
+            known=["CUSTOM_GOLD"],
+        ),
+    ),
+    (mirrored("b"), mirrored()),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), WORSE)
+def test_what_got_worse_within_a_finding_is_new(before, after):
+    (new,) = check.new_since(findings(after), saved(before))
+    assert new in findings(after)
+    assert check.new_since(findings(before), saved(before)) == []
+    assert check.new_since(findings(before), saved(after)) == []
+
+
+@pytest.mark.parametrize(("before", "after"), WORSE)
+def test_an_old_file_without_objects_compares_rules_and_objects(before, after):
+    assert check.new_since(findings(after), saved(before, "affects")) == []
+    assert check.new_since(findings(after), []) == findings(after)
+
+
+def test_what_an_earlier_run_could_not_read_is_no_finding_of_it():
+    columns, _ = check.table([], ())
+    unread = [dict(zip(columns, row)) for row in check.unread_rows({"images": ["r"]})]
+    before, after = WORSE[0]
+    earlier = [*json.loads(json.dumps(unread, default=str)), *saved(before)]
+    assert check.new_since(findings(before), earlier) == []
+    (new,) = check.new_since(findings(after), earlier)
+    assert new in findings(after)
+
+
+def test_an_error_that_was_a_warning_and_a_second_fault_of_an_object_are_new():
+    def of(fault: Fault) -> Fault:
+        return Fault(**{**vars(fault), "rule": "r", "kind": SubjectKind.FLAVOR})
+
+    warning, error = of(WARNING("f", "bad")), of(ERROR("f", "bad"))
+    row = {"id": "r", "severity": "warning", "object": "flavor f"}
+    assert check.new_since([warning], [row]) == []
+    assert check.new_since([error], [row]) == [error]
+    assert check.new_since([warning, warning], [row]) == [warning, warning]
+
+
+# The words on zones, projects and the mirror.
+
+
+D = identity("d")
+
+
+def rows(found, *areas):
+    """Return ID, problem and what fixes it, of each finding."""
+    return [(row[0], row[3], row[4]) for row in check.rows(findings(found, *areas))[1]]
+
+
+def test_a_differing_mirror_is_said_for_either_way():
+    found = test_config.az_of(members=test_config.mirrored(east="b", west="b"))
+    assert rows(found) == [
+        (
+            "mirror-missing",
+            "Placement lacks the host a in it: no request for the zone gets there",
+            "openstack trait-sched mirror repair",
+        ),
+        (
+            "mirror-extra",
+            "Placement has in it the host b, which Nova has not: requests for the zone "
+            "can land there",
+            "openstack trait-sched mirror repair",
+        ),
+    ]
+
+
+def test_a_compute_node_that_nova_does_not_list_is_not_called_orphaned():
+    ((_, problem, fix),) = rows(test_isolation.with_orphan("COMPUTE_NODE"), "mirror")
+    assert problem == (
+        "Nova lists 3 of the 4 compute nodes that Placement has, and not this one "
+        f"({D}): its list may be incomplete, so no provider is called orphaned"
+    )
+    assert fix.endswith(f"openstack resource provider show --allocations {D}")
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        test_isolation.with_orphan(),
+        test_isolation.with_orphan("CUSTOM_OWN", "COMPUTE_STATUS_DISABLED"),
+        test_isolation.with_orphan("COMPUTE_NODE", "CUSTOM_OWN"),
+        test_isolation.with_other_uuid("CUSTOM_OWN"),
+    ],
+)
+def test_no_command_deletes_a_provider(of):
+    ((_, problem, fix),) = rows(of, "mirror")
+    assert "provider delete" not in problem + fix
+    assert "openstack resource provider show --allocations" in fix
+
+
+def test_what_is_lost_with_a_provider_is_named_before_it_is_deleted():
+    ((_, _, fix),) = rows(test_isolation.with_orphan("CUSTOM_OWN"), "mirror")
+    assert fix.startswith(
+        "note the trait CUSTOM_OWN and the aggregate plain, and delete it if "
+    )
+    ((_, _, fix),) = rows(test_isolation.with_other_uuid("CUSTOM_OWN"), "mirror")
+    assert fix.startswith("note the trait CUSTOM_OWN, and delete the old one if ")
+
+
+def test_a_host_that_one_aggregate_does_not_isolate_may_be_isolated_by_another():
+    ((_, problem, _),) = rows(test_isolation.isolated("b"), "mirror")
+    assert problem == "Placement lacks the host a in it: not isolated by it"
+
+
+def test_a_host_that_was_made_again_gets_the_trait_before_its_place_in_the_mirror():
+    ((_, problem, fix),) = rows(test_isolation.isolated("a", having="a"), "mirror")
+    assert problem == (
+        "Placement lacks the host b in it: not isolated by it; the host b also lacks "
+        "CUSTOM_GOLD, so that no server gets there once Placement has it right"
+    )
+    assert fix == "openstack trait-sched isolate isolated CUSTOM_GOLD"
+
+
+@pytest.mark.parametrize(
+    ("assumptions", "names", "words"),
+    [
+        (test_config.NEW, "west", "a request for it can get any host"),
+        (test_config.NEW, "nova", "a request for it does not get them"),
+        (test_config.FILTER_ALONE, "west", "as long as AvailabilityZoneFilter is on"),
+    ],
+)
+def test_what_the_default_zone_means_depends(assumptions, names, words):
+    zones = [test_config.EAST, aggregate("in-the-west", "b", availability_zone=names)]
+    found = test_config.az_of(assumptions, aggregates=zones, hosts="abcd")
+    ((rule, problem, _),) = rows(found)
+    assert rule == "az-default-zone"
+    assert "the hosts c, d" in problem
+    assert words in problem
+
+
+def test_a_filter_that_is_useless_is_worded_so():
+    ((_, useless, _),) = rows(test_config.az_of(test_config.AZ_BOTH))
+    assert "does again what Placement did" in useless
+
+
+def test_the_command_for_a_list_keeps_the_keys_that_are_there():
+    found = test_config.project_of(
+        filter_tenant_id="1d1d, 2d2d", filter_tenant_id2="3d3d"
+    )
+    (fix,) = (row[2] for row in rows(found) if row[0] == "project-list")
+    _, *words = shlex.split(fix)
+    assert words[:2] == ["aggregate", "set"]
+    assert words[3:] == [
+        "--property",
+        "filter_tenant_id=1d1d",
+        "--property",
+        "filter_tenant_id_2d2d=2d2d",
+    ]
+
+
+def test_an_id_is_offered_only_where_one_project_has_the_name():
+    found = test_config.project_of(filter_tenant_id="red")
+    ((_, _, fix),) = rows(found)
+    assert fix.endswith("--property filter_tenant_id=1d1d")
+    twice = {**test_config.PROJECTS, "4d4d": "red"}
+    ((_, _, fix),) = rows(dataclasses.replace(found, projects=twice))
+    assert fix == ""

@@ -1,4 +1,4 @@
-"""Options against what the cloud has that needs them."""
+"""Options, zones, projects, weighers and servers against what needs them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import dataclasses
 import pytest
 
 from osc_traitsched.config.sources import SettingsSources, resolve
+from osc_traitsched.core import check
+from osc_traitsched.core.check.survey import PlacedServer, ServerCounts
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.options import (
     NoEffect,
@@ -15,7 +17,19 @@ from osc_traitsched.core.nova.options import (
     Setting,
 )
 from osc_traitsched.text import quoted
-from tests.unit.core.check.surveys import assert_told, assumed, survey, told
+from tests.unit.core.check.surveys import (
+    aggregate,
+    assert_told,
+    assumed,
+    findings,
+    host,
+    identity,
+    survey,
+    told,
+)
+
+# Options against what the cloud has that needs them.
+
 
 VIRTIO = "COMPUTE_GRAPHICS_MODEL_VIRTIO"
 FILTERS = "option [filter_scheduler]enabled_filters"
@@ -255,3 +269,459 @@ def test_a_weigher_that_cannot_be_loaded_is_an_error(tmp_path):
     found = read(tmp_path, f"weight_classes = {name}\n")
     start = "error config-weigher-unknown option [filter_scheduler]weight_classes: "
     assert any(t.startswith(start) and name in t for t in found.splitlines())
+
+
+# What decides whether a zone's servers land in the zone.
+
+
+EAST = aggregate("in-east", "a", availability_zone="east")
+WEST = aggregate("in-the-west", "b", availability_zone="west")
+OTHERS = ("ComputeFilter", "ImagePropertiesFilter")
+FILTER = ("AvailabilityZoneFilter", *OTHERS)
+
+
+def scheduler(release, filters=None, **switched):
+    """Return assumptions; the filters are Nova's own unless they are given."""
+    found = assumed(release, **switched)
+    if filters is None:
+        return found
+    given = {options.ENABLED_FILTERS: Setting(filters, "nova.conf:2", given=True)}
+    return dataclasses.replace(found, settings={**found.settings, **given})
+
+
+NEW = scheduler(33)
+QUERY = scheduler(27, query_placement_for_availability_zone=True)
+AZ_BOTH = scheduler(27, FILTER, query_placement_for_availability_zone=True)
+FILTER_ALONE = scheduler(23)
+NEITHER = scheduler(23, OTHERS)
+
+
+def az_of(assumptions=NEW, aggregates=(EAST, WEST), hosts="ab", **more):
+    """Return a survey of hosts that are in zones as the aggregates say."""
+    found = survey(
+        [host(name) for name in hosts],
+        aggregates=aggregates,
+        assumptions=assumptions,
+        **more,
+    )
+    nova = found.nova
+    computes = (
+        dataclasses.replace(each, zones=zones(each.service_host, aggregates))
+        for each in nova.computes
+    )
+    nova = dataclasses.replace(nova, computes=tuple(computes))
+    return dataclasses.replace(found, snapshot=found.snapshot.with_nova(nova))
+
+
+def zones(name, aggregates):
+    """Return a host's zones as os-services has them."""
+    found = {each.zone for each in aggregates if each.zone and name in each.hosts}
+    return tuple(sorted(found)) or ("nova",)
+
+
+def mirrored(east="", west=""):
+    """Return members of the zones' aggregates."""
+    pairs = {EAST.uuid: east, WEST.uuid: west}
+    return {uuid: frozenset(map(identity, names)) for uuid, names in pairs.items()}
+
+
+def zoned(name, *hosts, zone):
+    return aggregate(name, *hosts, availability_zone=zone)
+
+
+def in_other_letters(collation):
+    """A zone's key that is the zones' key in some databases only."""
+    east = dataclasses.replace(EAST, metadata={"Availability_Zone": "east"})
+    members = {**mirrored(west="b"), east.uuid: frozenset()}
+    assumptions = NEW.changed(options.COLLATION, collation)
+    return az_of(assumptions, [east, WEST], members=members), "mirror"
+
+
+def mirror(assumptions, east):
+    return az_of(assumptions, members=mirrored(east, west="b")), "mirror"
+
+
+AZ_FAULTS = {
+    "error az-several host a (aggregate both, aggregate in-east, zone east, zone "
+    "west): in the zones 'east' and 'west' at once, by the aggregates...": az_of(
+        aggregates=[EAST, zoned("both", "a", "b", zone="west")]
+    ),
+    "warning az-default-zone zone nova (host c, host d): the hosts c, d are in no "
+    "zone's aggregate; a request for it can get any host: no aggregate...": [
+        az_of(hosts="abcd"),
+        az_of(QUERY, hosts="abcd"),
+    ],
+    "note az-default-zone zone nova (host c, host d): the hosts c, d are in no zone's "
+    "aggregate; a request for it gets them, as long as...": az_of(
+        FILTER_ALONE, hosts="abcd"
+    ),
+    "warning az-default-zone zone nova (host c): the host c is in no zone's aggregate; "
+    "a request for it does not get them: an aggregate has its name...": az_of(
+        aggregates=[EAST, zoned("named", "b", zone="nova")], hosts="abc"
+    ),
+    # Wallaby's own filters have that of zones.
+    "warning az-filter option [filter_scheduler]enabled_filters: "
+    "AvailabilityZoneFilter does again what Placement did, and 2023.2 (Nova 28) does "
+    "not...": [
+        az_of(AZ_BOTH),
+        az_of(scheduler(23, query_placement_for_availability_zone=True)),
+    ],
+    "error az-ignored option [scheduler]query_placement_for_availability_zone (zone "
+    "east, zone west): unknown, taken as off (the default of wallaby), and...": az_of(
+        NEITHER
+    ),
+    # One pair of rules for zones, whoever asks Placement for them.
+    "error mirror-missing aggregate in-east (host a): Placement lacks the host a in "
+    "it: no request for the zone gets there -> openstack trait-sched...\n"
+    "error mirror-extra aggregate in-east (host b): Placement has in it the host b, "
+    "which Nova has not: requests for the zone can land there ->...": [
+        mirror(NEW, "b"),
+        mirror(QUERY, "b"),
+    ],
+    # AvailabilityZoneFilter still keeps requests away from an extra host.
+    "warning mirror-extra aggregate in-east (host b): Placement has in it the host b, "
+    "which Nova has not: only AvailabilityZoneFilter keeps requests...": mirror(
+        AZ_BOTH, "ab"
+    ),
+    "error mirror-missing aggregate in-east (host a): Placement lacks the host a in "
+    "it: no request for the zone gets there -> openstack trait-sched...": [
+        mirror(AZ_BOTH, ""),
+        in_other_letters("case-insensitive"),
+    ],
+    # Placement is not asked for zones.
+    "warning mirror-missing aggregate in-east (host a): Placement lacks the host a in "
+    "it: no active prefilter uses the aggregate now -> openstack...": [
+        mirror(FILTER_ALONE, ""),
+        in_other_letters("case-sensitive"),
+    ],
+}
+
+
+@pytest.mark.parametrize(("text", "surveys"), AZ_FAULTS.items())
+def test_a_fault_is_one_finding(text, surveys):
+    assert_told(text, surveys)
+
+
+AZ_HEALTHY = [
+    *(az_of(assumptions) for assumptions in (NEW, QUERY, FILTER_ALONE)),
+    az_of(aggregates=[EAST, zoned("again", "a", "b", zone="east")]),
+    az_of(aggregates=[aggregate("plain", "a")]),
+    az_of(NEITHER, aggregates=[aggregate("plain", "a")]),
+]
+
+
+def test_zones_as_they_should_be_are_no_finding():
+    assert_told("", AZ_HEALTHY)
+
+
+# Aggregates that are for certain projects.
+
+
+PROJECTS = {"1d1d": "red", "2d2d": "blue"}
+OFF = assumed()
+LIMITED = assumed(limit_tenants_to_placement_aggregate=True)
+REQUIRED = assumed(
+    limit_tenants_to_placement_aggregate=True,
+    placement_aggregate_required_for_tenants=True,
+)
+HOST_FILTER = dataclasses.replace(
+    OFF,
+    settings={
+        options.ENABLED_FILTERS: Setting(
+            ("ComputeFilter", "AggregateMultiTenancyIsolation"),
+            "nova.conf:2",
+            given=True,
+        )
+    },
+)
+ON = dataclasses.replace(LIMITED, settings={**LIMITED.settings, **HOST_FILTER.settings})
+
+
+def project_of(assumptions=ON, projects=PROJECTS, members=None, **metadata):
+    """Return a survey of one aggregate with host a."""
+    made = aggregate("reds", "a", **metadata)
+    more = {} if members is None else {"members": {made.uuid: members}}
+    return survey(
+        "a; b",
+        aggregates=[made],
+        assumptions=assumptions,
+        projects=projects,
+        **more,
+    )
+
+
+def collated(collation):
+    assumptions = REQUIRED.changed(options.COLLATION, collation)
+    return project_of(assumptions, filter_tenant_id="1D1D", filter_tenant_id2="2d2d")
+
+
+def project_mirror(assumptions, members, **more):
+    members = frozenset(map(identity, members))
+    return project_of(
+        assumptions, members=members, filter_tenant_id="1d1d", **more
+    ), "mirror"
+
+
+def with_residents():
+    where = (("red-1", "1D1D", "a"), ("blue-1", "2d2d", "a"), ("blue-2", "2d2d", "a"))
+    residents = [PlacedServer(*each) for each in (*where, ("blue-3", "2d2d", "b"))]
+    servers = ServerCounts(4, 0, 0, (), residents=tuple(residents))
+    return dataclasses.replace(project_of(LIMITED, **RED), servers=servers), "project"
+
+
+RED, LIST = {"filter_tenant_id": "1d1d"}, {"filter_tenant_id": "1d1d,2d2d"}
+BY_ID = {**RED, "filter_tenant_id2": "2d2d"}
+SPACED = {"filter_tenant_id": "1d1d, 2d2d"}
+GIVEN_OFF = assumed(limit_tenants_to_placement_aggregate=False)
+PROJECT_FILTERS = Setting(("ComputeFilter",), "nova.conf:2", given=True)
+NO_FILTERS = {**GIVEN_OFF.settings, options.ENABLED_FILTERS: PROJECT_FILTERS}
+PROJECT_FAULTS = {
+    "~error project-list aggregate reds (project 1d1d, project 2d2d): filter_tenant_id "
+    "is a list: Nova compares it as a whole, and it equals no...": project_of(**SPACED),
+    "~warning project-list aggregate reds (project 1d1d, project 2d2d)...": project_of(
+        OFF, **SPACED
+    ),
+    "~note project-list aggregate reds (project 1d1d, project 2d2d)...": project_of(
+        HOST_FILTER, **SPACED
+    ),
+    "error project-list aggregate reds (project 1d1d, project 2d2d)...": [
+        project_of(ON, **LIST, filter_tenant_id_1="1d1d"),
+        project_of(REQUIRED, **LIST),
+    ],
+    "warning project-unknown aggregate reds: filter_tenant_id=gone: no project has "
+    "this ID -> openstack aggregate unset --property filter_tenant_id reds": project_of(
+        filter_tenant_id="gone"
+    ),
+    "~error project-unknown aggregate reds: filter_tenant_id_red=red: must be a "
+    "project's ID, not its name -> openstack aggregate set reds --property "
+    "filter_tenant_id_red=1d1d": project_of(filter_tenant_id_red="red"),
+    "~warning project-unknown aggregate reds...": project_of(
+        OFF, filter_tenant_id_red="red"
+    ),
+    "warning project-without option "
+    "[scheduler]placement_aggregate_required_for_tenants (project blue)...": project_of(
+        REQUIRED, **RED
+    ),
+    "error project-without option [scheduler]placement_aggregate_required_for_tenants "
+    "(project blue, project red)...": project_of(REQUIRED),
+    # A project that a list or a name means is not named twice.
+    "error project-unknown aggregate reds...": project_of(
+        REQUIRED, **RED, filter_tenant_id2="blue"
+    ),
+    "warning project-unknown aggregate reds...\n"
+    "warning project-without option "
+    "[scheduler]placement_aggregate_required_for_tenants (project red)...": collated(
+        "case-sensitive"
+    ),
+    "error mirror-missing aggregate reds (host a): Placement lacks the host a in it: "
+    "its projects' servers do not get there -> openstack trait-sched mirror "
+    "repair": project_mirror(ON, ""),
+    "error mirror-extra aggregate reds (host b): Placement has in it the host b, which "
+    "Nova has not: its projects' servers can land there -> openstack trait-sched "
+    "mirror repair": project_mirror(ON, "ab"),
+    "warning mirror-missing aggregate reds (host a): Placement lacks the host a in it: "
+    "no active prefilter uses the aggregate now -> openstack trait-sched "
+    "mirror repair": project_mirror(HOST_FILTER, ""),
+    # A zone comes first.
+    "error mirror-missing aggregate reds (host a): Placement lacks the host a in it: "
+    "no request for the zone gets there -> openstack trait-sched mirror "
+    "repair": project_mirror(ON, "", availability_zone="east"),
+    "warning project-off option [scheduler]limit_tenants_to_placement_aggregate "
+    "(aggregate reds)...-> to keep other projects off these hosts, add "
+    "AggregateMultiTenancyIsolation...limit_tenants_to_placement_aggregate "
+    "on...": project_of(OFF, **RED),
+    "warning project-off option [scheduler]limit_tenants_to_placement_aggregate "
+    "(aggregate reds)...": project_of(GIVEN_OFF, **RED),
+    "error project-off option [scheduler]limit_tenants_to_placement_aggregate "
+    "(aggregate reds)...": project_of(
+        dataclasses.replace(GIVEN_OFF, settings=NO_FILTERS), **RED
+    ),
+    "warning project-not-exclusive aggregate reds (host a): other projects may land "
+    "here (AggregateMultiTenancyIsolation is taken as off) -> add Aggr...": project_of(
+        LIMITED, **RED
+    ),
+    "warning project-not-exclusive aggregate reds (host a): other projects may land "
+    "here (AggregateMultiTenancyIsolation is off) -> add Aggr...": project_of(
+        dataclasses.replace(LIMITED, files=("nova.conf",)), **RED
+    ),
+    "warning project-not-exclusive aggregate reds (host a, server blue-1, server "
+    "blue-2): other projects may land here (AggregateMultiTenancyIsolation is "
+    "taken as off); 2 servers do: blue-1, blue-2 -> add Aggr...": with_residents(),
+}
+
+
+@pytest.mark.parametrize(("text", "surveys"), PROJECT_FAULTS.items())
+def test_a_fault_is_told_once_project(text, surveys):
+    assert_told(text, surveys)
+
+
+PROJECT_HEALTHY = [
+    *(project_of(assumptions, **BY_ID) for assumptions in (HOST_FILTER, ON, REQUIRED)),
+    # Each of the list has a key of its own.
+    project_of(ON, **LIST, filter_tenant_id_1="1d1d", filter_tenant_id_2="2d2d"),
+    # Keystone said nothing.
+    project_of(REQUIRED, projects=None, filter_tenant_id="gone"),
+    collated("case-insensitive"),
+    *(project_of(assumptions) for assumptions in (OFF, GIVEN_OFF, LIMITED)),
+    # No host.
+    survey("a", aggregates="reds filter_tenant_id=1", assumptions=LIMITED),
+]
+
+
+@pytest.mark.parametrize("surveys", PROJECT_HEALTHY)
+def test_aggregates_for_projects_by_their_ids_are_no_finding(surveys):
+    assert_told("", surveys)
+
+
+# Weighers that are on, and what aggregates say of them.
+
+
+RAM = "nova.scheduler.weights.ram.RAMWeigher"
+NUM_INSTANCES = "nova.scheduler.weights.num_instances.NumInstancesWeigher"
+
+
+def given(*names, release=34):
+    setting = Setting(names, "nova.conf:9", given=True)
+    return SchedulerSettings(release, {options.WEIGHT_CLASSES: setting})
+
+
+def weighers_of(key, *names, release=34):
+    settings = given(*names, release=release) if names else SchedulerSettings(release)
+    return survey("a", aggregates=f"agg a {key}=2", assumptions=settings)
+
+
+WEIGHERS_FAULTS = {
+    f"{severity} weighers-key-off aggregate agg: {key}=2 has no effect: {why} -> "
+    "openstack "
+    f"aggregate unset --property {key} agg": weighers_of(key, *names, release=release)
+    for key, severity, release, names, why in [
+        (
+            "cpu_weight_multiplier",
+            "warning",
+            34,
+            [RAM],
+            "CPUWeigher is not on (nova.conf:9)",
+        ),
+        (
+            "num_instances_weight_multiplier",
+            "note",
+            27,
+            [],
+            "2023.1 (Nova 27) has no NumInstancesWeigher",
+        ),
+        (
+            "image_props_weight_multiplier",
+            "note",
+            34,
+            [],
+            "ImagePropertiesWeigher weighs nothing while "
+            "[filter_scheduler]image_props_weight_multiplier is 0 (the default of "
+            "2026.2)",
+        ),
+        (
+            "cpus_weight_multiplier",
+            "note",
+            34,
+            [],
+            "no weigher has such a multiplier; did you mean cpu_weight_multiplier?",
+        ),
+    ]
+}
+
+
+@pytest.mark.parametrize(("text", "surveys"), WEIGHERS_FAULTS.items())
+def test_a_multiplier_that_no_weigher_reads_has_no_effect(text, surveys):
+    assert_told(text, surveys)
+
+
+WEIGHERS_HEALTHY = [
+    *(
+        survey("a", assumptions=given(*names))
+        for names in (
+            (RAM, "mine.weighers.Best"),
+            (options.ALL_WEIGHERS,),
+            (NUM_INSTANCES,),
+            (),
+        )
+    ),
+    weighers_of("cpu_weigth_multiplier"),
+    weighers_of("best_weight_multiplier", RAM, "mine.Best"),
+    weighers_of("cpu_weight_multiplier", RAM, "mine.Best"),
+    weighers_of("ram_weight_multiplier", RAM),
+    weighers_of("metrics_weight_multiplier"),
+    # nova-scheduler does not start with this list, which is another rule's matter.
+    (weighers_of("cpu_weight_multiplier", "RAMWeigher"), "weighers"),
+]
+
+
+@pytest.mark.parametrize("surveys", WEIGHERS_HEALTHY)
+def test_a_multiplier_or_a_weigher_that_may_have_an_effect_is_no_finding(surveys):
+    assert_told("", surveys)
+
+
+# Servers are counted where they were read, and read on demand only.
+
+
+RULE, AREA, UNKNOWN = "servers-misplaced", "servers", "servers-not-known"
+
+
+def counted(looked_at, misplaced, unknown=0, hosts=("a",), silent=()):
+    counts = ServerCounts(looked_at, misplaced, unknown, hosts, silent)
+    return dataclasses.replace(survey("a"), servers=counts)
+
+
+@pytest.mark.parametrize(
+    ("names", "with_servers", "is_there"),
+    [
+        ((), False, False),
+        ((), True, True),
+        (["traits"], False, False),
+        (["traits"], True, True),
+        ([AREA], False, True),
+        ([RULE], False, True),
+    ],
+)
+def test_servers_are_read_on_demand_only(names, with_servers, is_there):
+    found = check.select(names, with_servers=with_servers)
+    assert (RULE in [rule.id for rule in found]) is is_there
+
+
+def test_an_ignored_rule_reads_no_server():
+    found = check.select((), [RULE, UNKNOWN], with_servers=True)
+    assert not any(rule.reads_servers for rule in found)
+
+
+def test_misplaced_servers_are_one_finding_with_their_hosts():
+    (found,) = findings(counted(3450, 12, 0, ("cmp0", "cmp1", "cmp2")), AREA)
+    assert (found.rule, found.name) == (RULE, "12 of 3450")
+    assert found.words().problem == (
+        "12 servers could not be given their hosts today: hosts cmp[0-2]"
+    )
+
+
+@pytest.mark.parametrize(
+    ("unknown", "silent", "problem"),
+    [
+        (30, (), "not known of 30 servers if their hosts could be given to a new one"),
+        (
+            0,
+            ("cmp7", "cmp8", "cmp9"),
+            "not read: the servers of hosts cmp[7-9], whose cell does not answer",
+        ),
+        (
+            1,
+            ("cmp7",),
+            "not known of 1 server if its host could be given to a new one; not read: "
+            "the servers of host cmp7, whose cell does not answer",
+        ),
+    ],
+)
+def test_servers_of_which_it_is_not_known_are_a_note(unknown, silent, problem):
+    (found,) = findings(counted(60, 0, unknown, (), silent), AREA)
+    assert (found.rule, found.severity.value) == (UNKNOWN, "note")
+    assert (found.name, found.words().problem) == (f"{unknown} of 60", problem)
+
+
+def test_no_misplaced_server_is_no_finding():
+    assert findings(counted(5, 0), AREA) == []
+    assert findings(survey("a"), AREA) == []

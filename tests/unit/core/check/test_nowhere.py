@@ -29,7 +29,7 @@ from tests.unit.core.check.test_filters import (
     given,
     with_computes,
 )
-from tests.unit.core.check.test_others import of as of_others
+from tests.unit.core.check.test_images import others_of as of_others
 from tests.unit.core.filter.asked import REPORT
 
 SECURE_BOOT = "COMPUTE_SECURITY_UEFI_SECURE_BOOT"
