@@ -311,7 +311,7 @@ class SetOptions(Source):
         for written, below in branch.children().items():
             name = options.option_name(written)
             if name is None:
-                raise below.bad(_not_an_option(written), written)
+                raise below.bad(_not_an_option(written))
             texts = [] if below.is_null else list(map(_text, _items(below)))
             if below.items() and OPTIONS[name].kind is not OptionType.MULTI:
                 texts = [",".join(texts)]

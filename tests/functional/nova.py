@@ -45,6 +45,7 @@ class Nova(MadeUpNova):
         self._bodies["/os-services"] = {"services": services}
         self._bodies["/flavors/detail"] = {"flavors": []}
         self._bodies["/images"] = {"images": []}
+        self._bodies["/servers/detail"] = {"servers": []}
         self.fault: Callable[[Request], Fault] = lambda request: None
         self.when_read: dict[int, Callable[[], object]] = {}
         self._times_read = 0

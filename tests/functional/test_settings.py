@@ -102,13 +102,13 @@ def test_other_content_is_replaced_only_by_force(clouds, openstack):
         ((), 2, "nothing to keep"),
         (("--enable-filter", "JsonFilter"), 2, "config save keeps --set filter_sch"),
         (("--nova-conf", "none.conf"), 1, "none.conf: No such file or directory"),
-        (("--set", f"{OPTION}=many"), 1, "--set: [scheduler] max_placement_results is"),
+        (("--set", f"{OPTION}=many"), 2, "argument --set: scheduler."),
     ],
 )
 def test_what_cannot_be_kept_is_one_line(openstack, variables, arguments, code, words):
     run = openstack("trait-sched", "config", "save", *arguments)
     assert (run.code, run.out) == (code, "")
-    assert run.err.startswith(words)
+    assert words in run.err
     assert len(run.err.splitlines()) == 1
     assert not os.path.exists(variables["HOME"])
 
@@ -174,7 +174,7 @@ def test_the_variable_goes_before_clouds_yaml_and_options_before_all(
     ("settings", "words"),
     [
         ({"nova_relase": 27}, "nova_relase is not one of nova_release, baseline"),
-        ({"options": {"a.b": 1}}, "options.a.b is not one of scheduler."),
+        ({"options": {"a.b": 1}}, "options.a.b is no option that decides here."),
         ({"nova_conf": [{}]}, "nova_conf.0 is not a text"),
         (["nova.conf"], "is not a mapping"),
     ],
