@@ -268,7 +268,7 @@ moved=0
 stop() {
     far="$moved of %(total)s moved; "%(disabled)s
     why="Why: %(explain)s $server"
-    printf '%%s\\n' "$name: $1. Stopped: $far. $why" >&2
+    printf '%%s\\n' "$name: $1." "Stopped: $far." "$why" >&2
     exit 1
 }
 

@@ -275,11 +275,11 @@ def test_the_script_moves_servers_and_stops_at_the_first_failure(
     assert done.returncode == 1
     assert done.stdout == f"{first['server']['name']} -> {first['host']}: there\n"
     name, identity = second["server"]["name"], second["server"]["id"]
-    start, why = done.stderr.split("). Stopped: ")
+    start, why = done.stderr.split(").\nStopped: ")
     assert start.startswith(f"{name}: refused by Nova (Compute host nowhere"), done
     assert why == (
-        "1 of 3 moved; cmp00 is disabled. Why: openstack trait-sched server explain "
-        f"{identity}\n"
+        "1 of 3 moved; cmp00 is disabled.\n"
+        f"Why: openstack trait-sched server explain {identity}\n"
     )
     assert settled(make, first["server"]["id"], first["host"])[0] == first["host"]
     for step in others:

@@ -13,8 +13,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-from uv import find_uv_bin
-
 from tests.services.pythons import Pythons
 
 ROOM = pathlib.Path(__file__).resolve().parent
@@ -120,10 +118,11 @@ class Environment:
 
     def _install_command(self) -> list[str]:
         # uv keeps what it has downloaded or built once, for all environments.
-        uv = [find_uv_bin(), "pip", "install", "--quiet", "--compile-bytecode"]
+        uv = [sys.executable, "-m", "uv", "pip", "install"]
+        how = ["--quiet", "--compile-bytecode"]
         files = [word for file in self.requirements for word in ("-r", str(file))]
         python = ["--python", str(self._interpreter())]
-        return [*uv, *python, *files, "-c", str(self.constraints)]
+        return [*uv, *how, *python, *files, "-c", str(self.constraints)]
 
 
 @contextlib.contextmanager

@@ -353,8 +353,8 @@ def test_a_script_stops_at_the_first_server_that_does_not_arrive(
     moved = list(ALL_ARRIVE).index(server)
     assert done.returncode == 1
     assert done.stderr == (
-        f"{server}: {why}. Stopped: {moved} of 3 moved; cmp00 is disabled. {EXPLAIN} "
-        f"id-of-{server}\n"
+        f"{server}: {why}.\nStopped: {moved} of 3 moved; cmp00 is disabled.\n"
+        f"{EXPLAIN} id-of-{server}\n"
     )
     assert done.stdout.count("there\n") == moved
     asked = (tmp_path / "asked").read_text()
