@@ -12,7 +12,7 @@ from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.check.survey import is_certain, is_lasting
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Compute
-from osc_traitsched.core.judge.filtering import check_policy
+from osc_traitsched.core.judge.filtering import Filtering, check_policy
 from osc_traitsched.core.judge.verdict import correction_sets
 from osc_traitsched.core.nova import prefilter
 from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource, RootTrait, Trait
@@ -29,6 +29,7 @@ from osc_traitsched.core.nova.filter.table import (
     Reads,
     enabled,
     judge,
+    judge_all,
     reading,
     without_filter,
 )
@@ -404,20 +405,6 @@ class Placements:
 # Other hosts for misplaced servers.
 
 
-@dataclasses.dataclass
-class _HostSearch:
-    """``left`` yields untested hosts."""
-
-    left: Iterator[tuple[str, bool]]
-    roots: list[tuple[str, bool]] = dataclasses.field(default_factory=list)
-
-    def all(self) -> Iterator[tuple[str, bool]]:
-        yield from self.roots
-        for each in self.left:
-            self.roots.append(each)
-            yield each
-
-
 class OtherHosts:
     """Finds other hosts, no further than the servers of a demand need.
 
@@ -436,15 +423,16 @@ class OtherHosts:
         self._states = {uuid: states[uuid] for uuid in hosts if uuid in states}
         self._settings = settings
         self._names = enabled(settings)
-        self._alone = [n for n in self._names if n not in reading(Reads.SERVERS)]
-        self._found: dict[Demand, _HostSearch] = {}
+        self._found: dict[Demand, tuple[frozenset[str], Filtering]] = {}
 
     def destination(
         self, demand: Demand, own: str | None, peers: ServerGroupPeers | None
     ) -> Answer:
         """Whether another host meets the request, has room, and passes all filters.
 
-        Rules of single kinds of moves do not count.
+        A filter that raises on any of Placement's hosts ends the request
+        (nova/filters.py). Unknown where filters of server groups may reject that host
+        first. Rules of single kinds of moves do not count.
 
         :param own: root UUID of the server's own host
         """
@@ -452,30 +440,37 @@ class OtherHosts:
             is_refused = demand.refusal is not None
             return Answer.NO if is_refused else Answer.UNKNOWN
         if demand not in self._found:
-            self._found[demand] = _HostSearch(self._hosts(demand.request, demand.spec))
+            self._found[demand] = self._judged(demand.request, demand.spec)
+        hosts, filtering = self._found[demand]
+        hosts -= {own}
+        failures = tuple(filtering.failures(hosts))
+        if peers is None and any(each.is_sure for each in failures):
+            return Answer.NO if demand.is_image_known else Answer.UNKNOWN
+        fitting = {
+            root
+            for root in hosts - filtering.all_kept_out
+            if self._suits_peers(root, demand.spec, peers)
+        }
         is_known = not demand.doubts and (peers is None or peers.is_complete)
-        is_open = False
-        for root, is_sure in self._found[demand].all():
-            if root == own:
-                continue
-            fits = self._suits_peers(root, demand.spec, peers)
-            if fits and is_sure and is_known:
-                return Answer.YES
-            is_open = is_open or fits
-        if is_open or not demand.is_image_known:
-            return Answer.UNKNOWN
-        return Answer.NO
+        if is_known and not failures and fitting - filtering.all_unknown:
+            return Answer.YES
+        return Answer.UNKNOWN if fitting or not demand.is_image_known else Answer.NO
 
-    def _hosts(self, request: Request, spec: RequestSpec) -> Iterator[tuple[str, bool]]:
+    def _judged(
+        self, request: Request, spec: RequestSpec
+    ) -> tuple[frozenset[str], Filtering]:
+        """Roots that Placement returns, and what filters answer; but for groups."""
         matchers = [
             Matcher.of(each, self._facts)
             for each in filter(None, (request, request.fallback))
         ]
-        for root, state in self._states.items():
-            if any(m.meets(m.host(root), m.everything) for m in matchers):
-                answers = [judge(n, state, spec, self._settings) for n in self._alone]
-                if all(isinstance(each, (Passes, Unknown)) for each in answers):
-                    yield root, all(isinstance(each, Passes) for each in answers)
+        hosts = {
+            root: state
+            for root, state in self._states.items()
+            if any(m.meets(m.host(root), m.everything) for m in matchers)
+        }
+        answers = judge_all(hosts.values(), spec, self._settings)
+        return frozenset(hosts), Filtering(answers.without(reading(Reads.SERVERS)))
 
     def _suits_peers(
         self, root: str, spec: RequestSpec, peers: ServerGroupPeers | None

@@ -256,6 +256,31 @@ def test_whether_another_host_is_certain_depends_on_the_group():
         assert found["s1"].destination == "yes"
 
 
+@pytest.mark.parametrize(
+    ("hosts", "groups", "destination"),
+    [
+        ("a; b CUSTOM_GOLD; c CUSTOM_GOLD", (), "no"),
+        # The group's filter may reject c before.
+        ("a; b CUSTOM_GOLD; c CUSTOM_GOLD", OF_GROUP["groups"], "unknown"),
+        # Filters do not see what Placement does not return, nor the server's own host.
+        ("a; b CUSTOM_GOLD; c", (), "yes"),
+        ("a CUSTOM_RED; b CUSTOM_GOLD; c", (), "yes"),
+    ],
+)
+def test_a_filter_that_raises_on_one_host_ends_the_whole_request(
+    hosts, groups, destination
+):
+    number = "aggregate_instance_extra_specs:speed"
+    asks = {"trait:CUSTOM_GOLD": "required", number: ">= 5"}
+    names = ("AggregateInstanceExtraSpecsFilter", *APART)
+    speeds = "fast a b speed=9; odd c speed=fast"
+    if "RED" in hosts:
+        speeds = "odd a speed=fast; fast b c speed=9"
+    servers = [server("s1", "a", asks)]
+    found = of(hosts, servers, *names, aggregates=speeds, groups=groups)()
+    assert (found["s1"].answer, found["s1"].destination) == ("misplaced", destination)
+
+
 def test_a_group_whose_filter_is_off_is_refused():
     found = of("a", "s1 a", groups=[group("affinity", "s1")])()
     assert found["s1"].answer == "misplaced"

@@ -5,7 +5,14 @@ from __future__ import annotations
 import dataclasses
 import enum
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import (
+    Callable,
+    Collection,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+)
 
 from osc_traitsched.core.errors import BadUsage, Refusal
 from osc_traitsched.core.nova import options
@@ -412,6 +419,12 @@ class FilterAnswers:
         """The answers with those of other filters."""
         answers = {**self.answers, **other.answers}
         return FilterAnswers((*self.names, *other.names), answers)
+
+    def without(self, names: Collection[str]) -> FilterAnswers:
+        """The answers of the other filters."""
+        return FilterAnswers(
+            tuple(name for name in self.names if name not in names), self.answers
+        )
 
 
 def enabled(settings: SchedulerSettings) -> tuple[str, ...]:
