@@ -24,6 +24,7 @@ from osc_traitsched.core.errors import (
     CloudBroke,
     ExtraSpecsHidden,
     Forbidden,
+    Hidden,
     NoServer,
     TraitSchedError,
 )
@@ -47,6 +48,7 @@ from osc_traitsched.core.servers.failure import (
     Changes,
     Failure,
     ServerAnswer,
+    Stage,
     confirmed_by_failure,
     failure,
 )
@@ -98,6 +100,7 @@ class Found:
     :ivar ports: bound to the server; None if unknown
     :ivar volume: ID of the boot volume; None if unknown
     :ivar unread: the errors of parts that could not be read
+    :ivar unread_action: why its actions are hidden, if they are
     """
 
     body: Any
@@ -108,13 +111,15 @@ class Found:
     ports: tuple[Port, ...] | None = None
     volume: str | None = None
     unread: Mapping[Name, CloudBroke] = dataclasses.field(default_factory=dict)
+    unread_action: Hidden | None = None
 
     @property
     def never_placed(self) -> bool:
         """Whether no host was ever chosen for the server."""
         steps = self.action.events if self.action else ()
         return (
-            not self.state.host
+            self.unread_action is None
+            and not self.state.host
             and not self.state.launched
             and all(not each.name.startswith("compute_") for each in steps)
         )
@@ -162,16 +167,26 @@ def read_server(cloud: Cloud, name: str, given: ServerSpec) -> Found:
         Name.PORTS: ports,
         Name.VOLUME: volume,
     }
+    action, hidden = _action(cloud, state)
     return Found(
         body=body,
         minor=servers.minor_version(cloud),
         state=state,
-        action=servers.action_that_failed(cloud, state),
+        action=action,
         image=None if isinstance(image, CloudBroke) else image,
         ports=None if isinstance(ports, CloudBroke) else ports,
         volume=None if isinstance(volume, CloudBroke) else volume,
         unread={k: v for k, v in asked.items() if isinstance(v, CloudBroke)},
+        unread_action=hidden,
     )
+
+
+def _action(cloud: Cloud, state: ServerState) -> tuple[Action | None, Hidden | None]:
+    """The action that failed, or why it is hidden; a lost server was only built."""
+    try:
+        return servers.action_that_failed(cloud, state), None
+    except Hidden as problem:
+        return Action("create", "", None, True) if state.is_lost else None, problem
 
 
 def _check(image: str | None, given: ServerSpec) -> None:
@@ -406,12 +421,15 @@ def asked_again(
     """
     found = read_server(cloud, name, given)
     failed = failure(found.state, found.action)
+    if failed is None and found.unread_action is not None:
+        failed = Failure(Stage.UNKNOWN)
     start = ServerAnswer(
         state=found.state,
         minor=found.minor,
         failure=failed,
         parts=found.parts(given),
         moves=_moves(cloud, found.state, failed),
+        unread=found.unread_action,
     )
     kind = _failed_move(found.state, failed)
     blocked: tuple[MoveRefusal, ...] = ()

@@ -267,7 +267,7 @@ def exit_code_of_failure(found: ServerAnswer) -> ExitCode:
     """The exit code of an answer about a failure."""
     if found.judgement is None:
         return ExitCode.DONE
-    if found.unrecorded:
+    if found.unrecorded or found.is_action_hidden:
         return ExitCode.UNKNOWN
     if found.refusals:
         return ExitCode.NO_HOST

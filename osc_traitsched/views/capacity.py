@@ -74,7 +74,7 @@ def lines(
         table = _matrix(flavors, found.query.by, width, most)
     elif found.is_change:
         table = _changes(found.flavors, most)
-    elif flavors:
+    elif len(flavors) > 1 or any(e.room.most or e.empty.most for e in flavors):
         table = _table(flavors, can_print(encoding), width, most)
     yield from (*above, *map(Line, table), *below)
 
@@ -482,7 +482,8 @@ def _at_most(flavors: Sequence[FlavorFit], is_change: bool) -> Iterator[str]:
 
 def _reasons(fit: FlavorFit) -> Iterator[str]:
     reasons = verdict.flavor_reasons(fit.judgement)
-    if reasons:
+    # Of a flavor that never fits, the line with its cause names them.
+    if reasons and (fit.room.most or _kind(fit) != _NEVER):
         yield verdict.fitted("Other hosts: ", reasons)
 
 

@@ -66,9 +66,9 @@ def failure_lines(answer: ServerAnswer) -> Iterator[str]:
     if failure.text:
         source = "fault" if failure.is_fault else "failed step"
         yield f"Nova's words ({source}): {failure.text}"
-    elif not failure.action:
+    elif not failure.action and answer.unread is None:
         yield _NO_FAULT
-    if failure.action:
+    if failure.request:
         yield _action(failure)
     if failure.stage is Stage.CHECKS and failure.check is not None:
         where = f" ({failure.check.host})" if failure.check.host else ""
@@ -164,6 +164,7 @@ def lines(
         # The summary has the verdict.
         tone = next(explained).tone
     is_doubtful = answer.is_unexplained or answer.may_fail_alike
+    is_doubtful |= answer.is_action_hidden
     if answer.unrecorded or is_doubtful:
         tone = Tone.DOUBT
     if answer.refusals:
@@ -186,6 +187,8 @@ def lines(
     for part in answer.parts:
         if part.problem is not None:
             yield Line(f"Not read: {servers.why(part, answer.minor)}", Tone.DOUBT)
+    if answer.unread is not None:
+        yield Line(f"Not read: its actions ({answer.unread!s})", Tone.DOUBT)
     yield from map(Line, _essentials(answer, options))
     if is_well:
         yield Line("--long shows its request and the other hosts.")
@@ -315,7 +318,8 @@ def _now(kind: FailedKind) -> str:
 
 def _has_room(kind: FailedKind) -> bool | None:
     judgement = kind.answer.judgement if kind.answer else None
-    return None if judgement is None else judgement.has_room
+    is_known = judgement and kind.answer and not kind.answer.is_action_hidden
+    return judgement.has_room if judgement and is_known else None
 
 
 def failed_lines(
@@ -346,7 +350,9 @@ def failed_lines(
         yield Line(f"{count(len(found.unjudged), 'server')} not judged (-f json)")
     if every:
         server = every[0].servers[0]
-        name = printable(server.name, server.id)
+        names = [each.name for cause in every for each in cause.servers]
+        is_shared = names.count(server.name) > 1
+        name = server.id if is_shared else printable(server.name, server.id)
         explain = openstack("trait-sched server explain", name)
         yield Line(f"The whole answer: {line(explain, options)}")
 

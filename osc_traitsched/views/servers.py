@@ -70,6 +70,8 @@ def now_of(answer: ServerAnswer) -> str:
     if answer.refusals:
         return f"{_REJECTED} {listed(r.text for r in answer.refusals)}."
     verdict = words.verdict(found)
+    if answer.is_action_hidden:
+        return f"Which action failed is not known. A new server: {lower(verdict)}"
     if answer.failure is None:
         return "" if answer.state.host else verdict
     if answer.of_copy is not None:
@@ -126,7 +128,8 @@ def for_customer(answer: ServerAnswer) -> str:
     if answer.may_fail_alike:
         return "The server failed on its host; another try may work."
     judgement, reason = answer.judgement, answer.reason
-    is_sure = reason in _FOR_CUSTOMERS and not answer.is_unexplained
+    is_doubtful = answer.is_unexplained or answer.is_action_hidden
+    is_sure = reason in _FOR_CUSTOMERS and not is_doubtful
     if judgement is None or reason is None or answer.unrecorded or not is_sure:
         return "Whether a host can take the server now is not known."
     question, needs = judgement.question, list(_needs(judgement, reason))

@@ -342,18 +342,16 @@ class FlavorFit:
 
     @property
     def limit(self) -> str:
-        """The class that runs out first on most hosts, or has; may be empty."""
-        if self.never is not None:
-            return self.never.resource_class
+        """The class that runs out first on most suitable hosts, or has; or empty."""
         found = collections.defaultdict[str, float](float)
         for each in self.hosts.values():
             found[each.limit] += 1
         if not found:
             for rejection, roots in by_rejection(self.judgement):
-                names = short_of(rejection)
-                for name in names:
+                names, suited = short_of(rejection), self.suited.intersection(roots)
+                for name in names if suited else ():
                     # A class that alone is short counts more.
-                    found[name] += len(roots) / len(names)
+                    found[name] += len(suited) / len(names)
         return max(sorted(found), key=found.__getitem__, default="")
 
 

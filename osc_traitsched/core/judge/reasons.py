@@ -336,7 +336,7 @@ def stranded(
     for each in flavors:
         for rejection, roots in by_rejection(each.judgement):
             names = short_of(rejection)
-            for root in roots:
+            for root in each.suited.intersection(roots):
                 if names and root not in full:
                     short[root] = short.get(root, names) & names
     groups: dict[tuple[str, ...], list[str]] = {}

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from osc_traitsched.core.answer import Reason
-from osc_traitsched.core.errors import TraitSchedError
+from osc_traitsched.core.errors import Hidden, TraitSchedError
 from osc_traitsched.core.judge.doubts import Doubts
 from osc_traitsched.core.judge.judge import Explanation
 from osc_traitsched.core.judge.judgement import Judgement
@@ -328,6 +328,7 @@ class ServerAnswer:
     :ivar refusals: of that move now
     :ivar explanation: of the same request now; None if there is a problem
     :ivar renewed: the request of a new server, if flavor or image changed since
+    :ivar unread: why the action that failed is not known, if it could not be read
     :ivar of_copy: the judgement of its own copies, if no host can take them now; then
         the explanation is of the renewed request
     """
@@ -345,6 +346,7 @@ class ServerAnswer:
     problem: TraitSchedError | None = None
     renewed: Question | None = None
     of_copy: Judgement | None = None
+    unread: Hidden | None = None
 
     @property
     def judgement(self) -> Judgement | None:
@@ -367,12 +369,22 @@ class ServerAnswer:
     @property
     def freed(self) -> Changes:
         """The servers that left hosts that can take it now, since it failed."""
+        return self.changes.that_freed(self._hosts) if self.changes else Changes()
+
+    @property
+    def _hosts(self) -> set[str]:
         found = self.judgement
-        if found is None or self.changes is None:
-            return Changes()
-        nodes = (found.computes.get(each.uuid) for each in found.candidates)
-        hosts = {node.service_host for node in nodes if node is not None}
-        return self.changes.that_freed(hosts)
+        nodes = [found.computes.get(e.uuid) for e in found.candidates] if found else []
+        return {node.service_host for node in nodes if node is not None}
+
+    @property
+    def is_all_freed(self) -> bool:
+        """Whether a server left each host that can take it now, since it failed.
+
+        A host that no server left could take it before.
+        """
+        left = {*self.freed.deleted, *(source for source, _ in self.freed.moves)}
+        return bool(left) and self._hosts <= left
 
     @property
     def has_room(self) -> bool:
@@ -382,18 +394,23 @@ class ServerAnswer:
         return is_judged and found is not None and found.has_room
 
     @property
+    def is_action_hidden(self) -> bool:
+        """Whether it is not known which action of the server failed."""
+        return self.unread is not None and not self.state.is_lost
+
+    @property
     def is_unexplained(self) -> bool:
         """Whether no host was found, now one is, and nothing that is seen explains it.
 
         The cause may be in what Nova does not record: a named host or a port. Seen are
-        servers that left the host, a flavor or an image that changed, and a snapshot
-        in which no host could take it.
+        servers that left each of the hosts, a flavor or an image that changed, and a
+        snapshot in which no host could take it.
         """
         stage = self.failure.stage if self.failure else None
         since = self.explanation.since if self.explanation else None
         is_seen = self.of_copy is not None or (since is not None and not since.before)
         is_open = stage in _NO_HOST_FOUND and self.has_room
-        return is_open and self.freed.is_empty and not is_seen
+        return is_open and not self.is_all_freed and not is_seen
 
     @property
     def may_fail_alike(self) -> bool:
@@ -404,7 +421,7 @@ class ServerAnswer:
         failure = self.failure
         if failure is None or failure.stage in _NO_HOST_FOUND or not self.has_room:
             return False
-        is_claim_met = _CLAIM in failure.text and not self.freed.is_empty
+        is_claim_met = _CLAIM in failure.text and self.is_all_freed
         is_told = bool(failure.text) or failure.stage is Stage.CHECKS
         return is_told and not is_claim_met
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,9 +14,15 @@ from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.commands.server import exit_code_of_failure
 from osc_traitsched.core.answer import Answer
-from osc_traitsched.core.errors import BadUsage, CloudBroke, Forbidden, NotInCatalog
+from osc_traitsched.core.errors import (
+    BadUsage,
+    CloudBroke,
+    Forbidden,
+    Hidden,
+    NotInCatalog,
+)
 from osc_traitsched.core.nova.question import MoveKind, ServerSpec
-from osc_traitsched.core.servers.failure import Stage
+from osc_traitsched.core.servers.failure import Changes, Stage
 from osc_traitsched.core.servers.fleet import FailedKind, FailedServer, FailedServers
 from osc_traitsched.core.servers.moves import Because, of_own_host
 from osc_traitsched.core.servers.state import Name, Source
@@ -155,6 +163,29 @@ def test_a_port_that_a_failed_build_still_has_is_judged():
     assert app_server.read_server(has, ID, NOTHING).unread == {}
 
 
+NO_ACTIONS = Hidden("compute", f"the snapshot has no {ACTIONS}")
+
+
+def test_hidden_actions_leave_a_build_judged_and_other_actions_unknown():
+    has = cloud(body(), **{f"{ACTIONS}?limit=20": NO_ACTIONS})
+    found = app_server.answer(has, ID, NOTHING, SOURCES)
+    assert found.failure.action == "create"
+    assert found.failure.stage is Stage.NO_CANDIDATES
+    assert text(found)[0].startswith("web-3: build failed 60 min ago")
+    assert f"Not read: its actions ({NO_ACTIONS})" in text(found)
+
+    has = failed("", **{f"{ACTIONS}?limit=20": NO_ACTIONS})
+    found = app_server.answer(has, ID, NOTHING, SOURCES)
+    assert exit_code_of_failure(found) is ExitCode.UNKNOWN
+    assert text(found)[:2] == [
+        "web-3 failed (Nova records no reason). Which action failed is not known. "
+        "A new server: 1 of 3 hosts can take it.",
+        f"Not read: its actions ({NO_ACTIONS})",
+    ]
+    lines = list(server_explain.lines(found, NOW, everything=True))
+    assert not [each for each in lines if "set its state by hand" in each.text]
+
+
 def failed(action, host="cmp02", **more):
     """A server whose last action found no host, and that runs as before."""
     step = {
@@ -227,6 +258,32 @@ def test_a_fix_that_leaves_no_record_is_neither_named_nor_confused_with_news(cha
         "  named host: pass --availability-zone ZONE:HOST or --on-host",
         "  original ports (unbound after a failed build): pass --port or --network",
     ]
+
+
+@pytest.mark.parametrize(
+    ("deleted", "moves", "is_explained"),
+    [
+        (("cmp01",), (), False),
+        (("cmp01", "cmp02"), (), True),
+        (("cmp02",), (("cmp01", "cmp02"),), True),
+        ((), (("cmp01", "cmp02"),), False),
+    ],
+)
+def test_a_host_that_no_server_left_could_take_it_before(deleted, moves, is_explained):
+    found = app_server.answer(cloud(body()), ID, NOTHING, SOURCES)
+    judgement, (one,) = found.judgement, found.judgement.candidates
+    other = dataclasses.replace(judgement.computes[one.uuid], service_host="cmp02")
+    two = SimpleNamespace(
+        candidates=[one, SimpleNamespace(uuid="other")],
+        computes={**judgement.computes, "other": other},
+        has_room=True,
+    )
+    found = dataclasses.replace(
+        found,
+        explanation=SimpleNamespace(judgement=two, since=None),
+        changes=Changes(deleted=deleted, moves=moves),
+    )
+    assert found.is_unexplained is not is_explained
 
 
 def test_a_server_that_left_the_host_since_is_said():

@@ -56,7 +56,9 @@ def without_room(name, host, **more):
     body = {**judgement.question.flavor, "name": name}
     question = dataclasses.replace(judgement.question, flavor=body)
     judgement = dataclasses.replace(judgement, question=question)
-    return FlavorFit(judgement, {}, Room(0, 0), **more)
+    roots = (host.uuid for host in judgement.facts.snapshot.hosts)
+    suited = frozenset(roots if "empty" in more else ())
+    return FlavorFit(judgement, {}, Room(0, 0), suited=suited, **more)
 
 
 def rejected(name):
@@ -88,6 +90,7 @@ SCREENS = {
     "no room": found(*WITHOUT_ROOM, fit("small", 13), rejected=(rejected("odd"),)),
     "one flavor": found(fit("small", 13)),
     "none fits": found(WITHOUT_ROOM[0], stranded=()),
+    "never fits": found(WITHOUT_ROOM[10]),
     "a range and at most": found(
         fit("card", 5, least=1), fit("numa", 9, least=0, is_sure=False)
     ),

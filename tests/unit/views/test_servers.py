@@ -188,7 +188,7 @@ def test_causes_fill_a_terminal_and_are_whole_in_a_pipe(causes, height, rows, la
     ]
     assert len(texts) == rows
     assert texts[-2].startswith(last)
-    assert texts[-1] == "The whole answer: openstack trait-sched server explain web-a"
+    assert texts[-1] == "The whole answer: openstack trait-sched server explain a"
     if height:
         assert max(map(len, texts)) <= width
         assert len(texts) < height
