@@ -281,6 +281,27 @@ def test_ports_that_fit_alone_are_short_of_bandwidth_together(
     assert "lack trait" not in found.out.partition("cmp00")[0]
 
 
+def test_a_host_that_is_short_of_bandwidth_does_not_lack_the_network(asked):
+    every = wired(port("p5", 7), port("p6", 8), nics=("cmp04", "cmp05", "cmp07"))
+
+    def change(document):
+        every(document)
+        for each in document["placement"]["providers"]:
+            if each["name"].startswith("cmp07:"):
+                each["inventories"][EGRESS]["used"] = 5 * GIGABIT
+            if each["name"] == "cmp05":
+                each["traits"] = [*each["traits"], "COMPUTE_STATUS_DISABLED"]
+
+    found = asked(change, "explain m1.small ubuntu-24.04 --port p5 --port p6 --long")
+    nearest = found.out.partition("Nearest hosts:")[2].partition("Where hosts")[0]
+    short = "short of egress bandwidth: {}000000 kbit/s free, port p5, port p6 need"
+    assert short.format(10) in nearest, found.out
+    assert short.format(5) in nearest, found.out
+    for host in ("cmp04", "cmp05", "cmp07"):
+        _, _, reasons = nearest.partition(f"  {host}")
+        assert "trait" not in reasons.partition("\n  cmp")[0], found.out
+
+
 @pytest.mark.parametrize(
     ("vnic_type", "code"),
     [

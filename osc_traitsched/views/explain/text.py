@@ -315,11 +315,14 @@ def _kind(
     judgement: Judgement, rejection: Rejection, hosts: Sequence[Provider]
 ) -> tuple[str, list[str]]:
     names = f"  {ranges(host.name for host in hosts)}"
-    short = listed(explain_verdict.short_together(judgement, hosts[0]))
+    short = [*explain_verdict.short_together(judgement, hosts[0])]
     if short and not rejection.failing:
-        return f"{names} {agreed(short, len(hosts))}", []
+        return f"{names} {agreed(listed(short), len(hosts))}", []
     least, *others = rejection.correction_sets
     clauses = blamed(rejection) if others else tuple(least)
+    if short:
+        # A group's other conditions are met, but by providers without the amount.
+        clauses = tuple(rejection.failing)
     if not clauses:
         some = rejection.correction_sets[:_MOST_ALTERNATIVES]
         without = [words.clauses(each, judgement) for each in some]
@@ -330,7 +333,7 @@ def _kind(
         reason
         for clause in sorted(clauses, key=lambda each: each != first)
         for reason in explain_verdict.of_hosts(clause, judgement, hosts)
-    ]
+    ] + [agreed(each, len(hosts)) for each in short]
     return (f"{names} {found[0]}", []) if len(found) == 1 else (names, found)
 
 

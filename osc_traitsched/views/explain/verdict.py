@@ -78,7 +78,7 @@ def of_hosts(
 
 
 def short_together(judgement: Judgement, host: Provider) -> Iterator[str]:
-    """Amounts that a host has for each group of the request, but not for all of them.
+    """Amounts that providers with a group's traits lack for all of such groups.
 
     Groups that require the same traits need the same providers.
     """
@@ -97,13 +97,14 @@ def short_together(judgement: Judgement, host: Provider) -> Iterator[str]:
         alike = [
             e for e in asked if (e.resource_class, required[e.group]) == (name, wanted)
         ]
-        free = sum(
+        found = [
             stock.free
             for provider, stock in judgement.stock(host, name)
             if wanted <= has.get(provider.uuid, frozenset())
-        )
-        need, unit = sum(each.amount for each in alike), words.unit(name)
-        if max(each.amount for each in alike) <= free < need:
+        ]
+        free, need = sum(found), sum(each.amount for each in alike)
+        unit, least = words.unit(name), max(each.amount for each in alike)
+        if found and (wanted or least <= free) and free < need:
             groups = listed(words.group(each).strip(" ()") for each in alike)
             yield (
                 f"is short of {words.noun(name)}: {free}{unit} free, {groups} need "
