@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 import json
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from osc_traitsched.cloud import rest
 
@@ -72,6 +73,38 @@ def _without_places(value: Any) -> Any:
     return value
 
 
+class Masking(enum.Enum):
+    """What becomes of the strings behind a key in a masked snapshot."""
+
+    NAME = "a word, unless :data:`mask.COMMON` has it"
+    KEPT = "a word, unless it is a value of Nova's or an amount"
+    TEXT = "only sentences of Nova's stay"
+
+
+KEPT = Masking.KEPT
+
+
+class Key(NamedTuple):
+    """A key of saved objects.
+
+    :ivar name: ends as in :data:`rest.Shape` if the key may be missing
+    :ivar shape: of its value in a file
+    :ivar mask: of its strings; the strictest one counts if lists differ
+    :ivar live: a live answer without it is an error, too; other odd values of a live
+        cloud fail one command only
+    """
+
+    name: str
+    shape: rest.Shape = str
+    mask: Masking = Masking.NAME
+    live: bool = False
+
+    @property
+    def plain(self) -> str:
+        """The key itself."""
+        return self.name.rstrip("?")
+
+
 @dataclasses.dataclass(frozen=True)
 class Listed:
     """A list of one service.
@@ -79,9 +112,9 @@ class Listed:
     :ivar kind: its key in the answer, and in the file
     :ivar single: the key of one object in its own answer
     :ivar path: of the list
-    :ivar keys: what is saved of an object; all of it if empty
+    :ivar keys: of an object, as far as they are relied on
+    :ivar keeps_all: an object is saved with its other keys, too
     :ivar by: how parameters select objects; others compare with the key of that name
-    :ivar shape: what is relied on
     :ivar query: of the request that lists all of them
     :ivar microversion: of that request; ``newest`` for the newest one that is known
     """
@@ -90,14 +123,17 @@ class Listed:
     kind: str
     single: str
     path: str
-    keys: str = ""
+    keys: tuple[Key, ...]
+    keeps_all: bool = False
     by: Mapping[str, Match] = dataclasses.field(default_factory=dict)
     query: Query = dataclasses.field(default_factory=dict)
     microversion: str | None = None
     is_paged: bool = False
-    shape: dict[str, rest.Shape] = dataclasses.field(
-        default_factory=lambda: {"id": str}
-    )
+
+    @property
+    def shape(self) -> dict[str, rest.Shape]:
+        """What a live answer must have of each object."""
+        return {each.name: each.shape for each in self.keys if each.live}
 
     @property
     def of_one(self) -> str:
@@ -106,7 +142,7 @@ class Listed:
 
     def kept(self, body: Body) -> dict[str, Any]:
         """What is saved of an object; the IDs of many services make files large."""
-        keys = self.keys.split() or body
+        keys = body if self.keeps_all else [each.plain for each in self.keys]
         kept = {k: body[k] for k in keys if k in body and k not in _PLACES}
         if self.kind == "hypervisors":
             kept["service"] = {k: v for k, v in body["service"].items() if k != "id"}
@@ -122,111 +158,264 @@ class Listed:
         return [b for b in bodies if all(match(b, text) for match, text in matches)]
 
 
-_HOST = "OS-EXT-SRV-ATTR:host"
 _ALL = {"all_tenants": "1", "limit": "1000"}
 
 LISTS = (
     Listed(
         *("compute", "aggregates", "aggregate", "/os-aggregates"),
-        shape={"uuid": str, "name": str, "hosts": [str], "metadata": {str: str}},
+        keys=(
+            Key("uuid", live=True),
+            Key("name", live=True),
+            Key("hosts", [str], live=True),
+            Key("metadata", {str: str}, live=True),
+            Key("id", (int, str)),
+        ),
+        keeps_all=True,
     ),
     Listed(
         *("compute", "services", "service", "/os-services"),
-        "binary host zone status state updated_at disabled_reason id",
+        keys=(
+            Key("binary?", mask=KEPT),
+            Key("host", live=True),
+            Key("zone?"),
+            Key("status", mask=KEPT, live=True),
+            Key("state?", mask=KEPT),
+            Key("updated_at?", mask=KEPT),
+            Key("disabled_reason?"),
+            Key("id", live=True),
+        ),
         microversion="2.69",
-        shape={"id": str, "host": str, "status": str},
     ),
     Listed(
         *("compute", "hypervisors", "hypervisor", "/os-hypervisors/detail"),
-        "id hypervisor_hostname service state status vcpus vcpus_used memory_mb "
-        "free_ram_mb local_gb local_gb_used free_disk_gb disk_available_least "
-        "running_vms current_workload hypervisor_type hypervisor_version host_ip "
-        "cpu_info",
+        keys=(
+            Key("id", live=True),
+            Key("hypervisor_hostname", live=True),
+            Key("service", {"host": str}, live=True),
+            Key("state", mask=KEPT, live=True),
+            Key("status", mask=KEPT, live=True),
+            Key("vcpus?", int, KEPT),
+            Key("vcpus_used?", int, KEPT),
+            Key("memory_mb?", int, KEPT),
+            Key("free_ram_mb?", int, KEPT),
+            Key("local_gb?", int, KEPT),
+            Key("local_gb_used?", int, KEPT),
+            Key("free_disk_gb?", int, KEPT),
+            Key("disk_available_least?", int, KEPT),
+            Key("running_vms?", int, KEPT),
+            Key("current_workload?", int, KEPT),
+            Key("hypervisor_type?", mask=KEPT),
+            Key("hypervisor_version?", int, KEPT),
+            Key("host_ip?"),
+            Key("cpu_info?", (dict, str)),
+        ),
         is_paged=True,
-        shape={
-            **{"id": str, "hypervisor_hostname": str, "service": {"host": str}},
-            **{"state": str, "status": str},
-        },
     ),
     Listed(
         *("compute", "flavors", "flavor", "/flavors/detail"),
+        keys=(
+            Key("id", live=True),
+            Key("name", live=True),
+            Key("vcpus", int, KEPT),
+            Key("ram", int, KEPT),
+            Key("disk", int, KEPT),
+            Key("swap?", (int, str), KEPT),
+            Key("OS-FLV-EXT-DATA:ephemeral?", int, KEPT),
+            Key("extra_specs?", {str: str}),
+            Key("OS-FLV-DISABLED:disabled?", bool, KEPT),
+            Key("os-flavor-access:is_public?", bool, KEPT),
+        ),
+        keeps_all=True,
         by={"is_public": _is_public},
         query={"is_public": "None"},
         is_paged=True,
-        shape={"id": str, "name": str},
     ),
     Listed(
         *("compute", "availabilityZoneInfo", "zone", "/os-availability-zone"),
-        shape={"zoneName": str},
+        keys=(
+            Key("zoneName", live=True),
+            Key("zoneState?", {"available": bool}),
+            Key("hosts?", dict),
+        ),
+        keeps_all=True,
     ),
     Listed(
         *("compute", "servers", "server", "/servers/detail"),
-        "id name status tenant_id created updated flavor image fault locked "
-        "scheduler_hints server_groups pinned_availability_zone "
-        f"OS-EXT-AZ:availability_zone {_HOST} OS-EXT-SRV-ATTR:hypervisor_hostname "
-        "OS-EXT-SRV-ATTR:root_device_name OS-EXT-STS:vm_state OS-EXT-STS:task_state "
-        "OS-EXT-STS:power_state OS-SRV-USG:launched_at "
-        "os-extended-volumes:volumes_attached image_properties properties",
-        {
-            "host": _equals(_HOST),
+        keys=(
+            Key("id", live=True),
+            Key("name", live=True),
+            Key("status", mask=KEPT, live=True),
+            Key("tenant_id?"),
+            Key("created?", mask=KEPT),
+            Key("updated?", mask=KEPT),
+            Key(
+                "flavor?",
+                {
+                    "vcpus?": int,
+                    "ram?": int,
+                    "disk?": int,
+                    "ephemeral?": int,
+                    "original_name?": str,
+                    "swap?": (int, str),
+                    "extra_specs?": {str: str},
+                },
+            ),
+            Key("image??", {"id": str, "properties?": dict}),
+            Key(
+                "fault?",
+                {"message?": str, "created?": str, "details?": str, "code?": int},
+            ),
+            Key("locked?", bool, KEPT),
+            Key("scheduler_hints?", dict),
+            Key("server_groups?", [str]),
+            Key("pinned_availability_zone?"),
+            Key("OS-EXT-AZ:availability_zone?"),
+            Key("OS-EXT-SRV-ATTR:host?"),
+            Key("OS-EXT-SRV-ATTR:hypervisor_hostname?"),
+            Key("OS-EXT-SRV-ATTR:root_device_name?"),
+            Key("OS-EXT-STS:vm_state?", mask=KEPT),
+            Key("OS-EXT-STS:task_state?", mask=KEPT),
+            Key("OS-EXT-STS:power_state?", int, KEPT),
+            Key("OS-SRV-USG:launched_at?", mask=KEPT),
+            Key("os-extended-volumes:volumes_attached?", [{"id": str}]),
+            Key("image_properties?", dict),
+            Key("properties?", dict),
+        ),
+        by={
+            "host": _equals("OS-EXT-SRV-ATTR:host"),
             "name": _pattern,
             "project_id": _equals("tenant_id"),
             "changes-since": _since("updated", "created"),
         },
-        _ALL,
-        "newest",
+        query=_ALL,
+        microversion="newest",
         is_paged=True,
-        shape={"id": str, "name": str, "status": str},
     ),
     Listed(
         *("compute", "server_groups", "server_group", "/os-server-groups"),
-        "id name policy rules members project_id",
-        shape={"id": str, "name": str, "policy": str, "members": [str]},
+        keys=(
+            Key("id", live=True),
+            Key("name", live=True),
+            Key("policy", mask=KEPT, live=True),
+            Key("rules?", dict),
+            Key("members", [str], live=True),
+            Key("project_id?"),
+        ),
     ),
     Listed(
         *("compute", "migrations", "migration", "/os-migrations"),
-        "id instance_uuid status migration_type source_compute dest_compute created_at "
-        "updated_at",
+        keys=(
+            Key("id?", (int, str)),
+            Key("instance_uuid", live=True),
+            Key("status", mask=KEPT, live=True),
+            Key("migration_type?", mask=KEPT),
+            Key("source_compute?"),
+            Key("dest_compute?"),
+            Key("created_at?", mask=KEPT),
+            Key("updated_at?", mask=KEPT),
+        ),
         by={"changes-since": _since("updated_at", "created_at")},
         query={"limit": "1000"},
         microversion="2.79",
-        shape={"instance_uuid": str, "status": str},
     ),
     Listed(
         *("image", "images", "image", "/images"),
+        keys=(
+            Key("id", live=True),
+            Key("name", rest.OPTIONAL_TEXT, live=True),
+            Key("status?", mask=KEPT),
+            Key("visibility?", mask=KEPT),
+            Key("owner?"),
+            Key("disk_format?", mask=KEPT),
+            Key("container_format?", mask=KEPT),
+            Key("min_ram?", int, KEPT),
+            Key("min_disk?", int, KEPT),
+            Key("size?", int, KEPT),
+            Key("os_hidden?", bool, KEPT),
+            Key("tags?", [str]),
+        ),
+        keeps_all=True,
         by={
             **{key: _operator(key) for key in ("name", "id")},
             "os_hidden": _equals("os_hidden", False),
         },
-        shape={"id": str, "name": rest.OPTIONAL_TEXT},
     ),
     *(
-        Listed("identity", f"{single}s", single, f"/{single}s", "id name domain_id")
+        Listed(
+            *("identity", f"{single}s", single, f"/{single}s"),
+            keys=(
+                Key("id", live=True),
+                Key("name"),
+                Key("domain_id?"),
+            ),
+        )
         for single in ("project", "domain")
     ),
-    *(
-        Listed("network", kind, kind[:-1], f"/{kind}", keys)
-        for kind, keys in {
-            "ports": "id name network_id fixed_ips binding:vnic_type binding:host_id "
-            "resource_request device_profile project_id device_id ip_allocation",
-            "networks": "id name subnets shared project_id",
-            "subnets": "id name network_id segment_id",
-        }.items()
+    Listed(
+        *("network", "ports", "port", "/ports"),
+        keys=(
+            Key("id", live=True),
+            Key("name?"),
+            Key("network_id?"),
+            Key("fixed_ips?", [dict]),
+            Key("binding:vnic_type?", mask=KEPT),
+            Key("binding:host_id?"),
+            Key("resource_request?", dict),
+            Key("device_profile?"),
+            Key("project_id?"),
+            Key("device_id?"),
+            Key("ip_allocation?", mask=KEPT),
+        ),
+    ),
+    Listed(
+        *("network", "networks", "network", "/networks"),
+        keys=(
+            Key("id", live=True),
+            Key("name?"),
+            Key("subnets?", [str]),
+            Key("shared?", bool, KEPT),
+            Key("project_id?"),
+        ),
+    ),
+    Listed(
+        *("network", "subnets", "subnet", "/subnets"),
+        keys=(
+            Key("id", live=True),
+            Key("name?"),
+            Key("network_id?"),
+            Key("segment_id?"),
+        ),
     ),
     Listed(
         *("network", "rbac_policies", "rbac_policy", "/rbac-policies"),
-        "id object_type object_id target_tenant",
+        keys=(
+            Key("id", live=True),
+            Key("object_type", mask=KEPT),
+            Key("object_id"),
+            Key("target_tenant"),
+        ),
     ),
     Listed(
         *("block-storage", "volumes", "volume", "/volumes/detail"),
-        "id name availability_zone size bootable multiattach volume_image_metadata "
-        "os-vol-tenant-attr:tenant_id status attachments",
+        keys=(
+            Key("id", live=True),
+            Key("name?"),
+            Key("availability_zone?"),
+            Key("size?", int, KEPT),
+            Key("bootable?", (str, bool), KEPT),
+            Key("multiattach?", bool, KEPT),
+            Key("volume_image_metadata?", dict),
+            Key("os-vol-tenant-attr:tenant_id?"),
+            Key("status?", mask=KEPT),
+            Key("attachments?", [dict]),
+        ),
         query=_ALL,
         is_paged=True,
     ),
     Listed(
         *("accelerator", "device_profiles", "device_profile", "/device_profiles"),
-        shape={"name": str},
+        keys=(Key("name", live=True),),
+        keeps_all=True,
     ),
 )
 #: By service and path; ``/detail`` may be left out.
@@ -280,93 +469,6 @@ _TOP: dict[str, rest.Shape] = {
     "placement": _PLACEMENT,
 }
 _SERVICES = dict.fromkeys(each.service for each in LISTS)
-_SIZES: dict[str, rest.Shape] = {
-    **dict.fromkeys(("vcpus", "ram", "disk"), int),
-    **{
-        "swap?": (int, str),
-        "OS-FLV-EXT-DATA:ephemeral?": int,
-        "extra_specs?": {str: str},
-    },
-}
-#: What is relied on in a file, beside the shapes of :data:`LISTS`. Of a live cloud an
-#: odd value fails one command only.
-_MORE: Mapping[str, Mapping[str, rest.Shape]] = {
-    "aggregates": {"id": (int, str)},
-    "services": dict.fromkeys(
-        ("binary?", "zone?", "state?", "updated_at?", "disabled_reason?"), str
-    ),
-    "hypervisors": {
-        **dict.fromkeys(
-            (
-                *("vcpus?", "vcpus_used?", "memory_mb?", "free_ram_mb?", "local_gb?"),
-                *("local_gb_used?", "free_disk_gb?", "disk_available_least?"),
-                *("running_vms?", "current_workload?", "hypervisor_version?"),
-            ),
-            int,
-        ),
-        **{"hypervisor_type?": str, "host_ip?": str, "cpu_info?": (dict, str)},
-    },
-    "flavors": {
-        **_SIZES,
-        **{"OS-FLV-DISABLED:disabled?": bool, "os-flavor-access:is_public?": bool},
-    },
-    "availabilityZoneInfo": {"zoneState?": {"available": bool}, "hosts?": dict},
-    "servers": {
-        **dict.fromkeys(
-            (
-                *("tenant_id?", "created?", "updated?", "pinned_availability_zone?"),
-                *("OS-EXT-AZ:availability_zone?", "OS-EXT-SRV-ATTR:host?"),
-                *("OS-EXT-SRV-ATTR:hypervisor_hostname?", "OS-EXT-STS:vm_state?"),
-                *("OS-EXT-SRV-ATTR:root_device_name?", "OS-EXT-STS:task_state?"),
-                "OS-SRV-USG:launched_at?",
-            ),
-            str,
-        ),
-        "flavor?": {
-            **dict.fromkeys(("vcpus?", "ram?", "disk?", "ephemeral?"), int),
-            **{"original_name?": str, "swap?": (int, str), "extra_specs?": {str: str}},
-        },
-        "image??": {"id": str, "properties?": dict},
-        "fault?": {"message?": str, "created?": str, "details?": str, "code?": int},
-        "locked?": bool,
-        "scheduler_hints?": dict,
-        "server_groups?": [str],
-        "OS-EXT-STS:power_state?": int,
-        "os-extended-volumes:volumes_attached?": [{"id": str}],
-        **{"image_properties?": dict, "properties?": dict},
-    },
-    "server_groups": {"rules?": dict, "project_id?": str},
-    "migrations": dict.fromkeys(
-        (
-            *("migration_type?", "source_compute?", "dest_compute?"),
-            *("created_at?", "updated_at?"),
-        ),
-        str,
-    ),
-    "images": {
-        **dict.fromkeys(("status?", "visibility?"), str),
-        **dict.fromkeys(("owner?", "disk_format?", "container_format?"), str),
-        **{"min_ram?": int, "min_disk?": int, "size?": int, "os_hidden?": bool},
-        "tags?": [str],
-    },
-    "projects": {"name": str, "domain_id?": str},
-    "domains": {"name": str},
-    "ports": {
-        **{"name?": str, "network_id?": str, "fixed_ips?": [dict], "project_id?": str},
-        **{"binding:vnic_type?": str, "binding:host_id?": str, "device_id?": str},
-        **{"resource_request?": dict, "device_profile?": str, "ip_allocation?": str},
-    },
-    "networks": {
-        **{"name?": str, "subnets?": [str], "shared?": bool, "project_id?": str},
-    },
-    "subnets": {"name?": str, "network_id?": str, "segment_id?": str},
-    "rbac_policies": dict.fromkeys(("object_type", "object_id", "target_tenant"), str),
-    "volumes": {
-        **{"name?": str, "availability_zone?": str, "size?": int, "status?": str},
-        **{"bootable?": (str, bool), "multiattach?": bool, "attachments?": [dict]},
-        **{"volume_image_metadata?": dict, "os-vol-tenant-attr:tenant_id?": str},
-    },
-}
 
 _TYPES: Mapping[type, str] = {
     str: "string",
@@ -398,7 +500,7 @@ def wrong(document: Mapping[str, Any]) -> str | None:
 
 def _lists(service: str) -> dict[str, rest.Shape]:
     return {
-        each.kind: [{**each.shape, **_MORE.get(each.kind, {})}]
+        each.kind: [{key.name: key.shape for key in each.keys}]
         for each in LISTS
         if each.service == service
     }

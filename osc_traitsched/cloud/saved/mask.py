@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import functools
 import ipaddress
 import re
@@ -14,7 +13,7 @@ from typing import Any, Union
 
 import os_traits
 
-from osc_traitsched.cloud.saved.form import LISTS
+from osc_traitsched.cloud.saved.form import KEPT, LISTS, Masking
 from osc_traitsched.core import check
 from osc_traitsched.core.inventory.trait import TENANT_KEY
 from osc_traitsched.core.nova import extra_specs, image, options, properties, weighers
@@ -36,76 +35,53 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-class Masking(enum.Enum):
-    """What becomes of the strings behind a key."""
-
-    NAME = "a word, unless :data:`COMMON` has it"
-    KEPT = "a word, unless it is a value of Nova's or an amount"
-    TEXT = "only sentences of Nova's stay"
-
-
 _FLAVOR_KEYS = extra_specs.FLAVOR_NAMES
 _IMAGE_KEYS = frozenset().union(*map(image.property_names, RELEASES))
 
-#: A row a rule: its keys. The strings behind all other keys are names, and these keys
-#: are words themselves.
+#: A row a rule: its keys, beside those of lists. The strings behind all other keys are
+#: names, and these keys are words themselves.
 _KEYS = {
     Masking.NAME: (
         "accel:device_profile aggregates alias answers attached_at attachment_id "
-        "attachments availability_zone availabilityZoneInfo binding:host_id "
-        "block_device_mapping build_near_host_ip checksum cpu_info description "
-        "dest_compute dest_host dest_node device device_id device_profile "
-        "device_profiles different_cell different_host disabled_reason domain_id "
-        "domains events extra_specs fault features fixed_ips flavor flavor_access "
-        "flavor_id flavors group groups host host_ip host_name hostId hosts hw:pmem "
-        "hypervisor_hostname hypervisors id identity image image_id image_properties "
-        "images instance_type instance_uuid instanceAction instanceActions "
-        "inventories kernel_id links member_id members metadata migrations missing "
-        "model name network network_id networks nodename object_id original_name "
-        "OS-EXT-AZ:availability_zone OS-EXT-SRV-ATTR:host "
-        "OS-EXT-SRV-ATTR:hypervisor_hostname OS-EXT-SRV-ATTR:root_device_name "
-        "os-extended-volumes:volumes_attached os-vol-tenant-attr:tenant_id os_distro "
-        "os_hash_value own_project owner owner_id parent pci_passthrough:alias "
-        "pinned_availability_zone placement ports project_id projects properties "
-        "providers query ramdisk_id rbac_policies request_groups request_id "
-        "reservation resource_class resource_classes resource_request resources roles "
-        "root root_device_name rules same_host same_subtree scheduler_hints schema "
-        "scope security_groups segment_id self server_groups server_id servers "
-        "service services settings source_compute source_node stores subnet_id "
-        "subnets tags target_cell target_tenant tenant_id topology traits "
-        "trusted_image_certificates user user_id uuid vendor volume_id "
-        "volume_image_metadata volumes zone zoneName zoneState"
+        "availabilityZoneInfo block_device_mapping build_near_host_ip checksum "
+        "description dest_host dest_node device device_profiles different_cell "
+        "different_host domains events features flavor_access flavor_id flavors group "
+        "groups host_name hostId hw:pmem hypervisors identity image_id images "
+        "instance_type instanceAction instanceActions inventories kernel_id links "
+        "member_id migrations missing model network networks nodename original_name "
+        "os_distro os_hash_value own_project owner_id parent pci_passthrough:alias "
+        "placement ports projects providers query ramdisk_id rbac_policies "
+        "request_groups request_id reservation resource_class resource_classes "
+        "resources roles root root_device_name same_host same_subtree schema scope "
+        "security_groups self server_id servers services settings source_node stores "
+        "subnet_id target_cell topology traits trusted_image_certificates user "
+        "user_id vendor volume_id volumes"
     ),
     Masking.KEPT: (
         "accelerator action allocation_ratio arch attach_mode available baseline "
-        "binary binding:vnic_type block-storage bootable cell_uuid cells cidr code "
-        "compute compute_maximum container_format control_plane cores "
-        "cpu_allocation_ratio created created_at current_workload deleted deleted_at "
-        "device_type disk disk_allocation_ratio disk_available_least disk_format "
-        "disk_mb_used environments ephemeral error event failed_builds files filters "
-        "finish_time format free_disk_gb free_disk_mb free_ram_mb generation "
-        "hypervisor_type hypervisor_version ignore_rules instances ip_allocation "
-        "is_public light limits lines live_migratable local_gb local_gb_used locked "
-        "masked max_instances_per_host max_io_ops_per_host max_server_per_host "
-        "max_unit memory_mb metrics migration_type min_disk min_ram min_unit "
-        "multiattach nova_conf nova_release num_instances num_io_ops numa_policy "
-        "numa_topology object_type options OS-DCF:diskConfig OS-EXT-STS:power_state "
-        "OS-EXT-STS:task_state OS-EXT-STS:vm_state os-flavor-access:is_public "
-        "OS-FLV-DISABLED:disabled OS-FLV-EXT-DATA:ephemeral OS-SRV-USG:launched_at "
-        "OS-SRV-USG:terminated_at os_hash_algo os_hidden pci_stats place policies "
-        "policy power_state product_id protected ram ram_allocation_ratio reserved "
-        "result running_vms rxtx_factor seconds section shared shows_all size sockets "
-        "start_time state stats status step_size supported_instances swap task_state "
-        "threads time tool total total_usable_disk_gb total_usable_ram_mb updated "
-        "updated_at used vcpus vcpus_total vcpus_used vendor_id virtual_size "
-        "visibility vm_state"
+        "block-storage cell_uuid cells cidr code compute compute_maximum "
+        "control_plane cores cpu_allocation_ratio deleted deleted_at device_type "
+        "disk_allocation_ratio disk_mb_used environments ephemeral error event "
+        "failed_builds files filters finish_time format free_disk_mb generation "
+        "ignore_rules instances is_public light limits lines live_migratable masked "
+        "max_instances_per_host max_io_ops_per_host max_server_per_host max_unit "
+        "metrics min_unit nova_conf nova_release num_instances num_io_ops numa_policy "
+        "numa_topology options OS-DCF:diskConfig OS-SRV-USG:terminated_at "
+        "os_hash_algo pci_stats place policies power_state product_id protected "
+        "ram_allocation_ratio reserved result rxtx_factor seconds section shows_all "
+        "sockets start_time stats step_size supported_instances task_state threads "
+        "time tool total total_usable_disk_gb total_usable_ram_mb used vcpus_total "
+        "vendor_id virtual_size vm_state"
     ),
     Masking.TEXT: ("details message reason traceback"),
 }
+_LISTED = [key for each in LISTS for key in each.keys]
 RULES = {
     **dict.fromkeys((*_FLAVOR_KEYS, *_IMAGE_KEYS), Masking.KEPT),
     **{w.aggregate_key: Masking.KEPT for w in weighers.WEIGHERS.values()},
     **{key: rule for rule, keys in _KEYS.items() for key in keys.split()},
+    # What one list has as a name is a name in all.
+    **{key.plain: key.mask for key in sorted(_LISTED, key=lambda k: k.mask != KEPT)},
 }
 #: What words are called, by the key of the first place of a name.
 LABELS = {

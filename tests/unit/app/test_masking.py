@@ -213,12 +213,13 @@ def takes_text(shape):
 def filled(document, hide):
     """A secret in each key of each list that objects do not have."""
     for each in LISTS:
-        keys = each.keys.split() or [k for k in mask.RULES if not k.isnumeric()]
+        keys = [k for k in mask.RULES if not k.isnumeric()]
+        if not each.keeps_all:
+            keys = [key.plain for key in each.keys]
         bodies = document.setdefault(each.service, {}).setdefault(each.kind, [])
         if not bodies:
             continue
-        shapes = {**each.shape, **form._MORE.get(each.kind, {})}
-        typed = {k.rstrip("?") for k, shape in shapes.items() if not takes_text(shape)}
+        typed = {key.plain for key in each.keys if not takes_text(key.shape)}
         known = set().union(*bodies) | {"service", "flavor", "image", "fault"} | typed
         bodies[-1].update({k: hide.name() for k in keys if k not in known | IGNORED})
 
@@ -275,6 +276,11 @@ def test_no_secret_stays_wherever_it_is(number):
     masked, words = mask.masked(hostile)
     assert_hidden(hide, masked)
     assert mask.leaks(json.loads(json.dumps(masked)), words) == []
+
+
+def test_lists_agree_on_what_becomes_of_a_key():
+    keys = [key for each in LISTS for key in each.keys]
+    assert [key for key in keys if mask.RULES[key.plain] is not key.mask] == []
 
 
 # What one known name tells of the others.
