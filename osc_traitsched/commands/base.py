@@ -7,6 +7,7 @@ import contextlib
 import datetime
 import enum
 import io
+import json
 import logging
 import math
 import os
@@ -14,11 +15,12 @@ import shutil
 import sys
 import textwrap
 import threading
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING, Any
 
 import tqdm
+import yaml
 from cliff import columns
 from cliff.formatters.table import TableFormatter
 from osc_lib import exceptions
@@ -448,6 +450,28 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         text = "\n".join(painted(each, self.width) for each in shown)
         return self.where + paste.repeating(text, self.repeated_options)
 
+    def settings(self, args: argparse.Namespace) -> SettingsSources:
+        """The scheduler's settings from the options, kept as those of the answer."""
+        self.sources = arguments.sources(args, self.app)
+        return self.sources
+
+    def show(
+        self,
+        args: argparse.Namespace,
+        lines: Iterable[Line],
+        document: Callable[[], object],
+        above: int = 0,
+    ) -> None:
+        """Print an answer as ``--format`` asks: lines for people, else a document.
+
+        :param above: lines above the verdict
+        """
+        if args.format == _TEXT:
+            text = self.answer(lines, above)
+        else:
+            text = printed(document(), args.format)
+        self.app.stdout.write(f"{text}\n")
+
     @property
     def where(self) -> str:
         """A line with the cloud's name; empty with -q, or if no cloud was chosen."""
@@ -567,6 +591,13 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         if is_hidden and getattr(args, "dry_run", True):
             return ExitCode.UNKNOWN if error or not args.exit_zero else ExitCode.DONE
         return ExitCode.DONE if args.exit_zero and code in _NOT_YES else code
+
+
+def printed(whole: object, fmt: str) -> str:
+    """A document as JSON or YAML."""
+    if fmt == "json":
+        return json.dumps(whole, indent=2)
+    return str(yaml.safe_dump(whole, sort_keys=False)).rstrip()
 
 
 def _columns(stream: Any) -> int:

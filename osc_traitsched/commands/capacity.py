@@ -85,8 +85,7 @@ class ShowCapacity(base.Command):
     @gc_paused()
     def take_action(self, args: argparse.Namespace) -> int:
         query = _query(args)
-        sources = self.sources = arguments.sources(args, self.app)
-        spec = request_args.kind(args)
+        sources, spec = self.settings(args), request_args.kind(args)
         if query.set_then:
             then = _sources_then(args, self.app)
             found = capacity.compared(self.cloud(), spec, sources, then, query)
@@ -109,7 +108,7 @@ class ShowCapacity(base.Command):
         if args.format in _FLAT:
             return _FLAT[args.format](found)
         if args.format != _TEXT:
-            return explain.printed(capacity_views.document(found), args.format)
+            return base.printed(capacity_views.document(found), args.format)
         width, height = (0, 0) if args.long else (self.width, self.height)
         if args.full:
             return self.answer(capacity_views.full(found, width))

@@ -97,7 +97,7 @@ class Checker(base.TextLister):
 
     def take_action(self, args: argparse.Namespace) -> Table:
         arguments.check_columns(args, views.COLUMNS)
-        sources = self.sources = arguments.sources(args, self.app)
+        sources = self.settings(args)
         found = check.check(
             self.cloud(),
             sources,

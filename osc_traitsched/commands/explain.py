@@ -6,12 +6,9 @@ import argparse
 import dataclasses
 import functools
 import itertools
-import json
 import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any
-
-import yaml
 
 from osc_traitsched import paste
 from osc_traitsched.app import (
@@ -30,7 +27,7 @@ from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.own_filters import OwnSources
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.app.snapshot import Snapshot
-from osc_traitsched.commands import arguments, base, request_args
+from osc_traitsched.commands import base, request_args
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.difference import Since
@@ -145,7 +142,7 @@ class TryFilter(base.Lister):
 
     def take_action(self, args: argparse.Namespace) -> Table:
         cloud = self.cloud()
-        sources = self.sources = arguments.sources(args, self.app)
+        sources = self.settings(args)
         asked = request.question(cloud, request_args.server_spec(args), sources)
         trial = own_filters.try_plugin(
             cloud,
@@ -245,7 +242,7 @@ class Explain(base.Command):
             raise BadUsage(f"--host needs FLAVOR; for all flavors: {command}")
         cloud = self.cloud()
         asked = request_args.server_spec(args, args.count, needs_flavor=False)
-        sources = self.sources = arguments.sources(args, self.app)
+        sources = self.settings(args)
         if not asked.flavor:
             return self._by_flavor(asked, sources, args)
         explained = explainer(args, sources)
@@ -286,12 +283,11 @@ class Explain(base.Command):
         of_one = ("count", "since", "make_room", "fixes", "long", "custom filters")
         self.reject(args, of_one, "only with FLAVOR")
         found = flavors.by_flavor(self.cloud(), asked, sources)
-        text = self.answer(explain_text.flavor_lines(found))
         if args.format != "text":
             for line in explain_text.remarks(found):
                 base.LOG.warning("%s", line)
-            text = printed(document.flavors(found), args.format)
-        self.app.stdout.write(f"{text}\n")
+        lines = explain_text.flavor_lines(found)
+        self.show(args, lines, lambda: document.flavors(found))
         return ExitCode.of(Answer.best(each.answer for each in found))
 
     def _text(self, explanation: Explanation, args: argparse.Namespace) -> str:
@@ -307,7 +303,7 @@ class Explain(base.Command):
                 explanation, shown, args.long, options, self.width, again
             )
             return self.answer(text)
-        return printed(document.document(explanation, options), args.format)
+        return base.printed(document.document(explanation, options), args.format)
 
 
 def add_showing(parser: argparse.ArgumentParser, **more: str) -> None:
@@ -359,15 +355,6 @@ def add_format(parser: argparse.ArgumentParser, **more: str) -> None:
         help=f"text for people, json or yaml for programs{others} "
         "(default: %(default)s)",
     )
-
-
-def printed(whole: object, fmt: str) -> str:
-    """A document as JSON or YAML."""
-    return json.dumps(whole, indent=2) if fmt == "json" else _yaml(whole)
-
-
-def _yaml(whole: object) -> str:
-    return yaml.safe_dump(whole, sort_keys=False).rstrip()
 
 
 def exit_code(judgement: Judgement) -> ExitCode:
@@ -438,7 +425,7 @@ class ListCandidates(base.Lister):
     def _asked(self, args: argparse.Namespace) -> Table:
         cloud = self.cloud()
         asked = request_args.server_spec(args)
-        sources = self.sources = arguments.sources(args, self.app)
+        sources = self.settings(args)
         own = own_sources(args, sources)
         question = request.question(cloud, asked, sources)
         self.assumed = question.assumptions

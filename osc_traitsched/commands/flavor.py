@@ -8,7 +8,7 @@ from osc_traitsched.app import flavor
 from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.commands import arguments, base, request_args
 from osc_traitsched.commands.base import ExitCode
-from osc_traitsched.commands.explain import add_format, printed
+from osc_traitsched.commands.explain import add_format
 from osc_traitsched.views import flavor as views
 
 # openstack trait-sched flavor show.
@@ -39,12 +39,7 @@ class ShowFlavor(base.Command):
     @gc_paused()
     def take_action(self, args: argparse.Namespace) -> int:
         """Read, judge, and show."""
-        sources = self.sources = arguments.sources(args, self.app)
-        spec = request_args.kind(args)
+        sources, spec = self.settings(args), request_args.kind(args)
         found = flavor.flavor(self.cloud(), args.flavor, spec, sources)
-        if args.format == "text":
-            text = self.answer(views.flavor(found))
-        else:
-            text = printed(views.of_flavor(found), args.format)
-        self.app.stdout.write(f"{text}\n")
+        self.show(args, views.flavor(found), lambda: views.of_flavor(found))
         return ExitCode.of(found.answer)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import functools
 
 from osc_traitsched.app import drain, host
 from osc_traitsched.app.gc_pause import gc_paused
-from osc_traitsched.commands import arguments, base, explain, request_args
+from osc_traitsched.commands import arguments, base, request_args
 from osc_traitsched.commands.base import ExitCode
-from osc_traitsched.commands.explain import add_format, printed
+from osc_traitsched.commands.explain import add_format
 from osc_traitsched.core.errors import BadUsage
-from osc_traitsched.core.servers.drain import Drain
 from osc_traitsched.views import drain as drain_document
 from osc_traitsched.views import host as views
 from osc_traitsched.views.listing import Table
@@ -55,14 +55,10 @@ class ShowHost(base.Command):
         """Read, judge, and show."""
         if arguments.names(args.host) != [args.host]:
             raise BadUsage(f"name one host, not several: {args.host}")
-        sources = self.sources = arguments.sources(args, self.app)
-        spec = request_args.kind(args)
+        sources, spec = self.settings(args), request_args.kind(args)
         found = host.host(self.cloud(), args.host, spec, sources, args.if_enabled)
-        if args.format == "text":
-            text = self.answer(views.host(found, args.long, self.repeated_options))
-        else:
-            text = printed(views.of_host(found), args.format)
-        self.app.stdout.write(f"{text}\n")
+        lines = views.host(found, args.long, self.repeated_options)
+        self.show(args, lines, lambda: views.of_host(found))
         return ExitCode.of(found.answer)
 
 
@@ -90,8 +86,7 @@ class ListZones(base.Lister):
 
     @gc_paused()
     def take_action(self, args: argparse.Namespace) -> Table:
-        sources = self.sources = arguments.sources(args, self.app)
-        return views.zones(host.host_uses(self.cloud(), sources))
+        return views.zones(host.host_uses(self.cloud(), self.settings(args)))
 
 
 # openstack trait-sched host drain.
@@ -144,7 +139,7 @@ class DrainHost(base.Command):
             help="all commands and servers, and what was assumed or not checked",
         )
         arguments.add_scheduler_options(parser)
-        explain.add_format(parser)
+        add_format(parser)
 
     def take_action(self, args: argparse.Namespace) -> int:
         hosts = [name for text in args.hosts for name in arguments.names(text)]
@@ -152,20 +147,17 @@ class DrainHost(base.Command):
             raise BadUsage("name the hosts to drain: HOST or --aggregate")
         if args.script and args.format != "text":
             raise BadUsage("--script cannot be combined with --format")
-        sources = self.sources = arguments.sources(args, self.app)
+        sources, options = self.settings(args), self.repeated_options
         found = drain.plan(self.cloud(), hosts, sources, args.aggregates)
-        self.app.stdout.write(self._text(found, args) + "\n")
-        return ExitCode.of(found.answer)
-
-    def _text(self, found: Drain, args: argparse.Namespace) -> str:
-        options = self.repeated_options
-        if args.format != "text":
-            whole = drain_document.document(found, options)
-            return explain.printed(whole, args.format)
         if args.script:
             saved = self.snapshot
             time = f"From the cloud as of {self.now:%Y-%m-%d %H:%M} UTC"
             source = f"{time}, {saved.path}" if saved else ""
-            return "\n".join(drain_document.script(found, options, source))
-        above = 1 if drain_document.of_down(found) else 0
-        return self.answer(drain_document.lines(found, options, args.long), above)
+            script = "\n".join(drain_document.script(found, options, source))
+            self.app.stdout.write(f"{script}\n")
+        else:
+            lines = drain_document.lines(found, options, args.long)
+            above = 1 if drain_document.of_down(found) else 0
+            whole = functools.partial(drain_document.document, found, options)
+            self.show(args, lines, whole, above)
+        return ExitCode.of(found.answer)

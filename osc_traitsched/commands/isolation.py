@@ -161,8 +161,7 @@ class IsolateAggregate(ShorthandWriter):
         if not names and (args.flavors or args.images or not args.projects):
             raise BadUsage("name a TRAIT, or --project alone")
         cloud = self.cloud()
-        sources = self.sources = arguments.sources(args, self.app)
-        assumed = settings.of_cloud(cloud, sources)
+        assumed = settings.of_cloud(cloud, self.settings(args))
         chosen = args.flavors, args.images, args.create, args.projects
         aggregate, desired = app_desired.isolate(cloud, args.aggregate, names, *chosen)
         todo = self.plan(desired, assumed)
@@ -231,8 +230,7 @@ class UnisolateAggregate(ShorthandWriter):
         if args.all_images and not args.remove_traits:
             raise BadUsage("--all-images requires --remove-traits")
         cloud = self.cloud()
-        sources = self.sources = arguments.sources(args, self.app)
-        assumed = settings.of_cloud(cloud, sources)
+        assumed = settings.of_cloud(cloud, self.settings(args))
         also = args.remove_traits, args.all_images, args.projects
         opening = app_desired.unisolate(cloud, args.aggregate, given, assumed, *also)
         for unknown in opening.unknown:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -74,8 +75,7 @@ class ListMisplaced(base.Lister):
         if args.project is None and args.project_domain is not None:
             raise BadUsage("--project-domain requires --project")
         arguments.check_columns(args, misplaced_views.COLUMNS)
-        sources = self.sources = arguments.sources(args, self.app)
-        found = misplaced.placements(self.cloud(), _scope(args), sources)
+        found = misplaced.placements(self.cloud(), _scope(args), self.settings(args))
         self.found, self.assumed = found, found.settings
         if found.misplaced:
             self.exit_code = ExitCode.FINDINGS
@@ -164,7 +164,7 @@ class ExplainServer(base.Command):
         self.reject(args, ["project"], "only with --failed")
         if args.format == terminal.FORMAT:
             raise BadUsage("-f prometheus requires --failed")
-        sources = self.sources = arguments.sources(args, self.app)
+        sources = self.settings(args)
         found = server.answer(
             self.cloud(),
             args.server,
@@ -179,7 +179,7 @@ class ExplainServer(base.Command):
             of_then = self._since(args, found.state.id, sources)
             explanation = dataclasses.replace(found.explanation, since=of_then)
             found = dataclasses.replace(found, explanation=explanation)
-        self.app.stdout.write(self._text(found, args) + "\n")
+        self._print(found, args)
         if found.problem is not None:
             raise found.problem
         return exit_code_of_failure(found)
@@ -209,7 +209,7 @@ class ExplainServer(base.Command):
             period = arguments.period(args.since or "0m")
         except argparse.ArgumentTypeError as exc:
             raise BadUsage(f"--since: {exc}") from exc
-        sources = self.sources = arguments.sources(args, self.app)
+        sources = self.settings(args)
         found = server.failed(
             self.cloud(),
             sources,
@@ -217,31 +217,25 @@ class ExplainServer(base.Command):
             args.project,
             *args.hosts,
         )
-        if args.format == "text":
+        if args.format == terminal.FORMAT:
+            self.app.stdout.write(f"{server_explain.metrics(found)}\n")
+        else:
             size = (0, 0) if args.long else (self.width, self.height)
             lines = server_explain.failed_lines(found, self.repeated_options, *size)
-            text = self.answer(lines)
-        elif args.format == terminal.FORMAT:
-            text = server_explain.metrics(found)
-        else:
-            text = explain.printed(server_explain.all_failed(found), args.format)
-        self.app.stdout.write(f"{text}\n")
+            self.show(args, lines, lambda: server_explain.all_failed(found))
         if found.hidden is not None:
             return ExitCode.UNKNOWN
         return ExitCode.FINDINGS if found.total else ExitCode.DONE
 
-    def _text(self, found: ServerAnswer, args: argparse.Namespace) -> str:
+    def _print(self, found: ServerAnswer, args: argparse.Namespace) -> None:
         now, options = self.now, self.repeated_options
-        if args.format == "text":
-            if self.is_quiet and found.failure is not None:
-                return self.answer([Line(servers.for_customer(found))])
-            lines = server_explain.lines(found, now, args.long, options, self.width)
-            is_well = found.failure is None and found.judgement and found.state.host
-            # The verdict on its host comes below its state.
-            return self.answer(lines, 1 if is_well else 0)
-        return explain.printed(
-            server_explain.document(found, now, options), args.format
-        )
+        lines = server_explain.lines(found, now, args.long, options, self.width)
+        if self.is_quiet and found.failure is not None:
+            lines = iter([Line(servers.for_customer(found))])
+        is_well = found.failure is None and found.judgement and found.state.host
+        whole = functools.partial(server_explain.document, found, now, options)
+        # The verdict on its host comes below its state.
+        self.show(args, lines, whole, 1 if is_well else 0)
 
 
 def _add_failed(parser: argparse.ArgumentParser) -> None:
@@ -337,7 +331,7 @@ class ServerDestinations(base.Command):
 
     def take_action(self, args: argparse.Namespace) -> int:
         """Read, think, and show."""
-        sources = self.sources = arguments.sources(args, self.app)
+        sources = self.settings(args)
         found = server.destinations(
             self.cloud(),
             args.server,
@@ -349,16 +343,10 @@ class ServerDestinations(base.Command):
         facts = found.judgement.facts if found.judgement else None
         if facts is not None and facts.vanished:
             base.LOG.warning("%s", terminal.vanished(facts.vanished))
-        self.app.stdout.write(self._text(found, args) + "\n")
-        return _exit_code(found)
-
-    def _text(self, found: Destinations, args: argparse.Namespace) -> str:
         options = self.repeated_options
-        if args.format == "text":
-            return self.answer(
-                destinations.destination_lines(found, args.long, options, self.width)
-            )
-        return explain.printed(destinations.destinations(found, options), args.format)
+        lines = destinations.destination_lines(found, args.long, options, self.width)
+        self.show(args, lines, lambda: destinations.destinations(found, options))
+        return _exit_code(found)
 
 
 def _exit_code(found: Destinations) -> ExitCode:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import sys
 from collections.abc import Iterable
 from importlib import metadata
@@ -177,13 +178,8 @@ class ShowDifference(base.Command):
         sources = arguments.sources(args, self.app)
         old = snapshot.read(args.old).settled(sources)
         found = diff.compare(old, self._later(args, old, sources))
-        if args.format == "text":
-            text = self.answer(views.lines(found, args.all))
-        else:
-            text = explain.printed(
-                serialized(views.DifferenceDocument, found), args.format
-            )
-        self.app.stdout.write(f"{text}\n")
+        whole = functools.partial(serialized, views.DifferenceDocument, found)
+        self.show(args, views.lines(found, args.all), whole)
         if found.lasting:
             return ExitCode.DIFFERS
         return ExitCode.UNKNOWN if found.unread else ExitCode.DONE

@@ -11,7 +11,7 @@ from osc_traitsched.app import desired as app_desired
 from osc_traitsched.app import settings, trait
 from osc_traitsched.commands import arguments, base, isolation, write_args
 from osc_traitsched.commands.base import ExitCode
-from osc_traitsched.commands.explain import add_format, printed
+from osc_traitsched.commands.explain import add_format
 from osc_traitsched.commands.isolation import ShorthandWriter
 from osc_traitsched.core.change import effects, traits
 from osc_traitsched.core.errors import BadUsage
@@ -217,11 +217,8 @@ class ShowTrait(base.Command):
 
     def take_action(self, args: argparse.Namespace) -> None:
         use = trait.show(self.cloud(), args.trait)
-        if args.format == "text":
-            text = self.answer(views.show(use, self.repeated_options))
-        else:
-            text = printed(views.of_trait(use), args.format)
-        self.app.stdout.write(f"{text}\n")
+        lines = views.show(use, self.repeated_options)
+        self.show(args, lines, lambda: views.of_trait(use))
 
 
 # openstack trait-sched trait list.
@@ -277,8 +274,7 @@ class _TraitWriter(ShorthandWriter):
         write_args.check(args)
         arguments.check_columns(args, listing.STEPS)
         cloud = self.cloud()
-        self.sources = arguments.sources(args, self.app)
-        assumed = settings.of_cloud(cloud, self.sources)
+        assumed = settings.of_cloud(cloud, self.settings(args))
         new = getattr(args, "new", None)
         desired, merged = app_desired.replaced(cloud, args.trait, new, assumed)
         if merged:
