@@ -258,10 +258,11 @@ class Explain(base.Command):
             explanation = dataclasses.replace(
                 explanation, since=self._since(args, asked, sources)
             )
-        text = self._text(explanation, args)
         project = explanation.judgement.question.project
         if project and args.long and args.format == "text":
-            text = text.replace(project, request.project_name(cloud, project))
+            name = request.project_name(cloud, project)
+            explanation = dataclasses.replace(explanation, project=name)
+        text = self._text(explanation, args)
         self.app.stdout.write(f"{text}\n")
         return exit_code(explanation.judgement)
 

@@ -591,17 +591,30 @@ class TraitMissing(PlacementRefuses):
         self.kind, self.name, self.trait = kind, name, trait
         self.nearest, self.is_forbidden = nearest, is_forbidden
 
-    def __str__(self) -> str:
-        verb = "forbids" if self.is_forbidden else "requires"
+    @property
+    def subject(self) -> str:
+        """What names the trait: ``Flavor gold``."""
         who = visible(f"{self.kind} {self.name}")
-        what = f"{who[:1].upper()}{who[1:]} {verb} trait {visible(self.trait)}"
-        then = ""
+        return f"{who[:1].upper()}{who[1:]}"
+
+    @property
+    def problem(self) -> str:
+        """What is wrong with the subject, without a full stop."""
+        verb = "forbids" if self.is_forbidden else "requires"
+        return f"{verb} trait {visible(self.trait)}, which does not exist"
+
+    @property
+    def remedy(self) -> str:
+        """The full stop, and what to do if that is known."""
         if self.nearest:
-            then = f" Did you mean {' or '.join(self.nearest)}?"
-        elif self.trait.startswith("CUSTOM_") and self.kind in ("flavor", "image"):
+            return f". Did you mean {' or '.join(self.nearest)}?"
+        if self.trait.startswith("CUSTOM_") and self.kind in ("flavor", "image"):
             add = f"openstack trait-sched add {self.trait} --create --host <HOST>"
-            then = f" To create it: {add}"
-        return f"{what}, which does not exist.{then}"
+            return f". To create it: {add}"
+        return "."
+
+    def __str__(self) -> str:
+        return f"{self.subject} {self.problem}{self.remedy}"
 
 
 @dataclasses.dataclass(eq=False)

@@ -136,7 +136,6 @@ def _without_room(found: Capacity, width: int, most: int) -> Iterator[str]:
         yield and_more(hidden, "flavor", "--full")
 
 
-_DEPENDS = "depends on nova.conf"
 #: What stands before the names of flavors without room, by reason.
 _FULL, _NEVER, _REJECTED = "full: ", "never: ", "rejected: "
 _KINDS = {Reason.FULL: _FULL, Reason.DISABLED: "not now: ", Reason.REJECTED: _REJECTED}
@@ -144,7 +143,7 @@ _KINDS = {Reason.FULL: _FULL, Reason.DISABLED: "not now: ", Reason.REJECTED: _RE
 
 def _kind(fit: FlavorFit) -> str:
     if fit.answer.is_open:
-        return f"{_DEPENDS}: "
+        return "depends on nova.conf: "
     if fit.never is not None:
         return _NEVER
     if fit.limit and fit.empty.most:
@@ -168,10 +167,7 @@ def _cause(fit: FlavorFit) -> str:
     if len(shares) == 1 and isinstance(shares[0].clause, HostFilter):
         all_of = f"all {len(shares[0].hosts)}"
         return f": {shares[0].clause.name} rejects {all_of}"
-    reasons = (
-        each for each in verdict.flavor_reasons(fit.judgement) if each != _DEPENDS
-    )
-    return f": {', '.join(reasons)}"
+    return f": {', '.join(verdict.host_reasons(fit.judgement))}"
 
 
 def _fitting(start: str, names: Sequence[str], end: str, width: int) -> str:
@@ -435,8 +431,8 @@ def _rest(rows: Sequence[object], most: int, noun: str = "flavor") -> Iterator[s
 def condition(kept: KeptAway, judgement: Judgement) -> str:
     """What is wrong with hosts: ``2 hosts are disabled``."""
     share = Share(RejectionCause.CLAUSE, kept.hosts, kept.clause)
-    text = verdict.share_text(share, judgement, is_of_many=True)
-    return f"{count(len(kept.hosts), 'host')} {text.partition(' ')[2]}"
+    what = verdict.share_words(share, judgement).what
+    return f"{count(len(kept.hosts), 'host')} {what}"
 
 
 def _kept_away(flavors: Sequence[FlavorFit]) -> Iterator[str]:

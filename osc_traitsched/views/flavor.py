@@ -100,8 +100,7 @@ def never_on_of(view: FlavorView) -> dict[str, list[str]]:
     names_of: dict[str, list[str]] = {}
     for share in breakdown(view.judgement, view.fit.suited if view.fit else ()):
         clause, names = share.clause, list(share.hosts)
-        text = verdict.share_text(share, view.judgement, is_of_many=True)
-        why = text.partition(" ")[2]
+        why = verdict.share_words(share, view.judgement).what
         if clause is not None and verdict.is_disabling(clause):
             why = "disabled"
         if isinstance(clause, MemberOf) and name_of(clause) == ISOLATION:

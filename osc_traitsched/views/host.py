@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, Literal, Optional
+from typing import Annotated, Any, Literal, NamedTuple, Optional
 
 from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.errors import CloudBroke
@@ -36,7 +36,6 @@ from osc_traitsched.views.terminal import LABEL, Line, Tone
 
 
 _MOST_REASONS = 6
-_DEPENDS = "depends on nova.conf: "
 
 #: What decides on a host and no API shows.
 UNSEEN = (
@@ -68,7 +67,7 @@ def host(
         yield Line(f"  {'at most':<{LABEL}}{deciding} may reject it")
     reasons = reasons_of(view)
     for why, names in list(reasons.items())[:_MOST_REASONS]:
-        label = "may" if why.startswith(_DEPENDS) else "not"
+        label = "may" if why.is_open else "not"
         yield Line(f"  {label:<{LABEL}}{listed(names)}: {why}")
     if len(reasons) > _MOST_REASONS:
         yield Line(f"  {and_more(len(reasons) - _MOST_REASONS, 'reason', '-f json')}")
@@ -186,29 +185,37 @@ def _numbers(fits: Mapping[str, Room]) -> list[str]:
     return [f"{name} {between(room.least, room.most)}" for name, room in fits.items()]
 
 
-def reasons_of(view: HostView) -> dict[str, list[str]]:
+class FirstObstacle(NamedTuple):
+    """The first thing in the way; if it is open, an unknown option decides."""
+
+    what: str
+    is_open: bool = False
+
+    def __str__(self) -> str:
+        return f"{'depends on nova.conf: ' * self.is_open}{self.what}"
+
+
+def reasons_of(view: HostView) -> dict[FirstObstacle, list[str]]:
     """Why flavors do not fit on the host, with their names, the most first."""
-    found: dict[str, list[str]] = {}
+    found: dict[FirstObstacle, list[str]] = {}
     for each in view.unfit:
         name = each.question.flavor["name"]
         found.setdefault(_reason(each, view.host), []).append(name)
     for each in view.capacity.rejected:
         name = each.question.flavor["name"]
-        # The sentence after the first asks which name was meant.
-        why = explain_verdict.rejected(each).partition(". ")[0]
+        why = FirstObstacle(explain_verdict.rejected(each, has_remedy=False))
         found.setdefault(why, []).append(name)
     return dict(sorted(found.items(), key=lambda pair: -len(pair[1])))
 
 
-def _reason(found: Judgement, host: Provider) -> str:
-    """The first thing in the way, for flavors of any size."""
-    start = _DEPENDS if found.answer_of(host.uuid) is Answer.DEPENDS else ""
+def _reason(found: Judgement, host: Provider) -> FirstObstacle:
+    """For flavors of any size, so without amounts."""
     rejection = found.rejections.get(host.uuid)
     clauses = blamed(rejection) if rejection else ()
     if not clauses:
-        return "it meets each condition, but not all of them together"
+        return FirstObstacle("it meets each condition, but not all of them together")
     why = explain_verdict.said(worst(found, clauses), found, [host])
-    return f"{start}{why.partition(' (need ')[0]}"
+    return FirstObstacle(why.what, found.answer_of(host.uuid) is Answer.DEPENDS)
 
 
 # Zones.
@@ -319,7 +326,7 @@ class FittingFlavor(JsonObject):
 class UnfitFlavors(JsonObject):
     """Flavors that do not fit on the host, for one reason."""
 
-    reason: str = field(lambda item: item[0])
+    reason: str = field(lambda item: str(item[0]))
     """The first thing in the way."""
     flavors: Iterable[str] = field(lambda item: item[1])
     """Their names."""

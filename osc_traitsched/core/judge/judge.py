@@ -199,6 +199,7 @@ class Explanation:
     :ivar without_set: the judgement without ``--set``; None if equal or unknown
     :ivar since: the hosts when a snapshot was saved; None without one
     :ivar make_room: a ``core.servers.room.RoomPlan``, if asked for
+    :ivar project: the name of the request's project, if asked for
     """
 
     judgement: Judgement
@@ -208,6 +209,7 @@ class Explanation:
     without_set: Judgement | None = None
     since: Since | None = None
     make_room: Any = None
+    project: str = ""
 
 
 def compared(now: Judgement) -> Judgement | None:

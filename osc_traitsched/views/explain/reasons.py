@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.judge import filtering
@@ -167,6 +167,23 @@ def own_differences(
 # Host filters in words: what they require, and why they keep hosts out.
 
 
+class ClauseWords(NamedTuple):
+    """Why hosts fail a condition, in parts that make a clause at the end.
+
+    :ivar what: ``lacks trait X``, in the number of the hosts
+    :ivar need: the value or amount: ``need 4096 MB``; may be empty
+    :ivar origin: the flavor or image that requires it; may be empty
+    """
+
+    what: str
+    need: str = ""
+    origin: str = ""
+
+    def __str__(self) -> str:
+        more = (f" ({part})" for part in (self.need, self.origin) if part)
+        return f"{self.what}{''.join(more)}"
+
+
 #: What the rules of moves want.
 _RULES = {
     "move:hypervisor": "a hypervisor like the source's, no older one",
@@ -194,7 +211,7 @@ def said(
     condition: HostFilter | MoveRule,
     judgement: Judgement,
     hosts: Sequence[Provider],
-) -> str:
+) -> ClauseWords:
     """Why a filter or a move keeps hosts out, in words.
 
     If the reasons differ: the filter, and what it requires.
@@ -209,11 +226,11 @@ def said(
             for each in answers
         ]
     if len(set(answers)) == 1 and answers[0] is not None:
-        return answer(answers[0], condition.name, len(hosts))
+        return _answer(answers[0], condition.name, len(hosts))
     wants = {(a.key, a.wanted) if isinstance(a, Fails) else None for a in answers}
     one = wants.pop() if len(wants) == 1 else None
     asked = f" for {one[0]}={one[1]}" if one and all(one) else ""
-    return f"{failing(condition, len(hosts))}{asked}"
+    return ClauseWords(f"{failing(condition, len(hosts))}{asked}")
 
 
 def failing(condition: HostFilter | MoveRule, number: int = 1) -> str:
@@ -223,25 +240,30 @@ def failing(condition: HostFilter | MoveRule, number: int = 1) -> str:
     return agreed(f"fails {condition.name}", number)
 
 
-def answer(found: FilterResult, name: str, number: int = 1) -> str:
-    """Any answer but yes, in words.
-
-    :param number: of hosts, for the verb
-    """
-    return agreed(_answer(found, name), number)
+def answer(found: FilterResult, name: str) -> str:
+    """Any answer of one host but yes, in words."""
+    return str(_answer(found, name, 1))
 
 
-def _answer(found: FilterResult, name: str) -> str:
-    if isinstance(found, Fails) and found.reason == state.OWN:
+def _answer(found: FilterResult, name: str, number: int) -> ClauseWords:
+    what, need = _said(found, name), ""
+    if isinstance(found, Fails) and found.reason != state.OWN:
+        what, need = (
+            part.format(
+                group=found.origin.name if found.origin else "",
+                key=found.key,
+                wanted=found.wanted,
+                found=listed(found.found),
+            )
+            for part in state.SAID[found.reason]
+        )
+    return ClauseWords(agreed(what, number), need)
+
+
+def _said(found: FilterResult, name: str) -> str:
+    if isinstance(found, Fails):
         why = f" ({'; '.join(found.found)})" if found.found else ""
         return f"is kept out by {name}{why}"
-    if isinstance(found, Fails):
-        return state.SAID[found.reason].format(
-            group=found.origin.name if found.origin else "",
-            key=found.key,
-            wanted=found.wanted,
-            found=listed(found.found),
-        )
     if isinstance(found, Raises):
         return f"makes {name} fail: {found.exception}, {_value(found)}"
     if isinstance(found, Unknown):

@@ -155,7 +155,8 @@ def lines(
         yield from _short(explanation, shown, options, again)
         return
     judgement = explanation.judgement
-    yield from explain_verdict.lines(judgement, everything, explanation.fixes)
+    fixes, project = explanation.fixes, explanation.project
+    yield from explain_verdict.lines(judgement, everything, fixes, project)
     yield from since_lines(explanation.since)
     yield from comparison_lines(judgement, explanation.without_set)
     yield from _fixes(explanation, everything, options, again)
@@ -166,7 +167,7 @@ def lines(
         yield from section("Nearest hosts:", _nearest(judgement), "")
         yield from _conditions(judgement, width)
     yield from section("Assumed:", _assumed(judgement))
-    unseen = (each.text for each in words.not_evaluated(judgement))
+    unseen = (each.text for each in words.not_evaluated(judgement, project))
     yield from section("Not looked at:", unseen)
 
 

@@ -36,7 +36,7 @@ from osc_traitsched.core.nova.filter.special import COMPUTE, IMAGE_PROPERTIES
 from osc_traitsched.core.nova.filter.state import Fails
 from osc_traitsched.core.placement.facts import Stock
 from osc_traitsched.core.releases import release
-from osc_traitsched.text import agreed, and_more, count, listed, ranges, visible
+from osc_traitsched.text import agreed, and_more, count, listed, ranges
 from osc_traitsched.views.explain import reasons as explain_reasons
 from osc_traitsched.views.explain import words
 from osc_traitsched.views.terminal import Line, Tone
@@ -59,10 +59,10 @@ def of_hosts(
     One line, or one for each provider of the first host that could give the amount.
     """
     if isinstance(clause, AFTER_PLACEMENT):
-        yield explain_reasons.said(clause, judgement, hosts)
+        yield str(explain_reasons.said(clause, judgement, hosts))
         return
     first, *others = hosts
-    plain = words.unmet(clause, judgement, len(hosts))
+    plain = str(words.unmet(clause, judgement, len(hosts)))
     short = _short(clause, judgement, first)
     if is_disabling(clause):
         why = disabled_for(judgement, hosts)
@@ -200,11 +200,15 @@ _MOST_REASONS = 5
 
 
 def lines(
-    judgement: Judgement, everything: bool = False, fixes: Sequence[Fix] = ()
+    judgement: Judgement,
+    everything: bool = False,
+    fixes: Sequence[Fix] = (),
+    project: str = "",
 ) -> Iterator[Line]:
     """The verdict, why, and the doubts about it.
 
     :param everything: all reasons, and the request in words
+    :param project: the name of the request's project, if it is known
     """
     tone = Tone.of(judgement.answer)
     refusal, is_moved = judgement.refusal, judgement.question.move is not None
@@ -230,7 +234,7 @@ def lines(
     if everything or not judgement.has_room:
         yield from map(Line, reasons(judgement, everything))
     if everything:
-        yield Line(f"Request: {words.request(judgement.question)}")
+        yield Line(f"Request: {words.request(judgement.question, project)}")
     yield from (Line(text, Tone.DOUBT) for text in _doubts(judgement))
     yield from map(Line, _remarks(judgement, everything, fixes))
 
@@ -333,24 +337,24 @@ def told(judgement: Judgement) -> frozenset[tuple[frozenset[str], Condition]]:
     )
 
 
-def share_text(share: Share, judgement: Judgement, is_of_many: bool = False) -> str:
-    """Why hosts are out, with their number: ``2 lack trait X (flavor gold)``.
+def share_text(share: Share, judgement: Judgement) -> str:
+    """Why hosts are out, with their number: ``2 lack trait X (flavor gold)``."""
+    found, clause = share_words(share, judgement), share.clause
+    if clause is not None and not isinstance(clause, Resource):
+        origin = words.short_origin(clause, judgement) or _services(
+            clause, judgement, _hosts(share, judgement)
+        )
+        found = found._replace(origin=origin)
+    return f"{len(share.hosts)} {found}"
 
-    :param is_of_many: for several flavors: without an amount and a flavor's name
-    """
-    number = len(share.hosts)
+
+def share_words(share: Share, judgement: Judgement) -> explain_reasons.ClauseWords:
+    """Why hosts are out, without the origin; several flavors can have ``what``."""
     if share.clause is not None:
-        text = said(share.clause, judgement, _hosts(share, judgement))
-        source = ""
-        if is_of_many:
-            return f"{number} {text.partition(' (need ')[0]}"
-        if not isinstance(share.clause, Resource):
-            source = words.short_origin(share.clause, judgement) or _services(
-                share.clause, judgement, _hosts(share, judgement)
-            )
-        return f"{number} {text}{f' ({source})' if source else ''}"
+        return said(share.clause, judgement, _hosts(share, judgement))
+    number = len(share.hosts)
     text = _CAUSES[share.cause].format(them="it" if number == 1 else "them")
-    return f"{number} {agreed(text, number)}"
+    return explain_reasons.ClauseWords(agreed(text, number))
 
 
 def _services(
@@ -378,7 +382,9 @@ def _hosts(share: Share, judgement: Judgement) -> list[Provider]:
     return [by_name[name] for name in share.hosts if name in by_name]
 
 
-def said(clause: Condition, judgement: Judgement, hosts: Sequence[Provider]) -> str:
+def said(
+    clause: Condition, judgement: Judgement, hosts: Sequence[Provider]
+) -> explain_reasons.ClauseWords:
     """Why all these hosts fail a clause, without figures."""
     if isinstance(clause, AFTER_PLACEMENT):
         return explain_reasons.said(clause, judgement, hosts)
@@ -516,20 +522,27 @@ def _remarks(
         )
 
 
-def rejected(found: Judgement) -> str:
-    """Why Nova or Placement rejects a flavor; empty if neither does."""
+def rejected(found: Judgement, has_remedy: bool = True) -> str:
+    """Why Nova or Placement rejects a flavor; empty if neither does.
+
+    :param has_remedy: what to do about a missing trait follows
+    """
     refusal = found.refusal
     if isinstance(refusal, TraitMissing):
-        of_flavor = visible(f"Flavor {found.question.flavor['name']} ")
-        return str(refusal).removeprefix(of_flavor)
+        who = "" if refusal.kind == "flavor" else f"{refusal.subject} "
+        return f"{who}{refusal.problem}{refusal.remedy * has_remedy}"
     if isinstance(refusal, PlacementRefuses):
         return refusal.reason
     return errors.wrong(refusal) if isinstance(refusal, Refusal) else ""
 
 
 def flavor_reasons(found: Judgement) -> list[str]:
-    """Why hosts are out, each host counted once, the most first."""
-    shares = sorted(breakdown(found), key=lambda share: -len(share.hosts))
+    """Whether nova.conf decides, and why hosts are out."""
     depends = ["depends on nova.conf"] if found.depends else []
-    texts = (share_text(share, found, is_of_many=True) for share in shares)
-    return [*depends, *texts]
+    return [*depends, *host_reasons(found)]
+
+
+def host_reasons(found: Judgement) -> Iterator[str]:
+    """Why hosts are out, each host counted once, the most first."""
+    for share in sorted(breakdown(found), key=lambda share: -len(share.hosts)):
+        yield f"{len(share.hosts)} {share_words(share, found).what}"

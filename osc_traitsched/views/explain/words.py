@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from osc_traitsched.core.judge.reasons import above_limit
 from osc_traitsched.core.nova import prefilter
 from osc_traitsched.core.nova.clause import (
     AFTER_PLACEMENT,
+    Clause,
     Condition,
     MemberOf,
     Origin,
@@ -92,17 +94,15 @@ def clause(each: Condition, judgement: Judgement) -> str:
     return f"{means} ({named})" if means else f"trait {named}{suffix}"
 
 
-def unmet(clause: Condition, judgement: Judgement, number: int = 1) -> str:
+def unmet(clause: Clause, judgement: Judgement, number: int = 1) -> reasons.ClauseWords:
     """Why a number of hosts fail a condition: ``lacks trait X``."""
-    if isinstance(clause, AFTER_PLACEMENT):
-        return reasons.failing(clause, number)
     if isinstance(clause, Resource):
         needed = f"{clause.amount}{unit(clause.resource_class)}"
         where = f", {group(clause).strip(' ()')}" if group(clause) else ""
-        what = f"is short of {noun(clause.resource_class)} (need {needed}{where})"
-    else:
-        what = lacked(clause, *_named(judgement.question))
-    return agreed(what, number)
+        what = agreed(f"is short of {noun(clause.resource_class)}", number)
+        return reasons.ClauseWords(what, f"need {needed}{where}")
+    what = lacked(clause, *_named(judgement.question))
+    return reasons.ClauseWords(agreed(what, number))
 
 
 def lacked(
@@ -262,8 +262,8 @@ def origin(each: Origin) -> str:
     return f"{each.kind} {each.key} ([{section}]{name})"
 
 
-def request(question: Question) -> str:
-    """The request, in one line."""
+def request(question: Question, project: str = "") -> str:
+    """The request, in one line; ``project`` is the name of its project."""
     flavor, spec = question.flavor, question.spec
     parts = [f"flavor {flavor['name']} ({size(flavor)})"]
     if not question.image:
@@ -282,7 +282,7 @@ def request(question: Question) -> str:
     if spec.on_node:
         parts.append(f"on node {spec.on_node}")
     if question.project:
-        parts.append(f"project {spec.project or question.project}")
+        parts.append(f"project {project or spec.project or question.project}")
     given = question.parts
     parts += [f"port {each.label}" for each in given.ports]
     parts += [f"network {each.label}" for each in given.networks]
@@ -396,8 +396,8 @@ class NotEvaluated(NamedTuple):
     text: str
 
 
-def not_evaluated(judgement: Judgement) -> Iterator[NotEvaluated]:
-    """What the answer does not cover."""
+def not_evaluated(judgement: Judgement, project: str = "") -> Iterator[NotEvaluated]:
+    """What the answer does not cover; ``project`` is the name of the request's."""
     parts = judgement.question.parts
     if judgement.request is not None and judgement.question.is_forced:
         text = "nova-scheduler skips its filters for a host that is named"
@@ -419,6 +419,8 @@ def not_evaluated(judgement: Judgement) -> Iterator[NotEvaluated]:
         yield NotEvaluated("multiattach", _shared(volume))
     if judgement.request is not None:
         for each in judgement.request.not_evaluated:
+            if project and each.kind == TENANT:
+                each = dataclasses.replace(each, key=project)
             yield NotEvaluated(each.kind, _line(each))
 
 

@@ -329,7 +329,7 @@ def test_nova_compute_rejects_too_few_numa_nodes_whatever_the_filters_are(
     assert found.all_kept_out == {A}
     assert found.unknown_hosts[NUMA] == {B, C}
     (condition,) = found.conditions
-    said = reasons.answer(found.answer(NUMA, A), condition.name, 1)
+    said = reasons.answer(found.answer(NUMA, A), condition.name)
     assert said.startswith("has only 2 NUMA nodes (hw")
     assert list(found.filters) == [COMPUTE]
 

@@ -9,8 +9,9 @@ import sys
 
 import pytest
 
+from osc_traitsched.core.errors import TraitMissing
 from osc_traitsched.core.inventory.snapshot import Compute
-from osc_traitsched.core.judge import fix
+from osc_traitsched.core.judge import filtering, fix
 from osc_traitsched.core.judge.doubts import Doubts, OptionImpact
 from osc_traitsched.core.judge.fix import (
     Advice,
@@ -26,8 +27,10 @@ from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova import server as kinds
 from osc_traitsched.core.nova.building import zone_refusal
-from osc_traitsched.core.nova.clause import Resource
+from osc_traitsched.core.nova.clause import HostFilter, Resource, Trait
+from osc_traitsched.core.nova.filter import state
 from osc_traitsched.core.nova.filter.state import ServerGroup
+from osc_traitsched.core.nova.filter.table import FilterAnswers
 from osc_traitsched.core.nova.options import SchedulerSettings, Setting
 from osc_traitsched.core.nova.question import MoveKind, Question
 from osc_traitsched.core.nova.server import NotEvaluated
@@ -543,6 +546,58 @@ def test_a_zone_without_an_enabled_host_is_not_taken_for_a_typo():
 def test_a_project_is_called_as_the_user_called_it(name, said):
     question = helping(project="a00e").judgement.question.with_spec(project=name)
     assert words.request(question).endswith(f", {said}")
+
+
+def test_the_projects_name_stands_for_its_id_and_for_nothing_else():
+    judgement = helping(project="a").judgement
+    unread = (NotEvaluated(kinds.TENANT, "a"),)
+    asked = dataclasses.replace(judgement.request, not_evaluated=unread)
+    judgement = dataclasses.replace(judgement, request=asked)
+    found = Explanation(judgement, project="acme")
+    plain = text(dataclasses.replace(found, project=""), everything=True)
+    shown = text(found, everything=True)
+    request = next(line for line in shown if line.startswith("Request: "))
+    assert request.endswith(", project acme")
+    told = "  No aggregate is for project {}; it is not restricted."
+    assert told.format("acme") in shown
+    others = [line for line in plain if "project a" not in line]
+    assert [line for line in shown if "project acme" not in line] == others
+
+
+@pytest.mark.parametrize("value", ["raid (need battery)", "a. b"])
+def test_a_value_that_looks_like_our_words_is_said_in_full(value):
+    differs = state.Fails(state.METADATA_DIFFERS, "disk", "ssd", (value,))
+    found = gold(a={}, b={})
+    answers = {"F": {host.uuid: differs for host in found.hosts}}
+    answered = filtering.Filtering(FilterAnswers(("F",), answers))
+    found = dataclasses.replace(found, filtering=answered)
+    clause = verdict.said(HostFilter("F"), found, found.hosts)
+    assert clause.what == f"are in aggregates with disk={value}, not ssd"
+
+
+def test_an_amount_and_an_origin_are_parts_of_their_own():
+    found = explained({"cloud": {"a": FULL}, "flavor": {"trait:CUSTOM_A": "required"}})
+    clauses = {type(each): each for each in found.clauses}
+    short, lacks = (
+        verdict.said(clauses[kind], found, found.hosts) for kind in (Resource, Trait)
+    )
+    assert short.what == "is short of disk"
+    assert f"{short}" == f"{short.what} ({short.need})"
+    assert lacks == ("lacks trait CUSTOM_A", "", "")
+    assert f"{lacks._replace(origin='flavor big')}" == f"{lacks.what} (flavor big)"
+
+
+def test_a_name_with_a_full_stop_is_not_cut_off():
+    found = gold(a={})
+    missing = TraitMissing("image", "win. 2025", "CUSTOM_X", ("CUSTOM_Y",))
+    found = dataclasses.replace(found, refusal=missing)
+    problem = "Image win. 2025 requires trait CUSTOM_X, which does not exist"
+    assert verdict.rejected(found, has_remedy=False) == problem
+    assert verdict.rejected(found) == str(missing)
+    of_flavor = TraitMissing("flavor", "a. b", "CUSTOM_X", ())
+    found = dataclasses.replace(found, refusal=of_flavor)
+    problem = "requires trait CUSTOM_X, which does not exist"
+    assert verdict.rejected(found, has_remedy=False) == problem
 
 
 def test_a_table_is_no_wider_than_the_terminal():

@@ -93,18 +93,18 @@ def in_turn(answers: Iterable[FilterResult]) -> FilterResult:
 
 
 #: The words by reason, of one host; ``agreed`` makes them those of several.
-SAID: dict[str, str] = {}
+SAID: dict[str, tuple[str, str]] = {}
 
 
-def _reason(reason: str, words: str) -> str:
-    SAID[reason] = words
+def _reason(reason: str, words: str, need: str = "") -> str:
+    SAID[reason] = words, need
     return reason
 
 
 #: The service is disabled; found: the reason that was given, if any.
 SERVICE_DISABLED = _reason("service-disabled", "is disabled")
 SERVICE_DOWN = _reason("service-down", "has nova-compute down")
-NO_METADATA = _reason("no-metadata", "is in no aggregate with {key} (need {wanted})")
+NO_METADATA = _reason("no-metadata", "is in no aggregate with {key}", "need {wanted}")
 METADATA_DIFFERS = _reason(
     "metadata-differs", "is in aggregates with {key}={found}, not {wanted}"
 )
@@ -114,7 +114,7 @@ IMAGE_DIFFERS = _reason(
 OTHER_PROJECTS = _reason("other-projects", "is reserved for other projects by {key}")
 OTHER_FLAVORS = _reason("other-flavors", "is reserved for flavors {found} by {key}")
 OTHER_ZONE = _reason("other-zone", "is in zone {found}, not {wanted}")
-NO_CAPABILITY = _reason("no-capability", "lacks capability {key} (need {wanted})")
+NO_CAPABILITY = _reason("no-capability", "lacks capability {key}", "need {wanted}")
 CAPABILITY_DIFFERS = _reason("capability-differs", "has {key}={found}, not {wanted}")
 UNSUPPORTED_IMAGE = _reason("unsupported-image", "does not support {key}={wanted}")
 HYPERVISOR_VERSION = _reason(
@@ -139,9 +139,9 @@ OUTSIDE_NETWORK = _reason("outside-network", "is outside {wanted}: {found}")
 QUERY_IS_FALSE = _reason("query-is-false", "does not match hint {key}")
 AT_LIMIT = _reason("at-limit", "is at the limit: {found} of {wanted} ({key})")
 LARGER_THAN_HOST = _reason(
-    "larger-than-host", "has only {found} {key} in all (need {wanted})"
+    "larger-than-host", "has only {found} {key} in all", "need {wanted}"
 )
-TOO_LITTLE_FREE = _reason("too-little-free", "has {found} {key} free (need {wanted})")
+TOO_LITTLE_FREE = _reason("too-little-free", "has {found} {key} free", "need {wanted}")
 NO_NUMA_TOPOLOGY = _reason(
     "no-numa-topology", "has no NUMA nodes ({found}; {key} needs some)"
 )
