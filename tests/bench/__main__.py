@@ -13,7 +13,6 @@ from collections.abc import Iterator
 
 from tests.bench import (
     adding,
-    checking,
     counting,
     desired,
     explaining,
@@ -46,7 +45,7 @@ def main() -> None:
         counting.report(server, hosts)
         saving.report(server, hosts)
     with _placement() as server:
-        checking.report(server, 1000)
+        judging.report_check(server, 1000)
     with _placement() as server:
         desired.report(server, wanted.hosts)
     with _placement() as server:

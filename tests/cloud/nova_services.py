@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
+import json
+import pathlib
+import uuid
+from typing import Any
+
 import nova.conf
-from nova import config, context, objects, service
+from nova import config, context, exception, objects, service
 from nova.compute import rpcapi as compute_rpcapi
 from nova.conductor import rpcapi as conductor_rpcapi
 from nova.objects import host_mapping
 from nova.scheduler import rpcapi as scheduler_rpcapi
+from nova.virt import fake
 from oslo_log import log as logging
 from paste import deploy
 
-from tests.cloud import hypervisor
 from tests.services import sqlite
 from tests.services.serve import InheritedServer
 
@@ -25,7 +31,7 @@ def prepare(configuration: str) -> None:
     # At debug it says every few seconds that it sleeps.
     logging.getLogger("oslo.service").logger.setLevel("INFO")
     objects.register_all()
-    hypervisor.install()
+    install()
     sqlite.make_writers_wait()
 
 
@@ -51,3 +57,151 @@ def serve_api(listener: int) -> None:
     """Serve the compute API on an inherited socket, for ever."""
     api = deploy.loadapp(f"config:{CONF.wsgi.api_paste_config}", name="osapi_compute")
     InheritedServer(listener, api).start()
+
+
+# The hypervisor that the cloud's computes pretend to have. For the services' Python.
+
+
+#: For each host that differs what it reports. ``stays``: a server may be migrated cold
+#: to where it is. ``cells``: its NUMA cells, see :func:`_topology`. ``devices``: the
+#: number of its PCI devices 10de:20f1. :data:`SIZES`: how large it is.
+DIFFERENT = "hypervisors.json"
+SIZES = ("vcpus", "memory_mb", "local_gb")
+
+
+class Hypervisor(fake.MediumFakeDriver):
+    """10 VCPU, 8 GB of memory and 1,028 GB of disk, on one node named as the host."""
+
+    def get_available_resource(self, nodename: str) -> dict[str, Any]:
+        resources = super().get_available_resource(nodename)
+        different = _different(nodename)
+        reported = {k: v for k, v in different.items() if k in resources}
+        if "cells" in different:
+            reported["numa_topology"] = _topology(different["cells"])._to_json()
+        if "devices" in different:
+            reported["pci_passthrough_devices"] = _devices(different["devices"])
+        return {**resources, "uuid": _identity(nodename), **reported}
+
+    def update_provider_tree(
+        self, provider_tree: Any, nodename: str, allocations: Any = None
+    ) -> None:
+        super().update_provider_tree(provider_tree, nodename, allocations)
+        cells = _different(nodename).get("cells", ())
+        dedicated = sum(cell.get("dedicated", 0) for cell in cells)
+        if not dedicated:
+            return
+        inventory = dict(provider_tree.data(nodename).inventory)
+        inventory["PCPU"] = {
+            "total": dedicated,
+            "min_unit": 1,
+            "max_unit": dedicated,
+            "step_size": 1,
+            "allocation_ratio": 1.0,
+            "reserved": 0,
+        }
+        provider_tree.update_inventory(nodename, inventory)
+
+    def init_host(self, host: str) -> None:
+        super().init_host(host)
+        sizes = {k: v for k, v in _different(host).items() if k in SIZES}
+        # What Placement gets is of these attributes.
+        vars(self).update(sizes)
+        if _different(host).get("stays"):
+            stays = {"supports_migrate_to_same_host": True}
+            self.capabilities = {**self.capabilities, **stays}
+
+    def spawn(self, context: Any, instance: Any, *others: Any, **named: Any) -> None:
+        if _fails(instance, "spawn"):
+            raise exception.ComputeResourcesUnavailable(reason="made to fail")
+        if _fails(instance, "abort"):
+            raise exception.BuildAbortException(
+                instance_uuid=instance.uuid, reason="made to fail"
+            )
+        super().spawn(context, instance, *others, **named)
+
+    def check_can_live_migrate_destination(
+        self, context: Any, instance: Any, *others: Any, **named: Any
+    ) -> Any:
+        if _fails(instance, "move"):
+            raise exception.MigrationPreCheckError(reason="made to stay")
+        return super().check_can_live_migrate_destination(
+            context, instance, *others, **named
+        )
+
+    def get_nodenames_by_uuid(self, refresh: bool = False) -> dict[str, str]:
+        return {_identity(node): node for node in self.get_available_nodes()}
+
+
+def _fails(instance: Any, where: str) -> bool:
+    """Tell whether a server is made to fail somewhere, by its metadata."""
+    return bool(instance.metadata.get("fails") == where)
+
+
+def install() -> None:
+    """Make the driver known to Nova, which takes none from outside its own package."""
+    fake.Hypervisor = Hypervisor
+
+
+def _different(node: str) -> dict[str, Any]:
+    file = pathlib.Path(nova.conf.CONF.state_path) / DIFFERENT
+    return dict(json.loads(file.read_text()).get(node, {})) if file.exists() else {}
+
+
+def _topology(cells: list[dict[str, int]]) -> Any:
+    """NUMA cells as libvirt's driver makes them (``_get_host_numa_topology``).
+
+    Each cell has so many CPUs that are ``shared`` ([compute]cpu_shared_set) or
+    ``dedicated`` (cpu_dedicated_set), or ``any`` if neither option is set; 4096 MB of
+    memory, of which ``pages`` are huge pages of 2 MB.
+    """
+    number = itertools.count()
+    return objects.NUMATopology(
+        cells=[_cell(place, cell, number) for place, cell in enumerate(cells)]
+    )
+
+
+def _cell(place: int, cell: dict[str, int], number: Any) -> Any:
+    shared, dedicated, either = (
+        set(itertools.islice(number, cell.get(kind, 0)))
+        for kind in ("shared", "dedicated", "any")
+    )
+    pages = cell.get("pages", 0)
+    sizes = {4: (4096 - 2 * pages) * 256, 2048: pages}
+    return objects.NUMACell(
+        id=place,
+        cpuset=shared | either,
+        pcpuset=dedicated | either,
+        memory=4096,
+        cpu_usage=0,
+        memory_usage=0,
+        pinned_cpus=set(),
+        siblings=[{cpu} for cpu in sorted(shared | dedicated | either)],
+        mempages=[
+            objects.NUMAPagesTopology(size_kb=size, total=total, used=0, reserved=0)
+            for size, total in sizes.items()
+        ],
+        network_metadata=objects.NetworkMetadata(physnets=set(), tunneled=False),
+        socket=place,
+    )
+
+
+def _devices(count: int) -> str:
+    device = {
+        "product_id": "20f1",
+        "vendor_id": "10de",
+        "status": "available",
+        "dev_type": "type-PCI",
+        "parent_addr": None,
+        "numa_node": 0,
+        "label": "label_10de_20f1",
+    }
+    return json.dumps(
+        [
+            {**device, "address": address, "dev_id": f"pci_{address}"}
+            for address in (f"0000:81:{number:02x}.0" for number in range(count))
+        ]
+    )
+
+
+def _identity(node: str) -> str:
+    return str(uuid.uuid5(uuid.NAMESPACE_DNS, node))

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import hashlib
 import os
+import pathlib
 import shlex
+import shutil
 import socket
-from collections.abc import Mapping, Sequence
+import sqlite3
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 
-from tests.cloud import identity, readiness
+from tests.cloud import identity
 from tests.cloud.config import Site
-from tests.cloud.prepared import Prepared
-from tests.services import placement, process
+from tests.services import placement, process, rest
 from tests.services.children import WRITERS_WAIT, Children
+from tests.services.process import PATIENCE
 from tests.services.release import Release
 
 SERVICES = ("keystone", "placement", "glance", "nova", "network")
@@ -57,7 +64,7 @@ class Startup:
             except BaseException:
                 self._children.stop()
                 raise
-        readiness.wait(self._site, self._computes)
+        wait(self._site, self._computes)
 
     def _submit(self, pool: ThreadPoolExecutor) -> list[Future]:
         keystone = pool.submit(self._keystone)
@@ -187,3 +194,109 @@ class Startup:
     def _serve(self, name: str, application: str, variables: Mapping[str, str]) -> None:
         listener = self._sockets[name]
         self._children.serve(name, application, listener, variables, [WRITERS_WAIT])
+
+
+# What the services' manage programs make, kept for the clouds that start later.
+
+
+_ROOM = pathlib.Path(__file__).resolve().parent
+#: What is kept hangs on these.
+_SOURCES = ("config.py", "identity.py", "startup.py")
+
+
+class Prepared:
+    """Files of one release's services, beside the services that made them."""
+
+    def __init__(self, state: pathlib.Path, release: Release) -> None:
+        sources = b"".join((_ROOM / name).read_bytes() for name in _SOURCES)
+        name = f"prepared-{hashlib.sha256(sources).hexdigest()[:12]}"
+        self._state, self._folder = state, release.environment().home / name
+
+    def have(self, service: str, make: Callable[[], object], *files: str) -> None:
+        """Put a service's files into the state: copies of kept ones, or new ones."""
+        kept = self._folder / service
+        if kept.exists():
+            shutil.copytree(kept, self._state, dirs_exist_ok=True)
+            return
+        make()
+        self._folder.mkdir(exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=self._folder) as made:
+            for name in files:
+                _copy(self._state / name, pathlib.Path(made) / service / name)
+            # Another cloud may have come first.
+            with contextlib.suppress(OSError):
+                (pathlib.Path(made) / service).rename(kept)
+
+    def change(self, database: str, statement: str, *values: str) -> None:
+        """Change what differs from cloud to cloud."""
+        with contextlib.closing(sqlite3.connect(self._state / database)) as connection:
+            connection.execute(statement, values)
+            connection.commit()
+
+
+def _copy(source: pathlib.Path, target: pathlib.Path) -> None:
+    if source.is_dir():
+        shutil.copytree(source, target)
+        return
+    target.parent.mkdir(exist_ok=True)
+    # A service that runs may have written some of it into another file.
+    with contextlib.ExitStack() as opened:
+        source_of, target_of = (
+            opened.enter_context(contextlib.closing(sqlite3.connect(path)))
+            for path in (source, target)
+        )
+        source_of.backup(target_of)
+
+
+# Whether all computes of the cloud can be scheduled to.
+
+
+# The first versions of a flat hypervisor list and of a search by resources.
+COMPUTE = {"OpenStack-API-Version": "compute 2.53"}
+PLACEMENT = {"OpenStack-API-Version": "placement 1.4"}
+
+
+class NotReady(RuntimeError):
+    """The services are up, and yet not all computes can be used."""
+
+
+def wait(site: Site, computes: int, seconds: float = PATIENCE) -> None:
+    """Return when all computes are up in Nova and have capacity in Placement.
+
+    What Neutron's agents say of them has to be in Placement, too.
+    """
+    token = {"X-Auth-Token": identity.token(site.auth_url)}
+    end = time.monotonic() + seconds
+    while True:
+        up, providers = _hypervisors_up(site, token), _providers(site, token)
+        if up == providers == computes and _agents_are_synced(site, token):
+            return
+        if time.monotonic() > end:
+            raise NotReady(
+                f"of {computes} computes {up} are up and {providers} have inventory"
+            )
+        time.sleep(0.2)
+
+
+def _hypervisors_up(site: Site, token: dict[str, str]) -> int:
+    url = first = f"{site.nova}/v2.1/os-hypervisors"
+    up = 0
+    while page := rest.call("GET", url, headers={**token, **COMPUTE}).body[
+        "hypervisors"
+    ]:
+        up += sum(hypervisor["state"] == "up" for hypervisor in page)
+        url = f"{first}?marker={page[-1]['id']}"
+    return up
+
+
+def _providers(site: Site, token: dict[str, str]) -> int:
+    url = f"{site.placement}/resource_providers?resources=VCPU:1"
+    answer = rest.call("GET", url, headers={**token, **PLACEMENT})
+    return len(answer.body["resource_providers"])
+
+
+def _agents_are_synced(site: Site, token: dict[str, str]) -> bool:
+    if not site.volume:
+        return True
+    body = rest.call("GET", f"{site.network}/v2.0/agents", headers=token).body
+    return all(agent["resources_synced"] for agent in body["agents"])

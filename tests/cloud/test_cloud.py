@@ -2,16 +2,104 @@
 
 from __future__ import annotations
 
+import json
+import os
 import pathlib
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cloud.cloud import Cloud
-from tests.cloud.command import Command
-from tests.services.process import ChildFailed
+from tests.cloud.cloud import ISOLATION, Cloud
+from tests.cloud.factory import factory
+from tests.cloud.test_stories import things_as_they_are
+from tests.functional import shell
+from tests.services import environment, release
+from tests.services.process import PATIENCE, ChildFailed
+from tests.services.release import NEWEST, chosen
+
+# ``python -m tests.cloud`` as a process under test, and who is left of it.
+
+
+class Command:
+    """A running ``python -m tests.cloud`` whose state is within a given folder."""
+
+    def __init__(self, folder: pathlib.Path) -> None:
+        # Else the first to want the environment would be a process being timed.
+        release.chosen().python()
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.cloud", "--computes", "1"],
+            cwd=environment.REPOSITORY,
+            env={**os.environ, "TMPDIR": str(folder)},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def wait_until_ready(self) -> list[str]:
+        """Return the lines to source, which it prints when the cloud is ready."""
+        exports = []
+        for line in self._process.stdout:
+            if not line.startswith("export "):
+                return exports
+            exports.append(line.rstrip())
+        raise AssertionError(f"ended with status {self._process.wait()}")
+
+    def wait_for_children(self, count: int) -> set[int]:
+        """Return its children as soon as it has that many."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            children = self.children()
+            if len(children) >= count:
+                return children
+            time.sleep(0.05)
+        raise AssertionError(f"never had {count} children")
+
+    def children(self) -> set[int]:
+        """Return the IDs of all processes that it started, directly or not."""
+        family = {self._process.pid}
+        parents = _processes()
+        while more := {p for p, parent in parents if parent in family} - family:
+            family |= more
+        return family - {self._process.pid}
+
+    def wait_until_gone(self, processes: set[int]) -> set[int]:
+        """Return those of the processes that are still there after a long while."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            left = processes & {process for process, parent in _processes()}
+            if not left:
+                break
+            time.sleep(0.05)
+        return left
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._close()
+
+    def interrupt(self) -> int:
+        """Do as Ctrl-C does, and return the exit status."""
+        self._process.send_signal(signal.SIGINT)
+        return self._close()
+
+    def _close(self) -> int:
+        self._process.stdout.close()
+        return self._process.wait(PATIENCE)
+
+
+def _processes() -> set[tuple[int, int]]:
+    """Return all processes that are not zombies, each with its parent."""
+    columns = ["ps", "-A", "-o", "pid=", "-o", "ppid=", "-o", "stat="]
+    listed = subprocess.run(columns, stdout=subprocess.PIPE, text=True, check=True)
+    rows = [line.split() for line in listed.stdout.splitlines()]
+    return {(int(pid), int(parent)) for pid, parent, stat in rows if stat[0] != "Z"}
+
 
 if TYPE_CHECKING:
     from openstack.connection import Connection
@@ -136,3 +224,90 @@ def test_ctrl_c_in_the_middle_of_the_start_removes_the_state(
     assert command.interrupt() == 130
     assert list(tmp_path.glob("traitsched-cloud-*")) == []
     assert command.wait_until_gone(children) == set()
+
+
+# A snapshot answers like the cloud that it was made of, and without a login.
+
+
+#: Reading commands, each with the format for programs.
+READING = (
+    "explain m1.small cirros -f json --long",
+    "explain m1.large cirros --count 40 -f json",
+    "explain ssd.medium cirros -f json --host cmp04",
+    "explain gold.typo cirros -f json",
+    "explain m1.small uefi -f json",
+    "explain m1.small cirros --availability-zone az-west -f json",
+    "explain m1.small cirros --project demo -f json",
+    "explain m1.small cirros --set scheduler.limit_tenants_to_placement_aggregate=true "
+    "-f json",
+    "explain --image uefi -f json",
+    "explain m1.small -f json",
+    "candidates m1.small cirros -f json",
+    "candidates m1.medium cirros --weights -f json",
+    "capacity -f json",
+    "capacity m1.small --by zone -f json",
+    "capacity m1.small --without cmp00 -f json",
+    "capacity m1.large --with cmp01=2 -f json",
+    "server explain db-3 -f json",
+    "server explain web-1 -f json",
+    "server explain --failed -f json",
+    "server explain --failed --since 24h -f json",
+    "server destinations web-1 -f json",
+    "server destinations db-1 --for evacuation -f json",
+    "server misplaced -f json",
+    "host show cmp01 -f json",
+    "host show cmp05 -f json",
+    "host drain cmp00 -f json",
+    "host drain cmp00 cmp01 -f json",
+    "check -f json",
+    "mirror check -f json",
+    "aggregate list -f json",
+    "list -f json",
+    "list --by-trait -f json",
+    "trait list -f json",
+    "trait show CUSTOM_SSD -f json",
+    "config show -f json",
+    "export",
+)
+#: What differs from run to run: the time of an answer.
+_TIMES = re.compile(r"\d+ \w+ ago|less than a minute ago|just now")
+
+
+@pytest.fixture(scope="module")
+def night():
+    if chosen() != NEWEST:
+        pytest.skip("a snapshot is read with the newest release")
+    with (
+        Cloud(computes=8, nova_options=(ISOLATION,)) as cloud,
+        factory(cloud.admin()) as maker,
+    ):
+        things_as_they_are(maker)
+        yield cloud
+
+
+@pytest.fixture(scope="module")
+def saved(night, tmp_path_factory):
+    """The path of a snapshot of that night."""
+    path = str(tmp_path_factory.mktemp("saved") / "night.json.gz")
+    done = shell.run(night.environment, "trait-sched", "snapshot", "save", path)
+    assert done.code == 0, done.err
+    return path
+
+
+@pytest.mark.parametrize("command", READING)
+def test_a_snapshot_gives_the_answer_of_the_cloud(night, saved, command):
+    words = ["trait-sched", *shlex.split(command)]
+    live = shell.run(night.environment, *words)
+    # No cloud, no password: nothing to log in with.
+    offline = shell.run({}, *words, "--snapshot", saved)
+    assert offline.code == live.code, (offline.err, live.err)
+    assert steady(offline.out) == steady(live.out)
+
+
+def steady(text):
+    """The output without times; JSON in the order of its keys."""
+    text = _TIMES.sub("TIME", text)
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

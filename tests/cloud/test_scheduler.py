@@ -7,17 +7,210 @@ that of the suggestions that are carried out for one to ten servers.
 from __future__ import annotations
 
 import collections
+import contextlib
 import dataclasses
+import functools
 import itertools
 import os
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import prettytable
 import pytest
 
+from osc_traitsched.commands.base import ExitCode
 from tests.cloud import logs
-from tests.cloud.applying import carried_out
-from tests.cloud.factory import Boot
-from tests.cloud.scenario import Asked, different_hosts, requests
+from tests.cloud.factory import Boot, factory
+from tests.cloud.scenario import (
+    FLAVORS,
+    IMAGES,
+    Asked,
+    Scenario,
+    different_hosts,
+    requests,
+)
+
+# Requests as explain suggests to make them instead, in words.
+
+
+_SIZES = {"VCPU": "vcpus", "MB": "ram", "GB": "disk"}
+_SIZE = re.compile(r"(?:with )?(\d+) (VCPU|MB|GB)")
+
+
+@dataclasses.dataclass(frozen=True)
+class _Entry:
+    """What a request comes to: a flavor's properties and size, an image, a zone."""
+
+    properties: dict[str, Any]
+    size: dict[str, int]
+    image: dict[str, Any]
+    zone: str | None
+
+    def sized(self, sizes: str) -> _Entry:
+        found = {_SIZES[unit]: int(amount) for amount, unit in _SIZE.findall(sizes)}
+        return dataclasses.replace(self, size={**self.size, **found})
+
+    def in_format(self, disk_format: str) -> _Entry:
+        image = {**self.image, "disk_format": disk_format}
+        return dataclasses.replace(self, image=image)
+
+    def in_zone(self, zone: str) -> _Entry:
+        return dataclasses.replace(self, zone=zone)
+
+    def without(self, what: str, key: str) -> _Entry:
+        found = self.properties if what == "flavor" else self.image
+        return self._with(what, {k: v for k, v in found.items() if k != key})
+
+    def having(self, what: str, key: str, value: str) -> _Entry:
+        found = self.properties if what == "flavor" else self.image
+        return self._with(what, {**found, key: value})
+
+    def copied(self, what: str, changes: str) -> _Entry:
+        entry = self
+        for change in changes.split(", "):
+            verb, _, key = change.partition(" ")
+            if _SIZE.fullmatch(change):
+                entry = entry.sized(change)
+            elif verb == "without":
+                entry = entry.without(what, key)
+            else:
+                entry = entry.having(what, *key.split("=", 1))
+        return entry
+
+    def _with(self, what: str, properties: dict[str, Any]) -> _Entry:
+        name = "properties" if what == "flavor" else "image"
+        return dataclasses.replace(self, **{name: properties})
+
+
+_TEXTS = (
+    ("size", r"a flavor (with .*)", _Entry.sized),
+    ("format", r"an image in the format (\w+)", _Entry.in_format),
+    ("zone", r"ask for availability zone (\S+)", _Entry.in_zone),
+    ("property", r"a copy of (flavor|image) \S+ (.*)", _Entry.copied),
+)
+
+
+@contextlib.contextmanager
+def asked(scenario: Scenario, before: Asked, text: str) -> Iterator[Asked]:
+    """Yield the request as a fix's text wants it; what it needs is there meanwhile."""
+    properties, size = FLAVORS[before.flavor]
+    entry = _Entry(properties, size, IMAGES[before.image], before.zone)
+    for part in _parts(text):
+        _, found, change = _meaning(part)
+        entry = change(entry, *found.groups())
+    flavor, image = before.flavor, before.image
+    with factory(scenario.maker.admin) as make:
+        if (entry.properties, entry.size) != FLAVORS[before.flavor]:
+            flavor = "wished-for"
+            scenario.flavors[flavor] = make.flavor(
+                flavor, entry.properties, **entry.size
+            )
+        if entry.image != IMAGES[before.image]:
+            image = "wished-for"
+            scenario.images[image] = make.image(image, **entry.image)
+        yield dataclasses.replace(before, flavor=flavor, image=image, zone=entry.zone)
+
+
+def kinds(text: str) -> list[str]:
+    """Return what a text wants to be another: size, format, zone or property."""
+    return [f"another {_meaning(part)[0]}" for part in _parts(text)]
+
+
+def _parts(text: str) -> list[str]:
+    return text.split(" and ")
+
+
+def _meaning(part: str) -> Any:
+    found = ((kind, re.fullmatch(text, part), does) for kind, text, does in _TEXTS)
+    (meant,) = (each for each in found if each[1])
+    return meant
+
+
+# What explain suggests, carried out as it is printed, and taken back.
+
+
+_OPPOSITES = {
+    ("trait-sched", "add"): ("trait-sched", "remove", "--force"),
+    ("trait-sched", "remove"): ("trait-sched", "add"),
+    ("aggregate", "add", "host"): ("aggregate", "remove", "host"),
+    ("compute", "service", "set", "--enable"): (
+        *("compute", "service", "set", "--disable"),
+    ),
+}
+
+
+@contextlib.contextmanager
+def carried_out(
+    scenario: Scenario, asked: Asked, fix: Mapping[str, Any]
+) -> Iterator[tuple[Asked, list[str]]]:
+    """Do what a fix says; it is undone at the end.
+
+    Yields the request as it is made then, and the kinds of what was done. A fix that
+    has commands is those commands. One that has none asks for something else: it is
+    done as its text says.
+    """
+    if not fix["commands"]:
+        with asked(scenario, asked, fix["text"]) as other:
+            yield other, kinds(fix["text"])
+        return
+    with contextlib.ExitStack() as back:
+        for command in fix["commands"]:
+            _carry_out(scenario, command, back)
+        yield asked, [kind(command) for command in fix["commands"]]
+
+
+def kind(command: str) -> str:
+    """Return what a command does, without what it does it to."""
+    words = shlex.split(command, comments=True)[1:]
+    several = words[:2] in (["compute", "service"], ["aggregate", "add"])
+    return " ".join(words[: 3 if several else 2])
+
+
+def _carry_out(scenario: Scenario, command: str, back: contextlib.ExitStack) -> None:
+    program, *words = shlex.split(command, comments=True)
+    assert program == "openstack"
+    _will_be_undone(scenario, words, back)
+    _openstack(scenario, words)
+
+
+def _openstack(scenario: Scenario, words: list[str]) -> None:
+    done = scenario.run(*words)
+    if done.code == ExitCode.REFUSED:
+        # To let one request in it would leave others without a host. The refusal says
+        # so, and whoever wants it all the same says so, too.
+        assert "\nnothing written: no host " in f"\n{done.err}", done.err
+        done = scenario.run(*words, "--force")
+    # What flavors lose and gain by it is said, and so is what --force breaks.
+    told = ("lose ", "hosts with room", "may land on", "may come back", "forced: ")
+    said = [e for e in done.err.splitlines() if not any(each in e for each in told)]
+    assert (done.code, said) == (0, []), (words, done.err)
+
+
+def _will_be_undone(
+    scenario: Scenario, words: list[str], back: contextlib.ExitStack
+) -> None:
+    """Take care, before a command is run, that it is taken back."""
+    if "--create" in words:
+        words = [word for word in words if word != "--create"]
+        back.callback(_trait_kept(scenario, words[2]))
+    if words == ["trait-sched", "mirror", "repair"]:
+        back.callback(scenario.maker.unmirrored, *scenario.lost)
+        return
+    for verb, opposite in _OPPOSITES.items():
+        if tuple(words[: len(verb)]) == verb:
+            back.callback(_openstack, scenario, [*opposite, *words[len(verb) :]])
+            return
+    raise AssertionError(words)
+
+
+def _trait_kept(scenario: Scenario, name: str) -> Callable[[], object]:
+    placement, path = scenario.maker.admin.placement, f"/traits/{name}"
+    if placement.get(path, microversion="1.6").status_code == 204:
+        return lambda: None
+    return functools.partial(placement.delete, path, microversion="1.6")
+
 
 COUNT = int(os.environ.get("TRAITSCHED_REQUESTS", "60"))
 SUGGESTIONS = int(os.environ.get("TRAITSCHED_SUGGESTIONS", "8"))

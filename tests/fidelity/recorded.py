@@ -5,12 +5,12 @@ In the file each case holds its answers by spans of releases.
 
 from __future__ import annotations
 
+import itertools
 import json
 import pathlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tests.fidelity import spans
 from tests.fidelity.comparing import without_text
 from tests.fidelity.ours import Answer, Case
 
@@ -38,7 +38,7 @@ def questions() -> list[dict[str, Any]]:
 
 def answers(case: Case) -> Iterator[tuple[int, Answer]]:
     """Yield each release that a case was asked in, and its answer."""
-    yield from spans.read(case["answers"])
+    yield from read_spans(case["answers"])
 
 
 def write(cases: Sequence[Case], found: Mapping[int, Sequence[Answer]]) -> None:
@@ -57,4 +57,29 @@ def with_answers(
         each = dict(answers(case)) if "answers" in case else {}
         for release, given in found.items():
             each[release] = without_text(given[number])
-        yield {**case, "answers": spans.of(each)}
+        yield {**case, "answers": in_spans(each)}
+
+
+# Answers by spans of releases: neighbours that gave the same answer share one.
+
+
+def read_spans(by_span: Mapping[str, Any]) -> Iterator[tuple[int, Any]]:
+    """Yield each release, and its answer."""
+    for span, answer in by_span.items():
+        first, _, last = span.partition("-")
+        for release in range(int(first), int(last or first) + 1):
+            yield release, answer
+
+
+def in_spans(by_release: Mapping[int, Any]) -> dict[str, Any]:
+    """Return answers by spans of releases in which they are the same."""
+    spans = {}
+    ordered = sorted(by_release)
+    groups = itertools.groupby(
+        ordered, key=lambda r: (r - ordered.index(r), json.dumps(by_release[r]))
+    )
+    for _, group in groups:
+        same = list(group)
+        name = f"{same[0]}-{same[-1]}" if len(same) > 1 else str(same[0])
+        spans[name] = by_release[same[0]]
+    return spans

@@ -1,4 +1,4 @@
-"""A disk without room for what is printed hides no write."""
+"""A full disk, and a terminal's encoding, hide no write and no exit code."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ UNPRINTED = (
     "on device; the same command again shows what is left to do\n"
 )
 
-pytestmark = pytest.mark.skipif(not FULL.exists(), reason="it is Linux's")
+needs_full = pytest.mark.skipif(not FULL.exists(), reason="it is Linux's")
 #: The newest cmd2 for Python 3.9 is one of these.
 reaches_commands = pytest.mark.skipif(
     metadata.version("cmd2").startswith("2.7."),
@@ -51,6 +51,7 @@ def printing_to_a_full_disk(proxy, tmp_path):
     return run
 
 
+@needs_full
 @reaches_commands
 @pytest.mark.parametrize("kind", ["table", "json"])
 def test_a_write_that_can_t_be_printed_is_said_to_be_done(
@@ -63,6 +64,7 @@ def test_a_write_that_can_t_be_printed_is_said_to_be_done(
     assert run.stderr == UNPRINTED
 
 
+@needs_full
 @reaches_commands
 @pytest.mark.parametrize("kind", ["text", "json"])
 def test_what_apply_writes_is_said_to_be_done(
@@ -76,6 +78,7 @@ def test_what_apply_writes_is_said_to_be_done(
     assert (run.returncode, run.stderr) == (1, UNPRINTED)
 
 
+@needs_full
 def test_a_dry_run_that_can_t_be_printed_says_nothing_of_writes(
     printing_to_a_full_disk, placement, host
 ):
@@ -84,3 +87,58 @@ def test_a_dry_run_that_can_t_be_printed_says_nothing_of_writes(
     assert run.returncode != 0
     assert "No space left on device" in run.stderr
     assert "writes" not in run.stderr
+
+
+# A name that the terminal's encoding lacks hides no write, and no exit code.
+
+
+NAME = "cmp-é😀"
+
+
+@pytest.fixture
+def host_of_letters(placement):
+    placement.create_traits("CUSTOM_GOLD")
+    return placement.add_host(NAME)
+
+
+@pytest.fixture
+def printed(proxy, tmp_path):
+    def run(encoding, *arguments):
+        clean = {k: v for k, v in os.environ.items() if k != "PYTHONIOENCODING"}
+        variables = {"PYTHONIOENCODING": encoding}
+        if not encoding:
+            # Else Python takes UTF-8 in the C locale.
+            variables = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+        return subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", PROGRAM, *arguments],
+            env={**clean, **shell.login(proxy.url), **variables},
+            cwd=tmp_path,
+            capture_output=True,
+            check=False,
+        )
+
+    return run
+
+
+@reaches_commands
+@pytest.mark.parametrize(
+    ("encoding", "name"),
+    [
+        ("latin-1", "cmp-é\\U0001f600".encode("latin-1")),
+        ("", b"cmp-\\xe9\\U0001f600"),
+        ("utf-8", NAME.encode()),
+    ],
+)
+@pytest.mark.parametrize(
+    "kind",
+    ["table", *(pytest.param(k, marks=pytest.mark.full) for k in ("csv", "value"))],
+)
+def test_a_write_is_printed_in_every_encoding(
+    printed, placement, host_of_letters, encoding, name, kind
+):
+    run = printed(encoding, "trait-sched", "add", "CUSTOM_GOLD", "--all", "-f", kind)
+    assert run.returncode == 0, run.stderr
+    assert "CUSTOM_GOLD" in placement.traits(host_of_letters)
+    assert name in run.stdout
+    refused = printed(encoding, "trait-sched", "remove", "CUSTOM_GOLD", "--host", "x")
+    assert (refused.returncode, refused.stdout) == (1, b"")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import openstack
 import pytest
 
-pytest.register_assert_rewrite("tests.property.checks", "tests.property.fixing")
+pytest.register_assert_rewrite("tests.property.checks")
 
 from osc_traitsched.cloud.connection import HttpCloud  # noqa: E402
 from osc_traitsched.cloud.service import Service  # noqa: E402

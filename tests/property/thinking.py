@@ -20,7 +20,7 @@ from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.views.explain import text
 from osc_traitsched.views.explain.document import document
-from tests.property import fixing
+from tests.property import checks
 from tests.unit.core.scheduled import placed
 
 Asked = tuple[Request, Facts]
@@ -39,10 +39,10 @@ class Drawn(Question):
 def think(request: Request, found: Facts) -> Explanation:
     """Return what explain has to say of a request, by facts that were read."""
     placement = placed(sorted(found.candidates))
-    nodes = fixing.computes(found)
-    question = Drawn(**vars(fixing.question()), drawn=request)
+    nodes = checks.computes(found)
+    question = Drawn(**vars(checks.question()), drawn=request)
     judgement = judge(question, request, found, nodes, placement)
-    fixes = fixing.of(judgement.matcher, judgement.verdict)
+    fixes = checks.host_fixes(judgement.matcher, judgement.verdict)
     return Explanation(judgement, fixes=fixes)
 
 

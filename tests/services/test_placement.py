@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.services import fleet, process, rest
+from tests.services import fleet, mariadb, on_mariadb, process, rest
 from tests.services.children import Children
 from tests.services.fill import fill
 from tests.services.placement import PlacementServer
@@ -153,3 +153,43 @@ def test_a_stopped_server_can_be_started_again_on_what_it_had(
         fill(server.database, 3)
     with server:
         assert len(names(server)) == 3
+
+
+# A Placement on MariaDB says the same as the one on SQLite that it is a copy of.
+
+
+_HEADERS = {"X-Auth-Token": "admin", "OpenStack-API-Version": "placement 1.36"}
+
+
+def get_status(server: PlacementServer, path: str) -> rest.Answer:
+    return rest.call("GET", server.url + path, headers=_HEADERS)
+
+
+def by_uuid(answer: rest.Answer) -> list[dict[str, object]]:
+    listed = answer.body["resource_providers"]
+    return sorted(listed, key=lambda provider: provider["uuid"])
+
+
+def test_a_copy_has_the_same_hosts_with_as_much_room(tmp_path: pathlib.Path) -> None:
+    try:
+        mariadb.program()
+    except mariadb.NoMariaDB as problem:
+        pytest.skip(str(problem))
+    amounts = "/allocation_candidates?resources=VCPU:1,MEMORY_MB:512"
+    with PlacementServer(tmp_path) as server:
+        drawn = fill(server.database, 30, full=3, nested=0.5)
+        with on_mariadb.copied(server) as copy:
+            for_all = get_status(copy, "/resource_providers")
+            assert {host.uuid for host in drawn} <= {
+                p["uuid"] for p in by_uuid(for_all)
+            }
+            assert by_uuid(for_all) == by_uuid(
+                get_status(server, "/resource_providers")
+            )
+            here, there = get_status(server, amounts), get_status(copy, amounts)
+            summaries = there.body["provider_summaries"]
+            assert summaries
+            assert summaries == here.body["provider_summaries"]
+            before = copy.cpu_seconds()
+            get_status(copy, amounts)
+            assert copy.cpu_seconds() > before

@@ -12,7 +12,7 @@ import pathlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tests.fidelity import spans
+from tests.fidelity import recorded
 from tests.fidelity.scheduling.ours import Case
 
 PATH = pathlib.Path(__file__).parents[2] / "unit" / "core" / "data" / "scheduling.json"
@@ -47,7 +47,7 @@ def answers(case: Case) -> dict[int, dict[str, Any]]:
     found: dict[int, dict[str, Any]] = {}
     for kind, named in case["answers"].items():
         for name, by_span in named.items():
-            for release, said in spans.read(by_span):
+            for release, said in recorded.read_spans(by_span):
                 answer = found.setdefault(release, {each: {} for each in _NAMED})
                 (answer[kind] if kind in _NAMED else answer)[name] = said
     return found
@@ -72,7 +72,7 @@ def _by_name(by_release: Mapping[int, Answer]) -> dict[str, Any]:
         for kind, name, said in _parts(answer):
             found.setdefault(kind, {}).setdefault(name, {})[release] = _rounded(said)
     return {
-        kind: {name: spans.of(each) for name, each in named.items()}
+        kind: {name: recorded.in_spans(each) for name, each in named.items()}
         for kind, named in found.items()
     }
 

@@ -6,6 +6,7 @@ import json
 import re
 
 from osc_traitsched.core.errors import CloudBroke
+from tests.functional import shell
 
 GOLD, SILVER = "CUSTOM_GOLD", "CUSTOM_SILVER"
 
@@ -136,3 +137,35 @@ def requirers(found):
     """What a refused run names as requiring a trait of which no host is left."""
     (line,) = re.findall(r"it is required by (.*); --force", found.err)
     return line
+
+
+# Runs commands in a small cloud in memory, while others change it.
+
+
+KEY = f"trait:{GOLD}"
+ISOLATE = ("isolate", "gold", GOLD, "--flavor", "golden", "-f", "json")
+UNISOLATE = ("unisolate", "gold", "--remove-traits", "-f", "json")
+
+
+def run(*arguments):
+    return shell.run(shell.login("http://nowhere"), "trait-sched", *arguments)
+
+
+def row_statuses(found):
+    return [row["status"] for row in found.json if row["status"] != "unchanged"]
+
+
+def another(cloud, *hosts):
+    """Let there be another aggregate that is isolated by the same trait."""
+    second(cloud, *hosts, called="gold2", **{GOLD: "required"})
+    cloud.gives(GOLD, *hosts)
+
+
+def rival(cloud, part, *does):
+    """Let others do something right before a write to a path with such a part."""
+
+    def act():
+        for function, *arguments in does:
+            function(*arguments)
+
+    cloud.rivals[part] = act

@@ -10,7 +10,7 @@ from osc_traitsched.commands import base
 from osc_traitsched.commands.base import ExitCode
 from tests.services.nova import FIGURES, NO_FIGURES
 from tests.unit.app import test_explain
-from tests.unit.commands.rivals import run
+from tests.unit.commands.desired import run
 from tests.unit.core.scheduled import OWN, SPECS
 
 ENABLED = "filter_scheduler.enabled_filters"

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from osc_traitsched.core.errors import CloudBroke
-from tests.unit.commands.desired import GOLD, keystone, with_servers
-from tests.unit.commands.rivals import run
+from tests.unit.commands.desired import GOLD, keystone, run, with_servers
 
 DEMO, THEIRS = "1" * 32, "2" * 32
 ISOLATE = ("isolate", "gold", "--project", "demo")

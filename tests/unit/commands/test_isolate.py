@@ -9,9 +9,18 @@ from osc_traitsched.core.errors import CloudBroke
 from tests.functional import shell
 from tests.unit.app.living import GOLD as AGGREGATE
 from tests.unit.app.living import HOSTS, LivingCloud
-from tests.unit.commands import desired, rivals
-from tests.unit.commands.desired import SILVER, requirers, with_servers
-from tests.unit.commands.rivals import ISOLATE, KEY, UNISOLATE, another, rival, statuses
+from tests.unit.commands import desired
+from tests.unit.commands.desired import (
+    ISOLATE,
+    KEY,
+    SILVER,
+    UNISOLATE,
+    another,
+    requirers,
+    rival,
+    row_statuses,
+    with_servers,
+)
 
 # isolate, unisolate, add and remove while others change the same cloud.
 
@@ -26,15 +35,15 @@ def last(found):
 def test_a_person_gets_what_became_of_each_step(cloud, golden):
     isolate = ("isolate", "gold", desired.GOLD, "--flavor", "golden")
     runs = [
-        rivals.run(*isolate, "--dry-run"),
-        rivals.run(*isolate),
-        rivals.run(*isolate),
+        desired.run(*isolate, "--dry-run"),
+        desired.run(*isolate),
+        desired.run(*isolate),
     ]
     another(cloud, "cmp01")
     ssd = "STORAGE_DISK_SSD"
     cloud.gives(ssd, "cmp00", "cmp01")
     cloud.metadata[f"trait:{ssd}"] = "required"
-    runs.append(rivals.run("unisolate", "gold", "--remove-traits"))
+    runs.append(desired.run("unisolate", "gold", "--remove-traits"))
     golden("isolate/as-table", "".join(done.out + done.err for done in runs))
     # Hosts keep what isolates their other aggregate, and what says what they are.
     assert [done.code for done in runs] == [0] * 4
@@ -43,17 +52,17 @@ def test_a_person_gets_what_became_of_each_step(cloud, golden):
     assert cloud.specs("golden") == {KEY: "required"}
     assert cloud.having(ssd) == {"cmp00", "cmp01"}
     # No line is before the rows if a program reads them.
-    assert rivals.run("unisolate", "gold", "-f", "csv").out.startswith('"step"')
+    assert desired.run("unisolate", "gold", "-f", "csv").out.startswith('"step"')
 
 
 def test_a_second_run_finds_all_as_wanted_and_writes_nothing(cloud):
-    found = rivals.run(*ISOLATE)
+    found = desired.run(*ISOLATE)
     assert found.code == 0
     columns = ["step", "object", "status", "detail", "lets_in"]
     assert [list(row) for row in found.json] == [columns] * 7
     cloud.written.clear()
-    again = rivals.run(*ISOLATE)
-    assert (again.code, statuses(again), cloud.written) == (0, [], [])
+    again = desired.run(*ISOLATE)
+    assert (again.code, row_statuses(again), cloud.written) == (0, [], [])
     rows = [(row["step"], row["object"]) for row in again.json]
     assert rows == [(row["step"], row["object"]) for row in found.json]
 
@@ -69,17 +78,17 @@ def test_a_second_run_finds_all_as_wanted_and_writes_nothing(cloud):
 )
 def test_what_others_change_before_the_last_write_is_seen(cloud, meanwhile):
     rival(cloud, "os-aggregates", (meanwhile, cloud))
-    found = rivals.run(*ISOLATE)
-    assert (found.code, set(statuses(found))) == (1, {"changed"})
+    found = desired.run(*ISOLATE)
+    assert (found.code, set(row_statuses(found))) == (1, {"changed"})
     assert last(found) == "1 of 7 no longer as desired: run the command again"
-    assert rivals.run(*ISOLATE).code == 0
+    assert desired.run(*ISOLATE).code == 0
 
 
 def test_a_host_that_joins_right_before_the_last_write_is_seen(cloud):
     cloud.when_read["os-aggregates", "1"] = [lambda: cloud.joins("cmp02")]
-    found = rivals.run(*ISOLATE)
-    assert (found.code, set(statuses(found))) == (1, {"changed"})
-    assert rivals.run(*ISOLATE).code == 0
+    found = desired.run(*ISOLATE)
+    assert (found.code, set(row_statuses(found))) == (1, {"changed"})
+    assert desired.run(*ISOLATE).code == 0
     assert cloud.having(desired.GOLD) == {"cmp00", "cmp01", "cmp02"}
 
 
@@ -91,8 +100,8 @@ def test_that_the_cloud_can_t_be_compared_again_is_said(cloud):
         cloud.when_read["os-aggregates",] = [fail]
 
     rival(cloud, "os-aggregates", (breaks,))
-    found = rivals.run(*ISOLATE)
-    assert (found.code, set(statuses(found))) == (1, {"changed"})
+    found = desired.run(*ISOLATE)
+    assert (found.code, set(row_statuses(found))) == (1, {"changed"})
     assert last(found) == (
         "all is written; whether others have changed it since is not known: compute: "
         "out of order (HTTP 500)"
@@ -100,19 +109,19 @@ def test_that_the_cloud_can_t_be_compared_again_is_said(cloud):
 
 
 def test_a_trait_that_another_aggregate_requires_keeps_its_last_host(cloud):
-    assert rivals.run("isolate", "gold", desired.GOLD).code == 0
+    assert desired.run("isolate", "gold", desired.GOLD).code == 0
     another(cloud)
-    found = rivals.run(*UNISOLATE)
+    found = desired.run(*UNISOLATE)
     assert (found.code, cloud.having(desired.GOLD)) == (5, {"cmp00", "cmp01"})
     assert requirers(found) == f"aggregate 'gold2' ({KEY})"
-    assert rivals.run(*UNISOLATE, "--force").code == 0
+    assert desired.run(*UNISOLATE, "--force").code == 0
     assert cloud.having(desired.GOLD) == set()
 
 
 def test_a_flavor_keeps_requiring_what_a_host_that_left_has(cloud):
-    assert rivals.run(*ISOLATE).code == 0
+    assert desired.run(*ISOLATE).code == 0
     cloud.leaves("cmp01")
-    found = rivals.run(*UNISOLATE)
+    found = desired.run(*UNISOLATE)
     assert (found.code, cloud.specs("golden")) == (0, {KEY: "required"})
     (row,) = [row for row in found.json if row["object"] == "golden"]
     assert (row["status"], row["detail"]) == (
@@ -123,25 +132,25 @@ def test_a_flavor_keeps_requiring_what_a_host_that_left_has(cloud):
 
 
 def test_an_opening_that_fails_half_way_says_what_goes_on(cloud):
-    assert rivals.run(*ISOLATE).code == 0
+    assert desired.run(*ISOLATE).code == 0
     rival(cloud, "golden-id", (cloud.flavors.pop, "golden-id"))
-    found = rivals.run(*UNISOLATE)
+    found = desired.run(*UNISOLATE)
     on = f"openstack trait-sched unisolate --remove-traits gold {desired.GOLD}"
     assert (found.code, last(found)) == (
         1,
         f"1 of 4 failed, 2 not done; to continue, run {on}",
     )
-    assert rivals.run(*on.split()[2:]).code == 0
+    assert desired.run(*on.split()[2:]).code == 0
     assert not cloud.having(desired.GOLD)
 
 
 def test_an_undo_file_brings_back_what_was_there(cloud, tmp_path):
     cloud.gives(desired.GOLD, "cmp00")
     undo = tmp_path / "undo.yaml"
-    assert rivals.run(*ISOLATE, "--undo", str(undo), "--dry-run").code == 0
+    assert desired.run(*ISOLATE, "--undo", str(undo), "--dry-run").code == 0
     assert not undo.exists()
-    assert rivals.run(*ISOLATE, "--undo", str(undo)).code == 0
-    assert rivals.run("apply", str(undo)).code == 0
+    assert desired.run(*ISOLATE, "--undo", str(undo)).code == 0
+    assert desired.run("apply", str(undo)).code == 0
     assert (cloud.metadata, cloud.specs("golden")) == ({}, {})
     assert cloud.having(desired.GOLD) == {"cmp00"}
 
@@ -149,7 +158,7 @@ def test_an_undo_file_brings_back_what_was_there(cloud, tmp_path):
 def test_an_aggregate_without_hosts_is_told(cloud):
     for host in ("cmp00", "cmp01"):
         cloud.leaves(host)
-    said = rivals.run(*ISOLATE, "--dry-run", "--force").err
+    said = desired.run(*ISOLATE, "--dry-run", "--force").err
     assert "aggregate 'gold' has no hosts" in said
 
 
@@ -158,10 +167,10 @@ def test_what_can_not_be_isolated_or_opened_is_said(cloud, golden):
     cloud.gives("CUSTOM_RACK", "cmp00", "cmp01")
     cloud.specs("golden")[KEY] = "forbidden"
     refused = [
-        rivals.run(*ISOLATE),
-        rivals.run("isolate", "gold", "COMPUTE_STATUS_DISABLED", "--force"),
+        desired.run(*ISOLATE),
+        desired.run("isolate", "gold", "COMPUTE_STATUS_DISABLED", "--force"),
         # No trait isolates it: which one is meant?
-        rivals.run(*UNISOLATE),
+        desired.run(*UNISOLATE),
     ]
     assert [(done.code, done.out) for done in refused] == [(1, "")] * 3
     assert cloud.written == []
@@ -178,7 +187,7 @@ def test_what_others_turn_round_after_the_write_is_seen(cloud, verb):
     )
     turn = cloud.gives if verb == "remove" else cloud.takes
     rival(cloud, HOSTS["cmp03"], (turn, desired.GOLD, "cmp02"))
-    found = rivals.run(
+    found = desired.run(
         verb, desired.GOLD, "--host", "cmp02", "--host", "cmp03", "-f", "json"
     )
     assert found.code == 1
@@ -196,7 +205,7 @@ def test_where_a_host_has_no_provider_the_same_command_is_not_said_to_go_on(
     cloud, arguments, dry
 ):
     cloud.deletes_provider("cmp01")
-    found = rivals.run(*arguments, *dry)
+    found = desired.run(*arguments, *dry)
     assert found.code == 1
     assert last(found).endswith(
         f"; fix this, then run the same command again: cmp01: {NO_PROVIDER}"
@@ -210,9 +219,11 @@ def test_a_custom_trait_that_was_removed_may_come_back(cloud, words):
         f"{desired.GOLD} may come back within 300 s if provider.yaml of a host "
         "lists it\n"
     )
-    assert line in rivals.run("remove", desired.GOLD, "--host", "cmp01", *words).err
+    assert line in desired.run("remove", desired.GOLD, "--host", "cmp01", *words).err
     # Nothing is left to remove, or somebody else's trait.
-    assert line not in rivals.run("remove", desired.GOLD, "--host", "cmp02", *words).err
+    assert (
+        line not in desired.run("remove", desired.GOLD, "--host", "cmp02", *words).err
+    )
 
 
 # A trait goes from its last host only if nothing goes on to require it.

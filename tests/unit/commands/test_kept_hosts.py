@@ -8,8 +8,14 @@ from __future__ import annotations
 import pytest
 
 from osc_traitsched.cloud import allocation_candidates
-from tests.unit.commands.desired import GOLD, keystone, second, stranded, with_servers
-from tests.unit.commands.rivals import run
+from tests.unit.commands.desired import (
+    GOLD,
+    keystone,
+    run,
+    second,
+    stranded,
+    with_servers,
+)
 
 PROJECTS = ("--set", "scheduler.limit_tenants_to_placement_aggregate=true")
 BOTH = ("cmp00", "cmp01")

@@ -6,8 +6,7 @@ import pytest
 
 from osc_traitsched.commands.base import NOT_SUPPLIED
 from tests.functional import shell
-from tests.unit.commands.desired import GOLD
-from tests.unit.commands.rivals import run
+from tests.unit.commands.desired import GOLD, run
 
 NAMED = ("--set", "scheduler.enable_isolated_aggregate_filtering=true")
 COMMANDS = {

@@ -7,8 +7,7 @@ import math
 import pytest
 
 from osc_traitsched.commands import base
-from tests.unit.commands.desired import GOLD, second, with_servers
-from tests.unit.commands.rivals import run
+from tests.unit.commands.desired import GOLD, run, second, with_servers
 
 COLUMNS = 80
 FLAVORS = [f"flavor-with-a-long-name-{number:02}" for number in range(17)]

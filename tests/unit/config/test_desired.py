@@ -22,8 +22,22 @@ from osc_traitsched.config import desired
 from osc_traitsched.core.desired import model
 from osc_traitsched.core.desired.model import DesiredState, Part, Source
 from osc_traitsched.core.desired.planner import IDENTITY
-from osc_traitsched.core.errors import BadConfiguration, BadQuestion, NothingMatches
-from tests.unit.config import mistakes
+from osc_traitsched.core.errors import (
+    BadConfiguration,
+    BadQuestion,
+    Mistakes,
+    NothingMatches,
+)
+
+# What is said of files of a desired state.
+
+
+def said(*paths):
+    """Return the lines of all mistakes."""
+    with pytest.raises(Mistakes) as caught:
+        desired.read(paths)
+    return [str(each) for each in caught.value.mistakes]
+
 
 # Files of a desired state: what they say, and all that is wrong with them at once.
 
@@ -126,7 +140,7 @@ def test_all_mistakes_are_said_at_once_each_with_its_line(write):
         groups: {a b: [x], c: {zone: a, aggregate: b}, d: ["@c"], e:}
         """
     )
-    assert mistakes.said(path) == [
+    assert said(path) == [
         "desired.yaml:1: version is not 1, the one that this release reads",
         "desired.yaml:2: the document has no key 'trait'; did you mean traits?",
         "desired.yaml:5: traits 'gold' can't be a trait: a name has A-Z, 0-9 and _, "
@@ -166,7 +180,7 @@ def test_what_nova_would_not_take_is_said_before_anything_is_written(write):
     )
     rule = "it has 1 to 255 letters, none of them a colon, and neither begins nor ends"
     key = "is a trait of more than 249 letters, which no key has room for"
-    assert mistakes.said(path) == [
+    assert said(path) == [
         "desired.yaml:3: aggregates has a name of more than 255 letters",
         f"desired.yaml:5: aggregates.gold.zone 'az1:cmp00' can't be a zone: {rule} "
         "with a space",
@@ -205,7 +219,7 @@ def test_what_files_can_not_want_together_names_both_lines(write):
         """,
         "two.yaml",
     )
-    assert mistakes.said(one, two) == [
+    assert said(one, two) == [
         "one.yaml:5: only of CUSTOM_B: nothing is named that it could be",
         "one.yaml:7: no group 'silber'; did you mean silver?",
         "two.yaml:2: group silver is at one.yaml:2, too",
@@ -223,7 +237,7 @@ def test_what_a_line_can_not_want_together_with_itself_does_not_name_it(write):
         flavors: {small: {requires: [CUSTOM_A], forbids: [CUSTOM_A]}}}
         """
     )
-    assert mistakes.said(path) == [
+    assert said(path) == [
         "desired.yaml:2: x in hosts of CUSTOM_A is absent, and desired on the same "
         "line",
         "desired.yaml:3: small forbids CUSTOM_A, and requires it on the same line",
@@ -240,7 +254,7 @@ def test_what_has_no_name_is_said_by_where_it_stands(write):
         [version]
         """
     )
-    assert mistakes.said(path) == [
+    assert said(path) == [
         "desired.yaml:1: the document has no version; write version: 1",
         "desired.yaml:1: '@' names no group: write the name of one behind it",
         "desired.yaml:2: aggregates has an empty name",
@@ -282,7 +296,7 @@ def test_keys_may_be_merged_and_are_not_twice_for_that(write):
 
 
 def test_a_list_that_holds_itself_is_no_name(write):
-    assert mistakes.said(write("version: 1\nhold: &a [*a]")) == [
+    assert said(write("version: 1\nhold: &a [*a]")) == [
         "desired.yaml:2: hold.0 is not a name"
     ]
 
@@ -404,7 +418,7 @@ def test_mistakes_come_in_the_order_of_files_as_given_and_of_their_lines(
     (tmp_path / "none").mkdir()
     write(bad, "b.yaml")
     write(bad, "a.yaml")
-    found = [each.split(": ")[0] for each in mistakes.said("b.yaml", "none", "a.yaml")]
+    found = [each.split(": ")[0] for each in said("b.yaml", "none", "a.yaml")]
     assert found == [
         *("b.yaml:1", "b.yaml:2", "b.yaml:3", "none"),
         *("a.yaml:1", "a.yaml:2", "a.yaml:3"),
@@ -424,7 +438,7 @@ def test_all_files_are_tried(write, tmp_path, monkeypatch):
     (tmp_path / "none").mkdir()
     (tmp_path / "latin").write_bytes(b"\xe9")
     monkeypatch.setattr(sys, "stdin", None)
-    assert mistakes.said(
+    assert said(
         "none", "latin", "missing", write("", "empty"), write("{", "bad"), "-"
     ) == [
         "none: has no file that ends with .yaml, .yml, .json",
@@ -438,7 +452,7 @@ def test_all_files_are_tried(write, tmp_path, monkeypatch):
 
 def test_standard_input_without_a_document_is_empty(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO("# none\n"))
-    assert mistakes.said("-") == ["-: standard input is empty"]
+    assert said("-") == ["-: standard input is empty"]
 
 
 @pytest.mark.parametrize("errors", ["strict", "surrogateescape"])
@@ -450,7 +464,7 @@ def test_standard_input_that_is_no_text_is_said_as_of_a_file(
     monkeypatch.setattr(sys, "stdin", given)
     (tmp_path / "latin").write_bytes(body)
     reason = "not a text file (UTF-8)"
-    assert mistakes.said("-", "latin") == [f"-: {reason}", f"latin: {reason}"]
+    assert said("-", "latin") == [f"-: {reason}", f"latin: {reason}"]
 
 
 def test_folders_in_a_folder_and_hidden_files_do_not_count(write, tmp_path):
@@ -458,7 +472,7 @@ def test_folders_in_a_folder_and_hidden_files_do_not_count(write, tmp_path):
     write("version: 1\nhold: [deep]", "folder/inner.yaml/a.yaml")
     write("version: 1\nhold: [deep]", "folder/sub/a.yaml")
     (tmp_path / "folder" / "gone.yaml").symlink_to("nowhere")
-    assert mistakes.said("folder") == ["folder/gone.yaml: No such file or directory"]
+    assert said("folder") == ["folder/gone.yaml: No such file or directory"]
     (tmp_path / "folder" / "gone.yaml").unlink()
     assert [text.text for text in desired.read(["folder"]).hold] == ["good"]
 
@@ -467,7 +481,7 @@ def test_folders_in_a_folder_and_hidden_files_do_not_count(write, tmp_path):
 def test_a_folder_that_can_not_be_read_is_said(write, tmp_path):
     write("version: 1", "folder/a.yaml")
     (tmp_path / "folder").chmod(0)
-    found = mistakes.said("folder")
+    found = said("folder")
     (tmp_path / "folder").chmod(0o700)
     assert found == ["folder: Permission denied"]
 

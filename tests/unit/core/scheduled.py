@@ -8,10 +8,10 @@ from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.judge.judge import judge
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.options import SchedulerSettings, Setting
+from osc_traitsched.core.nova.question import Question, ServerSpec
 from osc_traitsched.core.placement.facts import PlacementAnswer
 from tests.cases.reading import Case
 from tests.property.building import identity
-from tests.unit.core.asking import asking
 from tests.unit.core.test_cases import facts_of
 
 #: A filter of one's own: of every host it is unknown whether it passes.
@@ -60,3 +60,16 @@ def explained(body, given, *filters, release=33, **states):
     """Return the judgement of a case; Placement gave these hosts."""
     asked = question(body, *filters, release=release)
     return judgement_of(asked, body, given, computes(body, **states))
+
+
+# Questions with fields of their own and of their spec, both by name.
+
+
+_OF_SPEC = frozenset(each.name for each in dataclasses.fields(ServerSpec))
+_OF_SPEC -= {"flavor", "image", "project", "group"}
+
+
+def asking(question: Question, **changes) -> Question:
+    """Return the question with changes, each where it belongs."""
+    spec = {name: changes.pop(name) for name in _OF_SPEC & changes.keys()}
+    return dataclasses.replace(question, **changes).with_spec(**spec)

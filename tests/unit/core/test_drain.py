@@ -24,7 +24,7 @@ from osc_traitsched.core.servers.drain import (
     request_key,
 )
 from tests.aggregates import aggregate
-from tests.unit.core.asking import asking
+from tests.unit.core.scheduled import asking
 from tests.unit.core.test_explanation import explained
 from tests.unit.core.weigher import host, settings
 from tests.unit.views.test_drain import server_move

@@ -27,9 +27,16 @@ from osc_traitsched.core.servers.moves import (
 )
 from osc_traitsched.core.servers.state import ServerState, read_state
 from tests.property.building import identity
-from tests.unit.core.asking import asking
 from tests.unit.core.filter.asked import REPORT
-from tests.unit.core.scheduled import COMPUTE, OWN, SPECS, SSD, computes, judgement_of
+from tests.unit.core.scheduled import (
+    COMPUTE,
+    OWN,
+    SPECS,
+    SSD,
+    asking,
+    computes,
+    judgement_of,
+)
 from tests.unit.core.scheduled import question as asked_by
 
 A, B, C = map(identity, "abc")

@@ -9,7 +9,7 @@ from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.server import NotEvaluated
 from osc_traitsched.core.releases import RELEASES
 from tests.aggregates import aggregate
-from tests.unit.core.asking import asking
+from tests.unit.core.scheduled import asking
 
 FLAVOR = {"vcpus": 1, "ram": 512, "disk": 1, "swap": "", "extra_specs": {}}
 IMAGE = {"status": "active", "disk_format": "qcow2"}

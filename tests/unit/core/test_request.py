@@ -23,7 +23,7 @@ from osc_traitsched.core.releases import NEWEST, RELEASES
 from tests.aggregates import aggregate
 from tests.fidelity import asking as fidelity_asking
 from tests.fidelity import destinations, ours, recorded, with_parts
-from tests.unit.core.asking import asking
+from tests.unit.core.scheduled import asking
 
 # What Nova rejects before it looks at flavor and image together.
 

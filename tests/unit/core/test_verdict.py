@@ -40,7 +40,7 @@ from tests.cases.reading import Case, cases
 from tests.property import clouds
 from tests.property.building import identity
 from tests.unit.core import scheduled
-from tests.unit.core.asking import asking
+from tests.unit.core.scheduled import asking
 from tests.unit.core.test_cases import facts, facts_of
 from tests.unit.core.test_explanation import explained
 from tests.unit.core.test_matcher import VGPU, cards, groups, verdict

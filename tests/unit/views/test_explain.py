@@ -43,8 +43,8 @@ from tests.aggregates import aggregate
 from tests.cases.reading import Case
 from tests.unit.core import scheduled
 from tests.unit.core import test_fixes as fixes
-from tests.unit.core.asking import asking
 from tests.unit.core.filter.asked import REPORT
+from tests.unit.core.scheduled import asking
 from tests.unit.core.test_explanation import explained
 from tests.unit.views.test_drain import step
 

@@ -35,9 +35,9 @@ from osc_traitsched.views.explain import text as explain_text
 from osc_traitsched.views.explain.reasons import problem
 from tests.property.building import identity
 from tests.unit.core import scheduled
-from tests.unit.core.asking import asking
 from tests.unit.core.check.surveys import assumed, findings, flavor, host, image, survey
 from tests.unit.core.filter.asked import REPORT
+from tests.unit.core.scheduled import asking
 from tests.unit.core.test_explanation import explained
 
 # The answer where host filters and weighers have a say in it.

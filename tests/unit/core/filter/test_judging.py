@@ -25,9 +25,8 @@ from osc_traitsched.core.nova.own import OwnAnswers
 from osc_traitsched.core.releases import RELEASES
 from osc_traitsched.views.explain import reasons
 from tests.aggregates import aggregate
-from tests.unit.core.asking import asking
 from tests.unit.core.filter.asked import host, says, settings, spec
-from tests.unit.core.scheduled import COMPUTE, OWN, question
+from tests.unit.core.scheduled import COMPUTE, OWN, asking, question
 
 # Which filters are on, in which order, and what they say of many hosts.
 
