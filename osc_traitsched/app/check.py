@@ -99,9 +99,10 @@ def survey(cloud: Cloud, assumed: SchedulerSettings) -> Survey:
     """Read the whole cloud once.
 
     Requests beside the lists: two for traits and inventories, some for Placement's
-    aggregates, two per sharing provider, one per device profile in flavors, and one per
-    full host or per trait in use, whichever is fewer. Server groups are read only if
-    the scheduler does not enforce one of their policies.
+    aggregates, two per sharing provider, one per device profile in flavors and per
+    flavor with NUMA keys, and one per full host or per trait in use, whichever is
+    fewer. Server groups are read only if the scheduler does not enforce one of their
+    policies.
     """
     topology = read_topology(cloud)
     placement, snapshot = cloud.placement, topology.snapshot
