@@ -343,6 +343,8 @@ class FlavorFit:
     @property
     def limit(self) -> str:
         """The class that runs out first on most suitable hosts, or has; or empty."""
+        if self.never is not None:
+            return self.never.resource_class
         found = collections.defaultdict[str, float](float)
         for each in self.hosts.values():
             found[each.limit] += 1
