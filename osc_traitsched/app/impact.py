@@ -203,12 +203,14 @@ def check_effects(
 ) -> tuple[Effect, ...]:
     """Effects on flavors with a scheduler that isolates aggregates.
 
-    One for each affected flavor, zone, and project that aggregates name.
+    One for each affected flavor, zone, and project that aggregates name. Takes one
+    request for each flavor with NUMA keys.
 
     :param images: each flavor is also combined with each of them
     """
     on = _isolating(settings)
-    now = dataclasses.replace(model, images=(ANY_IMAGE, *images))
+    flavors = tuple(servers.with_running(cloud, body) for body in model.flavors)
+    now = dataclasses.replace(model, flavors=flavors, images=(ANY_IMAGE, *images))
     found = compute_effects(cloud.placement, ImpactAnalysis(looks(now, plan), on))
     usable = tuple(_usable(cloud, now, found, on))
     names = (any(each.projects for each in usable) and lookup.names(cloud)) or {}

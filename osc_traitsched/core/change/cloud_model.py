@@ -16,10 +16,11 @@ from osc_traitsched.core.inventory.trait import single_project_values as alone_i
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.nova.filter.groups import names_projects
-from osc_traitsched.core.nova.filter.state import Fails, HostState, Raises, host_states
-from osc_traitsched.core.nova.filter.table import AGGREGATES, FILTERS, judge
+from osc_traitsched.core.nova.filter.state import Fails, Raises, host_states
+from osc_traitsched.core.nova.filter.table import FILTERS, Reads, judge_all, reading
 from osc_traitsched.core.nova.options import SchedulerSettings, az_is_on, has_filter
 from osc_traitsched.core.nova.question import Body, Question
+from osc_traitsched.core.nova.server import RUNNING
 from osc_traitsched.core.placement.facts import Facts
 
 # The cloud before and after changes; all that judges a plan compares two models.
@@ -193,7 +194,10 @@ def _with_metadata(aggregate: Aggregate, changes: Sequence[Change]) -> Aggregate
 def _with_specs(flavor: Body, changes: Sequence[Change]) -> Body:
     if not changes:
         return flavor
-    return {**flavor, "extra_specs": _applied(flavor.get("extra_specs") or {}, changes)}
+    specs = _applied(flavor.get("extra_specs") or {}, changes)
+    # An active server shows that some hosts have NUMA nodes, whatever else changes.
+    running = {RUNNING: specs} if RUNNING in flavor else {}
+    return {**flavor, "extra_specs": specs, **running}
 
 
 def _applied(keys: Mapping[str, str], changes: Iterable[Change]) -> Mapping[str, str]:
@@ -450,44 +454,32 @@ def _zone_names(
     return {name: frozenset(hosts) for name, hosts in found.items()}
 
 
-# Hosts that the scheduler's host filters keep out for the metadata of aggregates.
+# Hosts that the scheduler's host filters keep out.
 #
-# Only filters that are on, and whose answer hangs on nothing else: what they say of
-# each host is exactly known. AggregateMultiTenancyIsolation and AvailabilityZoneFilter
-# are in ``contexts``, as they go by project and zone.
+# Only filters that are on, and that read neither use nor services nor other servers:
+# their sure answers hold for an empty, enabled host, too.
+# AggregateMultiTenancyIsolation and AvailabilityZoneFilter are in ``contexts``, as they
+# go by project and zone.
 
 
-_FILTERED_NONE: frozenset[str] = frozenset()
-
-
-class AggregateFilters:
+class HostFilters:
     """The host filters of the settings, for many flavors in one cloud."""
 
     def __init__(self, cloud: CloudModel, settings: SchedulerSettings) -> None:
-        self._settings = settings.changed(options.TENANT, False)
-        self._names = tuple(
+        others = reading(Reads.USE, Reads.SERVICE, Reads.SERVERS)
+        names = tuple(
             name
             for name in settings.items(options.ENABLED_FILTERS)
-            if name in FILTERS and FILTERS[name].varies_by == AGGREGATES
-            if name not in (special.ZONE, special.PROJECT)
+            if name in FILTERS
+            if name not in (special.ZONE, special.PROJECT, *others)
         )
-        self._cloud = cloud
+        settings = settings.changed(options.TENANT, False)
+        self._settings = settings.changed(options.ENABLED_FILTERS, names)
+        self._hosts = host_states(cloud.snapshot.nova.computes, cloud.aggregates)
         self._known: dict[Hashable, frozenset[str]] = {}
-
-    @functools.cached_property
-    def _alike(self) -> Mapping[Hashable, list[HostState]]:
-        computes = self._cloud.snapshot.nova.computes
-        found: dict[Hashable, list[HostState]] = {}
-        for host in host_states(computes, self._cloud.aggregates):
-            found.setdefault(tuple(each.uuid for each in host.aggregates), []).append(
-                host
-            )
-        return found
 
     def kept_out(self, flavor: Body, image: Body) -> frozenset[str]:
         """Roots of the hosts that a filter surely rejects a flavor with an image."""
-        if not self._names:
-            return _FILTERED_NONE
         key = (flavor["id"], repr(flavor.get("extra_specs")), repr(image))
         if key not in self._known:
             self._known[key] = self._kept_out(flavor, image)
@@ -496,11 +488,12 @@ class AggregateFilters:
     def _kept_out(self, flavor: Body, image: Body) -> frozenset[str]:
         try:
             spec = Question(flavor, image, (), self._settings).request_spec()
+            found = judge_all(self._hosts, spec, self._settings)
         except Refusal:
-            return _FILTERED_NONE
-        found: set[str] = set()
-        for hosts in self._alike.values():
-            answers = (judge(n, hosts[0], spec, self._settings) for n in self._names)
-            if any(isinstance(answer, (Fails, Raises)) for answer in answers):
-                found.update(host.compute.uuid for host in hosts)
-        return frozenset(found)
+            return _NONE
+        return frozenset(
+            uuid
+            for answers in found.answers.values()
+            for uuid, answer in answers.items()
+            if isinstance(answer, (Fails, Raises))
+        )

@@ -16,9 +16,9 @@ from typing import NamedTuple, Union
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.cloud_model import (
     ANYWHERE,
-    AggregateFilters,
     CloudModel,
     Context,
+    HostFilters,
     contexts,
     folding,
     limits_of,
@@ -230,7 +230,11 @@ class ImpactAnalysis:
         self.settings = settings
         self.fold = folding(settings)
         self.limits = [limits_of(cloud, settings) for cloud in clouds]
-        self.filters = [AggregateFilters(cloud, settings) for cloud in clouds]
+        of_aggregates: dict[tuple[Aggregate, ...], HostFilters] = {}
+        self.filters = [
+            of_aggregates.setdefault(cloud.aggregates, HostFilters(cloud, settings))
+            for cloud in clouds
+        ]
         self.hosts = clouds[0].snapshot.hosts
         self._bit = {host.uuid: 1 << n for n, host in enumerate(self.hosts)}
         #: Set of hosts as bits; each set is looked at once.

@@ -26,10 +26,17 @@ from osc_traitsched.core.change.model import (
     ordered,
 )
 from osc_traitsched.core.change.traits import gone, present
-from osc_traitsched.core.inventory.snapshot import Compute, Nova, Provider, Snapshot
+from osc_traitsched.core.inventory.snapshot import (
+    Compute,
+    NodeReport,
+    Nova,
+    Provider,
+    Snapshot,
+)
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.special import PROJECT
 from osc_traitsched.core.nova.options import SchedulerSettings, Setting
+from osc_traitsched.core.nova.server import RUNNING
 from osc_traitsched.core.placement.facts import Facts
 from tests.aggregates import aggregate
 
@@ -175,6 +182,47 @@ def test_a_host_filter_that_is_on_counts_at_both_ends():
     assert ends(said["pinned", None]) == (["h1"], [])
     assert said["pinned", None].leaves_no_host
     assert not effects(model, [isolates("a")])["pinned", None].leaves_no_host
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "name"),
+    [
+        ("capabilities:cpu_info:arch", "aarch64", "ComputeCapabilitiesFilter"),
+        ("hw:numa_nodes", "1", "NUMATopologyFilter"),
+    ],
+)
+def test_a_flavor_that_no_host_takes_loses_none(key, value, name):
+    asking = flavor("asking", **{key: value, KEY: "required"})
+    model = cloud(asking)
+    info = {"arch": "x86_64"}
+    report = NodeReport(8, 0, 9, 9, 9, 0, 9, None, 0, 0, "ironic", 1, None, info)
+    nodes = Nova(
+        tuple(
+            dataclasses.replace(c, report=report) for c in model.snapshot.nova.computes
+        )
+    )
+    model = dataclasses.replace(model, snapshot=model.snapshot.with_nova(nodes))
+    settings = ON.changed("filter_scheduler.enabled_filters", (name,))
+    steps = [takes("h1"), requires("asking", SSD)]
+    assert effects(model, steps, settings=settings, h1=(GOLD,)) == {}
+    others = ON.changed("filter_scheduler.enabled_filters", ("AllHostsFilter",))
+    said = effects(model, steps, settings=others, h1=(GOLD,))
+    assert said["asking", None].leaves_no_host
+
+
+def test_an_active_server_shows_numa_nodes_before_and_after():
+    asking = flavor("asking", **{"hw:numa_nodes": "1"})
+    model = cloud({**asking, RUNNING: asking["extra_specs"]})
+    report = NodeReport(8, 0, 9, 9, 9, 0, 9, None, 0, 0, "fake", 1, None)
+    nodes = Nova(
+        tuple(
+            dataclasses.replace(c, report=report) for c in model.snapshot.nova.computes
+        )
+    )
+    model = dataclasses.replace(model, snapshot=model.snapshot.with_nova(nodes))
+    settings = ON.changed("filter_scheduler.enabled_filters", ("NUMATopologyFilter",))
+    said = effects(model, [gives("h2"), requires("asking")], settings=settings)
+    assert ends(said["asking", None]) == (["h1", "h2", "h3"], ["h2"])
 
 
 def test_zones_and_projects_lose_their_last_hosts_by_themselves():
