@@ -17,7 +17,13 @@ from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.nova.filter.groups import names_projects
 from osc_traitsched.core.nova.filter.state import Fails, Raises, host_states
-from osc_traitsched.core.nova.filter.table import FILTERS, Reads, judge_all, reading
+from osc_traitsched.core.nova.filter.table import (
+    FILTERS,
+    Reads,
+    judge_all,
+    read_of,
+    reading,
+)
 from osc_traitsched.core.nova.options import SchedulerSettings, az_is_on, has_filter
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.nova.server import RUNNING
@@ -476,7 +482,9 @@ class HostFilters:
         settings = settings.changed(options.TENANT, False)
         self._settings = settings.changed(options.ENABLED_FILTERS, names)
         self._hosts = host_states(cloud.snapshot.nova.computes, cloud.aggregates)
+        self._reads_name = not set(names).isdisjoint(reading(Reads.FLAVOR_NAME))
         self._known: dict[Hashable, frozenset[str]] = {}
+        self._of_alike: list[tuple[object, frozenset[str]]] = []
 
     def kept_out(self, flavor: Body, image: Body) -> frozenset[str]:
         """Roots of the hosts that a filter surely rejects a flavor with an image."""
@@ -488,12 +496,18 @@ class HostFilters:
     def _kept_out(self, flavor: Body, image: Body) -> frozenset[str]:
         try:
             spec = Question(flavor, image, (), self._settings).request_spec()
+            read = (self._reads_name and spec.flavor_name, *read_of(spec))
+            for alike, roots in self._of_alike:
+                if alike == read:
+                    return roots
             found = judge_all(self._hosts, spec, self._settings)
         except Refusal:
             return _NONE
-        return frozenset(
+        roots = frozenset(
             uuid
             for answers in found.answers.values()
             for uuid, answer in answers.items()
             if isinstance(answer, (Fails, Raises))
         )
+        self._of_alike.append((read, roots))
+        return roots
