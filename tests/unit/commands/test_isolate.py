@@ -360,3 +360,14 @@ def test_a_program_gets_all_that_requires_a_trait(run):
 def test_columns_of_another_answer_are_not_asked_of_it(run):
     found = run("--dry-run", "-f", "json", "-c", "status")
     assert (found.code, found.out) == (5, "")
+
+
+@pytest.mark.parametrize("change", [("retire",), ("rename", "CUSTOM_COAL")])
+def test_a_flavor_that_forbade_the_trait_is_said_to_stop_forbidding_it(cloud, change):
+    cloud.flavor("picky", **{SILVER: "forbidden"})
+    cloud.gives(SILVER, "cmp02")
+    verb, *new = change
+    done = desired.run("trait", verb, SILVER, *new, "--dry-run", "-f", "json")
+    details = [row["detail"] for row in done.json if row["object"] == "picky"]
+    assert f"without trait:{SILVER}=forbidden" in details
+    assert not any("=required" in detail for detail in details)

@@ -210,6 +210,16 @@ def test_a_flavor_that_no_host_takes_loses_none(key, value, name):
     assert said["asking", None].leaves_no_host
 
 
+def test_flavors_that_differ_in_name_alone_are_filtered_apart():
+    there = (aggregate("typed", "h1", instance_type="first"), aggregate("a", "h1"))
+    model = cloud(flavor("first"), flavor("second"), aggregates=there)
+    name = "AggregateTypeAffinityFilter"
+    settings = ON.changed("filter_scheduler.enabled_filters", (name,))
+    said = effects(model, [isolates("a")], settings=settings)
+    assert ends(said["first", None]) == (["h1", "h2", "h3"], ["h2", "h3"])
+    assert ("second", None) not in said
+
+
 def test_an_active_server_shows_numa_nodes_before_and_after():
     asking = flavor("asking", **{"hw:numa_nodes": "1"})
     model = cloud({**asking, RUNNING: asking["extra_specs"]})
