@@ -209,8 +209,11 @@ def check_effects(
     :param images: each flavor is also combined with each of them
     """
     on = _isolating(settings)
-    flavors = tuple(servers.with_running(cloud, body) for body in model.flavors)
-    now = dataclasses.replace(model, flavors=flavors, images=(ANY_IMAGE, *images))
+    now = dataclasses.replace(
+        model,
+        flavors=tuple(servers.with_running(cloud, body) for body in model.flavors),
+        images=(ANY_IMAGE, *images),
+    )
     found = compute_effects(cloud.placement, ImpactAnalysis(looks(now, plan), on))
     usable = tuple(_usable(cloud, now, found, on))
     names = (any(each.projects for each in usable) and lookup.names(cloud)) or {}

@@ -472,15 +472,15 @@ class HostFilters:
     """The host filters of the settings, for many flavors in one cloud."""
 
     def __init__(self, cloud: CloudModel, settings: SchedulerSettings) -> None:
-        others = reading(Reads.USE, Reads.SERVICE, Reads.SERVERS)
         names = tuple(
             name
             for name in settings.items(options.ENABLED_FILTERS)
-            if name in FILTERS
-            if name not in (special.ZONE, special.PROJECT, *others)
+            if name in FILTERS and name not in (special.ZONE, special.PROJECT)
+            if name not in reading(Reads.USE, Reads.SERVICE, Reads.SERVERS)
         )
-        settings = settings.changed(options.TENANT, False)
-        self._settings = settings.changed(options.ENABLED_FILTERS, names)
+        self._settings = settings.changed(options.TENANT, False).changed(
+            options.ENABLED_FILTERS, names
+        )
         self._hosts = host_states(cloud.snapshot.nova.computes, cloud.aggregates)
         self._reads_name = not set(names).isdisjoint(reading(Reads.FLAVOR_NAME))
         self._known: dict[Hashable, frozenset[str]] = {}
