@@ -83,20 +83,20 @@ SEVERAL = (
 
 
 @pytest.fixture(scope="module")
-def cloud():
+def isolating():
     options = (ISOLATION, FILTERS, PREFILTER)
-    with Cloud(computes=2, nova_options=options) as cloud:
-        yield cloud
+    with Cloud(computes=2, nova_options=options) as isolating:
+        yield isolating
 
 
-def test_all_hosts_go_to_a_project_only_with_force(cloud, tmp_path):
+def test_all_hosts_go_to_a_project_only_with_force(isolating, tmp_path):
     def run(verb, hosts, *more):
         path = tmp_path / "desired.yaml"
         path.write_text(WANTED.format(hosts), encoding="utf-8")
-        file = ("--nova-conf", str(cloud.nova_conf), *more)
-        return shell.run(cloud.environment, "trait-sched", verb, str(path), *file)
+        file = ("--nova-conf", str(isolating.nova_conf), *more)
+        return shell.run(isolating.environment, "trait-sched", verb, str(path), *file)
 
-    with factory(cloud.admin()) as make:
+    with factory(isolating.admin()) as make:
         make.dropped("ours")
         asked = (make.flavor("small"), make.image("raw"))
 
@@ -118,16 +118,16 @@ def test_all_hosts_go_to_a_project_only_with_force(cloud, tmp_path):
         assert boots() is None
 
 
-def test_projects_come_and_go_and_nobody_else_gets_in(cloud, tmp_path):
+def test_projects_come_and_go_and_nobody_else_gets_in(isolating, tmp_path):
     path = tmp_path / "desired.yaml"
 
     def applied(*projects):
         path.write_text(SEVERAL.format(", ".join(projects)), encoding="utf-8")
-        file = (str(path), "--nova-conf", str(cloud.nova_conf))
-        done = shell.run(cloud.environment, "trait-sched", "apply", *file)
+        file = (str(path), "--nova-conf", str(isolating.nova_conf))
+        done = shell.run(isolating.environment, "trait-sched", "apply", *file)
         assert done.code == 0, done.err
 
-    with factory(cloud.admin()) as make:
+    with factory(isolating.admin()) as make:
         identity = make.admin.identity
         first = identity.create_project(name="first", domain_id="default")
         make.after(identity.delete_project, first)
@@ -142,7 +142,7 @@ def test_projects_come_and_go_and_nobody_else_gets_in(cloud, tmp_path):
             found = [boot.host for boot in boots]
             return {*found[:3]}, {*found[3:]}
 
-        users = (cloud.connection_of("demo"), make.admin)
+        users = (isolating.connection_of("demo"), make.admin)
         applied("first")
         applied("first", "demo")
         assert hosts() == ({"cmp00"}, {"cmp01"})

@@ -93,7 +93,7 @@ _TEXTS = (
 
 
 @contextlib.contextmanager
-def asked(scenario: Scenario, before: Asked, text: str) -> Iterator[Asked]:
+def as_wished(scenario: Scenario, before: Asked, text: str) -> Iterator[Asked]:
     """Yield the request as a fix's text wants it; what it needs is there meanwhile."""
     properties, size = FLAVORS[before.flavor]
     entry = _Entry(properties, size, IMAGES[before.image], before.zone)
@@ -152,7 +152,7 @@ def carried_out(
     done as its text says.
     """
     if not fix["commands"]:
-        with asked(scenario, asked, fix["text"]) as other:
+        with as_wished(scenario, asked, fix["text"]) as other:
             yield other, kinds(fix["text"])
         return
     with contextlib.ExitStack() as back:
