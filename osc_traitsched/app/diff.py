@@ -16,9 +16,10 @@ from osc_traitsched.core.difference import (
     FlavorHosts,
     Put,
     Since,
+    applied,
+    by_name,
     difference,
     not_compared,
-    reverted,
 )
 from osc_traitsched.core.errors import TraitSchedError
 from osc_traitsched.core.judge.judgement import Judgement
@@ -43,26 +44,28 @@ def changes_of(old: Snapshot, new: Snapshot) -> tuple[Change, ...]:
     return (*_of_settings(old, new), *difference(old.document, new.document))
 
 
-def put_back(
-    new: Snapshot,
+def made(
+    old: Snapshot,
     changes: Iterable[Change],
     before: frozenset[_T],
     now: frozenset[_T],
     ask: Callable[[Snapshot], frozenset[_T]],
 ) -> frozenset[_T]:
-    """Of what differs, the part that is as it was if some changes are put back."""
-    return (before ^ now) - (
-        before ^ ask(Snapshot("", reverted(new.document, changes)))
-    )
+    """Of what differs in the end, the part that some changes alone take or give."""
+    then = Snapshot("", applied(old.document, changes))
+    return (before ^ now) & (before ^ ask(then))
 
 
 def compare(old: Snapshot, new: Snapshot) -> Comparison:
     """All changes, with the flavors that have fewer or more hosts by them.
 
     A flavor's hosts are those that could take a server of it, without an image. Each
-    change is put back alone, to see which hosts it decides about. Changes that decide
-    only together are all shown with the hosts. Of large clouds none is tried.
+    change is made alone in the earlier cloud, to see which hosts it takes or gives, and
+    so are all changes of the workload at once. In large clouds none is tried.
     """
+    is_other_cloud = not _is_same_cloud(old.document, new.document)
+    if is_other_cloud:
+        new = Snapshot(new.path, by_name(old.document, new.document))
     changes, own_flavors = changes_of(old, new), ServerSpec("", "")
     hosts, hosts_now = (_hosts_for(each, own_flavors) for each in (old, new))
     judged = hosts.keys() & hosts_now.keys()
@@ -73,40 +76,45 @@ def compare(old: Snapshot, new: Snapshot) -> Comparison:
         return _pairs(_hosts_for(snapshot, own_flavors, differing), differing)
 
     triable = [each for each in changes if each.puts and not each.is_daily]
-    is_small = len(new.document["placement"]["providers"]) <= _MOST_PROVIDERS
+    number = len(new.document["placement"]["providers"])
+    is_small = number <= _MOST_PROVIDERS and not is_other_cloud
     tried = triable[: MOST_TRIED * is_small]
     decided = {
-        change: put_back(new, [change], before, now, ask)
+        change: made(old, [change], before, now, ask)
         for change in tried
         if differing and change.kind != "image"
     }
-    # What no change decides alone: flavors by host.
-    left: dict[str, set[str]] = {}
-    for name, host in (before ^ now).difference(*decided.values()):
-        left.setdefault(host, set()).add(name)
-    nodes = nodes_of(old.document, new.document)
-    effects = []
-    for change in changes:
-        names = {name for name, _ in decided.get(change, ())}
-        if change in decided or change.is_daily:
-            own = {n for host in change.hosts for n in nodes.get(host, {host})}
-            near = set[str]().union(*(left.get(host, ()) for host in own or left))
-            if own or change.kind == "setting":
-                names |= near
-            elif change.kind == "flavor":
-                names |= near & {change.name}
-        counts = [FlavorHosts(n, len(hosts[n]), len(hosts_now[n])) for n in names]
-        if change.kind == "image" and change in tried:
-            counts = list(_with_image(change, old, new))
-        counts.sort(key=lambda each: (each.now - each.before, each.flavor))
-        effects.append(Effect(change, tuple(counts)))
+    daily = [each for each in changes if each.is_daily and is_small]
+    use = made(old, daily, before, now, ask) if daily else frozenset()
+    left = (before ^ now).difference(use, *decided.values())
+
+    def counts(pairs: frozenset[tuple[str, str]]) -> tuple[FlavorHosts, ...]:
+        found: dict[str, set[str]] = {}
+        for name, host in pairs:
+            found.setdefault(name, set()).add(host)
+        effects = (
+            FlavorHosts(name, len(hosts[name]), len(hosts[name] ^ own))
+            for name, own in found.items()
+        )
+        return tuple(sorted(effects, key=lambda e: (e.now - e.before, e.flavor)))
+
     return Comparison(
         old.time,
         new.time,
-        tuple(effects),
+        tuple(
+            Effect(
+                change,
+                tuple(_with_image(change, old))
+                if change.kind == "image" and change in tried
+                else counts(decided.get(change, frozenset())),
+            )
+            for change in changes
+        ),
+        counts(use),
+        counts(left) if len(tried) == len(triable) else (),
         len(triable) - len(tried),
         not_compared(old.document, new.document),
-        not _is_same_cloud(old.document, new.document),
+        is_other_cloud,
     )
 
 
@@ -126,7 +134,7 @@ def _of_settings(old: Snapshot, new: Snapshot) -> Iterator[Change]:
         if values[0] != values[1]:
             texts.append(f"{name}: {values[0]} -> {values[1]}")
     if texts:
-        puts = (Put(("settings",), old.document["settings"]),)
+        puts = (Put(("settings",), *(e.document["settings"] for e in (old, new))),)
         yield Change("setting", "nova.conf", "; ".join(texts), puts)
 
 
@@ -169,12 +177,13 @@ def nodes_of(*documents: Mapping[str, Any]) -> Mapping[str, set[str]]:
     return found
 
 
-def _with_image(change: Change, old: Snapshot, new: Snapshot) -> Iterator[FlavorHosts]:
+def _with_image(change: Change, old: Snapshot) -> Iterator[FlavorHosts]:
     """The hosts that any flavor has with an image."""
     path = change.puts[0].path
     if path[0] == "image":
         # A name may be another image's, too.
-        judged = (_hosts_for(each, ServerSpec("", path[2])) for each in (old, new))
+        then = Snapshot("", applied(old.document, [change]))
+        judged = (_hosts_for(each, ServerSpec("", path[2])) for each in (old, then))
         before, now = (frozenset[str]().union(*hosts.values()) for hosts in judged)
         if before != now:
             yield FlavorHosts("", len(before), len(now))
@@ -194,7 +203,7 @@ Ask = Callable[[Snapshot], Judgement]
 
 
 def since(old: Snapshot, new: Snapshot, ask: Ask) -> Since:
-    """What changed for one request, each change put back alone and tried.
+    """What changed for one request, each change made alone in the earlier cloud.
 
     Of changes that decide only together, those that none of the hosts needs are left
     out.
@@ -205,17 +214,17 @@ def since(old: Snapshot, new: Snapshot, ask: Ask) -> Since:
     before, now = _hosts(old, ask), frozenset(e.name for e in judgement.candidates)
     changes = tuple(_near(old, new, before ^ now))
 
-    def back(several: Sequence[Change]) -> frozenset[str]:
-        return put_back(new, several, before, now, lambda each: _hosts(each, ask))
+    def by(some: Sequence[Change]) -> frozenset[str]:
+        return made(old, some, before, now, lambda each: _hosts(each, ask))
 
     tried = changes[:MOST_TRIED]
-    decided = {change: back([change]) for change in tried}
+    decided = {change: by([change]) for change in tried}
     left = (before ^ now).difference(*decided.values())
-    together = left & back(changes) if left else left
+    together = left & by(changes) if left else left
     needed = changes if together else ()
     for change in tried if together else ():
         fewer = tuple(each for each in needed if each is not change)
-        needed = fewer if together <= back(fewer) else needed
+        needed = fewer if together <= by(fewer) else needed
     for change in needed:
         own = change.hosts & together or together
         decided[change] = decided.get(change, frozenset()) | own

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import datetime
 import functools
+import json
+import re
 import urllib.parse
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -28,16 +31,17 @@ _EPHEMERAL = "OS-FLV-EXT-DATA:ephemeral"
 
 
 class Put(NamedTuple):
-    """A value that puts a change back.
+    """What was at one place, and what is there now.
 
     :ivar path: service, list, ID of the object, and keys
-    :ivar value: what was there; None if nothing was. Of a list of names, one name
-    :ivar was_there: for one name of a list: whether it was in it
+    :ivar before: None if nothing was there. For one item of a list: whether it was
+    :ivar item: for one item of a list: the item
     """
 
     path: Path
-    value: Any
-    was_there: bool | None = None
+    before: Any
+    now: Any
+    item: Any = None
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -47,7 +51,7 @@ class Change:
     :ivar kind: ``host``, ``provider``, ``aggregate``, ``flavor``, ``image``,
         ``server group``, ``server``, ``trait``, ``resource class`` or ``setting``
     :ivar text: what changed, such as ``+ trait:CUSTOM_SSD=required``
-    :ivar puts: what puts it back in the later document
+    :ivar puts: what makes it in the earlier document
     :ivar hosts: names of the hosts that it is about; empty for all
     :ivar is_daily: a change of the workload: of servers, or of their use of a host
     """
@@ -60,32 +64,70 @@ class Change:
     is_daily: bool = False
 
 
-def reverted(document: Body, changes: Iterable[Change]) -> dict[str, Any]:
-    """The later document with some changes put back; what they touch is copied."""
-    place: Any = document
-    for put in (put for change in changes for put in change.puts):
-        place = _put_back(place, put.path, put)
-    return dict(place)
+def applied(document: Body, changes: Iterable[Change]) -> dict[str, Any]:
+    """The earlier document with some changes made; what they touch is copied."""
+    puts = (put for change in changes for put in change.puts)
+    return dict(_with(document, [(put.path, put.item, put.now) for put in puts]))
 
 
-def _put_back(place: Any, path: Path, put: Put) -> Any:
-    """A copy of a value with the value at a path in it put back."""
-    if not path and put.was_there is None:
-        return put.value
-    if not path:
-        others = [each for each in place if each != put.value]
-        return [*others, put.value] if put.was_there else others
+def _with(place: Any, puts: Iterable[tuple[Path, Any, Any]]) -> Any:
+    """A copy of a value with others at paths in it, or with items of lists there."""
+    deeper: dict[str, list[tuple[Path, Any, Any]]] = {}
+    for path, item, value in puts:
+        if path:
+            deeper.setdefault(path[0], []).append((path[1:], item, value))
+        elif item is None:
+            place = value
+        else:
+            others = [each for each in place or () if each != item]
+            place = [*others, item] if value else others
+    if not deeper:
+        return place
     is_list = isinstance(place, list)
     parts = {_id(each): each for each in place} if is_list else dict(place or {})
-    parts[path[0]] = _put_back(parts.get(path[0]), path[1:], put)
-    if parts[path[0]] is None:
-        del parts[path[0]]
+    for key, own in deeper.items():
+        parts[key] = _with(parts.get(key), own)
+        if parts[key] is None:
+            del parts[key]
     return list(parts.values()) if is_list else parts
 
 
 def _id(body: Body) -> str:
     """What an object of a list is told by."""
     return str(body.get("uuid") or body.get("id") or body.get("zoneName"))
+
+
+#: Lists of objects that have names of their own in every cloud.
+_NAMED = (
+    *(("placement", "providers"), ("identity", "projects"), ("image", "images")),
+    *(("compute", kind) for kind in ("aggregates", "flavors", "server_groups")),
+    ("compute", "servers"),
+)
+_UUID = re.compile("[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}")
+
+
+def by_name(old: Body, new: Body) -> dict[str, Any]:
+    """Another cloud's document, with the UUIDs that the old one has for its names.
+
+    Names that several objects of a list have keep their UUIDs.
+    """
+    uuids: dict[str, str] = {}
+    for service, kind in _NAMED:
+        before, now = (_uuids(each, service, kind) for each in (old, new))
+        uuids.update((now[n], before[n]) for n in before.keys() & now.keys())
+    text = json.dumps(new)
+    found: dict[str, Any] = json.loads(
+        _UUID.sub(lambda match: uuids.get(match[0], match[0]), text)
+    )
+    for flavor in found.get("compute", {}).get("flavors", ()):
+        flavor["id"] = uuids.get(flavor["id"], flavor["id"])
+    return found
+
+
+def _uuids(document: Body, service: str, kind: str) -> dict[str, str]:
+    bodies = [e for e in _all([document], service, kind) if e.get("name")]
+    several = collections.Counter(each["name"] for each in bodies)
+    return {e["name"]: _id(e) for e in bodies if several[e["name"]] == 1}
 
 
 def difference(old: Body, new: Body) -> tuple[Change, ...]:
@@ -159,7 +201,7 @@ def _kept(
 def _came_or_went(
     kind: str, name: str, put: Put, hosts: Iterable[str] = (), is_daily: bool = False
 ) -> Change:
-    text = "is new" if put.value is None else "is gone"
+    text = "is new" if put.before is None else "is gone"
     return Change(kind, name, text, (put,), frozenset(hosts), is_daily)
 
 
@@ -168,16 +210,16 @@ def _values(before: Any, now: Any, path: Path) -> Iterator[tuple[str, Put]]:
     if isinstance(before, frozenset):
         for name in sorted(before ^ now):
             sign = "-" if name in before else "+"
-            yield f"{sign} {name}", Put(path, name, name in before)
+            yield f"{sign} {name}", Put(path, name in before, name in now, name)
     elif isinstance(before, dict) and isinstance(now, dict):
         for key in sorted(before.keys() | now.keys()):
             yield from _values(before.get(key), now.get(key), (*path, key))
     elif before is None or now is None:
         sign, value = ("+", now) if before is None else ("-", before)
         if before != now:
-            yield f"{sign} {path[-1]}={value}", Put(path, before)
+            yield f"{sign} {path[-1]}={value}", Put(path, before, now)
     elif before != now:
-        yield f"{path[-1]}: {before} -> {now}", Put(path, before)
+        yield f"{path[-1]}: {before} -> {now}", Put(path, before, now)
 
 
 def _sets(before: Body, now: Body, key: str, path: Path) -> Iterator[tuple[str, Put]]:
@@ -191,8 +233,8 @@ def _names(old: Body, new: Body) -> Iterator[Change]:
     before, now = old["placement"], new["placement"]
     for key, kind in ("traits", "trait"), ("resource_classes", "resource class"):
         for _, put in _sets(before, now, key, ("placement",)):
-            text = "is gone" if put.was_there else "is new"
-            yield Change(kind, put.value, text, (put,))
+            text = "is gone" if put.before else "is new"
+            yield Change(kind, put.item, text, (put,))
 
 
 # Hosts: providers and services.
@@ -206,7 +248,7 @@ def _providers(old: Body, new: Body) -> Iterator[Change]:
     names = {e["uuid"]: e["name"] for e in _all(both, "compute", "aggregates")}
     switched = _switched(old, new)
     moved = {
-        (path[-1], put.value, put.was_there)
+        (path[-1], put.item, put.now)
         for path, before, now in _kept(old, new, "compute", "aggregates")
         for _, put in _sets(before, now, "hosts", ())
     }
@@ -216,20 +258,22 @@ def _providers(old: Body, new: Body) -> Iterator[Change]:
         name, host = str(one["name"]), nodes.get(one["root"], "")
         hosts = frozenset(filter(None, [host]))
         if before is None or now is None:
-            yield _came_or_went(kind, name, Put(path, before), hosts)
+            yield _came_or_went(kind, name, Put(path, before, now), hosts)
             continue
         of = functools.partial(Change, kind, name, hosts=hosts)
         for text, put in _sets(before, now, "traits", path):
-            if put.value == DISABLED and host in switched:
+            if put.item == DISABLED and host in switched:
                 yield Change("host", host, switched[host], (put,), hosts)
             else:
                 yield of(text, (put,))
         for text, put in _sets(before, now, "aggregates", path):
-            sign, aggregate = text[0], names.get(put.value, put.value)
-            if (put.value, host, put.was_there) in moved:
+            sign, aggregate = text[0], names.get(put.item, put.item)
+            if (put.item, host, put.now) in moved:
                 yield Change("aggregate", aggregate, f"{sign} {host}", (put,), hosts)
             else:
                 yield of(f"{sign} {aggregate} in Placement", (put,))
+        for text, put in _values(before["name"], now["name"], (*path, "name")):
+            yield of(text, (put,))
         yield from _inventories(of, before, now, path)
 
 
@@ -240,10 +284,10 @@ def _inventories(
     for _, put in _values(before[key], now[key], (*path, key)):
         name, *fields = put.path[len(path) + 1 :]
         shown = _CLASSES.get(name, name)
-        text = f"{'+' if put.value is None else '-'} {shown}"
+        text = f"{'+' if put.before is None else '-'} {shown}"
         for field in fields:
             word = field.replace("allocation_", "").replace("_", " ")
-            text = f"{word} {shown} {put.value} -> {now[key][name].get(field)}"
+            text = f"{word} {shown} {put.before} -> {put.now}"
         yield of(text, (put,), is_daily=fields == ["used"])
 
 
@@ -265,15 +309,46 @@ def _status(node: Body) -> str:
 
 def _services(old: Body, new: Body) -> Iterator[Change]:
     switched = _switched(old, new)
-    for path, before, now in _kept(old, new, "compute", "hypervisors"):
-        host = now["service"]["host"]
+    providers = _pairs(old, new, "placement", "providers")
+    others = {path[-1] for path, *pair in providers if None in pair}
+    for path, before, now in _pairs(old, new, "compute", "hypervisors"):
+        one: Body = now or before or {}
+        host = str(one["service"]["host"])
+        if before is None or now is None:
+            change = _came_or_went(
+                "host", str(one["hypervisor_hostname"]), Put(path, before, now), [host]
+            )
+            # With its provider it is one change.
+            end = "" if path[-1] in others else " in Nova"
+            yield dataclasses.replace(change, text=change.text + end)
+            continue
         of = functools.partial(Change, "host", host, hosts=frozenset({host}))
-        if before["state"] != now["state"]:
-            put = Put((*path, "state"), before["state"])
-            yield of(f"nova-compute is {now['state']}", (put,))
+        for text, put in _reports(before, now, path):
+            yield of(text, (put,))
         if host in switched:
-            puts = (Put((*path, key), before[key]) for key in ("status", "service"))
+            keys = "status", "service"
+            puts = (Put((*path, key), before[key], now[key]) for key in keys)
             yield of(switched[host], tuple(puts))
+
+
+def _reports(before: Body, now: Body, path: Path) -> Iterator[tuple[str, Put]]:
+    """What nova-compute says of itself and of its CPUs."""
+    if before["state"] != now["state"]:
+        put = Put((*path, "state"), before["state"], now["state"])
+        yield f"nova-compute is {now['state']}", put
+    for key in before.keys() & now.keys() & {"hypervisor_type", "hypervisor_version"}:
+        yield from _values(before[key], now[key], (*path, key))
+    cpu, cpu_now = (_cpu(each) for each in (before, now))
+    if cpu and cpu_now:
+        for text, put in _values(cpu, cpu_now, (*path, "cpu_info")):
+            yield f"CPU {text}", put
+
+
+def _cpu(node: Body) -> Body:
+    info = node.get("cpu_info")
+    if not isinstance(info, dict):
+        return {}
+    return {**info, "features": frozenset(info.get("features", ()))}
 
 
 # Aggregates, flavors, images and groups.
@@ -314,11 +389,10 @@ def _objects(old: Body, new: Body, kind: str) -> Iterator[Change]:
         name = str(one.get("name") or path[-1])
         members = frozenset(one["hosts"] if kind == "aggregate" else ())
         if before is None or now is None:
-            yield _came_or_went(kind, name, Put(path, before), members)
+            yield _came_or_went(kind, name, Put(path, before, now), members)
             continue
         for text, put in _values(own(before), own(now), path):
-            is_member = put.was_there is not None
-            hosts = frozenset({put.value}) if is_member else members
+            hosts = members if put.item is None else frozenset({put.item})
             yield Change(kind, name, text, (put,), hosts)
 
 
@@ -337,43 +411,54 @@ def _projects(old: Body, new: Body) -> Iterator[Change]:
             if None in answers:
                 continue
             before, now = (
-                frozenset(
+                {
                     f"project {names.get(e[project], e[project])}"
-                    + (f" ({e['status']})" if "status" in e else "")
+                    + (f" ({e['status']})" if "status" in e else ""): e
                     for e in each.get(key) or ()
-                )
+                }
                 for each in answers
             )
-            for text, _ in _values(before, now, ()):
-                name = str(body.get("name") or body["id"])
-                yield Change(kind, name, text, (Put(path, answers[0]),))
+            name = str(body.get("name") or body["id"])
+            for text in sorted(before.keys() ^ now.keys()):
+                item = {**before, **now}[text]
+                put = Put((*path, key), text in before, text in now, item)
+                sign = "-" if put.before else "+"
+                yield Change(kind, name, f"{sign} {text}", (put,))
 
 
 # The workload.
 
 
 _HOST = "OS-EXT-SRV-ATTR:host"
+_SIZES = ("original_name", "vcpus", "ram", "disk", "ephemeral", "swap")
 
 
 def _servers(old: Body, new: Body) -> Iterator[Change]:
     memberships: dict[str, tuple[Put, ...]] = {}
     for at, group, later in _kept(old, new, "compute", "server_groups"):
         for _, put in _sets(group, later, "members", at):
-            memberships[put.value] = (*memberships.get(put.value, ()), put)
+            memberships[put.item] = (*memberships.get(put.item, ()), put)
     for path, before, now in _pairs(old, new, "compute", "servers"):
         one: Body = now or before or {}
-        puts = (Put(path, before), *memberships.get(path[-1], ()))
+        puts = (Put(path, before, now), *memberships.get(path[-1], ()))
         left, on = (each and each.get(_HOST) for each in (before, now))
-        text = ""
+        texts = []
         if before is None or now is None:
-            text = "is new" if before is None else "is gone"
-        elif left != on:
-            text = f"{left or 'no host'} -> {on or 'no host'}"
-        elif before["status"] != now["status"]:
-            text = f"{before['status']} -> {now['status']}"
-        if text:
+            texts.append("is new" if before is None else "is gone")
+        else:
+            sizes = before.get("flavor", {}), now.get("flavor", {})
+            states = before["status"], now["status"]
+            if left != on:
+                texts.append(f"{left or 'no host'} -> {on or 'no host'}")
+            elif states[0] != states[1]:
+                texts.append(f"{states[0]} -> {states[1]}")
+            if any(sizes[0].get(key) != sizes[1].get(key) for key in _SIZES):
+                names = (each.get("original_name") for each in sizes)
+                texts.append("flavor {} -> {}".format(*names))
+        if texts:
             hosts = frozenset(filter(None, [left, on]))
-            yield Change("server", str(one["name"]), text, puts, hosts, is_daily=True)
+            name = str(one["name"])
+            yield Change("server", name, "; ".join(texts), puts, hosts, is_daily=True)
 
 
 # What the changes come to.
@@ -393,7 +478,7 @@ class FlavorHosts:
 
 @dataclasses.dataclass(frozen=True)
 class Effect:
-    """A change with the flavors whose hosts it has a part in, the worst first."""
+    """A change, and the flavors whose hosts it alone takes or gives, worst first."""
 
     change: Change
     flavors: tuple[FlavorHosts, ...]
@@ -408,6 +493,8 @@ class Effect:
 class Comparison:
     """Two moments of a cloud.
 
+    :ivar use: flavors whose hosts the use by servers takes or gives
+    :ivar together: flavors whose hosts only several changes take or give
     :ivar untried: number of changes whose effect was not tried
     :ivar unread: lists that one of the snapshots lacks, which are not compared
     :ivar is_other_cloud: they have no provider in common
@@ -416,6 +503,8 @@ class Comparison:
     before: datetime.datetime
     now: datetime.datetime
     effects: tuple[Effect, ...]
+    use: tuple[FlavorHosts, ...] = ()
+    together: tuple[FlavorHosts, ...] = ()
     untried: int = 0
     unread: tuple[str, ...] = ()
     is_other_cloud: bool = False

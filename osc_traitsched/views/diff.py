@@ -1,7 +1,7 @@
 """What changed between two snapshots, as text and as a document."""
 
 import datetime
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Literal, Optional
 
 from osc_traitsched.core.difference import (
@@ -50,9 +50,9 @@ class Changed(JsonObject):
     daily: bool = field("change.is_daily")
     """A change of the workload: of a server, or of the use of a host."""
     takes_hosts: bool
-    """A flavor has fewer hosts than before."""
+    """It alone takes hosts from a flavor."""
     flavors: Iterable[FlavorCount]
-    """Flavors whose hosts changed among those of the change, the worst first."""
+    """Flavors that have fewer or more hosts by this change alone, the worst first."""
 
 
 class DifferenceDocument(JsonObject):
@@ -66,18 +66,24 @@ class DifferenceDocument(JsonObject):
     """Time of the later one, or of the cloud."""
     changes: Iterable[Changed] = field("effects")
     """All changes, by kind and name."""
+    use: Iterable[FlavorCount]
+    """Flavors that have fewer or more hosts by the changes of the workload."""
+    together: Iterable[FlavorCount]
+    """Flavors that have fewer or more hosts only by several changes together."""
     untried: int
     """Changes that were not tried, so that flavors and hosts of theirs are missing."""
     not_compared: Iterable[str] = field("unread")
     """Lists that could not be read when one of them was saved."""
     is_other_cloud: bool
-    """They have no provider in common."""
+    """They have no provider in common, so that objects are compared by their names."""
 
 
 def lines(found: Comparison, wants_all: bool) -> Iterator[Line]:
     """The text: changes, worst first, and those of the workload in one line."""
     if found.is_other_cloud:
-        yield Line("These are two clouds: they have no provider in common.", Tone.NO)
+        yield Line(
+            "These are two clouds, compared by names: they share no provider.", Tone.NO
+        )
     taking = sum(each.takes_hosts for each in found.lasting)
     since = f"Since {_time(found.before, found.now)}"
     if not found.lasting:
@@ -88,6 +94,8 @@ def lines(found: Comparison, wants_all: bool) -> Iterator[Line]:
         number = count(len(found.lasting), "change")
         yield Line(f"{since}: {number}{takes * bool(taking)}.", tone)
     yield from _table(map(_row, found.lasting))
+    if found.together:
+        yield Line(f"Only several changes together: {_flavors(found.together)}")
     if found.daily:
         yield Line(f"{_workload(found)}{'' if wants_all else ' (--all)'}")
         yield from _table(map(_row, found.daily if wants_all else ()))
@@ -105,21 +113,23 @@ def _workload(found: Comparison) -> str:
         *([count(servers, "server")] if servers else []),
         *([f"the use of {count(hosts, 'host')}"] if hosts else []),
     ]
-    less = {f.flavor: f for e in found.daily for f in e.flavors if f.now < f.before}
-    worst = sorted(less.values(), key=lambda each: each.now - each.before)
-    more = "".join(f"; {each.flavor}: {_hosts(each)}" for each in worst[:2])
+    less = [each for each in found.use if each.now < each.before]
+    more = "".join(f"; {each.flavor}: {_hosts(each)}" for each in less[:2])
     return f"Workload changes: {' and '.join(parts)}{more}"
 
 
 def _row(effect: Effect) -> _Row:
     change, flavors = effect.change, effect.flavors
-    shown = ""
-    for first in flavors[:1]:
-        is_named = first.flavor and change.kind != "flavor"
-        shown = f"{first.flavor}: {_hosts(first)}" if is_named else _hosts(first)
-    if len(flavors) > 1:
-        shown += f" and {count(len(flavors) - 1, 'more flavor')}"
+    shown = _flavors(flavors, is_named=change.kind != "flavor") if flavors else ""
     return "!" if effect.takes_hosts else " ", change, shown
+
+
+def _flavors(found: Sequence[FlavorHosts], is_named: bool = True) -> str:
+    """The worst flavor, and how many others."""
+    first, *others = found
+    more = f" and {count(len(others), 'more flavor')}" if others else ""
+    name = f"{first.flavor}: " if first.flavor and is_named else ""
+    return f"{name}{_hosts(first)}{more}"
 
 
 def _table(rows: Iterable[_Row]) -> Iterator[Line]:
@@ -176,7 +186,7 @@ class SinceCause(JsonObject):
     text: str = field(lambda cause: cause[0].text)
     """The change in words."""
     hosts: Iterable[str] = field(lambda cause: sorted(cause[1]))
-    """The hosts that are as they were if it is put back."""
+    """Those of these hosts that it takes or adds."""
 
 
 class SinceDocument(JsonObject):

@@ -1,12 +1,18 @@
-"""Each kind of change between two saved clouds is found, and put back."""
+"""Each kind of change between two saved clouds is found, and made."""
 
 from __future__ import annotations
 
 import copy
+import json
 
 import pytest
 
-from osc_traitsched.core.difference import difference, not_compared, reverted
+from osc_traitsched.core.difference import (
+    applied,
+    by_name,
+    difference,
+    not_compared,
+)
 
 HOST = "OS-EXT-SRV-ATTR:host"
 
@@ -38,6 +44,7 @@ def provider(uuid, name, root=None, **more):
 def node(identity, host, status="enabled", reason=None):
     service = {"host": host, "disabled_reason": reason}
     return {
+        **{"hypervisor_type": "QEMU", "cpu_info": {"model": "A", "features": ["x"]}},
         **{"id": identity, "hypervisor_hostname": host, "service": service},
         **{"state": "up", "status": status},
     }
@@ -89,7 +96,10 @@ OLD = {
             }
         ],
         "servers": [
-            {"id": "v1", "name": "web", "status": "ACTIVE", HOST: "cmp01"},
+            {
+                **{"id": "v1", "name": "web", "status": "ACTIVE", HOST: "cmp01"},
+                "flavor": {"original_name": "small", "vcpus": 1},
+            },
         ],
         "server_groups": [
             {
@@ -203,6 +213,33 @@ CHANGES = {
         disable,
         ("host", "cmp01", 'disabled "DIMM"', {"cmp01"}, False),
     ),
+    "host gone in both": (
+        lambda new: [
+            new["placement"]["providers"].pop(1),
+            new["compute"]["hypervisors"].pop(1),
+        ],
+        ("host", "cmp02", "is gone", {"cmp02"}, False),
+    ),
+    "host gone in Nova": (
+        lambda new: new["compute"]["hypervisors"].pop(1),
+        ("host", "cmp02", "is gone in Nova", {"cmp02"}, False),
+    ),
+    "hypervisor": (
+        lambda new: of(new, "compute", "hypervisors", "p2").update(
+            hypervisor_type="lxc"
+        ),
+        ("host", "cmp02", "hypervisor_type: QEMU -> lxc", {"cmp02"}, False),
+    ),
+    "CPU": (
+        lambda new: of(new, "compute", "hypervisors", "p1", "cpu_info").update(
+            features=["x", "avx"]
+        ),
+        ("host", "cmp01", "CPU + avx", {"cmp01"}, False),
+    ),
+    "name of a provider": (
+        lambda new: of(new, "placement", "providers", "c1").update(name="cmp01_card"),
+        ("provider", "cmp01_card", "name: cmp01_gpu -> cmp01_card", {"cmp01"}, False),
+    ),
     "another reason": (
         lambda new: of(new, "compute", "hypervisors", "p3", "service").update(
             disabled_reason="PSU"
@@ -278,6 +315,12 @@ CHANGES = {
         lambda new: of(new, "compute", "servers", "v1").update({HOST: "cmp02"}),
         ("server", "web", "cmp01 -> cmp02", {"cmp01", "cmp02"}, True),
     ),
+    "server resized": (
+        lambda new: of(new, "compute", "servers", "v1").update(
+            flavor={"original_name": "large", "vcpus": 4}
+        ),
+        ("server", "web", "flavor small -> large", {"cmp01"}, True),
+    ),
     "server gone": (
         delete,
         ("server", "web", "is gone", {"cmp01"}, True),
@@ -286,21 +329,21 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_change_is_found_alone_and_can_be_put_back(change):
+def test_a_change_is_found_alone_and_can_be_made(change):
     make, (kind, name, text, hosts, is_daily) = CHANGES[change]
     new = copy.deepcopy(OLD)
     make(new)
-    kept = copy.deepcopy(new)
+    original, kept = copy.deepcopy((OLD, new))
     (found,) = difference(OLD, new)
     assert (found.kind, found.name, found.text) == (kind, name, text)
     assert (found.hosts, found.is_daily) == (hosts, is_daily)
-    assert difference(OLD, reverted(new, [found])) == ()
-    assert new == kept
+    assert difference(applied(OLD, [found]), new) == ()
+    assert (OLD, new) == (original, kept)
 
 
-def test_all_changes_at_once_are_found_and_put_back():
+def test_all_changes_at_once_are_found_and_made():
     new = copy.deepcopy(OLD)
-    apart = {"gone", "lost", "member", "mirror", "renamed"}
+    apart = {"gone", "lost", "member", "mirror", "renamed", "resized"}
     made = [key for key in CHANGES if not apart & {*key.split()}]
     for key in made:
         CHANGES[key][0](new)
@@ -308,7 +351,36 @@ def test_all_changes_at_once_are_found_and_put_back():
     assert {(each.kind, each.text) for each in found} == {
         (kind, text) for kind, _, text, *_ in (CHANGES[key][1] for key in made)
     }
-    assert difference(OLD, reverted(new, found)) == ()
+    assert difference(applied(OLD, found), new) == ()
+
+
+def test_each_project_is_a_change_of_its_own():
+    new = copy.deepcopy(OLD)
+    key = "compute /flavors/f1/os-flavor-access"
+    entries = [{"tenant_id": "t1"}, {"tenant_id": "t2"}]
+    new["answers"][key] = {"flavor_access": entries}
+    first, second = difference(OLD, new)
+    assert (first.text, second.text) == ("+ project acme", "+ project t2")
+    with_first = applied(OLD, [first])
+    assert with_first["answers"][key] == {"flavor_access": entries[:1]}
+    (left,) = difference(with_first, new)
+    assert left.text == "+ project t2"
+
+
+def test_clouds_with_the_same_names_do_not_differ_by_uuids():
+    uuids = {
+        "p1": "4e8e5957-649f-477b-9e5b-f1f75b21c03c",
+        "a1": "9bfdcbde-b0f6-4f0d-8d4e-3f4a6a0b7a41",
+        "t1": "5d0b9a0cc0f54f1b8e0c0a3d6a6a8c5e",
+    }
+    text = json.dumps(OLD)
+    for short, uuid in uuids.items():
+        text = text.replace(f'"{short}"', f'"{uuid}"')
+    other = json.loads(text)
+    assert difference(OLD, other)
+    of(other, "placement", "providers", uuids["p1"], "traits").append("CUSTOM_Q")
+    (found,) = difference(OLD, by_name(OLD, other))
+    assert (found.name, found.text) == ("cmp01", "+ CUSTOM_Q")
 
 
 def test_another_service_of_a_host_is_no_compute_service():

@@ -472,10 +472,12 @@ FULL = Comparison(
         Effect(change("image", "gold", "- trait:X=required"), (FlavorHosts("", 2, 8),)),
         Effect(
             change("host", "cmp06", "used RAM 0 -> 7168", "cmp06", is_daily=True),
-            (FlavorHosts("m1.large", 2, 1),),
+            (),
         ),
         Effect(change("server", "web-1", "cmp00 -> cmp01", is_daily=True), ()),
     ),
+    use=(FlavorHosts("m1.large", 2, 1), FlavorHosts("m1.tiny", 1, 2)),
+    together=(FlavorHosts("win", 3, 0), FlavorHosts("ssd", 4, 3)),
     untried=2,
     unread=("image /images",),
 )
