@@ -219,11 +219,15 @@ def since(old: Snapshot, new: Snapshot, ask: Ask) -> Since:
 
     tried = changes[:MOST_TRIED]
     decided = {change: by([change]) for change in tried}
-    left = (before ^ now).difference(*decided.values())
-    together = left & by(changes) if left else left
-    needed = changes if together else ()
-    for change in tried if together else ():
-        fewer = tuple(each for each in needed if each is not change)
+    alone = [change for change in tried if decided[change]]
+    others = [change for change in changes if change not in alone]
+    # Also of hosts that one change decides: putting that back would not be enough.
+    together = by(others)
+    left = (before ^ now).difference(together, *decided.values())
+    together |= left & by(changes) if left else left
+    needed = [*alone, *others] if together else []
+    for change in (*alone, *others[:MOST_TRIED]) if together else ():
+        fewer = [each for each in needed if each is not change]
         needed = fewer if together <= by(fewer) else needed
     for change in needed:
         own = change.hosts & together or together

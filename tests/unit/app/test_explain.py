@@ -545,6 +545,16 @@ CASES = {
         # The spec alone gives the other host back.
         {("- CUSTOM_SSD", "cmp01"), ("+ ssd=1", "cmp01 cmp02")},
     ),
+    "one alone, and two together": (
+        lambda new: (lose(new, "cmp01"), spec(new).update(one="1", two="1")),
+        lambda document, host: (
+            has(document, host) and not {"one", "two"} <= spec(document).keys()
+        ),
+        {
+            *(("- CUSTOM_SSD", "cmp01"), ("+ one=1", "cmp01 cmp02")),
+            ("+ two=1", "cmp01 cmp02"),
+        },
+    ),
     "gained": (
         lambda new: (lose(new, "cmp01"), spec(new).update(unread="1")),
         lambda document, host: not has(document, host),
