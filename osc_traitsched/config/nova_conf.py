@@ -76,7 +76,7 @@ def _names() -> Mapping[str, tuple[int, int, str]]:
 
 
 @functools.cache
-def _meant(release: int) -> Mapping[str, tuple[str, ...]]:
+def current_names(release: int) -> Mapping[str, tuple[str, ...]]:
     """Options of a release by all their names within a section, old ones too."""
     names, found = _names(), dict[str, set[str]]()
     for name, (_, _, new) in names.items():
@@ -92,14 +92,14 @@ def unread(section: str, key: str, release: int, source: str) -> NoEffect | None
     Unknown names are reported in [scheduler], [filter_scheduler] and, if they are near
     a known one, in [DEFAULT].
     """
-    name, meant = f"{section}.{key}", _meant(release)
+    name, known = f"{section}.{key}", current_names(release)
     first, last, _ = _names().get(name, (NEWEST, OLDEST, ""))
     if name in OPTIONS or first <= release <= last:
         return None
     is_own = section in _MISSPELLED_IN
     if is_own and OF_COMPUTE.search(key):
         return NoEffect(name, source, None, "only nova-compute reads it, in [DEFAULT]")
-    one, *others = meant.get(key, ("",))
+    one, *others = known.get(key, ("",))
     if one and not others and "_" in key and (is_own or one in OPTIONS):
         return NoEffect(name, source, one)
     reason = f"{release_name(release)} has no such option"
@@ -109,7 +109,7 @@ def unread(section: str, key: str, release: int, source: str) -> NoEffect | None
     stems = {
         each.replace(_MULTIPLIER, ""): option
         for home in (*_MISSPELLED_IN[1:], section)
-        for each, of in meant.items()
+        for each, of in known.items()
         for option in of
         if option.startswith(f"{home}.") and "_" in each
     }

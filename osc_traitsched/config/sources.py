@@ -39,7 +39,7 @@ from osc_traitsched.core.nova.options import (
     options_in,
 )
 from osc_traitsched.paste import Option
-from osc_traitsched.text import did_you_mean, near_names
+from osc_traitsched.text import ALMOST, did_you_mean, near_names
 
 # The sources of nova-scheduler's settings: one class each, in one registry.
 
@@ -399,13 +399,23 @@ def deployment_sources(sources: Iterable[Source]) -> list[FileSource]:
 
 def _not_an_option(written: str) -> str:
     if OF_COMPUTE.search(written):
+        names = {"cpu": "VCPU", "disk": "DISK_GB"}
+        resource = next((names[n] for n in names if n in written), "MEMORY_MB")
+        figure = "reserved" if "reserved" in written else "allocation_ratio"
         return (
             "is an option of hosts, which have it in Placement: openstack resource "
-            "provider inventory set --amend --resource VCPU:allocation_ratio=N UUID"
+            f"provider inventory set --amend --resource {resource}:{figure}=N UUID"
         )
-    ends = [name for name in OPTIONS if name.endswith(f".{written.rpartition('.')[2]}")]
-    near = did_you_mean(ends or near_names(written, OPTIONS))
-    return f"is no option that decides here{near or '.'} All: config show --all"
+    own = {each.key: (each.name,) for each in OPTIONS.values()}
+    keys = {**nova_conf.current_names(releases.NEWEST), **own}
+    key = written.strip().lower().rpartition(".")[2]
+    near = (key,) if key in keys else near_names(key, own)
+    near = near or near_names(key, keys, ALMOST)
+    found = list(dict.fromkeys(name for each in near for name in keys[each]))[:3]
+    asked = did_you_mean(found if written not in found else ())
+    if asked and OPTIONS.keys().isdisjoint(found):
+        asked += " It decides nothing here, too."
+    return f"is no option that decides here{asked or '.'} All: config show --all"
 
 
 def _filter(is_on: bool, name: str) -> tuple[str, bool]:

@@ -150,6 +150,20 @@ def test_the_database_is_said_by_hand_and_stands_in_no_file(tmp_path):
         ("metrics.weight_seting=1", "did you mean metrics.weight_setting"),
         ("scheduler.workers=1", "is no option that decides here. All: config show"),
         ("DEFAULT.cpu_allocation_ratio=4", "openstack resource provider inventory set"),
+        ("DEFAULT.reserved_host_disk_mb=9", "--amend --resource DISK_GB:reserved=N"),
+        ("ram_allocation_ratio=2", "--resource MEMORY_MB:allocation_ratio=N"),
+        (
+            "filter_scheduler.image_metadata_prefiler=1",
+            "here; did you mean scheduler.image_metadata_prefilter? All: config show",
+        ),
+        (
+            "scheduler.cpu_dedicated_sett=1",
+            "did you mean compute.cpu_dedicated_set? It decides nothing here, too.",
+        ),
+        (
+            "scheduler.track_instance_change=1",
+            "did you mean filter_scheduler.track_instance_changes? It decides nothing",
+        ),
         ("database_collation=utf8", "not one of case-insensitive, case-sensitive"),
         ("scheduler.max_placement_results=0", "'0' is not a whole number of 1 or more"),
         ("filter_scheduler.pci_in_placement=perhaps", "is not true or false"),
