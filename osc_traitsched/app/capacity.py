@@ -23,7 +23,7 @@ from osc_traitsched.core.nova.filter import table
 from osc_traitsched.core.nova.filter.state import HostState, host_states
 from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.core.nova.question import Body, ServerSpec
-from osc_traitsched.core.placement.facts import Facts, Room
+from osc_traitsched.core.placement.facts import Facts, Room, sizes
 from osc_traitsched.core.servers.drain import Drain, State
 from osc_traitsched.core.servers.usage import Capacity, CapacityQuery
 from osc_traitsched.text import near_names
@@ -48,8 +48,8 @@ def capacity(
     """Count what fits on one reading of the cloud.
 
     Requests: those of :func:`by_flavor`, up to two for each of 25 full hosts, one for
-    each of 25 hosts with units too small, and two for each sharing provider. To take
-    hosts away costs those of a drain.
+    each of 25 kinds of providers with units too small, and two for each sharing
+    provider. To take hosts away costs those of a drain.
 
     :raises NothingMatches: for an unknown flavor, image, host, aggregate or zone
     :raises Refusal: for an availability zone, or settings that Nova does not start with
@@ -120,16 +120,19 @@ def _facts(cloud: Cloud, facts: Facts, query: CapacityQuery) -> tuple[Facts, Sna
 
 
 def _with_units(cloud: Cloud, facts: Facts) -> Facts:
-    """With units of hosts that have an amount free and do not offer it."""
-    hosts = [
-        host
-        for (name, wanted), givers in facts.offers.items()
-        for host in ([] if givers else facts.snapshot.hosts)
-        for stock in filter(None, [facts.stock.get(host.uuid, {}).get(name)])
-        if stock.max_unit is None and stock.free >= wanted
-    ]
-    every = dict.fromkeys(hosts)
-    return allocation_candidates.with_inventories(cloud.placement, facts, every)
+    """With units of providers that could give an amount, if units allowed it."""
+    kinds: dict[object, dict[str, None]] = {}
+    roots = [host.uuid for host in facts.snapshot.hosts]
+    for (name, wanted), givers in facts.offers.items():
+        reachable = map(facts.reachable, () if givers else roots)
+        for uuid in itertools.chain.from_iterable(reachable):
+            own = facts.stock.get(uuid, {}).get(name)
+            if own and own.max_unit is None and own.capacity >= wanted:
+                kinds.setdefault(sizes(facts.stock[uuid]), {})[uuid] = None
+    most = allocation_candidates.MOST_READ_ONE_BY_ONE
+    first = itertools.islice(map(list, kinds.values()), most)
+    read = allocation_candidates.like_first(cloud.placement, facts.stock, first)
+    return dataclasses.replace(facts, stock={**facts.stock, **read})
 
 
 def _roots(selectors: Selectors, snapshot: Snapshot) -> frozenset[str]:

@@ -449,32 +449,41 @@ def test_another_nova_conf_has_now_and_then(placement, cloud, openstack, tmp_pat
 
 
 def test_what_no_host_could_ever_give_runs_out_first(placement, cloud, openstack):
-    """The largest unit counts, and not what the ratio makes of it."""
-    sizes = {"VCPU": 10, "MEMORY_MB": 8192, "DISK_GB": 100}
-    cpus = {"total": 10, "reserved": 0, "allocation_ratio": 4.0, "max_unit": 10}
+    """The largest unit counts, and not what the ratio makes of it, nor what is free.
+
+    There are more providers than inventories that are read one by one.
+    """
+    sizes = {"MEMORY_MB": 8192, "DISK_GB": 100}
     hosts = []
-    for name in ("cmp0", "cmp1"):
-        host = placement.add_host(name, inventories=sizes)
-        body = {**cpus, "resource_provider_generation": placement.generation(host)}
+    for number in range(8):
+        name, most = f"cmp{number}", (10, 8)[number % 2]
+        host = placement.add_host(name, inventories={**sizes, "VCPU": most})
+        body = {"total": most, "max_unit": most, "allocation_ratio": 4.0}
+        body["resource_provider_generation"] = placement.generation(host)
         placement.call("PUT", f"/resource_providers/{host}/inventories/VCPU", body)
         placement.allocate(host, MEMORY_MB=8000)
+        for _ in range(3 if number % 3 else 0):
+            placement.allocate(host, VCPU=most)
+        for port in range(4):
+            placement.add_host(f"{name}_{port}", (), host, {"SRIOV_NET_VF": 1})
         hosts.append((name, host))
-    never = (
+    flavors = (
+        flavor("a1.tiny", 1, 64, 1),
+        flavor("b1.small", 1, 512, 1),
         flavor("c1.max", 16, 512, 1),
         flavor("gpu", 1, 512, 1, resources__VGPU="1"),
-        flavor("full", 1, 512, 1),
     )
-    cloud(hosts, never)
+    cloud(hosts, flavors)
     run = openstack("capacity", *RELEASE)
-    assert run.code == 3
+    assert run.code == 0
     assert run.out.splitlines()[1:4] == [
+        "1 full: b1.small (RAM: largest free 192 MB on cmp0)",
         "never: c1.max needs 16 VCPU, the largest host has 10",
-        "1 full: full (RAM: largest free 192 MB on cmp0)",
         "never: gpu needs 1 VGPU, no host has any",
     ]
     full = openstack("capacity", "--full", *RELEASE)
     assert full.out.splitlines() == [
-        "3 of 3 flavors without room: 2 never, 1 full.",
+        "3 of 4 flavors without room: 1 full, 2 never.",
         *run.out.splitlines()[1:4],
     ]
     assert openstack("capacity", "c*", "-f", "csv", *RELEASE).out.splitlines() == [
@@ -483,7 +492,12 @@ def test_what_no_host_could_ever_give_runs_out_first(placement, cloud, openstack
     ]
     done = openstack("capacity", "-f", "json", *RELEASE).json["flavors"]
     first = {each["flavor"]["name"]: each["first_short"] for each in done}
-    assert first == {"c1.max": "VCPU", "gpu": "VGPU", "full": "MEMORY_MB"}
+    assert first == {
+        "c1.max": "VCPU",
+        "gpu": "VGPU",
+        "b1.small": "MEMORY_MB",
+        "a1.tiny": "MEMORY_MB",
+    }
 
 
 # How many servers of one request fit, beside a Placement that they are claimed in.
