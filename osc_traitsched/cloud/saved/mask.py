@@ -667,7 +667,7 @@ def leaves(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
 # The masked document, searched for what should not be in it.
 
 
-_BETWEEN = re.compile(r"[\s,;|='\"()\[\]{}<>/@]+")
+_BETWEEN = re.compile(r"[\s,;|$='\"()\[\]{}<>/@]+")
 
 
 def leaks(

@@ -158,7 +158,11 @@ def drawn(seed):
         node["host_ip"] = hide.address(dice.choice((4, 4, 6)))
     near = compute["hypervisors"][0]["host_ip"]
     hint = {"build_near_host_ip": near, "cidr": network, hide.core(): hide.name()}
-    query = json.dumps(["=", "$host", hosts[-1].name])
+    name, least = (
+        ["=", "$hypervisor_hostname", hosts[-1].name],
+        [">", "$free_ram_mb", 9],
+    )
+    query = json.dumps(["and", ["=", "$host", hosts[-1].name], name, least])
     fault = (
         "No valid host was found. There are not enough hosts available.",
         "No valid host was found. ",
