@@ -427,6 +427,8 @@ BY_PATH = {(e.service, path): e for e in LISTS for path in (e.path, e.of_one)}
 
 FORMAT = 1
 
+#: Placement's own limits are lower (placement/schemas/inventory.py).
+_MAX_FIGURE = 1e39
 _INVENTORY: dict[str, rest.Shape] = {
     **dict.fromkeys(("total", "reserved", "min_unit", "max_unit", "step_size"), int),
     **{"allocation_ratio": rest.NUMBER, "used": int},
@@ -495,7 +497,18 @@ def wrong(document: Mapping[str, Any]) -> str | None:
         }
         for service in services
     }
-    return rest.wrong(document, lists)
+    key = rest.wrong(document, lists)
+    if key is None:
+        for provider in document["placement"]["providers"]:
+            if not all(map(_is_possible, provider["inventories"].values())):
+                return "inventories"
+    return key
+
+
+def _is_possible(own: Mapping[str, Any]) -> bool:
+    """Whether it can be computed with; Placement has no other inventories."""
+    figures = (own[key] for key in ("total", "reserved", "used", "allocation_ratio"))
+    return own["step_size"] > 0 and all(abs(each) < _MAX_FIGURE for each in figures)
 
 
 def _lists(service: str) -> dict[str, rest.Shape]:

@@ -278,6 +278,15 @@ BAD_FILES = {
             (("placement", "providers", 0, "traits"), "COMPUTE_NODE", None),
             (("placement", "providers", 0, "inventories"), [1], None),
             (("placement", "providers", 0, "inventories", "VCPU"), {}, "total"),
+            *(
+                (("placement", "providers", 0, "inventories", "VCPU", *keys), value, at)
+                for keys, value, at in (
+                    (["step_size"], 0, "inventories"),
+                    (["allocation_ratio"], float("nan"), "inventories"),
+                    (["allocation_ratio"], float("inf"), "inventories"),
+                    (["total"], 10**400, "inventories"),
+                )
+            ),
             (("compute",), [], None),
             (("compute",), 0, None),
             (("image",), None, None),
