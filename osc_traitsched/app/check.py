@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import itertools
 from collections.abc import Iterable, Mapping
 
 from osc_traitsched.app import misplaced, settings
@@ -133,24 +134,28 @@ def survey(cloud: Cloud, assumed: SchedulerSettings) -> Survey:
 def with_units(cloud: Cloud, found: Survey) -> Survey:
     """Read the most that one server can get, of one provider for each kind of hosts.
 
-    At most eight requests: for the most frequent kinds, roots first. Providers of equal
-    capacities are taken to be alike; of others only the known capacity counts.
+    At most eight requests: for the most frequent kinds, roots first, Ironic's nodes
+    last. Providers of equal capacities are taken to be alike; of others only the known
+    capacity counts.
     """
-    snapshot, computes = found.snapshot, found.nova.computes
-    ironic = {c.uuid for c in computes if c.report and c.report.is_of_ironic}
+    snapshot, ironic = found.snapshot, found.nova.ironic
     kinds: dict[object, list[str]] = {}
-    for host in snapshot.hosts:
-        for uuid in snapshot.host_trees[host.uuid]:
-            sizes = facts.sizes(found.stock.get(uuid))
-            if sizes != frozenset() and uuid not in ironic:
-                kinds.setdefault(uuid if sizes is None else sizes, []).append(uuid)
-    roots = {host.uuid for host in snapshot.hosts}
+    trees = (snapshot.host_trees[host.uuid] for host in snapshot.hosts)
+    for uuid in dict.fromkeys((*itertools.chain(*trees), *sorted(found.shared))):
+        sizes = facts.sizes(found.stock.get(uuid))
+        if sizes != frozenset():
+            kinds.setdefault(uuid if sizes is None else sizes, []).append(uuid)
     first = sorted(
-        kinds.values(), key=lambda alike: (alike[0] not in roots, -len(alike), alike)
+        kinds.values(),
+        key=lambda alike: (
+            alike[0] in ironic,
+            alike[0] != snapshot.by_uuid[alike[0]].root,
+            -len(alike),
+            alike,
+        ),
     )[:_MOST_READ]
     read = allocation_candidates.like_first(cloud.placement, found.stock, first)
-    there = {uuid: figures for uuid, figures in read.items() if figures}
-    return dataclasses.replace(found, stock={**found.stock, **there})
+    return dataclasses.replace(found, stock={**found.stock, **read})
 
 
 def _counted(found: Placements) -> ServerCounts:
