@@ -444,3 +444,100 @@ def test_the_copy_of_a_failed_rebuild_is_not_blamed_on_the_image(asked):
     found = asked(change, "server destinations app-1 --for migration")
     assert "image ubuntu-24.04 (copy left by the failed rebuild)" in found.out
     assert "A rebuild with its own image clears that." in found.out
+
+
+# Providers that no answer on many hosts shows: Ironic's nodes, and shared pools.
+
+
+def provided(document, name, **inventories):
+    """A provider like that of cmp00, in its aggregates; returns its body."""
+    body = copy.deepcopy(document["placement"]["providers"][0])
+    identity = str(uuid.uuid5(uuid.NAMESPACE_DNS, name))
+    units = {"reserved": 0, "min_unit": 1, "step_size": 1, "allocation_ratio": 1.0}
+    body.update(uuid=identity, root=identity, name=name)
+    body["inventories"] = {
+        each: {"total": total, "max_unit": total, "used": 0, **units}
+        for each, total in inventories.items()
+    }
+    document["placement"]["providers"].append(body)
+    return body
+
+
+def metal(flavor, **specs):
+    """Three nodes with CUSTOM_RACK3, and a flavor with these resources."""
+
+    def change(document):
+        compute = document["compute"]
+        document["placement"]["resource_classes"] += ["CUSTOM_RACK3", "CUSTOM_KEYS"]
+        for number in range(3):
+            node = copy.deepcopy(compute["hypervisors"][0])
+            body = provided(document, f"iron{number}", CUSTOM_RACK3=1)
+            node.update(
+                id=body["uuid"],
+                hypervisor_hostname=body["name"],
+                hypervisor_type="ironic",
+                cpu_info="",
+            )
+            compute["hypervisors"].append(node)
+        wanted = {f"resources:{name}": str(n) for name, n in specs.items()}
+        (found,) = (each for each in compute["flavors"] if each["name"] == flavor)
+        found["extra_specs"] = wanted
+
+    return change
+
+
+SIZELESS = {"VCPU": 0, "MEMORY_MB": 0, "DISK_GB": 0}
+ZEROS = "resources:VCPU=0, resources:MEMORY_MB=0, resources:DISK_GB=0 on the flavor"
+
+
+@pytest.mark.parametrize(
+    ("specs", "is_for_nodes", "rule"),
+    [
+        ({"CUSTOM_RACK3": 1}, True, "resources-not-together  flavor m1.small"),
+        ({"CUSTOM_KEYS": 1}, False, "resources-no-host  resource class CUSTOM_KEYS"),
+        ({"VGPU": 1}, False, "resources-no-host  resource class VGPU"),
+        ({"MEM_ENCRYPTION_CONTEXT": 1}, False, "resources-no-host  resource class MEM"),
+        (
+            {"CUSTOM_KEYS": 1, "CUSTOM_RACK3": 1},
+            False,
+            "resources-no-host  resource class CUSTOM_KEYS",
+        ),
+        (
+            {"CUSTOM_KEYS": 1, **SIZELESS},
+            False,
+            "resources-no-host  resource class CUSTOM_KEYS",
+        ),
+    ],
+)
+def test_only_flavors_with_a_class_of_bare_metal_are_to_ask_no_sizes(
+    asked, specs, is_for_nodes, rule
+):
+    change = metal("m1.small", **specs)
+    explained = asked(change, "explain m1.small ubuntu-24.04")
+    assert explained.code == 3
+    assert (ZEROS in explained.out) is is_for_nodes
+    found = asked(change, "check resources --flavor m1.small")
+    assert found.code == 7
+    assert f"ERROR  {rule}" in found.out
+    zeros = "--property resources:VCPU=0 --property resources:MEMORY_MB=0 --property"
+    assert (zeros in found.out) is is_for_nodes
+    assert ("iron[0-2]: bare metal has no VCPU" in found.out) is is_for_nodes
+    assert "no host has any" in found.out or is_for_nodes
+
+
+def test_a_flavor_of_bare_metal_has_hosts(asked):
+    change = metal("m1.small", CUSTOM_RACK3=1, **SIZELESS)
+    assert asked(change, "explain m1.small ubuntu-24.04").code == 0
+    assert asked(change, "check resources --flavor m1.small").code == 0
+
+
+def test_a_shared_pool_is_no_host_of_unknown_size(asked):
+    """r1.huge needs more RAM than any host has, and no pool gives RAM."""
+
+    def change(document):
+        pool = provided(document, "pool", DISK_GB=90000)
+        pool["traits"] = ["MISC_SHARES_VIA_AGGREGATE"]
+
+    found = asked(change, "check resources --flavor r1.huge")
+    assert found.code == 7
+    assert "r1.huge needs 65536 MB on one host; the largest has 32256" in found.out

@@ -496,12 +496,13 @@ class _Kinds:
 class Hosts:
     """All hosts of a survey; equal hosts are judged once.
 
+    :ivar facts: of all hosts, without offers
     :param names: traits of most requests; others are slower
     """
 
     def __init__(self, survey: Survey, names: frozenset[str]) -> None:
         self._names = names
-        self._facts = Facts(
+        self.facts = Facts(
             snapshot=survey.snapshot,
             traits=survey.traits,
             offers={},
@@ -513,7 +514,7 @@ class Hosts:
         )
         self._bare_metal = frozenset(survey.nova.ironic)
         self._kinds = functools.cache(
-            functools.partial(_kinds, self._facts, self._bare_metal)
+            functools.partial(_kinds, self.facts, self._bare_metal)
         )
         self._meeting = functools.cache(self._judge)
 
@@ -531,15 +532,6 @@ class Hosts:
         conditions = (c for c in clauses if not isinstance(c, MemberOf))
         plain = tuple(dataclasses.replace(c, origins=()) for c in conditions)
         return self._meeting(plain, group_policy)
-
-    def giving(self, amount: Resource, request: Request) -> frozenset[str]:
-        """Roots of hosts that could give an amount of a request.
-
-        An Ironic node may have the class, and takes no request for another's.
-        """
-        classes = (c.resource_class for c in request.clauses if isinstance(c, Resource))
-        is_virtual = not all(map(is_custom, classes))
-        return self.meeting([amount]) - (self._bare_metal if is_virtual else _NO_HOSTS)
 
     def having(self, name: str) -> frozenset[str]:
         """Roots of hosts with a provider that has the trait."""

@@ -28,6 +28,9 @@ from osc_traitsched.core.nova.clause import Condition, MemberOf, Resource, Trait
 #: A resource class and an amount of it.
 Amount = tuple[str, int]
 
+#: Classes of a flavor's sizes, which bare metal does not have.
+SIZES = ("VCPU", "MEMORY_MB", "DISK_GB")
+
 
 @dataclasses.dataclass(frozen=True)
 class Stock:
@@ -172,6 +175,22 @@ class Facts:
         """Providers that can serve a host: its tree, and sharing providers."""
         tree, sharers = self.snapshot.host_trees[root], self.sharers
         return (*tree, *sorted(sharers[root])) if root in sharers else tree
+
+    def without_sizes(
+        self, clauses: Iterable[Condition], computes: Iterable[Compute]
+    ) -> tuple[str, ...]:
+        """Names of Ironic's nodes that have all classes of a request but its sizes."""
+        asked = {each.resource_class for each in clauses if isinstance(each, Resource)}
+        own, has = asked.difference(SIZES), collections.defaultdict[str, set[str]](set)
+        for (resource_class, _), givers in self.offers.items():
+            for uuid in givers:
+                has[uuid].add(resource_class)
+        return tuple(
+            each.node
+            for each in (computes if own and own != asked else ())
+            if each.report is not None and each.report.is_of_ironic
+            if own <= {*has[each.uuid], *self.stock.get(each.uuid, ())}
+        )
 
 
 # One host as the matcher sees it: a tree of providers, and what is shared with it.

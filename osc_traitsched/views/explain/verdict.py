@@ -34,7 +34,7 @@ from osc_traitsched.core.nova.clause import (
 from osc_traitsched.core.nova.filter.groups import ANTI_AFFINITY, servers_left
 from osc_traitsched.core.nova.filter.special import COMPUTE, IMAGE_PROPERTIES
 from osc_traitsched.core.nova.filter.state import Fails
-from osc_traitsched.core.placement.facts import Stock
+from osc_traitsched.core.placement.facts import SIZES, Stock
 from osc_traitsched.core.releases import release
 from osc_traitsched.text import agreed, and_more, count, listed, ranges
 from osc_traitsched.views.explain import reasons as explain_reasons
@@ -45,10 +45,6 @@ from osc_traitsched.views.terminal import Line, Tone
 
 
 # Why hosts are out, in words.
-
-
-#: Classes of a flavor's sizes, which bare metal does not have.
-_SIZES = ("VCPU", "MEMORY_MB", "DISK_GB")
 
 
 def of_hosts(
@@ -457,12 +453,12 @@ def _lost_members(judgement: Judgement, fixes: Sequence[Fix]) -> Iterator[str]:
 
 
 def _bare_metal(judgement: Judgement) -> Iterator[str]:
-    """Ironic's nodes that lack the sizes of a flavor with a class of its own."""
-    asked = [e.resource_class for e in judgement.clauses if isinstance(e, Resource)]
-    sizes = [each for each in asked if each in _SIZES]
-    computes = judgement.computes.values()
-    nodes = [c.node for c in computes if c.report and c.report.is_of_ironic]
-    if nodes and sizes and len(sizes) < len(asked):
+    """Ironic's nodes that lack only the sizes of a flavor with their own class."""
+    clauses, computes = judgement.clauses, judgement.computes.values()
+    asked = [each.resource_class for each in clauses if isinstance(each, Resource)]
+    sizes = [each for each in asked if each in SIZES]
+    facts = judgement.facts
+    if facts is not None and (nodes := facts.without_sizes(clauses, computes)):
         zeros = ", ".join(f"resources:{size}=0" for size in sizes)
         nouns = ", ".join(map(words.noun, sizes))
         yield (

@@ -42,8 +42,8 @@ from osc_traitsched.core.nova.filter.state import (
 from osc_traitsched.core.nova.filter.table import judge
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request
-from osc_traitsched.core.placement.facts import Stock
-from osc_traitsched.paste import Command, Placeholder, openstack
+from osc_traitsched.core.placement.facts import SIZES, Stock
+from osc_traitsched.paste import Command, Option, Placeholder, openstack
 from osc_traitsched.text import listed, ranges
 
 # Rules on amounts that no host could give, even if nothing were in use.
@@ -191,11 +191,8 @@ def _requests(analysis: Analysis, flavor: StandaloneRequest) -> tuple[Request, .
 
 def _unmet(analysis: Analysis, request: Request) -> dict[str, int]:
     found: dict[str, int] = {}
-    known = analysis.survey.known_classes
     for clause in request.clauses:
-        if not isinstance(clause, Resource) or clause.resource_class not in known:
-            continue
-        if not analysis.hosts.giving(clause, request):
+        if isinstance(clause, Resource) and _is_in_no_host(analysis, clause):
             name = clause.resource_class
             found[name] = max(clause.amount, found.get(name, 0))
     return found
@@ -229,11 +226,19 @@ def not_together(analysis: Analysis) -> Iterator[Fault]:
             isolates = flavor.requests[0].group_policy == "isolate"
             apart = ", each group from another provider" * isolates
             all_of = listed(f"{c.amount} {c.resource_class}" for c in amounts)
-            yield ERROR(
-                flavor.name,
-                f"no host can give all of {all_of}{apart}, even if it is empty",
-                "use a smaller flavor, or add a host that can give all of them",
+            problem = f"no host can give all of {all_of}{apart}, even if it is empty"
+            fix: str | Command = (
+                "use a smaller flavor, or add a host that can give all of them"
             )
+            when = ""
+            computes = analysis.survey.nova.computes
+            if nodes := analysis.hosts.facts.without_sizes(amounts, computes):
+                sizes = [e.resource_class for e in amounts if e.resource_class in SIZES]
+                zeros = (Option("--property", f"resources:{e}=0") for e in sizes)
+                problem += f"; {ranges(nodes)}: bare metal has no {', '.join(sizes)}"
+                fix = openstack("flavor set", *zeros, flavor.id)
+                when = "if the flavor is for bare metal"
+            yield ERROR(flavor.name, problem, fix, when)
 
 
 @rule("resources-no-pcpu", SubjectKind.RESOURCE_CLASS, SubjectKind.FLAVOR)

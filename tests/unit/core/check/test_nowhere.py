@@ -165,8 +165,13 @@ FAULTS = {
     **{
         f"error resources-no-host resource class {name} (flavor f): flavor f needs 1; "
         "no host has any...": of_ironic(f"f resources:{name}=1", name)
-        for name in ("VGPU", "PCPU", "CUSTOM_GPU")
+        for name in ("VGPU", "PCPU")
     },
+    # A node that was not read may have it.
+    "error resources-not-together flavor f: no host can give all of 1 CUSTOM_GPU, 1 "
+    "VCPU, 512 MEMORY_MB, 1 DISK_GB, even if it is empty -> use a smaller...": (
+        of_ironic("f resources:CUSTOM_GPU=1", "CUSTOM_GPU")
+    ),
     "error resources-no-host resource class VGPU (flavor f): flavor f needs 1; all of "
     "it is reserved (1 of 1) -> look at who...": with_stock(
         VGPU, VGPU=Stock(0, 0, total=1, reserved=1, ratio=1.0)
