@@ -541,3 +541,53 @@ def test_a_shared_pool_is_no_host_of_unknown_size(asked):
     found = asked(change, "check resources --flavor r1.huge")
     assert found.code == 7
     assert "r1.huge needs 65536 MB on one host; the largest has 32256" in found.out
+
+
+# A provider that no nova-compute has any more.
+
+
+GONE = "openstack resource provider {} 2a5a7e0b-9d4f-58f2-9f5c-5c4f0c4f2d11"
+
+
+@pytest.mark.parametrize(
+    ("used", "traits", "told", "command"),
+    [
+        (0, [], "delete it if the host is gone:", "delete"),
+        (3, [], "; allocated from it: 1024 MEMORY_MB, 3 VCPU\n", "show --allocations"),
+        (0, ["COMPUTE_NODE"], "; delete it if the host is gone:", "delete"),
+        (
+            3,
+            ["COMPUTE_NODE"],
+            "; allocated from it: 1024 MEMORY_MB, 3 VCPU\n",
+            "show --allocations",
+        ),
+        (0, ["CUSTOM_TOP"], "note the trait CUSTOM_TOP, and delete it if", "delete"),
+        (
+            0,
+            ["CUSTOM_TOP", "COMPUTE_NODE"],
+            "; note the trait CUSTOM_TOP, and delete it if the host is gone:",
+            "delete",
+        ),
+    ],
+)
+def test_a_provider_without_nova_compute(asked, used, traits, told, command):
+    def change(document):
+        body = provided(document, "cmp77", VCPU=24, MEMORY_MB=9000)
+        body.update(traits=traits, aggregates=[])
+        body["uuid"] = body["root"] = GONE.split()[-1]
+        body["inventories"]["VCPU"]["used"] = used
+        body["inventories"]["MEMORY_MB"]["used"] = 1024 * bool(used)
+
+    found = asked(change, "check mirror")
+    assert "WARNING  mirror-no-hypervisor  provider cmp77\n" in found.out
+    assert told in found.out
+    assert f"    {GONE.format(command)}\n" in found.out
+    explained = asked(change, "explain m1.small ubuntu-24.04")
+    assert "of 8 hosts can take it" in explained.out
+
+
+def test_a_provider_of_other_resources_is_only_worth_a_note(asked):
+    def change(document):
+        provided(document, "addresses", IPV4_ADDRESS=24).update(traits=[])
+
+    assert asked(change, "check mirror").out.count("1 note") == 1

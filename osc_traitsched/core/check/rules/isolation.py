@@ -537,11 +537,11 @@ def other_name(analysis: Analysis) -> Iterator[Fault]:
 def no_hypervisor(analysis: Analysis) -> Iterator[Fault]:
     """A provider like a compute node's, without a hypervisor.
 
-    A warning if a nova-compute created it, else a note. Placement may offer it, and the
-    scheduler drops it. If the host still exists, restart its nova-compute,
-    unless ``openstack compute service list`` shows it, then run ``nova-manage cell_v2
-    discover_hosts --by-service``. The finding lists custom traits that a deletion
-    would lose.
+    A warning if it has VCPU or MEMORY_MB, or a nova-compute created it, else a note.
+    Placement may offer it, and the scheduler drops it. If the host still exists,
+    restart its nova-compute, unless ``openstack compute service list`` shows it, then
+    run ``nova-manage cell_v2 discover_hosts --by-service``. The finding lists what is
+    allocated from it, and custom traits that a deletion would lose.
     """
     # other_uuid reports those with the name of a hypervisor.
     survey, snapshot = analysis.survey, analysis.survey.snapshot
@@ -555,10 +555,13 @@ def no_hypervisor(analysis: Analysis) -> Iterator[Fault]:
             f"Nova has no hypervisor for the provider {provider.uuid}: Placement may "
             "give it for a server, and the scheduler then drops it"
         )
-        when = (
-            f"{_note_what_is_lost(provider, survey)}delete it if the host is gone and "
-            "this shows no allocations"
-        )
+        stock = survey.stock.get(provider.uuid)
+        used = [
+            f"{e.used} {name}" for name, e in sorted((stock or {}).items()) if e.used
+        ]
+        is_free = stock is not None and not used
+        gone = f"{_note_what_is_lost(provider, survey)}delete it if the host is gone"
+        when = f"{gone}{' and this shows no allocations' * (not is_free)}"
         if provider.uuid in snapshot.unlisted:
             total = snapshot.listed + len(snapshot.unlisted)
             problem = (
@@ -566,14 +569,20 @@ def no_hypervisor(analysis: Analysis) -> Iterator[Fault]:
                 f"Placement has, and not this one ({provider.uuid}): its list may be "
                 "incomplete, so no provider is called orphaned"
             )
-            when = f"if the host exists, {HOW_TO_LIST}; what is allocated from it"
+            then = gone if is_free else "what is allocated from it"
+            when = f"if the host exists, {HOW_TO_LIST}; {then}"
+        if used:
+            problem += f"; allocated from it: {', '.join(used)}"
         traits = survey.traits.get(provider.uuid, ())
         is_novas = any(name.startswith("COMPUTE_") for name in traits)
+        has_sizes = not {"VCPU", "MEMORY_MB"}.isdisjoint(stock or ())
         yield Fault(
-            Severity.WARNING if is_novas else Severity.NOTE,
+            Severity.WARNING if is_novas or has_sizes else Severity.NOTE,
             provider.name,
             problem,
-            _show(provider),
+            openstack("resource provider delete", provider.uuid)
+            if is_free
+            else _show(provider),
             when,
         )
 
