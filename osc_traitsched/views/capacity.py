@@ -161,13 +161,13 @@ def _cause(fit: FlavorFit) -> str:
             number, host = fit.largest_free
             free = f": largest free {number}{words.unit(fit.limit)} on {host}"
         return f" ({words.noun(fit.limit)}{free})"
-    shares = breakdown(fit.judgement)
+    shares = breakdown(fit.judgement, lasting=True)
     if not shares:
         return ""
     if len(shares) == 1 and isinstance(shares[0].clause, HostFilter):
         all_of = f"all {len(shares[0].hosts)}"
         return f": {shares[0].clause.name} rejects {all_of}"
-    return f": {', '.join(verdict.host_reasons(fit.judgement))}"
+    return f": {', '.join(verdict.host_reasons(fit.judgement, lasting=True))}"
 
 
 def _fitting(start: str, names: Sequence[str], end: str, width: int) -> str:

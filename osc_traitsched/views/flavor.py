@@ -98,7 +98,8 @@ def _by_reason(names: Mapping[str, Sequence[str]]) -> list[str]:
 def never_on_of(view: FlavorView) -> dict[str, list[str]]:
     """Hosts, or their isolated aggregates, by why the flavor never fits there."""
     names_of: dict[str, list[str]] = {}
-    for share in breakdown(view.judgement, view.fit.suited if view.fit else ()):
+    left_out = view.fit.suited if view.fit else ()
+    for share in breakdown(view.judgement, left_out, lasting=True):
         clause, names = share.clause, list(share.hosts)
         why = verdict.share_words(share, view.judgement).what
         if clause is not None and verdict.is_disabling(clause):
@@ -122,9 +123,8 @@ def images_of(view: FlavorView) -> dict[str, list[str]]:
     """Public images that can't go with the flavor, by why."""
     names_of: dict[str, list[str]] = {}
     for name, judgement in view.unusable_images.items():
-        reasons = verdict.flavor_reasons(judgement)
-        why = verdict.rejected(judgement) or ", ".join(reasons[:1])
-        names_of.setdefault(why, []).append(name)
+        first = next(verdict.host_reasons(judgement, lasting=True), "")
+        names_of.setdefault(verdict.rejected(judgement) or first, []).append(name)
     return names_of
 
 

@@ -591,3 +591,59 @@ def test_a_provider_of_other_resources_is_only_worth_a_note(asked):
         provided(document, "addresses", IPV4_ADDRESS=24).update(traits=[])
 
     assert asked(change, "check mirror").out.count("1 note") == 1
+
+
+# What is in use now is no reason for never.
+
+
+def filled(**flavor):
+    """All RAM is in use, on disabled and isolated hosts, too; m1.large is changed."""
+
+    def change(document):
+        for provider in document["placement"]["providers"]:
+            memory = provider["inventories"]["MEMORY_MB"]
+            memory["used"] = memory["total"] - memory["reserved"]
+        bodies = document["compute"]["flavors"]
+        next(e for e in bodies if e["name"] == "m1.large").update(flavor)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("flavor", "out"),
+    [
+        ({}, "windows (isolated); cmp04 (disabled); cmp05 (is reserved for other"),
+        ({"ram": 30000}, "cmp00, cmp01 (are short of RAM); windows (isolated); cmp04"),
+        ({"disk": 700}, "cmp00, cmp01 (are short of disk); windows (isolated); cmp04"),
+        ({"vcpus": 99}, "cmp[00-07] (are short of VCPU)\n"),
+        (
+            {"extra_specs": {"trait:CUSTOM_SSD": "required"}},
+            "cmp[02-07] (lack trait CUSTOM_SSD)\n",
+        ),
+    ],
+)
+def test_a_flavor_is_never_on_hosts_for_what_lasts(asked, flavor, out):
+    found = asked(filled(**flavor), "flavor show m1.large")
+    assert f"  not on       {out}" in found.out
+
+
+def test_an_image_never_boots_for_what_lasts(asked):
+    found = asked(filled(), "flavor show m1.large")
+    assert "cannot boot  debian-12-arm64 (8 do not support hw_arch" in found.out
+    assert found.code == 3
+
+
+def test_capacity_says_never_for_what_lasts(asked):
+    """Half of the hosts have the trait, and the others the disk."""
+
+    def change(document):
+        wanted = {"trait:CUSTOM_SSD": "required"}
+        filled(disk=700, extra_specs=wanted)(document)
+        for provider in document["placement"]["providers"]:
+            if "CUSTOM_SSD" not in provider["traits"]:
+                provider["inventories"]["DISK_GB"].update(total=900, max_unit=900)
+
+    found = asked(change, "capacity m1.large")
+    assert "never: m1.large: 6 lack trait CUSTOM_SSD, 2 are short of disk\n" in (
+        found.out
+    )

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from osc_traitsched.core.inventory.snapshot import Compute, Provider
 from osc_traitsched.core.judge.capacity import FlavorFit, Free, by_rejection, short_of
+from osc_traitsched.core.judge.doubts import asked
 from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.judge.verdict import Rejection
 from osc_traitsched.core.nova import prefilter
@@ -31,7 +32,8 @@ from osc_traitsched.core.nova.weighers import (
     Ranking,
     ranking,
 )
-from osc_traitsched.core.placement.facts import Facts
+from osc_traitsched.core.placement.facts import Facts, unused
+from osc_traitsched.core.placement.matcher import amounts
 
 
 class RejectionCause(enum.Enum):
@@ -59,7 +61,7 @@ class Share:
 
 
 def breakdown(
-    judgement: Judgement, left_out: Collection[str] = ()
+    judgement: Judgement, left_out: Collection[str] = (), lasting: bool = False
 ) -> tuple[Share, ...]:
     """Shares of all hosts that are not candidates; empty if not judged.
 
@@ -69,14 +71,26 @@ def breakdown(
     outside the zone are counted before all others.
 
     :param left_out: roots of hosts that are not counted
+    :param lasting: an amount that is only in use counts for hosts with no other reason
     """
-    if not judgement.is_judged:
+    facts, request = judgement.facts, judgement.request
+    if not judgement.is_judged or facts is None or request is None:
         return ()
     left_out = judgement.candidate_uuids.union(left_out)
-    groups = [
-        (rejection, [host for host in hosts if host.uuid not in left_out])
-        for rejection, hosts in judgement.grouped_rejections
-    ]
+    offers = unused(facts, asked(request)).offers if lasting else {}
+    groups: dict[tuple[Condition, ...], list[Provider]] = {}
+    for rejection, hosts in judgement.grouped_rejections:
+        clauses = blamed(rejection)
+        in_use = {c: offers[n] for c in clauses for n in amounts([c]) if offers}
+        for host in hosts:
+            if host.uuid not in left_out:
+                own = facts.reachable(host.uuid)
+                left = tuple(
+                    clause
+                    for clause in clauses
+                    if in_use.get(clause, frozenset()).isdisjoint(own)
+                )
+                groups.setdefault(left or clauses, []).append(host)
     computes = judgement.computes_without_provider
     out = judgement.rejections.keys()
     missing = (h for h in judgement.wrongly_admitted if h.uuid not in out)
@@ -86,7 +100,7 @@ def breakdown(
     )
     named = (Share(cause, tuple(sorted(names))) for cause, names in others)
     lost = frozenset(itertools.chain.from_iterable(lost_members(judgement).values()))
-    every = (*_by_clause(judgement, groups, lost), *named)
+    every = (*_by_clause(judgement, [*groups.items()], lost), *named)
     return tuple(share for share in every if share.hosts)
 
 
@@ -119,21 +133,19 @@ def worst(judgement: Judgement, clauses: Sequence[Condition]) -> Condition:
 
 def _by_clause(
     judgement: Judgement,
-    groups: list[tuple[Rejection, list[Provider]]],
+    groups: list[tuple[tuple[Condition, ...], list[Provider]]],
     lost: Collection[str],
 ) -> list[Share]:
     shares = []
     while groups:
         failing: collections.Counter[Condition] = collections.Counter()
-        for rejection, hosts in groups:
-            failing.update({clause: len(hosts) for clause in blamed(rejection)})
+        for clauses, hosts in groups:
+            failing.update(dict.fromkeys(clauses, len(hosts)))
         ranked = sorted(failing, key=lambda each: _rank(each, failing), reverse=True)
         first = [e for e in ranked if _rank(e, failing) == _rank(ranked[0], failing)]
         clause = worst(judgement, first) if first else None
-        counted = [g for g in groups if clause is None or clause in blamed(g[0])]
-        groups = [
-            g for g in groups if clause is not None and clause not in blamed(g[0])
-        ]
+        counted = [g for g in groups if clause is None or clause in g[0]]
+        groups = [g for g in groups if clause is not None and clause not in g[0]]
         names = sorted(host.name for _, hosts in counted for host in hosts)
         if isinstance(clause, MemberOf) and not clause.forbidden:
             gone = tuple(name for name in names if name in lost)

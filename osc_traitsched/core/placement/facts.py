@@ -181,15 +181,16 @@ class Facts:
     ) -> tuple[str, ...]:
         """Names of Ironic's nodes that have all classes of a request but its sizes."""
         asked = {each.resource_class for each in clauses if isinstance(each, Resource)}
-        own, has = asked.difference(SIZES), collections.defaultdict[str, set[str]](set)
-        for (resource_class, _), givers in self.offers.items():
-            for uuid in givers:
-                has[uuid].add(resource_class)
+        own, offers = asked.difference(SIZES), self.offers.items()
+        offered = {(uuid, name) for (name, _), givers in offers for uuid in givers}
         return tuple(
-            each.node
-            for each in (computes if own and own != asked else ())
-            if each.report is not None and each.report.is_of_ironic
-            if own <= {*has[each.uuid], *self.stock.get(each.uuid, ())}
+            node.node
+            for node in (computes if own and own != asked else ())
+            if node.report is not None and node.report.is_of_ironic
+            if all(
+                (node.uuid, name) in offered or name in self.stock.get(node.uuid, ())
+                for name in own
+            )
         )
 
 

@@ -538,7 +538,11 @@ def flavor_reasons(found: Judgement) -> list[str]:
     return [*depends, *host_reasons(found)]
 
 
-def host_reasons(found: Judgement) -> Iterator[str]:
-    """Why hosts are out, each host counted once, the most first."""
-    for share in sorted(breakdown(found), key=lambda share: -len(share.hosts)):
+def host_reasons(found: Judgement, lasting: bool = False) -> Iterator[str]:
+    """Why hosts are out, each host counted once, the most first.
+
+    :param lasting: as for :func:`breakdown`
+    """
+    shares = breakdown(found, lasting=lasting)
+    for share in sorted(shares, key=lambda share: -len(share.hosts)):
         yield f"{len(share.hosts)} {share_words(share, found).what}"

@@ -190,12 +190,12 @@ def _requests(analysis: Analysis, flavor: StandaloneRequest) -> tuple[Request, .
 
 
 def _unmet(analysis: Analysis, request: Request) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for clause in request.clauses:
-        if isinstance(clause, Resource) and _is_in_no_host(analysis, clause):
-            name = clause.resource_class
-            found[name] = max(clause.amount, found.get(name, 0))
-    return found
+    unmet = [
+        (clause.amount, clause.resource_class)
+        for clause in request.clauses
+        if isinstance(clause, Resource) and _is_in_no_host(analysis, clause)
+    ]
+    return {name: amount for amount, name in sorted(unmet)}
 
 
 def _largest(analysis: Analysis, name: str) -> int:
@@ -231,8 +231,10 @@ def not_together(analysis: Analysis) -> Iterator[Fault]:
                 "use a smaller flavor, or add a host that can give all of them"
             )
             when = ""
-            computes = analysis.survey.nova.computes
-            if nodes := analysis.hosts.facts.without_sizes(amounts, computes):
+            nodes = analysis.hosts.facts.without_sizes(
+                amounts, analysis.survey.nova.computes
+            )
+            if nodes:
                 sizes = [e.resource_class for e in amounts if e.resource_class in SIZES]
                 zeros = (Option("--property", f"resources:{e}=0") for e in sizes)
                 problem += f"; {ranges(nodes)}: bare metal has no {', '.join(sizes)}"
