@@ -139,9 +139,8 @@ def with_units(cloud: Cloud, found: Survey) -> Survey:
     capacity counts.
     """
     snapshot, ironic = found.snapshot, found.nova.ironic
-    kinds: dict[object, list[str]] = {}
-    trees = (snapshot.host_trees[host.uuid] for host in snapshot.hosts)
-    for uuid in dict.fromkeys((*itertools.chain(*trees), *sorted(found.shared))):
+    trees, kinds = snapshot.host_trees.values(), dict[object, list[str]]()
+    for uuid in dict.fromkeys(itertools.chain(*trees, found.shared)):
         sizes = facts.sizes(found.stock.get(uuid))
         if sizes != frozenset():
             kinds.setdefault(uuid if sizes is None else sizes, []).append(uuid)

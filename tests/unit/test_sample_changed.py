@@ -647,3 +647,12 @@ def test_capacity_says_never_for_what_lasts(asked):
     assert "never: m1.large: 6 lack trait CUSTOM_SSD, 2 are short of disk\n" in (
         found.out
     )
+
+
+@pytest.mark.parametrize(("zone", "code"), [("az-nord", 3), ("az-east", 0)])
+def test_a_default_zone_without_hosts_is_found_where_explain_says_no(asked, zone, code):
+    options = f"--set DEFAULT.default_schedule_zone={zone}"
+    explained = asked(dict, f"explain m1.small ubuntu-24.04 {options}")
+    found = asked(dict, f"check az {options}")
+    assert (explained.code, found.code) == (code, 7 if code else 0)
+    assert ("ERROR  az-without-host  option [DEFAULT]" in found.out) is bool(code)

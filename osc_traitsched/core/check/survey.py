@@ -465,21 +465,20 @@ class _Kinds:
 
     :ivar facts: of one host for each group, without offers
     :ivar alike: roots of all hosts of a group, by the root of that host
-    :ivar bare_metal: roots of Ironic's nodes, which give a custom class alone
-        (nova/virt/ironic/driver.py, ``update_provider_tree``)
     """
 
     facts: Facts
     alike: Mapping[str, frozenset[str]]
-    bare_metal: frozenset[str]
 
     def matching_hosts(
         self, conditions: tuple[Condition, ...], group_policy: str | None
     ) -> frozenset[str]:
-        providers, stock = self.facts.snapshot.by_uuid, self.facts.stock
+        snapshot, stock = self.facts.snapshot, self.facts.stock
+        # Ironic's nodes give a custom class alone (nova/virt/ironic/driver.py,
+        # update_provider_tree).
         offers = {
-            amount: placement_facts.givers(amount, providers, stock)
-            - (_NO_HOSTS if is_custom(amount[0]) else self.bare_metal)
+            amount: placement_facts.givers(amount, snapshot.by_uuid, stock)
+            - (_NO_HOSTS if is_custom(amount[0]) else snapshot.nova.ironic.keys())
             for amount in amounts(conditions)
         }
         facts = dataclasses.replace(self.facts, offers=offers)
@@ -512,10 +511,7 @@ class Hosts:
             candidates=_NO_HOSTS,
             limits=placement_facts.limits(survey.stock),
         )
-        self._bare_metal = frozenset(survey.nova.ironic)
-        self._kinds = functools.cache(
-            functools.partial(_kinds, self.facts, self._bare_metal)
-        )
+        self._kinds = functools.cache(functools.partial(_kinds, self.facts))
         self._meeting = functools.cache(self._judge)
 
     def matching_hosts(self, request: Request) -> frozenset[str]:
@@ -544,17 +540,17 @@ class Hosts:
         return self._kinds(self._names | named).matching_hosts(conditions, group_policy)
 
 
-def _kinds(facts: Facts, bare_metal: frozenset[str], names: frozenset[str]) -> _Kinds:
+def _kinds(facts: Facts, names: frozenset[str]) -> _Kinds:
     alike: dict[object, list[str]] = {}
     for host in facts.snapshot.hosts:
         providers = []
         for uuid in facts.reachable(host.uuid):
             traits = facts.traits.get(uuid, frozenset()) & names
             sizes = _sizes(facts.stock.get(uuid))
-            providers.append((traits, sizes, uuid in bare_metal))
+            providers.append((traits, sizes, uuid in facts.snapshot.nova.ironic))
         alike.setdefault(tuple(providers), []).append(host.uuid)
     first = {roots[0]: frozenset(roots) for roots in alike.values()}
-    return _Kinds(_only(facts, first), first, bare_metal)
+    return _Kinds(_only(facts, first), first)
 
 
 def _sizes(stock: Mapping[str, Stock] | None) -> object:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from osc_traitsched.core import errors
 from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.rule import aggregate_set, enable, off_by, rule, unset
 from osc_traitsched.core.check.rules.filters import enabled
@@ -19,12 +20,13 @@ from osc_traitsched.core.inventory.snapshot import Aggregate
 from osc_traitsched.core.inventory.trait import TENANT_KEY, projects_of, zone_in
 from osc_traitsched.core.nova import options, server
 from osc_traitsched.core.nova import weighers as nova_weighers
+from osc_traitsched.core.nova.building import zone_refusal
 from osc_traitsched.core.nova.clause import RootTrait
 from osc_traitsched.core.nova.filter import special, table
 from osc_traitsched.core.nova.options import NoEffect, az_is_always_on, az_is_on
 from osc_traitsched.core.releases import release
 from osc_traitsched.paste import Option, Placeholder, openstack
-from osc_traitsched.text import count, listed, option, quoted, ranges
+from osc_traitsched.text import count, did_you_mean, listed, option, quoted, ranges
 
 # Rules of the area config: the scheduler's options.
 
@@ -456,6 +458,24 @@ def zones_ignored(analysis: Analysis) -> Iterator[Fault]:
         )
 
 
+@rule("az-without-host", SubjectKind.OPTION)
+def without_host(analysis: Analysis) -> Iterator[Fault]:
+    """*Error.* ``[DEFAULT]default_schedule_zone`` is a zone without hosts.
+
+    nova-api rejects every new server whose request names no zone.
+    """
+    setting = analysis.setting(options.DEFAULT_ZONE)
+    zones = {z: True for node in analysis.survey.nova.computes for z in node.zones}
+    refusal = zone_refusal(str(setting.value), zones) if setting.value else None
+    if zones and refusal is not None:
+        yield ERROR(
+            options.DEFAULT_ZONE,
+            f"{errors.wrong(refusal)}: Nova rejects every new server that names no "
+            f"zone ({setting.source})",
+            f"name another zone{did_you_mean(refusal.nearest)}",
+        )
+
+
 def _zones(analysis: Analysis) -> tuple[str, ...]:
     aggregates = analysis.survey.nova.aggregates
     found = (zone_in(each.metadata, analysis.collation) for each in aggregates)
@@ -644,6 +664,7 @@ PLACING_RULES = (
     default_zone,
     filtered,
     zones_ignored,
+    without_host,
     off,
     not_exclusive,
     lists,

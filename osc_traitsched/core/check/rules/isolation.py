@@ -573,11 +573,12 @@ def no_hypervisor(analysis: Analysis) -> Iterator[Fault]:
             when = f"if the host exists, {HOW_TO_LIST}; {then}"
         if used:
             problem += f"; allocated from it: {', '.join(used)}"
-        traits = survey.traits.get(provider.uuid, ())
-        is_novas = any(name.startswith("COMPUTE_") for name in traits)
-        has_sizes = not {"VCPU", "MEMORY_MB"}.isdisjoint(stock or ())
+        names = (*survey.traits.get(provider.uuid, ()), *(stock or ()))
+        is_novas = any(
+            each.startswith(("COMPUTE_", "VCPU", "MEMORY_MB")) for each in names
+        )
         yield Fault(
-            Severity.WARNING if is_novas or has_sizes else Severity.NOTE,
+            Severity.WARNING if is_novas else Severity.NOTE,
             provider.name,
             problem,
             openstack("resource provider delete", provider.uuid)

@@ -68,12 +68,14 @@ def no_host(analysis: Analysis) -> Iterator[Fault]:
     for flavor in analysis.flavors:
         for (name, boots), amount in _too_much(analysis, flavor).items():
             flavors.setdefault((name, boots), {})[flavor.name] = amount
+    has_no_fallback = analysis.is_on(options.NO_PCPU_FALLBACK)
     for image in analysis.images:
         for clause in image.clauses:
             if (
                 isinstance(clause, Resource)
                 and _is_in_no_host(analysis, clause)
-                and not _has_fallback(analysis, clause)
+                # Nova asks again without pinned CPUs.
+                and (clause.resource_class != "PCPU" or has_no_fallback)
                 and traits.has_no_host(analysis, image)
             ):
                 key = (clause.resource_class, False)
@@ -137,14 +139,6 @@ def _inventories(analysis: Analysis, name: str) -> list[Stock]:
 def _is_in_no_host(analysis: Analysis, clause: Resource) -> bool:
     is_known = clause.resource_class in analysis.survey.known_classes
     return is_known and not analysis.hosts.meeting([clause])
-
-
-def _has_fallback(analysis: Analysis, clause: Resource) -> bool:
-    """Nova asks again without pinned CPUs."""
-    settings = analysis.survey.assumptions
-    return clause.resource_class == "PCPU" and not settings.value(
-        options.NO_PCPU_FALLBACK
-    )
 
 
 def _too_much(

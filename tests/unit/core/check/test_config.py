@@ -370,6 +370,11 @@ AZ_FAULTS = {
     "east, zone west): unknown, taken as off (the default of wallaby), and...": az_of(
         NEITHER
     ),
+    "error az-without-host option [DEFAULT]default_schedule_zone: no enabled "
+    "nova-compute is in the zone weast (InvalidRequest): Nova rejects every new server "
+    "that names no zone...-> name another zone; did you mean east or west?": az_of(
+        NEW.changed(options.DEFAULT_ZONE, "weast")
+    ),
     # One pair of rules for zones, whoever asks Placement for them.
     "error mirror-missing aggregate in-east (host a): Placement lacks the host a in "
     "it: no request for the zone gets there -> openstack trait-sched...\n"
@@ -404,6 +409,7 @@ def test_a_fault_is_one_finding(text, surveys):
 
 AZ_HEALTHY = [
     *(az_of(assumptions) for assumptions in (NEW, QUERY, FILTER_ALONE)),
+    az_of(NEW.changed(options.DEFAULT_ZONE, "west")),
     az_of(aggregates=[EAST, zoned("again", "a", "b", zone="east")]),
     az_of(aggregates=[aggregate("plain", "a")]),
     az_of(NEITHER, aggregates=[aggregate("plain", "a")]),
