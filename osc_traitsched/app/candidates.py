@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from osc_traitsched.app.explain import explain
 from osc_traitsched.app.own_filters import OwnSources
 from osc_traitsched.cloud.service import Cloud
-from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.judgement import Judgement, RefusedRequest
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.placement import facts
 from osc_traitsched.core.placement.facts import Candidate
@@ -49,18 +49,18 @@ def candidates(
     :raises BadConfiguration, PluginFails, NovaPythonFails: as ``own_filters.judge``
     """
     judgement = explain(cloud, question, want_fixes=False, own=own).judgement
-    if judgement.ended_by is not None:
-        raise judgement.ended_by
+    if isinstance(judgement, RefusedRequest):
+        raise judgement.refusal
+    if judgement.refusal is not None:
+        raise judgement.refusal
     read, answer, order = judgement.facts, judgement.placement, judgement.ranking
-    if read is None or answer is None:
-        return Candidates(judgement)
-    placed = facts.candidates(answer.body, read.snapshot)
-    hosts = [each for each in placed if each.host.uuid in judgement.candidate_uuids]
+    placed = facts.candidates(answer.body, read.snapshot) if answer else ()
+    hosts = [each for each in placed if each.host.uuid in judgement.candidates.uuids]
     if order is not None:
         hosts.sort(key=lambda each: (order.place_of[each.host.uuid], each.host.name))
     return Candidates(
         judgement,
         tuple(hosts),
-        tuple(e for e in placed if e.host.uuid not in judgement.candidate_uuids),
+        tuple(e for e in placed if e.host.uuid not in judgement.candidates.uuids),
         tuple(sorted(read.vanished)),
     )

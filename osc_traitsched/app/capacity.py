@@ -18,7 +18,7 @@ from osc_traitsched.core.inventory.snapshot import Selectors, Snapshot
 from osc_traitsched.core.judge import capacity as core
 from osc_traitsched.core.judge import reasons
 from osc_traitsched.core.judge.capacity import FlavorCounter, FlavorFit, Free, HostFit
-from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.judgement import Judgement, RefusedRequest
 from osc_traitsched.core.nova.filter import table
 from osc_traitsched.core.nova.filter.state import HostState, host_states
 from osc_traitsched.core.nova.options import SchedulerSettings
@@ -61,9 +61,9 @@ def capacity(
         lambda e: _wanted(cloud, e, spec, query),
         all_enabled=query.all_enabled,
     )
-    judged = [each for each in found if each.facts and each.verdict]
-    rejected = tuple(each for each in found if not (each.facts and each.verdict))
-    if not judged or judged[0].facts is None:
+    judged = [each for each in found if isinstance(each, Judgement)]
+    rejected = tuple(each for each in found if isinstance(each, RefusedRequest))
+    if not judged:
         return Capacity(query, (), rejected)
     facts, snapshot = _facts(cloud, judged[0].facts, query)
     facts = _with_units(cloud, facts)

@@ -22,7 +22,7 @@ from osc_traitsched.core.difference import (
     not_compared,
 )
 from osc_traitsched.core.errors import TraitSchedError
-from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.judgement import RequestResult
 from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.core.nova.question import Body, ServerSpec
 
@@ -199,7 +199,7 @@ def _is_same_cloud(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
 
 
 #: The answer for the same request on another snapshot.
-Ask = Callable[[Snapshot], Judgement]
+Ask = Callable[[Snapshot], RequestResult]
 
 
 def since(old: Snapshot, new: Snapshot, ask: Ask) -> Since:

@@ -36,6 +36,7 @@ from osc_traitsched.core.inventory.snapshot import (
 from osc_traitsched.core.judge.capacity import suited
 from osc_traitsched.core.judge.filtering import check_policy
 from osc_traitsched.core.judge.judge import Explanation
+from osc_traitsched.core.judge.judgement import RefusedRequest
 from osc_traitsched.core.judge.reasons import with_ratio
 from osc_traitsched.core.nova.evidence import with_evidence
 from osc_traitsched.core.nova.filter import table
@@ -448,12 +449,15 @@ def with_moves(cloud: Cloud, explanation: Explanation) -> Explanation:
     :raises ExtraSpecsHidden: if Nova hides extra specs
     """
     judgement = explanation.judgement
-    facts = judgement.facts
-    if facts is None or judgement.ended_by is not None or judgement.has_room:
+    if (
+        isinstance(judgement, RefusedRequest)
+        or judgement.ended_by is not None
+        or judgement.has_room
+    ):
         return explanation
     suitable = frozenset(suited(judgement))
     hosts = [host for host in judgement.hosts if host.uuid in suitable]
-    facts = allocation_candidates.with_figures(cloud.placement, facts, hosts)
+    facts = allocation_candidates.with_figures(cloud.placement, judgement.facts, hosts)
     judgement = dataclasses.replace(judgement, facts=facts)
     near = drain.nearest(judgement)
     if not near:

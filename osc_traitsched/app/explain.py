@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+    Set,
+)
+from typing import NamedTuple
 
 from osc_traitsched.app import own_filters
 from osc_traitsched.app.gc_pause import gc_paused
@@ -22,7 +31,12 @@ from osc_traitsched.cloud.rest import Later
 from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core.errors import NotForProject, PlacementRefuses, Refusal
 from osc_traitsched.core.inventory import snapshot as inventory_snapshot
-from osc_traitsched.core.inventory.snapshot import Provider, Selectors, Snapshot
+from osc_traitsched.core.inventory.snapshot import (
+    Compute,
+    Provider,
+    Selectors,
+    Snapshot,
+)
 from osc_traitsched.core.inventory.trait import is_custom, nearest
 from osc_traitsched.core.judge import fix
 from osc_traitsched.core.judge.capacity import room_with
@@ -37,11 +51,12 @@ from osc_traitsched.core.judge.judge import (
     queries_of,
     with_doubts,
 )
-from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.judgement import Judgement, RefusedRequest
 from osc_traitsched.core.judge.reasons import chosen
 from osc_traitsched.core.judge.verdict import Verdict
 from osc_traitsched.core.nova.clause import Resource, Trait
 from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement.facts import Facts, Room
 from osc_traitsched.core.placement.facts import roots_in_answer as given_roots
 
@@ -80,36 +95,34 @@ def explain(
     :raises BadConfiguration, PluginFails, NovaPythonFails: as ``own_filters.judge``
     """
     start = _start(cloud, question)
-    if start.request is None or _is_unrestricted(start):
+    if isinstance(start, RefusedRequest):
         return Explanation(start)
     nodes = lookup.computes(cloud) if question.nodes is None else question.nodes
     nodes = with_builds(cloud, question, nodes)
     try:
-        start = dataclasses.replace(
-            start,
+        start = start._replace(
             question=own_filters.answered(question, nodes, own),
             computes={compute.uuid: compute for compute in nodes},
         )
-        explanation = _settled(cloud, start, named, want_figures, own)
+        judgement, hosts = _settled(cloud, start, named, want_figures, own)
     except Refusal as refusal:
-        return Explanation(Judgement(question, refusal=refusal))
+        return Explanation(RefusedRequest(question, refusal))
     except PlacementRefuses as refusal:
         return _refused(cloud, start, refusal)
-    explanation = dataclasses.replace(
-        explanation, without_set=compared(explanation.judgement)
+    without_set = compared(judgement)
+    judgement, is_ended = _ordered(judgement)
+    is_wanted = not judgement.has_room if want_fixes is None else want_fixes
+    helping = (
+        _fixes_and_advice(cloud, question, judgement)
+        if is_wanted and not is_ended
+        else ((), ())
     )
-    judgement, is_ended = _ordered(explanation.judgement)
-    explanation = dataclasses.replace(explanation, judgement=judgement)
-    if want_fixes is None:
-        want_fixes = not judgement.has_room
-    if not want_fixes or is_ended:
-        return explanation
-    return _with_fixes(cloud, question, explanation)
+    return Explanation(judgement, hosts, *helping, without_set)
 
 
 def _ordered(judgement: Judgement) -> tuple[Judgement, bool]:
     """True if a filter or a weigher ends the request: fixes make no sense then."""
-    refusal = judgement.filter_failure
+    refusal = judgement.candidates.failure
     if refusal is None:
         try:
             return chosen(judgement), False
@@ -119,13 +132,10 @@ def _ordered(judgement: Judgement) -> tuple[Judgement, bool]:
     return dataclasses.replace(judgement, refusal=refused), True
 
 
-def _with_fixes(
-    cloud: Cloud, question: Question, explanation: Explanation
-) -> Explanation:
-    judgement = explanation.judgement
+def _fixes_and_advice(
+    cloud: Cloud, question: Question, judgement: Judgement
+) -> tuple[tuple[Fix, ...], tuple[fix.Advice, ...]]:
     verdict, facts = judgement.verdict, judgement.facts
-    if verdict is None or facts is None:
-        return explanation
     typos, corrections = _typos(cloud, judgement, facts)
     tried = [
         each
@@ -134,66 +144,70 @@ def _with_fixes(
         and (each.scope is not fix.Scope.DECISION or len(each.changes) == 1)
     ]
     advice = fix.advice(question, verdict, facts, judgement.computes)
-    return dataclasses.replace(
-        explanation,
-        fixes=_for_all(cloud, judgement, tried),
-        advice=(*corrections, *advice),
-    )
+    return _for_all(cloud, judgement, tried), (*corrections, *advice)
 
 
-def _refused(cloud: Cloud, start: Judgement, refusal: PlacementRefuses) -> Explanation:
+class _Start(NamedTuple):
+    """A request to judge.
+
+    :ivar refusal: by nova-api, for its zone
+    :ivar computes: Nova's compute nodes by provider UUID
+    """
+
+    question: Question
+    request: Request
+    refusal: Refusal | None
+    computes: Mapping[str, Compute] = {}
+
+
+def _refused(cloud: Cloud, start: _Start, refusal: PlacementRefuses) -> Explanation:
     named, advice = missing_trait(cloud, start.question, refusal)
-    judgement = dataclasses.replace(start, refusal=start.refusal or named)
-    return Explanation(judgement, advice=advice)
+    refused = RefusedRequest(
+        start.question,
+        start.refusal or named,
+        start.request,
+        total_hosts=len(start.computes),
+    )
+    return Explanation(refused, advice=advice)
 
 
-def _start(cloud: Cloud, question: Question) -> Judgement:
-    start = Judgement(question)
+def _start(cloud: Cloud, question: Question) -> _Start | RefusedRequest:
     try:
         question.check_enabled()
         request = question.request()
         check_visible(cloud, question)
     except Refusal as refusal:
         doubts = Doubts(releases=not_refusing(question))
-        return dataclasses.replace(start, refusal=refusal, doubts=doubts)
+        return RefusedRequest(question, refusal, doubts=doubts)
     except NotForProject as refusal:
-        return dataclasses.replace(start, refusal=refusal)
+        return RefusedRequest(question, refusal)
     unavailable = zone_refusal(cloud, question)
-    return dataclasses.replace(start, request=request, refusal=unavailable)
-
-
-def _is_unrestricted(start: Judgement) -> bool:
-    """nova-api rejects the zone, and no aggregate stands for it.
-
-    Placement's answer would mislead then.
-    """
-    question = start.question
-    return start.refusal is not None and question.needed_zone not in question.zones
+    if unavailable is not None and question.needed_zone not in question.zones:
+        # No aggregate stands for the zone: Placement's answer would mislead.
+        return RefusedRequest(question, unavailable, request)
+    return _Start(question, request, unavailable)
 
 
 def _settled(
     cloud: Cloud,
-    start: Judgement,
+    start: _Start,
     named: Sequence[str],
     want_figures: bool,
     own: OwnSources | None,
-) -> Explanation:
-    """Judge every host; judge again if Placement disagrees.
+) -> tuple[Judgement, tuple[Provider, ...]]:
+    """Judge every host, and find the named ones; again if Placement disagrees.
 
     The cloud may have changed between two reads.
     """
-    explanation = _judged(cloud, start, named, want_figures)
-    judgement = explanation.judgement
-    verdict = judgement.verdict
-    if (verdict is None or verdict.agrees) and not judgement.is_in_doubt:
-        return explanation
+    judgement, hosts = _judged(cloud, start, named, want_figures)
+    if judgement.verdict.agrees and not judgement.is_in_doubt:
+        return judgement, hosts
     again = _read_again(cloud, start, own)
-    explanation = _judged(cloud, again, named, want_figures)
-    judgement = _with_cut_off(cloud.placement, explanation.judgement)
-    return dataclasses.replace(explanation, judgement=judgement)
+    judgement, hosts = _judged(cloud, again, named, want_figures)
+    return _with_cut_off(cloud.placement, judgement), hosts
 
 
-def _read_again(cloud: Cloud, start: Judgement, own: OwnSources | None) -> Judgement:
+def _read_again(cloud: Cloud, start: _Start, own: OwnSources | None) -> _Start:
     computes = tuple(read.computes(cloud.compute))
     question = dataclasses.replace(
         start.question,
@@ -202,19 +216,18 @@ def _read_again(cloud: Cloud, start: Judgement, own: OwnSources | None) -> Judge
     )
     nodes = computes if question.nodes is None else question.nodes
     nodes = with_builds(cloud, question, nodes)
-    return dataclasses.replace(
-        start,
-        question=own_filters.answered(question, nodes, own),
-        request=question.request(),
-        computes={compute.uuid: compute for compute in nodes},
+    return _Start(
+        own_filters.answered(question, nodes, own),
+        question.request(),
+        start.refusal,
+        {compute.uuid: compute for compute in nodes},
     )
 
 
 def _judged(
-    cloud: Cloud, start: Judgement, named: Sequence[str], want_figures: bool
-) -> Explanation:
-    placement, question = cloud.placement, start.question
-    request = start.request or question.request()
+    cloud: Cloud, start: _Start, named: Sequence[str], want_figures: bool
+) -> tuple[Judgement, tuple[Provider, ...]]:
+    placement, question, request = cloud.placement, start.question, start.request
     computes = tuple(question.computes or start.computes.values())
     alternatives = Alternatives.of(question, request)
     more = other_request(question, request)
@@ -235,7 +248,7 @@ def _judged(
     nodes = {each.uuid: each for each in computes}
     judgement = judge(question, request, facts, nodes, answer)
     hosts = _named(named, snapshot)
-    facts, short = judgement.facts or facts, _short(judgement)
+    facts, short = judgement.facts, _short(judgement)
     if want_figures:
         facts = allocation_candidates.with_figures(placement, facts, short)
     # The inventories are read while the alternatives are tried.
@@ -252,7 +265,7 @@ def _judged(
         refusal=start.refusal or judgement.refusal,
     )
     (judgement,) = with_units(placement, [judgement])
-    return Explanation(judgement, named=hosts)
+    return judgement, hosts
 
 
 def _with_cut_off(placement: Service, found: Judgement) -> Judgement:
@@ -264,8 +277,6 @@ def _with_cut_off(placement: Service, found: Judgement) -> Judgement:
     a second full answer was not cut off, but is new.
     """
     request, facts, verdict = found.request, found.facts, found.verdict
-    if request is None or facts is None or verdict is None:
-        return found
     if not verdict.wrongly_admitted:
         return found
     missing = frozenset(verdict.wrongly_admitted)
@@ -319,7 +330,7 @@ _MOST_ANSWERS = 100
 def fixes(cloud: Cloud, judgement: Judgement) -> tuple[Fix, ...]:
     """Fixes that work, safest first: Placement and the matcher try them."""
     verdict, facts = judgement.verdict, judgement.facts
-    if verdict is None or facts is None or judgement.is_limited:
+    if judgement.is_limited:
         # A host that is gained may be hidden, too.
         return ()
     question = judgement.question
@@ -342,7 +353,7 @@ def _for_all(
 ) -> tuple[Fix, ...]:
     """The fixes that make room for all requested servers, else the nearest ones."""
     facts, number = judgement.facts, judgement.question.spec.count
-    if facts is None or number == 1:
+    if number == 1:
         return tuple(found)
     roots = {root for each in found if isinstance(each, HostFix) for root in each.hosts}
     hosts = [host for host in judgement.hosts if host.uuid in roots]
@@ -354,7 +365,11 @@ def _for_all(
         else:
             asked = each.applied(judgement.question)
             after = explain(cloud, asked, want_fixes=False).judgement
-            room = after.room if after.refusal is None else Room(0, 0)
+            room = (
+                after.room
+                if isinstance(after, Judgement) and after.refusal is None
+                else Room(0, 0)
+            )
         if room.most > judgement.room.most:
             counted.append((room, dataclasses.replace(each, room=room)))
     enough = tuple(each for room, each in counted if room.least >= number)
@@ -372,7 +387,7 @@ def _typos(
     traits = [each for each in judgement.clauses if isinstance(each, Trait)]
     unmet = {t.name for t in traits if is_custom(t.name) and not t.forbidden}
     unmet.difference_update(*facts.traits.values())
-    if not unmet or judgement.request is None:
+    if not unmet:
         return frozenset(), ()
     had = read.known_traits(cloud.placement, associated=True)
     typos = {name for name in unmet if nearest(name, had)}
@@ -383,9 +398,7 @@ def _typos(
 
 
 def _on_hosts(judgement: Judgement, verdict: Verdict) -> tuple[HostFix, ...]:
-    if judgement.matcher is None:
-        return ()
-    may_fail = (each.name for each in judgement.may_fail)
+    may_fail = (each.name for each in judgement.candidates.may_fail)
     question, computes = judgement.question, judgement.computes
     return fix.on_hosts(judgement.matcher, verdict, question, computes, may_fail)
 
@@ -406,8 +419,6 @@ def _helping(
 ) -> Iterator[RequestFix]:
     """They gain more hosts than they lose."""
     facts = judgement.facts
-    if facts is None:
-        return
     hosts = {host.uuid for host in judgement.hosts}
     now = {host.uuid for host in judgement.candidates}
     most = None if now else _MOST_ANSWERS
@@ -421,8 +432,8 @@ def _helping(
             after = given(question, request, candidates, judgement.computes, answer)
         except (Refusal, PlacementRefuses):
             continue
-        possible = after.candidate_uuids if after.filter_failure is None else set()
-        sure = possible - {host.uuid for host in after.uncertain}
+        possible = after.uuids if after.failure is None else frozenset()
+        sure = possible - after.uncertain_uuids
         gained, lost = (sure & hosts) - now, now - possible
         is_sure = bool(gained)
         if not is_sure and not lost:

@@ -24,14 +24,13 @@ from osc_traitsched.core.errors import (
     NotForProject,
     NothingMatches,
     PlacementRefuses,
-    Refusal,
 )
 from osc_traitsched.core.inventory.snapshot import Compute, Nova, Snapshot
 from osc_traitsched.core.judge import fix
 from osc_traitsched.core.judge.doubts import Alternatives, asked
 from osc_traitsched.core.judge.filtering import KnownAnswers
 from osc_traitsched.core.judge.judge import judge, queries_of
-from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.judgement import Judgement, RefusedRequest, RequestResult
 from osc_traitsched.core.nova import evidence
 from osc_traitsched.core.nova.filter import table
 from osc_traitsched.core.nova.filter.state import host_states
@@ -127,16 +126,17 @@ def with_units(
     left = allocation_candidates.MOST_READ_ONE_BY_ONE
     read: dict[str, Mapping[str, Stock]] = {}
     for judgement in judgements:
-        while (facts := judgement.facts) is not None:
+        while True:
+            facts = judgement.facts
             facts = dataclasses.replace(facts, stock={**facts.stock, **read})
             judgement = dataclasses.replace(judgement, facts=facts)
-            roots, request = judgement.undecided_roots, judgement.request
-            if not roots or not left or request is None:
+            roots = judgement.undecided_roots
+            if not roots or not left:
                 break
             if facts.stock:
                 hosts = [facts.snapshot.by_uuid[root] for root in roots]
                 facts = allocation_candidates.with_figures(placement, facts, hosts)
-            kinds = placement_facts.undecided(facts, asked(request), roots)
+            kinds = placement_facts.undecided(facts, asked(judgement.request), roots)
             kinds = kinds[: min(left, _AT_A_TIME)]
             left -= len(kinds)
             found = allocation_candidates.like_first(placement, facts.stock, kinds)
@@ -187,7 +187,7 @@ def judge_all(
     computes: Mapping[str, Compute],
     several: Sequence[Asked],
     all_enabled: bool = False,
-) -> list[Judgement]:
+) -> list[RequestResult]:
     """A judgement for each question, in requests that questions hardly add to.
 
     One for each different amount, one for each trait, and a dozen for the cloud.
@@ -217,25 +217,24 @@ def judge_all(
         figures=True,
         known=later.values,
     )
-    judgements, answers = [], KnownAnswers(computes.values(), facts.traits)
+    answers = KnownAnswers(computes.values(), facts.traits)
     if all_enabled:
         answers = answers.if_enabled
         facts = dataclasses.replace(facts, traits=answers.traits)
         computes = answers.computes
-    for question, request, alternatives in several:
+    found: list[RequestResult] = []
+    for question, request, tried in several:
         wrong = (rejected.get(each) for each in _amounts(queries_of(request)))
-        refusal = next(filter(None, wrong), None)
-        if refusal is None:
-            try:
-                judgement = judge(
-                    question, request, facts, computes, None, alternatives, answers
-                )
-            except Refusal as of_filters:
-                judgement = Judgement(question, request, of_filters)
+        try:
+            for refusal in filter(None, wrong):
+                raise refusal
+            one = judge(question, request, facts, computes, None, tried, answers)
+        except AnswerIsNo as refusal:
+            found.append(RefusedRequest(question, refusal, request))
         else:
-            judgement = Judgement(question, request, refusal)
-        judgements.append(dataclasses.replace(judgement, refusal=judgement.ended_by))
-    return list(with_units(placement, judgements))
+            found.append(dataclasses.replace(one, refusal=one.ended_by))
+    judged = with_units(placement, [e for e in found if isinstance(e, Judgement)])
+    return [next(judged) if isinstance(each, Judgement) else each for each in found]
 
 
 def _amounts(queries: Iterable[Request]) -> tuple[Amount, ...]:
@@ -252,7 +251,7 @@ def by_flavor(
     wanted: Callable[[Sequence[Body]], Iterable[Body]] = tuple,
     images: Iterable[Body] | None = None,
     all_enabled: bool = False,
-) -> tuple[Judgement, ...]:
+) -> tuple[RequestResult, ...]:
     """The image of a request with each flavor, by name; no fixes are tried.
 
     Requests: one for each different amount of all flavors, one for each trait, and a
@@ -281,7 +280,7 @@ def by_flavor(
     if images is not None:
         firsts = [dataclasses.replace(first, image=image) for image in images]
     each = (_of_flavor(cloud, one, body, known) for body in bodies for one in firsts)
-    starts = [*filter(None, each)]
+    starts = [start for start in each if start is not None]
     nodes = lookup.computes(cloud) if first.nodes is None else first.nodes
     computes = {node.uuid: node for node in with_builds(cloud, first, nodes)}
     of_name = set(reading(Reads.FLAVOR_NAME))
@@ -289,37 +288,26 @@ def by_flavor(
     keys = [
         (
             read_flavor(start.question.flavor).key,
-            is_named and start.flavor,
+            is_named and start.question.flavor["name"],
             images and (start.question.image or {})["id"],
         )
         for start in starts
     ]
-    alike = {key: start for key, start in zip(keys, starts) if start.asked}
-    several = [start.asked for start in alike.values() if start.asked]
-    judged_all = judge_all(cloud.placement, computes, several, all_enabled)
+    alike = {key: one for key, one in zip(keys, starts) if isinstance(one, Asked)}
+    judged_all = judge_all(cloud.placement, computes, [*alike.values()], all_enabled)
     judged = dict(zip(alike, judged_all))
     return tuple(
-        dataclasses.replace(judged[key], question=start.question)
-        if start.asked
-        # Its refusal names the flavor.
-        else Judgement(start.question, refusal=start.refusal)
+        # A refusal names the flavor.
+        start
+        if isinstance(start, RefusedRequest)
+        else dataclasses.replace(judged[key], question=start.question)
         for key, start in zip(keys, starts)
     )
 
 
-class _Start(NamedTuple):
-    question: Question
-    asked: Asked | None = None
-    refusal: AnswerIsNo | None = None
-
-    @property
-    def flavor(self) -> str:
-        return str(self.question.flavor["name"])
-
-
 def _of_flavor(
     cloud: Cloud, first: Question, body: Body, known: frozenset[str]
-) -> _Start | None:
+) -> Asked | RefusedRequest | None:
     """None if the flavor is of other projects.
 
     :param known: as :func:`asked_of` takes it
@@ -329,10 +317,10 @@ def _of_flavor(
     asked = dataclasses.replace(first, flavor=body, parts=parts)
     asked = evidence.of_question(asked.with_flavor(first.spec.flavor_properties))
     try:
-        return _Start(asked, asked_of(cloud, asked, known))
+        return asked_of(cloud, asked, known)
     except NotForProject as refusal:
         if refusal.kind == "flavor":
             return None
         raise
     except AnswerIsNo as refusal:
-        return _Start(asked, refusal=refusal)
+        return RefusedRequest(asked, refusal)

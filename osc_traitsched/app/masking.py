@@ -88,7 +88,7 @@ def _explained(opened: Snapshot, places: Mapping[str, int], spec: ServerSpec) ->
         places[each.question.flavor["id"]]: (
             each.reason,
             type(each.refusal),
-            frozenset(map(places.get, each.candidate_uuids)),
+            frozenset(places.get(host.uuid) for host in each.candidates),
         )
         for each in judged
     }

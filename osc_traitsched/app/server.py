@@ -30,7 +30,7 @@ from osc_traitsched.core.errors import (
 )
 from osc_traitsched.core.inventory.snapshot import Compute, Nova, only_host
 from osc_traitsched.core.judge.judge import Explanation
-from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.judgement import RefusedRequest, RequestResult
 from osc_traitsched.core.nova import evidence
 from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.core.nova.options import SchedulerSettings
@@ -774,19 +774,19 @@ def _with_problem(kind: FailedKind, problem: TraitSchedError) -> FailedKind:
     return kind if kind.problem else dataclasses.replace(kind, problem=problem)
 
 
-def _judgements(cloud: Cloud, questions: Sequence[Question]) -> Iterator[Judgement]:
+def _judgements(cloud: Cloud, questions: Sequence[Question]) -> Iterator[RequestResult]:
     """In the order of the questions, on one reading of the cloud."""
     if not questions:
         return iter(())
     known = read.known_traits(cloud.placement)
-    several: list[judging.Asked | Judgement] = []
+    several: list[judging.Asked | RefusedRequest] = []
     for question in questions:
         try:
             if (refusal := zone_refusal(cloud, question)) is not None:
                 raise refusal
             several.append(asked_of(cloud, question, known))
-        except AnswerIsNo as refused:
-            several.append(Judgement(question, refusal=refused))
+        except AnswerIsNo as refusal:
+            several.append(RefusedRequest(question, refusal))
     nodes = with_builds(cloud, questions[0], lookup.computes(cloud))
     asked = [each for each in several if isinstance(each, judging.Asked)]
     computes = {node.uuid: node for node in nodes}

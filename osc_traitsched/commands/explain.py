@@ -34,7 +34,7 @@ from osc_traitsched.core.difference import Since
 from osc_traitsched.core.errors import AnswerIsNo, BadUsage
 from osc_traitsched.core.judge.filtering import Filtering
 from osc_traitsched.core.judge.judge import Explanation
-from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.judgement import Judgement, RequestResult
 from osc_traitsched.core.nova.filter.state import Passes, Raises, Unknown
 from osc_traitsched.core.nova.own import PluginJudgment, Weighed
 from osc_traitsched.core.nova.question import ServerSpec
@@ -251,9 +251,7 @@ class Explain(base.Command):
             raise BadUsage("--make-room needs the cloud itself, not a snapshot")
         if args.make_room:
             explanation = drain.with_moves(cloud, explanation)
-        facts = explanation.judgement.facts
-        if facts is not None and facts.vanished:
-            base.LOG.warning("%s", terminal.vanished(facts.vanished))
+        warn_of_vanished(explanation.judgement)
         if args.since:
             explanation = dataclasses.replace(
                 explanation, since=self._since(args, asked, sources)
@@ -269,7 +267,7 @@ class Explain(base.Command):
     def _since(
         self, args: argparse.Namespace, asked: ServerSpec, sources: SettingsSources
     ) -> Since:
-        def ask(saved: Snapshot) -> Judgement:
+        def ask(saved: Snapshot) -> RequestResult:
             cloud = saved.cloud
             question = request.question(cloud, asked, saved.sources)
             return explain.explain(cloud, question, want_fixes=False).judgement
@@ -358,9 +356,16 @@ def add_format(parser: argparse.ArgumentParser, **more: str) -> None:
     )
 
 
-def exit_code(judgement: Judgement) -> ExitCode:
+def warn_of_vanished(judgement: RequestResult | None) -> None:
+    """Warn of providers that were deleted during the reading."""
+    if isinstance(judgement, Judgement) and judgement.facts.vanished:
+        base.LOG.warning("%s", terminal.vanished(judgement.facts.vanished))
+
+
+def exit_code(judgement: RequestResult) -> ExitCode:
     """Exit code of explain: for a host, no host, or a doubt."""
-    if judgement.refusal is None and judgement.is_in_doubt:
+    is_doubted = isinstance(judgement, Judgement) and judgement.is_in_doubt
+    if is_doubted and judgement.refusal is None:
         return ExitCode.DISAGREEMENT
     return ExitCode.of(judgement.answer)
 
@@ -474,7 +479,7 @@ def _warnings(found: Candidates) -> Iterator[str]:
     yield from words.refusing(judgement.request, question)
     if judgement.may_be_rejected:
         yield words.AGGREGATE_NEEDED
-    yield from reasons.may_fail(judgement.may_fail, names)
+    yield from reasons.may_fail(judgement.candidates.may_fail, names)
     if found.hosts and judgement.is_limited:
         yield (
             "Nova reads only a part of Placement's answers. Filters may reject all of "

@@ -17,7 +17,7 @@ from osc_traitsched.commands import arguments, base, explain, request_args
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.core.difference import Since
 from osc_traitsched.core.errors import BadUsage
-from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.judgement import RequestResult
 from osc_traitsched.core.nova.question import MoveKind
 from osc_traitsched.core.servers.failure import ServerAnswer
 from osc_traitsched.core.servers.misplaced import Placements
@@ -172,9 +172,7 @@ class ExplainServer(base.Command):
             sources,
             explain.explainer(args, sources),
         )
-        judgement = found.judgement
-        if judgement and judgement.facts and judgement.facts.vanished:
-            base.LOG.warning("%s", terminal.vanished(judgement.facts.vanished))
+        explain.warn_of_vanished(found.judgement)
         if args.since and found.explanation:
             of_then = self._since(args, found.state.id, sources)
             explanation = dataclasses.replace(found.explanation, since=of_then)
@@ -190,7 +188,7 @@ class ExplainServer(base.Command):
         old = snapshot.read(args.since).settled(sources)
         new = self.as_snapshot(sources, old)
 
-        def ask(saved: Snapshot) -> Judgement:
+        def ask(saved: Snapshot) -> RequestResult:
             saved = diff.with_server(saved, new, name)
             given = request_args.given(args)
             found = server.answer(saved.cloud, name, given, saved.sources)
@@ -340,9 +338,7 @@ class ServerDestinations(base.Command):
             sources,
             explain.explainer(args, sources),
         )
-        facts = found.judgement.facts if found.judgement else None
-        if facts is not None and facts.vanished:
-            base.LOG.warning("%s", terminal.vanished(facts.vanished))
+        explain.warn_of_vanished(found.judgement)
         options = self.repeated_options
         lines = destinations.destination_lines(found, args.long, options, self.width)
         self.show(args, lines, lambda: destinations.destinations(found, options))

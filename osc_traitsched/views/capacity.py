@@ -161,7 +161,9 @@ def _cause(fit: FlavorFit) -> str:
             number, host = fit.largest_free
             free = f": largest free {number}{words.unit(fit.limit)} on {host}"
         return f" ({words.noun(fit.limit)}{free})"
-    shares = breakdown(fit.judgement, lasting=True)
+    judgement = fit.judgement
+    is_judged = isinstance(judgement, Judgement)
+    shares = breakdown(judgement, lasting=True) if is_judged else ()
     if not shares:
         return ""
     if len(shares) == 1 and isinstance(shares[0].clause, HostFilter):
@@ -266,9 +268,9 @@ def _of_one(fit: FlavorFit, change: str) -> str:
     if change:
         return f"{change}{_number(room)} more {fit.name} fit ({_number(fit.room)} now)."
     hosts = f"{len(fit.hosts)} of {count(fit.judgement.total_hosts, 'host')}"
-    if not room.most and fit.answer.is_open:
-        return reasons.headline(fit.judgement)
     if not room.most:
+        if fit.answer.is_open and isinstance(fit.judgement, Judgement):
+            return reasons.headline(fit.judgement)
         return f"No more {fit.name} fit: {hosts}."
     text = _number(room)
     return f"{text[0].upper()}{text[1:]} more {fit.name} fit, on {hosts}."
@@ -437,16 +439,16 @@ def condition(kept: KeptAway, judgement: Judgement) -> str:
 
 def _kept_away(flavors: Sequence[FlavorFit]) -> Iterator[str]:
     found = [
-        (kept, fit)
+        (kept, fit.name, condition(kept, fit.judgement))
         for fit in flavors
         for kept in (fit.kept_away if fit.room.most or fit.limit else ())
         if not isinstance(kept.clause, Trait) or kept.clause.forbidden
+        if isinstance(fit.judgement, Judgement)
     ]
-    found.sort(key=lambda pair: -pair[0].servers)
+    found.sort(key=lambda row: -row[0].servers)
     texts: dict[str, str] = {}
-    for kept, fit in found:
-        why = condition(kept, fit.judgement)
-        texts.setdefault(why, f"{kept.servers} more {fit.name} would fit, but {why}.")
+    for kept, name, why in found:
+        texts.setdefault(why, f"{kept.servers} more {name} would fit, but {why}.")
     yield from list(texts.values())[:_MOST_LINES]
 
 

@@ -102,14 +102,14 @@ def reasons(found: Destinations) -> Mapping[str, tuple[str, ...]]:
     if found.rebuild is not None:
         return {found.rebuild.host.node: tuple(rebuilt(found.rebuild))}
     judgement = found.judgement
-    if judgement is None:
+    if not isinstance(judgement, Judgement):
         return {}
     return {each.name: tuple(_of_host(judgement, each)) for each in judgement.hosts}
 
 
 def _of_host(found: Judgement, host: Provider) -> Iterator[str]:
     rejection = found.rejection_by_clauses(host)
-    if rejection is not None and not found.is_candidate(host):
+    if rejection is not None and host not in found.candidates:
         for each in rejection.involved:
             yield from explain_verdict.of_hosts(each, found, [host])
         return
@@ -193,10 +193,12 @@ def destination_lines(
         yield from section("Not recorded by Nova:", hidden)
         return
     if judgement is not None and not found.refusals:
-        yield from _hosts(judgement) if judgement.has_room else rest
-        if judgement.has_room and found.explanation and found.explanation.named:
-            named = found.explanation.named
+        if isinstance(judgement, Judgement) and judgement.has_room:
+            yield from _hosts(judgement)
+            named = explanation.named if explanation else ()
             yield from explain_text.of_named(judgement, named, everything=False)
+        else:
+            yield from rest
         gaining = {each.name for each in judgement.doubts.options if each.gained}
         if RESIZE_TO_SAME_HOST in gaining:
             yield Line(f"{found.state.host}, {_SAME_HOST}")
@@ -208,7 +210,7 @@ def _hosts(judgement: Judgement) -> Iterator[Line]:
     """The hosts that could take the server, best first, and why others can't."""
     places = judgement.ranking.places if judgement.ranking else ()
     order = {uuid: place for place, uuids in enumerate(places) for uuid in uuids}
-    unsure = {each.uuid for each in judgement.uncertain}
+    unsure = {each.uuid for each in judgement.candidates.uncertain}
     hosts = sorted(
         judgement.candidates,
         key=lambda each: (each.uuid in unsure, order.get(each.uuid, 0), each.name),

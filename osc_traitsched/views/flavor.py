@@ -8,6 +8,7 @@ from typing import Any, Literal, Optional
 from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.judge.capacity import FlavorFit
+from osc_traitsched.core.judge.judgement import RefusedRequest
 from osc_traitsched.core.judge.reasons import breakdown
 from osc_traitsched.core.nova.clause import MemberOf
 from osc_traitsched.core.nova.prefilter import ISOLATION, name_of
@@ -98,14 +99,17 @@ def _by_reason(names: Mapping[str, Sequence[str]]) -> list[str]:
 def never_on_of(view: FlavorView) -> dict[str, list[str]]:
     """Hosts, or their isolated aggregates, by why the flavor never fits there."""
     names_of: dict[str, list[str]] = {}
+    judgement = view.judgement
+    if isinstance(judgement, RefusedRequest):
+        return names_of
     left_out = view.fit.suited if view.fit else ()
-    for share in breakdown(view.judgement, left_out, lasting=True):
+    for share in breakdown(judgement, left_out, lasting=True):
         clause, names = share.clause, list(share.hosts)
-        why = verdict.share_words(share, view.judgement).what
+        why = verdict.share_words(share, judgement).what
         if clause is not None and verdict.is_disabling(clause):
             why = "disabled"
         if isinstance(clause, MemberOf) and name_of(clause) == ISOLATION:
-            names = words.aggregates(clause.aggregates, view.judgement.question)
+            names = words.aggregates(clause.aggregates, judgement.question)
             why = "isolated"
         names_of.setdefault(why, []).extend(names)
     return names_of

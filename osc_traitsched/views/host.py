@@ -201,9 +201,9 @@ def reasons_of(view: HostView) -> dict[FirstObstacle, list[str]]:
     for each in view.unfit:
         name = each.question.flavor["name"]
         found.setdefault(_reason(each, view.host), []).append(name)
-    for each in view.capacity.rejected:
-        name = each.question.flavor["name"]
-        why = FirstObstacle(explain_verdict.rejected(each, has_remedy=False))
+    for refused in view.capacity.rejected:
+        name = refused.question.flavor["name"]
+        why = FirstObstacle(explain_verdict.rejected(refused, has_remedy=False))
         found.setdefault(why, []).append(name)
     return dict(sorted(found.items(), key=lambda pair: -len(pair[1])))
 

@@ -6,7 +6,7 @@ import collections
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated
 
-from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.judgement import Judgement, RefusedRequest
 from osc_traitsched.core.nova.filter.groups import AFFINITY, SAME_HOST
 from osc_traitsched.core.nova.filter.table import enabled, hint_readers
 from osc_traitsched.core.nova.question import MoveKind
@@ -160,7 +160,11 @@ def _if_off(found: Drain) -> str:
     if not found.dependent:
         return ""
     judgements = (each.judgement for each in found.dependent)
-    values = {explain_reasons.otherwise(each) for each in judgements if each}
+    values = {
+        explain_reasons.otherwise(each)
+        for each in judgements
+        if isinstance(each, Judgement)
+    }
     value = values.pop() if len(values) == 1 else "nova.conf allows it"
     return f" ({len(found.dependent)} can if {value})"
 
@@ -192,6 +196,8 @@ def _why(stuck: Stuck, found: Drain) -> Iterator[str]:
         yield _kept_together(server_move)
     elif stuck.judgement is None:
         yield _NO_OTHER
+    elif isinstance(stuck.judgement, RefusedRequest):
+        yield refused.text(stuck.judgement.refusal, is_moved=True)
     elif stuck.depends:
         yield explain_reasons.headline(stuck.judgement)
     else:

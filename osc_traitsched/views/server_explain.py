@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Any, Literal, NamedTuple, Optional
 
 from osc_traitsched.core.answer import Answer, Reason
-from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.judgement import Judgement, RequestResult
 from osc_traitsched.core.servers.failure import Changes, Failure, ServerAnswer, Stage
 from osc_traitsched.core.servers.fleet import FailedKind, FailedServer, FailedServers
 from osc_traitsched.core.servers.moves import of_own_host
@@ -197,13 +197,17 @@ def lines(
 
 
 def _of_host(
-    answer: ServerAnswer, judgement: Judgement, options: Sequence[Option]
+    answer: ServerAnswer, judgement: RequestResult, options: Sequence[Option]
 ) -> Iterator[Line]:
     can, conditions = of_own_host(judgement, answer.state.node)
     host = answer.state.host
     hosts = [each for each in judgement.hosts if each.name == answer.state.node]
-    found = (verdict.of_hosts(each, judgement, hosts) for each in conditions)
-    why = listed(reason for reasons in found for reason in reasons)
+    why = listed(
+        reason
+        for each in conditions
+        if isinstance(judgement, Judgement)
+        for reason in verdict.of_hosts(each, judgement, hosts)
+    )
     if can is Answer.NO:
         yield Line(f"Nova would no longer allow {host}: it {why}.", Tone.NO)
         asked = openstack("trait-sched server destinations", _name(answer))

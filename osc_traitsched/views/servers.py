@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Optional
 
 from osc_traitsched.core.answer import Reason
-from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.judgement import Judgement, RefusedRequest, RequestResult
 from osc_traitsched.core.judge.reasons import breakdown
 from osc_traitsched.core.nova.clause import Resource, RootTrait, Trait
 from osc_traitsched.core.nova.question import Body, MoveKind, Question
@@ -77,7 +77,9 @@ def now_of(answer: ServerAnswer) -> str:
     if answer.of_copy is not None:
         again = " Delete it and create it again." * found.has_room
         return f"{_AGAIN} A new server: {lower(verdict)}{again}"
-    is_unsure = found.is_in_doubt or (found.has_room and found.is_uncertain)
+    if isinstance(found, RefusedRequest):
+        return _AGAIN
+    is_unsure = found.is_in_doubt or (found.has_room and found.candidates.is_uncertain)
     if is_unsure or found.depends:
         return verdict
     if not found.has_room:
@@ -88,7 +90,7 @@ def now_of(answer: ServerAnswer) -> str:
     if answer.is_unexplained:
         return f"Now {hosts} may take it; why it failed is not known."
     if len(found.candidates) == 1:
-        return f"Now {found.candidates[0].name} can take it."
+        return f"Now {found.candidates.hosts[0].name} can take it."
     return f"Now {lower(verdict)}"
 
 
@@ -148,8 +150,9 @@ def for_customer(answer: ServerAnswer) -> str:
     return sentence.format(server=server)
 
 
-def _needs(judgement: Judgement, reason: Reason) -> Iterator[str]:
-    for clause in (share.clause for share in breakdown(judgement)):
+def _needs(judgement: RequestResult, reason: Reason) -> Iterator[str]:
+    shares = breakdown(judgement) if isinstance(judgement, Judgement) else ()
+    for clause in (share.clause for share in shares):
         if isinstance(clause, Resource) and reason in _NAMES_AMOUNTS:
             yield words.amount(clause.amount, clause.resource_class)
         elif reason is Reason.MISCONFIGURED and isinstance(clause, (Trait, RootTrait)):

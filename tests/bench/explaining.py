@@ -125,7 +125,6 @@ def _explain(cloud: HalfCloud, question: Question, form: str) -> None:
 
 def _thinking(found: Judgement) -> tuple[float, str]:
     """Judge all hosts by 15 clauses, with what to do about them."""
-    assert found.facts is not None
     names = sorted({name for traits in found.facts.traits.values() for name in traits})
     wanted = [each for each in names if each.startswith("HW_CPU")]
     more = [RootTrait(name, False, (Origin("flavor", name),)) for name in wanted]

@@ -328,8 +328,10 @@ def passing(found: Destinations) -> tuple[set[str], set[str]]:
     out = frozenset[str]().union(
         *(kept_out[n] for n in kept_out if n not in AFTER_FILTERS)
     )
-    left = [host for host in judgement.placement_hosts if host.uuid not in out]
-    unsure = {host.name for host in judgement.uncertain}
+    left = [
+        host for host in judgement.candidates.placement_hosts if host.uuid not in out
+    ]
+    unsure = {host.name for host in judgement.candidates.uncertain}
     may = {host.name for host in left}
     return may - unsure, may
 

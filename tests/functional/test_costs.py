@@ -251,7 +251,7 @@ def test_the_question_on_a_trait_is_the_one_with_the_shorter_answer(placement):
     assert asked == {f"!{QCOW2}", DISABLED, "CUSTOM_ONE"}
     assert [host.name for host in found.candidates] == ["cmp1"]
     assert found.agrees
-    alone = {each.clause.name: each.alone for each in found.counts[:3]}
+    alone = {each.clause.name: each.alone for each in found.verdict.counts[:3]}
     assert alone == {QCOW2: 8, DISABLED: 8, "CUSTOM_ONE": 1}
 
 

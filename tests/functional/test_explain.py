@@ -355,7 +355,7 @@ def test_hosts_that_are_cut_off_have_room_too(placement):
     on_one = INVENTORIES["VCPU"]
     found = explained(placement, 4, count=MAXIMUM * on_one + 1)
     assert found.has_room
-    assert found.max_servers == 4 * on_one
+    assert found.room.most == 4 * on_one
 
 
 # What was recorded of a real Placement is answered as the real one is.

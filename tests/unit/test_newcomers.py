@@ -13,6 +13,7 @@ import osc_traitsched
 from osc_traitsched.config import deployments
 from osc_traitsched.core.answer import Diagnosis
 from osc_traitsched.core.check.survey import is_lasting
+from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.judge import judgement
 from osc_traitsched.core.judge.doubts import switches
 from osc_traitsched.core.judge.filtering import UnreadHint, filtering, unread_hints
@@ -297,8 +298,8 @@ def test_a_new_prefilter_has_its_words(add_prefilter, reference):
 
 
 def filtered():
-    """An explanation of a cloud."""
-    return judgement.Judgement(question(CLOUD))
+    """A request for a cloud."""
+    return judgement.RefusedRequest(question(CLOUD), Refusal("ImageBad", "too-bad"))
 
 
 @pytest.mark.parametrize("is_passing", [True, False])

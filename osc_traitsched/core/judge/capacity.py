@@ -16,7 +16,7 @@ from typing import NamedTuple
 from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.judge.filtering import filtering
 from osc_traitsched.core.judge.fix import HostFix, changed
-from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.judgement import Judgement, RefusedRequest, RequestResult
 from osc_traitsched.core.judge.verdict import Rejection
 from osc_traitsched.core.nova.clause import Condition, MemberOf, Resource
 from osc_traitsched.core.nova.request import Request
@@ -280,7 +280,7 @@ class FlavorFit:
         nothing were in use
     """
 
-    judgement: Judgement
+    judgement: RequestResult
     hosts: Mapping[str, HostFit]
     room: Room
     empty: Room = _ZERO
@@ -325,7 +325,7 @@ class FlavorFit:
         if self.then is not None:
             return self.then.answer
         room = self.after or self.room
-        if self.judgement.refusal is not None:
+        if isinstance(self.judgement, RefusedRequest) or self.judgement.refusal:
             return Answer.NO
         if room.least:
             return Answer.YES
@@ -337,8 +337,10 @@ class FlavorFit:
     @functools.cached_property
     def deciding(self) -> tuple[str, ...]:
         """Filters and unknown options that may reject a host with room."""
-        filters = self.judgement.deciding(self.hosts)
-        return (*filters, *self.judgement.options_of(self.hosts))
+        found, hosts = self.judgement, self.hosts
+        if isinstance(found, RefusedRequest):
+            return ()
+        return (*found.candidates.deciding(hosts), *found.options_of(hosts))
 
     @property
     def limit(self) -> str:
@@ -383,8 +385,6 @@ def with_room(
     :param roots: of hosts that meet all conditions but amounts
     """
     facts = judgement.facts
-    if facts is None:
-        return judgement
     counted = counter.hosts(free, roots, is_sure=False, is_offered=False)
     fits = {
         root: Fit(
@@ -415,8 +415,8 @@ class FlavorCounter:
         caps: Mapping[str, tuple[int | None, int | None]],
     ) -> None:
         request = judgement.request
-        queries = [request, request.fallback] if request else []
-        self._counters = [Counter(each, facts) for each in queries if each]
+        queries = filter(None, [request, request.fallback])
+        self._counters = [Counter(each, facts) for each in queries]
         self._explanation, self._facts, self._caps = judgement, facts, caps
         self._unsure = judgement.unsure_roots
 
@@ -519,7 +519,7 @@ class FlavorCounter:
         return tuple(sorted(found, key=lambda each: (-each.servers, each.hosts)))
 
 
-def suited(judgement: Judgement) -> list[str]:
+def suited(judgement: RequestResult) -> list[str]:
     """Roots of hosts that fail no condition but amounts; candidates first."""
     hosts = [host.uuid for host in judgement.candidates]
     for rejection, roots in by_rejection(judgement):
@@ -536,7 +536,7 @@ def short_of(rejection: Rejection) -> frozenset[str]:
     return frozenset(clause.resource_class for clause in clauses)
 
 
-def by_rejection(found: Judgement) -> Collection[tuple[Rejection, list[str]]]:
+def by_rejection(found: RequestResult) -> Collection[tuple[Rejection, list[str]]]:
     """Rejections, each with the roots of its hosts."""
     groups: dict[Rejection, list[str]] = {}
     for root, rejection in found.rejections.items():

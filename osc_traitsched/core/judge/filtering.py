@@ -426,13 +426,10 @@ def check_policy(spec: RequestSpec, settings: SchedulerSettings) -> None:
 # For how many servers the candidates have room, as nova-scheduler takes it.
 
 
-_NONE = Room(0, 0)
-
-
 def room_of_hosts(
     question: Question,
-    request: Request | None,
-    facts: Facts | None,
+    request: Request,
+    facts: Facts,
     hosts: Mapping[str, HostState | None],
     unsure: Collection[str],
     first: Collection[str],
@@ -446,10 +443,8 @@ def room_of_hosts(
     :param unsure: roots that a filter may reject
     :param first: roots that may be tried first; empty if unknown
     """
-    if facts is None:
-        return _NONE
-    queries = [request, request.fallback] if request else []
-    asked = [each.clauses for each in queries if each]
+    queries = filter(None, [request, request.fallback])
+    asked = [each.clauses for each in queries]
     found: dict[str, list[tuple[Room, Fit | None]]] = collections.defaultdict(list)
     firsts = set()
     for root, host in hosts.items():

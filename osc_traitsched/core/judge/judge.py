@@ -13,7 +13,12 @@ from osc_traitsched.core.inventory.snapshot import Compute, Provider
 from osc_traitsched.core.judge.doubts import Alternatives, Matched
 from osc_traitsched.core.judge.filtering import Filtering, KnownAnswers, filtering
 from osc_traitsched.core.judge.fix import Advice, Fix
-from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.judgement import (
+    CandidateHosts,
+    Judgement,
+    RefusedRequest,
+    RequestResult,
+)
 from osc_traitsched.core.judge.reasons import chosen
 from osc_traitsched.core.judge.verdict import Verdict, evaluate
 from osc_traitsched.core.nova.filter.table import enabled
@@ -65,14 +70,14 @@ def judge(
     judgement = Judgement(
         question,
         request,
-        refusal,
         facts,
         verdict,
+        matcher,
+        refusal,
         computes,
         filtered,
         placement,
         _is_limited(request, facts, filtered, placement),
-        matcher=matcher,
         answers=answers,
     )
     if alternatives is None:
@@ -87,8 +92,6 @@ def with_doubts(
 ) -> Judgement:
     """The judgement with the alternatives that change its hosts."""
     facts, verdict = judgement.facts, judgement.verdict
-    if facts is None or verdict is None:
-        return judgement
     every = frozenset(host.uuid for host in facts.snapshot.hosts)
     now = Matched(
         judgement.question,
@@ -106,24 +109,15 @@ def given(
     facts: Facts,
     computes: Mapping[str, Compute],
     placement: PlacementAnswer,
-) -> Judgement:
+) -> CandidateHosts:
     """The hosts in Placement's answer that pass the host filters, without reasons.
 
     :param facts: only with the hosts in the answer as candidates
     :raises Refusal: as :func:`judge`
     """
     filtered = filtering(question, computes.values())
-    return Judgement(
-        question,
-        request,
-        None
-        if not facts.candidates or placement.takes_from_any(facts.candidates)
-        else _NOTHING_FROM_ROOT,
-        facts,
-        computes=computes,
-        filtering=filtered,
-        placement=placement,
-        is_limited=_is_limited(request, facts, filtered, placement),
+    return CandidateHosts(
+        facts, filtered, _is_limited(request, facts, filtered, placement)
     )
 
 
@@ -202,29 +196,29 @@ class Explanation:
     :ivar project: the name of the request's project, if asked for
     """
 
-    judgement: Judgement
+    judgement: RequestResult
     named: tuple[Provider, ...] = ()
     fixes: tuple[Fix, ...] = ()
     advice: tuple[Advice, ...] = ()
-    without_set: Judgement | None = None
+    without_set: RequestResult | None = None
     since: Since | None = None
     make_room: Any = None
     project: str = ""
 
 
-def compared(now: Judgement) -> Judgement | None:
+def compared(now: Judgement) -> RequestResult | None:
     """The judgement without ``--set``, if the cloud's own settings are known.
 
     With equal queries, Placement's answer counts for both. Else the hosts are matched,
     without an order of candidates.
     """
     question = _without_set(now.question)
-    if question is None or now.facts is None or now.refusal is not None:
+    if question is None or now.refusal is not None:
         return None
     try:
         return _judged(question, now, now.facts)
     except Refusal as refusal:
-        return Judgement(question, refusal=refusal, computes=now.computes)
+        return RefusedRequest(question, refusal)
 
 
 def _without_set(question: Question) -> Question | None:
@@ -277,19 +271,18 @@ def _has_other_weighers(question: Question) -> bool:
     )
 
 
-def _queries(request: Request | None) -> tuple[str, ...]:
-    requests = (request, request.fallback) if request else ()
-    return tuple(each.query() for each in requests if each)
+def _queries(request: Request) -> tuple[str, ...]:
+    return tuple(each.query() for each in queries_of(request))
 
 
 def kept_out_by(
     found: Judgement, hosts: Iterable[Provider]
 ) -> Mapping[tuple[str, ...], tuple[Provider, ...]]:
     """Hosts by the filters that reject them; by none for Placement."""
-    kept = found.filtering.kept_out
     groups: dict[tuple[str, ...], list[Provider]] = {}
     for host in hosts:
-        names = tuple(name for name, roots in kept.items() if host.uuid in roots)
+        kept_out = found.filtering.kept_out.items()
+        names = tuple(name for name, roots in kept_out if host.uuid in roots)
         groups.setdefault(names, []).append(host)
     return {names: tuple(each) for names, each in groups.items()}
 

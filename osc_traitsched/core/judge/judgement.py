@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import ClassVar, Union
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.answer import Answer, Reason
@@ -14,8 +15,6 @@ from osc_traitsched.core.judge import filtering
 from osc_traitsched.core.judge.doubts import Dependence, Doubts, asked, relaxations
 from osc_traitsched.core.judge.filtering import FilterFailure, Filtering, KnownAnswers
 from osc_traitsched.core.judge.verdict import (
-    ClauseCount,
-    ClauseSet,
     Rejection,
     Verdict,
     grouped_rejections,
@@ -34,35 +33,138 @@ from osc_traitsched.core.placement.matcher import Matcher
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
+class RefusedRequest:
+    """A request that Nova or Placement rejects before any host is judged.
+
+    :ivar refusal: what is wrong, who rejects it, and what to do
+    :ivar request: None if Nova rejects the question
+    :ivar doubts: the other possible releases that accept it
+    :ivar total_hosts: number of Nova's hosts, if they were read
+    """
+
+    question: Question
+    refusal: errors.AnswerIsNo
+    request: Request | None = None
+    doubts: Doubts = dataclasses.field(default_factory=Doubts)
+    total_hosts: int = 0
+
+    answer: ClassVar = Answer.NO
+    reason: ClassVar = Reason.REJECTED
+    has_room: ClassVar = False
+    depends: ClassVar = False
+    may_gain: ClassVar = False
+    dependences: ClassVar[tuple[Dependence, ...]] = ()
+    turning: ClassVar[tuple[Dependence, ...]] = ()
+    rejections: ClassVar[Mapping[str, Rejection]] = {}
+    hosts: ClassVar[tuple[Provider, ...]] = ()
+    candidates: ClassVar[tuple[Provider, ...]] = ()
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class CandidateHosts(Collection[Provider]):
+    """Hosts from Placement that no host filter rejects, by name.
+
+    :ivar is_limited: as of :class:`Judgement`
+    """
+
+    facts: Facts
+    filtering: Filtering
+    is_limited: bool
+
+    def __iter__(self) -> Iterator[Provider]:
+        return iter(self.hosts)
+
+    def __len__(self) -> int:
+        return len(self.hosts)
+
+    def __contains__(self, host: object) -> bool:
+        return isinstance(host, Provider) and host.uuid in self.uuids
+
+    @functools.cached_property
+    def hosts(self) -> tuple[Provider, ...]:
+        """The same as a tuple."""
+        every = self.facts.snapshot.hosts
+        return tuple(host for host in every if host.uuid in self.uuids)
+
+    @functools.cached_property
+    def uuids(self) -> frozenset[str]:
+        """Their UUIDs."""
+        return self.placed - self.filtering.all_kept_out
+
+    @functools.cached_property
+    def placed(self) -> frozenset[str]:
+        """UUIDs of :attr:`placement_hosts`."""
+        return self.facts.candidates.intersection(self.facts.snapshot.host_trees)
+
+    @property
+    def placement_hosts(self) -> tuple[Provider, ...]:
+        """Hosts that Placement returned, with those that its limit cut off, by name."""
+        every = self.facts.snapshot.hosts
+        return tuple(host for host in every if host.uuid in self.placed)
+
+    @property
+    def failure(self) -> errors.Refusal | None:
+        """The exception of a host filter that fails the request, as a refusal."""
+        return self.filtering.refusal(self.placed)
+
+    @functools.cached_property
+    def may_fail(self) -> tuple[FilterFailure, ...]:
+        """Where a host filter might raise, which would fail the whole request."""
+        found = self.filtering.failures(self.placed)
+        return tuple(each for each in found if not each.is_sure)
+
+    def deciding(self, roots: Iterable[str]) -> tuple[str, ...]:
+        """Filters that decide about these hosts with unknown results."""
+        names = (*self.filtering.deciding(roots), *(e.name for e in self.may_fail))
+        return tuple(dict.fromkeys(names))
+
+    @functools.cached_property
+    def uncertain(self) -> tuple[Provider, ...]:
+        """Those that filters or a limit may reject; all if one may fail all."""
+        if self.may_fail or self.is_limited:
+            return self.hosts
+        unknown = self.filtering.all_unknown
+        return tuple(host for host in self.hosts if host.uuid in unknown)
+
+    @functools.cached_property
+    def uncertain_uuids(self) -> frozenset[str]:
+        """Their UUIDs."""
+        return frozenset(host.uuid for host in self.uncertain)
+
+    @property
+    def is_uncertain(self) -> bool:
+        """Whether candidates exist, and filters may reject any of them."""
+        return bool(self.hosts) and self.uncertain == self.hosts
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
 class Judgement:
     """Which hosts could take a request, why others can't, and what that depends on.
 
-    :ivar request: None if Nova rejects the question
-    :ivar refusal: of the whole request, by Nova or Placement
-    :ivar facts: None, like the verdict, if no host was judged
-    :ivar verdict: None if only the hosts were wanted, and not why others are out
+    :ivar matcher: of the request's first query
+    :ivar refusal: of the whole request, though hosts were judged: by nova-api for its
+        zone, or by nova-scheduler
     :ivar computes: Nova's compute nodes by provider UUID
     :ivar placement: Placement's own answer; None if it was not asked
     :ivar is_limited: host filters can reject all of the answers that Nova's or
         Placement's limit of results leaves; then no candidate is sure
     :ivar doubts: options and releases that would change the hosts
     :ivar ranking: order of the candidates that pass the filters
-    :ivar matcher: of the request's first query; None without a verdict
     :ivar answers: of host filters, shared by several questions
     """
 
     question: Question
-    request: Request | None = None
+    request: Request
+    facts: Facts
+    verdict: Verdict
+    matcher: Matcher
     refusal: errors.AnswerIsNo | None = None
-    facts: Facts | None = None
-    verdict: Verdict | None = None
     computes: Mapping[str, Compute] = dataclasses.field(default_factory=dict)
     filtering: Filtering = dataclasses.field(default_factory=Filtering)
     placement: PlacementAnswer | None = None
     is_limited: bool = False
     doubts: Doubts = dataclasses.field(default_factory=Doubts)
     ranking: Ranking | None = None
-    matcher: Matcher | None = None
     answers: KnownAnswers | None = None
 
     @property
@@ -76,7 +178,7 @@ class Judgement:
             return Answer.DEPENDS
         if not self.has_room:
             return Answer.NO
-        if self.is_uncertain:
+        if self.candidates.is_uncertain:
             return Answer.UNKNOWN
         if self.may_be_rejected:
             return Answer.DEPENDS
@@ -93,14 +195,12 @@ class Judgement:
         :param root: UUID of its root provider
         """
         return self._reason(
-            self.answer_of(root), lambda then: root in then.candidate_uuids
+            self.answer_of(root), lambda then: root in then.candidates.uuids
         )
 
     def _reason(self, answer: Answer, has_room: Callable[[Judgement], bool]) -> Reason:
         if answer is not Answer.NO:
             return Reason.of(answer)
-        if self.verdict is None:
-            return Reason.UNKNOWN if self.ended_by is None else Reason.REJECTED
         if self.ended_by is not None and not self.ended_by.ends_by_enabling:
             return Reason.REJECTED
         lifted = (reason for reason, then in self._relaxed if has_room(then))
@@ -116,10 +216,8 @@ class Judgement:
     @functools.cached_property
     def _relaxed(self) -> tuple[tuple[Reason, Judgement], ...]:
         """The request on clouds with ever less in its way, if nothing ends it there."""
-        facts = self.facts
-        if facts is None:
-            return ()
-        answers = self.answers or KnownAnswers(self.computes.values(), facts.traits)
+        computes, facts = self.computes.values(), self.facts
+        answers = self.answers or KnownAnswers(computes, facts.traits)
         every = (
             (reason, dataclasses.replace(self, refusal=None, **relaxed._asdict()))
             for reason, relaxed in relaxations(self.question, facts, answers)
@@ -133,7 +231,7 @@ class Judgement:
         Empty if a host that was read has room for one server when empty.
         """
         facts = self.facts
-        if facts is None or self.reason not in (Reason.FULL, Reason.ISOLATED):
+        if self.reason not in (Reason.FULL, Reason.ISOLATED):
             return ()
         then = dict(self._relaxed)[self.reason]
         hosts = [host.uuid for host in then.candidates]
@@ -146,116 +244,48 @@ class Judgement:
         """Whether one host, by the UUID of its root provider, could take a server."""
         if self.ended_by is not None:
             return Answer.NO
-        if root not in self.candidate_uuids:
+        if root not in self.candidates.uuids:
             is_open = any(root in each.gained for each in self.dependences)
             return Answer.DEPENDS if is_open else Answer.NO
-        if root in self._uncertain_uuids or self.is_in_doubt:
+        if root in self.candidates.uncertain_uuids or self.is_in_doubt:
             return Answer.UNKNOWN
         return Answer.YES if root in self._sure_uuids else Answer.DEPENDS
 
     @property
     def clauses(self) -> tuple[Condition, ...]:
-        """Conditions for hosts, host filters last; empty without a request."""
-        if self.verdict is not None:
-            return self.verdict.clauses
-        return self.request.clauses if self.request else ()
-
-    @property
-    def requested_nodes(self) -> tuple[Compute, ...] | None:
-        """Compute nodes that the request is restricted to, or None."""
-        return self.question.nodes if self.request is not None else None
-
-    @property
-    def is_judged(self) -> bool:
-        """Whether the reason of every rejected host is known."""
-        return self.verdict is not None
+        """Conditions for hosts, host filters last."""
+        return self.verdict.clauses
 
     @property
     def is_by_fallback(self) -> bool:
         """Whether the clauses are of Nova's fallback query."""
-        if self.request is None:
-            return False
         asked = tuple(c for c in self.clauses if not isinstance(c, AFTER_PLACEMENT))
         return asked != self.request.clauses
 
     @property
-    def counts(self) -> tuple[ClauseCount, ...]:
-        """Hosts that meet each clause; empty if not judged."""
-        return self.verdict.counts if self.verdict else ()
-
-    @property
-    def conflicts(self) -> tuple[ClauseSet, ...]:
-        """Minimal sets of clauses that no host meets together, smallest first."""
-        return self.verdict.conflicts if self.verdict else ()
-
-    @property
     def rejections(self) -> Mapping[str, Rejection]:
         """Rejections by root UUID."""
-        return self.verdict.rejections if self.verdict else {}
+        return self.verdict.rejections
 
     @property
     def grouped_rejections(self) -> Sequence[tuple[Rejection, Sequence[Provider]]]:
         """Rejections with their hosts by name, nearest first."""
-        return grouped_rejections(self.verdict, self.hosts) if self.verdict else ()
+        return grouped_rejections(self.verdict, self.hosts)
 
     def rejection_by_clauses(self, host: Provider) -> Rejection | None:
         """Why a host fails the clauses, whatever the fallback query allows."""
-        if self.verdict is None:
-            return None
         otherwise = self.verdict.admitted_otherwise.get(host.uuid)
         return self.verdict.rejections.get(host.uuid, otherwise)
 
     @functools.cached_property
     def hosts(self) -> tuple[Provider, ...]:
         """All hosts with a provider, by name."""
-        return self.facts.snapshot.hosts if self.facts else ()
+        return self.facts.snapshot.hosts
 
     @functools.cached_property
-    def placement_hosts(self) -> tuple[Provider, ...]:
-        """Hosts that Placement returned, with those that its limit cut off, by name."""
-        uuids = self.placed
-        return tuple(host for host in self.hosts if host.uuid in uuids)
-
-    @functools.cached_property
-    def placed(self) -> frozenset[str]:
-        """UUIDs of :attr:`placement_hosts`."""
-        if self.facts is None:
-            return frozenset()
-        return self.facts.candidates.intersection(self.facts.snapshot.host_trees)
-
-    @functools.cached_property
-    def candidates(self) -> tuple[Provider, ...]:
+    def candidates(self) -> CandidateHosts:
         """Hosts from Placement that no host filter rejects, by name."""
-        uuids = self.candidate_uuids
-        return tuple(host for host in self.hosts if host.uuid in uuids)
-
-    def is_candidate(self, host: Provider) -> bool:
-        """Whether Placement returned the host, and no filter certainly rejects it."""
-        return host.uuid in self.candidate_uuids
-
-    @functools.cached_property
-    def may_fail(self) -> tuple[FilterFailure, ...]:
-        """Where a host filter might raise, which would fail the whole request."""
-        found = self.filtering.failures(self.placed)
-        return tuple(each for each in found if not each.is_sure)
-
-    def deciding(self, roots: Iterable[str]) -> tuple[str, ...]:
-        """Filters that decide about these hosts with unknown results."""
-        names = (*self.filtering.deciding(roots), *(e.name for e in self.may_fail))
-        return tuple(dict.fromkeys(names))
-
-    @functools.cached_property
-    def uncertain(self) -> tuple[Provider, ...]:
-        """Candidates that filters or a limit may reject; all if one may fail all."""
-        if self.may_fail or self.is_limited:
-            return self.candidates
-        unknown = self.filtering.all_unknown
-        return tuple(host for host in self.candidates if host.uuid in unknown)
-
-    @property
-    def is_uncertain(self) -> bool:
-        """Whether candidates exist, and filters may reject any of them."""
-        return bool(self.candidates) and self.uncertain == self.candidates
+        return CandidateHosts(self.facts, self.filtering, self.is_limited)
 
     @functools.cached_property
     def dependences(self) -> tuple[Dependence, ...]:
@@ -263,7 +293,7 @@ class Judgement:
         if self.refusal is not None:
             return ()
         return self.doubts.dependences(
-            self.question, self.candidate_uuids, self.placed, self.filtering
+            self.question, self.candidates.uuids, self.candidates.placed, self.filtering
         )
 
     @functools.cached_property
@@ -290,12 +320,7 @@ class Judgement:
         if self.may_be_rejected:
             return frozenset()
         lost = frozenset[str]().union(*(each.lost for each in self.dependences))
-        return self.candidate_uuids - self._uncertain_uuids - lost
-
-    @functools.cached_property
-    def candidate_uuids(self) -> frozenset[str]:
-        """UUIDs of the candidates."""
-        return self.placed - self.filtering.all_kept_out
+        return self.candidates.uuids - self.candidates.uncertain_uuids - lost
 
     @functools.cached_property
     def depends(self) -> bool:
@@ -303,7 +328,7 @@ class Judgement:
         if self.turning or not self.has_room:
             return bool(self.turning)
         losing = (each.lost for each in self.dependences if not each.gained)
-        sure = self.candidate_uuids - self._uncertain_uuids
+        sure = self.candidates.uuids - self.candidates.uncertain_uuids
         return bool(sure) and sure <= frozenset[str]().union(*losing)
 
     def options_of(self, roots: Iterable[str]) -> tuple[str, ...]:
@@ -320,76 +345,62 @@ class Judgement:
     @functools.cached_property
     def unsure_roots(self) -> frozenset[str]:
         """UUIDs of the candidates that filters or unknown options may reject."""
-        return self.candidate_uuids - self._sure_uuids
+        return self.candidates.uuids - self._sure_uuids
 
     @functools.cached_property
     def may_be_rejected(self) -> bool:
         """Whether hosts have room, and an unknown option may reject the request."""
-        if self.request is None or self.refusal is not None or not self.has_room:
+        if self.refusal is not None or not self.has_room:
             return False
         return self.question.may_need_aggregate(self.request)
 
     @functools.cached_property
     def ended_by(self) -> errors.AnswerIsNo | None:
         """What ends the whole request: a refusal, or a host filter that fails."""
-        return self.refusal or self.filter_failure
-
-    @property
-    def filter_failure(self) -> errors.Refusal | None:
-        """The exception of a host filter that fails the request, as a refusal."""
-        return self.filtering.refusal(self.placed)
+        return self.refusal or self.candidates.failure
 
     @property
     def fallback_candidates(self) -> tuple[Provider, ...]:
         """Candidates that only Nova's fallback query returns."""
-        if self.request is None or self.request.fallback is None:
+        if self.request.fallback is None:
             return ()
         return tuple(h for h in self.candidates if self.rejection_by_clauses(h))
 
     def pins_shared_cpus(self, host: Provider) -> bool:
         """Whether a host without dedicated CPUs would pin the server's."""
-        is_pinned = self.request is not None and self.request.fallback is not None
-        return is_pinned and not any(self.stock(host, "PCPU"))
+        return bool(self.request.fallback) and not any(self.stock(host, "PCPU"))
 
     @property
     def cut_off_candidates(self) -> tuple[Provider, ...]:
         """Candidates beyond Placement's limit of results, by name."""
-        return self.named_by(self.facts.cut_off if self.facts else ())
+        return self.named_by(self.facts.cut_off)
 
     @property
     def computes_without_provider(self) -> tuple[Compute, ...]:
-        """Nova's compute nodes without a provider; empty if Nova was not read."""
-        if self.facts is None:
-            return ()
+        """Nova's compute nodes without a provider."""
         known = self.facts.snapshot.by_uuid
         return tuple(c for uuid, c in self.computes.items() if uuid not in known)
 
     @property
     def unmanaged_roots(self) -> tuple[Provider, ...]:
         """Roots, by name, that no nova-compute created."""
-        if self.facts is None:
-            return ()
         snapshot = self.facts.snapshot
         return self.named_by(snapshot.unmanaged_roots - snapshot.unlisted)
 
     @property
     def unlisted_computes(self) -> tuple[Provider, ...]:
         """Placement's compute nodes that Nova does not list, by name."""
-        return self.named_by(self.facts.snapshot.unlisted if self.facts else ())
+        return self.named_by(self.facts.snapshot.unlisted)
 
     @property
     def unjudged_roots(self) -> tuple[Provider, ...]:
         """Roots that Placement returned and Nova does not list, by name."""
-        if self.facts is None:
-            return ()
-        facts = self.facts
-        return self.named_by(facts.candidates & facts.snapshot.unmanaged_roots)
+        unmanaged = self.facts.snapshot.unmanaged_roots
+        return self.named_by(self.facts.candidates & unmanaged)
 
     @property
     def agrees(self) -> bool:
         """Whether matcher and Placement agree on every root."""
-        if self.verdict is None:
-            return True
         return self.verdict.agrees and not self.unjudged_roots
 
     @property
@@ -399,34 +410,30 @@ class Judgement:
         Single hosts change while a busy cloud is read. The verdict stands if both find
         a host, or neither does.
         """
-        if self.verdict is None:
-            return False
         admitted = any(h.uuid not in self.verdict.kept_from for h in self.hosts)
-        if admitted is not bool(self.placed):
+        if admitted is not bool(self.candidates.placed):
             return True
-        return not self.placed and bool(self.unjudged_roots)
+        return not self.candidates.placed and bool(self.unjudged_roots)
 
     @property
     def wrongly_admitted(self) -> tuple[Provider, ...]:
         """Hosts that match, but that Placement did not return."""
-        return self.named_by(self.verdict.wrongly_admitted if self.verdict else ())
+        return self.named_by(self.verdict.wrongly_admitted)
 
     @property
     def wrongly_rejected(self) -> tuple[Provider, ...]:
         """Hosts that Placement returned, but that do not match."""
-        return self.named_by(self.verdict.wrongly_rejected if self.verdict else ())
+        return self.named_by(self.verdict.wrongly_rejected)
 
     def named_by(self, uuids: Iterable[str]) -> tuple[Provider, ...]:
         """Providers by UUID, sorted by name."""
-        providers = self.facts.snapshot.by_uuid if self.facts else {}
+        providers = self.facts.snapshot.by_uuid
         return tuple(sorted((providers[u] for u in uuids), key=lambda each: each.name))
 
     def stock(
         self, host: Provider, resource_class: str
     ) -> Iterator[tuple[Provider, Stock]]:
         """Inventories of a resource class that a host can use."""
-        if self.facts is None:
-            return
         for uuid in self.facts.reachable(host.uuid):
             found = self.facts.stock.get(uuid, {})
             if resource_class in found:
@@ -458,7 +465,7 @@ class Judgement:
 
     def _room_of(self, candidates: Iterable[Provider]) -> Room:
         question = self.question
-        if self.requested_nodes is not None:
+        if self.question.nodes is not None:
             # nova-scheduler skips its filters for a host that is named.
             question = dataclasses.replace(question, group=None)
         states = self._states_of_candidates
@@ -467,14 +474,14 @@ class Judgement:
             self.request,
             self.facts,
             {host.uuid: states.get(host.uuid) for host in candidates},
-            self._uncertain_uuids,
+            self.candidates.uncertain_uuids,
             self.ranking.first if self.ranking and not self.is_cut else (),
         )
 
     @functools.cached_property
     def _states_of_candidates(self) -> Mapping[str, HostState]:
         """None for a host that is named."""
-        if self.requested_nodes is not None:
+        if self.question.nodes is not None:
             return {}
         nodes = [self.computes.get(host.uuid) for host in self.candidates]
         states = host_states(
@@ -482,14 +489,10 @@ class Judgement:
         )
         return {each.compute.uuid: each for each in states}
 
-    @functools.cached_property
-    def _uncertain_uuids(self) -> frozenset[str]:
-        return frozenset(host.uuid for host in self.uncertain)
-
     @property
     def is_cut(self) -> bool:
         """Whether Nova may not see all candidates, due to a limit of results."""
-        limit = self.request.limit if self.request else None
+        limit = self.request.limit
         return bool(self.cut_off_candidates) or (
             limit is not None and any(n > limit for n in self.allocation_request_counts)
         )
@@ -499,17 +502,12 @@ class Judgement:
         """Allocation requests in Placement's answer to each of Nova's queries."""
         return self.placement.counts if self.placement else ()
 
-    @property
-    def max_servers(self) -> int:
-        """Upper bound of such servers on the candidates."""
-        return self.room.most
-
     @functools.cached_property
     def has_room(self) -> bool:
         """Whether all requested servers may find hosts."""
         if self.question.spec.count == 1:
             return bool(self.candidates)
-        return self._lacks_figures or self.max_servers >= self.question.spec.count
+        return self._lacks_figures or self.room.most >= self.question.spec.count
 
     @property
     def is_room_sure(self) -> bool:
@@ -519,12 +517,13 @@ class Judgement:
 
     @property
     def _lacks_figures(self) -> bool:
-        facts = self.facts
-        return facts is not None and not self.candidate_uuids <= facts.stock.keys()
+        return not self.candidates.uuids <= self.facts.stock.keys()
 
     @property
     def total_hosts(self) -> int:
         """Number of Nova's hosts, without providers that Nova does not list."""
-        if self.facts is None:
-            return len(self.computes)
         return len(self.hosts) + len(self.computes_without_provider)
+
+
+#: What a request gets: hosts, or a refusal without any.
+RequestResult = Union[Judgement, RefusedRequest]

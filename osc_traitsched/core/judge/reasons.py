@@ -63,7 +63,7 @@ class Share:
 def breakdown(
     judgement: Judgement, left_out: Collection[str] = (), lasting: bool = False
 ) -> tuple[Share, ...]:
-    """Shares of all hosts that are not candidates; empty if not judged.
+    """Shares of all hosts that are not candidates.
 
     With the candidates they add up to :attr:`Judgement.total_hosts`. The clause that
     most hosts fail comes first, then the clause that most of the others fail, and so
@@ -73,11 +73,9 @@ def breakdown(
     :param left_out: roots of hosts that are not counted
     :param lasting: an amount that is only in use counts for hosts with no other reason
     """
-    facts, request = judgement.facts, judgement.request
-    if not judgement.is_judged or facts is None or request is None:
-        return ()
-    left_out = judgement.candidate_uuids.union(left_out)
-    offers = unused(facts, asked(request)).offers if lasting else {}
+    facts = judgement.facts
+    left_out = judgement.candidates.uuids.union(left_out)
+    offers = unused(facts, asked(judgement.request)).offers if lasting else {}
     groups: dict[tuple[Condition, ...], list[Provider]] = {}
     for rejection, hosts in judgement.grouped_rejections:
         clauses = blamed(rejection)
@@ -121,7 +119,7 @@ def blamed(rejection: Rejection) -> tuple[Condition, ...]:
 
 def worst(judgement: Judgement, clauses: Sequence[Condition]) -> Condition:
     """The first clause; of amounts the largest relative to the largest host's."""
-    if not isinstance(clauses[0], Resource) or not judgement.facts:
+    if not isinstance(clauses[0], Resource):
         return clauses[0]
     amounts = (each for each in clauses if isinstance(each, Resource))
     largest: dict[str, int] = {}
@@ -176,10 +174,9 @@ def is_of_zone(clause: Condition | None) -> bool:
 
 def zone_hosts(judgement: Judgement) -> tuple[str, tuple[Provider, ...]]:
     """The requested zone with its hosts; empty, with all hosts, if none is required."""
-    facts = judgement.facts
     for clause in filter(is_of_zone, judgement.clauses):
-        if facts is not None and isinstance(clause, MemberOf):
-            inside = facts.members[clause.aggregates]
+        if isinstance(clause, MemberOf):
+            inside = judgement.facts.members[clause.aggregates]
             hosts = tuple(host for host in judgement.hosts if host.uuid in inside)
             return judgement.question.needed_zone or "", hosts
     return "", judgement.hosts
@@ -200,9 +197,9 @@ def lost_members(judgement: Judgement) -> Mapping[str, Sequence[str]]:
     """Hosts that Nova has in a required aggregate and Placement lacks, by its name."""
     lost: dict[str, list[str]] = {}
     facts, computes = judgement.facts, judgement.computes
-    for aggregate in judgement.requested_aggregates if facts else ():
+    for aggregate in judgement.requested_aggregates:
         in_nova = frozenset(aggregate.hosts)
-        there = facts.members[frozenset({aggregate.uuid})] if facts else ()
+        there = facts.members[frozenset({aggregate.uuid})]
         for host in judgement.hosts:
             compute = None if host.uuid in there else computes.get(host.uuid)
             if compute is not None and compute.service_host in in_nova:
@@ -216,7 +213,7 @@ def out_of_sync(found: Judgement, host: Provider) -> tuple[OutOfSync, ...]:
     Nova syncs an aggregate when a host joins, and only logs failures.
     """
     compute, facts = found.computes.get(host.uuid), found.facts
-    if facts is None or compute is None:
+    if compute is None:
         return ()
     differing = []
     for aggregate in found.requested_aggregates:
@@ -232,21 +229,19 @@ def out_of_sync(found: Judgement, host: Provider) -> tuple[OutOfSync, ...]:
 
 def chosen(found: Judgement) -> Judgement:
     """The explanation with the order of its candidates; raises as :func:`ranked`."""
-    question = found.question
-    nodes = [
-        found.computes[h.uuid] for h in found.candidates if h.uuid in found.computes
-    ]
+    candidates, computes = found.candidates, found.computes
+    nodes = [computes[host.uuid] for host in candidates if host.uuid in computes]
     if not nodes:
         return found
-    unsure = {h.uuid for h in (found.candidates if found.is_cut else found.uncertain)}
-    order = ranked(question, nodes, _capacities(found, nodes), unsure)
+    unsure = candidates.uuids if found.is_cut else candidates.uncertain_uuids
+    order = ranked(found.question, nodes, _capacities(found, nodes), unsure)
     return dataclasses.replace(found, ranking=order)
 
 
 def _capacities(
     found: Judgement, nodes: Iterable[Compute]
 ) -> Mapping[str, Mapping[str, int]]:
-    stock = found.facts.stock if found.facts else {}
+    stock = found.facts.stock
     return {
         node.uuid: {name: each.capacity for name, each in stock[node.uuid].items()}
         for node in nodes
@@ -303,7 +298,7 @@ def above_limit(found: Judgement) -> tuple[int, ...]:
 
     Nova reads both answers (nova/scheduler/manager.py, ``select_destinations``).
     """
-    limit = found.request.limit if found.request else None
+    limit = found.request.limit
     if limit is None:
         return ()
     return tuple(each for each in found.allocation_request_counts if each > limit)

@@ -28,7 +28,7 @@ from osc_traitsched.core.judge.capacity import (
     with_room,
 )
 from osc_traitsched.core.judge.filtering import Filtering
-from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.judgement import Judgement, RequestResult
 from osc_traitsched.core.nova.clause import Resource
 from osc_traitsched.core.nova.filter import table
 from osc_traitsched.core.nova.filter.state import (
@@ -76,7 +76,7 @@ class MoveRequest:
     allocations: Mapping[str, tuple[Allocation, ...]]
     elsewhere: frozenset[str] = frozenset()
     is_image_gone: bool = False
-    judgement: Judgement | None = None
+    judgement: RequestResult | None = None
 
     @functools.cached_property
     def spec(self) -> RequestSpec:
@@ -104,7 +104,11 @@ class MoveRequest:
             uuid: (
                 *((ZONE,) * (uuid in self.elsewhere)),
                 *image,
-                *(judgement.options_of([uuid]) if judgement else ()),
+                *(
+                    judgement.options_of([uuid])
+                    if isinstance(judgement, Judgement)
+                    else ()
+                ),
             )
             for uuid in self.allocations
         }
@@ -490,7 +494,7 @@ class Stuck:
     why: StuckReason
 
     @property
-    def judgement(self) -> Judgement | None:
+    def judgement(self) -> RequestResult | None:
         """Why no host could take it, if none could."""
         request = self.server_move.move_request
         is_alone = self.why is StuckReason.NO_HOST
@@ -635,7 +639,7 @@ def nearest(judgement: Judgement) -> list[Provider]:
     None if all of them, emptied, lack room; those without figures are left out.
     """
     facts = judgement.facts
-    if facts is None or judgement.has_room:
+    if judgement.has_room:
         return []
     counter = FlavorCounter(judgement, facts, {})
     free, suitable = free_if_empty(facts), suited(judgement)
@@ -668,7 +672,7 @@ def plan(judgement: Judgement, tenants: Sequence[Tenant], state: State) -> RoomP
     :param state: before the first move
     """
     tried = tuple(host.name for host in nearest(judgement))
-    if judgement.facts is None or not tried:
+    if not tried:
         return RoomPlan(tried)
     search, wanted = _Search(judgement, judgement.facts), judgement.question.spec.count
     moved = _Moved(state, collections.Counter(), tuple(tenants))
@@ -686,7 +690,7 @@ def plan(judgement: Judgement, tenants: Sequence[Tenant], state: State) -> RoomP
         tried,
         moved.steps,
         tuple(host.name for host in hosts),
-        judgement.deciding(host.uuid for host in hosts),
+        judgement.candidates.deciding(host.uuid for host in hosts),
     )
 
 
@@ -732,7 +736,7 @@ class _Search:
         self._facts, self._free = facts, dict(free_now(facts))
         self._suited = frozenset(suited(judgement))
         # Hosts that a filter rejects are no candidates; those in doubt count.
-        candidates = dataclasses.replace(facts, candidates=judgement.candidate_uuids)
+        candidates = dataclasses.replace(facts, candidates=judgement.candidates.uuids)
         self._judgement = dataclasses.replace(
             judgement, facts=candidates, filtering=Filtering()
         )

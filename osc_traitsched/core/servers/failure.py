@@ -12,7 +12,7 @@ from osc_traitsched.core.answer import Reason
 from osc_traitsched.core.errors import Hidden, TraitSchedError
 from osc_traitsched.core.judge.doubts import Doubts
 from osc_traitsched.core.judge.judge import Explanation
-from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.judgement import RefusedRequest, RequestResult
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.evidence import assumed_by_evidence, confirmed, filters_of
 from osc_traitsched.core.nova.question import MoveKind, Question
@@ -345,11 +345,11 @@ class ServerAnswer:
     explanation: Explanation | None = None
     problem: TraitSchedError | None = None
     renewed: Question | None = None
-    of_copy: Judgement | None = None
+    of_copy: RequestResult | None = None
     unread: Hidden | None = None
 
     @property
-    def judgement(self) -> Judgement | None:
+    def judgement(self) -> RequestResult | None:
         """The judgement of the explanation."""
         return self.explanation.judgement if self.explanation else None
 
@@ -374,7 +374,9 @@ class ServerAnswer:
     @property
     def _hosts(self) -> set[str]:
         found = self.judgement
-        nodes = [found.computes.get(e.uuid) for e in found.candidates] if found else []
+        if found is None or isinstance(found, RefusedRequest):
+            return set()
+        nodes = (found.computes.get(each.uuid) for each in found.candidates)
         return {node.service_host for node in nodes if node is not None}
 
     @property
@@ -442,7 +444,12 @@ def confirmed_by_failure(answer: ServerAnswer, explanation: Explanation) -> Expl
     """
     failed, changes = answer.failure, answer.changes
     judgement = explanation.judgement
-    if failed is None or changes is None or judgement.has_room:
+    if (
+        isinstance(judgement, RefusedRequest)
+        or judgement.has_room
+        or failed is None
+        or changes is None
+    ):
         return explanation
     made_room = changes.deleted or changes.moves or changes.is_cut or changes.unread
     if made_room or failed.action != "create":

@@ -14,7 +14,7 @@ from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.inventory.trait import required_by_image
 from osc_traitsched.core.judge.filtering import Filtering, filtering
 from osc_traitsched.core.judge.judge import Explanation
-from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.judgement import Judgement, RefusedRequest, RequestResult
 from osc_traitsched.core.nova import attachments, extra_specs
 from osc_traitsched.core.nova.clause import Condition, Resource
 from osc_traitsched.core.nova.filter.state import Fails, Raises, Unknown
@@ -544,7 +544,7 @@ class Destinations:
     has_refused_image: bool = False
 
     @property
-    def judgement(self) -> Judgement | None:
+    def judgement(self) -> RequestResult | None:
         """The judgement of the explanation."""
         return self.explanation.judgement if self.explanation else None
 
@@ -579,7 +579,7 @@ class Destinations:
         if self.rebuild is not None:
             return ((self.rebuild.host.node, self.rebuild.can),)
         found = self.judgement
-        if found is None:
+        if not isinstance(found, Judgement):
             return ()
         hosts = ((host.name, found.answer_of(host.uuid)) for host in found.hosts)
         if not self.is_open:
@@ -589,7 +589,9 @@ class Destinations:
         )
 
 
-def of_own_host(found: Judgement, node: str) -> tuple[Answer, tuple[Condition, ...]]:
+def of_own_host(
+    found: RequestResult, node: str
+) -> tuple[Answer, tuple[Condition, ...]]:
     """Whether the scheduler would choose a server's host today, and why not.
 
     Room is not judged: the server has it. If only options by evidence forbid the host,
@@ -598,10 +600,10 @@ def of_own_host(found: Judgement, node: str) -> tuple[Answer, tuple[Condition, .
     :param node: the server's compute node
     """
     host = next((each for each in found.hosts if each.name == node), None)
-    if host is None or found.refusal is not None:
+    if host is None or isinstance(found, RefusedRequest) or found.refusal is not None:
         return Answer.UNKNOWN, ()
     rejection = found.rejection_by_clauses(host)
-    if rejection is not None and not found.is_candidate(host):
+    if rejection is not None and host not in found.candidates:
         sets: list[list[Condition]] = [
             [each for each in clauses if not isinstance(each, Resource)]
             for clauses in rejection.correction_sets
@@ -611,6 +613,6 @@ def of_own_host(found: Judgement, node: str) -> tuple[Answer, tuple[Condition, .
             doubtful = [s for s in sets if all(is_by_evidence(c, settings) for c in s)]
             fewest = min(doubtful or sets, key=len)
             return Answer.UNKNOWN if doubtful else Answer.NO, tuple(fewest)
-    elif not found.is_candidate(host):
+    elif host not in found.candidates:
         return Answer.UNKNOWN, ()
     return (Answer.UNKNOWN if found.filtering.unknown(host.uuid) else Answer.YES), ()

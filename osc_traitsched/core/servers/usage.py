@@ -21,7 +21,7 @@ from osc_traitsched.core.inventory.snapshot import (
 )
 from osc_traitsched.core.inventory.trait import AggregatePolicy, Collation
 from osc_traitsched.core.judge.capacity import FlavorFit, suited
-from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.judgement import Judgement, RefusedRequest, RequestResult
 from osc_traitsched.core.judge.reasons import Stranded
 from osc_traitsched.core.placement import facts as amounts
 from osc_traitsched.core.placement.facts import Facts, Figures, Room, Stock
@@ -72,7 +72,7 @@ class Capacity:
 
     query: CapacityQuery
     flavors: tuple[FlavorFit, ...]
-    rejected: tuple[Judgement, ...] = ()
+    rejected: tuple[RefusedRequest, ...] = ()
     stranded: tuple[Stranded, ...] = ()
     removed: tuple[str, ...] = ()
     drain: Drain | None = None
@@ -80,7 +80,7 @@ class Capacity:
     facts: Facts | None = None
 
     @property
-    def judgements(self) -> tuple[Judgement, ...]:
+    def judgements(self) -> tuple[RequestResult, ...]:
         """Of all flavors, the rejected ones last."""
         return (*(each.judgement for each in self.flavors), *self.rejected)
 
@@ -199,13 +199,13 @@ class FlavorView:
     capacity: Capacity
     servers: Mapping[str, tuple[str, ...]] | CloudBroke
     projects: tuple[str, ...] | CloudBroke | None
-    images: Mapping[str, Judgement] | CloudBroke = dataclasses.field(
+    images: Mapping[str, RequestResult] | CloudBroke = dataclasses.field(
         default_factory=dict
     )
     unjudged: int = 0
 
     @property
-    def judgement(self) -> Judgement:
+    def judgement(self) -> RequestResult:
         """Of the request's image."""
         return self.capacity.judgements[0]
 
@@ -220,7 +220,7 @@ class FlavorView:
         return self.fit.answer if self.fit else Answer.NO
 
     @property
-    def unusable_images(self) -> Mapping[str, Judgement]:
+    def unusable_images(self) -> Mapping[str, RequestResult]:
         """Images with which no host suits the flavor, or Nova rejects it, by name."""
         images = {} if isinstance(self.images, CloudBroke) else self.images
         return {
@@ -305,21 +305,30 @@ class HostView:
     def deciding(self) -> tuple[str, ...]:
         """Filters and unknown options that may reject the host for flavors that fit."""
         uuid, flavors = self.host.uuid, self.capacity.flavors
-        fits = [each.judgement for each in flavors if uuid in each.hosts]
-        names = ((*e.deciding([uuid]), *e.options_of([uuid])) for e in fits)
+        fits = [
+            each.judgement
+            for each in flavors
+            if uuid in each.hosts and isinstance(each.judgement, Judgement)
+        ]
+        names = ((*e.candidates.deciding([uuid]), *e.options_of([uuid])) for e in fits)
         return tuple(dict.fromkeys(itertools.chain.from_iterable(names)))
 
     @property
     def unfit(self) -> tuple[Judgement, ...]:
         """The other flavors that Nova accepts, each judged on all hosts."""
         fits = self.fits
-        return tuple(e.judgement for e in self.capacity.flavors if e.name not in fits)
+        return tuple(
+            each.judgement
+            for each in self.capacity.flavors
+            if each.name not in fits and isinstance(each.judgement, Judgement)
+        )
 
     @property
     def reasons(self) -> Mapping[str, Reason]:
         """Why each other flavor does not fit on the host, by its name."""
-        unfit = (*self.unfit, *self.capacity.rejected)
-        return {e.question.flavor["name"]: e.reason_of(self.host.uuid) for e in unfit}
+        uuid, rejected = self.host.uuid, self.capacity.rejected
+        of_hosts = {e.question.flavor["name"]: e.reason_of(uuid) for e in self.unfit}
+        return of_hosts | {e.question.flavor["name"]: e.reason for e in rejected}
 
     @property
     def open(self) -> tuple[Judgement, ...]:
@@ -333,8 +342,12 @@ class HostView:
         if self.sure:
             return Answer.YES
         root, fits = self.host.uuid, self.fits
-        judgements = [e.judgement for e in self.capacity.flavors if e.name in fits]
-        if self.open or any(each.options_of([root]) for each in judgements):
+        judged = (
+            each.judgement
+            for each in self.capacity.flavors
+            if each.name in fits and isinstance(each.judgement, Judgement)
+        )
+        if self.open or any(each.options_of([root]) for each in judged):
             return Answer.DEPENDS
         return Answer.UNKNOWN if fits else Answer.NO
 

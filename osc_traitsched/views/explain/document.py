@@ -19,7 +19,7 @@ from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.judge.doubts import OptionImpact, ReleaseImpact
 from osc_traitsched.core.judge.fix import HostFix, RequestFix
 from osc_traitsched.core.judge.judge import Explanation, differing, kept_out_by
-from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.judgement import Judgement, RefusedRequest, RequestResult
 from osc_traitsched.core.judge.reasons import (
     RejectionCause,
     breakdown,
@@ -102,17 +102,21 @@ def _clause_id(each: Condition) -> str:
     return f"{prefix}:{'!' if each.forbidden else ''}{each.name}"
 
 
-def rows(judgement: Judgement) -> Iterator[_Row]:
+def rows(judgement: RequestResult) -> Iterator[_Row]:
     """The conditions, each with its ID and numbers of hosts."""
-    clauses = judgement.clauses
+    verdict = judgement.verdict if isinstance(judgement, Judgement) else None
+    asked = verdict or judgement.request
+    clauses, counts = asked.clauses if asked else (), verdict.counts if verdict else ()
     ids = clause_ids(clauses)
-    yield from map(_Row._make, itertools.zip_longest(clauses, ids, judgement.counts))
+    yield from map(_Row._make, itertools.zip_longest(clauses, ids, counts))
 
 
 def conflicts(judgement: Judgement) -> list[list[str]]:
     """The IDs of conditions that no host meets together."""
     ids = _ids(judgement)
-    return [[ids[clause] for clause in clauses] for clauses in judgement.conflicts]
+    return [
+        [ids[clause] for clause in clauses] for clauses in judgement.verdict.conflicts
+    ]
 
 
 def _ids(judgement: Judgement) -> dict[Condition, str]:
@@ -168,8 +172,7 @@ def _answered(word: str) -> Any:
 
 
 def _is_given(host: Provider, whole: Whole) -> bool:
-    facts = whole.value.judgement.facts
-    return bool(facts and host.uuid in facts.candidates)
+    return host.uuid in whole.value.judgement.facts.candidates
 
 
 def _failing(host: Provider, whole: Whole) -> list[str]:
@@ -540,7 +543,7 @@ class Host(JsonObject):
     provider_uuid: str = field("uuid")
     """The UUID of its root provider."""
     candidate: bool = field(
-        lambda host, whole: whole.value.judgement.is_candidate(host)
+        lambda host, whole: host in whole.value.judgement.candidates
     )
     """Placement returns it, and no host filter keeps it out."""
     given_by_placement: bool = field(_is_given)
@@ -580,20 +583,33 @@ def names(providers: Iterable[Provider]) -> list[str]:
     return [provider.name for provider in providers]
 
 
-def named(attribute: str) -> Any:
-    """A field with the names of providers, which an attribute has."""
-    providers = operator.attrgetter(attribute)
-    return field(lambda value: names(providers(value)))
-
-
-def of_judgement(get: Callable[[Judgement], Any]) -> Any:
-    """A field of an explanation whose value is taken from its judgement."""
+def of_result(get: Callable[[RequestResult], Any]) -> Any:
+    """A field of an explanation whose value is taken from its judgement or refusal."""
     return field(lambda explanation: get(explanation.judgement))
 
 
-def verdict(judgement: Judgement) -> str:
+def of_judgement(get: Callable[[Judgement], Any], otherwise: Any = ()) -> Any:
+    """A field of an explanation or a judgement, whose value is taken from the latter.
+
+    :param otherwise: its value if the request is rejected before any host is judged
+    """
+
+    def value(whole: Any) -> Any:
+        found = getattr(whole, "judgement", whole)
+        return get(found) if isinstance(found, Judgement) else otherwise
+
+    return field(value)
+
+
+def named(attribute: str) -> Any:
+    """A field with the names of providers, which an attribute of a judgement has."""
+    providers = operator.attrgetter(attribute)
+    return of_judgement(lambda found: names(providers(found)))
+
+
+def verdict(judgement: RequestResult) -> str:
     """The answer in a word or two."""
-    if judgement.refusal is not None:
+    if isinstance(judgement, RefusedRequest) or judgement.refusal is not None:
         return "rejected"
     if judgement.is_in_doubt:
         return "disagreement"
@@ -795,11 +811,11 @@ class WithoutSet(JsonObject):
     """The verdict without ``--set``, in one line."""
     rejection: Optional[RejectedRequest] = field("refusal")
     """Why the request would be rejected without ``--set``; null if it would not."""
-    candidates: Iterable[str] = field(lambda before: names(before.candidates))
+    candidates: Iterable[str] = named("candidates")
     """The names of the candidates without ``--set``."""
-    uncertain_candidates: Iterable[str] = field(lambda before: names(before.uncertain))
+    uncertain_candidates: Iterable[str] = named("candidates.uncertain")
     """Those of them that a host filter may keep out."""
-    picks: Iterable[str] = field(lambda before: names(picks(before)))
+    picks: Iterable[str] = of_judgement(lambda before: names(picks(before)))
     """nova-scheduler would pick one of these; empty if that is not known, or if Nova's
     query would differ."""
     let_in: Iterable[ChangedHost] = field(
@@ -904,13 +920,13 @@ class ExplainDocument(JsonObject):
     verdict: Annotated[
         str,
         ("candidates", "no host", "no room", "unknown", "rejected", "disagreement"),
-    ] = of_judgement(verdict)
+    ] = of_result(verdict)
     """The answer in a word or two."""
     reason: Reason = field("judgement.reason")
     """Why, in one word of :ref:`reasons`."""
-    summary: str = of_judgement(words.verdict)
+    summary: str = of_result(words.verdict)
     """The verdict in one line, for a person."""
-    why: str = of_judgement(explain_verdict.sentence)
+    why: str = of_judgement(explain_verdict.sentence, "")
     """Why the other hosts are out, in one sentence; empty if none is, or if they were
     not judged."""
     shares: Iterable[Share] = of_judgement(breakdown)
@@ -923,17 +939,17 @@ class ExplainDocument(JsonObject):
     settings_from: Optional[str] = field("judgement.question.assumptions.place")
     """Where the scheduler's settings are from, in words; null if none were named or
     found."""
-    assumptions: Iterable[Assumption] = of_judgement(
+    assumptions: Iterable[Assumption] = of_result(
         lambda judgement: options_in(judgement.question.assumptions.release)
     )
     """The options of nova.conf that the request depends on, and the collation of Nova's
     database. No API shows them."""
     rejection: Optional[RejectedRequest] = field("judgement.refusal")
     """Why the request as a whole is rejected; null if it is not."""
-    query: Optional[str] = of_judgement(lambda judgement: _query(judgement.request))
+    query: Optional[str] = of_result(lambda judgement: _query(judgement.request))
     """The query of ``GET /allocation_candidates``, byte for byte as Nova sends it; null
     if Nova rejects the request before."""
-    fallback_query: Optional[str] = of_judgement(
+    fallback_query: Optional[str] = of_result(
         lambda judgement: _query(judgement.request and judgement.request.fallback)
     )
     """The second query that Nova sends for a server with dedicated CPUs: it requests
@@ -942,18 +958,20 @@ class ExplainDocument(JsonObject):
     """The hosts in an earlier snapshot, and what changed: with ``--since``."""
     total_hosts: int = field("judgement.total_hosts")
     """How many hosts Nova has, without providers that it does not list."""
-    candidates: Iterable[str] = named("judgement.candidates")
+    candidates: Iterable[str] = named("candidates")
     """The names of the hosts that Placement returns and that no host filter keeps out,
     sorted."""
-    depends: bool = of_judgement(lambda found: found.depends or found.may_be_rejected)
+    depends: bool = of_judgement(
+        lambda found: found.depends or found.may_be_rejected, otherwise=False
+    )
     """Whether options that are not known decide the verdict."""
     dependences: Iterable[Dependence] = field("judgement.dependences")
     """Options and host filters that are not known, and whose other value changes the
     candidates."""
-    sure_candidates: Iterable[str] = named("judgement.sure_candidates")
+    sure_candidates: Iterable[str] = named("sure_candidates")
     """The candidates that stay candidates with the other value of each of these options
     alone, and that no host filter may keep out; sorted."""
-    uncertain_candidates: Iterable[str] = named("judgement.uncertain")
+    uncertain_candidates: Iterable[str] = named("candidates.uncertain")
     """The candidates that a host filter may keep out, since it reads what no API shows,
     sorted; all of them, if one host may end the request."""
     picks: Iterable[str] = of_judgement(lambda judgement: names(picks(judgement)))
@@ -964,23 +982,25 @@ class ExplainDocument(JsonObject):
     weight_assumptions: Iterable[WeightAssumption] = of_judgement(reasons.assumptions)
     """What weights and ``picks`` assume. Empty if fewer than two candidates are
     weighed."""
-    fallback_candidates: Iterable[str] = named("judgement.fallback_candidates")
+    fallback_candidates: Iterable[str] = named("fallback_candidates")
     """The candidates that only the fallback query returns."""
-    cut_off_candidates: Iterable[str] = named("judgement.cut_off_candidates")
+    cut_off_candidates: Iterable[str] = named("cut_off_candidates")
     """The candidates that Placement returns only if asked for them alone, since it
     truncates its answers at its own maximum."""
-    min_servers: int = field("judgement.room.least")
+    min_servers: int = of_judgement(lambda found: found.room.least, 0)
     """How many such servers surely find a host, in whatever order hosts are tried."""
-    max_servers: int = field("judgement.room.most")
+    max_servers: int = of_judgement(lambda found: found.room.most, 0)
     """How many such servers find a host, at most."""
     allocation_request_count: int = of_judgement(
-        lambda judgement: sum(judgement.allocation_request_counts)
+        lambda judgement: sum(judgement.allocation_request_counts), 0
     )
     """How many allocation requests Placement's answers have. Nova takes at most
     ``scheduler.max_placement_results`` of each answer."""
-    clauses: Iterable[Clause] = of_judgement(rows)
+    clauses: Iterable[Clause] = of_result(rows)
     """The conditions of the request, in Nova's order. Host filters come last."""
-    filters: Iterable[FilterCounts] = field("judgement.filtering.filters")
+    filters: Iterable[FilterCounts] = of_judgement(
+        lambda judgement: judgement.filtering.filters
+    )
     """The host filters that are on, in Nova's order; none if a host is forced."""
     filters_assumed_off: Iterable[FilterAssumedOff] = of_judgement(_assumed_off)
     """Filters of the release that are off, and that might keep candidates out if they
@@ -999,10 +1019,10 @@ class ExplainDocument(JsonObject):
     )
     """The names of Nova's compute nodes without a provider in Placement: no server can
     go there."""
-    unmanaged_roots: Iterable[str] = named("judgement.unmanaged_roots")
+    unmanaged_roots: Iterable[str] = named("unmanaged_roots")
     """The names of Placement's root providers that Nova does not use as compute nodes.
     They are not judged."""
-    unlisted_computes: Iterable[str] = named("judgement.unlisted_computes")
+    unlisted_computes: Iterable[str] = named("unlisted_computes")
     """The names of root providers that a nova-compute created, but whose compute nodes
     Nova does not list: its list may be incomplete. They are not judged."""
     conflicts: Iterable[Iterable[str]] = of_judgement(conflicts)
@@ -1022,7 +1042,7 @@ class ExplainDocument(JsonObject):
     """The moves that ``--make-room`` found; null without it, and if there is room."""
     disagreement: Disagreement = field("judgement")
     """The hosts on which the matcher here and Placement disagree."""
-    not_evaluated: Iterable[NotEvaluated] = of_judgement(words.not_evaluated)
+    not_evaluated: Iterable[NotEvaluated] = of_result(words.not_evaluated)
     """What the answer does not cover."""
 
 
@@ -1033,7 +1053,7 @@ class FlavorHosts(JsonObject):
     """The flavor."""
     candidates: Iterable[str] = named("candidates")
     """The hosts that could take a server now, by name."""
-    uncertain: Iterable[str] = named("uncertain")
+    uncertain: Iterable[str] = named("candidates.uncertain")
     """Those of them that a host filter may reject, since it reads what no API shows."""
     total_hosts: int
     """How many hosts were judged; 0 if the request is rejected."""
@@ -1067,7 +1087,7 @@ def document(
     return serialized(ExplainDocument, explanation, options)
 
 
-def flavors(judgements: Sequence[Judgement]) -> dict[str, Any]:
+def flavors(judgements: Sequence[RequestResult]) -> dict[str, Any]:
     """All flavors with their hosts, as plain lists, mappings, numbers and text."""
     return serialized(FlavorsDocument, judgements)
 

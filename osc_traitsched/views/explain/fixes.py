@@ -19,7 +19,7 @@ from osc_traitsched.core.judge.fix import (
     Scope,
     Topic,
 )
-from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.judgement import Judgement, RequestResult
 from osc_traitsched.core.nova.question import Body, MoveKind, Question
 from osc_traitsched.paste import (
     Command,
@@ -54,9 +54,9 @@ def lost(fix: Fix, judgement: Judgement) -> list[str]:
     return _named(fix.lost, judgement) if isinstance(fix, RequestFix) else []
 
 
-def _named(uuids: Iterable[str], judgement: Judgement) -> list[str]:
-    names = judgement.facts.snapshot.by_uuid if judgement.facts else {}
-    return sorted(names[uuid].name for uuid in uuids if uuid in names)
+def _named(uuids: Iterable[str], judgement: RequestResult) -> list[str]:
+    wanted = frozenset(uuids)
+    return sorted(host.name for host in judgement.hosts if host.uuid in wanted)
 
 
 def word(fix: Fix, judgement: Judgement) -> str:
@@ -170,7 +170,7 @@ def _property(each: RequestChange) -> str:
     return f"with {each.key}={each.value}"
 
 
-def advice(told: Advice, judgement: Judgement) -> str:
+def advice(told: Advice, judgement: RequestResult) -> str:
     """What is wrong and what to do, as a sentence."""
     where = ranges(_named(told.about, judgement))
     if told.topic is Topic.NOT_REPORTED:
@@ -194,10 +194,10 @@ def advice(told: Advice, judgement: Judgement) -> str:
     return f"If {told.subject} is meant, correct {what} {body.get('name')}:"
 
 
-def commands(fix: Fix | Advice, judgement: Judgement) -> list[Command]:
+def commands(fix: Fix | Advice, judgement: RequestResult) -> list[Command]:
     """The commands that make all changes; empty if one has no command."""
     parts: list[list[Command]] = []
-    if isinstance(fix, HostFix):
+    if isinstance(fix, HostFix) and isinstance(judgement, Judgement):
         if fix.scope is not Scope.DECISION:
             parts = [list(_host_commands(c, fix, judgement)) for c in fix.changes]
     elif isinstance(fix, Advice):
@@ -234,15 +234,14 @@ def _chosen(uuids: Sequence[str], judgement: Judgement) -> list[Option]:
     """By names, an aggregate, a pattern or a file: exactly these hosts."""
     if len(uuids) > _MOST_NAMED:
         return [_all_at_once(frozenset(uuids), judgement)]
-    names = judgement.facts.snapshot.by_uuid if judgement.facts else {}
+    names = judgement.facts.snapshot.by_uuid
     known = sorted((names[uuid].name, uuid) for uuid in uuids if uuid in names)
     # By UUID where a name can't be printed.
     return [Option("--host", printable(name, uuid)) for name, uuid in known]
 
 
 def _all_at_once(uuids: frozenset[str], judgement: Judgement) -> Option:
-    facts = judgement.facts
-    members = facts.snapshot.nova.members if facts else {}
+    members = judgement.facts.snapshot.nova.members
     for aggregate in judgement.question.aggregates:
         if members.get(aggregate.uuid) == uuids:
             name = aggregate.name
@@ -265,7 +264,7 @@ def _common_start(names: Sequence[str]) -> str:
 def _may_be_unknown(change: HostChange, judgement: Judgement) -> bool:
     # A trait that no host has may not exist either: Placement does not say so of a
     # query that no host meets for its aggregates alone.
-    traits = judgement.facts.traits if judgement.facts else {}
+    traits = judgement.facts.traits
     is_had = any(change.name in each for each in traits.values())
     return change.action is HostAction.ADD_TRAIT and not is_had
 
@@ -281,7 +280,7 @@ def _correction(each: RequestChange, question: Question) -> Command:
     return openstack(verb, changed, flavor if each.what == "flavor" else identity)
 
 
-def title(shown: Sequence[Fix], judgement: Judgement) -> str:
+def title(shown: Sequence[Fix], judgement: RequestResult) -> str:
     """What the fixes do."""
     number = judgement.question.spec.count
     if all(each.room and each.room.least < number for each in shown):

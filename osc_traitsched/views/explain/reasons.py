@@ -12,7 +12,7 @@ from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.judge import filtering
 from osc_traitsched.core.judge.doubts import OWNER_CHECK, Dependence
 from osc_traitsched.core.judge.filtering import FilterFailure, Filtering
-from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.judgement import Judgement, RequestResult
 from osc_traitsched.core.judge.reasons import picks
 from osc_traitsched.core.nova import options, weighers
 from osc_traitsched.core.nova.clause import HostFilter, MoveRule, Resource
@@ -289,7 +289,7 @@ def uncertain(judgement: Judgement) -> Iterator[str]:
     """Lines on what decides on candidates and can't be known."""
     found: dict[tuple[str, Unknown], list[str]] = {}
     pinned: list[str] = []
-    for host in judgement.uncertain:
+    for host in judgement.candidates.uncertain:
         for name, each in judgement.filtering.unknown(host.uuid):
             if name == NUMA_TOPOLOGY and judgement.pins_shared_cpus(host):
                 pinned.append(host.name)
@@ -305,8 +305,8 @@ def uncertain(judgement: Judgement) -> Iterator[str]:
     for (name, each), hosts in found.items():
         why = _OF_ONES_OWN.get(each) or f"it reads {unknown(each)}"
         yield f"{name} may keep out {ranges(hosts)}: {why}."
-    names = {host.uuid: host.name for host in judgement.placement_hosts}
-    yield from may_fail(judgement.may_fail, names)
+    names = {host.uuid: host.name for host in judgement.candidates.placement_hosts}
+    yield from may_fail(judgement.candidates.may_fail, names)
 
 
 def leaving(judgement: Judgement) -> Iterator[str]:
@@ -321,7 +321,7 @@ def leaving(judgement: Judgement) -> Iterator[str]:
             # A move that is not confirmed also takes room there.
             is_only_full = all(isinstance(c, (HostFilter, Resource)) for c in failing)
             held.update(getattr(answers[0], "found", ()) if is_only_full else ())
-            picked |= {host.name} & {each.name for each in judgement.placement_hosts}
+            picked |= {host.name} if host.uuid in judgement.candidates.placed else set()
     for each in (each for each in moves if each.name in held):
         confirm = openstack("server resize confirm", each.name)
         shown = openstack("server migration list", Option("--server", each.name))
@@ -331,7 +331,7 @@ def leaving(judgement: Judgement) -> Iterator[str]:
             else f"Wait until the move of {each.name} has ended: {line(shown)}"
         )
     is_tried_once = move is not None and move.kind in TRIED_ONCE
-    is_open = is_tried_once and judgement.candidates and not judgement.requested_nodes
+    is_open = is_tried_once and judgement.candidates and not judgement.question.nodes
     if picked and is_open:
         yield f"Name a host: if Nova picks {ranges(picked)}, the server goes to ERROR."
 
@@ -459,9 +459,9 @@ def pick(judgement: Judgement, everything: bool = True) -> str:
         return ""
     if ranking is not None and not ranking.first:
         return f"the order {_HISTORY}"
-    if not found or judgement.is_uncertain:
+    if not found or judgement.candidates.is_uncertain:
         return ""
-    unsure = ranges(host.name for host in judgement.uncertain)
+    unsure = ranges(host.name for host in judgement.candidates.uncertain)
     conditions = [f"if all filters pass {unsure}"] if unsure else []
     if everything and ranking is not None and ranking.rests_on_tasks:
         conditions.append("recent boots can change this")
@@ -479,14 +479,14 @@ def order(ranking: Ranking) -> Iterator[str]:
         yield f"The order {_HISTORY}; here it is that of the first one."
 
 
-def assumed_weights(judgement: Judgement) -> Iterator[str]:
+def assumed_weights(judgement: RequestResult) -> Iterator[str]:
     """The assumptions in words."""
     yield from map(assumption, assumptions(judgement))
 
 
-def assumptions(judgement: Judgement) -> tuple[Assumption, ...]:
+def assumptions(judgement: RequestResult) -> tuple[Assumption, ...]:
     """What the weights assume, since no API shows it."""
-    ranking = judgement.ranking
+    ranking = judgement.ranking if isinstance(judgement, Judgement) else None
     return ranking.assumed if ranking and len(ranking.hosts) > 1 else ()
 
 
@@ -533,7 +533,7 @@ def otherwise(judgement: Judgement) -> str:
     return _is(first, first.other)
 
 
-def deciding_lines(judgement: Judgement) -> Iterator[Line]:
+def deciding_lines(judgement: RequestResult) -> Iterator[Line]:
     """Lines below the verdict: evidence, and options that change other numbers."""
     first = _decisive(judgement)[:1] if judgement.depends else ()
     for each in first:
@@ -555,7 +555,7 @@ def deciding_lines(judgement: Judgement) -> Iterator[Line]:
             yield Line(f"Taken as known: {name(known)} is {state} ({setting.source}).")
 
 
-def of_several(judgements: Sequence[Judgement]) -> Iterator[str]:
+def of_several(judgements: Sequence[RequestResult]) -> Iterator[str]:
     """One line that names all unknown options which change the hosts of any."""
     lost = {
         key: each.assumed
@@ -564,7 +564,8 @@ def of_several(judgements: Sequence[Judgement]) -> Iterator[str]:
         for key in (each.name, *each.more)
         if each.lost
     }
-    if any(each.may_be_rejected for each in judgements):
+    judged = (each for each in judgements if isinstance(each, Judgement))
+    if any(each.may_be_rejected for each in judged):
         lost[options.TENANT_REQUIRED] = False
     for judgement in judgements[:1]:
         yield from assumed(judgement.question.assumptions, lost)
@@ -621,7 +622,7 @@ def name(key: str) -> str:
     return row.title or option(key)
 
 
-def _decisive(judgement: Judgement) -> tuple[Dependence, ...]:
+def _decisive(judgement: RequestResult) -> tuple[Dependence, ...]:
     """Each decides alone, or else they do together."""
     lost = tuple(each for each in judgement.dependences if each.lost)
     return judgement.turning or lost

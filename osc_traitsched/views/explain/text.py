@@ -13,7 +13,7 @@ from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.judge.fix import Fix, RequestFix, Scope
 from osc_traitsched.core.judge.judge import Explanation, differing, kept_out_by
-from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.judgement import Judgement, RefusedRequest, RequestResult
 from osc_traitsched.core.judge.reasons import (
     blamed,
     lost_members,
@@ -53,9 +53,11 @@ from osc_traitsched.views.terminal import Line, Tone, section, settings_from
 # What ``--set`` changes, compared with the cloud's own settings.
 
 
-def comparison_lines(judgement: Judgement, before: Judgement | None) -> Iterator[Line]:
+def comparison_lines(
+    judgement: RequestResult, before: RequestResult | None
+) -> Iterator[Line]:
     """The answer without ``--set``; empty if it is not compared."""
-    if before is None:
+    if before is None or isinstance(judgement, RefusedRequest):
         return
     own = before.question.assumptions
     flags = _flags(judgement)
@@ -64,7 +66,7 @@ def comparison_lines(judgement: Judgement, before: Judgement | None) -> Iterator
     for name in judgement.question.assumptions.set_otherwise:
         yield Line(f"  {_option(name, judgement.question.assumptions, own)}")
     yield Line(f"  {words.verdict(before)}")
-    if before.refusal is not None:
+    if isinstance(before, RefusedRequest) or before.refusal is not None:
         yield Line(f"  {before.refusal!s}")
     elif judgement.refusal is None:
         yield from map(Line, _hosts(judgement, before))
@@ -111,7 +113,7 @@ def _picks(judgement: Judgement, before: Judgement) -> Iterator[str]:
     now, else_ = picks(judgement), picks(before)
     if not now or not else_:
         return
-    unsure = judgement.uncertain or before.uncertain
+    unsure = judgement.candidates.uncertain or before.candidates.uncertain
     but = ", if all filters pass them" if unsure else ""
     if set(now) == set(else_):
         yield f"  nova-scheduler picks {_one_of(now)} with and without it{but}."
@@ -160,7 +162,7 @@ def lines(
     yield from since_lines(explanation.since)
     yield from comparison_lines(judgement, explanation.without_set)
     yield from _fixes(explanation, everything, options, again)
-    if judgement.is_judged:
+    if isinstance(judgement, Judgement):
         if shown:
             yield Line("")
             yield from of_named(judgement, shown)
@@ -180,30 +182,29 @@ def _short(
     judgement = explanation.judgement
     verdict, *found = explain_verdict.lines(judgement, fixes=explanation.fixes)
     yield verdict
-    if shown and judgement.is_judged:
+    if shown and isinstance(judgement, Judgement):
         yield from of_named(judgement, shown, everything=False)
     found += since_lines(explanation.since)
     found += comparison_lines(judgement, explanation.without_set)
     found += _fixes(explanation, False, options, again)
     yield from found
-    if not shown and not judgement.has_room:
-        # The verdict, the title and the last line take three.
-        yield from _nearest_in_short(judgement, _SCREEN - 3 - len(found))
-    yield from _more(judgement)
+    if isinstance(judgement, Judgement):
+        if not shown and not judgement.has_room:
+            # The verdict, the title and the last line take three.
+            yield from _nearest_in_short(judgement, _SCREEN - 3 - len(found))
+        yield from _more(judgement)
 
 
 def _more(judgement: Judgement) -> Iterator[Line]:
     """What ``--long`` adds."""
     out = judgement.total_hosts - len(judgement.candidates)
-    if not judgement.is_judged:
-        return
     if not judgement.has_room:
         yield Line("--long shows conditions, all hosts and assumptions.")
     elif out:
         yield Line(f"--long shows why {count(out, 'other host')} cannot.")
 
 
-def _assumed(judgement: Judgement) -> Iterator[str]:
+def _assumed(judgement: RequestResult) -> Iterator[str]:
     assumptions = judgement.question.assumptions
     name = releases.RELEASES[assumptions.release]
     known = release(assumptions.release)
@@ -234,10 +235,10 @@ def _conditions(judgement: Judgement, width: int) -> Iterator[Line]:
         yield Line(
             "  (of Nova's second query, with VCPU for PCPU: no host has enough PCPU)"
         )
-    for conflict in judgement.conflicts[:_MOST_CONFLICTS]:
+    for conflict in judgement.verdict.conflicts[:_MOST_CONFLICTS]:
         of = {1: "", 2: "both "}.get(len(conflict), "all of ")
         yield Line(f"  No host meets {of}{words.clauses(conflict, judgement)}.")
-    hidden = len(judgement.conflicts) - _MOST_CONFLICTS
+    hidden = len(judgement.verdict.conflicts) - _MOST_CONFLICTS
     if hidden > 0:
         yield Line(f"  {and_more(hidden, 'combination', '-f json')}")
 
@@ -255,7 +256,7 @@ def _table(judgement: Judgement, width: int) -> prettytable.PrettyTable:
             str(count.only),
             str(count.left),
         )
-        for count in judgement.counts
+        for count in judgement.verdict.counts
     ]
     table = prettytable.PrettyTable(_COLUMNS)
     table.align = "r"
@@ -288,7 +289,7 @@ def _nearest_in_short(judgement: Judgement, most: int) -> Iterator[Line]:
     lost = {*itertools.chain.from_iterable(lost_members(judgement).values())}
     found = []
     for rejection, hosts in judgement.grouped_rejections:
-        out = [host for host in hosts if not judgement.is_candidate(host)]
+        out = [host for host in hosts if host not in judgement.candidates]
         out = [host for host in out if host in inside or not inside]
         out = [host for host in out if host.name not in lost]
         names = frozenset(host.name for host in out)
@@ -363,9 +364,9 @@ def _fixes(
             yield Line(f"  {line(command, options)}")
     if explanation.make_room is not None:
         yield from _moves(explanation.make_room, judgement, options)
-    elif again and nearest(judgement):
+    elif again and isinstance(judgement, Judgement) and nearest(judgement):
         hint = f"{again} --make-room"
-    if not explanation.fixes:
+    if isinstance(judgement, RefusedRequest) or not explanation.fixes:
         if hint:
             yield Line(f"Move servers: {hint}")
         return
@@ -404,7 +405,7 @@ _SMALLER = ("size", "flavor")
 
 
 def _moves(
-    plan: RoomPlan, judgement: Judgement, options: Sequence[Option]
+    plan: RoomPlan, judgement: RequestResult, options: Sequence[Option]
 ) -> Iterator[Line]:
     """The moves that make room, with their commands."""
     wanted, steps = judgement.question.spec.count, plan.steps
@@ -457,7 +458,7 @@ def of_named(
     :param everything: conditions that they meet, too, and where each comes from
     """
     for host in shown:
-        takes = judgement.is_candidate(host)
+        takes = host in judgement.candidates
         yield _can(judgement, host)
         found = judgement.rejection_by_clauses(host)
         for name, answer in judgement.filtering.answers(host.uuid):
@@ -495,9 +496,9 @@ def of_named(
 
 
 def _can(judgement: Judgement, host: Provider) -> Line:
-    if not judgement.is_candidate(host):
+    if host not in judgement.candidates:
         return Line(f"{host.name}: cannot take it", Tone.NO)
-    if host in judgement.uncertain:
+    if host in judgement.candidates.uncertain:
         return Line(f"{host.name}: may take it; it is not known", Tone.DOUBT)
     return Line(f"{host.name}: can take it", Tone.YES)
 
@@ -528,7 +529,7 @@ _WIDTH = 80
 _Group = tuple[int, str, tuple[str, ...]]
 
 
-def flavor_lines(found: Sequence[Judgement]) -> Iterator[Line]:
+def flavor_lines(found: Sequence[RequestResult]) -> Iterator[Line]:
     """Lines by number of hosts, with their flavors. Names are not escaped yet."""
     fit = sum(each.answer is Answer.YES for each in found)
     may = sum(each.answer.is_open for each in found)
@@ -564,23 +565,25 @@ def _line(hosts: str, why: Sequence[str], flavors: Sequence[str]) -> str:
     return f"{start}: {why[0]}{dots}" if why else start
 
 
-def remarks(judgements: Sequence[Judgement]) -> Iterator[str]:
+def remarks(judgements: Sequence[RequestResult]) -> Iterator[str]:
     """Lines on what the numbers of hosts depend on."""
     yield from reasons.of_several(judgements)
     others = dict.fromkeys(text for each in judgements for text in _of_one(each))
     yield from others
 
 
-def _of_one(judgement: Judgement) -> Iterator[str]:
+def _of_one(judgement: RequestResult) -> Iterator[str]:
     yield from words.refusing(judgement.request, judgement.question)
-    hosts = judgement.candidate_uuids
-    yield from reasons.decided_later(judgement.question, judgement.filtering, hosts)
+    if isinstance(judgement, Judgement):
+        yield from reasons.decided_later(
+            judgement.question, judgement.filtering, judgement.candidates.uuids
+        )
 
 
-def _group(found: Judgement) -> _Group:
+def _group(found: RequestResult) -> _Group:
+    if isinstance(found, RefusedRequest) or found.refusal is not None:
+        return -1, "Rejected", (rejected(found),)
     number, may = len(found.candidates), len(found.unsure_roots)
-    if why_not := rejected(found):
-        return -1, "Rejected", (why_not,)
     sure = between(number - may, number)
     why = () if number else tuple(flavor_reasons(found))
     return number, f"Hosts: {sure} of {found.total_hosts}", why

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.errors import PlacementRefuses, Refusal, TraitMissing
@@ -12,7 +12,7 @@ from osc_traitsched.core.inventory.snapshot import HOW_TO_LIST, Provider
 from osc_traitsched.core.inventory.trait import DISABLED
 from osc_traitsched.core.judge.capacity import suited
 from osc_traitsched.core.judge.fix import Fix, HostAction
-from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.judgement import Judgement, RefusedRequest, RequestResult
 from osc_traitsched.core.judge.reasons import (
     RejectionCause,
     Share,
@@ -34,6 +34,7 @@ from osc_traitsched.core.nova.clause import (
 from osc_traitsched.core.nova.filter.groups import ANTI_AFFINITY, servers_left
 from osc_traitsched.core.nova.filter.special import COMPUTE, IMAGE_PROPERTIES
 from osc_traitsched.core.nova.filter.state import Fails
+from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.placement.facts import SIZES, Stock
 from osc_traitsched.core.releases import release
 from osc_traitsched.text import agreed, and_more, count, listed, ranges
@@ -78,7 +79,7 @@ def short_together(judgement: Judgement, host: Provider) -> Iterator[str]:
 
     Groups that require the same traits need the same providers.
     """
-    has = judgement.facts.traits if judgement.facts else {}
+    has = judgement.facts.traits
     asked = [c for c in judgement.clauses if isinstance(c, Resource) and c.group]
     required = {
         each.group: frozenset(
@@ -196,7 +197,7 @@ _MOST_REASONS = 5
 
 
 def lines(
-    judgement: Judgement,
+    judgement: RequestResult,
     everything: bool = False,
     fixes: Sequence[Fix] = (),
     project: str = "",
@@ -206,6 +207,9 @@ def lines(
     :param everything: all reasons, and the request in words
     :param project: the name of the request's project, if it is known
     """
+    if isinstance(judgement, RefusedRequest):
+        yield from _refused(judgement, everything, project)
+        return
     tone = Tone.of(judgement.answer)
     refusal, is_moved = judgement.refusal, judgement.question.move is not None
     cause = words.text(refusal, is_moved) if refusal else sentence(judgement)
@@ -225,7 +229,7 @@ def lines(
         title = f"Candidates in {zone}" if zone else "Candidates"
         yield Line(f"{title}: {hosts}{f'; {picked}' if picked else ''}")
     yield from (Line(text, Tone.DOUBT) for text in _depends(judgement))
-    if judgement.is_judged and not judgement.has_room:
+    if not judgement.has_room:
         yield from map(Line, _lost_members(judgement, fixes))
     if everything or not judgement.has_room:
         yield from map(Line, reasons(judgement, everything))
@@ -235,11 +239,27 @@ def lines(
     yield from map(Line, _remarks(judgement, everything, fixes))
 
 
+def _refused(found: RefusedRequest, everything: bool, project: str) -> Iterator[Line]:
+    question = found.question
+    cause = words.text(found.refusal, question.move is not None)
+    yield Line(words.verdict(found), Tone.NO, found.reason, cause)
+    refusing = words.refusing(found.request, question)
+    yield from (Line(text, Tone.DOUBT) for text in refusing)
+    yield from explain_reasons.deciding_lines(found)
+    yield Line(cause)
+    yield from (Line(text, Tone.DOUBT) for text in words.other_releases(found))
+    if everything:
+        yield Line(f"Request: {words.request(question, project)}")
+    if found.request is not None:
+        yield from map(Line, _restricted(question))
+    yield from map(Line, _soft_group(question))
+
+
 def _host_limit(judgement: Judgement) -> Iterator[str]:
     """How many servers the group's policy allows, if fewer than requested."""
     question, (zone, hosts) = judgement.question, zone_hosts(judgement)
     group, wanted = question.group, question.spec.count
-    if wanted == 1 or not judgement.is_judged or judgement.requested_nodes:
+    if wanted == 1 or judgement.question.nodes:
         return
     if group is None or group.policy != ANTI_AFFINITY:
         return
@@ -253,7 +273,7 @@ def _host_limit(judgement: Judgement) -> Iterator[str]:
         yield f"{place} has {number}, so {most} at most."
 
 
-def names(hosts: Sequence[Provider]) -> str:
+def names(hosts: Iterable[Provider]) -> str:
     """The names of hosts, as ranges."""
     return ranges(host.name for host in hosts)
 
@@ -313,7 +333,7 @@ def reasons(judgement: Judgement, everything: bool) -> Iterator[str]:
     for share in unplaced:
         yield fitted(f"{share_text(share, judgement)}: ", _details(share, judgement))
     facts = judgement.facts
-    if facts and (stray := facts.snapshot.unmanaged_roots - facts.candidates):
+    if stray := facts.snapshot.unmanaged_roots - facts.candidates:
         text = "  Not listed by Nova, and so not counted: "
         yield fitted(text, [ranges(facts.snapshot.names_of(stray))])
 
@@ -374,7 +394,7 @@ _CAUSES = {
 
 
 def _hosts(share: Share, judgement: Judgement) -> list[Provider]:
-    by_name = judgement.facts.snapshot.by_name if judgement.facts else {}
+    by_name = judgement.facts.snapshot.by_name
     return [by_name[name] for name in share.hosts if name in by_name]
 
 
@@ -468,7 +488,7 @@ def _bare_metal(judgement: Judgement) -> Iterator[str]:
 
 
 def _without_architecture(judgement: Judgement) -> Iterator[str]:
-    for each in judgement.counts:
+    for each in judgement.verdict.counts:
         name = each.clause.name if isinstance(each.clause, RootTrait) else ""
         if name.startswith("HW_ARCH_") and not each.alone:
             yield (
@@ -478,36 +498,42 @@ def _without_architecture(judgement: Judgement) -> Iterator[str]:
             )
 
 
-def _remarks(
-    judgement: Judgement, everything: bool, fixes: Sequence[Fix]
-) -> Iterator[str]:
-    if judgement.requested_nodes:
-        only = listed(each.node for each in judgement.requested_nodes)
-        is_forced = judgement.question.is_forced
-        skips = "; nova-scheduler skips its host filters" if is_forced else ""
-        if is_forced and judgement.filtering.judgment.names:
+def _restricted(question: Question, filters: Sequence[str] = ()) -> Iterator[str]:
+    if question.nodes:
+        only = listed(each.node for each in question.nodes)
+        skips = "; nova-scheduler skips its host filters" if question.is_forced else ""
+        if question.is_forced and filters:
             skips += ", but nova-compute checks the server group"
         yield f"Only {only} was considered{skips}."
-    if judgement.is_judged:
-        if not judgement.has_room:
-            yield from _bare_metal(judgement)
-            yield from _without_architecture(judgement)
-        yield from explain_reasons.unread_hints(judgement.question)
-        yield from explain_reasons.unread_zone(judgement.question)
-    group = judgement.question.group
+
+
+def _soft_group(question: Question) -> Iterator[str]:
+    group = question.group
     if group is not None and group.policy.startswith("soft-"):
         yield (
             f"Server group {group.name} ({group.policy}) only weighs hosts: where its "
             "servers go is likely, not promised."
         )
+
+
+def _remarks(
+    judgement: Judgement, everything: bool, fixes: Sequence[Fix]
+) -> Iterator[str]:
+    filters = judgement.filtering.judgment.names
+    yield from _restricted(judgement.question, filters)
+    if not judgement.has_room:
+        yield from _bare_metal(judgement)
+        yield from _without_architecture(judgement)
+    yield from explain_reasons.unread_hints(judgement.question)
+    yield from explain_reasons.unread_zone(judgement.question)
+    yield from _soft_group(judgement.question)
     request = judgement.request
-    limit = request.limit if request else None
-    of_two = " to one of Nova's two queries" if request and request.fallback else ""
+    of_two = " to one of Nova's two queries" if request.fallback else ""
     # If all of them can fail, this is a doubt.
     unread = () if judgement.is_limited else above_limit(judgement)
     for answers in unread:
         yield (
-            f"Nova reads only {limit} of Placement's {answers} answers{of_two} "
+            f"Nova reads only {request.limit} of Placement's {answers} answers{of_two} "
             "([scheduler]max_placement_results)."
         )
     fallback = judgement.fallback_candidates
@@ -518,7 +544,7 @@ def _remarks(
         )
 
 
-def rejected(found: Judgement, has_remedy: bool = True) -> str:
+def rejected(found: RequestResult, has_remedy: bool = True) -> str:
     """Why Nova or Placement rejects a flavor; empty if neither does.
 
     :param has_remedy: what to do about a missing trait follows
@@ -532,17 +558,19 @@ def rejected(found: Judgement, has_remedy: bool = True) -> str:
     return errors.wrong(refusal) if isinstance(refusal, Refusal) else ""
 
 
-def flavor_reasons(found: Judgement) -> list[str]:
+def flavor_reasons(found: RequestResult) -> list[str]:
     """Whether nova.conf decides, and why hosts are out."""
     depends = ["depends on nova.conf"] if found.depends else []
     return [*depends, *host_reasons(found)]
 
 
-def host_reasons(found: Judgement, lasting: bool = False) -> Iterator[str]:
+def host_reasons(found: RequestResult, lasting: bool = False) -> Iterator[str]:
     """Why hosts are out, each host counted once, the most first.
 
     :param lasting: as for :func:`breakdown`
     """
+    if isinstance(found, RefusedRequest):
+        return
     shares = breakdown(found, lasting=lasting)
     for share in sorted(shares, key=lambda share: -len(share.hosts)):
         yield f"{len(share.hosts)} {share_words(share, found).what}"

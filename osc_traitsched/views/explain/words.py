@@ -12,7 +12,7 @@ from osc_traitsched.core.errors import Refusal, TraitSchedError
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.inventory.trait import DISABLED
 from osc_traitsched.core.judge.doubts import OptionImpact, ReleaseImpact
-from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.judgement import Judgement, RefusedRequest, RequestResult
 from osc_traitsched.core.judge.reasons import above_limit
 from osc_traitsched.core.nova import prefilter
 from osc_traitsched.core.nova.clause import (
@@ -76,7 +76,7 @@ _MEANS = {
 _IMAGE_TYPE = "COMPUTE_IMAGE_TYPE_"
 
 
-def clause(each: Condition, judgement: Judgement) -> str:
+def clause(each: Condition, judgement: RequestResult) -> str:
     """A condition in words, with Placement's name if it differs."""
     if isinstance(each, Resource):
         name = each.resource_class
@@ -201,12 +201,13 @@ def effect(impact: OptionImpact | ReleaseImpact, is_judged: bool = True) -> str:
     return ", ".join(filter(None, (more, fewer)))
 
 
-def other_releases(judgement: Judgement) -> Iterator[str]:
+def other_releases(judgement: RequestResult) -> Iterator[str]:
     """Lines on the releases that the cloud may run and that change the verdict."""
     for impact in judgement.doubts.releases:
         yield (
             f"If the cloud runs {release(impact.release)}, which has the same compute "
-            f"API: {effect(impact, judgement.is_judged)} (see --nova-release)."
+            f"API: {effect(impact, isinstance(judgement, Judgement))} (see "
+            "--nova-release)."
         )
 
 
@@ -214,7 +215,7 @@ def cut_off(judgement: Judgement) -> Iterator[str]:
     """Lines on the candidates that Placement's answer left out."""
     limited = max(above_limit(judgement), default=0)
     if judgement.is_limited and limited:
-        limit = judgement.request.limit if judgement.request else None
+        limit = judgement.request.limit
         yield (
             f"Nova reads only {limit} of Placement's {limited} answers. Filters may "
             f"reject all {limit}. Set [scheduler]max_placement_results to {limited}."
@@ -300,19 +301,19 @@ def size(flavor: Body) -> str:
     return f"{flavor['vcpus']} VCPU, {flavor['ram']} MB, {flavor['disk']} GB"
 
 
-def verdict(judgement: Judgement) -> str:
+def verdict(judgement: RequestResult) -> str:
     """The answer, in one line."""
-    total, found = judgement.total_hosts, len(judgement.candidates)
-    if judgement.refusal is not None and judgement.facts is None:
+    if isinstance(judgement, RefusedRequest):
         return "Rejected before scheduling; no host was tried."
+    total, found = judgement.total_hosts, len(judgement.candidates)
     if judgement.refusal is not None:
-        given = len(judgement.placement_hosts)
+        given = len(judgement.candidates.placement_hosts)
         return (
             f"Rejected; Placement alone would give {given} of {count(total, 'host')}."
         )
     if judgement.depends:
         return reasons.headline(judgement)
-    may = len(judgement.uncertain)
+    may = len(judgement.candidates.uncertain)
     if not found:
         if judgement.is_too_many:
             wanted = judgement.question.spec.count
@@ -367,7 +368,7 @@ def _no_room(judgement: Judgement) -> str:
 
 
 def _down(judgement: Judgement) -> int:
-    unsure = frozenset(judgement.uncertain)
+    unsure = frozenset(judgement.candidates.uncertain)
     return sum(
         1
         for host in judgement.candidates
@@ -396,7 +397,9 @@ class NotEvaluated(NamedTuple):
     text: str
 
 
-def not_evaluated(judgement: Judgement, project: str = "") -> Iterator[NotEvaluated]:
+def not_evaluated(
+    judgement: RequestResult, project: str = ""
+) -> Iterator[NotEvaluated]:
     """What the answer does not cover; ``project`` is the name of the request's."""
     parts = judgement.question.parts
     if judgement.request is not None and judgement.question.is_forced:

@@ -216,7 +216,7 @@ def test_a_no_of_ones_own_filter_keeps_a_host_out_with_its_own_reason(two, nova)
 def test_what_ones_own_filter_reads_and_nobody_sees_is_said(two, nova):
     nova.says(Mine={"_": {"unknown": "numa_topology"}})
     explanation = explain.explain(two, ask(two), own=nova.sources("mine.Mine"))
-    assert explanation.judgement.is_uncertain
+    assert explanation.judgement.candidates.is_uncertain
     line = "Mine may keep out cmp01, cmp02: it reads numa_topology, which no API shows."
     assert line in text(explanation)
     nova.says(Mine={"_": {"unknown": "context.remote_address"}})

@@ -130,7 +130,7 @@ def more_servers_facts(hosts, pools=None, trees=None):
 
 def counted(found, flavor=FLAVOR, caps=None):
     question = Question(flavor, {}, (), settings())
-    judgement = Judgement(question, question.request(), facts=found)
+    judgement = Judgement(question, question.request(), found, None, None)
     counter = FlavorCounter(judgement, found, caps or {})
     free = capacity.free_now(found)
     fits = counter.hosts(free, sorted(found.candidates))

@@ -9,7 +9,6 @@ import pytest
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.judge.filtering import Filtering
 from osc_traitsched.core.judge.judge import compared, differing, judge, kept_out_by
-from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.judge.reasons import OutOfSync, out_of_sync
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.state import PASSES
@@ -136,18 +135,6 @@ def test_the_verdict_is_in_doubt_where_one_of_the_two_has_no_host(
     assert found.agrees is (fitting == given)
 
 
-def test_where_nothing_was_judged_there_are_clauses_and_no_reasons():
-    judged = explained({"cloud": {"cmp00": {}}}, candidates=["cmp00"])
-    found = Judgement(judged.question, judged.request)
-    assert found.clauses == judged.clauses
-    assert (found.is_judged, found.agrees, found.is_by_fallback) == (False, True, False)
-    assert (found.counts, found.conflicts, found.rejections) == ((), (), {})
-    assert (found.hosts, found.candidates, found.fallback_candidates) == ((), (), ())
-    (host,) = judged.hosts
-    assert found.rejection_by_clauses(host) is None
-    assert list(found.stock(host, "VCPU")) == []
-
-
 def test_what_a_tree_has_of_a_class_is_told_provider_by_provider():
     card = {"inventories": {"VGPU": {"total": 4, "used": 1}}}
     found = explained(
@@ -162,7 +149,7 @@ def test_what_a_tree_has_of_a_class_is_told_provider_by_provider():
     assert free == {"cmp00-0": 3, "cmp00-1": 3}
     assert list(found.stock(host, "PCPU")) == []
     # Each card has room for one server with two, and there are processors for eight.
-    assert found.max_servers == 2
+    assert found.room.most == 2
 
 
 def test_computes_and_roots_that_are_not_in_both_are_hosts_as_well():

@@ -143,11 +143,11 @@ def test_every_candidate_is_uncertain_where_another_host_may_end_the_request():
         },
     }
     found = explained(body, "abc", "IoOpsFilter", SPECS, a=busy(9), b=busy(0))
-    assert [each.uuid for each in found.may_fail] == [A]
-    assert found.filter_failure is None
+    assert [each.uuid for each in found.candidates.may_fail] == [A]
+    assert found.candidates.failure is None
     assert [each.uuid for each in found.candidates] == [B]
     assert found.filtering.unknown(B) == ()
-    assert found.is_uncertain
+    assert found.candidates.is_uncertain
     assert [*reasons.uncertain(found)] == [
         f"{SPECS} may end the whole request on a: ValueError, n=>= 6, unless "
         "IoOpsFilter keeps it out first."

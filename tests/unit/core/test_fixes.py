@@ -6,6 +6,7 @@ import dataclasses
 
 import pytest
 
+from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Compute, Nova
 from osc_traitsched.core.judge import fix
 from osc_traitsched.core.judge.fix import (
@@ -16,7 +17,7 @@ from osc_traitsched.core.judge.fix import (
     RequestFix,
     Topic,
 )
-from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.judgement import RefusedRequest
 from osc_traitsched.core.judge.verdict import evaluate
 from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.core.nova.question import Move, MoveKind
@@ -102,7 +103,8 @@ def test_a_new_or_unshelved_server_gets_another_zone_and_any_is_unpinned(
 
     tried = [RequestChange("zone", "availability_zone", zone) for zone in zones]
     assert [each.changes for each in proposed] == [(each,) for each in tried]
-    words = [fixes.word(each, Judgement(question)) for each in proposed]
+    rejected = RefusedRequest(question, Refusal("ImageBad", "too-bad"))
+    words = [fixes.word(each, rejected) for each in proposed]
     unshelve = "openstack server unshelve --os-compute-api-version"
     unset = "openstack server unset --os-compute-api-version 2.104"
     assert words == {

@@ -156,14 +156,14 @@ def test_a_filter_that_would_raise_on_the_source_alone_does_not():
         "aggregates": {"slow": {"hosts": ["a"], "metadata": metadata}},
     }
     found = moving(body, SPECS)
-    assert found.filter_failure is None
-    assert moving(body, SPECS, kind=UNSHELVE).filter_failure is not None
+    assert found.candidates.failure is None
+    assert moving(body, SPECS, kind=UNSHELVE).candidates.failure is not None
 
 
 def test_an_unknown_filter_leaves_the_source_out_for_sure():
     found = moving(CLOUD, OWN)
     assert [host.name for host in found.candidates] == ["b", "c"]
-    assert found.uncertain == found.candidates
+    assert found.candidates.uncertain == found.candidates.hosts
 
 
 def test_the_option_that_lets_a_server_stay_is_tried_for_its_resize_alone():

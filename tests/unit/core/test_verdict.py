@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from osc_traitsched.core.answer import Reason
 from osc_traitsched.core.inventory.snapshot import Compute, NodeReport
 from osc_traitsched.core.judge.judge import judge
-from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.judge.reasons import RejectionCause, breakdown
 from osc_traitsched.core.judge.verdict import (
     ClauseSet,
@@ -434,22 +433,11 @@ def test_of_traits_that_all_lack_one_of_the_flavor_comes_before_a_prefilters():
 def test_what_only_one_of_nova_and_placement_has_is_a_share_of_its_own():
     found = explained({"cloud": {"a": {}, "b": {}}}, candidates=["b"])
     node = Compute("5c000000-0000-4000-8000-000000000000", "x", "x")
-    with_nova = Judgement(
-        found.question,
-        found.request,
-        facts=found.facts,
-        verdict=found.verdict,
-        computes={**found.computes, node.uuid: node},
-    )
+    with_nova = dataclasses.replace(found, computes={**found.computes, node.uuid: node})
     assert shares(with_nova) == [
         (RejectionCause.PLACEMENT, None, ("a",)),
         (RejectionCause.NO_PROVIDER, None, ("x",)),
     ]
-
-
-def test_nothing_is_said_of_a_request_that_was_not_judged():
-    question = explained({"cloud": {"a": {}}}).question
-    assert breakdown(Judgement(question)) == ()
 
 
 def test_a_host_that_placement_leaves_out_and_a_filter_too_counts_once():

@@ -15,6 +15,7 @@ from osc_traitsched.core.judge.capacity import (
     Largest,
     Never,
 )
+from osc_traitsched.core.judge.judgement import RefusedRequest
 from osc_traitsched.core.judge.reasons import Stranded
 from osc_traitsched.core.nova.clause import RootTrait
 from osc_traitsched.core.placement.facts import Room
@@ -65,7 +66,7 @@ def rejected(name):
     judgement = of_flavor(name, 1)
     keys = ("hw:numa_cpus.0", "hw:numa_cpus.1")
     refusal = Refusal("ImageNUMATopologyCPUDuplicates", "cpu-twice", keys, "api")
-    return dataclasses.replace(judgement, refusal=refusal, facts=None)
+    return RefusedRequest(judgement.question, refusal, judgement.request)
 
 
 def text(capacity, encoding="utf-8", **terminal):

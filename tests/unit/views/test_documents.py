@@ -223,7 +223,7 @@ def _trait():
 
 def _host():
     fits, full = test_capacity.fit("small", 13), test_capacity.fit("large", 0)
-    host = fits.judgement.candidates[0]
+    host = fits.judgement.candidates.hosts[0]
     return HostView(
         host,
         Compute(host.uuid, host.name, host.name),
@@ -256,7 +256,7 @@ def _flavor():
     judgement = _with_image(test_explanation.explained(body, ["fits"]))
     fit = FlavorFit(
         judgement,
-        {judgement.candidates[0].uuid: HostFit(Room(13, 13), "VCPU")},
+        {judgement.candidates.hosts[0].uuid: HostFit(Room(13, 13), "VCPU")},
         Room(13, 13),
         groups={"az": (1, Room(13, 13), 2)},
         suited=frozenset(judgement.hosts[place].uuid for place in (0, 1)),

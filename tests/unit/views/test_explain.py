@@ -23,7 +23,7 @@ from osc_traitsched.core.judge.fix import (
     Topic,
 )
 from osc_traitsched.core.judge.judge import Explanation
-from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.judgement import RefusedRequest
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova import server as kinds
 from osc_traitsched.core.nova.building import zone_refusal
@@ -446,7 +446,7 @@ def test_a_misspelled_trait_has_the_commands_that_correct_it(golden):
     case = Case({"name": "typo", "cloud": {}, "flavor": typo, "image": typo})
     request, known = case.question.request(), ("COMPUTE_STATUS_DISABLED", "CUSTOM_GOLD")
     refusal, told = fix.misspelled(case.question, request, known)
-    found = Judgement(case.question, request, refusal=refusal)
+    found = RefusedRequest(case.question, refusal, request)
     golden("explain/misspelled-trait", text(Explanation(found, advice=told)))
 
 
@@ -515,7 +515,7 @@ def test_a_program_gets_where_the_settings_are_from(place):
     flavor = {"id": "f", "name": "f", "vcpus": 1, "ram": 1, "disk": 1}
     settings = dataclasses.replace(SchedulerSettings(), place=place)
     question = Question({**flavor, "extra_specs": {}}, None, (), settings)
-    found = Judgement(question)
+    found = RefusedRequest(question, TraitMissing("flavor", "gold", "CUSTOM_GOLD", ()))
     assert document.document(Explanation(found))["settings_from"] == place
     shown = text(found, everything=True)
     assert place is None or f"  settings: {place}" in shown

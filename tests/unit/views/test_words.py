@@ -76,7 +76,7 @@ def several(judgement, count):
 
 def refused():
     failed = found(ODD, "abc", scheduled.SPECS)
-    return dataclasses.replace(failed, refusal=failed.filter_failure)
+    return dataclasses.replace(failed, refusal=failed.candidates.failure)
 
 
 PINNED = {"flavor": {"hw:cpu_policy": "dedicated"}}
@@ -129,7 +129,7 @@ def test_a_person_gets_what_filters_decide_and_which_host_is_first(golden, state
 def test_a_filter_that_only_down_hosts_fail_leaves_nothing_uncertain():
     states = {"a": DOWN, "b": DOWN, "c": {}}
     body = {**CLOUD, "flavor": {"aggregate_instance_extra_specs:ssd": "true"}}
-    assert found(body, "abc", "JsonFilter", **states).uncertain == ()
+    assert found(body, "abc", "JsonFilter", **states).candidates.uncertain == ()
 
 
 def test_more_servers_than_there_is_room_for_are_a_no_whatever_filters_say():
@@ -189,7 +189,7 @@ def test_servers_of_the_group_on_a_host_take_its_room():
     asked = dataclasses.replace(
         judgement.question, group=group, servers={"s1": ("a", "a")}
     )
-    assert dataclasses.replace(judgement, question=asked).max_servers == 5
+    assert dataclasses.replace(judgement, question=asked).room.most == 5
 
 
 # Which flavors can boot an image, on one screen.
