@@ -794,12 +794,4 @@ def at(stage: str, release: int) -> Iterator[None]:
         if name in ("RequestFilterFailed", "NoValidHost"):
             stage = NO_VALID_HOST
         status = http_status(name, release) if stage == API else None
-        raise Refusal(
-            name,
-            refusal.reason,
-            refusal.keys,
-            stage,
-            status,
-            refusal.nearest,
-            refusal.allowed,
-        ) from None
+        raise dataclasses.replace(refusal, stage=stage, http=status) from None

@@ -13,7 +13,7 @@ from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.inventory.trait import Collation
-from osc_traitsched.core.nova import request
+from osc_traitsched.core.nova import building, request
 from osc_traitsched.core.nova.clause import MemberOf, Origin, Resource, RootTrait, Trait
 from osc_traitsched.core.nova.options import SchedulerSettings, Setting
 from osc_traitsched.core.nova.properties import CpuSet
@@ -873,3 +873,19 @@ def test_a_set_can_have_more_numbers_than_a_list_could():
     huge = CpuSet.of([(0, last)])
     assert huge.size == last + 1
     assert huge - CpuSet.below(last) == CpuSet.of([(last, last)])
+
+
+def test_a_refusal_keeps_all_of_itself_when_its_stage_is_known():
+    raised = Refusal(
+        "ImageNotAcceptable",
+        "cpu-twice",
+        ("hw:b",),
+        nearest=("hw:a",),
+        allowed=("1",),
+        text="no",
+        ends_by_enabling=True,
+    )
+    with pytest.raises(Refusal) as caught, building.at(building.SCHEDULER, NEWEST):
+        raise raised
+    changed = {"stage": building.SCHEDULER}
+    assert vars(caught.value) == {**vars(raised), **changed}
