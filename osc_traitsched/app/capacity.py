@@ -269,7 +269,9 @@ class _Count:
         for name, root in self._like.items():
             if root in empty:
                 number, more = self._query.added[name], empty[root].room
-                least = 0 if root in unsure or found.may_be_rejected else more.least
+                least = (
+                    0 if root in unsure or found.open.may_be_rejected else more.least
+                )
                 room = Room(room.least + number * least, room.most + number * more.most)
         return room
 

@@ -761,7 +761,7 @@ def _judged_failures(
     for kind, question in starts:
         if kind.answer is not None and question is not None:
             judgement, answer = next(judgements), kind.answer
-            if judgement.has_room or judgement.turning:
+            if judgement.has_room or judgement.open.turning:
                 since_then = changes(cloud, answer)
                 answer = dataclasses.replace(answer, changes=since_then)
             answer = explained(answer, Explanation(judgement))

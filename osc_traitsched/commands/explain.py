@@ -477,7 +477,7 @@ def _warnings(found: Candidates) -> Iterator[str]:
     yield from reasons.unread_hints(question)
     yield from views.kept_out(found.kept_out, filtering)
     yield from words.refusing(judgement.request, question)
-    if judgement.may_be_rejected:
+    if judgement.open.may_be_rejected:
         yield words.AGGREGATE_NEEDED
     yield from reasons.may_fail(judgement.candidates.may_fail, names)
     if found.hosts and judgement.is_limited:
@@ -486,7 +486,7 @@ def _warnings(found: Candidates) -> Iterator[str]:
             "them. Raise [scheduler]max_placement_results."
         )
     yield from reasons.assumed(question.assumptions)
-    if judgement.depends:
+    if judgement.open.depends:
         yield reasons.headline(judgement)
     by_uuid = {each.host.uuid: each.host.name for each in found.hosts}
     yield from reasons.unsettled(question, filtering, by_uuid)

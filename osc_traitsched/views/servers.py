@@ -80,7 +80,7 @@ def now_of(answer: ServerAnswer) -> str:
     if isinstance(found, RefusedRequest):
         return _AGAIN
     is_unsure = found.is_in_doubt or (found.has_room and found.candidates.is_uncertain)
-    if is_unsure or found.depends:
+    if is_unsure or found.open.depends:
         return verdict
     if not found.has_room:
         return _AGAIN

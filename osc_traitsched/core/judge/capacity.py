@@ -307,7 +307,7 @@ class FlavorFit:
     @property
     def may_gain(self) -> bool:
         """Whether more fit, after the change, if an unknown option is otherwise."""
-        return (self.then or self).judgement.may_gain
+        return bool((self.then or self).judgement.open.gained)
 
     @property
     def short(self) -> Mapping[str, frozenset[str]]:
@@ -325,14 +325,14 @@ class FlavorFit:
         if self.then is not None:
             return self.then.answer
         room = self.after or self.room
-        if isinstance(self.judgement, RefusedRequest) or self.judgement.refusal:
+        if self.judgement.refusal is not None:
             return Answer.NO
         if room.least:
             return Answer.YES
         if room.most:
-            names = self.judgement.options_of(self.hosts)
+            names = self.judgement.open.of_hosts(self.hosts)
             return Answer.DEPENDS if names else Answer.UNKNOWN
-        return Answer.DEPENDS if self.judgement.may_gain else Answer.NO
+        return Answer.DEPENDS if self.judgement.open.gained else Answer.NO
 
     @functools.cached_property
     def deciding(self) -> tuple[str, ...]:
@@ -340,7 +340,7 @@ class FlavorFit:
         found, hosts = self.judgement, self.hosts
         if isinstance(found, RefusedRequest):
             return ()
-        return (*found.candidates.deciding(hosts), *found.options_of(hosts))
+        return (*found.candidates.deciding(hosts), *found.open.of_hosts(hosts))
 
     @property
     def limit(self) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from osc_traitsched.core.answer import Reason
@@ -323,6 +324,38 @@ class Matched:
 
 
 # What the answer depends on.
+
+
+@dataclasses.dataclass(frozen=True)
+class OpenOptions:
+    """What unknown options decide about a request.
+
+    :ivar dependences: options, each with another value, that change the candidates
+    :ivar turning: those that decide whether all requested servers find a host
+    :ivar depends: whether options decide that, alone or together
+    :ivar may_be_rejected: hosts have room, and an option may reject the request
+    """
+
+    dependences: tuple[Dependence, ...] = ()
+    turning: tuple[Dependence, ...] = ()
+    depends: bool = False
+    may_be_rejected: bool = False
+
+    @functools.cached_property
+    def gained(self) -> frozenset[str]:
+        """UUIDs of the hosts that another value would add."""
+        return frozenset[str]().union(*(each.gained for each in self.dependences))
+
+    @functools.cached_property
+    def lost(self) -> frozenset[str]:
+        """UUIDs of the candidates that another value would drop."""
+        return frozenset[str]().union(*(each.lost for each in self.dependences))
+
+    def of_hosts(self, roots: Iterable[str]) -> tuple[str, ...]:
+        """Options with which one of these candidates would drop out."""
+        hosts = frozenset(roots)
+        names = [each.name for each in self.dependences if each.lost & hosts]
+        return (*names, options.TENANT_REQUIRED) if self.may_be_rejected else (*names,)
 
 
 @dataclasses.dataclass(frozen=True)

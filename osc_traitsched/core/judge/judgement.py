@@ -12,14 +12,19 @@ from osc_traitsched.core import errors
 from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.inventory.snapshot import Aggregate, Compute, Provider
 from osc_traitsched.core.judge import filtering
-from osc_traitsched.core.judge.doubts import Dependence, Doubts, asked, relaxations
+from osc_traitsched.core.judge.doubts import (
+    Dependence,
+    Doubts,
+    OpenOptions,
+    asked,
+    relaxations,
+)
 from osc_traitsched.core.judge.filtering import FilterFailure, Filtering, KnownAnswers
 from osc_traitsched.core.judge.verdict import (
     Rejection,
     Verdict,
     grouped_rejections,
 )
-from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import AFTER_PLACEMENT, Condition, MemberOf
 from osc_traitsched.core.nova.filter.state import HostState, host_states
 from osc_traitsched.core.nova.question import Question
@@ -51,10 +56,7 @@ class RefusedRequest:
     answer: ClassVar = Answer.NO
     reason: ClassVar = Reason.REJECTED
     has_room: ClassVar = False
-    depends: ClassVar = False
-    may_gain: ClassVar = False
-    dependences: ClassVar[tuple[Dependence, ...]] = ()
-    turning: ClassVar[tuple[Dependence, ...]] = ()
+    open: ClassVar = OpenOptions()
     rejections: ClassVar[Mapping[str, Rejection]] = {}
     hosts: ClassVar[tuple[Provider, ...]] = ()
     candidates: ClassVar[tuple[Provider, ...]] = ()
@@ -174,13 +176,13 @@ class Judgement:
             return Answer.NO
         if self.is_in_doubt:
             return Answer.UNKNOWN
-        if self.depends:
+        if self.open.depends:
             return Answer.DEPENDS
         if not self.has_room:
             return Answer.NO
         if self.candidates.is_uncertain:
             return Answer.UNKNOWN
-        if self.may_be_rejected:
+        if self.open.may_be_rejected:
             return Answer.DEPENDS
         return Answer.YES if self.is_room_sure else Answer.UNKNOWN
 
@@ -245,7 +247,7 @@ class Judgement:
         if self.ended_by is not None:
             return Answer.NO
         if root not in self.candidates.uuids:
-            is_open = any(root in each.gained for each in self.dependences)
+            is_open = root in self.open.gained
             return Answer.DEPENDS if is_open else Answer.NO
         if root in self.candidates.uncertain_uuids or self.is_in_doubt:
             return Answer.UNKNOWN
@@ -288,18 +290,23 @@ class Judgement:
         return CandidateHosts(self.facts, self.filtering, self.is_limited)
 
     @functools.cached_property
-    def dependences(self) -> tuple[Dependence, ...]:
-        """Unknown options, each with another value, that change the candidates."""
+    def open(self) -> OpenOptions:
+        """What unknown options leave open; nothing if the request is rejected."""
         if self.refusal is not None:
-            return ()
-        return self.doubts.dependences(
-            self.question, self.candidates.uuids, self.candidates.placed, self.filtering
+            return OpenOptions()
+        uuids, placed = self.candidates.uuids, self.candidates.placed
+        found = self.doubts.dependences(self.question, uuids, placed, self.filtering)
+        turning = tuple(each for each in found if self._turns(each))
+        losing = (each.lost for each in found if not each.gained)
+        sure = uuids - self.candidates.uncertain_uuids
+        are_all_lost = bool(sure) and sure <= frozenset[str]().union(*losing)
+        may_be_rejected = self.question.may_need_aggregate(self.request)
+        return OpenOptions(
+            found,
+            turning,
+            bool(turning) or (self.has_room and are_all_lost),
+            self.has_room and may_be_rejected,
         )
-
-    @functools.cached_property
-    def turning(self) -> tuple[Dependence, ...]:
-        """Dependences that decide whether all requested servers find a host."""
-        return tuple(each for each in self.dependences if self._turns(each))
 
     def _turns(self, each: Dependence) -> bool:
         if not self.has_room:
@@ -317,42 +324,15 @@ class Judgement:
 
     @functools.cached_property
     def _sure_uuids(self) -> frozenset[str]:
-        if self.may_be_rejected:
+        if self.open.may_be_rejected:
             return frozenset()
-        lost = frozenset[str]().union(*(each.lost for each in self.dependences))
-        return self.candidates.uuids - self.candidates.uncertain_uuids - lost
-
-    @functools.cached_property
-    def depends(self) -> bool:
-        """Whether unknown options decide, alone or together."""
-        if self.turning or not self.has_room:
-            return bool(self.turning)
-        losing = (each.lost for each in self.dependences if not each.gained)
         sure = self.candidates.uuids - self.candidates.uncertain_uuids
-        return bool(sure) and sure <= frozenset[str]().union(*losing)
-
-    def options_of(self, roots: Iterable[str]) -> tuple[str, ...]:
-        """Unknown options with which one of these candidates would drop out."""
-        hosts = frozenset(roots)
-        names = [each.name for each in self.dependences if each.lost & hosts]
-        return (*names, options.TENANT_REQUIRED) if self.may_be_rejected else (*names,)
-
-    @property
-    def may_gain(self) -> bool:
-        """Whether an unknown option would add a host."""
-        return any(each.gained for each in self.dependences)
+        return sure - self.open.lost
 
     @functools.cached_property
     def unsure_roots(self) -> frozenset[str]:
         """UUIDs of the candidates that filters or unknown options may reject."""
         return self.candidates.uuids - self._sure_uuids
-
-    @functools.cached_property
-    def may_be_rejected(self) -> bool:
-        """Whether hosts have room, and an unknown option may reject the request."""
-        if self.refusal is not None or not self.has_room:
-            return False
-        return self.question.may_need_aggregate(self.request)
 
     @functools.cached_property
     def ended_by(self) -> errors.AnswerIsNo | None:

@@ -104,11 +104,7 @@ class MoveRequest:
             uuid: (
                 *((ZONE,) * (uuid in self.elsewhere)),
                 *image,
-                *(
-                    judgement.options_of([uuid])
-                    if isinstance(judgement, Judgement)
-                    else ()
-                ),
+                *(judgement.open.of_hosts([uuid]) if judgement else ()),
             )
             for uuid in self.allocations
         }
@@ -513,7 +509,7 @@ class Stuck:
     def depends(self) -> bool:
         """Whether it has a host if an unknown option has another value."""
         found = self.judgement
-        return found is not None and not found.has_room and found.depends
+        return found is not None and not found.has_room and found.open.depends
 
 
 @dataclasses.dataclass(frozen=True)

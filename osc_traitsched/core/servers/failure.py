@@ -455,7 +455,7 @@ def confirmed_by_failure(answer: ServerAnswer, explanation: Explanation) -> Expl
     if made_room or failed.action != "create":
         return explanation
     settings = judgement.question.assumptions
-    turning = judgement.turning
+    turning = judgement.open.turning
     names = {name for each in turning for name in (each.name, *each.more)}
     filters = {name for name, _ in filters_of(settings)}
     shown = {name for name, _ in assumed_by_evidence(settings)}

@@ -226,7 +226,7 @@ class FlavorView:
         return {
             name: judgement
             for name, judgement in sorted(images.items())
-            if judgement.refusal or not (suited(judgement) or judgement.may_gain)
+            if judgement.refusal or not (suited(judgement) or judgement.open.gained)
         }
 
 
@@ -310,7 +310,9 @@ class HostView:
             for each in flavors
             if uuid in each.hosts and isinstance(each.judgement, Judgement)
         ]
-        names = ((*e.candidates.deciding([uuid]), *e.options_of([uuid])) for e in fits)
+        names = (
+            (*e.candidates.deciding([uuid]), *e.open.of_hosts([uuid])) for e in fits
+        )
         return tuple(dict.fromkeys(itertools.chain.from_iterable(names)))
 
     @property
@@ -342,12 +344,8 @@ class HostView:
         if self.sure:
             return Answer.YES
         root, fits = self.host.uuid, self.fits
-        judged = (
-            each.judgement
-            for each in self.capacity.flavors
-            if each.name in fits and isinstance(each.judgement, Judgement)
-        )
-        if self.open or any(each.options_of([root]) for each in judged):
+        judgements = [e.judgement for e in self.capacity.flavors if e.name in fits]
+        if self.open or any(each.open.of_hosts([root]) for each in judgements):
             return Answer.DEPENDS
         return Answer.UNKNOWN if fits else Answer.NO
 

@@ -696,7 +696,7 @@ class Dependence(JsonObject):
     more: Iterable[str]
     """Options and filters that have to have their other value, too."""
     decides: bool = field(
-        lambda dependence, whole: dependence in whole.value.judgement.turning
+        lambda dependence, whole: dependence in whole.value.judgement.open.turning
     )
     """Whether the other value turns the verdict."""
 
@@ -961,11 +961,11 @@ class ExplainDocument(JsonObject):
     candidates: Iterable[str] = named("candidates")
     """The names of the hosts that Placement returns and that no host filter keeps out,
     sorted."""
-    depends: bool = of_judgement(
-        lambda found: found.depends or found.may_be_rejected, otherwise=False
+    depends: bool = of_result(
+        lambda found: found.open.depends or found.open.may_be_rejected
     )
     """Whether options that are not known decide the verdict."""
-    dependences: Iterable[Dependence] = field("judgement.dependences")
+    dependences: Iterable[Dependence] = field("judgement.open.dependences")
     """Options and host filters that are not known, and whose other value changes the
     candidates."""
     sure_candidates: Iterable[str] = named("sure_candidates")

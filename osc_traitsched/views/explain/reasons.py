@@ -535,10 +535,10 @@ def otherwise(judgement: Judgement) -> str:
 
 def deciding_lines(judgement: RequestResult) -> Iterator[Line]:
     """Lines below the verdict: evidence, and options that change other numbers."""
-    first = _decisive(judgement)[:1] if judgement.depends else ()
+    first = _decisive(judgement)[:1] if judgement.open.depends else ()
     for each in first:
         yield Line(f"{_CAREFUL} {_is(each, each.assumed)} ({each.source}).")
-    others = [each for each in judgement.dependences if each not in first]
+    others = [each for each in judgement.open.dependences if each not in first]
     if others:
         total = judgement.total_hosts
         parts = [
@@ -560,12 +560,11 @@ def of_several(judgements: Sequence[RequestResult]) -> Iterator[str]:
     lost = {
         key: each.assumed
         for judgement in judgements
-        for each in judgement.dependences
+        for each in judgement.open.dependences
         for key in (each.name, *each.more)
         if each.lost
     }
-    judged = (each for each in judgements if isinstance(each, Judgement))
-    if any(each.may_be_rejected for each in judged):
+    if any(each.open.may_be_rejected for each in judgements):
         lost[options.TENANT_REQUIRED] = False
     for judgement in judgements[:1]:
         yield from assumed(judgement.question.assumptions, lost)
@@ -624,8 +623,8 @@ def name(key: str) -> str:
 
 def _decisive(judgement: RequestResult) -> tuple[Dependence, ...]:
     """Each decides alone, or else they do together."""
-    lost = tuple(each for each in judgement.dependences if each.lost)
-    return judgement.turning or lost
+    lost = tuple(each for each in judgement.open.dependences if each.lost)
+    return judgement.open.turning or lost
 
 
 def _is(each: Dependence, value: Value) -> str:

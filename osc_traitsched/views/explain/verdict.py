@@ -218,7 +218,7 @@ def lines(
     refusing = words.refusing(judgement.request, judgement.question)
     yield from (Line(text, Tone.DOUBT) for text in refusing)
     yield from explain_reasons.deciding_lines(judgement)
-    if judgement.may_be_rejected:
+    if judgement.open.may_be_rejected:
         yield Line(words.AGGREGATE_NEEDED, Tone.DOUBT)
     if refusal is not None:
         yield Line(cause)
@@ -560,7 +560,7 @@ def rejected(found: RequestResult, has_remedy: bool = True) -> str:
 
 def flavor_reasons(found: RequestResult) -> list[str]:
     """Whether nova.conf decides, and why hosts are out."""
-    depends = ["depends on nova.conf"] if found.depends else []
+    depends = ["depends on nova.conf"] if found.open.depends else []
     return [*depends, *host_reasons(found)]
 
 

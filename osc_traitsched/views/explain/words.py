@@ -311,7 +311,7 @@ def verdict(judgement: RequestResult) -> str:
         return (
             f"Rejected; Placement alone would give {given} of {count(total, 'host')}."
         )
-    if judgement.depends:
+    if judgement.open.depends:
         return reasons.headline(judgement)
     may = len(judgement.candidates.uncertain)
     if not found:

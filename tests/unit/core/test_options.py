@@ -586,7 +586,7 @@ CASES = {
 def test_the_answer_depends_if_another_value_turns_it(name):
     arguments, is_unsure, code = CASES[name]
     answer = found(*arguments)
-    assert (answer.depends, exit_code(answer)) == (is_unsure, code)
+    assert (answer.open.depends, exit_code(answer)) == (is_unsure, code)
     whole = document.document(Explanation(answer))
     closed("explain").validate(whole)
     assert (whole["depends"], whole["verdict"] == "unknown") == (is_unsure, is_unsure)
@@ -615,8 +615,8 @@ def test_two_pieces_of_evidence_may_decide_only_together(
     )
     doubts = dataclasses.replace(answer.doubts, without_evidence=uuids("ab"))
     answer = dataclasses.replace(answer, question=question, doubts=doubts)
-    assert answer.depends is is_unsure
-    joint = [each for each in answer.dependences if each.more]
+    assert answer.open.depends is is_unsure
+    joint = [each for each in answer.open.dependences if each.more]
     assert bool(joint) is not bool(impacts)
     if is_unsure and joint:
         assert words.verdict(answer) == (
@@ -639,7 +639,7 @@ def test_the_verdict_has_the_hosts_for_both_values_and_the_evidence():
 def test_of_many_servers_the_verdict_has_the_room():
     answer = found("a", (ASSUMED, "bc", ""))
     answer = dataclasses.replace(answer, question=answer.question.with_spec(count=90))
-    assert (answer.depends, exit_code(answer)) == (True, UNSURE)
+    assert (answer.open.depends, exit_code(answer)) == (True, UNSURE)
     room = answer.room.most
     assert 0 < room < 90
     assert words.verdict(answer) == (
