@@ -450,6 +450,28 @@ def test_a_misspelled_trait_has_the_commands_that_correct_it(golden):
     golden("explain/misspelled-trait", text(Explanation(found, advice=told)))
 
 
+def test_a_program_gets_the_query_of_a_rejected_request_and_no_hosts():
+    silver = {"trait:CUSTOM_SILVER": "required"}
+    case = Case({"name": "silver", "cloud": {"a": {}}, "flavor": silver})
+    request = case.question.request()
+    refusal = TraitMissing("flavor", "silver", "CUSTOM_SILVER", ())
+    found = RefusedRequest(case.question, refusal, request, total_hosts=7)
+    whole = document.document(Explanation(found))
+    assert (whole["verdict"], whole["reason"]) == ("rejected", "rejected")
+    assert (whole["query"], whole["total_hosts"]) == (request.query(), 7)
+    assert [each["id"] for each in whole["clauses"]] == [
+        *document.clause_ids(request.clauses)
+    ]
+    assert {each["alone"] for each in whole["clauses"]} == {None}
+    for key in ("hosts", "candidates", "dependences", "conflicts", "filters", "fixes"):
+        assert whole[key] == []
+    assert (whole["min_servers"], whole["max_servers"], whole["depends"]) == (
+        0,
+        0,
+        False,
+    )
+
+
 def test_what_a_host_fails_stands_above_what_it_meets(golden):
     found = gold(a=FULL)
     golden("explain/on-host", text(found, found.hosts))
