@@ -161,9 +161,9 @@ def _cause(fit: FlavorFit) -> str:
             number, host = fit.largest_free
             free = f": largest free {number}{words.unit(fit.limit)} on {host}"
         return f" ({words.noun(fit.limit)}{free})"
-    judgement = fit.judgement
-    is_judged = isinstance(judgement, Judgement)
-    shares = breakdown(judgement, lasting=True) if is_judged else ()
+    if not isinstance(fit.judgement, Judgement):
+        return ""
+    shares = breakdown(fit.judgement, lasting=True)
     if not shares:
         return ""
     if len(shares) == 1 and isinstance(shares[0].clause, HostFilter):

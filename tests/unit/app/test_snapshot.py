@@ -559,7 +559,7 @@ def test_a_snapshot_of_another_cloud_is_told_first(tmp_path):
     paths = (str(tmp_path / name) for name in ("one", "other"))
     done = shell.run({}, "trait-sched", "diff", *paths)
     first = done.out.splitlines()[0]
-    assert first == "These are two clouds: they have no provider in common."
+    assert first == "These are two clouds, compared by names: they share no provider."
 
 
 def test_a_saved_cloud_is_valid_by_the_schema():
