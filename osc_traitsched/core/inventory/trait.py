@@ -223,7 +223,7 @@ def _plain(name: str) -> str:
 
 _PCI = (
     "set [pci]report_in_placement on every compute first, then "
-    "[filter_scheduler]pci_in_placement of nova-scheduler"
+    "[filter_scheduler]pci_in_placement of nova-api and nova-conductor"
 )
 
 #: Where to look on the hosts, by the start of a name. Flavors and images ask for these
