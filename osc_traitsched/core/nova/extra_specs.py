@@ -300,10 +300,13 @@ def kind_and_name(key: str, release: int) -> tuple[str, str]:
     return (found[1], found[3]) if found else ("", "")
 
 
+def _classes(release: int) -> frozenset[str]:
+    return _STANDARD | (_STANDARD_SINCE_24 if release >= 24 else frozenset())
+
+
 def is_class(name: str, release: int) -> bool:
     """Whether a release accepts the name of a resource class."""
-    known = _STANDARD | (_STANDARD_SINCE_24 if release >= 24 else frozenset())
-    return name.startswith("CUSTOM_") or name in known
+    return name.startswith("CUSTOM_") or name in _classes(release)
 
 
 def bad_group_policy(so_far: SoFar, server: Server) -> Iterator[Found]:
@@ -329,7 +332,9 @@ def _is_written_by_a_prefilter(so_far: SoFar, name: str) -> bool:
 def _amount(server: Server, key: str, group: str, name: str) -> Found:
     value = server.flavor.specs[key]
     if not is_class(name, server.release):
-        return NotEvaluated(UNKNOWN_RESOURCE_CLASS, key, value)
+        near = near_names(name, _classes(server.release))
+        meant = " or ".join(f"{key[: -len(name)]}{each}" for each in near)
+        return NotEvaluated(UNKNOWN_RESOURCE_CLASS, key, value, meant)
     amount = properties.integer(value)
     if amount is None or amount < 0:
         return NotEvaluated(BAD_AMOUNT, key, value)

@@ -332,7 +332,8 @@ class NotEvaluated:
     :ivar kind: one of this module's constants
     :ivar key: the flavor's key or the image's property; a zone's or project's name if a
         prefilter found no aggregate for it
-    :ivar meant: the key that a misspelled or misread one stands for
+    :ivar meant: the key that a misspelled or misread one stands for; of an unknown
+        class, all keys with a similar one
     """
 
     kind: str

@@ -512,6 +512,8 @@ _DROPPED = frozenset(
 def _line(each: Unread) -> str:
     named = f"{each.key}={each.value}" if each.value else each.key
     sentence = _SENTENCES.get(each.kind, f"{each.kind}: {{named}}")
+    if each.kind == UNKNOWN_RESOURCE_CLASS and each.meant:
+        sentence += "; did you mean {meant}?"
     return sentence.format(
         named=named, key=each.key, value=each.value, meant=each.meant
     )

@@ -284,6 +284,22 @@ def test_what_nova_leaves_out_or_only_others_know_is_named_with_its_key(
     assert NotEvaluated(kind, key, value) in asked(body).not_evaluated
 
 
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [
+        ("resources:VCPUX", "resources:VCPU"),
+        ("resources_NIC:SRIOV_NET_VFS", "resources_NIC:SRIOV_NET_VF"),
+        ("resources3:gpu", "resources3:PGPU or resources3:VGPU"),
+        ("resources:CRYPTO", ""),
+    ],
+)
+def test_a_class_that_does_not_exist_may_stand_for_one_with_a_near_name(key, meant):
+    body = flavor()
+    body["extra_specs"][key] = "1"
+    (found,) = asked(body).not_evaluated
+    assert found == NotEvaluated("unknown resource class", key, "1", meant)
+
+
 def test_misspelled_keys_are_named_with_the_keys_they_stand_for():
     body = flavor()
     body["extra_specs"]["hw:cpu_polcy"] = "dedicated"
