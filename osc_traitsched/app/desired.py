@@ -11,6 +11,7 @@ from typing import Any
 from osc_traitsched.app.execute import dry_run
 from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.impact import (
+    MOVES,
     check_effects,
     check_requirers,
     check_servers,
@@ -195,7 +196,6 @@ class DesiredPlan:
     :ivar refusals: what speaks against carrying it out
     :ivar misplaced: servers on the wrong side, or why they can't be read, by aggregate
     :ivar passed_over: images of other projects that require a trait without a holder
-    :ivar unclear: servers whose requirements are not known
     :ivar unread: why images that require traits are unknown, if they are
     """
 
@@ -210,7 +210,6 @@ class DesiredPlan:
         default_factory=dict
     )
     passed_over: tuple[Requirer, ...] = ()
-    unclear: tuple[Server, ...] = ()
     unread: errors.CloudBroke | None = None
 
     def rows(self, outcomes: Iterable[Outcome]) -> tuple[Row, ...]:
@@ -471,15 +470,11 @@ def against_undo(
     )
     holders, against = todo.then.holders, list[errors.AnswerIsNo]()
     check_requirers(cloud, back, holders, against)
-    check_servers(cloud, back, todo.found.snapshot, holders, against)
-    return against
+    harm, _ = check_servers(cloud, todo.then, back, todo.assumptions, holders)
+    return [*against, *harm]
 
 
 # What a plan of a desired state does to flavors, servers and projects.
-
-
-#: What puts providers into aggregates, or takes them out.
-_MOVES = (ObjectKind.AGGREGATE_HOSTS, ObjectKind.PROVIDER_AGGREGATES)
 
 
 @gc_paused()
@@ -496,7 +491,7 @@ def judged(cloud: Cloud, todo: DesiredPlan) -> DesiredPlan:
     others, unread = requiring_images(cloud, found.traits if takes else ())
     images = [body for body in found.images if body["id"] in ids]
     images += (body for body in others if body["id"] not in ids)
-    moves = any(c.object.kind in _MOVES for c in plan.changes)
+    moves = any(c.object.kind in MOVES for c in plan.changes)
     model = with_mirror(cloud, found) if moves else found
     effects = check_effects(cloud, model, plan, todo.assumptions, images)
     against: list[errors.AnswerIsNo] = [
@@ -505,14 +500,15 @@ def judged(cloud: Cloud, todo: DesiredPlan) -> DesiredPlan:
         *refusal(effects),
     ]
     lookup.need_all(cloud)
+    passed_over = check_requirers(cloud, plan, found.holders, against)
+    harm, why = check_servers(cloud, model, plan, todo.assumptions, found.holders)
     return dataclasses.replace(
         todo,
         effects=effects,
         misplaced=misplaced_servers(cloud, found, todo.then),
-        passed_over=check_requirers(cloud, plan, found.holders, against),
-        unclear=check_servers(cloud, plan, found.snapshot, found.holders, against),
-        refusals=tuple(against),
-        unread=unread,
+        passed_over=passed_over,
+        refusals=(*against, *harm),
+        unread=unread or why,
     )
 
 

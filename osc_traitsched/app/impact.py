@@ -5,9 +5,11 @@ from __future__ import annotations
 import collections
 import dataclasses
 import functools
+import itertools
 import operator
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 
+from osc_traitsched.app.misplaced import requests_of
 from osc_traitsched.cloud import allocation_candidates, lookup, servers
 from osc_traitsched.cloud.allocation_candidates import NOTHING
 from osc_traitsched.cloud.service import SERVERS_OF_OTHERS, Cloud, Service, note_unread
@@ -18,11 +20,14 @@ from osc_traitsched.core.change.effects import (
     MisplacedServers,
     Server,
     misplaced,
-    without_image,
-    without_place,
 )
 from osc_traitsched.core.change.impact import Effect, Hosts, ImpactAnalysis, Row
-from osc_traitsched.core.change.model import Phase, Plan, foreseen_outcomes
+from osc_traitsched.core.change.model import (
+    ObjectKind,
+    Phase,
+    Plan,
+    foreseen_outcomes,
+)
 from osc_traitsched.core.change.traits import (
     LastHolder,
     Requirer,
@@ -33,14 +38,26 @@ from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.inventory.trait import required_by_image
+from osc_traitsched.core.judge.filtering import KnownAnswers
+from osc_traitsched.core.judge.judge import judge
+from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.evidence import with_evidence
 from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.nova.image import public_or_own_images
 from osc_traitsched.core.nova.options import SchedulerSettings, has_filter
 from osc_traitsched.core.nova.question import Body
+from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement import facts as placement_facts
 from osc_traitsched.core.placement import matcher
-from osc_traitsched.core.placement.facts import Amount, Figures
+from osc_traitsched.core.placement.facts import Amount, Facts, Figures
+from osc_traitsched.core.placement.limits import traits_of
+from osc_traitsched.core.servers.fleet import (
+    Demand,
+    Demands,
+    Resident,
+    ServersLoseHosts,
+)
 from osc_traitsched.text import listed, visible
 
 # Effects of a plan on flavors, images and servers that require traits.
@@ -100,59 +117,161 @@ def check_requirers(
 # Effects of a plan on existing servers.
 
 
+#: What puts providers into aggregates, or takes them out.
+MOVES = (ObjectKind.AGGREGATE_HOSTS, ObjectKind.PROVIDER_AGGREGATES)
+
+
+def may_take(plan: Plan, traits: frozenset[str]) -> bool:
+    """Whether a server may lose a host by a plan.
+
+    :param traits: that exist now: no server forbids a new one
+    """
+    return any(
+        kind in MOVES
+        or (kind is ObjectKind.AGGREGATE and change.added)
+        or (
+            kind is ObjectKind.PROVIDER_TRAITS
+            and change.removed | change.added & traits
+        )
+        for change, kind in ((c, c.object.kind) for c in plan.changes if c.is_sent)
+    )
+
+
 def check_servers(
     cloud: Cloud,
+    model: CloudModel,
     plan: Plan,
-    snapshot: Snapshot,
+    assumptions: SchedulerSettings,
     holders: Mapping[str, frozenset[str]],
-    against: list[errors.AnswerIsNo],
-) -> tuple[Server, ...]:
-    """Look for servers that require a trait whose last enabled host loses it.
+) -> tuple[list[errors.AnswerIsNo], CloudBroke | None]:
+    """Look for servers that would lose their last host.
 
-    All servers count: a shelved one is on no host, and a misplaced one is on another.
-    They are read only if there is such a trait. Of a server that is resized and not
-    confirmed, only the new flavor counts.
+    All servers count, shelved ones too. They are read only if the plan may take a host
+    from any. Of a server that is resized and not confirmed, only the new flavor counts.
+    The number of requests does not grow with servers that ask for the same.
 
-    :returns: servers whose image requirements are unknown, on the hosts that lose the
-        trait or on none; they do not block, since any user could make one
     :param holders: UUIDs of all providers with a trait: with each that the plan
         removes, and with the one of disabled hosts
-    :param against: gets ServersNeedTraits if servers require such a trait, or another
-        refusal if they can't be read, or Nova does not list a host
+    :returns: the refusals, and why servers can't be read if every trait keeps an
+        enabled host; if one does not, that is a refusal
     """
-    stopped = holders.get(trait.DISABLED, frozenset())
-    disabled = {p.uuid for p in snapshot.providers if p.root in stopped}
+    if not may_take(plan, model.traits):
+        return [], None
+    snapshot = model.snapshot
+    off = holders.get(trait.DISABLED, frozenset())
+    disabled = {p.uuid for p in snapshot.providers if p.root in off}
     losers = orphaned_traits(foreseen_outcomes(plan), holders, disabled)
-    if not losers:
-        return ()
-    orphaned = tuple(losers)
     losing = {snapshot.by_uuid[u].root for uuids in losers.values() for u in uuids}
-
-    def refuse(why: object) -> None:
-        against.append(
-            errors.AnswerIsNo(
-                f"nothing written: no enabled host would have {listed(orphaned)} any "
-                "more, and whether a server still requires it can't be read "
-                f"({why!s}); --force overrides this"
-            )
-        )
-
     try:
         if unlisted := servers.unlisted(cloud, losing):
             nodes = listed(map(visible, snapshot.names_of(unlisted)))
-            refuse(
+            raise CloudBroke(
+                "compute",
                 f"Nova does not list the compute nodes of {nodes}, nor their servers: "
-                "a host may have no mapping, or its service was deleted"
+                "a host may have no mapping, or its service was deleted",
             )
-            return ()
-        existing = servers.everywhere(cloud)
-        computes = lookup.computes(cloud)
-    except errors.CloudBroke as exc:
-        refuse(exc)
-        return ()
-    against += filter(None, [without_place(orphaned, existing)])
-    hosts = {"", *(c.service_host for c in computes if c.uuid in losing)}
-    return without_image(server for server in existing if server.host in hosts)
+        return [*_losses(cloud, model, model.after(plan.changes), assumptions)], None
+    except CloudBroke as exc:
+        if not losers:
+            note_unread(cloud, SERVERS_OF_OTHERS, exc)
+            return [], exc
+        refusal = (
+            f"nothing written: no enabled host would have {listed(losers)} any more, "
+            f"and whether a server still requires it can't be read ({exc!s}); --force "
+            "overrides this"
+        )
+        return [errors.AnswerIsNo(refusal)], None
+
+
+def _losses(
+    cloud: Cloud, model: CloudModel, then: CloudModel, assumptions: SchedulerSettings
+) -> Iterator[ServersLoseHosts]:
+    """Yield servers with a host now and none then, on a cloud where nothing is in use.
+
+    Options that are not known count as on, and then as off. Disabled hosts count only
+    for servers that no enabled host suits.
+    """
+    names = frozenset(name for keys in then.changed.values() for name in keys)
+    is_moved = then.joined or then.left or then.aggregates != model.aggregates
+    touched = {
+        demands: residents
+        for demands, residents in _demands(cloud, model, then, assumptions).items()
+        if is_moved or names & traits_of(requests_of(demands[:1]))
+    }
+    requests = requests_of(each for demands in touched for each in demands)
+    if requests:
+        facts = _emptied(cloud.placement, model.snapshot, requests)
+        clouds = list(zip(_enabled_last(model, facts), _enabled_last(then, facts)))
+    for demands, residents in touched.items() if requests else ():
+        lost = (
+            found
+            for before, after in zip(demands[::2], demands[1::2])
+            for had, has in clouds
+            if not _has_host(found := _judged(after, *has))
+            if _has_host(_judged(before, *had))
+        )
+        for found in itertools.islice(lost, 1):
+            stranded = (
+                Server(r.id, r.name, r.host, r.project, frozenset()) for r in residents
+            )
+            traits = names & traits_of(requests_of(demands[:1]))
+            yield ServersLoseHosts(tuple(stranded), found, traits)
+
+
+def _demands(
+    cloud: Cloud, model: CloudModel, then: CloudModel, assumptions: SchedulerSettings
+) -> dict[tuple[Demand, ...], list[Resident]]:
+    """All servers by their demands now and then, with unknown options on and off."""
+    fleet = cloud.once(servers.everywhere)
+    images = lookup.images_of_ids(cloud, fleet.images)
+    assumed = with_evidence(assumptions, model.aggregates)
+    if not assumed.is_known(options.ISOLATION):
+        assumed = assumed.changed(options.ISOLATION, True)
+    makers = [
+        Demands(fleet.minor, images, each.aggregates, settings)
+        for settings in (assumed, assumptions)
+        for each in (model, then)
+    ]
+    alike: dict[tuple[int, str], list[Resident]] = collections.defaultdict(list)
+    for server in fleet.residents:
+        alike[server.kind, server.project].append(server)
+    found: dict[tuple[Demand, ...], list[Resident]] = collections.defaultdict(list)
+    for (kind, project), residents in alike.items():
+        found[tuple(m.demand(fleet.kinds[kind], project) for m in makers)] += residents
+    return found
+
+
+def _emptied(
+    placement: Service, snapshot: Snapshot, requests: Sequence[Request]
+) -> Facts:
+    facts = allocation_candidates.gather(
+        placement, snapshot, requests, NOTHING, figures=True
+    )
+    amounts = matcher.amounts(c for each in requests for c in each.clauses)
+    kinds = placement_facts.undecided(facts, amounts, facts.snapshot.host_trees)
+    read = allocation_candidates.unused(placement, kinds)
+    return placement_facts.unused(facts, amounts, read)
+
+
+def _enabled_last(
+    model: CloudModel, facts: Facts
+) -> Iterator[tuple[Facts, KnownAnswers]]:
+    """The cloud with its disabled hosts, and with all enabled."""
+    seen = model.seen(facts)
+    answers = KnownAnswers(model.snapshot.nova.computes, seen.traits).if_empty
+    for each in (answers, answers.if_enabled):
+        yield dataclasses.replace(seen, traits=each.traits), each
+
+
+def _judged(demand: Demand, facts: Facts, answers: KnownAnswers) -> Judgement:
+    question, request = demand.question, demand.request
+    if request is None:
+        return Judgement(question, refusal=demand.refusal)
+    return judge(question, request, facts, answers.computes, answers=answers)
+
+
+def _has_host(found: Judgement) -> bool:
+    return bool(found.candidate_uuids) and found.ended_by is None
 
 
 def read_misplaced(

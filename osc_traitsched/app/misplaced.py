@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import functools
 from collections.abc import Iterable
@@ -14,7 +13,6 @@ from osc_traitsched.cloud import allocation_candidates, lookup, read, request_pa
 from osc_traitsched.cloud import servers as fleets
 from osc_traitsched.cloud.allocation_candidates import NOTHING
 from osc_traitsched.cloud.service import Cloud, Service
-from osc_traitsched.core.errors import Forbidden, NotInCatalog
 from osc_traitsched.core.inventory.snapshot import Aggregate, Nova, Selectors, Snapshot
 from osc_traitsched.core.nova.clause import Resource
 from osc_traitsched.core.nova.evidence import with_evidence
@@ -72,7 +70,6 @@ def placements(cloud: Cloud, scope: Scope, sources: SettingsSources) -> Placemen
     assumed = with_evidence(assumed, aggregates)
     hosts = _service_hosts(cloud, scope.selectors)
     fleet = fleets.fleet(cloud, hosts, project)
-    _read_volumes(cloud, fleet)
     images = lookup.images_of_ids(cloud, fleet.images)
     is_complete = hosts is None and project is None
     silent = fleets.silent_hosts(cloud)
@@ -91,12 +88,6 @@ def placements(cloud: Cloud, scope: Scope, sources: SettingsSources) -> Placemen
         silent_hosts=tuple(sorted(silent if hosts is None else silent & hosts)),
         residents=tuple(fleet.residents),
     )
-
-
-def _read_volumes(cloud: Cloud, fleet: Fleet) -> None:
-    if fleet.roots:
-        with contextlib.suppress(Forbidden, NotInCatalog):
-            fleet.with_volumes(request_parts.root_images(cloud, fleet.roots))
 
 
 def _judged(
@@ -164,7 +155,7 @@ def _facts(placement: Service, snapshot: Snapshot, demands: Iterable[Demand]) ->
     """
     clauses = (
         dataclasses.replace(clause, origins=())
-        for each in _requests(demands)
+        for each in requests_of(demands)
         for clause in each.clauses
         if not isinstance(clause, Resource)
     )
@@ -182,7 +173,7 @@ def _facts(placement: Service, snapshot: Snapshot, demands: Iterable[Demand]) ->
 
 
 def _with_room(placement: Service, facts: Facts, demands: Iterable[Demand]) -> Facts:
-    requests = _requests(demands)
+    requests = requests_of(demands)
     # The class of existing servers may be deleted; then Placement rejects it.
     ask = functools.partial(allocation_candidates.offers_if_possible, placement)
     clauses = (clause for each in requests for clause in each.clauses)
@@ -192,11 +183,12 @@ def _with_room(placement: Service, facts: Facts, demands: Iterable[Demand]) -> F
 
 
 def _classes(demands: Iterable[Demand]) -> frozenset[str]:
-    clauses = (clause for each in _requests(demands) for clause in each.clauses)
+    clauses = (clause for each in requests_of(demands) for clause in each.clauses)
     return frozenset(c.resource_class for c in clauses if isinstance(c, Resource))
 
 
-def _requests(demands: Iterable[Demand]) -> tuple[Request, ...]:
+def requests_of(demands: Iterable[Demand]) -> tuple[Request, ...]:
+    """All queries of these demands, each once."""
     first = [each.request for each in demands if each.request is not None]
     both = (each for one in first for each in (one, one.fallback) if each)
     return tuple(dict.fromkeys(both))

@@ -11,6 +11,7 @@ from osc_traitsched.app.impact import (
     check_effects,
     check_requirers,
     check_servers,
+    may_take,
     refusal,
     requiring_images,
 )
@@ -21,7 +22,7 @@ from osc_traitsched.cloud.lookup import cloud_state
 from osc_traitsched.cloud.service import Cloud, note_unread
 from osc_traitsched.core import errors
 from osc_traitsched.core.change import traits
-from osc_traitsched.core.change.effects import Server, lets_in
+from osc_traitsched.core.change.effects import lets_in
 from osc_traitsched.core.change.impact import Effect
 from osc_traitsched.core.change.model import Change, ObjectKind, Plan
 from osc_traitsched.core.change.traits import Requirer, RevertedByNova
@@ -70,8 +71,6 @@ class TraitPlan:
     :ivar effects: on flavors that require a removed trait
     :ivar passed_over: images of other projects that require a trait without a host;
         they do not block, since any user could make one
-    :ivar servers: servers whose image requirements are unknown; they do not block
-        either
     :ivar unread: why effects on flavors are unknown, if they are
     :ivar refusals: what speaks against the plan
     :ivar lets_in: a line for each aggregate or trait that lets servers in, by name
@@ -82,7 +81,6 @@ class TraitPlan:
     reverted: tuple[RevertedByNova, ...] = ()
     effects: tuple[Effect, ...] = ()
     passed_over: tuple[Requirer, ...] = ()
-    servers: tuple[Server, ...] = ()
     unread: errors.CloudBroke | None = None
     refusals: tuple[errors.TraitSchedError, ...] = ()
     lets_in: Mapping[str, str] = dataclasses.field(default_factory=dict)
@@ -106,7 +104,7 @@ def plan_add(
     """Plan to add the traits to the selected hosts.
 
     Nova is asked for flavors, in three requests, and for more only if a flavor names a
-    trait. Without Nova, effects on flavors are left out.
+    trait, or if a server may forbid it. Without Nova, effects are left out.
 
     :param create: create custom traits that do not exist
     :param sources: the scheduler's settings, for effects on flavors
@@ -123,7 +121,7 @@ def plan_add(
         reverted=traits.reverted_by_nova(plan.changes),
         refusals=tuple(_role_changed(plan, found.snapshot)),
     )
-    judged = _with_effects(cloud, todo, found.snapshot, known, sources)
+    judged = _with_effects(cloud, todo, (found.snapshot, known, {}), sources)
     why = judged.unread
     # Without Nova there are no flavors. A login to Placement alone answers 404.
     is_alone = why and (isinstance(why, errors.NotInCatalog) or why.status == 404)
@@ -165,25 +163,26 @@ def plan_remove(
     counted = {*removed, trait.DISABLED} & known if removed else ()
     holders = {name: read.holders(cloud.placement, name) for name in sorted(counted)}
     against: list[errors.AnswerIsNo] = [*_role_changed(plan, found.snapshot)]
-    todo = dataclasses.replace(
-        todo,
-        passed_over=check_requirers(cloud, plan, holders, against),
-        servers=check_servers(cloud, plan, found.snapshot, holders, against),
-        refusals=tuple(against),
-    )
-    if not force and any(isinstance(exc, traits.LastHolder) for exc in against):
-        return todo
-    return _with_effects(cloud, todo, found.snapshot, known, sources)
+    passed_over = check_requirers(cloud, plan, holders, against)
+    todo = dataclasses.replace(todo, passed_over=passed_over, refusals=tuple(against))
+    is_said = not force and any(isinstance(e, traits.LastHolder) for e in against)
+    facts = found.snapshot, known, holders
+    return _with_effects(cloud, todo, facts, sources, is_said)
 
 
 def _with_effects(
     cloud: Cloud,
     todo: TraitPlan,
-    snapshot: Snapshot,
-    known: frozenset[str],
+    found: tuple[Snapshot, frozenset[str], Mapping[str, frozenset[str]]],
     sources: SettingsSources | None,
+    is_said: bool = False,
 ) -> TraitPlan:
-    """If an image requires a trait that is removed, each flavor counts."""
+    """If an image requires a trait that is removed, each flavor counts.
+
+    :param found: all providers, all traits, and who has those that are removed
+    :param is_said: which flavors lose their last host is known
+    """
+    snapshot, known, holders = found
     plan, removed = todo.plan, _removed(todo.plan)
     names = {name for change in plan.changes for name in change.added | change.removed}
     if not names:
@@ -200,9 +199,13 @@ def _with_effects(
                     for key, value in body["extra_specs"].items()
                 )
             )
-        if flavors:
+        if flavors or may_take(plan, known):
             state = cloud_state(cloud, snapshot, flavors, known)
             scheduler = settings.of_cloud(cloud, sources or SettingsSources())
+            harm, why = check_servers(cloud, state, plan, scheduler, holders)
+            todo = dataclasses.replace(todo, refusals=(*todo.refusals, *harm))
+            unread = unread or why
+        if flavors and not is_said:
             effects = check_effects(cloud, state, plan, scheduler, images)
             then = state.after(plan.changes)
             todo = dataclasses.replace(

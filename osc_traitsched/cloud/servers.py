@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import dataclasses
 import datetime
 import functools
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from osc_traitsched.cloud import lookup, read, request_parts, rest
@@ -446,18 +447,6 @@ def on_nodes(cloud: Cloud, nodes: Iterable[str]) -> tuple[Server, ...]:
         for found in _on_hosts(cloud, names)
         if found[_NODE] in (None, *names[found[_HOST]])
     ]
-    return _servers(cloud, bodies)
-
-
-def everywhere(cloud: Cloud) -> tuple[Server, ...]:
-    """The servers of all projects, also those on no host.
-
-    A request for each thousand servers of the cloud, and a few for each hundred images.
-    """
-    return _servers(cloud, list(_all(cloud)))
-
-
-def _servers(cloud: Cloud, bodies: Sequence[Any]) -> tuple[Server, ...]:
     images = lookup.images_of_ids(cloud, filter(None, map(_image_id, bodies)))
     return tuple(_server(found, images) for found in bodies)
 
@@ -680,19 +669,28 @@ def silent_hosts(cloud: Cloud) -> frozenset[str]:
     return frozenset(found)
 
 
+def everywhere(cloud: Cloud) -> Fleet:
+    """The servers of all projects, also those on no host; see :func:`fleet`."""
+    return fleet(cloud, with_homeless=True)
+
+
 def fleet(
-    cloud: Cloud, hosts: Iterable[str] | None = None, project: str | None = None
+    cloud: Cloud,
+    hosts: Iterable[str] | None = None,
+    project: str | None = None,
+    with_homeless: bool = False,
 ) -> Fleet:
-    """Read servers, and keep little of each.
+    """Read servers with the images of their volumes, and keep little of each.
 
     One request for each thousand servers and one that ends the list, of the whole cloud
-    or of each host.
+    or of each host; and one for each thousand volumes if servers boot from any.
 
     :param hosts: the service hosts whose servers are read; None for all servers
     :param project: the ID of the project whose servers alone are read
+    :param with_homeless: also those on no host, unless they failed
     :raises ExtraSpecsHidden: if Nova leaves them out for this user
     """
-    found, seen = Fleet(minor_version(cloud)), set[str]()
+    found, seen = Fleet(minor_version(cloud), with_homeless), set[str]()
     for each in [None] if hosts is None else sorted(set(hosts)):
         query = {"all_tenants": "1", "limit": str(_FLEET_PAGE)}
         if each is not None:
@@ -707,6 +705,9 @@ def fleet(
     if found.hidden:
         total = found.hidden + len(found.residents)
         raise errors.ExtraSpecsHidden(found.hidden, total)
+    if found.roots:
+        with contextlib.suppress(errors.Forbidden, errors.NotInCatalog):
+            found.with_volumes(request_parts.root_images(cloud, found.roots))
     return found
 
 

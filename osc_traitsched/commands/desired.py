@@ -24,7 +24,7 @@ from osc_traitsched.commands import arguments, base, write_args
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.config import desired as config_desired
 from osc_traitsched.config.desired import read_inventory
-from osc_traitsched.core.change import effects, traits
+from osc_traitsched.core.change import traits
 from osc_traitsched.core.desired.export import undo_of
 from osc_traitsched.core.desired.model import Claim, Unit
 from osc_traitsched.core.desired.planner import Row
@@ -35,6 +35,7 @@ from osc_traitsched.views import desired as desired_views
 from osc_traitsched.views import terminal
 from osc_traitsched.views.listing import Table, effects_unread, without_effect
 from osc_traitsched.views.listing import refused as refused_briefly
+from osc_traitsched.views.servers import with_reasons
 
 # Common parts: options, and messages about a plan.
 
@@ -104,8 +105,6 @@ def tell(todo: DesiredPlan, folds: bool, is_refused: bool) -> None:
         warn("%s", desired_views.closed_to_all(name, required))
     if todo.passed_over:
         warn("%s", traits.passed_over(todo.passed_over))
-    if todo.unclear:
-        warn("%s", effects.image_unseen(todo.unclear))
     if todo.unread is not None:
         warn("%s", effects_unread(todo.unread))
     for line in (todo.gains(FEW) if folds else todo.lets_in).values():
@@ -133,7 +132,7 @@ def write_undo(
         for effect in todo.effects
         if not stay.issuperset(context.zone for context in effect.contexts)
     ]
-    against = *refusal(reverted), *against_undo(cloud, todo, back.left)
+    against = *refusal(reverted), *with_reasons(against_undo(cloud, todo, back.left))
     refused = [desired_views.undo_refused(args.undo, each, folds) for each in against]
     for line in (*lines, *refused):
         base.LOG.warning("%s", line)
@@ -197,7 +196,7 @@ class Summed(base.TextLister):
         self,
         args: argparse.Namespace,
         todo: DesiredPlan,
-        refusals: Sequence[AnswerIsNo],
+        refusals: Sequence[TraitSchedError],
     ) -> Table:
         """Rows of a dry run; logs the refusals, and sets the exit code."""
         if not todo.plan.changes:
@@ -207,6 +206,7 @@ class Summed(base.TextLister):
             self.exit_code = ExitCode.ERROR
         elif args.exit_code and todo.plan.has_changes:
             self.exit_code = ExitCode.DIFFERS
+        refusals = with_reasons(refusals)
         refused = list(map(str, refusals))
         if refused and self.folds:
             refused = [refused_briefly(refusals, todo.staying)]

@@ -20,6 +20,7 @@ from osc_traitsched.text import listed
 from osc_traitsched.views import listing
 from osc_traitsched.views import trait as views
 from osc_traitsched.views.listing import Table
+from osc_traitsched.views.servers import with_reasons
 
 # openstack trait-sched add and remove.
 
@@ -160,7 +161,7 @@ class RemoveTraits(write_args.Writer):
         is_asked = args.dry_run and args.formatter in base.QUOTING_FORMATS
         columns, requirers = listing.requirer_rows(todo.refusals)
         if is_asked and requirers and not (args.force or args.columns):
-            for refusal in todo.refusals:
+            for refusal in with_reasons(todo.refusals):
                 base.LOG.error("%s", str(refusal))
             self.exit_code = ExitCode.REFUSED
             return columns, requirers
@@ -185,8 +186,6 @@ def _warn(
         base.LOG.warning("%s", traits.reverted(reverted, removing))
     if todo.passed_over:
         base.LOG.warning("%s", traits.passed_over(todo.passed_over))
-    if todo.servers:
-        base.LOG.warning("%s", effects.image_unseen(todo.servers))
     # A refusal says it.
     if todo.unread is not None and (args.force or not todo.refusals):
         base.LOG.warning("%s", listing.effects_unread(todo.unread))

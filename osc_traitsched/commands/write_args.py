@@ -26,6 +26,7 @@ from osc_traitsched.core.errors import (
     Unexpected,
 )
 from osc_traitsched.views import listing
+from osc_traitsched.views.servers import with_reasons
 
 _MOST_JOBS = 16
 
@@ -102,6 +103,7 @@ def refuse(
     :param staying: as :func:`results.refused` takes it
     :raises TraitSchedError: the last refusal; the others are logged
     """
+    refusals = with_reasons(refusals)
     if force:
         for refusal in refusals:
             base.LOG.warning("%s", listing.forced(refusal, folds))

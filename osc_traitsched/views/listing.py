@@ -13,7 +13,6 @@ from osc_traitsched.core import errors
 from osc_traitsched.core.change.effects import (
     MisplacedServers,
     Server,
-    ServersNeedTraits,
     brief_name,
     image_unseen,
     lines_on,
@@ -30,6 +29,7 @@ from osc_traitsched.core.inventory.trait import Collation, isolated_by
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.nova.options import SchedulerSettings, Setting, has_filter
+from osc_traitsched.core.servers.fleet import ServersLoseHosts
 from osc_traitsched.text import (
     ALL,
     FEW,
@@ -407,11 +407,11 @@ def requirer_rows(refusals: Iterable[TraitSchedError]) -> Table:
                     (name, each.kind, each.name, each.key, each.id, each.owner)
                     for each in requiring
                 )
-        elif isinstance(refusal, ServersNeedTraits):
+        elif isinstance(refusal, ServersLoseHosts):
             table += (
                 (name, "server", each.name, "", each.id, each.project)
                 for each in refusal.servers
-                for name in sorted(each.required.intersection(refusal.traits))
+                for name in sorted(refusal.traits)
             )
     return ("trait", "kind", "name", "key", "id", "owner"), table
 

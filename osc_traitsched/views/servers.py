@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 from collections.abc import Iterable, Iterator
 from typing import Optional
 
 from osc_traitsched.core.answer import Reason
+from osc_traitsched.core.errors import TraitSchedError
 from osc_traitsched.core.judge.judgement import Judgement, RefusedRequest, RequestResult
 from osc_traitsched.core.judge.reasons import breakdown
 from osc_traitsched.core.nova.clause import Resource, RootTrait, Trait
 from osc_traitsched.core.nova.question import Body, MoveKind, Question
 from osc_traitsched.core.servers.failure import Failure, ServerAnswer, Stage
+from osc_traitsched.core.servers.fleet import ServersLoseHosts
 from osc_traitsched.core.servers.moves import Because
 from osc_traitsched.core.servers.state import Name, Part, Source
 from osc_traitsched.documents import JsonObject, field
-from osc_traitsched.text import count, listed, ranges
+from osc_traitsched.text import count, listed, ranges, visible
 from osc_traitsched.views.explain import words
+from osc_traitsched.views.explain.verdict import sentence
 
 # The failure of a server and the parts of its request, in words.
 
@@ -191,6 +195,24 @@ def age(then: datetime.datetime, now: datetime.datetime) -> str:
         return f"{minutes} min ago"
     hours = minutes // 60
     return f"{hours} h ago" if hours < 48 else f"{count(hours // 24, 'day')} ago"
+
+
+# Servers that would lose their last host, in words.
+
+
+def with_reasons(refusals: Iterable[TraitSchedError]) -> list[TraitSchedError]:
+    """The refusals; those for servers say why, as explain does."""
+    return [
+        dataclasses.replace(each, why=visible(_why_none(each.judgement)))
+        if isinstance(each, ServersLoseHosts)
+        else each
+        for each in refusals
+    ]
+
+
+def _why_none(found: Judgement) -> str:
+    ended_by = found.ended_by
+    return words.text(ended_by, True) if ended_by else sentence(found).rstrip(".")
 
 
 # Where each part of a server's request is from, in lines.

@@ -221,62 +221,6 @@ class Server:
         return self.of_flavor is not None and self.of_image is not None
 
 
-@dataclasses.dataclass(eq=False)
-class ServersNeedTraits(errors.AnswerIsNo):
-    """Servers require traits that no enabled host would have.
-
-    :ivar unknown: servers whose requirements a policy hides
-    """
-
-    traits: tuple[str, ...]
-    servers: tuple[Server, ...]
-    unknown: tuple[Server, ...] = ()
-
-    @property
-    def brief(self) -> str:
-        """What requires the traits; names of three servers at most."""
-        servers = self.servers or self.unknown
-        who = count(len(servers), "server")
-        if len(servers) <= FEW:
-            who = listed((brief_name(server) for server in servers), "server")
-        requires = agreed("requires", len(servers)) if self.servers else "may require"
-        return (
-            f"{who} {requires} {listed(self.traits)}, which no enabled host would have"
-        )
-
-    def __str__(self) -> str:
-        reasons = []
-        if self.servers:
-            reasons.append(f"it is still required by {_servers(self.servers)}")
-        if self.unknown:
-            reasons.append(
-                "the compute API does not show whether it is required by "
-                + _servers(self.unknown)
-            )
-        return (
-            f"nothing written: no enabled host would have {listed(self.traits)} any "
-            f"more, and {'; '.join(reasons)}; a server that requires it could not be "
-            "migrated, evacuated or unshelved; --force overrides this"
-        )
-
-
-def without_place(
-    orphaned: Iterable[str], servers: Iterable[Server]
-) -> ServersNeedTraits | None:
-    """The servers that no host could take; None without any.
-
-    :param orphaned: traits that no enabled host has after the plan
-    :param servers: all servers; a shelved or misplaced one needs the traits too
-    """
-    traits, servers = tuple(orphaned), tuple(servers)
-    stranded = tuple(s for s in servers if not s.required.isdisjoint(traits))
-    others = (s for s in servers if s.required.isdisjoint(traits))
-    unknown = tuple(s for s in others if s.of_flavor is None)
-    if not traits or not (stranded or unknown):
-        return None
-    return ServersNeedTraits(traits, stranded, unknown)
-
-
 def without_image(servers: Iterable[Server]) -> tuple[Server, ...]:
     """The servers whose image may require traits that no API shows."""
     return tuple(s for s in servers if s.of_image is None)
@@ -317,15 +261,12 @@ def misplaced(
     )
 
 
-def _servers(found: Sequence[Server]) -> str:
-    return f"{count(len(found), 'server')}: {listed(map(named, found), most=ALL)}"
-
-
 def image_unseen(found: Sequence[Server]) -> str:
     """A line on servers whose image may require traits that no API shows."""
     return (
         "what the image requires can't be seen, since it was deleted or the server "
-        f"boots from a volume, of {_servers(found)}"
+        f"boots from a volume, of {count(len(found), 'server')}: "
+        + listed(map(named, found), most=ALL)
     )
 
 

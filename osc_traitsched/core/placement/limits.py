@@ -295,7 +295,7 @@ def matching_all(
     :param facts: of these requests and little else, since every fact divides hosts
     :param among: only these hosts
     """
-    alike = _alike(facts, _traits(requests.values()), among)
+    alike = _alike(facts, traits_of(requests.values()), among)
     able = _Able(facts, [kind[0] for kind in alike])
     members = {kind[0].uuid: frozenset(host.uuid for host in kind) for kind in alike}
     # Many requests match the same hosts, and the set of them is kept once.
@@ -368,7 +368,8 @@ def _what(clause: Clause) -> object:
     return clause.aggregates if isinstance(clause, MemberOf) else clause.name
 
 
-def _traits(requests: Iterable[Request]) -> frozenset[str]:
+def traits_of(requests: Iterable[Request]) -> frozenset[str]:
+    """Names of the traits that requests require or forbid."""
     both = (each for one in requests for each in (one, one.fallback) if each)
     clauses = (clause for each in both for clause in each.clauses)
     return frozenset(c.name for c in clauses if isinstance(c, (Trait, RootTrait)))

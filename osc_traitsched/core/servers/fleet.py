@@ -9,10 +9,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Union
 
+from osc_traitsched.core.change.effects import Server, brief_name, named
 from osc_traitsched.core.check.analysis import decisive
-from osc_traitsched.core.errors import Hidden, Refusal, TraitSchedError
+from osc_traitsched.core.errors import AnswerIsNo, Hidden, Refusal, TraitSchedError
 from osc_traitsched.core.inventory.snapshot import Aggregate
 from osc_traitsched.core.inventory.trait import TENANT_KEY, Collation
+from osc_traitsched.core.judge.judgement import Judgement
 from osc_traitsched.core.nova import evidence, options
 from osc_traitsched.core.nova import server as nova_server
 from osc_traitsched.core.nova.clause import Clause, Condition, HostFilter
@@ -34,6 +36,7 @@ from osc_traitsched.core.nova.server import NO_PARTS, Parts, Volume
 from osc_traitsched.core.servers import state
 from osc_traitsched.core.servers.failure import ServerAnswer
 from osc_traitsched.core.servers.state import ERROR, HINTS, ZONE, read_state
+from osc_traitsched.text import ALL, FEW, listed
 
 # Many servers: their requests, hosts and group peers.
 
@@ -141,6 +144,7 @@ VOLUME = "volume"
 class Resident(NamedTuple):
     """A server that is on a host.
 
+    :ivar host: the service host; empty for a shelved server, if those are kept
     :ivar node: the hypervisor; empty if hidden
     :ivar kind: its index in :attr:`Fleet.kinds`
     """
@@ -157,14 +161,16 @@ class Fleet:
     """Servers, added page by page.
 
     :param minor: of the compute API with which they are read
+    :param with_homeless: also keep servers without a host, unless they failed
     :ivar kinds: requests of equal servers, in the form of a server's body
-    :ivar homeless: number of servers without a host
+    :ivar homeless: number of servers that are left out since they have no host
     :ivar roots: root device names of servers that boot from a volume, by ID
     :ivar hidden: number of servers whose extra specs a policy hides
     """
 
-    def __init__(self, minor: int) -> None:
+    def __init__(self, minor: int, with_homeless: bool = False) -> None:
         self.minor = minor
+        self._keeps = with_homeless
         self.residents: list[Resident] = []
         self.kinds: list[Body] = []
         self.homeless = 0
@@ -176,7 +182,7 @@ class Fleet:
     def add(self, bodies: Iterable[Any]) -> None:
         """Add servers; their bodies are not kept."""
         for body in bodies:
-            if not body.get(HOST):
+            if not (body.get(HOST) or (self._keeps and body.get("status") != ERROR)):
                 self.homeless += 1
             elif "extra_specs" not in body["flavor"]:
                 self.hidden += 1
@@ -198,7 +204,7 @@ class Fleet:
             body["id"],
             body["name"],
             self._once(body["tenant_id"]),
-            self._once(body[HOST]),
+            self._once(body[HOST] or ""),
             self._once(body.get(NODE) or ""),
             self._kind(_request_of(body)),
         )
@@ -609,3 +615,34 @@ def _zones_matter(
     is_on = az_is_on(assumptions) or has_filter(assumptions, special.ZONE)
     zones = (aggregate.zone_in(collation) for aggregate in aggregates)
     return is_on and any(zones)
+
+
+# Servers that a plan leaves without a host.
+
+
+@dataclasses.dataclass(eq=False)
+class ServersLoseHosts(AnswerIsNo):
+    """The last host that suits servers with one request would no longer do so.
+
+    :ivar judgement: of the cloud after the plan
+    :ivar traits: that the plan takes or gives, and the servers require or forbid
+    :ivar why: the judgement in words, once the views have found them
+    """
+
+    servers: tuple[Server, ...]
+    judgement: Judgement
+    traits: frozenset[str]
+    why: str = ""
+
+    @property
+    def brief(self) -> str:
+        """Three servers at most, and why."""
+        who = listed(map(brief_name, self.servers), "server", FEW)
+        return f"no host would suit {who}: {self.why}"
+
+    def __str__(self) -> str:
+        who = listed(map(named, self.servers), "server", ALL)
+        return (
+            f"nothing written: no host would suit {who} for a migration, an evacuation "
+            f"or unshelving: {self.why}; --force overrides this"
+        )

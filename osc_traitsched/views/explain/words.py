@@ -246,7 +246,7 @@ def short_origin(each: Condition, judgement: Judgement) -> str:
         return f"flavor {judgement.question.flavor['name']}"
     image = judgement.question.image
     if "image" in kinds and image is not None:
-        return f"image {image.get('name') or image.get('id')}"
+        return f"image {image.get('name') or image.get('id')}".rstrip()
     return ""
 
 

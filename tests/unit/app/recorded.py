@@ -84,7 +84,8 @@ class RecordedCloud:
 
     def __init__(self, **more):
         self._once = {}
-        volumes = {"/volumes?limit=1": {"volumes": []}}
+        every = "/volumes/detail?all_tenants=1&bootable=true&limit=1000"
+        volumes = {key: {"volumes": []} for key in ("/volumes?limit=1", every)}
         self.block_storage = RecordedService("block-storage", volumes)
         for service_type, bodies in BODIES.items():
             known = {**bodies, **more.get(service_type, {})}
@@ -228,6 +229,7 @@ BODIES = {
         },
         "/resource_providers": providers(CMP01, CMP02, CMP03, GPU),
         "/resource_providers?required=MISC_SHARES_VIA_AGGREGATE": providers(),
+        "/resource_providers?required=!OWNER_NOVA": providers(CMP01, CMP02, CMP03),
         "/resource_providers?resources=VCPU:4": providers(CMP01, CMP02, CMP03),
         "/resource_providers?resources=MEMORY_MB:4096": providers(CMP01, CMP02),
         "/resource_providers?resources=DISK_GB:20": providers(CMP01, CMP02, CMP03),
@@ -287,6 +289,7 @@ BODIES = {
                 ),
             ]
         },
+        "/servers/detail?all_tenants=1&limit=1000": {"servers": []},
         "/os-hypervisors/detail": {
             "hypervisors": [_node(uuid) for uuid in (CMP01, CMP02, CMP03)]
         },

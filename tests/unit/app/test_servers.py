@@ -6,9 +6,9 @@ import pytest
 
 from osc_traitsched.app import trait
 from osc_traitsched.cloud import servers
-from osc_traitsched.core.change.effects import ServersNeedTraits
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.snapshot import Selectors
+from osc_traitsched.core.servers.fleet import ServersLoseHosts
 from tests.unit.app import shorthands
 from tests.unit.app.recorded import (
     BODIES,
@@ -22,11 +22,12 @@ from tests.unit.app.recorded import (
     providers,
 )
 
-A100 = {"trait1:CUSTOM_A100": "required"}
+A100 = {"resources1:VGPU": "1", "trait1:CUSTOM_A100": "required"}
 GOLDEN = {"trait:CUSTOM_GOLD": "required"}
 UNREAD = "whether a server still requires it can't be read"
 THE_GPU = Selectors(providers=("cmp01_gpu",))
 HOSTS = (CMP01, CMP02, CMP03)
+SIZE = {"original_name": "any", "vcpus": 4, "ram": 4096, "disk": 20}
 
 
 def body(name, host, extra_specs, node=None, image=IMAGE):
@@ -41,7 +42,7 @@ def body(name, host, extra_specs, node=None, image=IMAGE):
         "tenant_id": "project",
         "OS-EXT-SRV-ATTR:host": host,
         "OS-EXT-SRV-ATTR:hypervisor_hostname": node or host,
-        "flavor": {"original_name": "any", **shown},
+        "flavor": {**SIZE, **shown},
         "image": {"id": image} if image else "",
     }
 
@@ -67,6 +68,7 @@ def cloud(compute, placement=None, image=None):
         compute=compute,
         placement={
             "/resource_providers?required=CUSTOM_A100": providers(GPU),
+            "/resource_providers?resources=VGPU:1": providers(GPU),
             **(placement or {}),
         },
         image={
@@ -123,8 +125,8 @@ def remove(found, force=False, name="CUSTOM_A100"):
 def test_a_trait_that_a_server_requires_does_not_go_from_its_last_host():
     found = cloud({EVERY: listed(body("a", "cmp01", A100))})
     (refusal,) = remove(found).refusals
-    assert [each.id for each in refusal.servers] == ["a-id"]
-    assert refusal.traits == ("CUSTOM_A100",)
+    assert lost(refusal) == ["a"]
+    assert refusal.traits == {"CUSTOM_A100"}
 
 
 @pytest.mark.parametrize("host", [None, "cmp02"], ids=["shelved", "misplaced"])
@@ -139,15 +141,30 @@ def test_force_removes_it_and_names_the_servers_that_require_it():
     found = cloud({EVERY: listed(body("a", "cmp01", A100))})
     todo = remove(found, force=True)
     assert todo.plan.has_changes
-    assert ServersNeedTraits in map(type, todo.refusals)
+    assert ServersLoseHosts in map(type, todo.refusals)
 
 
-def test_a_trait_that_another_host_keeps_goes_without_a_look_at_servers():
+def lost(refusal):
+    return [server.name for server in refusal.servers]
+
+
+@pytest.mark.parametrize("others", [(), [CMP02]])
+def test_where_no_server_names_the_trait_its_hosts_are_not_read(others):
     found = cloud(
-        {}, {"/resource_providers?required=CUSTOM_A100": providers(GPU, CMP02)}
+        {EVERY: listed(*(body(n, "cmp01", GOLDEN) for n in ("a", "b", "c")))},
+        {"/resource_providers?required=CUSTOM_A100": providers(GPU, *others)},
     )
-    assert remove(found).plan.has_changes
-    assert not asked_servers(found)
+    assert remove(found).refusals == ()
+    # The list, and the page that ends it.
+    assert len(asked_servers(found)) == 2
+    assert not any("candidates" in path for path, _ in found.placement.asked)
+
+
+def test_servers_that_can_t_be_read_are_told_where_another_host_keeps_the_trait():
+    why = CloudBroke("compute", "no", 403)
+    kept = {"/resource_providers?required=CUSTOM_A100": providers(GPU, CMP02)}
+    todo = remove(cloud({EVERY: why}, kept))
+    assert (todo.refusals, todo.unread) == ((), why)
 
 
 def test_a_trait_that_no_server_requires_goes():
@@ -158,7 +175,7 @@ def test_a_trait_that_no_server_requires_goes():
 def test_a_server_whose_extra_specs_are_hidden_is_in_the_way_too():
     found = cloud({EVERY: listed(body("a", "cmp01", None))})
     (refusal,) = remove(found).refusals
-    assert [each.id for each in refusal.unknown] == ["a-id"]
+    assert UNREAD in str(refusal)
 
 
 def test_where_servers_can_t_be_read_a_trait_does_not_go_from_its_last_host():
@@ -168,9 +185,10 @@ def test_where_servers_can_t_be_read_a_trait_does_not_go_from_its_last_host():
 
 def test_a_trait_that_a_server_s_image_requires_does_not_go_from_its_last_host():
     requiring = images_of_ids({**ROCKY, "trait:CUSTOM_A100": "required"})
-    compute = {EVERY: listed(body("a", "cmp01", {}), body("b", "cmp01", {}))}
+    gpu = {"resources:VGPU": "1"}
+    compute = {EVERY: listed(body("a", "cmp01", gpu), body("b", "cmp01", gpu))}
     (refusal,) = remove(cloud(compute, image=requiring)).refusals
-    assert [each.name for each in refusal.servers] == ["a", "b"]
+    assert lost(refusal) == ["a", "b"]
     forbidding = images_of_ids({**ROCKY, "trait:CUSTOM_A100": "forbidden"})
     assert remove(cloud(compute, image=forbidding)).plan.has_changes
 
@@ -178,13 +196,12 @@ def test_a_trait_that_a_server_s_image_requires_does_not_go_from_its_last_host()
 @pytest.mark.parametrize(
     ("image", "found"), [(IMAGE, images_of_ids()), (None, images_of_ids(ids=()))]
 )
-def test_a_server_without_an_image_to_look_at_is_said_and_not_in_the_way(image, found):
+def test_a_server_without_an_image_to_look_at_is_not_in_the_way(image, found):
     compute = {EVERY: listed(body("a", "cmp01", {}, image=image))}
-    todo = remove(cloud(compute, image=found))
-    assert [each.name for each in todo.servers] == ["a"]
+    assert remove(cloud(compute, image=found)).refusals == ()
     needed = {EVERY: listed(body("a", "cmp01", A100, image=image))}
     (refusal,) = remove(cloud(needed, image=found)).refusals
-    assert isinstance(refusal, ServersNeedTraits)
+    assert isinstance(refusal, ServersLoseHosts)
 
 
 def test_where_images_can_t_be_read_a_trait_does_not_go_from_its_last_host():
@@ -280,7 +297,8 @@ def test_isolating_says_which_servers_stay_on_either_side():
     said = isolate(found)
     assert [each.name for each in said.inside] == ["a"]
     assert [each.name for each in said.outside] == ["c"]
-    assert {each["host"] for each in asked_servers(found)} == {
+    assert {each.get("host") for each in asked_servers(found)} == {
+        None,
         "cmp01",
         "cmp02",
         "cmp03",
@@ -337,7 +355,8 @@ def test_isolating_counts_what_the_images_of_servers_require():
 def test_hosts_outside_that_lack_the_trait_are_not_asked_for_their_servers():
     found = isolated({page("cmp01"): listed(), page("cmp03"): listed()})
     assert isolate(found).inside == ()
-    assert [each["host"] for each in asked_servers(found)] == ["cmp01", "cmp03"]
+    asked = [each.get("host") for each in asked_servers(found)]
+    assert asked == [None, "cmp01", "cmp03"]
 
 
 def test_isolating_goes_on_where_servers_can_t_be_read_and_says_so():
@@ -350,12 +369,12 @@ def test_hosts_of_an_aggregate_keep_a_trait_that_only_they_have_and_a_server_req
         EVERY: listed(body("a", "cmp01", GOLDEN), body("b", "cmp03", {})),
     }
     todo, _ = shorthands.opened(isolated(servers), "gold", remove_traits=True)
-    (refusal,) = [r for r in todo.refusals if isinstance(r, ServersNeedTraits)]
-    assert [each.name for each in refusal.servers] == ["a"]
+    (refusal,) = [r for r in todo.refusals if isinstance(r, ServersLoseHosts)]
+    assert lost(refusal) == ["a"]
     # On cmp02 the server could be.
     elsewhere = isolated({}, outside=[CMP02])
     todo, _ = shorthands.opened(elsewhere, "gold", remove_traits=True)
-    assert not any(isinstance(each, ServersNeedTraits) for each in todo.refusals)
+    assert not any(isinstance(each, ServersLoseHosts) for each in todo.refusals)
 
 
 def test_opening_an_aggregate_takes_no_trait_away_and_reads_no_servers_and_images():

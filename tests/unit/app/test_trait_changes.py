@@ -125,11 +125,12 @@ def test_a_flavor_that_keeps_its_host_is_not_in_the_way():
     )
 
 
-def test_where_no_flavor_requires_the_trait_flavors_are_all_that_is_read_of_nova():
+def test_where_no_flavor_requires_the_trait_lists_are_all_that_is_read_of_nova():
     found = cloud([flavor("small")])
     todo = remove(found)
     assert (todo.effects, todo.unread) == ((), None)
-    assert set(compute_asked(found)) == {"/flavors/detail"}
+    lists = {"/flavors/detail", "/os-aggregates", "/os-hypervisors/detail"}
+    assert {*compute_asked(found)} == {*lists, "/servers/detail"}
 
 
 def test_where_another_host_keeps_the_trait_nova_need_not_answer_and_that_is_said():

@@ -63,18 +63,25 @@ def keystone(cloud, monkeypatch, *projects):
 
 
 def with_servers(cloud, monkeypatch, **hosts):
-    """Let hosts have servers, by their names, with the extra specs of their flavors."""
+    """Let hosts have servers, by their names, with the extra specs of their flavors.
+
+    Those of the host NONE are on no host.
+    """
     read = cloud.compute_get
+    size = {"original_name": "gone", "vcpus": 1, "ram": 512, "disk": 1}
 
     def body(name, host, specs):
+        specs = dict(specs)
         return {
             "id": f"{name}-id",
             "name": name,
-            "tenant_id": "p",
-            "OS-EXT-SRV-ATTR:host": host,
-            "OS-EXT-SRV-ATTR:hypervisor_hostname": host,
-            "flavor": {"extra_specs": specs},
-            "image": {"id": "rocky-id"},
+            "status": specs.pop("status", "ACTIVE"),
+            "tenant_id": specs.pop("project", "p"),
+            "pinned_availability_zone": specs.pop("zone", None),
+            "OS-EXT-SRV-ATTR:host": None if host == "NONE" else host,
+            "OS-EXT-SRV-ATTR:hypervisor_hostname": None if host == "NONE" else host,
+            "image": {"id": specs.pop("image", "rocky-id")},
+            "flavor": {**size, "extra_specs": specs},
         }
 
     def compute_get(parts, params):

@@ -10,6 +10,8 @@ import pytest
 from osc_traitsched.cloud import allocation_candidates
 from tests.unit.commands.desired import (
     GOLD,
+    KEY,
+    SILVER,
     keystone,
     run,
     second,
@@ -160,3 +162,67 @@ def test_what_will_not_be_begun_takes_no_host_and_misplaces_no_server(
     assert [row["status"] for row in found.json][-3:] == ["failed", *["not done"] * 2]
     assert "keep" not in found.err
     assert "left there" not in found.err
+
+
+# Servers that would lose their last host.
+
+
+PIN = {"zone": "az1"}
+BOTH_TRAITS = {KEY: "required", f"trait:{SILVER}": "required"}
+FORBIDS = {f"trait:{SILVER}": "forbidden"}
+OUT_OF_GOLD = "aggregates: {gold: {absent: {hosts: [cmp00]}}}"
+
+
+@pytest.mark.parametrize(
+    ("server", "command", "why"),
+    [
+        (BOTH_TRAITS, ("remove", GOLD, "cmp01"), "2 lack trait CUSTOM_GOLD"),
+        (BOTH_TRAITS, ("remove", SILVER, "cmp01"), "3 lack trait CUSTOM_SILVER"),
+        (
+            {KEY: "required", "image": "silver-id"},
+            ("remove", SILVER, "cmp01"),
+            "3 lack trait CUSTOM_SILVER (image)",
+        ),
+        (
+            {KEY: "required", **PIN},
+            ("remove", GOLD, "cmp00", "cmp01"),
+            "2 are outside zone az1 (aggregate gold)",
+        ),
+        (
+            BOTH_TRAITS,
+            "traits: {CUSTOM_GOLD: {absent: {hosts: [cmp01]}}}",
+            "2 lack trait CUSTOM_GOLD",
+        ),
+        (FORBIDS, ("add", SILVER, "--all"), "4 have trait CUSTOM_SILVER"),
+        (
+            {KEY: "required", **PIN},
+            "aggregates: {gold: {absent: {hosts: [cmp00, cmp01]}}}",
+            "4 are outside zone az1",
+        ),
+        (
+            BOTH_TRAITS,
+            ("isolate", "gold", "CUSTOM_NEW", "--create"),
+            "2 are in the isolated aggregate gold, 1 lacks",
+        ),
+        (BOTH_TRAITS, ("trait", "retire", SILVER), "4 lack trait CUSTOM_SILVER"),
+        (BOTH_TRAITS, ("trait", "rename", GOLD, "CUSTOM_NEW"), "4 lack trait"),
+    ],
+)
+def test_no_write_takes_the_last_host_of_a_server(
+    cloud, monkeypatch, trait_sched, server, command, why
+):
+    """Its flavor is gone; cmp01 alone has both traits."""
+    cloud.flavors.clear()
+    cloud.metadata["availability_zone"] = "az1"
+    cloud.gives(GOLD, "cmp00", "cmp01", "cmp02")
+    cloud.gives(SILVER, "cmp01", "cmp03")
+    cloud.picture("silver", CUSTOM_SILVER="required")
+    with_servers(cloud, monkeypatch, NONE={"old": {"status": "SHELVED", **server}})
+    if isinstance(command, str):
+        found = trait_sched("apply", "w.yaml", w=command)
+    else:
+        found = run(*command)
+    assert found.code == 5, found.err
+    assert "no host would suit server 'old' (old-id, on no host) for" in found.err
+    assert why in found.err
+    assert cloud.written == []

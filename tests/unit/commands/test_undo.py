@@ -264,7 +264,7 @@ def test_an_undo_file_says_which_servers_it_would_harm(
     specs = {f"trait:{GOLD}": "required"} if required else {}
     with_servers(cloud, monkeypatch, cmp00={"gold-8": specs})
     done = apply("traits: {CUSTOM_GOLD: {hosts: [cmp00]}}", "--undo", "undo.yaml")
-    line = "undo.yaml will need --force: no enabled host would have CUSTOM_GOLD any"
+    line = "undo.yaml will need --force: no host would suit server 'gold-8'"
     assert (done.code, line in done.err, "'gold-8'" in done.err) == (
         0,
         required,

@@ -14,7 +14,6 @@ from osc_traitsched.core.change.effects import (
     lets_in,
     lines_on,
     misplaced,
-    without_place,
 )
 from osc_traitsched.core.change.impact import Hosts, ImpactAnalysis
 from osc_traitsched.core.change.model import (
@@ -822,30 +821,6 @@ SERVERS_GOLD, SERVERS_SILVER = "CUSTOM_GOLD", "CUSTOM_SILVER"
 def server(name, *required, hidden=False):
     traits = None if hidden else frozenset(required)
     return Server(f"{name}-id", name, "cmp01", "project", traits)
-
-
-def test_a_server_is_without_a_place_if_it_requires_a_trait_that_no_host_keeps():
-    both = server("both", SERVERS_GOLD, SERVERS_SILVER)
-    found = without_place(
-        [SERVERS_GOLD], [server("plain"), both, server("other", SERVERS_SILVER)]
-    )
-    assert (found.traits, found.servers, found.unknown) == (
-        (SERVERS_GOLD,),
-        (both,),
-        (),
-    )
-
-
-def test_where_every_trait_is_kept_somewhere_no_server_is_in_the_way():
-    servers = [server("gold", SERVERS_GOLD), server("hidden", hidden=True)]
-    assert without_place([], servers) is None
-    assert without_place([SERVERS_GOLD], [server("plain")]) is None
-
-
-def test_of_a_server_whose_requirements_are_hidden_nothing_is_assumed():
-    hidden = server("hidden", hidden=True)
-    found = without_place([SERVERS_GOLD], [hidden])
-    assert (found.servers, found.unknown) == ((), (hidden,))
 
 
 def test_servers_are_misplaced_inside_without_all_traits_and_outside_with_them():

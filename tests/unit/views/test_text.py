@@ -33,6 +33,7 @@ from osc_traitsched.core.change.model import (
 from osc_traitsched.core.desired.model import EntryError, Place
 from osc_traitsched.core.difference import Comparison, Effect, FlavorHosts, Since
 from osc_traitsched.core.nova import building, own
+from osc_traitsched.core.servers import fleet
 from osc_traitsched.paste import Option, line, openstack, printable
 from osc_traitsched.text import Namesake, visible
 from osc_traitsched.views import listing, terminal
@@ -371,7 +372,7 @@ ERRORS = [
     traits.LastHolder(
         {"CUSTOM_X": (traits.Requirer("flavor", "f", "trait:CUSTOM_X", "f1"),)}
     ),
-    effects.ServersNeedTraits(("CUSTOM_X",), (SERVER,), (SERVER,)),
+    fleet.ServersLoseHosts((SERVER,), None, frozenset(), "why"),
 ]
 
 
