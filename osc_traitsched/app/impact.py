@@ -164,23 +164,24 @@ def check_servers(
     losing = {snapshot.by_uuid[u].root for uuids in losers.values() for u in uuids}
     try:
         if unlisted := servers.unlisted(cloud, losing):
-            nodes = listed(map(visible, snapshot.names_of(unlisted)))
             raise CloudBroke(
                 "compute",
-                f"Nova does not list the compute nodes of {nodes}, nor their servers: "
-                "a host may have no mapping, or its service was deleted",
+                "Nova does not list the compute nodes of "
+                f"{listed(map(visible, snapshot.names_of(unlisted)))}, nor their "
+                "servers: a host may have no mapping, or its service was deleted",
             )
         return [*_losses(cloud, model, model.after(plan.changes), assumptions)], None
     except CloudBroke as exc:
         if not losers:
             note_unread(cloud, SERVERS_OF_OTHERS, exc)
             return [], exc
-        refusal = (
-            f"nothing written: no enabled host would have {listed(losers)} any more, "
-            f"and whether a server still requires it can't be read ({exc!s}); --force "
-            "overrides this"
-        )
-        return [errors.AnswerIsNo(refusal)], None
+        return [
+            errors.AnswerIsNo(
+                f"nothing written: no enabled host would have {listed(losers)} any "
+                "more, and whether a server still requires it can't be read "
+                f"({exc!s}); --force overrides this"
+            )
+        ], None
 
 
 def _losses(
@@ -211,11 +212,14 @@ def _losses(
             if _has_host(_judged(before, *had))
         )
         for found in itertools.islice(lost, 1):
-            stranded = (
-                Server(r.id, r.name, r.host, r.project, frozenset()) for r in residents
+            yield ServersLoseHosts(
+                tuple(
+                    Server(r.id, r.name, r.host, r.project, frozenset())
+                    for r in residents
+                ),
+                found,
+                names & traits_of(requests_of(demands[:1])),
             )
-            traits = names & traits_of(requests_of(demands[:1]))
-            yield ServersLoseHosts(tuple(stranded), found, traits)
 
 
 def _demands(
@@ -224,20 +228,19 @@ def _demands(
     """All servers by their demands now and then, with unknown options on and off."""
     fleet = cloud.once(servers.everywhere)
     images = lookup.images_of_ids(cloud, fleet.images)
-    assumed = with_evidence(assumptions, model.aggregates)
-    if not assumed.is_known(options.ISOLATION):
-        assumed = assumed.changed(options.ISOLATION, True)
+    on = with_evidence(assumptions, model.aggregates)
+    on = on if on.is_known(options.ISOLATION) else on.changed(options.ISOLATION, True)
     makers = [
         Demands(fleet.minor, images, each.aggregates, settings)
-        for settings in (assumed, assumptions)
+        for settings in (on, assumptions)
         for each in (model, then)
     ]
-    alike: dict[tuple[int, str], list[Resident]] = collections.defaultdict(list)
-    for server in fleet.residents:
-        alike[server.kind, server.project].append(server)
+    demands = functools.cache(
+        lambda kind, whose: tuple(m.demand(fleet.kinds[kind], whose) for m in makers)
+    )
     found: dict[tuple[Demand, ...], list[Resident]] = collections.defaultdict(list)
-    for (kind, project), residents in alike.items():
-        found[tuple(m.demand(fleet.kinds[kind], project) for m in makers)] += residents
+    for server in fleet.residents:
+        found[demands(server.kind, server.project)].append(server)
     return found
 
 
@@ -249,25 +252,26 @@ def _emptied(
     )
     amounts = matcher.amounts(c for each in requests for c in each.clauses)
     kinds = placement_facts.undecided(facts, amounts, facts.snapshot.host_trees)
-    read = allocation_candidates.unused(placement, kinds)
-    return placement_facts.unused(facts, amounts, read)
+    units = allocation_candidates.unused(placement, kinds)
+    return placement_facts.unused(facts, amounts, units)
 
 
-def _enabled_last(
-    model: CloudModel, facts: Facts
-) -> Iterator[tuple[Facts, KnownAnswers]]:
+def _enabled_last(model: CloudModel, facts: Facts) -> list[tuple[Facts, KnownAnswers]]:
     """The cloud with its disabled hosts, and with all enabled."""
     seen = model.seen(facts)
     answers = KnownAnswers(model.snapshot.nova.computes, seen.traits).if_empty
-    for each in (answers, answers.if_enabled):
-        yield dataclasses.replace(seen, traits=each.traits), each
+    return [
+        (dataclasses.replace(seen, traits=each.traits), each)
+        for each in (answers, answers.if_enabled)
+    ]
 
 
 def _judged(demand: Demand, facts: Facts, answers: KnownAnswers) -> Judgement:
-    question, request = demand.question, demand.request
-    if request is None:
-        return Judgement(question, refusal=demand.refusal)
-    return judge(question, request, facts, answers.computes, answers=answers)
+    if demand.request is None:
+        return Judgement(demand.question, refusal=demand.refusal)
+    return judge(
+        demand.question, demand.request, facts, answers.computes, answers=answers
+    )
 
 
 def _has_host(found: Judgement) -> bool:

@@ -166,8 +166,9 @@ def plan_remove(
     passed_over = check_requirers(cloud, plan, holders, against)
     todo = dataclasses.replace(todo, passed_over=passed_over, refusals=tuple(against))
     is_said = not force and any(isinstance(e, traits.LastHolder) for e in against)
-    facts = found.snapshot, known, holders
-    return _with_effects(cloud, todo, facts, sources, is_said)
+    return _with_effects(
+        cloud, todo, (found.snapshot, known, holders), sources, is_said
+    )
 
 
 def _with_effects(

@@ -206,7 +206,6 @@ class Summed(base.TextLister):
             self.exit_code = ExitCode.ERROR
         elif args.exit_code and todo.plan.has_changes:
             self.exit_code = ExitCode.DIFFERS
-        refusals = with_reasons(refusals)
         refused = list(map(str, refusals))
         if refused and self.folds:
             refused = [refused_briefly(refusals, todo.staying)]
@@ -284,7 +283,7 @@ class PlanDesired(Summed):
         """Read, compare, and show."""
         todo = self.planning(args).plan()
         tell(todo, self.folds, bool(todo.refusals))
-        return self.foreseen(args, todo, todo.refusals)
+        return self.foreseen(args, todo, with_reasons(todo.refusals))
 
 
 # openstack trait-sched apply.
@@ -342,10 +341,10 @@ class ApplyDesired(write_args.Writer, Summed):
         is_refused = bool(todo.refusals) and not (args.force or args.reviewed)
         tell(todo, self.folds, is_refused)
         here = self.endpoint
-        refusals = self._refusals(args, todo, rows, here)
+        refusals = with_reasons(self._refusals(args, todo, rows, here))
         if args.force or not args.dry_run:
             write_args.refuse(refusals, args.force, self.folds, todo.staying)
-            refusals = ()
+            refusals = []
         more = write_undo(self.cloud(), args, todo, self.folds)
         if args.dry_run:
             return self.foreseen(args, todo, refusals)

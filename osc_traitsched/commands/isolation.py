@@ -23,6 +23,7 @@ from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.views import listing
 from osc_traitsched.views.listing import Table
+from osc_traitsched.views.servers import with_reasons
 
 # Common parts of isolate and unisolate; each stands for a few lines of a file.
 
@@ -84,7 +85,9 @@ class ShorthandWriter(write_args.Writer):
             lets_in[name] = "; ".join([*filter(None, [lets_in.get(name)]), *lines])
             for line in lines:
                 base.LOG.warning("%s", line)
-        write_args.refuse(todo.refusals, args.force, self.folds, todo.staying)
+        write_args.refuse(
+            with_reasons(todo.refusals), args.force, self.folds, todo.staying
+        )
         cloud, assumed = self.cloud(), todo.assumptions
         more = desired.write_undo(cloud, args, todo, self.folds)
         found = self.execute(cloud, todo.plan, args)
@@ -124,10 +127,10 @@ class IsolateAggregate(ShorthandWriter):
     traits, and make the aggregate require them. What is already right is not
     written. If it is interrupted, run the same command again. Exits 5 and writes
     nothing if a flavor would lose its last host, overall, in a zone or for a
-    project. Reads everything again after writing, and exits 1 if somebody else
-    has changed it. With --project the aggregate is for the servers of projects;
-    which options of nova.conf see to that, and which servers of other projects
-    are there now, is printed.
+    project, or if a server would. Reads everything again after writing, and exits
+    1 if somebody else has changed it. With --project the aggregate is for the
+    servers of projects; which options of nova.conf see to that, and which servers
+    of other projects are there now, is printed.
     """
 
     examples = """
@@ -186,8 +189,8 @@ class UnisolateAggregate(ShorthandWriter):
     them from flavors and images, and then from the hosts. A trait stays if it
     has another use: a standard trait, one that isolates another aggregate, or
     one that other hosts have. Images of other projects keep theirs without
-    --all-images. Exits 5 and writes nothing if a flavor would lose its last
-    host, or if something requires a trait that no host would have.
+    --all-images. Exits 5 and writes nothing if a flavor or a server would lose
+    its last host, or if something requires a trait that no host would have.
     """
 
     examples = """

@@ -33,9 +33,9 @@ class AddTraits(ShorthandWriter):
 
     Hosts that already have the traits are not written. It is safe to run while
     others change the same hosts. If it is interrupted, run the same command
-    again. Exits 5 and writes nothing if a flavor that forbids a trait would lose
-    its last host, where Nova can be read. With --like the arguments are hosts: they
-    get the traits of that host.
+    again. Exits 5 and writes nothing if a flavor or a server that forbids a trait
+    would lose its last host, where Nova can be read. With --like the arguments are
+    hosts: they get the traits of that host.
     """
 
     examples = """
@@ -66,8 +66,8 @@ class AddTraits(ShorthandWriter):
             "--force",
             action="store_true",
             help="also add traits that change what kind of provider a host is, or that "
-            "leave no host to a flavor which forbids them; with --like: write even if "
-            "flavors or servers would have no host",
+            "leave no host to a flavor or a server which forbids them; with --like: "
+            "write even if flavors or servers would have no host",
         )
         write_args.add_create_option(parser)
         write_args.add_options(parser)
@@ -91,7 +91,7 @@ class AddTraits(ShorthandWriter):
             arguments.found(args, self.app),
         )
         _warn(todo, args, self.folds, removing=False)
-        write_args.refuse(todo.refusals, args.force, self.folds)
+        write_args.refuse(with_reasons(todo.refusals), args.force, self.folds)
         if args.dry_run and todo.creates:
             base.LOG.warning("%s", listing.would_create(todo.creates))
         left = functools.partial(trait.left_of_traits, cloud, todo.plan)
@@ -125,8 +125,9 @@ class RemoveTraits(write_args.Writer):
     """Remove traits from hosts, and leave all other traits alone.
 
     Exits 5 and writes nothing if a trait would lose its last host while a
-    flavor, an image, an aggregate or a server requires it, if a flavor or an
-    image would lose its last host, or if nova-compute owns the trait.
+    flavor, an image or an aggregate requires it, if a flavor, an image or a
+    server, shelved or not, would lose its last host, or if nova-compute owns
+    the trait.
     """
 
     examples = """
@@ -165,7 +166,7 @@ class RemoveTraits(write_args.Writer):
                 base.LOG.error("%s", str(refusal))
             self.exit_code = ExitCode.REFUSED
             return columns, requirers
-        write_args.refuse(todo.refusals, args.force, self.folds)
+        write_args.refuse(with_reasons(todo.refusals), args.force, self.folds)
         left = functools.partial(trait.left_of_traits, cloud, todo.plan)
         outcomes = self.carry_out(cloud, todo.plan, args, left)
         if line := traits.may_return(
@@ -312,7 +313,7 @@ class RetireTrait(_TraitWriter):
     """Remove a trait from flavors, images, aggregates and hosts.
 
     Nothing requires the trait before the hosts lose it. Images of other projects count.
-    Exits 5 and writes nothing if a server, shelved or not, still requires it.
+    Exits 5 and writes nothing if a server, shelved or not, would lose its last host.
     The name stays in Placement; "openstack trait delete" removes it.
     """
 

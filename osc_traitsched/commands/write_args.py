@@ -26,7 +26,6 @@ from osc_traitsched.core.errors import (
     Unexpected,
 )
 from osc_traitsched.views import listing
-from osc_traitsched.views.servers import with_reasons
 
 _MOST_JOBS = 16
 
@@ -99,11 +98,11 @@ def refuse(
 ) -> None:
     """Raise for a refused plan; with ``--force`` only warn.
 
+    :param refusals: with their reasons in words
     :param folds: in few lines, for a terminal
     :param staying: as :func:`results.refused` takes it
     :raises TraitSchedError: the last refusal; the others are logged
     """
-    refusals = with_reasons(refusals)
     if force:
         for refusal in refusals:
             base.LOG.warning("%s", listing.forced(refusal, folds))

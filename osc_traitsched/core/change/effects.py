@@ -221,11 +221,6 @@ class Server:
         return self.of_flavor is not None and self.of_image is not None
 
 
-def without_image(servers: Iterable[Server]) -> tuple[Server, ...]:
-    """The servers whose image may require traits that no API shows."""
-    return tuple(s for s in servers if s.of_image is None)
-
-
 @dataclasses.dataclass(frozen=True)
 class MisplacedServers:
     """Servers on the other side of an isolation than new ones would be.
@@ -256,7 +251,9 @@ def misplaced(
         ),
         outside=tuple(s for s in outside if s.required >= wanted),
         unknown=tuple(s for s in free if s.of_flavor is None),
-        without_image=without_image(s for s in free if s.of_flavor is not None),
+        without_image=tuple(
+            s for s in free if s.of_flavor is not None and s.of_image is None
+        ),
         traits=names,
     )
 

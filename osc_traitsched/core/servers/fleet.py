@@ -637,12 +637,14 @@ class ServersLoseHosts(AnswerIsNo):
     @property
     def brief(self) -> str:
         """Three servers at most, and why."""
-        who = listed(map(brief_name, self.servers), "server", FEW)
-        return f"no host would suit {who}: {self.why}"
+        return (
+            "no host would suit "
+            f"{listed(map(brief_name, self.servers), 'server', FEW)}: {self.why}"
+        )
 
     def __str__(self) -> str:
-        who = listed(map(named, self.servers), "server", ALL)
         return (
-            f"nothing written: no host would suit {who} for a migration, an evacuation "
-            f"or unshelving: {self.why}; --force overrides this"
+            "nothing written: no host would suit "
+            f"{listed(map(named, self.servers), 'server', ALL)} for a migration, an "
+            f"evacuation or unshelving: {self.why}; --force overrides this"
         )
