@@ -40,7 +40,7 @@ from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.inventory.trait import required_by_image
 from osc_traitsched.core.judge.filtering import KnownAnswers
 from osc_traitsched.core.judge.judge import judge
-from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.judgement import RefusedRequest, RequestResult
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.evidence import with_evidence
 from osc_traitsched.core.nova.filter import special
@@ -208,7 +208,7 @@ def _losses(
             found
             for before, after in zip(demands[::2], demands[1::2])
             for had, has in clouds
-            if not _has_host(found := _judged(after, *has))
+            if (found := _judged(after, *has)) and not _has_host(found)
             if _has_host(_judged(before, *had))
         )
         for found in itertools.islice(lost, 1):
@@ -266,16 +266,25 @@ def _enabled_last(model: CloudModel, facts: Facts) -> list[tuple[Facts, KnownAns
     ]
 
 
-def _judged(demand: Demand, facts: Facts, answers: KnownAnswers) -> Judgement:
+def _judged(
+    demand: Demand, facts: Facts, answers: KnownAnswers
+) -> RequestResult | None:
+    """None if unknown options decide whether Nova rejects the request."""
+    if demand.refusal is not None:
+        return RefusedRequest(demand.question, demand.refusal)
     if demand.request is None:
-        return Judgement(demand.question, refusal=demand.refusal)
+        return None
     return judge(
         demand.question, demand.request, facts, answers.computes, answers=answers
     )
 
 
-def _has_host(found: Judgement) -> bool:
-    return bool(found.candidate_uuids) and found.ended_by is None
+def _has_host(found: RequestResult | None) -> bool:
+    if found is None:
+        return True
+    if isinstance(found, RefusedRequest):
+        return False
+    return bool(found.candidates) and found.ended_by is None
 
 
 def read_misplaced(

@@ -210,7 +210,9 @@ def with_reasons(refusals: Iterable[TraitSchedError]) -> list[TraitSchedError]:
     ]
 
 
-def _why_none(found: Judgement) -> str:
+def _why_none(found: RequestResult) -> str:
+    if isinstance(found, RefusedRequest):
+        return words.text(found.refusal, True)
     ended_by = found.ended_by
     return words.text(ended_by, True) if ended_by else sentence(found).rstrip(".")
 

@@ -14,7 +14,7 @@ from osc_traitsched.core.check.analysis import decisive
 from osc_traitsched.core.errors import AnswerIsNo, Hidden, Refusal, TraitSchedError
 from osc_traitsched.core.inventory.snapshot import Aggregate
 from osc_traitsched.core.inventory.trait import TENANT_KEY, Collation
-from osc_traitsched.core.judge.judgement import Judgement
+from osc_traitsched.core.judge.judgement import RequestResult
 from osc_traitsched.core.nova import evidence, options
 from osc_traitsched.core.nova import server as nova_server
 from osc_traitsched.core.nova.clause import Clause, Condition, HostFilter
@@ -630,7 +630,7 @@ class ServersLoseHosts(AnswerIsNo):
     """
 
     servers: tuple[Server, ...]
-    judgement: Judgement
+    judgement: RequestResult
     traits: frozenset[str]
     why: str = ""
 
