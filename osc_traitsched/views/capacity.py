@@ -169,7 +169,7 @@ def _cause(fit: FlavorFit) -> str:
     if len(shares) == 1 and isinstance(shares[0].clause, HostFilter):
         all_of = f"all {len(shares[0].hosts)}"
         return f": {shares[0].clause.name} rejects {all_of}"
-    return f": {', '.join(verdict.host_reasons(fit.judgement, lasting=True))}"
+    return f": {', '.join(verdict.host_reasons(fit.judgement, shares))}"
 
 
 def _fitting(start: str, names: Sequence[str], end: str, width: int) -> str:

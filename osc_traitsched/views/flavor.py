@@ -8,7 +8,7 @@ from typing import Any, Literal, Optional
 from osc_traitsched.core.answer import Answer, Reason
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.judge.capacity import FlavorFit
-from osc_traitsched.core.judge.judgement import RefusedRequest
+from osc_traitsched.core.judge.judgement import Judgement, RefusedRequest
 from osc_traitsched.core.judge.reasons import breakdown
 from osc_traitsched.core.nova.clause import MemberOf
 from osc_traitsched.core.nova.prefilter import ISOLATION, name_of
@@ -127,8 +127,11 @@ def images_of(view: FlavorView) -> dict[str, list[str]]:
     """Public images that can't go with the flavor, by why."""
     names_of: dict[str, list[str]] = {}
     for name, judgement in view.unusable_images.items():
-        first = next(verdict.host_reasons(judgement, lasting=True), "")
-        names_of.setdefault(verdict.rejected(judgement) or first, []).append(name)
+        why = verdict.rejected(judgement)
+        if not why and isinstance(judgement, Judgement):
+            shares = breakdown(judgement, lasting=True)
+            why = next(verdict.host_reasons(judgement, shares), "")
+        names_of.setdefault(why, []).append(name)
     return names_of
 
 

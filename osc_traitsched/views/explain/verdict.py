@@ -560,17 +560,16 @@ def rejected(found: RequestResult, has_remedy: bool = True) -> str:
 
 def flavor_reasons(found: RequestResult) -> list[str]:
     """Whether nova.conf decides, and why hosts are out."""
-    depends = ["depends on nova.conf"] if found.open.depends else []
-    return [*depends, *host_reasons(found)]
-
-
-def host_reasons(found: RequestResult, lasting: bool = False) -> Iterator[str]:
-    """Why hosts are out, each host counted once, the most first.
-
-    :param lasting: as for :func:`breakdown`
-    """
     if isinstance(found, RefusedRequest):
-        return
-    shares = breakdown(found, lasting=lasting)
+        return []
+    depends = ["depends on nova.conf"] if found.open.depends else []
+    return [*depends, *host_reasons(found, breakdown(found))]
+
+
+def host_reasons(found: Judgement, shares: Sequence[Share]) -> Iterator[str]:
+    """Why hosts are out, the most first.
+
+    :param shares: of :func:`breakdown`
+    """
     for share in sorted(shares, key=lambda share: -len(share.hosts)):
         yield f"{len(share.hosts)} {share_words(share, found).what}"
