@@ -5,27 +5,37 @@ from __future__ import annotations
 import dataclasses
 import fnmatch
 import itertools
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.app import drain
 from osc_traitsched.app.judging import by_flavor
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import allocation_candidates, lookup, read
 from osc_traitsched.cloud.service import Cloud, RememberedCloud
+from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.errors import NothingMatches
 from osc_traitsched.core.inventory import snapshot as inventory_snapshot
-from osc_traitsched.core.inventory.snapshot import Selectors, Snapshot
+from osc_traitsched.core.inventory.snapshot import (
+    Compute,
+    Nova,
+    Selectors,
+    Snapshot,
+)
 from osc_traitsched.core.judge import capacity as core
 from osc_traitsched.core.judge import reasons
 from osc_traitsched.core.judge.capacity import FlavorCounter, FlavorFit, Free, HostFit
 from osc_traitsched.core.judge.judgement import Judgement, RefusedRequest
 from osc_traitsched.core.nova.filter import table
-from osc_traitsched.core.nova.filter.state import HostState, host_states
-from osc_traitsched.core.nova.options import SchedulerSettings
+from osc_traitsched.core.nova.filter.state import host_states
 from osc_traitsched.core.nova.question import Body, ServerSpec
 from osc_traitsched.core.placement.facts import Facts, Room, sizes
 from osc_traitsched.core.servers.drain import Drain, State
-from osc_traitsched.core.servers.usage import Capacity, CapacityQuery
+from osc_traitsched.core.servers.usage import (
+    Capacity,
+    CapacityQuery,
+    Loss,
+    Losses,
+)
 from osc_traitsched.text import near_names
 
 
@@ -81,6 +91,94 @@ def capacity(
         sum(host.uuid not in facts.stock for host in snapshot.hosts),
         dataclasses.replace(facts, snapshot=snapshot),
     )
+
+
+def lose(
+    cloud: Cloud,
+    spec: ServerSpec,
+    sources: SettingsSources,
+    query: CapacityQuery,
+    names: Sequence[str],
+) -> Losses:
+    """What would become of servers and flavors if a host, zone or aggregate were lost.
+
+    Each is lost alone. The cloud is read once. Requests: those of :func:`capacity` and
+    of a drain of all these hosts.
+
+    :param names: of hosts, zones or aggregates, globs, or ``any-host``, ``any-zone``
+        and ``any-aggregate``
+    :raises NothingMatches, Refusal: as :func:`capacity`
+    """
+    cloud = RememberedCloud(cloud)
+    nova = Nova(lookup.computes(cloud), read.aggregates(cloud.compute))
+    lost = _lost(nova.with_zones(read.zones_shown(cloud.compute)), names)
+    now = capacity(cloud, spec, sources, query)
+    plans = drain.plans(cloud, list(lost.values()), sources)
+    caps = _caps(now.flavors[0].judgement) if now.flavors else {}
+    found = (
+        Loss(kind, name, plan, tuple(_filled(now, plan, caps)))
+        for (kind, name), plan in zip(lost, plans)
+    )
+    answers = list(Answer)
+
+    def rank(loss: Loss) -> tuple[int, int, int, str]:
+        bad = answers.index(loss.drain.answer)
+        return -bad, -loss.stay.most, -len(loss.full), loss.name
+
+    return Losses(now, tuple(sorted(found, key=rank)))
+
+
+def _lost(
+    nova: Nova, names: Iterable[str]
+) -> Mapping[tuple[str, str], Mapping[str, Sequence[Compute]]]:
+    """Compute nodes by service host, of each kind and name.
+
+    A name that a host has is no zone, and that of a zone no aggregate.
+    """
+    nodes = nova.by_service_host
+    zones: dict[str, set[str]] = {}
+    for node in nova.computes:
+        for zone in node.zones:
+            zones.setdefault(zone, set()).add(node.service_host)
+    members = {each.name: nodes.keys() & each.hosts for each in nova.aggregates}
+    every: Mapping[str, Mapping[str, Collection[str]]] = {
+        "host": {host: (host,) for host in nodes},
+        "zone": zones,
+        "aggregate": {name: hosts for name, hosts in members.items() if hosts},
+    }
+    hosts_of = {node.node: node.service_host for node in nova.computes}
+    found = {}
+    for text in names:
+        for kind, groups in every.items():
+            is_any, name = text == f"any-{kind}", hosts_of.get(text, text)
+            chosen = groups if is_any else fnmatch.filter(groups, name)
+            for group in sorted(chosen):
+                hosts = sorted(groups[group])
+                found[kind, group] = {host: nodes[host] for host in hosts}
+            if chosen:
+                break
+        else:
+            known = {*hosts_of, *itertools.chain(*every.values())}
+            what = "host, zone or aggregate"
+            raise NothingMatches(what, text, near_names(text, known))
+    return found
+
+
+def _filled(
+    now: Capacity, plan: Drain, caps: Mapping[str, tuple[int | None, int | None]]
+) -> Iterator[str]:
+    """Flavors with room that have none once the servers of lost hosts have moved."""
+    facts, lost = now.facts, {node.uuid for node in plan.nodes}
+    if facts is None:
+        return
+    free = _after(plan, core.free_now(facts))
+    used = {step.to.uuid for step in plan.steps}
+    for fit in now.flavors:
+        left = fit.hosts.keys() - lost
+        if fit.hosts and left <= used:
+            counter = FlavorCounter(fit.judgement, facts, caps)
+            if not counter.hosts(free, left):
+                yield fit.name
 
 
 def _wanted(
@@ -195,9 +293,7 @@ class _Count:
         self._free_after = _after(plan, self.free) if plan else self.free
         self._empty = core.free_if_empty(facts)
         self._groups = _groups(query.by, snapshot)
-        question = first.question
-        states = host_states(first.computes.values(), question.aggregates)
-        self._caps = _caps(states, question.assumptions)
+        self._caps = _caps(first)
         self._counted: dict[int, FlavorFit] = {}
         self._like = {
             name: _one(name, _roots(Selectors(hosts=(name,)), facts.snapshot), facts)
@@ -276,10 +372,10 @@ class _Count:
         return room
 
 
-def _caps(
-    states: Iterable[HostState], settings: SchedulerSettings
-) -> Mapping[str, tuple[int | None, int | None]]:
+def _caps(found: Judgement) -> Mapping[str, tuple[int | None, int | None]]:
     """By root; hosts without a limit are left out."""
+    settings = found.question.assumptions
+    states = host_states(found.computes.values(), found.question.aggregates)
     caps = {h.compute.uuid: table.servers_left(h, settings) for h in states}
     return {root: each for root, each in caps.items() if each != (None, None)}
 

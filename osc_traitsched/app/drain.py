@@ -88,14 +88,11 @@ def server_moves(
     :returns: the minor version first
     """
     cloud = RememberedCloud(cloud)
-    found = [(reading.residents(cloud, host), hosts[host]) for host in hosts]
-    first = found[0][0]
-    bodies = tuple(body for each, _ in found for body in each.bodies)
-    cloud = reading.remembering(cloud, dataclasses.replace(first, bodies=bodies))
-    return first.minor, tuple(
-        _resident(cloud, _found(cloud, each, body), nodes, assumptions)
-        for each, nodes in found
-        for body in each.bodies
+    found = reading.residents(cloud, hosts)
+    cloud = reading.remembering(cloud, found)
+    several = [_found(cloud, found, body) for body in found.bodies]
+    return found.minor, tuple(
+        _resident(cloud, each, hosts[each.state.host], assumptions) for each in several
     )
 
 
@@ -160,24 +157,15 @@ class PlacementRoom:
     """Collects the requests of servers, and then the state of hosts.
 
     :param computes: all of Nova's compute nodes
-    :param without: the service hosts to leave
     :param knows_zones: the requested zone of each server is known
     """
 
     def __init__(
-        self,
-        placement: Service,
-        computes: Iterable[Compute],
-        without: Collection[str],
-        knows_zones: bool,
+        self, placement: Service, computes: Iterable[Compute], knows_zones: bool
     ) -> None:
         self._placement = placement
         self._knows_zones = knows_zones
-        self._hosts = {
-            each.uuid: each
-            for each in computes
-            if each.is_up and each.service_host not in without
-        }
+        self._hosts = {each.uuid: each for each in computes if each.is_up}
         self._snapshot: Snapshot | None = None
         self._requested: dict[str, MoveRequest] = {}
         self._answers: dict[tuple[str, ...], Mapping[str, tuple[Allocation, ...]]] = {}
@@ -272,30 +260,53 @@ def plan(
     :raises BadConfiguration: for bad scheduler settings
     """
     hosts = _nodes(cloud, names, aggregates)
+    (found,) = plans(cloud, [hosts], sources)
+    leaked = 0 if found.total else _leaked(cloud, itertools.chain(*hosts.values()))
+    unconfirmed = _unconfirmed(cloud, hosts)
+    return dataclasses.replace(found, unconfirmed=unconfirmed, leaked=leaked)
+
+
+#: The compute nodes of service hosts that are emptied together.
+Nodes = Mapping[str, Sequence[Compute]]
+
+
+def plans(
+    cloud: Cloud, several: Sequence[Nodes], sources: SettingsSources
+) -> list[Drain]:
+    """A plan for each of several sets of hosts, as if it alone were emptied.
+
+    The cloud is read once for all of them, and a host in two sets is judged once.
+
+    :raises ExtraSpecsHidden: if Nova hides extra specs
+    :raises Refusal: if nova-scheduler does not start with these settings
+    :raises BadConfiguration: for bad scheduler settings
+    """
     assumptions = settings.of_cloud(cloud, sources)
     table.enabled(assumptions)
     enabled(assumptions)
-    minor, found = server_moves(cloud, hosts, assumptions)
+    minor, found = server_moves(
+        cloud, {host: hosts[host] for hosts in several for host in hosts}, assumptions
+    )
     computes = lookup.computes(cloud)
     for move in found[:1]:
         assumptions = with_evidence(assumptions, move.question.aggregates)
         computes = with_builds(cloud, move.question, computes)
-    start = Drain(
-        tuple(hosts),
-        tuple(node for nodes in hosts.values() for node in nodes),
-        minor,
-        assumptions,
-        unconfirmed=_unconfirmed(cloud, hosts),
-        leaked=0 if found else _leaked(cloud, itertools.chain(*hosts.values())),
-    )
-    knows_zones = minor >= servers_state.ZONE
-    room = PlacementRoom(cloud.placement, computes, hosts, knows_zones)
+    room = PlacementRoom(cloud.placement, computes, minor >= servers_state.ZONE)
     requested = [_requested(move, room) for move in found]
     state = room.state()
-    every = _judged(cloud.placement, computes, requested, state)
-    refused = [Stuck(each, StuckReason.REJECTED) for each in every if each.is_refused]
-    start = dataclasses.replace(start, stuck=tuple(refused))
-    return _packed(start, [r for r in every if not r.is_refused], state)
+    parts = [
+        ([m for m in requested if m.state.host in hosts], state.without(hosts))
+        for hosts in several
+    ]
+    judged = _judged(cloud.placement, computes, parts)
+    starts = [
+        Drain(tuple(hosts), tuple(itertools.chain(*hosts.values())), minor, assumptions)
+        for hosts in several
+    ]
+    return [
+        _packed(start, moves, left)
+        for start, moves, (_, left) in zip(starts, judged, parts)
+    ]
 
 
 def able_to_move(
@@ -310,7 +321,7 @@ def able_to_move(
     computes = lookup.computes(cloud)
     for move in moves[:1]:
         computes = with_builds(cloud, move.question, computes)
-    room = PlacementRoom(cloud.placement, computes, (), minor >= servers_state.ZONE)
+    room = PlacementRoom(cloud.placement, computes, minor >= servers_state.ZONE)
     requested = [_requested(move, room) for move in moves]
     state = room.state()
     able = [
@@ -318,7 +329,8 @@ def able_to_move(
         for move in requested
         if move.move_request is not None and any(state.hosts_for(move.move_request))
     ]
-    return _judged(cloud.placement, computes, able, state), state
+    (judged,) = _judged(cloud.placement, computes, [(able, state)])
+    return judged, state
 
 
 def _nodes(
@@ -387,17 +399,19 @@ def _requested(server_move: ServerMove, room: PlacementRoom) -> ServerMove:
 def _judged(
     placement: Service,
     computes: Iterable[Compute],
-    server_moves: Sequence[ServerMove],
-    state: State,
-) -> list[ServerMove]:
-    """Servers with a judgement, if no host has room or an option is unknown."""
+    parts: Sequence[tuple[Sequence[ServerMove], State]],
+) -> list[list[ServerMove]]:
+    """Servers with a judgement, if no host has room or an option is unknown.
+
+    :param parts: servers, and the hosts that they could go to
+    """
     several: dict[MoveRequest, Asked] = {}
-    for each in server_moves:
-        request = each.move_request
-        if request is not None and request not in several:
-            asked = Asked.of(request.question, request.question.request())
-            if asked.alternatives or not any(state.hosts_for(request)):
-                several[request] = asked
+    for server_moves, state in parts:
+        for request in dict.fromkeys(each.move_request for each in server_moves):
+            if request is not None and request not in several:
+                asked = Asked.of(request.question, request.question.request())
+                if asked.alternatives or not any(state.hosts_for(request)):
+                    several[request] = asked
     nodes = {node.uuid: node for node in computes}
     judged = judge_all(placement, nodes, list(several.values()))
     found = {
@@ -405,14 +419,21 @@ def _judged(
         for request, judgement in zip(several, judged)
     }
     return [
-        dataclasses.replace(each, move_request=found[each.move_request])
-        if each.move_request in found
-        else each
-        for each in server_moves
+        [
+            dataclasses.replace(each, move_request=found[each.move_request])
+            if each.move_request in found
+            else each
+            for each in server_moves
+        ]
+        for server_moves, _ in parts
     ]
 
 
-def _packed(start: Drain, movable: Sequence[ServerMove], state: State) -> Drain:
+def _packed(start: Drain, server_moves: Sequence[ServerMove], state: State) -> Drain:
+    movable = [each for each in server_moves if not each.is_refused]
+    refused = (
+        Stuck(each, StuckReason.REJECTED) for each in server_moves if each.is_refused
+    )
     servers = {
         Leaving(each.state.id, each.state.name, each.move_request): each
         for each in movable
@@ -435,7 +456,7 @@ def _packed(start: Drain, movable: Sequence[ServerMove], state: State) -> Drain:
             )
             for each in found.placed
         ),
-        stuck=(*start.stuck, *stay, *full),
+        stuck=(*refused, *stay, *full),
     )
 
 

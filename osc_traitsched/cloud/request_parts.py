@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from osc_traitsched.cloud import lookup, rest
@@ -241,18 +241,25 @@ def ports_of(cloud: Cloud, server: str) -> tuple[Port, ...]:
     return tuple(dataclasses.replace(each, in_use=False) for each in found)
 
 
-def ports_on(cloud: Cloud, host: str) -> dict[str, tuple[Port, ...]]:
-    """The ports that are bound on a service host, by the ID of their server.
+def ports_on(
+    cloud: Cloud, hosts: Iterable[str | None], servers: Collection[str]
+) -> dict[str, tuple[Port, ...]]:
+    """The ports of servers that are bound on service hosts, by the server's ID.
 
-    A request, and up to two for each of their networks and subnets with two more for
-    each routed segment, for any number of ports.
+    A request for each host, and up to two for each of their networks and subnets with
+    two more for each routed segment, for any number of ports.
+
+    :param hosts: None for all of them
+    :param servers: their IDs
     """
     found: dict[str, tuple[Port, ...]] = {}
     reader = _Reader(cloud)
-    for body in _bound(cloud, {"binding:host_id": host}):
-        port = dataclasses.replace(_port(reader, body), in_use=False)
+    wanted = [{} if host is None else {"binding:host_id": host} for host in hosts]
+    for body in (body for each in wanted for body in _bound(cloud, each)):
         server = body.get("device_id") or ""
-        found[server] = (*found.get(server, ()), port)
+        if server in servers:
+            port = dataclasses.replace(_port(reader, body), in_use=False)
+            found[server] = (*found.get(server, ()), port)
     return found
 
 

@@ -554,7 +554,7 @@ _VOLUMES = "os-extended-volumes:volumes_attached"
 
 @dataclasses.dataclass(frozen=True)
 class Residents:
-    """The servers on a host.
+    """The servers on some hosts.
 
     :ivar bodies: as the compute API shows one, with its group
     :ivar minor: of the compute API with which they were read
@@ -568,31 +568,44 @@ class Residents:
     ports: Mapping[str, tuple[Port, ...]] | CloudBroke
 
 
-def residents(cloud: Cloud, host: str) -> Residents:
-    """Read the servers of all projects that are on a service host, with their parts.
+def residents(cloud: Cloud, hosts: Collection[str]) -> Residents:
+    """Read the servers of all projects that are on service hosts, with their parts.
 
     A few requests, and one for each thousand servers and groups, for each hundred
-    images and for each network: none for each server.
+    images and for each network: none for each server. Servers and ports of up to
+    twenty hosts are read host by host.
 
     :raises CloudBroke: if a service other than Neutron can't be read
     """
     minor = minor_version(cloud)
-    query = {"all_tenants": "1", "host": host, "limit": _RESIDENTS_PAGE}
-    path, version = "/servers/detail", f"2.{minor}"
-    listed = tuple(
-        rest.pages(cloud.compute, path, "servers", _RESIDENTS_SERVER, query, version)
-    )
+    each_host = [None] if len(hosts) > _FEW_HOSTS else list(hosts)
+    listed = [
+        body
+        for host in each_host
+        for body in _residents_on(cloud, host, f"2.{minor}")
+        if body[_HOST] in hosts
+    ]
     of_server = group_ids(cloud) if listed else {}
     bodies = tuple(
         {**each, "server_groups": of_server.get(each["id"], [])} for each in listed
     )
     images = lookup.images_of_ids(cloud, filter(None, map(state.image_id, bodies)))
-    return Residents(bodies, minor, images, _ports(cloud, host) if bodies else {})
+    ports = _ports(cloud, each_host, {b["id"] for b in bodies}) if bodies else {}
+    return Residents(bodies, minor, images, ports)
 
 
-def _ports(cloud: Cloud, host: str) -> Mapping[str, tuple[Port, ...]] | CloudBroke:
+def _residents_on(cloud: Cloud, host: str | None, version: str) -> Iterator[Any]:
+    query = {"all_tenants": "1", "limit": _RESIDENTS_PAGE}
+    query.update({} if host is None else {"host": host})
+    path, shape = "/servers/detail", _RESIDENTS_SERVER
+    return rest.pages(cloud.compute, path, "servers", shape, query, version)
+
+
+def _ports(
+    cloud: Cloud, hosts: Iterable[str | None], servers: Collection[str]
+) -> Mapping[str, tuple[Port, ...]] | CloudBroke:
     try:
-        return request_parts.ports_on(cloud, host)
+        return request_parts.ports_on(cloud, hosts, servers)
     except CloudBroke as problem:
         return problem
 

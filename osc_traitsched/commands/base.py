@@ -136,8 +136,8 @@ class ExitCode(enum.IntEnum):
     NO_HOST = (
         3,
         "No host can take the server, or Nova or Placement rejects the request. For "
-        "``host drain`` and ``capacity --without``: a server cannot move. For "
-        "``capacity``: no flavor fits.",
+        "``host drain`` and ``capacity --lose`` or ``--without``: a server cannot "
+        "move. For ``capacity``: no flavor fits.",
     )
     DISAGREEMENT = (
         4,

@@ -15,12 +15,18 @@ from osc_traitsched.config.sources import NOVA_CONF, SET, SettingsSources
 from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.inventory.snapshot import Selectors
-from osc_traitsched.core.servers.usage import GROUPINGS, Capacity, CapacityQuery
+from osc_traitsched.core.servers.usage import (
+    GROUPINGS,
+    Capacity,
+    CapacityQuery,
+    Losses,
+)
 from osc_traitsched.views import capacity as capacity_views
-from osc_traitsched.views import terminal
+from osc_traitsched.views import lose, terminal
 
 _TEXT = "text"
 _FLAT = {"csv": capacity_views.rows, terminal.FORMAT: capacity_views.metrics}
+_LOSSES_FLAT = {"csv": lose.rows, terminal.FORMAT: lose.metrics}
 _LOST = {"": "host", "-aggregate": "aggregate", "-zone": "zone"}
 
 
@@ -30,15 +36,18 @@ class ShowCapacity(base.Command):
     Evaluates every host as Nova would, with its filters and isolation, at one moment.
     Without FLAVOR it counts all public flavors. Flavors compete for the same hosts: do
     not sum their numbers. Nothing is written or claimed.
-    Exits 0 if any of the flavors fits, and 3 if none does. With --without it exits 3
-    also if a server of a lost host finds no other. It exits 7 if a flavor is short with
-    --at-least, or has no room with --full, and 8 if that depends on what no API shows.
+    Exits 0 if any of the flavors fits, and 3 if none does. With --lose or --without it
+    exits 3 if a server of a lost host finds no other, as host drain does. It exits 7 if
+    a flavor is short with --at-least, or has no room with --full, and 8 if that depends
+    on what no API shows.
     "openstack -q" prints the first line alone.
     """
 
     examples = """
         # How many more servers of a flavor fit, with an image
         capacity gold --image raw
+        # N+1: whether any one host can be lost, the worst first
+        capacity --lose any-host
         # All public flavors, if a host were lost and two were added
         capacity --without cmp01 --with cmp02=2
         # Flavors that lose or gain hosts with another nova.conf
@@ -86,6 +95,10 @@ class ShowCapacity(base.Command):
     def take_action(self, args: argparse.Namespace) -> int:
         query = _query(args)
         sources, spec = self.settings(args), request_args.kind(args)
+        if args.lose:
+            losses = capacity.lose(self.cloud(), spec, sources, query, args.lose)
+            self.app.stdout.write(f"{self._of_losses(losses, args)}\n")
+            return ExitCode.of(losses.answer)
         if query.set_then:
             then = _sources_then(args, self.app)
             found = capacity.compared(self.cloud(), spec, sources, then, query)
@@ -97,6 +110,16 @@ class ShowCapacity(base.Command):
         if args.full and found.room_for_all is Answer.NO:
             return ExitCode.FINDINGS
         return ExitCode.of(found.room_for_all if args.full else found.answer)
+
+    def _of_losses(self, found: Losses, args: argparse.Namespace) -> str:
+        if args.format == _TEXT:
+            width, height = (0, 0) if args.long else (self.width, self.height)
+            return self.answer(lose.lines(found, width, height))
+        for line in capacity_views.assumed(found.now):
+            base.LOG.warning("%s", line)
+        if args.format in _LOSSES_FLAT:
+            return _LOSSES_FLAT[args.format](found)
+        return base.printed(lose.document(found), args.format)
 
     def _text(self, found: Capacity, args: argparse.Namespace) -> str:
         if args.format != _TEXT:
@@ -119,6 +142,14 @@ class ShowCapacity(base.Command):
 def _add_changes(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
         "what if", "The numbers before and after, and the difference."
+    )
+    group.add_argument(
+        "--lose",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="whether a host, zone or aggregate can be lost; any-host, any-zone and "
+        "any-aggregate try each of them alone (can be repeated)",
     )
     for flag, what in _LOST.items():
         group.add_argument(
@@ -184,6 +215,9 @@ def _query(args: argparse.Namespace) -> CapacityQuery:
     if args.at_least and not args.flavors:
         raise BadUsage("--at-least requires FLAVOR")
     is_change = without.names_any or args.added or args.set_then
+    if args.lose and (is_change or args.by or args.full or args.at_least):
+        others = "--without, --with, --set-then, --by, --full or --at-least"
+        raise BadUsage(f"--lose cannot be combined with {others}")
     if is_change and (args.by or args.full):
         flag, others = (
             "--by" if args.by else "--full",

@@ -188,7 +188,7 @@ def assumed(found: Capacity) -> Iterable[str]:
 
 def answer_line(found: Capacity) -> str:
     """The answer in one line."""
-    change = f"{_not_lost(found)}{_change(found)}"
+    change = f"{_lost(found)}{_change(found)}"
     if found.query.at_least and (text := _shortness(found)):
         return f"{change}{text}"
     if len(found.flavors) == 1 and not found.rejected:
@@ -206,12 +206,14 @@ def answer_line(found: Capacity) -> str:
     return next((text for text in texts if len(text) <= _WIDTH), texts[-1])
 
 
-def _not_lost(found: Capacity) -> str:
-    """That the servers of lost hosts find no other; empty if they do."""
-    plan = found.drain
-    if plan is None or plan.answer is not Answer.NO:
+def _lost(found: Capacity) -> str:
+    """Whether the hosts of ``--without`` can be lost; empty without it."""
+    plan, host = found.drain, ranges(found.removed)
+    if plan is None:
         return ""
-    stuck, host = plan.stuck, ranges(found.removed)
+    if plan.answer is not Answer.NO:
+        return f"{host} {'may' if plan.answer.is_open else 'can'} be lost. "
+    stuck = plan.stuck
     names = listed([each.server_move.state.name for each in stuck], most=3)
     its = "its" if len(found.removed) == 1 else "their"
     s = "s" * (len(stuck) == 1)
@@ -224,7 +226,7 @@ def _not_lost(found: Capacity) -> str:
 def _of_lost(found: Capacity) -> Iterator[str]:
     if found.drain is None:
         return
-    if _not_lost(found):
+    if found.drain.answer is Answer.NO:
         yield f"host drain {','.join(found.drain.hosts)} shows why."
     else:
         yield drain_prose.summary(found.drain)
@@ -346,12 +348,12 @@ def _table(
             for fit in _shown(_ordered(flavors), most)
         ),
     ]
-    table = list(_aligned(rows, {0, 5, 6}))
+    table = list(aligned(rows, {0, 5, 6}))
     for number in range(1, len(_DISPENSABLE) + 1):
         if width and max(map(len, table)) > width:
             kept = [n for n in range(len(rows[0])) if n not in _DISPENSABLE[:number]]
             to_left = {kept.index(n) for n in (0, 5, 6) if n in kept}
-            table = list(_aligned([[r[n] for n in kept] for r in rows], to_left))
+            table = list(aligned([[r[n] for n in kept] for r in rows], to_left))
     yield from table
     yield from _rest(flavors, most)
 
@@ -364,7 +366,7 @@ def _changes(flavors: Sequence[FlavorFit], most: int) -> Iterator[str]:
         (name, short(rooms[name][0]), short(rooms[name][1]), f"{lost[name]:+d}")
         for name in _shown(sorted(lost, key=lambda each: _rank(lost[each])), most)
     ]
-    yield from _aligned([("flavor", "now", "then", "difference"), *rows], {0})
+    yield from aligned([("flavor", "now", "then", "difference"), *rows], {0})
     yield from _rest(flavors, most)
 
 
@@ -395,7 +397,7 @@ def _matrix(fits: Sequence[FlavorFit], by: str, width: int, most: int) -> Iterat
     table = [
         (row, *(cells[column, row] for column in shown)) for row in _shown(rows, most)
     ]
-    yield from _aligned([(corner, *shown), *table], {0})
+    yield from aligned([(corner, *shown), *table], {0})
     if len(columns) > len(shown):
         yield f"  {and_more(len(columns) - len(shown), 'column')}"
     yield from _rest(rows, most, "row")
@@ -412,7 +414,11 @@ def _ordered(flavors: Iterable[FlavorFit]) -> list[FlavorFit]:
     return sorted(flavors, key=lambda fit: (-fit.room.most, fit.name))
 
 
-def _aligned(rows: Sequence[Sequence[str]], to_left: set[int]) -> Iterator[str]:
+def aligned(rows: Sequence[Sequence[str]], to_left: set[int]) -> Iterator[str]:
+    """Rows of a table, indented.
+
+    :param to_left: numbers of the columns that are no figures
+    """
     widths = [max(map(len, column)) for column in zip(*rows)]
     for row in rows:
         cells = [

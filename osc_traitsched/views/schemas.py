@@ -14,6 +14,7 @@ from osc_traitsched.views.drain import DrainDocument
 from osc_traitsched.views.explain.document import ExplainDocument, FlavorsDocument
 from osc_traitsched.views.flavor import FlavorUseDocument
 from osc_traitsched.views.host import HostDocument
+from osc_traitsched.views.lose import LossesDocument
 from osc_traitsched.views.server_explain import FailedDocument, ServerExplainDocument
 from osc_traitsched.views.trait import TraitDocument
 
@@ -22,6 +23,7 @@ DOCUMENTS = {
     "explain": ExplainDocument,
     "explain --image": FlavorsDocument,
     "capacity": CapacityDocument,
+    "capacity --lose": LossesDocument,
     "server explain": ServerExplainDocument,
     "server explain --failed": FailedDocument,
     "server destinations": DestinationsDocument,

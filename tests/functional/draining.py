@@ -76,7 +76,7 @@ class FullHost(HalfCloud):
 
         def answer(path, params):
             if path == "/servers/detail":
-                return after(params, {"servers": self._on(params["host"])})
+                return after(params, {"servers": self._on(params.get("host"))})
             if path == "/os-server-groups":
                 return {"server_groups": [] if params["offset"] != "0" else [group]}
             if path == f"/os-server-groups/{GROUP}":
@@ -95,15 +95,16 @@ class FullHost(HalfCloud):
 
     def _of_neutron(self, path, params):
         if path == "/ports":
-            (host,) = params.values()
-            return {"ports": [self._port(each) for each in self._on(host)]}
+            found = self._on(params.get("binding:host_id"))
+            return {"ports": [self._port(each) for each in found]}
         if path == "/subnets":
             return {"subnets": [{"id": params["id"]}]}
         network = path.rpartition("/")[2]
         return {"network": {"id": network, "name": network, "subnets": ["s"]}}
 
     def _on(self, host):
-        return [b for b in self.bodies if b["OS-EXT-SRV-ATTR:host"] == host]
+        every = self.bodies
+        return [b for b in every if host in (None, b["OS-EXT-SRV-ATTR:host"])]
 
     def _port(self, body):
         number = self.bodies.index(body)

@@ -10,8 +10,10 @@ from osc_traitsched.app import drain
 from osc_traitsched.app.check import survey, with_units
 from osc_traitsched.app.explain import explain
 from osc_traitsched.app.settings import SettingsSources
+from osc_traitsched.cloud import lookup
 from osc_traitsched.core.answer import Reason
 from osc_traitsched.core.errors import CloudBroke, Forbidden, PlacementRefuses
+from osc_traitsched.core.inventory.snapshot import Nova
 from osc_traitsched.core.nova.options import SchedulerSettings
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.servers.drain import StuckReason
@@ -97,6 +99,27 @@ def test_what_hosts_share_is_read_once_for_all_of_them(large):
         images = cloud._services["image"].asked
         asked.append([cloud.compute.asked[k] for k in ("os-aggregates", SG)] + [images])
     assert asked[0] == asked[1]
+
+
+def test_many_hosts_cost_no_request_of_their_own(large):
+    url, drawn = large
+    asked = []
+    for hosts in (30, 60):
+        cloud = FullHost(url, drawn, 60)
+        names = [host.name for host in drawn[:hosts]]
+        for number, body in enumerate(cloud.bodies):
+            where = names[number % hosts]
+            body["OS-EXT-SRV-ATTR:host"] = where
+            body["OS-EXT-SRV-ATTR:hypervisor_hostname"] = where
+        nodes = Nova(lookup.computes(cloud)).by_service_host
+        lost = [{name: nodes[name]} for name in names]
+        plans = drain.plans(cloud, lost, SettingsSources(nova_release=33))
+        assert [plan.hosts for plan in plans] == [(name,) for name in names]
+        assert {plan.total for plan in plans} == {60 // hosts}
+        network = cloud._services["network"].asked["ports"]
+        asked.append((dict(cloud.compute.asked), network, cloud.placement.requests))
+    assert asked[0] == asked[1]
+    assert (asked[0][0]["servers"], asked[0][1]) == (2, 1)
 
 
 def test_the_members_of_a_group_go_to_hosts_of_their_own(large):

@@ -198,6 +198,7 @@ def test_metrics_replace_a_file_at_once_and_an_error_leaves_the_old_one(tmp_path
     found = {path.name: path.read_text() for path in tmp_path.glob("*.prom")}
     assert found == {
         "capacity.prom": "1 trait-sched capacity -f prometheus\n",
+        "lose.prom": "1 trait-sched capacity --lose any-host -f prometheus\n",
         "failed.prom": "1 trait-sched server explain --failed -f prometheus\n",
         "check.prom": "old\n",
     }

@@ -78,7 +78,29 @@ ANSWERS = {
     ),
     "capacity --without cmp00": (
         0,
-        "Without cmp00: 4 of 7 flavors still fit; largest: m1.large (4 VCPU, 8192 MB).",
+        "cmp00 can be lost. Without cmp00: 4 of 7 flavors still fit; largest: "
+        "m1.large.",
+    ),
+    "capacity --lose any-host": (
+        3,
+        "N+1: no. cmp06 (1 server stays), cmp01 (1), cmp05 (1) can't be lost.",
+    ),
+    "capacity --lose any-zone": (
+        3,
+        "N+1: no. zone az-east (10 servers stay), zone az-west (3) can't be lost.",
+    ),
+    "capacity --lose any-aggregate": (
+        3,
+        "N+1: no. aggregate east (10 servers stay) and 3 more can't be lost.",
+    ),
+    "capacity --lose cmp03": (0, "N+1: yes, cmp03 can be lost."),
+    "capacity --lose cmp02 --lose cmp03 --lose cmp02": (
+        0,
+        "N+1: yes, any of 2 hosts can be lost.",
+    ),
+    "capacity --lose windows": (
+        3,
+        "N+1: no. aggregate windows (2 servers stay) can't be lost.",
     ),
     "capacity --full": (
         7,
@@ -182,6 +204,39 @@ def test_the_first_line_of_an_answer(ask, command):
 )
 def test_the_whole_text_of_an_answer(ask, golden, name, commands):
     golden(name, screens({command: ask(command)[1] for command in commands}))
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_capacity_and_host_drain_agree_about_the_loss_of_each_host(ask, file):
+    def run(command):
+        words = ("trait-sched", *shlex.split(command), "-f", "json")
+        done = shell.run({"TRAITSCHED_SNAPSHOT": file}, *words)
+        return done.code, json.loads(done.out)
+
+    def stays(stuck):
+        return [(one["server"]["name"], one["why"], one["reason"]) for one in stuck]
+
+    worst, whole = run("capacity --lose any-host")
+    codes = {}
+    for loss in whole["losses"]:
+        host = loss["name"]
+        codes[host], plan = run(f"host drain {host}")
+        assert loss["hosts"] == [each["name"] for each in plan["hosts"]] == [host]
+        assert loss["servers"] == plan["servers"], host
+        assert stays(loss["stay"]) == stays(plan["stuck"]), host
+        without, counted = run(f"capacity --without {host}")
+        alone, of_one = run(f"capacity --lose {host}")
+        assert codes[host] == without == alone, host
+        assert of_one["losses"] == [loss]
+        assert loss["can_be_lost"] == {0: "yes", 3: "no", 8: "unknown"}[alone]
+        assert loss["full"] == [
+            each["flavor"]["name"]
+            for each in counted["flavors"]
+            if each["servers"]["max"] and not each["after"]["max"]
+        ]
+    assert len(codes) == 8
+    assert worst == max(codes.values())
+    assert [*codes.values()] == sorted(codes.values(), reverse=True)
 
 
 @pytest.mark.parametrize("command", LINES)

@@ -30,8 +30,41 @@ def asked(tmp_path):
     return ask
 
 
+BOUND = ("acme-1", "db-1", "win-1")
+MAY_BE_LOST = {
+    "--lose cmp04": "N+1: perhaps. cmp04 (at most 1 server may stay).",
+    "--without cmp04": "cmp04 may be lost. ",
+}
+
+
 def server(document, name):
     return next(s for s in document["compute"]["servers"] if s["name"] == name)
+
+
+# Hosts that can be lost, perhaps.
+
+
+def test_a_cloud_without_servers_of_one_host_can_lose_any_host(asked):
+    def change(document):
+        servers = document["compute"]["servers"]
+        servers[:] = [each for each in servers if each["name"] not in BOUND]
+
+    done = asked(change, "capacity --lose any-host")
+    assert done.code == 0
+    assert done.out.splitlines()[1] == "N+1: yes, any of 8 hosts can be lost."
+
+
+@pytest.mark.parametrize("command", ["--lose cmp04", "--without cmp04"])
+def test_what_only_a_filter_knows_leaves_the_loss_open(asked, command):
+    def change(document):
+        flavor = server(document, "mail-1")["flavor"]
+        flavor["extra_specs"] = {"hw:numa_nodes": "1"}
+        for node in document["compute"]["hypervisors"]:
+            node["hypervisor_type"] = "QEMU"
+
+    done = asked(change, f"capacity {command} --enable-filter NUMATopologyFilter")
+    assert done.code == 8
+    assert done.out.splitlines()[1].startswith(MAY_BE_LOST[command])
 
 
 # Moves of group members that are not confirmed: web-1 is on cmp00, web-2 on cmp02.

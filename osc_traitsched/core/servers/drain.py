@@ -8,7 +8,14 @@ import enum
 import functools
 import itertools
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from typing import Any, Optional
 
 from osc_traitsched.core.answer import Answer, Reason
@@ -128,6 +135,13 @@ class MoveRequest:
                     continue
                 doubts[uuid] = (*before, name) if isinstance(answer, Unknown) else None
         return doubts
+
+    @functools.cached_property
+    def claimable(self) -> frozenset[tuple[str, str]]:
+        """Provider UUIDs and resource classes of all allocations."""
+        every = itertools.chain.from_iterable(self.allocations.values())
+        uses = itertools.chain.from_iterable(every)
+        return frozenset((each.provider, each.resource_class) for each in uses)
 
     @functools.cached_property
     def need(self) -> Mapping[str, int]:
@@ -271,6 +285,12 @@ class State:
         """A copy of the state, to try moves on."""
         return State(self.hosts, self.free, self._memory)
 
+    def without(self, lost: Collection[str]) -> State:
+        """The state without the hosts of some compute services."""
+        hosts = self.hosts.items()
+        left = {r: h for r, h in hosts if h.compute.service_host not in lost}
+        return State(left, self.free)
+
     def allocation(self, move_request: MoveRequest, root: str) -> Allocation | None:
         """The first allocation that still fits; None if none does."""
         for allocation in move_request.allocations.get(root, ()):
@@ -406,10 +426,14 @@ def _tries(servers: Sequence[Leaving], state: State) -> Iterator[Packing]:
 
 
 def largest_first(servers: Iterable[Leaving], free: Free) -> list[Leaving]:
-    """Servers by size: the largest share of any free resource that each needs."""
-    total: dict[str, int] = {}
-    for (_, name), amount in free.items():
-        total[name] = total.get(name, 0) + amount
+    """Servers by size: the largest share of any free resource that each needs.
+
+    Only what one of them could claim counts as free.
+    """
+    servers, total = list(servers), dict[str, int]()
+    requests = {each.move_request for each in servers}
+    for key in frozenset[tuple[str, str]]().union(*(r.claimable for r in requests)):
+        total[key[1]] = total.get(key[1], 0) + free.get(key, 0)
 
     def size(server: Leaving) -> tuple[float, str, str]:
         need = server.move_request.need

@@ -111,9 +111,14 @@ class Capacity:
 
     @property
     def answer(self) -> Answer:
-        """Whether :attr:`enough` fit, and all servers of lost hosts find another."""
-        lost = [self.drain.answer] if self.drain else []
-        return Answer.worst([self.enough, *lost])
+        """Whether :attr:`enough` fit, and all servers of lost hosts find another.
+
+        Without a flavor of interest, the servers alone count.
+        """
+        if self.drain is None:
+            return self.enough
+        wanted = [self.enough] if self.query.flavors else []
+        return Answer.worst([self.drain.answer, *wanted])
 
     def compared(self, then: Capacity) -> Capacity:
         """The numbers with those of the same flavors with other settings."""
@@ -130,6 +135,60 @@ class Capacity:
 
 def _flavor(fit: FlavorFit) -> Mapping[str, object]:
     return fit.judgement.question.flavor
+
+
+# What would be lost with a host, a zone or an aggregate.
+
+
+@dataclasses.dataclass(frozen=True)
+class Loss:
+    """What becomes of servers and flavors if hosts are lost together.
+
+    :ivar kind: one of :data:`GROUPINGS`
+    :ivar drain: where the servers would go
+    :ivar full: flavors that have room now, and would have none
+    """
+
+    kind: str
+    name: str
+    drain: Drain
+    full: tuple[str, ...] = ()
+
+    @property
+    def stay(self) -> Room:
+        """How many servers would find no host."""
+        sure = len(self.drain.stuck) - len(self.drain.dependent)
+        return Room(sure, len(self.drain.stuck) + len(self.drain.uncertain))
+
+    @property
+    def staying(self) -> tuple[str, ...]:
+        """Names of these servers."""
+        moves = [each.server_move for each in self.drain.stuck]
+        moves += [each.server_move for each in self.drain.uncertain]
+        return tuple(move.state.name for move in moves)
+
+
+@dataclasses.dataclass(frozen=True)
+class Losses:
+    """What becomes of a cloud if one of several hosts, zones or aggregates is lost.
+
+    :ivar now: how many servers of the flavors fit now
+    :ivar several: the worst first
+    """
+
+    now: Capacity
+    several: tuple[Loss, ...]
+
+    @property
+    def answer(self) -> Answer:
+        """Whether any one of them can be lost."""
+        return Answer.worst(each.drain.answer for each in self.several)
+
+    @property
+    def worst(self) -> tuple[Loss, ...]:
+        """Those that decide about the answer."""
+        answer = self.answer
+        return tuple(each for each in self.several if each.drain.answer is answer)
 
 
 # What needs a trait, and what a host has and could take.

@@ -396,7 +396,8 @@ def pages_of_ports(page, stays=False):
 @pytest.mark.parametrize(("page", "requests"), [(2, 3), (5, 1), (9, 1)])
 def test_all_ports_of_a_host_are_read_however_short_neutron_s_pages_are(page, requests):
     cloud = pages_of_ports(page)
-    assert sorted(request_parts.ports_on(cloud, "cmp1")) == [f"s-{e}" for e in "abcde"]
+    servers = [f"s-{each}" for each in "abcdef"]
+    assert sorted(request_parts.ports_on(cloud, ["cmp1"], servers)) == servers[:5]
     lists = [params for path, params in cloud.network.asked if path == "/ports"]
     assert len(lists) == requests
     assert {each["binding:host_id"] for each in lists} == {"cmp1"}
@@ -404,7 +405,13 @@ def test_all_ports_of_a_host_are_read_however_short_neutron_s_pages_are(page, re
 
 def test_a_neutron_that_gives_one_page_for_ever_is_an_error():
     with pytest.raises(errors.CloudBroke, match="same page of /ports again"):
-        request_parts.ports_on(pages_of_ports(2, stays=True), "cmp1")
+        request_parts.ports_on(pages_of_ports(2, stays=True), ["cmp1"], ["s-a"])
+
+
+def test_ports_of_other_devices_on_a_host_cost_no_request_for_their_networks():
+    cloud = pages_of_ports(9)
+    assert not request_parts.ports_on(cloud, [None], ["s-f"])
+    assert cloud.network.asked == [("/ports", {})]
 
 
 # Device profiles: of Cyborg, of a cloud without it, and of one that hides it.

@@ -327,7 +327,7 @@ def test_servers_are_not_taken_for_those_of_no_host_where_nova_hides_hosts():
     path = "/servers/detail?all_tenants=1&host=cmp1&limit=1000"
     cloud = RecordedCloud(compute={path: {"servers": [body]}})
     with pytest.raises(Hidden, match="os-extended-server-attributes"):
-        servers.residents(cloud, "cmp1")
+        servers.residents(cloud, ["cmp1"])
 
 
 # Server groups, and where their servers are, of recorded answers.

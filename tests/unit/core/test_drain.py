@@ -86,6 +86,15 @@ def test_what_is_scarce_decides_which_server_is_the_largest():
     assert [each.id for each in drain.largest_first(both, free)] == ["s0", "s1"]
 
 
+def test_what_no_server_could_claim_decides_about_no_size():
+    memory, vcpus = move_request("a", 1024), ((ProviderUse("a", "VCPU", 2),),)
+    both = servers(memory, MoveRequest(question(), {"a": vcpus}))
+    free = {("a", MEMORY): 8192, ("a", "VCPU"): 32}
+    assert [each.id for each in drain.largest_first(both, free)] == ["s0", "s1"]
+    free["elsewhere", MEMORY] = 1_000_000
+    assert [each.id for each in drain.largest_first(both, free)] == ["s0", "s1"]
+
+
 def test_a_host_is_chosen_as_nova_scheduler_would_after_the_moves_before():
     several = move_request("abc")
     free = {"a": 4096, "b": 3800, "c": 2048}

@@ -41,7 +41,7 @@ from osc_traitsched.core.servers.usage import (
 )
 from osc_traitsched.documents import reference, serialized
 from osc_traitsched.paste import Option
-from osc_traitsched.views import capacity, drain, flavor, host, schemas, trait
+from osc_traitsched.views import capacity, drain, flavor, host, lose, schemas, trait
 from osc_traitsched.views import destinations as server_explain
 from osc_traitsched.views import server_explain as server_explain_views
 from osc_traitsched.views.diff import DifferenceDocument
@@ -54,7 +54,13 @@ from tests.unit.app.test_server import ID, NOTHING, SOURCES, body, cloud
 from tests.unit.core import test_explanation, test_options
 from tests.unit.core.scheduled import COMPUTE, SPECS, placed
 from tests.unit.core.test_cases import facts
-from tests.unit.views import test_capacity, test_drain, test_text, test_words
+from tests.unit.views import (
+    test_capacity,
+    test_drain,
+    test_lose,
+    test_text,
+    test_words,
+)
 
 # The schemas of documents, and documents that they describe.
 
@@ -308,6 +314,10 @@ EXAMPLES = {
         lambda: explain.flavors(_flavors()),
     ),
     "capacity": ("documents/capacity", lambda: capacity.document(_capacity())),
+    "capacity --lose": (
+        "documents/capacity-lose",
+        lambda: lose.document(test_lose.SCREENS["no"]),
+    ),
     "server explain": (
         "documents/server-explain",
         lambda: server_explain_views.document(_server(), NOW, OPTIONS),

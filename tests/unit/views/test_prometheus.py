@@ -14,8 +14,8 @@ import yaml
 from osc_traitsched.core.check.survey import ERROR, WARNING
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.servers.fleet import FailedKind, FailedServer, FailedServers
-from osc_traitsched.views import capacity, check, server_explain
-from tests.unit.views import test_capacity
+from osc_traitsched.views import capacity, check, lose, server_explain
+from tests.unit.views import test_capacity, test_lose
 
 EXAMPLES = pathlib.Path(__file__).parents[3] / "examples"
 DASHBOARD = json.loads((EXAMPLES / "grafana" / "trait-sched.json").read_text())
@@ -32,7 +32,8 @@ FAILED = server_explain.metrics(FailedServers((TWO,), (FailedServer("3", "x"),))
 FINDINGS = [ERROR("a", "wrong"), ERROR("b", "wrong"), WARNING("c", "odd")]
 CHECK = check.metrics(FINDINGS, (), {"images": ["x", "y"], "hosts": ["y"]})
 CAPACITY = capacity.metrics(test_capacity.found(test_capacity.fit("small", 13)))
-PRINTED = {"failed": FAILED, "check": CHECK, "capacity": CAPACITY}
+LOSE = lose.metrics(test_lose.SCREENS["no"])
+PRINTED = {"failed": FAILED, "check": CHECK, "capacity": CAPACITY, "lose": LOSE}
 NAMES = set(re.findall(r"(?m)^# TYPE (\S+) gauge$", "\n".join(PRINTED.values())))
 
 promtool = pytest.mark.skipif(
