@@ -94,24 +94,18 @@ def capacity(
 
 
 def lose(
-    cloud: Cloud,
-    spec: ServerSpec,
-    sources: SettingsSources,
-    query: CapacityQuery,
-    names: Sequence[str],
+    cloud: Cloud, spec: ServerSpec, sources: SettingsSources, query: CapacityQuery
 ) -> Losses:
     """What would become of servers and flavors if a host, zone or aggregate were lost.
 
     Each is lost alone. The cloud is read once. Requests: those of :func:`capacity` and
     of a drain of all these hosts.
 
-    :param names: of hosts, zones or aggregates, globs, or ``any-host``, ``any-zone``
-        and ``any-aggregate``
     :raises NothingMatches, Refusal: as :func:`capacity`
     """
     cloud = RememberedCloud(cloud)
     nova = Nova(lookup.computes(cloud), read.aggregates(cloud.compute))
-    lost = _lost(nova.with_zones(read.zones_shown(cloud.compute)), names)
+    lost = _lost(nova.with_zones(read.zones_shown(cloud.compute)), query.lose)
     now = capacity(cloud, spec, sources, query)
     plans = drain.plans(cloud, list(lost.values()), sources)
     caps = _caps(now.flavors[0].judgement) if now.flavors else {}

@@ -96,7 +96,7 @@ class ShowCapacity(base.Command):
         query = _query(args)
         sources, spec = self.settings(args), request_args.kind(args)
         if args.lose:
-            losses = capacity.lose(self.cloud(), spec, sources, query, args.lose)
+            losses = capacity.lose(self.cloud(), spec, sources, query)
             self.app.stdout.write(f"{self._of_losses(losses, args)}\n")
             return ExitCode.of(losses.answer)
         if query.set_then:
@@ -236,4 +236,5 @@ def _query(args: argparse.Namespace) -> CapacityQuery:
         added,
         tuple(args.set_then),
         args.at_least or 0,
+        lose=tuple(args.lose),
     )

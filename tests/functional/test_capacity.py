@@ -358,7 +358,7 @@ def test_without_a_host_and_with_more_of_them(placement, cloud, capacity, openst
     assert more["after"] == {"min": 27, "max": 27}
     less = openstack("capacity", "tiny", "--without", "cmp1", *RELEASE)
     assert less.out.splitlines()[:2] == [
-        "Without cmp1: 3 more tiny fit (11 now).",
+        "cmp1 can be lost. Without cmp1: 3 more tiny fit (11 now).",
         "No server is on cmp1.",
     ]
 

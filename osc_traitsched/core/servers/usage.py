@@ -46,6 +46,8 @@ class CapacityQuery:
     :ivar set_then: the other settings of ``after``: files, and options with values
     :ivar at_least: so many servers of each flavor are to fit
     :ivar all_enabled: as if all compute services were enabled and up
+    :ivar lose: hosts, zones or aggregates, or globs, to lose one at a time; or
+        ``any-host``, ``any-zone`` and ``any-aggregate``
     """
 
     flavors: tuple[str, ...] = ()
@@ -56,6 +58,7 @@ class CapacityQuery:
     set_then: tuple[str, ...] = ()
     at_least: int = 0
     all_enabled: bool = False
+    lose: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
