@@ -108,7 +108,9 @@ def lose(
     lost = _lost(nova.with_zones(read.zones_shown(cloud.compute)), query.lose)
     now = capacity(cloud, spec, sources, query)
     plans = drain.plans(cloud, list(lost.values()), sources)
-    caps = _caps(now.flavors[0].judgement) if now.flavors else {}
+    judged = (fit.judgement for fit in now.flavors)
+    first = next((each for each in judged if isinstance(each, Judgement)), None)
+    caps = _caps(first) if first else {}
     found = (
         Loss(kind, name, plan, tuple(_filled(now, plan, caps)))
         for (kind, name), plan in zip(lost, plans)
@@ -169,7 +171,7 @@ def _filled(
     used = {step.to.uuid for step in plan.steps}
     for fit in now.flavors:
         left = fit.hosts.keys() - lost
-        if fit.hosts and left <= used:
+        if isinstance(fit.judgement, Judgement) and fit.hosts and left <= used:
             counter = FlavorCounter(fit.judgement, facts, caps)
             if not counter.hosts(free, left):
                 yield fit.name

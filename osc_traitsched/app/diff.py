@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from osc_traitsched.app import settings
 from osc_traitsched.app.judging import by_flavor
 from osc_traitsched.app.snapshot import Snapshot
+from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.difference import (
     Change,
     Comparison,
@@ -19,6 +20,7 @@ from osc_traitsched.core.difference import (
     applied,
     by_name,
     difference,
+    holds,
     not_compared,
 )
 from osc_traitsched.core.errors import TraitSchedError
@@ -202,27 +204,96 @@ def _is_same_cloud(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
 Ask = Callable[[Snapshot], RequestResult]
 
 
-def since(old: Snapshot, new: Snapshot, ask: Ask) -> Since:
-    """What changed for one request, each change made alone in the earlier cloud.
+class _Asked(NamedTuple):
+    """A snapshot with its answer; None if the request is refused there."""
 
-    Of changes that decide only together, those that none of the hosts needs are left
-    out.
+    snapshot: Snapshot
+    judgement: RequestResult | None
 
-    :raises TraitSchedError: if the request can't be asked of the later snapshot
+    @classmethod
+    def of(cls, snapshot: Snapshot, ask: Ask) -> _Asked:
+        try:
+            return cls(snapshot, ask(snapshot))
+        except TraitSchedError:
+            return cls(snapshot, None)
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """Hosts that could take the request."""
+        candidates = self.judgement.candidates if self.judgement else ()
+        return frozenset(each.name for each in candidates)
+
+    @property
+    def works(self) -> bool:
+        """Whether all servers may find a host."""
+        found = self.judgement
+        return found is not None and found.answer is not Answer.NO
+
+
+def since(
+    paths: Sequence[str], new: Snapshot, ask: Ask, opened: Callable[[str], Snapshot]
+) -> Since:
+    """What changed for one request, from the last snapshot with another answer.
+
+    It is found by halving, so 14 snapshots take 4 answers. If the answer changed
+    several times, it is one of these. If it never did, the oldest snapshot counts.
+
+    Each change is made alone in the earlier cloud. Of changes that decide only
+    together, those that none of the hosts needs are left out.
+
+    :param paths: the oldest first
+    :param opened: reads one
     """
-    judgement = ask(new)
-    before, now = _hosts(old, ask), frozenset(e.name for e in judgement.candidates)
-    changes = tuple(_near(old, new, before ^ now))
+    now = later = _Asked.of(new, ask)
+    earlier, low, high = None, -1, len(paths)
+    while high - low > 1:
+        middle = (low + high) // 2
+        tried = _Asked.of(opened(paths[middle]), ask)
+        if tried.works is now.works:
+            high, later = middle, tried
+        else:
+            low, earlier = middle, tried
+    # Without another answer, the oldest was tried last.
+    found = _since(earlier or later, later if earlier else now, ask)
+    return dataclasses.replace(found, asked=new.time)
+
+
+def dated(
+    found: Comparison, paths: Sequence[str], opened: Callable[[str], Snapshot]
+) -> Comparison:
+    """The comparison with the time from which on each change was there.
+
+    :param paths: snapshots in between, the oldest first
+    """
+    times = {effect.change: found.now for effect in found.lasting}
+    left = list(times)
+    for path in reversed(paths):
+        night = opened(path)
+        left = [change for change in left if holds(night.document, change)]
+        times.update(dict.fromkeys(left, night.time))
+        if not left:
+            break
+    effects = (
+        dataclasses.replace(effect, since=times.get(effect.change))
+        for effect in found.effects
+    )
+    return dataclasses.replace(found, effects=tuple(effects))
+
+
+def _since(earlier: _Asked, later: _Asked, ask: Ask) -> Since:
+    old, new = earlier.snapshot, later.snapshot
+    before, now = earlier.hosts, later.hosts
+    changes = tuple(_near(old, new, before ^ now)) if before != now else ()
 
     def by(some: Sequence[Change]) -> frozenset[str]:
-        return made(old, some, before, now, lambda each: _hosts(each, ask))
+        return made(old, some, before, now, lambda each: _Asked.of(each, ask).hosts)
 
     tried = changes[:MOST_TRIED]
     decided = {change: by([change]) for change in tried}
     alone = [change for change in tried if decided[change]]
     others = [change for change in changes if change not in alone]
     # Also of hosts that one change decides: putting that back would not be enough.
-    together = by(others)
+    together = by(others) if others else frozenset()
     left = (before ^ now).difference(together, *decided.values())
     together |= left & by(changes) if left else left
     needed = [*alone, *others] if together else []
@@ -233,7 +304,10 @@ def since(old: Snapshot, new: Snapshot, ask: Ask) -> Since:
         own = change.hosts & together or together
         decided[change] = decided.get(change, frozenset()) | own
     causes = tuple((change, hosts) for change, hosts in decided.items() if hosts)
-    return Since(old.time, new.time, before, now, len(judgement.hosts), causes)
+    judgement = later.judgement or earlier.judgement
+    total = len(judgement.hosts) if judgement else 0
+    answers = (earlier.works, later.works)
+    return Since(old.time, new.time, before, now, total, causes, answers=answers)
 
 
 def _near(old: Snapshot, new: Snapshot, hosts: frozenset[str]) -> Iterator[Change]:
@@ -252,14 +326,6 @@ def _near(old: Snapshot, new: Snapshot, hosts: frozenset[str]) -> Iterator[Chang
         own = {node for host in change.hosts for node in nodes.get(host, {host})}
         if own & hosts:
             yield dataclasses.replace(change, hosts=frozenset(own & hosts))
-
-
-def _hosts(snapshot: Snapshot, ask: Ask) -> frozenset[str]:
-    """Hosts that could take the request; none if it is refused there."""
-    try:
-        return frozenset(each.name for each in ask(snapshot).candidates)
-    except TraitSchedError:
-        return frozenset()
 
 
 def with_server(snapshot: Snapshot, later: Snapshot, server: str) -> Snapshot:

@@ -129,6 +129,7 @@ def _packed(path: str, found: Mapping[str, Any]) -> bytes:
     return gzip.compress(data, mtime=0) if path.endswith(".gz") else data
 
 
+_END = ".json.gz"
 #: Names of the files in a folder; only these are ever removed from it.
 _DATED = re.compile(r"\d{8}T\d{6}Z(-\d+)?\.json\.gz")
 #: What runs that were killed have left, if it is a day old.
@@ -156,7 +157,7 @@ def write_into(folder: str, found: Mapping[str, Any], most: int) -> str:
     :raises BadConfiguration: if the file can't be written
     """
     stem, place = re.sub(r"[-:]", "", str(found["time"])), document.located(folder)
-    name = f"{stem}.json.gz"
+    name = f"{stem}{_END}"
     try:
         with document.temporary(place / name, _packed(name, found)) as written:
             for number in itertools.count(2):
@@ -165,7 +166,7 @@ def write_into(folder: str, found: Mapping[str, Any], most: int) -> str:
                     break
                 except FileExistsError:
                     # Of another run in the same second.
-                    name = f"{stem}-{number}.json.gz"
+                    name = f"{stem}-{number}{_END}"
                 except OSError:
                     # Not all file systems have hard links.
                     os.replace(written, place / name)
@@ -182,6 +183,28 @@ def write_into(folder: str, found: Mapping[str, Any], most: int) -> str:
     except OSError as exc:
         raise document.unreadable(folder, exc) from exc
     return os.path.join(folder, name)
+
+
+def within(path: str, end: datetime.datetime) -> tuple[str, ...]:
+    """The snapshots in a folder of :func:`write_into`, the oldest first; or the file.
+
+    :param end: later ones are left out
+    :raises BadConfiguration: if the folder can't be read, or has none
+    """
+    place = document.located(path)
+    if not place.is_dir():
+        return (path,)
+    try:
+        dated = [e.name for e in place.iterdir() if _DATED.fullmatch(e.name)]
+    except OSError as exc:
+        raise document.unreadable(path, exc) from exc
+    # Of one second, the first has no number.
+    stems = sorted(name.removesuffix(_END) for name in dated)
+    found = [e for e in stems if e.partition("-")[0] < f"{end:%Y%m%dT%H%M%SZ}"]
+    if not found:
+        reason = f"no snapshot from before {end:%Y-%m-%d %H:%M} UTC is in this folder"
+        raise BadConfiguration(path, None, reason)
+    return tuple(os.path.join(path, f"{stem}{_END}") for stem in found)
 
 
 def summary(found: Mapping[str, Any], path: str) -> str:

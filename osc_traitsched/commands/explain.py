@@ -7,7 +7,7 @@ import dataclasses
 import functools
 import itertools
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from osc_traitsched import paste
@@ -207,6 +207,8 @@ class Explain(base.Command):
         explain gold raw --project demo --availability-zone az-east
         # Which running servers to move, if all hosts are full
         explain gold raw --make-room
+        # When it broke, and what took the hosts
+        explain gold raw --since /var/lib/snapshots
         # Which flavors can boot an image
         explain --image raw
     """
@@ -223,8 +225,9 @@ class Explain(base.Command):
         )
         parser.add_argument(
             "--since",
-            metavar="SNAPSHOT",
-            help="also show the hosts in this snapshot, and what changed",
+            metavar="FILE|FOLDER",
+            help="also show the hosts in this snapshot, and what changed; in a folder "
+            "of snapshot save --keep: since when, and what took them",
         )
         parser.add_argument(
             "--make-room",
@@ -253,9 +256,8 @@ class Explain(base.Command):
             explanation = drain.with_moves(cloud, explanation)
         warn_of_vanished(explanation.judgement)
         if args.since:
-            explanation = dataclasses.replace(
-                explanation, since=self._since(args, asked, sources)
-            )
+            of_then = since(self, args.since, sources, functools.partial(_ask, asked))
+            explanation = dataclasses.replace(explanation, since=of_then)
         project = explanation.judgement.question.project
         if project and args.long and args.format == "text":
             name = request.project_name(cloud, project)
@@ -263,18 +265,6 @@ class Explain(base.Command):
         text = self._text(explanation, args)
         self.app.stdout.write(f"{text}\n")
         return exit_code(explanation.judgement)
-
-    def _since(
-        self, args: argparse.Namespace, asked: ServerSpec, sources: SettingsSources
-    ) -> Since:
-        def ask(saved: Snapshot) -> RequestResult:
-            cloud = saved.cloud
-            question = request.question(cloud, asked, saved.sources)
-            return explain.explain(cloud, question, want_fixes=False).judgement
-
-        old = snapshot.read(args.since).settled(sources)
-        new = self.as_snapshot(sources, old)
-        return diff.since(old, new, ask)
 
     def _by_flavor(
         self, asked: ServerSpec, sources: SettingsSources, args: argparse.Namespace
@@ -303,6 +293,34 @@ class Explain(base.Command):
             )
             return self.answer(text)
         return base.printed(document.document(explanation, options), args.format)
+
+
+def _ask(asked: ServerSpec, saved: Snapshot, _: Snapshot) -> RequestResult:
+    question = request.question(saved.cloud, asked, saved.sources)
+    return explain.explain(saved.cloud, question, want_fixes=False).judgement
+
+
+def since(
+    command: base.Command,
+    path: str,
+    sources: SettingsSources,
+    ask: Callable[[Snapshot, Snapshot], RequestResult],
+) -> Since:
+    """What changed for a request since a snapshot, or in a folder of them.
+
+    :param ask: judges it in a snapshot; the cloud now comes second
+    """
+    paths = snapshot.within(path, command.now)
+
+    def opened(path: str) -> Snapshot:
+        found = snapshot.read(path).settled(sources)
+        found.check_comparable(new)
+        return found
+
+    new = command.as_snapshot(sources, snapshot.read(paths[-1]))
+    found = diff.since(paths, new, lambda saved: ask(saved, new), opened)
+    is_folder = paths != (path,)
+    return dataclasses.replace(found, searched=len(paths) * is_folder)
 
 
 def add_showing(parser: argparse.ArgumentParser, **more: str) -> None:

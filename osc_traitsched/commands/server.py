@@ -8,14 +8,12 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from osc_traitsched.app import diff, misplaced, server, snapshot
+from osc_traitsched.app import diff, misplaced, server
 from osc_traitsched.app.misplaced import Scope
 from osc_traitsched.app.server import Asked
-from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.app.snapshot import Snapshot
 from osc_traitsched.commands import arguments, base, explain, request_args
 from osc_traitsched.commands.base import ExitCode
-from osc_traitsched.core.difference import Since
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.judge.judgement import RequestResult
 from osc_traitsched.core.nova.question import MoveKind
@@ -174,7 +172,8 @@ class ExplainServer(base.Command):
         )
         explain.warn_of_vanished(found.judgement)
         if args.since and found.explanation:
-            of_then = self._since(args, found.state.id, sources)
+            ask = functools.partial(self._ask, args, found.state.id)
+            of_then = explain.since(self, args.since, sources, ask)
             explanation = dataclasses.replace(found.explanation, since=of_then)
             found = dataclasses.replace(found, explanation=explanation)
         self._print(found, args)
@@ -182,21 +181,15 @@ class ExplainServer(base.Command):
             raise found.problem
         return exit_code_of_failure(found)
 
-    def _since(
-        self, args: argparse.Namespace, name: str, sources: SettingsSources
-    ) -> Since:
-        old = snapshot.read(args.since).settled(sources)
-        new = self.as_snapshot(sources, old)
-
-        def ask(saved: Snapshot) -> RequestResult:
-            saved = diff.with_server(saved, new, name)
-            given = request_args.given(args)
-            found = server.answer(saved.cloud, name, given, saved.sources)
-            if found.judgement is None:
-                raise found.problem or BadUsage("its request can't be judged")
-            return found.judgement
-
-        return diff.since(old, new, ask)
+    @staticmethod
+    def _ask(
+        args: argparse.Namespace, name: str, saved: Snapshot, new: Snapshot
+    ) -> RequestResult:
+        saved, given = diff.with_server(saved, new, name), request_args.given(args)
+        found = server.answer(saved.cloud, name, given, saved.sources)
+        if found.judgement is None:
+            raise found.problem or BadUsage("its request can't be judged")
+        return found.judgement
 
     def _all_failed(self, args: argparse.Namespace) -> ExitCode:
         if args.server is not None or len(args.hosts) > 1:
@@ -245,9 +238,10 @@ def _add_failed(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--since",
-        metavar="TIME|SNAPSHOT",
+        metavar="TIME|FILE|FOLDER",
         help="with --failed: in the last 30m, 24h or 7d; with a server: also show "
-        "which hosts could take it when this snapshot was saved, and what took them",
+        "which hosts could take it when this snapshot was saved, and what took them; "
+        "in a folder of snapshot save --keep: since when",
     )
     group.add_argument(
         "--project",

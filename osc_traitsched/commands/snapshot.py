@@ -149,6 +149,8 @@ class ShowDifference(base.Command):
     examples = """
         # What changed since yesterday
         diff yesterday.json.gz
+        # What changed in the last nights, and when
+        diff /var/lib/snapshots
         # Between two snapshots
         diff monday.json.gz tuesday.json.gz
     """
@@ -156,7 +158,12 @@ class ShowDifference(base.Command):
     needs_login = False
 
     def options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("old", metavar="OLD", help="the earlier snapshot")
+        parser.add_argument(
+            "old",
+            metavar="OLD",
+            help="the earlier snapshot; or a folder of snapshot save --keep: its "
+            "oldest, and since when each change was there",
+        )
         parser.add_argument(
             "new",
             metavar="NEW",
@@ -176,8 +183,14 @@ class ShowDifference(base.Command):
     def take_action(self, args: argparse.Namespace) -> ExitCode:
         """Compare, and show."""
         sources = arguments.sources(args, self.app)
-        old = snapshot.read(args.old).settled(sources)
+        end = snapshot.read(args.new).time if args.new else self.now
+        paths = snapshot.within(args.old, end)
+        old = snapshot.read(paths[0]).settled(sources)
         found = diff.compare(old, self._later(args, old, sources))
+        if paths != (args.old,):
+            found = diff.dated(
+                found, paths[1:], lambda path: snapshot.read(path).settled(sources)
+            )
         whole = functools.partial(serialized, views.DifferenceDocument, found)
         self.show(args, views.lines(found, args.all), whole)
         if found.lasting:

@@ -64,6 +64,25 @@ class Change:
     is_daily: bool = False
 
 
+def holds(document: Body, change: Change) -> bool:
+    """Whether a document has what a change makes."""
+    return all(_holds(document, put) for put in change.puts)
+
+
+def _holds(place: Any, put: Put) -> bool:
+    for key in put.path:
+        if isinstance(place, list):
+            place = next((each for each in place if _id(each) == key), None)
+        else:
+            place = (place or {}).get(key)
+    if put.item is not None:
+        return (put.item in (place or ())) is bool(put.now)
+    if put.before is None and isinstance(put.now, dict):
+        # What is in it may have changed since it came.
+        return place is not None
+    return bool(place == put.now)
+
+
 def applied(document: Body, changes: Iterable[Change]) -> dict[str, Any]:
     """The earlier document with some changes made; what they touch is copied."""
     puts = (put for change in changes for put in change.puts)
@@ -478,10 +497,14 @@ class FlavorHosts:
 
 @dataclasses.dataclass(frozen=True)
 class Effect:
-    """A change, and the flavors whose hosts it alone takes or gives, worst first."""
+    """A change, and the flavors whose hosts it alone takes or gives, worst first.
+
+    :ivar since: when the first snapshot of a folder with it was saved; None for a file
+    """
 
     change: Change
     flavors: tuple[FlavorHosts, ...]
+    since: datetime.datetime | None = None
 
     @property
     def takes_hosts(self) -> bool:
@@ -527,8 +550,11 @@ class Since:
 
     :ivar time: of the snapshot, in UTC, as ``later`` is
     :ivar before: names of the hosts that could take it, like ``now``
-    :ivar total: number of all hosts now
+    :ivar total: number of all hosts
     :ivar causes: changes that decide, each with the hosts that it took or gave
+    :ivar searched: number of snapshots of a folder; 0 for a file
+    :ivar asked: when the answer is of, if ``later`` is another snapshot
+    :ivar answers: whether all servers found a host at both times
     """
 
     time: datetime.datetime
@@ -537,3 +563,6 @@ class Since:
     now: frozenset[str]
     total: int
     causes: tuple[tuple[Change, frozenset[str]], ...]
+    searched: int = 0
+    asked: datetime.datetime | None = None
+    answers: tuple[bool, bool] = (True, True)

@@ -53,6 +53,10 @@ class Changed(JsonObject):
     """It alone takes hosts from a flavor."""
     flavors: Iterable[FlavorCount]
     """Flavors that have fewer or more hosts by this change alone, the worst first."""
+    since: Optional[str] = field(
+        lambda effect: effect.since and effect.since.isoformat(), can_be_omitted=True
+    )
+    """When the first snapshot with it was saved, in UTC; only for a folder."""
 
 
 class DifferenceDocument(JsonObject):
@@ -93,12 +97,13 @@ def lines(found: Comparison, wants_all: bool) -> Iterator[Line]:
         tone = Tone.NO if taking else Tone.DOUBT
         number = count(len(found.lasting), "change")
         yield Line(f"{since}: {number}{takes * bool(taking)}.", tone)
-    yield from _table(map(_row, found.lasting))
+    yield from _table(_row(each, found.now) for each in found.lasting)
     if found.together:
         yield Line(f"Only several changes together: {_flavors(found.together)}")
     if found.daily:
         yield Line(f"{_workload(found)}{'' if wants_all else ' (--all)'}")
-        yield from _table(map(_row, found.daily if wants_all else ()))
+        shown = found.daily if wants_all else ()
+        yield from _table(_row(each, found.now) for each in shown)
     if found.untried:
         yield Line(f"Not tried: the effect of {count(found.untried, 'change')}")
     if found.unread:
@@ -118,9 +123,11 @@ def _workload(found: Comparison) -> str:
     return f"Workload changes: {' and '.join(parts)}{more}"
 
 
-def _row(effect: Effect) -> _Row:
+def _row(effect: Effect, now: datetime.datetime) -> _Row:
     change, flavors = effect.change, effect.flavors
     shown = _flavors(flavors, is_named=change.kind != "flavor") if flavors else ""
+    if effect.since is not None:
+        shown = f"since {_time(effect.since, now)}  {shown}"
     return "!" if effect.takes_hosts else " ", change, shown
 
 
@@ -148,7 +155,8 @@ def _hosts(found: FlavorHosts) -> str:
 def _time(before: datetime.datetime, now: datetime.datetime) -> str:
     """A moment, with its day if it is not the same one."""
     days = (now.date() - before.date()).days
-    day = {0: "", 1: "yesterday "}.get(days, f"{before:%Y-%m-%d} ")
+    weekday = f"{before:%a} " if 1 < days < 7 else f"{before:%Y-%m-%d} "
+    day = {0: "", 1: "yesterday "}.get(days, weekday)
     return f"{day}{before:%H:%M} UTC"
 
 
@@ -158,8 +166,12 @@ def since_lines(found: Optional[Since]) -> Iterator[Line]:
         return
     hosts = f" ({ranges(sorted(found.before))})" if found.before else ""
     had = f"{len(found.before)} of {found.total} hosts could take it{hosts}"
-    when = _time(found.time, found.later)
-    yield Line(f"{when[:1].upper()}{when[1:]}: {had}; now {len(found.now)}.")
+    now = found.asked or found.later
+    when, later = (_time(each, now) for each in (found.time, found.later))
+    then = "now" if now == found.later else f"{later}:"
+    if found.searched:
+        yield Line(_searched(found, when, later))
+    yield Line(f"{when[:1].upper()}{when[1:]}: {had}; {then} {len(found.now)}.")
     lost = found.before - found.now
     for title, hosts_of in (
         ("What took them:", found.before),
@@ -176,6 +188,29 @@ def since_lines(found: Optional[Since]) -> Iterator[Line]:
         yield Line(f"No change in the snapshots explains {ranges(sorted(left))}.")
 
 
+def _searched(found: Since, when: str, later: str) -> str:
+    """The last snapshot of a folder with another answer, and what changed it."""
+    worked, works = found.answers
+    if worked is works:
+        oldest = f"in the oldest of {count(found.searched, 'snapshot')} ({when})"
+        return f"It {'worked' if works else 'did not work'} {oldest}, too."
+    own = found.before if worked else found.now
+    causes = [_said(change) for change, hosts in found.causes if hosts & own]
+    what = listed(causes, most=2) or "no change in the snapshots explains it"
+    since = "since then" if found.later == found.asked else f"since {later}"
+    if worked:
+        return f"Worked until {when}; {since}: {what}."
+    return f"Failed until {when}; works {since}: {what}."
+
+
+def _said(change: Change) -> str:
+    name = change.name if change.kind == "host" else f"{change.kind} {change.name}"
+    for sign, verb in (("- ", "lost"), ("+ ", "got")):
+        if change.text.startswith(sign):
+            return f"{name} {verb} {change.text.removeprefix(sign)}"
+    return f"{name}{' ' if change.text.startswith('is ') else ': '}{change.text}"
+
+
 class SinceCause(JsonObject):
     """A change that decides about hosts of the request."""
 
@@ -190,13 +225,20 @@ class SinceCause(JsonObject):
 
 
 class SinceDocument(JsonObject):
-    """One request when a snapshot was saved, and now."""
+    """One request when a snapshot was saved, and later."""
 
     time: str = field(lambda found: found.time.isoformat())
-    """When the snapshot was saved, in UTC."""
+    """When the snapshot was saved, in UTC: of a folder, the last one with another
+    answer."""
+    later: str = field(lambda found: found.later.isoformat())
+    """The time of ``now``: of a folder, when the next snapshot was saved."""
+    searched: int
+    """How many snapshots the folder has; 0 for a file."""
+    worked: bool = field(lambda found: found.answers[0])
+    """Whether all servers found a host then."""
     then: Iterable[str] = field(lambda found: sorted(found.before))
     """Hosts that could take it."""
     now: Iterable[str] = field(lambda found: sorted(found.now))
-    """Hosts that can take it."""
+    """Hosts that can take it at the later time."""
     causes: Iterable[SinceCause]
     """Changes that took or added hosts."""

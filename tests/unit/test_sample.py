@@ -305,6 +305,65 @@ def test_the_changes_since_yesterday_that_took_hosts(ask, command):
     assert causes == CAUSES[command]
 
 
+@pytest.fixture
+def nights(tmp_path):
+    """Ten nights as yesterday, four as today, and two that are later."""
+    texts = [(REPOSITORY / file).read_text("utf-8") for file in (YESTERDAY, CLOUD)]
+    for day in range(12, 28):
+        document = json.loads(texts[day >= 22])
+        document["time"] = f"2026-11-{day}T06:00:00Z"
+        snapshot.write_into(str(tmp_path), document, 99)
+    return tmp_path
+
+
+BROKE = "Worked until Sat 06:00 UTC; since Sun 06:00 UTC: "
+
+
+@pytest.mark.parametrize(
+    ("command", "start"),
+    [
+        (
+            "explain ssd.medium ubuntu-24.04",
+            f"{BROKE}flavor ssd.medium got trait:CUSTOM_SSD=required, cmp01: reserved ",
+        ),
+        ("server explain db-2", f"{BROKE}cmp01: reserved RAM 512 -> 4096."),
+        (
+            "explain m1.large ubuntu-24.04",
+            "It worked in the oldest of 14 snapshots (2026-11-12 06:00 UTC), too.",
+        ),
+    ],
+)
+def test_a_folder_of_nights_says_when_it_broke_and_what_took_it(
+    ask, nights, command, start
+):
+    _, lines = ask(f"{command} --since {nights}")
+    assert [line for line in lines if line.startswith(start)]
+    _, lines = ask(f"{command} --since {nights} -f json")
+    whole = json.loads("\n".join(lines))
+    found = whole.get("now", whole)["since"]
+    is_broken = start.startswith(BROKE)
+    assert (found["searched"], found["worked"]) == (14, True)
+    assert found["time"][:10] == ("2026-11-21" if is_broken else "2026-11-12")
+    assert found["later"][:10] == ("2026-11-22" if is_broken else "2026-11-26")
+    assert bool(found["now"]) is not is_broken
+
+
+def test_diff_of_a_folder_says_since_when(ask, nights):
+    code, lines = ask(f"diff {nights}")
+    changed = [line for line in lines if line.startswith("! ")]
+    assert (code, len(changed)) == (6, 4)
+    assert all("  since Sun 06:00 UTC  " in line for line in changed)
+
+
+def test_a_folder_without_an_earlier_snapshot_is_an_error(ask, nights):
+    for path in nights.iterdir():
+        if not path.name.startswith("20261127"):
+            path.unlink()
+    done = shell.run({"TRAITSCHED_SNAPSHOT": CLOUD}, "trait-sched", "diff", str(nights))
+    assert done.code == 1
+    assert "no snapshot from before 2026-11-26 06:00 UTC is in this folder" in done.err
+
+
 def test_check_finds_an_error_of_four_areas(ask):
     code, lines = ask("check")
     errors = {line.split()[1] for line in lines if line.startswith("ERROR")}

@@ -8,8 +8,10 @@ import pathlib
 
 import pytest
 
-from osc_traitsched.app.diff import compare
+from osc_traitsched.app.diff import compare, dated, since
 from osc_traitsched.app.snapshot import Snapshot
+from osc_traitsched.core.answer import Answer
+from osc_traitsched.core.errors import Refusal
 
 PATH = pathlib.Path(__file__).parents[3] / "examples" / "cloud.json"
 OLD = json.loads(PATH.read_text(encoding="utf-8"))
@@ -104,3 +106,80 @@ def test_no_change_of_hosts_has_no_effects(makes):
     assert not any(lasting.values())
     assert not found.use
     assert not found.together
+
+
+# The night of a folder after which a request had another answer.
+
+
+class Night:
+    """An answer, and nothing to compare."""
+
+    candidates = hosts = ()
+
+    def __init__(self, works):
+        self.answer = Answer.YES if works else Answer.NO
+
+
+@pytest.mark.parametrize("works", [False, True])
+@pytest.mark.parametrize("last", range(-1, 14))
+def test_the_last_of_14_nights_is_found_with_four_answers_more(last, works):
+    nights = [f"2026-11-{number:02}T06:00:00Z" for number in range(1, 16)]
+    asked = []
+
+    def opened(time):
+        return Snapshot(time, {**OLD, "time": time})
+
+    def ask(snapshot):
+        asked.append(snapshot.path)
+        is_before = nights.index(snapshot.path) <= last
+        if is_before is works:
+            raise Refusal("NoValidHost", "gone", (), "scheduler")
+        return Night(True)
+
+    *paths, now = nights
+    found = since(paths, opened(now), ask, opened)
+    assert len(asked) <= 1 + 4
+    if last < 0:
+        assert found.answers == (works, works)
+        assert (found.time, found.later) == (opened(paths[0]).time, found.asked)
+    else:
+        assert found.answers == (not works, works)
+        after = opened(nights[last + 1]).time
+        assert (found.time, found.later) == (opened(paths[last]).time, after)
+    assert found.asked == opened(now).time
+
+
+def test_a_change_is_dated_by_the_first_night_that_has_it_ever_since():
+    """One change came, went and came back, with something else in it."""
+    changes = [(), (require,), (give,), (give, require), (give, rename, require)]
+    nights = {}
+    for number, makes in enumerate(changes, 20):
+        new = copy.deepcopy(OLD)
+        new["time"] = f"2026-11-{number}T06:00:00Z"
+        for make in makes:
+            make(new)
+        nights[str(number)] = Snapshot(str(number), new)
+    oldest, *paths, newest = nights
+    found = dated(compare(nights[oldest], nights[newest]), paths, nights.get)
+    days = {each.change.text: f"{each.since:%d}" for each in found.lasting}
+    assert days == {
+        "+ CUSTOM_GIVEN": "22",
+        "+ trait:CUSTOM_SSD=required": "23",
+        next(text for text in days if text.startswith("name: ")): "24",
+    }
+
+
+def test_what_is_new_or_gone_is_dated_though_it_changed_since():
+    old, night, new = (copy.deepcopy(OLD) for _ in range(3))
+    group = {"id": "new", "name": "g", "policy": "affinity", "members": []}
+    for number, each in enumerate((old, night, new), 1):
+        each["time"] = f"2026-11-0{number}T06:00:00Z"
+    for each in (night, new):
+        each["compute"]["server_groups"].append(
+            {**group, "rules": {"at": each["time"]}}
+        )
+        each["compute"]["flavors"].pop()
+    last, opened = Snapshot("new", new), {"night": Snapshot("night", night)}
+    found = dated(compare(Snapshot("old", old), last), ["night"], opened.get)
+    assert {each.since.day for each in found.lasting} == {2}
+    assert len(found.lasting) == 2

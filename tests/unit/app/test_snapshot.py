@@ -5,6 +5,7 @@ from __future__ import annotations
 import concurrent.futures
 import contextlib
 import copy
+import datetime
 import functools
 import gzip
 import json
@@ -460,6 +461,20 @@ def test_what_was_just_written_stays_if_a_clock_was_ahead(tmp_path):
         path = snapshot.write_into(str(tmp_path), at(stamp), 2)
         assert snapshot.read(path).document["time"] == stamp
     assert files(tmp_path) == ["20270305T050607Z.json.gz", *ahead]
+
+
+def test_a_folder_has_its_snapshots_by_time_and_a_file_is_itself(tmp_path):
+    stamps = ["2027-03-05T05:06:07Z", "2027-03-04T05:06:07Z", "2027-03-04T05:06:07Z"]
+    paths = [snapshot.write_into(str(tmp_path), at(each), 9) for each in stamps]
+    (tmp_path / "other.json.gz").write_text("not read")
+    end = datetime.datetime(2027, 3, 5, 5, 6, 8)
+    found = snapshot.within(str(tmp_path), end)
+    assert list(found) == [*paths[1:], paths[0]]
+    one = datetime.timedelta(seconds=1)
+    assert snapshot.within(str(tmp_path), end - one) == found[:2]
+    assert snapshot.within(paths[0], end - one) == (paths[0],)
+    with pytest.raises(BadConfiguration, match="no snapshot from before 2027-03-04"):
+        snapshot.within(str(tmp_path), end - datetime.timedelta(days=1, seconds=1))
 
 
 def test_runs_in_the_same_second_lose_nothing(tmp_path):

@@ -336,7 +336,7 @@ EXAMPLES = {
     "host show": ("documents/host", lambda: host.of_host(_host())),
     "diff": (
         "documents/diff",
-        lambda: serialized(DifferenceDocument, test_text.FULL),
+        lambda: serialized(DifferenceDocument, test_text.NIGHTS),
     ),
 }
 

@@ -493,14 +493,35 @@ SINCE = Since(
         (change("aggregate", "gold", "is gone"), frozenset({"cmp07"})),
     ),
 )
+NIGHTS = dataclasses.replace(
+    FULL,
+    effects=tuple(
+        dataclasses.replace(each, since=None if each.change.is_daily else THEN)
+        for each in FULL.effects
+    ),
+)
+ASKED = NOW + datetime.timedelta(days=3)
+SEARCHED = [
+    dataclasses.replace(SINCE, searched=14, asked=ASKED, **more)
+    for more in (
+        {"answers": (True, False), "now": frozenset()},
+        {"answers": (False, True), "before": frozenset()},
+        {"answers": (True, False), "causes": (), "now": frozenset()},
+        {"answers": (True, True), "later": ASKED},
+        {"answers": (False, False), "before": frozenset(), "now": frozenset()},
+        {"answers": (True, False), "later": ASKED, "now": frozenset()},
+    )
+]
 SCREENS = {
     "changes": lines(FULL, wants_all=False),
     "all": lines(FULL, wants_all=True),
+    "nights": lines(NIGHTS, wants_all=True),
     "nothing": lines(Comparison(THEN, NOW, ()), wants_all=False),
     "other-cloud": lines(
         dataclasses.replace(FULL, is_other_cloud=True), wants_all=False
     ),
     "since": since_lines(SINCE),
+    "searched": [line for found in SEARCHED for line in since_lines(found)],
     "no-snapshot": since_lines(None),
 }
 
