@@ -14,6 +14,7 @@ from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.app.snapshot import Snapshot
 from osc_traitsched.commands.explain import exit_code
 from osc_traitsched.config import saved, sources
+from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.judge.judgement import RefusedRequest
 from osc_traitsched.core.nova import options
@@ -577,7 +578,8 @@ def test_what_decides_is_blamed_and_nothing_else(case):
     def ask(snapshot):
         names = [name for name in HOSTS if can_take(snapshot.document, name)]
         hosts = [types.SimpleNamespace(name=name) for name in names]
-        return types.SimpleNamespace(candidates=hosts, hosts=HOSTS)
+        answer = Answer.YES if hosts else Answer.NO
+        return types.SimpleNamespace(candidates=hosts, hosts=HOSTS, answer=answer)
 
-    found = since(Snapshot("", old), Snapshot("", new), ask)
+    found = since(["old"], Snapshot("", new), ask, lambda path: Snapshot(path, old))
     assert {(c.text, " ".join(sorted(hosts))) for c, hosts in found.causes} == blamed
