@@ -142,8 +142,13 @@ def schema(document: type, title: str) -> dict[str, Any]:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": title,
         **_schema(document),
-        "$defs": {each.__name__: _object(each) for each in classes(document)},
+        "$defs": {_name(each): _object(each) for each in classes(document)},
     }
+
+
+def _name(document: type) -> str:
+    """The class's name, without what tells it from a class of the core."""
+    return document.__name__.removesuffix("Json")
 
 
 def _object(document: type) -> dict[str, Any]:
@@ -167,7 +172,7 @@ def _schema(kind: Any) -> dict[str, Any]:
     if kind in _TYPES:
         return {"type": _TYPES[kind][0]}
     if _is_object(kind):
-        return {"$ref": f"#/$defs/{kind.__name__}"}
+        return {"$ref": f"#/$defs/{_name(kind)}"}
     if get_origin(kind) is Union:
         return {"anyOf": [_schema(each) for each in args]}
     if get_origin(kind) is dict:
@@ -199,7 +204,7 @@ def reference(document: type, described: Collection[type] = ()) -> str:
     """
     first, *others = classes(document, with_documents=False)
     sections = (
-        f"{_target(each)}{each.__name__}\n{'-' * len(each.__name__)}\n\n"
+        f"{_target(each)}{_name(each)}\n{'-' * len(_name(each))}\n\n"
         f"{inspect.getdoc(each)}\n\n{_table(each)}"
         for each in others
         if each not in described
@@ -208,7 +213,7 @@ def reference(document: type, described: Collection[type] = ()) -> str:
 
 
 def _target(document: type) -> str:
-    return f".. _json-{document.__name__}:\n\n"
+    return f".. _json-{_name(document)}:\n\n"
 
 
 def _table(document: type) -> str:
@@ -229,7 +234,7 @@ def _type_name(kind: Any) -> str:
     if kind in _TYPES:
         return _TYPES[kind][1]
     if _is_object(kind):
-        return f":ref:`{kind.__name__} <json-{kind.__name__}>`"
+        return f":ref:`{_name(kind)} <json-{_name(kind)}>`"
     if get_origin(kind) is Union:
         return " or ".join(map(_type_name, args))
     if get_origin(kind) is dict:

@@ -29,7 +29,7 @@ from osc_traitsched.core.nova.filter import table
 from osc_traitsched.core.nova.filter.state import host_states
 from osc_traitsched.core.nova.question import Body, ServerSpec
 from osc_traitsched.core.placement.facts import Facts, Room, sizes
-from osc_traitsched.core.servers.drain import Drain, State
+from osc_traitsched.core.servers.drain import Drain, Simulation
 from osc_traitsched.core.servers.usage import (
     Capacity,
     CapacityQuery,
@@ -246,7 +246,7 @@ def _plan(
 
 def _after(plan: Drain, free: Free) -> Free:
     amounts = {(uuid, name): n for uuid, own in free.items() for name, n in own.items()}
-    state = State({}, amounts)
+    state = Simulation({}, amounts)
     for step in plan.steps:
         request = step.server_move.move_request
         claim = request and state.allocation(request, step.to.uuid)

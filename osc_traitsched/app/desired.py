@@ -58,7 +58,7 @@ from osc_traitsched.core.desired.planner import (
     not_reviewed,
     rows_of,
 )
-from osc_traitsched.core.desired.units import FoundCloud, Hosts, gone, takes_most
+from osc_traitsched.core.desired.units import Finder, FoundCloud, gone, takes_most
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory import snapshot as inventory_snapshot
 from osc_traitsched.core.inventory import trait
@@ -356,7 +356,7 @@ def _read(
     inventory: Inventory | None,
 ) -> tuple[FoundCloud, Claims]:
     found = read_desired(cloud, desired, assumptions)
-    hosts = Hosts(found.snapshot, desired.groups, inventory)
+    hosts = Finder(found.snapshot, desired.groups, inventory)
     return found, claims_of(desired, found, hosts)
 
 

@@ -55,7 +55,7 @@ from osc_traitsched.core.servers.drain import (
     MoveRequest,
     RoomPlan,
     ServerMove,
-    State,
+    Simulation,
     Step,
     Stuck,
     StuckReason,
@@ -219,16 +219,16 @@ class PlacementRoom:
             self._snapshot = read.providers(self._placement)
         return self._snapshot
 
-    def state(self) -> State:
+    def state(self) -> Simulation:
         """The current state of all possible destinations."""
         questions = [each.question for each in self._requested.values()]
         if not questions:
-            return State({}, {})
+            return Simulation({}, {})
         servers = {k: v for q in questions for k, v in (q.servers or {}).items()}
         is_read = any(each.servers is not None for each in questions)
         aggregates, nodes = questions[0].aggregates, self._hosts.values()
         hosts = host_states(nodes, aggregates, servers if is_read else None)
-        return State(
+        return Simulation(
             {each.compute.uuid: self._with_ratio(each) for each in hosts}, self._free
         )
 
@@ -311,7 +311,7 @@ def plans(
 
 def able_to_move(
     cloud: Cloud, hosts: Mapping[str, Sequence[Compute]], assumptions: SchedulerSettings
-) -> tuple[list[ServerMove], State]:
+) -> tuple[list[ServerMove], Simulation]:
     """Servers of hosts that another host could take, and the hosts now.
 
     :param hosts: the compute nodes of each service host
@@ -399,7 +399,7 @@ def _requested(server_move: ServerMove, room: PlacementRoom) -> ServerMove:
 def _judged(
     placement: Service,
     computes: Iterable[Compute],
-    parts: Sequence[tuple[Sequence[ServerMove], State]],
+    parts: Sequence[tuple[Sequence[ServerMove], Simulation]],
 ) -> list[list[ServerMove]]:
     """Servers with a judgement, if no host has room or an option is unknown.
 
@@ -429,7 +429,9 @@ def _judged(
     ]
 
 
-def _packed(start: Drain, server_moves: Sequence[ServerMove], state: State) -> Drain:
+def _packed(
+    start: Drain, server_moves: Sequence[ServerMove], state: Simulation
+) -> Drain:
     movable = [each for each in server_moves if not each.is_refused]
     refused = (
         Stuck(each, StuckReason.REJECTED) for each in server_moves if each.is_refused

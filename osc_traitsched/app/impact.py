@@ -21,7 +21,12 @@ from osc_traitsched.core.change.effects import (
     Server,
     misplaced,
 )
-from osc_traitsched.core.change.impact import Effect, Hosts, ImpactAnalysis, Row
+from osc_traitsched.core.change.impact import (
+    Effect,
+    ImpactAnalysis,
+    ImpactRow,
+    RowHosts,
+)
 from osc_traitsched.core.change.model import (
     ObjectKind,
     Phase,
@@ -452,11 +457,11 @@ def compute_effects(placement: Service, impact: ImpactAnalysis) -> Iterator[Effe
         figures=True,
         known=lambda: offers,
     )
-    room = Hosts(impact, facts)
+    room = RowHosts(impact, facts)
     facts = facts.with_all_enabled()
     amounts = matcher.amounts(c for each in impact.queries for c in each.clauses)
     empty = placement_facts.unused(facts, amounts)
-    most = Hosts(impact, empty)
+    most = RowHosts(impact, empty)
     # A disabled host can be enabled again. Inventories tell most of what a full host
     # could take; its units are read only if no other host is left.
     doubtful = tuple(impact.doubtful(room, most))
@@ -469,15 +474,15 @@ def compute_effects(placement: Service, impact: ImpactAnalysis) -> Iterator[Effe
     read = allocation_candidates.unused(placement, kinds)
     left = [uuid for alike in kinds for uuid in alike if uuid not in read]
     if (found := placement_facts.unused(facts, amounts, read)) != empty:
-        most = Hosts(impact, found)
+        most = RowHosts(impact, found)
     none: Figures = {**read, **{uuid: {} for uuid in left}}
     least = (
-        Hosts(impact, placement_facts.unused(facts, amounts, none)) if left else most
+        RowHosts(impact, placement_facts.unused(facts, amounts, none)) if left else most
     )
     yield from impact.effects(room, most, least)
 
 
-def _amounts_of(row: Row) -> frozenset[Amount]:
+def _amounts_of(row: ImpactRow) -> frozenset[Amount]:
     both = ((r, r.fallback) for r in row.requests if r)
     clauses = (c for pair in both for each in pair if each for c in each.clauses)
     return frozenset(matcher.amounts(clauses))

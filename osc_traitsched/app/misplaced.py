@@ -24,12 +24,12 @@ from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.matcher import amounts
 from osc_traitsched.core.servers.fleet import Demand, Demands, Fleet, PeerIndex
 from osc_traitsched.core.servers.misplaced import (
-    Fit,
     FleetJudge,
     JudgedServer,
     OtherHosts,
     OwnHosts,
     Placements,
+    ServerFit,
 )
 
 #: So many servers of groups and hints are looked up one at a time.
@@ -82,8 +82,8 @@ def placements(cloud: Cloud, scope: Scope, sources: SettingsSources) -> Placemen
         settings=assumed,
         looked_at=len(fleet.residents),
         homeless=fleet.homeless,
-        misplaced=tuple(p for p in ordered if p.verdict.answer is Fit.MISPLACED),
-        unknown=tuple(p for p in ordered if p.verdict.answer is Fit.UNKNOWN),
+        misplaced=tuple(p for p in ordered if p.verdict.answer is ServerFit.MISPLACED),
+        unknown=tuple(p for p in ordered if p.verdict.answer is ServerFit.UNKNOWN),
         aggregates={each.uuid: each.name for each in aggregates},
         silent_hosts=tuple(sorted(silent if hosts is None else silent & hosts)),
         residents=tuple(fleet.residents),
@@ -111,7 +111,7 @@ def _judged(
     wanted = {
         judging.demand(each.server)
         for each in placed
-        if each.verdict.answer is Fit.MISPLACED
+        if each.verdict.answer is ServerFit.MISPLACED
     }
     facts = _with_room(cloud.placement, facts, wanted)
     other_hosts = OtherHosts(facts, states, demands.assumptions)

@@ -34,7 +34,7 @@ from osc_traitsched.runner.document import TIMEOUT
 
 
 @dataclasses.dataclass(frozen=True)
-class Trial:
+class PluginTrial:
     """The hosts that Nova lists, by name, and a plugin's judgment of each."""
 
     hosts: tuple[HostState, ...]
@@ -169,7 +169,7 @@ def try_plugin(
     nova_python: str,
     nova_conf: Sequence[str] = (),
     timeout: float = TIMEOUT,
-) -> Trial:
+) -> PluginTrial:
     """A filter's or weigher's judgment of all hosts for one request.
 
     :raises Refusal: if Nova rejects the server
@@ -181,4 +181,4 @@ def try_plugin(
     hosts = host_states(nodes, question.aggregates, question.servers)
     spec = question.request_spec()
     found = judge(hosts, spec, [plugin], nova_python, nova_conf, timeout)
-    return Trial(hosts, found)
+    return PluginTrial(hosts, found)

@@ -440,7 +440,7 @@ def asked_again(
             start = dataclasses.replace(start, renewed=newer)
         else:
             _check_zone(given)
-            planned = _planned(cloud, found, given, sources, Asked(kind))
+            planned = _planned(cloud, found, given, sources, AskedMove(kind))
             question, blocked = planned.question, refusals(planned)
             is_changed = _current_flavor(cloud, question.flavor) is None
     except CloudBroke as problem:
@@ -485,7 +485,7 @@ def changes(cloud: Cloud, answer: ServerAnswer) -> Changes | None:
 
 
 @dataclasses.dataclass(frozen=True)
-class Asked:
+class AskedMove:
     """The requested move; ``flavor`` and ``image`` are names or IDs.
 
     :ivar kind: None for the move that the server's state suggests
@@ -499,7 +499,7 @@ class Asked:
 def destinations(
     cloud: Cloud,
     name: str,
-    asked: Asked,
+    asked: AskedMove,
     given: ServerSpec,
     sources: SettingsSources,
     explainer: Explainer = explain,
@@ -545,7 +545,7 @@ def _before(
     )
 
 
-def _check_move(asked: Asked, given: ServerSpec) -> None:
+def _check_move(asked: AskedMove, given: ServerSpec) -> None:
     for kind, option, value in (
         (MoveKind.RESIZE, "--flavor", asked.flavor),
         (MoveKind.REBUILD, "--image", asked.image),
@@ -600,7 +600,7 @@ def _planned(
     found: Found,
     given: ServerSpec,
     sources: SettingsSources,
-    asked: Asked,
+    asked: AskedMove,
 ) -> Planned:
     there = _there(cloud, found)
     kind = asked.kind or due(found.state, _is_up(there))[0]
@@ -715,7 +715,7 @@ def _moved(
             yield FailedServer(identity, identity)
 
 
-class _Start(NamedTuple):
+class _KindStart(NamedTuple):
     """A kind before it is judged, and the request to judge."""
 
     kind: FailedKind
@@ -728,7 +728,7 @@ _MOST_TRIED = 3
 
 def _asked_again(
     cloud: Cloud, servers: tuple[FailedServer, ...], sources: SettingsSources
-) -> _Start | None:
+) -> _KindStart | None:
     """None for servers that are gone or did not fail.
 
     A list of servers lacks their groups, so one of each kind is read.
@@ -739,16 +739,16 @@ def _asked_again(
             answer, question = asked_again(cloud, left[0].id, ServerSpec(), sources)
         except TraitSchedError as problem:
             if not isinstance(problem, NoServer) or unread(cloud):
-                return _Start(FailedKind(left, None, problem))
+                return _KindStart(FailedKind(left, None, problem))
             left, gone = left[1:], problem
         else:
-            return _Start(_kind(left, answer), question) if answer.failure else None
-    return _Start(FailedKind(left, None, gone)) if left else None
+            return _KindStart(_kind(left, answer), question) if answer.failure else None
+    return _KindStart(FailedKind(left, None, gone)) if left else None
 
 
 @gc_paused()
 def _judged_failures(
-    cloud: Cloud, started: Iterable[_Start | None]
+    cloud: Cloud, started: Iterable[_KindStart | None]
 ) -> list[FailedKind]:
     """Changes are read only if they may explain why a request has a host now."""
     starts = [start for start in started if start is not None]

@@ -226,7 +226,7 @@ def ports(cloud: Cloud, names: Iterable[str]) -> tuple[Port, ...]:
     :raises NothingMatches: for an unknown port
     :raises AmbiguousName: for a name that several ports have
     """
-    reader = _Reader(cloud)
+    reader = _Ports(cloud)
     named = (_named(cloud.network, "port", _PORT, name) for name in names)
     return tuple(_port(reader, body) for body in named)
 
@@ -236,7 +236,7 @@ def ports_of(cloud: Cloud, server: str) -> tuple[Port, ...]:
 
     A request, and up to two for each port with two more for each routed segment.
     """
-    reader, bodies = _Reader(cloud), _bound(cloud, {"device_id": server})
+    reader, bodies = _Ports(cloud), _bound(cloud, {"device_id": server})
     found = (_port(reader, each) for each in bodies)
     return tuple(dataclasses.replace(each, in_use=False) for each in found)
 
@@ -253,7 +253,7 @@ def ports_on(
     :param servers: their IDs
     """
     found: dict[str, tuple[Port, ...]] = {}
-    reader = _Reader(cloud)
+    reader = _Ports(cloud)
     wanted = [{} if host is None else {"binding:host_id": host} for host in hosts]
     for body in (body for each in wanted for body in _bound(cloud, each)):
         server = body.get("device_id") or ""
@@ -293,7 +293,7 @@ def network_list(
 
 def networks(cloud: Cloud, names: Iterable[str]) -> tuple[Network, ...]:
     """Return the networks of names or IDs; the errors are those of :func:`ports`."""
-    reader = _Reader(cloud)
+    reader = _Ports(cloud)
     bodies = (_named(cloud.network, "network", _NETWORK, name) for name in names)
     return tuple(_network(reader, body) for body in bodies)
 
@@ -309,7 +309,7 @@ def is_open_to(cloud: Cloud, network: Network, project: str) -> bool:
     return not shared_with.isdisjoint({project, _EVERYBODY})
 
 
-class _Reader:
+class _Ports:
     """Reads what ports have in common, each once."""
 
     def __init__(self, cloud: Cloud) -> None:
@@ -327,7 +327,7 @@ class _Reader:
         return _segments(self._cloud, {key: value})
 
 
-def _port(reader: _Reader, body: Body) -> Port:
+def _port(reader: _Ports, body: Body) -> Port:
     network = reader.network(body["network_id"])
     addresses = body["fixed_ips"]
     segments = None
@@ -349,7 +349,7 @@ def _port(reader: _Reader, body: Body) -> Port:
     )
 
 
-def _network(reader: _Reader, body: Body, without_segments: bool = False) -> Network:
+def _network(reader: _Ports, body: Body, without_segments: bool = False) -> Network:
     return Network(
         body["id"],
         body["name"] or "",

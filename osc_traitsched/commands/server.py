@@ -10,7 +10,7 @@ from typing import Any
 
 from osc_traitsched.app import diff, misplaced, server
 from osc_traitsched.app.misplaced import Scope
-from osc_traitsched.app.server import Asked
+from osc_traitsched.app.server import AskedMove
 from osc_traitsched.app.snapshot import Snapshot
 from osc_traitsched.commands import arguments, base, explain, request_args
 from osc_traitsched.commands.base import ExitCode
@@ -327,7 +327,7 @@ class ServerDestinations(base.Command):
         found = server.destinations(
             self.cloud(),
             args.server,
-            Asked(args.kind and MoveKind(args.kind), args.flavor, args.image),
+            AskedMove(args.kind and MoveKind(args.kind), args.flavor, args.image),
             request_args.given(args),
             sources,
             explain.explainer(args, sources),

@@ -311,7 +311,7 @@ def settings(
     :param below: what holds where no file says otherwise; ``$other`` needs it
     :raises BadConfiguration: for a value that Nova rejects
     """
-    reader = _Reader(files, release, below)
+    reader = _OptionReader(files, release, below)
     found = ((option.name, reader.setting(option)) for option in OPTIONS.values())
     return {name: setting for name, setting in found if setting is not None}
 
@@ -350,7 +350,7 @@ def files_of(path: str) -> list[str]:
     return sorted(str(each) for each in inside if not each.name.startswith("."))
 
 
-class _Reader:
+class _OptionReader:
     """Looks options up as oslo_config/cfg.py does (ConfigOpts._do_get)."""
 
     def __init__(

@@ -21,7 +21,7 @@ from osc_traitsched.text import and_more, between, count, led, listed, ranges
 from osc_traitsched.views import moves as drain_prose
 from osc_traitsched.views import terminal
 from osc_traitsched.views.explain import reasons, text, verdict, words
-from osc_traitsched.views.explain.document import Flavor, Image
+from osc_traitsched.views.explain.document import FlavorJson, ImageJson
 from osc_traitsched.views.terminal import Gauge, Line, Tone
 
 # How many more servers fit, on one screen.
@@ -535,7 +535,7 @@ class FlavorCapacity(JsonObject):
     they compete for the same hosts.
     """
 
-    flavor: Flavor = field("judgement.question.flavor")
+    flavor: FlavorJson = field("judgement.question.flavor")
     """The flavor."""
     reason: Reason = field("judgement.reason")
     """Why a server fits now or none, in one word of :ref:`reasons`."""
@@ -573,7 +573,7 @@ class FlavorCapacity(JsonObject):
 class RejectedFlavor(JsonObject):
     """A flavor that Nova or Placement rejects."""
 
-    flavor: Flavor = field("question.flavor")
+    flavor: FlavorJson = field("question.flavor")
     """The flavor."""
     reason: str = field(verdict.rejected)
     """Why."""
@@ -610,7 +610,7 @@ class CapacityDocument(JsonObject):
     """The version of the document."""
     summary: str = field(answer_line)
     """The answer in one line."""
-    image: Optional[Image] = field(_image)
+    image: Optional[ImageJson] = field(_image)
     """The image; null without one."""
     by: Optional[Annotated[str, ("zone", "aggregate", "host")]] = field("query.by")
     """How ``groups`` are divided; null without ``--by``."""

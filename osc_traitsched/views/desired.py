@@ -314,7 +314,7 @@ class _Line(NamedTuple):
 
 
 @dataclasses.dataclass
-class _Run:
+class _Names:
     """Names from consecutive lines of a file."""
 
     line: _Line
@@ -343,9 +343,9 @@ def lines(plan_rows: Iterable[Row], found: FoundCloud) -> Iterator[str]:
                 yield f"{text}  {note}".rstrip()
 
 
-def _runs(plan_rows: Iterable[Row], found: FoundCloud) -> list[_Run]:
-    runs: list[_Run] = []
-    of: dict[_Line, list[_Run]] = {}
+def _runs(plan_rows: Iterable[Row], found: FoundCloud) -> list[_Names]:
+    runs: list[_Names] = []
+    of: dict[_Line, list[_Names]] = {}
     for row in plan_rows:
         line, name = _line(row, found)
         number = row.claim.place.line
@@ -356,7 +356,7 @@ def _runs(plan_rows: Iterable[Row], found: FoundCloud) -> list[_Run]:
         )
         run = next(near, None)
         if run is None:
-            run = _Run(line, number, number)
+            run = _Names(line, number, number)
             of[line].append(run)
             runs.append(run)
         run.first, run.last = min(run.first, number), max(run.last, number)

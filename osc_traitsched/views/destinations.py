@@ -26,7 +26,7 @@ from osc_traitsched.views.servers import (
     ExistingServer,
     FoundOutLater,
     RequestPart,
-    ServerMove,
+    ServerMoveJson,
     lower,
 )
 from osc_traitsched.views.terminal import Line, Tone, section
@@ -263,7 +263,7 @@ class RefusedMove(JsonObject):
     """The same for a person."""
 
 
-class Destination(JsonObject):
+class DestinationJson(JsonObject):
     """A host, and whether it could take the server."""
 
     host: str = field(lambda row: row[0])
@@ -294,7 +294,7 @@ class DestinationsDocument(JsonObject):
     """The server."""
     compute_api: str = field(lambda destinations: f"2.{destinations.minor}")
     """The microversion of the compute API that the server was read with."""
-    move: ServerMove = field(lambda destinations: destinations)
+    move: ServerMoveJson = field(lambda destinations: destinations)
     """The move."""
     refusals: Iterable[RefusedMove]
     """Why Nova rejects the move before nova-scheduler is asked. Nova stops at the
@@ -303,7 +303,7 @@ class DestinationsDocument(JsonObject):
         lambda destinations: destinations.ignored or None
     )
     """The service host that Nova leaves out before its filters; null for none."""
-    hosts: Iterable[Destination] = field(_judged_hosts)
+    hosts: Iterable[DestinationJson] = field(_judged_hosts)
     """Each host that has a provider, whatever the refusals; for a rebuild only the
     server's own host."""
     destinations: Iterable[str] = field(

@@ -433,7 +433,7 @@ class StuckServer(JsonObject):
     """A command that ends the state that keeps it from moving; null for none."""
 
 
-class NotVisible(JsonObject):
+class NotVisibleJson(JsonObject):
     """Something that no API shows before a move is tried."""
 
     what: str = field(lambda row: row[0][0])
@@ -476,7 +476,7 @@ class DrainDocument(JsonObject):
     """What an operator must know, in sentences."""
     not_known: Iterable[str] = field(moves_views.hidden)
     """What is not known of the requests of the servers."""
-    not_visible: Iterable[NotVisible] = field(
+    not_visible: Iterable[NotVisibleJson] = field(
         lambda drain: moves_views.unseen(drain).items()
     )
     """What no API shows before a move is tried."""

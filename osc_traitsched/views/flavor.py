@@ -20,7 +20,7 @@ from osc_traitsched.text import and_more, between, count, listed, ranges
 from osc_traitsched.views import capacity
 from osc_traitsched.views.capacity import GroupFit, ServerRange
 from osc_traitsched.views.explain import verdict, words
-from osc_traitsched.views.explain.document import Flavor, if_read
+from osc_traitsched.views.explain.document import FlavorJson, if_read
 from osc_traitsched.views.terminal import LABEL, Line, Tone
 
 # One flavor.
@@ -150,7 +150,7 @@ class FlavorUseDocument(JsonObject):
 
     schema: Literal[1]
     """The version of the document."""
-    flavor: Flavor = field("judgement.question.flavor")
+    flavor: FlavorJson = field("judgement.question.flavor")
     """The flavor."""
     reason: Reason = field("judgement.reason")
     """Why a server fits now or none, in one word of :ref:`reasons`."""

@@ -221,7 +221,7 @@ def _reason(found: Judgement, host: Provider) -> FirstObstacle:
 # Zones.
 
 
-class Shown(Cell):
+class ValueCell(Cell):
     """A value for programs, and its text for a person."""
 
     def __init__(self, value: object, text: str) -> None:
@@ -249,21 +249,21 @@ def zones(uses: Iterable[HostUse]) -> Table:
     return table(columns, sorted(hosts))
 
 
-def _ram_used(uses: Iterable[HostUse]) -> Shown:
+def _ram_used(uses: Iterable[HostUse]) -> ValueCell:
     stock = [each for use in uses for each in use.ram]
     total = sum(each.capacity for each in stock)
     if not total:
-        return Shown(None, "-")
+        return ValueCell(None, "-")
     percent = round(100 * sum(each.used for each in stock) / total)
-    return Shown(percent, f"{percent} %")
+    return ValueCell(percent, f"{percent} %")
 
 
-def _largest_free(uses: Iterable[HostUse]) -> Shown:
+def _largest_free(uses: Iterable[HostUse]) -> ValueCell:
     free = [(e.free, use.name) for use in uses if not use.unusable for e in use.ram]
     if not free:
-        return Shown(None, "-")
+        return ValueCell(None, "-")
     most, name = max(free)
-    return Shown({"host": name, "ram": most}, f"{most} {name}")
+    return ValueCell({"host": name, "ram": most}, f"{most} {name}")
 
 
 def _notes(uses: Iterable[HostUse]) -> list[str]:

@@ -190,7 +190,7 @@ def _hosts(names: list[str], detail: Detail) -> Names:
 # Host aggregates as rows: what they do, and whether Placement is in sync.
 
 
-class Hosts(Cell):
+class HostsCell(Cell):
     """Names of hosts; a person sees their number, unless all are wanted."""
 
     def __init__(self, names: Iterable[str], whole: bool) -> None:
@@ -252,7 +252,7 @@ def rows(
         "zone": lambda row: row.aggregate.zone or "",
         "traits": lambda row: Names(sorted(_isolating(row.aggregate))),
         "projects": lambda row: _projects(row.aggregate, projects),
-        "hosts": lambda row: Hosts(row.aggregate.hosts, whole),
+        "hosts": lambda row: HostsCell(row.aggregate.hosts, whole),
         "mirror": lambda row: Mirror(row, whole) if is_known else UnknownMirror(),
     }
     return table(columns, differences)

@@ -347,7 +347,7 @@ class RequestPart(JsonObject):
     """The option that gives it; or null."""
 
 
-class ServerMove(JsonObject):
+class ServerMoveJson(JsonObject):
     """A move."""
 
     kind: MoveKind

@@ -140,7 +140,7 @@ def _chosen(uses: Iterable[TraitUse], everything: bool) -> Iterator[TraitUse]:
             yield use
 
 
-class Requirer(JsonObject):
+class RequirerJson(JsonObject):
     """A flavor, an image or an aggregate that names a trait."""
 
     id: str
@@ -183,13 +183,13 @@ class TraitDocument(JsonObject):
     """How many hosts there are."""
     other_providers: Iterable[str] = field("others")
     """Providers that have it and belong to no host."""
-    flavors: Iterable[Requirer] = field(lambda use: use.of_kind("flavor"))
+    flavors: Iterable[RequirerJson] = field(lambda use: use.of_kind("flavor"))
     """Flavors that require it."""
-    images: Iterable[Requirer] = field(lambda use: use.of_kind("image"))
+    images: Iterable[RequirerJson] = field(lambda use: use.of_kind("image"))
     """Images that require it."""
-    aggregates: Iterable[Requirer] = field(lambda use: use.of_kind("aggregate"))
+    aggregates: Iterable[RequirerJson] = field(lambda use: use.of_kind("aggregate"))
     """Aggregates that it isolates, if Nova's isolation is on."""
-    forbidden_by: Iterable[Requirer] = field("forbidding")
+    forbidden_by: Iterable[RequirerJson] = field("forbidding")
     """Flavors that forbid it."""
     servers: Optional[Iterable[NeedingServer]] = field(lambda use: if_read(use.servers))
     """Servers that require it; null if this user may not list them."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from osc_traitsched.app.check import survey
 from osc_traitsched.core import check
 from osc_traitsched.core.change.cloud_model import CloudModel
-from osc_traitsched.core.change.impact import Hosts, ImpactAnalysis
+from osc_traitsched.core.change.impact import ImpactAnalysis, RowHosts
 from osc_traitsched.core.change.model import Change, Object, ObjectKind, State
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.snapshot import Compute, Nova, Provider, Snapshot
@@ -44,8 +44,8 @@ def _measure() -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     start = time.process_time()
     impact = ImpactAnalysis([now, now.after(changes)], _SETTINGS)
-    room = Hosts(impact, facts)
-    ever = Hosts(impact, facts)
+    room = RowHosts(impact, facts)
+    ever = RowHosts(impact, facts)
     unsure = len(tuple(impact.doubtful(room, ever)))
     effects = tuple(impact.effects(room, ever, ever))
     seconds = time.process_time() - start

@@ -18,7 +18,7 @@ import pytest
 
 from osc_traitsched.app import server as destinations
 from osc_traitsched.app.explain import explain
-from osc_traitsched.app.server import Asked
+from osc_traitsched.app.server import AskedMove
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud.connection import HttpCloud
 from osc_traitsched.core.answer import Answer
@@ -92,10 +92,10 @@ class Case:
     to: str = ""
 
     @property
-    def asked(self) -> Asked:
+    def asked(self) -> AskedMove:
         flavor = self.to if self.kind is MoveKind.RESIZE else None
         image = self.to if self.kind is MoveKind.REBUILD else None
-        return Asked(self.kind, flavor, image)
+        return AskedMove(self.kind, flavor, image)
 
     @property
     def given(self) -> ServerSpec:

@@ -172,7 +172,7 @@ def test_a_drain_answers_as_the_move_of_each_server_alone(agreement_cloud):
     plan = drain.plan(agreement_cloud, [NAMES[0]], SOURCES)
     alone = {}
     for move in plan.server_moves:
-        asked = server.Asked(MoveKind.LIVE_MIGRATION)
+        asked = server.AskedMove(MoveKind.LIVE_MIGRATION)
         found = server.destinations(
             agreement_cloud, move.state.id, asked, ServerSpec(), SOURCES
         )

@@ -21,7 +21,7 @@ from osc_traitsched.app.impact import compute_effects, looks
 from osc_traitsched.cloud import allocation_candidates, read, write
 from osc_traitsched.cloud.write import Patience
 from osc_traitsched.core.change.cloud_model import ANY_IMAGE
-from osc_traitsched.core.change.impact import Asked, ImpactAnalysis
+from osc_traitsched.core.change.impact import Combination, ImpactAnalysis
 from osc_traitsched.core.change.model import ObjectKind, Status
 from osc_traitsched.core.desired import export
 from osc_traitsched.core.errors import BadQuestion, PlacementRefuses, Refusal
@@ -269,7 +269,7 @@ class RealCloud:
         """Return each flavor, without an image and with each."""
         flavors = (each["name"] for each in self.flavors.values())
         images = (None, *(each["name"] for each in self.images.values()))
-        return {Asked(*each) for each in itertools.product(flavors, images)}
+        return {Combination(*each) for each in itertools.product(flavors, images)}
 
     def hosts(self, roots, cases):
         """Return the hosts that Placement gives for what is asked for."""

@@ -50,14 +50,14 @@ _NONE: frozenset[str] = frozenset()
 
 
 @dataclasses.dataclass(frozen=True)
-class Asked:
+class Combination:
     """A flavor with an image, or None, in a context."""
 
     flavor: str
     image: str | None
     context: Context = ANYWHERE
 
-    def broader(self) -> Iterator[Asked]:
+    def broader(self) -> Iterator[Combination]:
         """Yield the same with less to restrict it by."""
         here = self.context
         for zone, outside in {(here.zone, here.outside), (None, _NONE)}:
@@ -114,7 +114,7 @@ class Effect:
     :ivar project_names: by ID, as far as Keystone shows them and no two are equal
     """
 
-    asked: Asked
+    asked: Combination
     room: HostSets = HostSets()
     ever: HostSets = HostSets()
     enabled: HostSets = HostSets()
@@ -190,14 +190,14 @@ def most_general(found: Sequence[Effect]) -> tuple[Effect, ...]:
 
 
 @dataclasses.dataclass(frozen=True)
-class Row:
+class ImpactRow:
     """A flavor with an image (by their numbers), and the request in each cloud.
 
     :ivar requests: without zone and project; None if Nova or Placement rejects it
     :ivar own: traits that the flavor or the image stops or begins to name
     """
 
-    asked: Asked
+    asked: Combination
     flavor: int
     image: int
     requests: tuple[Request | None, ...]
@@ -257,7 +257,7 @@ class ImpactAnalysis:
         clauses = (*first.clauses, *members)
         return (dataclasses.replace(first, clauses=clauses), *others)
 
-    def _all_rows(self) -> Iterator[Row]:
+    def _all_rows(self) -> Iterator[ImpactRow]:
         now, end = self.clouds[0], self.clouds[-1]
         isolating = [self._isolating(cloud) for cloud in self.clouds]
         alike = list(map(isolating.index, isolating))
@@ -272,7 +272,7 @@ class ImpactAnalysis:
                 )
                 name = image.get("name") or image.get("id")
                 own = of_flavor | of_images[i]
-                yield Row(Asked(flavor["name"], name), f, i, requests, own)
+                yield ImpactRow(Combination(flavor["name"], name), f, i, requests, own)
 
     def _isolating(self, cloud: CloudModel) -> tuple[Aggregate, ...]:
         collation = self.settings.collation
@@ -303,7 +303,7 @@ class ImpactAnalysis:
             self._requests[key] = request if is_taken else None
         return self._requests[key]
 
-    def _may_change(self, row: Row) -> bool:
+    def _may_change(self, row: ImpactRow) -> bool:
         end = self.clouds[-1]
         if end.joined or end.left or len(set(row.texts)) > 1:
             return True
@@ -315,7 +315,7 @@ class ImpactAnalysis:
         named = {c.name for c in clauses if isinstance(c, (Trait, RootTrait))}
         return any(not named.isdisjoint(keys) for keys in end.changed.values())
 
-    def kept_out(self, row: Row, number: int) -> frozenset[str]:
+    def kept_out(self, row: ImpactRow, number: int) -> frozenset[str]:
         """Roots of the hosts that host filters keep a row out of in a cloud."""
         cloud = self.clouds[number]
         flavor, image = cloud.flavors[row.flavor], cloud.images[row.image]
@@ -339,8 +339,8 @@ class ImpactAnalysis:
         return tuple(contexts(self.clouds, self.limits, self.settings, True))
 
     def doubtful(
-        self, room: Hosts, ever: Hosts
-    ) -> Iterator[tuple[Row, tuple[Bits, ...]]]:
+        self, room: RowHosts, ever: RowHosts
+    ) -> Iterator[tuple[ImpactRow, tuple[Bits, ...]]]:
         """Yield what hangs on full hosts, with those that could ever take it."""
         for row in self.rows:
             for context in self._contexts_of(row, ever):
@@ -349,14 +349,16 @@ class ImpactAnalysis:
                     if could[0] and not all(room.of(row, context)):
                         yield row, could
 
-    def _contexts_of(self, row: Row, ever: Hosts) -> Iterable[Context]:
+    def _contexts_of(self, row: ImpactRow, ever: RowHosts) -> Iterable[Context]:
         """A flavor that loses all hosts loses those of a zone."""
         could = ever.of(row, ANYWHERE)
         if could[0] and not could[-1]:
             return (ANYWHERE,)
         return self.every_context if row.own else self.contexts
 
-    def effects(self, room: Hosts, most: Hosts, least: Hosts) -> Iterator[Effect]:
+    def effects(
+        self, room: RowHosts, most: RowHosts, least: RowHosts
+    ) -> Iterator[Effect]:
         """Yield what becomes of flavors; in zones and for projects only at the ends.
 
         An end is that it loses the last host, or gets the first one.
@@ -435,7 +437,7 @@ def _may_lack_one(sets: Sequence[Bits]) -> bool:
     return any(not one & other for one, other in zip(sets, sets[1:]))
 
 
-class Hosts:
+class RowHosts:
     """The hosts of each row in each context, by some facts, in each cloud."""
 
     def __init__(self, impact: ImpactAnalysis, facts: Facts) -> None:
@@ -472,7 +474,7 @@ class Hosts:
             frozenset(root for root in roots if DISABLED not in traits.get(root, ()))
         )
 
-    def counts(self, row: Row, context: Context) -> bool:
+    def counts(self, row: ImpactRow, context: Context) -> bool:
         """Whether a loss counts for projects that no aggregate names.
 
         Hosts that become a project's own are lost to all others on purpose, unless they
@@ -485,7 +487,7 @@ class Hosts:
         stays = mask[0] == mask[-1] and bool(row.own)
         return is_anywhere and (stays or (bool(mask[0]) and not mask[-1]))
 
-    def always(self, row: Row, context: Context) -> bool:
+    def always(self, row: ImpactRow, context: Context) -> bool:
         """Tell whether one host matches a row in a context in all clouds."""
         # There are as many pairs as flavors times projects.
         of_row, of_context = (row.flavor, row.image), context
@@ -497,12 +499,12 @@ class Hosts:
             self._common[of_context] = functools.reduce(operator.and_, sets)
         return bool(self._common[of_row] & self._common[of_context])
 
-    def of(self, row: Row, context: Context) -> tuple[Bits, ...]:
+    def of(self, row: ImpactRow, context: Context) -> tuple[Bits, ...]:
         """Hosts of a row in a context, in each cloud."""
         both = zip(self._row(row), self._mask(context))
         return tuple(hosts & mask for hosts, mask in both)
 
-    def _row(self, row: Row) -> tuple[Bits, ...]:
+    def _row(self, row: ImpactRow) -> tuple[Bits, ...]:
         key = row.flavor, row.image
         if key not in self._of_row:
             impact = self._impact

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 from osc_traitsched.core.check.survey import (
-    Hosts,
     Isolated,
     Severity,
     StandaloneRequest,
     SubjectKind,
     Survey,
+    SurveyedHosts,
     is_certain_of_flavor,
     is_lasting,
     isolated,
@@ -242,7 +242,7 @@ class FlavorHosts:
 
     def __init__(
         self,
-        hosts: Hosts,
+        hosts: SurveyedHosts,
         all_hosts: frozenset[str],
         builder: Builder,
         images: Iterable[StandaloneRequest],
@@ -463,13 +463,13 @@ class Analysis:
         return isolated(self.survey.nova.aggregates, self.collation)
 
     @functools.cached_property
-    def hosts(self) -> Hosts:
+    def hosts(self) -> SurveyedHosts:
         """Finds the hosts for requests."""
         names = {clause.name for each in self.demands for clause in each.traits}
         names |= {each.format.name for each in self.images if each.format}
         names |= {clause.name for each in self.images for clause in each.devices}
         names |= {name for each in self.isolated for name in each.traits}
-        return Hosts(self.survey, frozenset(names))
+        return SurveyedHosts(self.survey, frozenset(names))
 
     @functools.cached_property
     def flavor_hosts(self) -> FlavorHosts:

@@ -492,7 +492,7 @@ class _Kinds:
         return _NO_HOSTS.union(*found)
 
 
-class Hosts:
+class SurveyedHosts:
     """All hosts of a survey; equal hosts are judged once.
 
     :ivar facts: of all hosts, without offers

@@ -31,7 +31,7 @@ from osc_traitsched.core.desired.model import (
     Text,
     Unit,
 )
-from osc_traitsched.core.desired.units import FoundCloud, Hosts, leaving_nobody
+from osc_traitsched.core.desired.units import Finder, FoundCloud, leaving_nobody
 from osc_traitsched.core.errors import (
     AnswerIsNo,
     CloudBroke,
@@ -96,7 +96,7 @@ def _in_one_release(flavor: Body, settings: SchedulerSettings) -> frozenset[str]
 _NEW = uuid.UUID("6c0d1c5e-93a4-4c0f-9d5b-6f1f5a9f5d0e")
 
 
-def claims_of(desired: DesiredState, found: FoundCloud, hosts: Hosts) -> Claims:
+def claims_of(desired: DesiredState, found: FoundCloud, hosts: Finder) -> Claims:
     """The claims of all lines; raises Mistakes with all wrong ones."""
     claiming = _Claiming(desired, found, hosts)
     claiming.traits()
@@ -120,7 +120,7 @@ def _sorted(mistakes: Iterable[EntryError]) -> list[EntryError]:
 class _Claiming:
     desired: DesiredState
     found: FoundCloud
-    hosts: Hosts
+    hosts: Finder
 
     def __post_init__(self) -> None:
         self.claims = Claims()

@@ -206,7 +206,7 @@ _NONE = Selected(())
 _MOST_NEAR = 3
 
 
-class Hosts:
+class Finder:
     """Finds the hosts that lines name; lines without any become mistakes."""
 
     def __init__(
@@ -352,7 +352,7 @@ def _together(parts: Iterable[Selected]) -> Selected:
 # Removals by ``only``, and their limit.
 
 
-def leaving_nobody(only: Only, names_any: bool, hosts: Hosts) -> Iterator[EntryError]:
+def leaving_nobody(only: Only, names_any: bool, hosts: Finder) -> Iterator[EntryError]:
     """Yield an ``only`` that removes all holders because a group is empty."""
     if not names_any and not hosts.mistakes:
         reason = (
@@ -402,7 +402,7 @@ def claim_members(
     inside: Set[str],
     entries: Sequence[Entry],
     only: Sequence[Only],
-    hosts: Hosts,
+    hosts: Finder,
 ) -> Iterator[EntryError]:
     """Claim the hosts that an aggregate must have, and must not have.
 

@@ -509,7 +509,7 @@ _STATUS_UNTIL_33: Mapping[str, int] = {
 
 
 @dataclasses.dataclass(frozen=True)
-class Check:
+class ApiCheck:
     """One check, which may raise Refusal, in releases from ``since`` to ``until``.
 
     :ivar of_image: skipped for a server without an image
@@ -539,50 +539,50 @@ def http_status(exception: str, release: int) -> int:
     return _STATUS.get(exception, 400)
 
 
-CHECKS: tuple[Check, ...] = (
+CHECKS: tuple[ApiCheck, ...] = (
     # nova/virt/hardware.py, numa_get_constraints; 22 turned its order round
-    Check(attachments.nodes, until=22),
-    Check(attachments.page_size, until=22),
-    Check(layout, until=22),
-    Check(attachments.policy),
-    Check(attachments.thread_policy),
-    Check(attachments.realtime_cpus, since=22),
-    Check(attachments.dedicated_cpus, since=22),
-    Check(attachments.emulator_policy),
-    Check(explicit_cpus),
-    Check(explicit_threads),
-    Check(not_pinned),
-    Check(not_mixed, since=22),
-    Check(mixed, since=22),
-    Check(realtime_has_a_mask, until=22),
-    Check(pinned_threads_are_named, until=22),
-    Check(attachments.nodes, since=22),
-    Check(attachments.page_size, since=22),
-    Check(locked_memory, since=26),
-    Check(encrypted_or_locked, since=34),
-    Check(layout, since=22),
-    Check(threads_of_cells_are_named, since=22),
+    ApiCheck(attachments.nodes, until=22),
+    ApiCheck(attachments.page_size, until=22),
+    ApiCheck(layout, until=22),
+    ApiCheck(attachments.policy),
+    ApiCheck(attachments.thread_policy),
+    ApiCheck(attachments.realtime_cpus, since=22),
+    ApiCheck(attachments.dedicated_cpus, since=22),
+    ApiCheck(attachments.emulator_policy),
+    ApiCheck(explicit_cpus),
+    ApiCheck(explicit_threads),
+    ApiCheck(not_pinned),
+    ApiCheck(not_mixed, since=22),
+    ApiCheck(mixed, since=22),
+    ApiCheck(realtime_has_a_mask, until=22),
+    ApiCheck(pinned_threads_are_named, until=22),
+    ApiCheck(attachments.nodes, since=22),
+    ApiCheck(attachments.page_size, since=22),
+    ApiCheck(locked_memory, since=26),
+    ApiCheck(encrypted_or_locked, since=34),
+    ApiCheck(layout, since=22),
+    ApiCheck(threads_of_cells_are_named, since=22),
     # _validate_and_build_base_options, the rest
-    Check(extra_specs.pci_numa_policy, since=21),
-    Check(attachments.check_pci_aliases),
-    Check(attachments.check_requests, until=24),
-    Check(attachments.check_devices),
-    Check(extra_specs.ephemeral_encryption, since=26),
+    ApiCheck(extra_specs.pci_numa_policy, since=21),
+    ApiCheck(attachments.check_pci_aliases),
+    ApiCheck(attachments.check_requests, until=24),
+    ApiCheck(attachments.check_devices),
+    ApiCheck(extra_specs.ephemeral_encryption, since=26),
     # _check_and_transform_bdm
-    Check(block_devices),
+    ApiCheck(block_devices),
     # _validate_flavor_image and _validate_flavor_image_nostatus
-    Check(bootable, of_image=True),
-    Check(active, of_image=True),
-    Check(memory, of_image=True),
-    Check(packed_ring, since=29, of_image=True),
-    Check(disk, of_image=True),
-    Check(extra_specs.memory_encryption, of_image=True),
-    Check(performance_monitoring, of_image=True),
-    Check(serial_ports, of_image=True),
-    Check(realtime_leaves_some, until=22, of_image=True),
-    Check(topology, of_image=True),
-    Check(multiqueue, since=25, of_image=True),
-    Check(extra_specs.sound_model, since=32, of_image=True),
+    ApiCheck(bootable, of_image=True),
+    ApiCheck(active, of_image=True),
+    ApiCheck(memory, of_image=True),
+    ApiCheck(packed_ring, since=29, of_image=True),
+    ApiCheck(disk, of_image=True),
+    ApiCheck(extra_specs.memory_encryption, of_image=True),
+    ApiCheck(performance_monitoring, of_image=True),
+    ApiCheck(serial_ports, of_image=True),
+    ApiCheck(realtime_leaves_some, until=22, of_image=True),
+    ApiCheck(topology, of_image=True),
+    ApiCheck(multiqueue, since=25, of_image=True),
+    ApiCheck(extra_specs.sound_model, since=32, of_image=True),
 )
 
 

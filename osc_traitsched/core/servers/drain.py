@@ -271,7 +271,7 @@ Free = Mapping[tuple[str, str], int]
 Memory = dict[MoveRequest, dict[str, tuple[HostState, Doubts]]]
 
 
-class State:
+class Simulation:
     """Free amounts and hosts (by root UUID) after each move; answers are remembered."""
 
     def __init__(
@@ -281,15 +281,15 @@ class State:
         self.free = dict(free)
         self._memory = {} if memory is None else memory
 
-    def copy(self) -> State:
+    def copy(self) -> Simulation:
         """A copy of the state, to try moves on."""
-        return State(self.hosts, self.free, self._memory)
+        return Simulation(self.hosts, self.free, self._memory)
 
-    def without(self, lost: Collection[str]) -> State:
+    def without(self, lost: Collection[str]) -> Simulation:
         """The state without the hosts of some compute services."""
         hosts = self.hosts.items()
         left = {r: h for r, h in hosts if h.compute.service_host not in lost}
-        return State(left, self.free)
+        return Simulation(left, self.free)
 
     def allocation(self, move_request: MoveRequest, root: str) -> Allocation | None:
         """The first allocation that still fits; None if none does."""
@@ -356,10 +356,10 @@ def _with(host: HostState, server: Leaving) -> HostState:
 
 
 #: Chooses one of several hosts, by the UUIDs of their roots.
-Choice = Callable[[State, Leaving, Sequence[str]], str]
+Choice = Callable[[Simulation, Leaving, Sequence[str]], str]
 
 
-def as_nova(state: State, server: Leaving, roots: Sequence[str]) -> str:
+def as_nova(state: Simulation, server: Leaving, roots: Sequence[str]) -> str:
     """The host that nova-scheduler would try first; equal ones by name.
 
     :raises Refusal: if nova-scheduler does not start with its weighers
@@ -371,7 +371,7 @@ def as_nova(state: State, server: Leaving, roots: Sequence[str]) -> str:
     return min(order.places[0], key=lambda root: state.hosts[root].node)
 
 
-def tightest(state: State, server: Leaving, roots: Sequence[str]) -> str:
+def tightest(state: Simulation, server: Leaving, roots: Sequence[str]) -> str:
     """The host that has the smallest share of its room left after the move."""
 
     def left(root: str) -> tuple[float, str]:
@@ -392,7 +392,7 @@ def tightest(state: State, server: Leaving, roots: Sequence[str]) -> str:
 _MORE_ORDERS = 2
 
 
-def pack(servers: Sequence[Leaving], state: State) -> Packing:
+def pack(servers: Sequence[Leaving], state: Simulation) -> Packing:
     """Find hosts for servers that move one at a time.
 
     The first try spreads servers as nova-scheduler does. If servers are left, or need a
@@ -413,7 +413,7 @@ def _badness(found: Packing) -> tuple[int, int]:
     return len(found.left), found.uncertain
 
 
-def _tries(servers: Sequence[Leaving], state: State) -> Iterator[Packing]:
+def _tries(servers: Sequence[Leaving], state: Simulation) -> Iterator[Packing]:
     order = largest_first(servers, state.free)
     yield _placed(order, state.copy(), as_nova)
     for _ in range(1 + _MORE_ORDERS):
@@ -443,7 +443,7 @@ def largest_first(servers: Iterable[Leaving], free: Free) -> list[Leaving]:
     return sorted(servers, key=size)
 
 
-def _placed(servers: Iterable[Leaving], state: State, choose: Choice) -> Packing:
+def _placed(servers: Iterable[Leaving], state: Simulation, choose: Choice) -> Packing:
     placed: list[Assignment] = []
     left: list[Leaving] = []
     for server in servers:
@@ -684,7 +684,9 @@ def nearest(judgement: Judgement) -> list[Provider]:
     return sorted(hosts, key=shortage)[:MOST_HOSTS]
 
 
-def plan(judgement: Judgement, tenants: Sequence[Tenant], state: State) -> RoomPlan:
+def plan(
+    judgement: Judgement, tenants: Sequence[Tenant], state: Simulation
+) -> RoomPlan:
     """The fewest moves that make room, of these the least memory.
 
     For several servers, hosts are emptied one after the other; fewer moves may do.
@@ -694,7 +696,7 @@ def plan(judgement: Judgement, tenants: Sequence[Tenant], state: State) -> RoomP
     tried = tuple(host.name for host in nearest(judgement))
     if not tried:
         return RoomPlan(tried)
-    search, wanted = _Search(judgement, judgement.facts), judgement.question.spec.count
+    search, wanted = _Moves(judgement, judgement.facts), judgement.question.spec.count
     moved = _Moved(state, collections.Counter(), tuple(tenants))
     while True:
         after = search.after(moved.change)
@@ -718,7 +720,7 @@ def plan(judgement: Judgement, tenants: Sequence[Tenant], state: State) -> RoomP
 class _Moved:
     """The cloud after some moves, and the servers that could still move."""
 
-    state: State
+    state: Simulation
     change: Change
     tenants: tuple[Tenant, ...]
     steps: tuple[Step, ...] = ()
@@ -748,7 +750,7 @@ def _freed(tenants: Iterable[Tenant]) -> Change:
     return freed
 
 
-class _Search:
+class _Moves:
     """Tries sets of moves off one host."""
 
     def __init__(self, judgement: Judgement, facts: Facts) -> None:
@@ -824,7 +826,7 @@ class _Search:
         return collections.ChainMap(changed, self._free)
 
 
-def _with_new_servers(state: State, judgement: Judgement) -> State:
+def _with_new_servers(state: Simulation, judgement: Judgement) -> Simulation:
     """The state without the room of new servers, which moves must not take."""
     reserved, rooms = state.copy(), judgement.room_by_host
     amounts = [c for c in judgement.clauses if isinstance(c, Resource)]

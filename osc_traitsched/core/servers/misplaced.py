@@ -138,7 +138,7 @@ def _reads_use(query: object) -> bool:
 _SOME = 1
 
 
-class Fit(enum.Enum):
+class ServerFit(enum.Enum):
     """The state of a server; the values are those of rows."""
 
     MISPLACED = "misplaced"
@@ -163,11 +163,11 @@ class Objections:
         return tuple(each for each in self.objections if each.is_doubt)
 
     @property
-    def answer(self) -> Fit:
+    def answer(self) -> ServerFit:
         """Misplaced for a certain reason; fine without any doubt."""
         if self.reasons:
-            return Fit.MISPLACED
-        return Fit.UNKNOWN if self.doubts else Fit.FINE
+            return ServerFit.MISPLACED
+        return ServerFit.UNKNOWN if self.doubts else ServerFit.FINE
 
     @property
     def shown(self) -> tuple[Objection, ...]:
@@ -519,7 +519,7 @@ class FleetJudge:
         """Yield the servers that are, or may be, misplaced."""
         for server in self._fleet.residents:
             verdict = self._verdict(server, own)
-            if verdict.answer is not Fit.FINE:
+            if verdict.answer is not ServerFit.FINE:
                 yield JudgedServer(server, verdict)
 
     def _verdict(self, server: Resident, own: OwnHosts) -> Objections:
@@ -533,7 +533,7 @@ class FleetJudge:
     ) -> Iterator[JudgedServer]:
         """Yield the servers; misplaced ones with their destination."""
         for each in found:
-            if each.verdict.answer is Fit.MISPLACED:
+            if each.verdict.answer is ServerFit.MISPLACED:
                 yield each._replace(destination=self._destination(each, other_hosts))
             else:
                 yield each

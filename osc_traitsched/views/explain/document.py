@@ -211,7 +211,7 @@ def _amounts(host: Provider, whole: Whole) -> Iterator[_Amount]:
                 yield _Amount(clause, provider, stock)
 
 
-class Share(JsonObject):
+class ShareJson(JsonObject):
     """Hosts that are out for one cause."""
 
     cause: RejectionCause
@@ -228,7 +228,7 @@ class Share(JsonObject):
     """Their names."""
 
 
-class Flavor(JsonObject):
+class FlavorJson(JsonObject):
     """A flavor."""
 
     id: Optional[str] = field(lambda body: body.get("id"))
@@ -237,7 +237,7 @@ class Flavor(JsonObject):
     """The flavor's name."""
 
 
-class Image(JsonObject):
+class ImageJson(JsonObject):
     """An image."""
 
     id: Optional[str] = field(lambda body: body.get("id"))
@@ -264,12 +264,12 @@ class Named(JsonObject):
     """Its name; empty if it has none."""
 
 
-class Request(JsonObject):
+class RequestJson(JsonObject):
     """The server that is requested."""
 
-    flavor: Flavor
+    flavor: FlavorJson
     """The flavor."""
-    image: Optional[Image] = field(lambda question: question.image or None)
+    image: Optional[ImageJson] = field(lambda question: question.image or None)
     """The image; null for none."""
     availability_zone: Optional[str] = field("spec.zone")
     """The requested availability zone; null for none."""
@@ -297,7 +297,7 @@ class Request(JsonObject):
     """The volumes of the request."""
 
 
-class Impact(JsonObject):
+class ImpactJson(JsonObject):
     """What would change with another value of an option, or in another release."""
 
     gained: int
@@ -315,7 +315,7 @@ class OtherRelease(JsonObject):
     """Nova's major version."""
     name: str = field(lambda release: RELEASES[release])
     """OpenStack's name for the release."""
-    impact: Optional[Impact] = field(_impact)
+    impact: Optional[ImpactJson] = field(_impact)
     """What that release would change; null if nothing. If Nova rejects the request
     before any host is judged, it is not null for a release that would not reject it."""
 
@@ -335,7 +335,7 @@ class Release(JsonObject):
     """The other releases that the cloud may run; empty if the release was named."""
 
 
-class Assumption(JsonObject):
+class AssumptionJson(JsonObject):
     """An option of nova.conf that the release has, or the database's collation."""
 
     option: str = field("name")
@@ -347,12 +347,12 @@ class Assumption(JsonObject):
     default of a release or a distribution."""
     given: bool = _setting("given")
     """It was given; false for a default that is only assumed."""
-    impact: Optional[Impact] = field(_option_impact)
+    impact: Optional[ImpactJson] = field(_option_impact)
     """What switching the option would change; null if nothing, if there is nothing to
     switch, or if filters or weighers read it."""
 
 
-class Origin(JsonObject):
+class OriginJson(JsonObject):
     """Where a condition of the request comes from."""
 
     kind: Annotated[str, tuple(_ORIGINS.split())]
@@ -407,7 +407,7 @@ class Clause(JsonObject):
         lambda row, whole: words.clause(row.clause, whole.value.judgement)
     )
     """The condition in words."""
-    origins: Iterable[Origin] = field("clause.origins")
+    origins: Iterable[OriginJson] = field("clause.origins")
     """Where it comes from, one or more."""
     alone: Optional[int] = _number("alone")
     """How many hosts meet the condition by itself; null if no host was judged."""
@@ -436,7 +436,7 @@ class FilterCounts(JsonObject):
     """On how many hosts it fails, which ends the whole request if it comes to them."""
 
 
-class FilterAnswer(JsonObject):
+class FilterAnswerJson(JsonObject):
     """A host filter that does not surely pass a host."""
 
     filter: str = field(lambda row: row[0])
@@ -480,7 +480,7 @@ class Weight(JsonObject):
     """What each weigher adds; empty for a single candidate."""
 
 
-class Inventory(JsonObject):
+class InventoryJson(JsonObject):
     """What a provider of a host has of a requested resource class."""
 
     provider_name: str = field("provider.name")
@@ -509,7 +509,7 @@ class Inventory(JsonObject):
     """An amount must be a multiple of it."""
 
 
-class Service(JsonObject):
+class ServiceJson(JsonObject):
     """The nova-compute of a host."""
 
     host: str = field("service_host")
@@ -535,7 +535,7 @@ class OutOfSyncAggregate(JsonObject):
     """Placement has the host in it."""
 
 
-class Host(JsonObject):
+class HostJson(JsonObject):
     """A host, and why it can take the server or not."""
 
     host: str = field("name")
@@ -553,16 +553,16 @@ class Host(JsonObject):
     correction_sets: Iterable[Iterable[str]] = field(_correction_sets)
     """The minimal sets of conditions, by id, without which it could take the server.
     One set is ``failing``, with more conditions if the rest can't be met together."""
-    filters: Iterable[FilterAnswer] = field(_answers)
+    filters: Iterable[FilterAnswerJson] = field(_answers)
     """The host filters that do not surely pass it."""
     weight: Optional[Weight] = field(_weighed)
     """Its weight; null for a host that can't take the server."""
-    inventories: Iterable[Inventory] = field(_amounts)
+    inventories: Iterable[InventoryJson] = field(_amounts)
     """What its providers have of the requested resource classes. It is read for the
     hosts of ``--host``, for a few that represent others, and for all that lack room if
     they are at most 25. With ``--long``: for all that lack room. Other hosts may have
     none."""
-    service: Optional[Service] = field(
+    service: Optional[ServiceJson] = field(
         lambda host, whole: whole.value.judgement.computes.get(host.uuid)
     )
     """Its nova-compute; null if Nova has none for this provider."""
@@ -680,7 +680,7 @@ def _differences(own: Any, whole: Whole) -> Iterator[tuple[Any, str]]:
         yield difference, names.get(difference.host, difference.host)
 
 
-class Dependence(JsonObject):
+class DependenceJson(JsonObject):
     """An unknown option or host filter whose other value changes the candidates."""
 
     option: str = field("name")
@@ -754,7 +754,7 @@ class FilterAssumedOff(JsonObject):
     """The candidates that it could keep out, by name."""
 
 
-class Difference(JsonObject):
+class DifferenceJson(JsonObject):
     """A host on which a filter of Nova and its copy here disagree. Nova is believed."""
 
     filter: str = field(lambda row: row[0].filter)
@@ -774,7 +774,7 @@ class InNova(JsonObject):
     """Its version."""
     compared: Iterable[str] = field(lambda own: sorted(own.novas))
     """Nova's own filters that ran there too, with ``--with-nova``."""
-    differences: Iterable[Difference] = field(_differences)
+    differences: Iterable[DifferenceJson] = field(_differences)
     """The hosts on which they disagree with the filters here, if both are sure."""
 
 
@@ -828,7 +828,7 @@ class WithoutSet(JsonObject):
     """The candidates only without ``--set``."""
 
 
-class Advice(JsonObject):
+class AdviceJson(JsonObject):
     """Where to look, or a name to correct. It was not tried."""
 
     text: str = field(lambda advice, whole: fixes.advice(advice, whole.value.judgement))
@@ -903,7 +903,7 @@ class Disagreement(JsonObject):
     returns."""
 
 
-class NotEvaluated(JsonObject):
+class NotEvaluatedJson(JsonObject):
     """Something that the answer does not cover."""
 
     kind: str
@@ -929,17 +929,17 @@ class ExplainDocument(JsonObject):
     why: str = of_judgement(explain_verdict.sentence, "")
     """Why the other hosts are out, in one sentence; empty if none is, or if they were
     not judged."""
-    shares: Iterable[Share] = of_judgement(breakdown)
+    shares: Iterable[ShareJson] = of_judgement(breakdown)
     """Why the other hosts are out. Each host is counted once: with the candidates they
     add up to ``total_hosts``."""
-    request: Request = field("judgement.question")
+    request: RequestJson = field("judgement.question")
     """The request."""
     release: Release = field("judgement.question.assumptions")
     """The release of Nova whose rules apply."""
     settings_from: Optional[str] = field("judgement.question.assumptions.place")
     """Where the scheduler's settings are from, in words; null if none were named or
     found."""
-    assumptions: Iterable[Assumption] = of_result(
+    assumptions: Iterable[AssumptionJson] = of_result(
         lambda judgement: options_in(judgement.question.assumptions.release)
     )
     """The options of nova.conf that the request depends on, and the collation of Nova's
@@ -965,7 +965,7 @@ class ExplainDocument(JsonObject):
         lambda found: found.open.depends or found.open.may_be_rejected
     )
     """Whether options that are not known decide the verdict."""
-    dependences: Iterable[Dependence] = field("judgement.open.dependences")
+    dependences: Iterable[DependenceJson] = field("judgement.open.dependences")
     """Options and host filters that are not known, and whose other value changes the
     candidates."""
     sure_candidates: Iterable[str] = named("sure_candidates")
@@ -1007,7 +1007,7 @@ class ExplainDocument(JsonObject):
     were on. Empty if it is known which filters are on."""
     in_nova: Optional[InNova] = field("judgement.question.own")
     """What ran in the Nova of ``--nova-python``; null if nothing did."""
-    hosts: Iterable[Host] = field(
+    hosts: Iterable[HostJson] = field(
         lambda explanation: explanation.named or explanation.judgement.hosts
     )
     """The hosts, by name: all of them, or those of ``--host``. Empty if the request is
@@ -1031,7 +1031,7 @@ class ExplainDocument(JsonObject):
     without_set: Optional[WithoutSet]
     """The answer without ``--set``; null if it changes no known setting, or if Nova
     rejects the request before any host is considered."""
-    advice: Iterable[Advice]
+    advice: Iterable[AdviceJson]
     """Where to look if no change can be tried: what no host reports, a trait that does
     not exist and its near name, a full server group."""
     fixes: Iterable[Fix]
@@ -1042,14 +1042,14 @@ class ExplainDocument(JsonObject):
     """The moves that ``--make-room`` found; null without it, and if there is room."""
     disagreement: Disagreement = field("judgement")
     """The hosts on which the matcher here and Placement disagree."""
-    not_evaluated: Iterable[NotEvaluated] = of_result(words.not_evaluated)
+    not_evaluated: Iterable[NotEvaluatedJson] = of_result(words.not_evaluated)
     """What the answer does not cover."""
 
 
-class FlavorHosts(JsonObject):
+class FlavorHostsJson(JsonObject):
     """A flavor with the image."""
 
-    flavor: Flavor = field("question.flavor")
+    flavor: FlavorJson = field("question.flavor")
     """The flavor."""
     candidates: Iterable[str] = named("candidates")
     """The hosts that could take a server now, by name."""
@@ -1072,11 +1072,11 @@ class FlavorsDocument(JsonObject):
 
     schema: Literal[1]
     """The version of the document."""
-    image: Image = field(
+    image: ImageJson = field(
         lambda judgements: judgements[0].question.image or {} if judgements else {}
     )
     """The image."""
-    flavors: Iterable[FlavorHosts] = field(lambda judgements: judgements)
+    flavors: Iterable[FlavorHostsJson] = field(lambda judgements: judgements)
     """All flavors that are enabled and that the project may use, by name."""
 
 

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from osc_traitsched.app import server as app_server
-from osc_traitsched.app.server import Asked
+from osc_traitsched.app.server import AskedMove
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.commands.server import exit_code_of_failure
@@ -548,7 +548,9 @@ def found(server, kind=None, given=NOTHING, sources=SOURCES, **more):
     traits = [*TRAITS[CMP01], "COMPUTE_SAME_HOST_COLD_MIGRATE"]
     holding = {"traits": traits, "resource_provider_generation": 3}
     has.placement.now_has(f"/resource_providers/{CMP01}/traits", holding)
-    return app_server.destinations(has, ID, Asked(kind, **more), given, sources), has
+    return app_server.destinations(
+        has, ID, AskedMove(kind, **more), given, sources
+    ), has
 
 
 def names(answer):
@@ -682,7 +684,7 @@ def test_a_flavor_goes_with_a_resize_and_an_image_with_a_rebuild(option, own, ot
 def test_an_image_that_is_not_ready_any_more_does_not_refuse_a_resize():
     """nova/compute/api.py, _validate_flavor_image_nostatus, of the image it keeps"""
     gone = {**ROCKY, "status": "deactivated", "size": 2**60}
-    has, asked = there(running("cmp02"), image=gone), Asked(MoveKind.RESIZE, "gold")
+    has, asked = there(running("cmp02"), image=gone), AskedMove(MoveKind.RESIZE, "gold")
     answer = app_server.destinations(has, ID, asked, NOTHING, SOURCES)
     assert answer.judgement.refusal is None
     assert names(answer) == ["cmp01"]
@@ -691,7 +693,7 @@ def test_an_image_that_is_not_ready_any_more_does_not_refuse_a_resize():
 def test_an_image_that_wants_more_memory_now_does_not_refuse_a_move():
     """nova-conductor takes flavor and image as they are kept with the server."""
     has = there(running("cmp02"), image={**ROCKY, "min_ram": 99999})
-    asked = Asked(LIVE)
+    asked = AskedMove(LIVE)
     answer = app_server.destinations(has, ID, asked, NOTHING, SOURCES)
     assert answer.judgement.refusal is None
     assert names(answer) == ["cmp01"]
@@ -704,7 +706,7 @@ def test_a_rebuild_that_failed_leaves_its_image_in_the_request():
         f"{ACTIONS}/req-1": {"instanceAction": {**failed, "events": []}},
     }
     has = there(running("cmp02"), **more)
-    answer = app_server.destinations(has, ID, Asked(), NOTHING, SOURCES)
+    answer = app_server.destinations(has, ID, AskedMove(), NOTHING, SOURCES)
     assert any(
         line.startswith("Its last rebuild failed, ")
         for line in destinations_text(answer)
@@ -724,7 +726,7 @@ def rebuilt(server, given=NOTHING, **properties):
     has.placement.now_has(f"/allocations/{ID}", {"allocations": used})
     holding = {"traits": TRAITS[CMP01], "resource_provider_generation": 3}
     has.placement.now_has(f"/resource_providers/{CMP01}/traits", holding)
-    asked = Asked(MoveKind.REBUILD, image=OTHER)
+    asked = AskedMove(MoveKind.REBUILD, image=OTHER)
     answer = app_server.destinations(has, ID, asked, given, SOURCES)
     closed("server destinations").validate(destinations.destinations(answer))
     return answer, has
@@ -806,7 +808,7 @@ def test_what_a_deleted_image_requires_is_not_known():
     """As "server misplaced" has it."""
     has = there(running("cmp02"))
     has.image.now_has(f"/images/{IMAGE}", CloudBroke("image", "no", 404))
-    answer = app_server.destinations(has, ID, Asked(), NOTHING, SOURCES)
+    answer = app_server.destinations(has, ID, AskedMove(), NOTHING, SOURCES)
     assert destinations_text(answer)[0] == (
         "Live migration of web-3 from cmp02: 1 of 3 hosts can take it unless its "
         "deleted image requires a trait."
@@ -815,5 +817,5 @@ def test_what_a_deleted_image_requires_is_not_known():
     assert (document["verdict"], document["destinations"]) == ("unknown", [])
     assert document["uncertain_destinations"] == ["cmp01"]
     given = ServerSpec(image_properties={"disk_format": "qcow2"})
-    answer = app_server.destinations(has, ID, Asked(), given, SOURCES)
+    answer = app_server.destinations(has, ID, AskedMove(), given, SOURCES)
     assert destinations.destinations(answer)["destinations"] == ["cmp01"]

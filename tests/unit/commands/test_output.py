@@ -197,7 +197,7 @@ class Rows(base.Lister):
 
     def take_action(self, args):
         mirror = listing.Mirror(MIRROR, whole=True)
-        hosts = listing.Hosts([NAME], whole=True)
+        hosts = listing.HostsCell([NAME], whole=True)
         cells = (NAME, Names([NAME]), Indented(NAME, 1), hosts, mirror)
         return ("text", "names", "indented", "hosts", "mirror"), [cells]
 

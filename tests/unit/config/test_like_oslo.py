@@ -121,7 +121,7 @@ def by_ourselves(paths):
         files = deployments.read_files(map(str, paths))
     except BadConfiguration:
         return REFUSED
-    reader = nova_conf._Reader(files, WALLABY, {})
+    reader = nova_conf._OptionReader(files, WALLABY, {})
     found = {}
     for option in existing():
         try:

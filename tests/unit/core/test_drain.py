@@ -17,7 +17,7 @@ from osc_traitsched.core.servers import drain
 from osc_traitsched.core.servers.drain import (
     Leaving,
     MoveRequest,
-    State,
+    Simulation,
     Tenant,
     allocations,
     elsewhere,
@@ -56,7 +56,7 @@ def state(free, **hosts):
     """Hosts by name, with so much memory free; nova-compute reports the same."""
     reported = {name: host(name, free_ram_mb=ram) for name, ram in free.items()}
     left = {(name, MEMORY): ram for name, ram in free.items()}
-    return State({**reported, **hosts}, left)
+    return Simulation({**reported, **hosts}, left)
 
 
 def to(found):
@@ -422,7 +422,7 @@ def planned(wanted, cloud, count=1, policy=None, kept=()):
         compute = dataclasses.replace(one.compute, uuid=uuids[name])
         states[uuids[name]] = dataclasses.replace(one, compute=compute)
         left[uuids[name], MEMORY] = free
-    return drain.plan(found, tenants, State(states, left))
+    return drain.plan(found, tenants, Simulation(states, left))
 
 
 def moves(plan):

@@ -15,7 +15,7 @@ from osc_traitsched.core.change.effects import (
     lines_on,
     misplaced,
 )
-from osc_traitsched.core.change.impact import Hosts, ImpactAnalysis
+from osc_traitsched.core.change.impact import ImpactAnalysis, RowHosts
 from osc_traitsched.core.change.model import (
     PRESENT,
     Change,
@@ -95,7 +95,7 @@ def effects(model, *steps, settings=ON, read=None, **traits):
     for step in steps:
         clouds.append(clouds[-1].after(step))
     impact = ImpactAnalysis(clouds, settings)
-    hosts = Hosts(impact, read or facts(model, **traits))
+    hosts = RowHosts(impact, read or facts(model, **traits))
     return {
         (e.flavor, e.asked.image, *(each for each in (c.zone, c.project) if each)): e
         for e in impact.effects(hosts, hosts, hosts)
@@ -419,8 +419,8 @@ def test_the_last_host_stays_to_flavors_and_to_images(
     empty = facts(model, h1=(GOLD,), h2=others)
     free = frozenset(NAMES) - frozenset(full)
     now = dataclasses.replace(empty, offers=dict.fromkeys(empty.offers, free))
-    ever = Hosts(impact, empty.with_all_enabled())
-    found = tuple(impact.effects(Hosts(impact, now), ever, ever))
+    ever = RowHosts(impact, empty.with_all_enabled())
+    found = tuple(impact.effects(RowHosts(impact, now), ever, ever))
     assert any(each.leaves_no_host for each in found) is is_refused
 
 
@@ -454,7 +454,7 @@ TENANT = aggregate("theirs", "h1", "h2", filter_tenant_id="p1")
 def lines(model, changes, **traits):
     then = model.after(changes)
     impact = ImpactAnalysis([model, then], ON)
-    hosts = Hosts(impact, facts(model, **traits))
+    hosts = RowHosts(impact, facts(model, **traits))
     found = tuple(impact.effects(hosts, hosts, hosts))
     return lets_in(found, model, then, ON.collation)
 
@@ -770,7 +770,7 @@ def without_host(before, after, asked=(), filters=None, release=33):
     known = facts(model, **dict.fromkeys(("h1", "h2"), (GOLD,)), h3=(GOLD, SILVER))
     # Placement is asked for the members of new aggregates, too.
     members = {**{frozenset({name}): frozenset() for name in after}, **known.members}
-    hosts = Hosts(impact, dataclasses.replace(known, members=members))
+    hosts = RowHosts(impact, dataclasses.replace(known, members=members))
     found = [e for e in impact.effects(hosts, hosts, hosts) if e.leaves_no_host]
     return LeavesNoHost(found).reasons.rpartition("be left for ")[2] if found else ""
 

@@ -12,7 +12,7 @@ from osc_traitsched.core.change import effects as effect_words
 from osc_traitsched.core.change import traits
 from osc_traitsched.core.change.cloud_model import Context
 from osc_traitsched.core.change.effects import MisplacedServers, Server
-from osc_traitsched.core.change.impact import Asked, Effect, HostSets
+from osc_traitsched.core.change.impact import Combination, Effect, HostSets
 from osc_traitsched.core.change.model import (
     PRESENT,
     Change,
@@ -204,7 +204,7 @@ def effect(flavor, now, then, image=None, ever=None, **asked):
     room, most = (
         HostSets(*map(frozenset, hosts)) for hosts in ((now, then), ever or (now, then))
     )
-    return Effect(Asked(flavor, image, **asked), room, most)
+    return Effect(Combination(flavor, image, **asked), room, most)
 
 
 def test_what_flavors_lose_and_gain_is_said_as_hosts_before_and_after(golden):

@@ -366,7 +366,9 @@ ERRORS = [
     errors.AmbiguousName("aggregate", "gold", [Namesake("u1")] * 2),
     errors.EmptyAggregate("gold"),
     errors.BadConfiguration("a\nb.conf", 12, "is not true or false", "ye\x1bs"),
-    effects.LeavesNoHost((impact.Effect(impact.Asked("f", "i"), EMPTIED, EMPTIED),)),
+    effects.LeavesNoHost(
+        (impact.Effect(impact.Combination("f", "i"), EMPTIED, EMPTIED),)
+    ),
     EntryError(LINE, errors.NoProvider("cmp1\n")),
     errors.Mistakes((EntryError(LINE, BROKE), EntryError(LINE, BROKE))),
     traits.LastHolder(

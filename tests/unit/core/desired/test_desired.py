@@ -41,7 +41,7 @@ from osc_traitsched.core.desired.planner import (
     rows_of,
     with_problem,
 )
-from osc_traitsched.core.desired.units import FoundCloud, Hosts, keys_of
+from osc_traitsched.core.desired.units import Finder, FoundCloud, keys_of
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.snapshot import (
     Compute,
@@ -67,7 +67,7 @@ PLACE = Place("w.yaml", 3)
 
 
 def hosts():
-    return Hosts(Snapshot((*ROOTS, CARD), nova=Nova(NODES)))
+    return Finder(Snapshot((*ROOTS, CARD), nova=Nova(NODES)))
 
 
 def found(text):
@@ -212,7 +212,7 @@ def claimed(inside, *lines, held=(), only=False):
         for n, line in enumerate(lines, 2)
     ]
     onlys = [Only("aggregates", text("gold"))] if only else []
-    hosts = Hosts(snapshot(["a1", "a2", "b1", "b2"]))
+    hosts = Finder(snapshot(["a1", "a2", "b1", "b2"]))
     found = units.claim_members(claims, GOLD, frozenset(inside), entries, onlys, hosts)
     said = [str(each) for each in (*found, *claims.mistakes, *hosts.mistakes)]
     return {host: c.value for (_, host), c in claims.units.items()}, claims, said
@@ -287,7 +287,7 @@ def entered(wanted, found):
         nonlocal count
         count += event == "call"
 
-    hosts = Hosts(found.snapshot)
+    hosts = Finder(found.snapshot)
     sys.setprofile(profile)
     try:
         claims = claims_of(wanted, found, hosts)
