@@ -6,11 +6,14 @@ import copy
 import json
 import random
 import shlex
+import uuid
 
 import pytest
 
-from osc_traitsched.app import drain, explain, request, snapshot
+from osc_traitsched.app import check, drain, explain, judging, request, snapshot
 from osc_traitsched.commands.base import ExitCode
+from osc_traitsched.core.answer import Reason
+from osc_traitsched.core.check.survey import Severity, SubjectKind
 from osc_traitsched.core.nova.question import ServerSpec
 from tests.functional import shell
 from tests.services.environment import REPOSITORY
@@ -212,3 +215,56 @@ def test_candidates_and_explain_agree(tmp_path, seed):
         hosts = [row["host"] for row in listed.json]
         assert listed.code == explained.code, (asked, listed.err)
         assert sorted(hosts) == sorted(explained.json["candidates"])
+
+
+def with_unlisted(whole, seed):
+    """With a pool, or a node of bare metal, which no answer on many hosts shows."""
+    place, compute = whole["placement"], whole["compute"]
+    added = copy.deepcopy(place["providers"][0])
+    identity = str(uuid.UUID(int=seed + 1))
+    added.update(uuid=identity, root=identity, name="added")
+    inventory = {**added["inventories"]["DISK_GB"], "used": 0, "total": 1}
+    place["providers"].append(added)
+    place["resource_classes"] += ["CUSTOM_METAL", "CUSTOM_NOWHERE"]
+    if seed % 2:
+        added["inventories"] = {"DISK_GB": {**inventory, "total": 9000}}
+        added["traits"] = ["MISC_SHARES_VIA_AGGREGATE"]
+        return
+    added["inventories"] = {"CUSTOM_METAL": {**inventory, "max_unit": 1}}
+    node = copy.deepcopy(compute["hypervisors"][0])
+    node.update(id=identity, hypervisor_hostname="added", hypervisor_type="ironic")
+    compute["hypervisors"].append({**node, "cpu_info": ""})
+
+
+NO_SIZES = {f"resources:{name}": "0" for name in ("VCPU", "MEMORY_MB", "DISK_GB")}
+AMOUNTS = (
+    *SPECS,
+    {"resources:CUSTOM_METAL": "1"},
+    {"resources:CUSTOM_NOWHERE": "1"},
+    {"resources:VGPU": "1"},
+    {"resources:CUSTOM_NOWHERE": "1", **NO_SIZES},
+)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_check_names_each_flavor_that_no_host_can_ever_take(tmp_path, seed):
+    dice, (whole, _) = random.Random(seed), drawn(seed)
+    with_unlisted(whole, seed)
+    for flavor in whole["compute"]["flavors"]:
+        flavor.update(disk=1, extra_specs=dict(dice.choice(AMOUNTS)))
+    path = tmp_path / "cloud.json"
+    path.write_text(json.dumps(whole), "utf-8")
+    saved = snapshot.read(str(path))
+    never = {
+        each.question.flavor["name"]
+        for each in judging.by_flavor(saved.cloud, ServerSpec(), saved.sources)
+        if each.reason is Reason.MISCONFIGURED
+    }
+    found = check.check(snapshot.read(str(path)).cloud, saved.sources).findings
+    bad = [each for each in found if each.severity is not Severity.NOTE]
+    assert never
+    assert [
+        name
+        for name in sorted(never)
+        if not any(each.is_about(SubjectKind.FLAVOR, [name]) for each in bad)
+    ] == []
