@@ -21,8 +21,8 @@ from osc_traitsched.cloud.servers import with_running
 from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core.errors import (
     AnswerIsNo,
+    BadQuestion,
     NotForProject,
-    NothingMatches,
     PlacementRefuses,
 )
 from osc_traitsched.core.inventory.snapshot import Compute, Nova, Snapshot
@@ -261,7 +261,7 @@ def by_flavor(
 
     :param images: bodies to judge each flavor with, instead of the request's image
     :param all_enabled: as if all compute services were enabled and up
-    :raises NothingMatches: for an unknown image, or a cloud without flavors
+    :raises BadQuestion: for an unknown image, or a cloud without flavors
     :raises Refusal: for an availability zone, or settings that Nova does not start with
     :raises NotForProject: for an image that the project may not use
     """
@@ -270,7 +270,7 @@ def by_flavor(
         lookup.need_all(cloud)
     bodies = sorted(wanted(every), key=lambda each: str(each["name"]))
     if not bodies:
-        raise NothingMatches("flavor", "*", ())
+        raise BadQuestion("Nova has no flavor, so there is nothing to judge")
     named = dataclasses.replace(spec, flavor=str(bodies[0]["id"]))
     first = app_request.question(cloud, named, sources)
     if (refusal := zone_refusal(cloud, first)) is not None:

@@ -130,6 +130,8 @@ def test_every_command_answers_in_a_line_or_more(tmp_path, left_out, single):
         done = shell.run(variables, "trait-sched", *shlex.split(line))
         assert done.code in {*ExitCode} - {ExitCode.USAGE}, (line, done.err)
         assert "internal error" not in done.err, line
+        # No pattern was given.
+        assert "'*'" not in done.err, line
         head = f"As of 2026-11-26 06:00 UTC, from {path}:\n"
         assert f"{done.out.removeprefix(head)}{done.err}".strip(), line
 
