@@ -500,13 +500,12 @@ def judged(cloud: Cloud, todo: DesiredPlan) -> DesiredPlan:
         *refusal(effects),
     ]
     lookup.need_all(cloud)
-    passed_over = check_requirers(cloud, plan, found.holders, against)
     harm, why = check_servers(cloud, model, plan, todo.assumptions, found.holders)
     return dataclasses.replace(
         todo,
         effects=effects,
         misplaced=misplaced_servers(cloud, found, todo.then),
-        passed_over=passed_over,
+        passed_over=check_requirers(cloud, plan, found.holders, against),
         refusals=(*against, *harm),
         unread=unread or why,
     )

@@ -209,12 +209,15 @@ def _losses(
         facts = _emptied(cloud.placement, model.snapshot, requests)
         clouds = list(zip(_enabled_last(model, facts), _enabled_last(then, facts)))
     for demands, residents in touched.items() if requests else ():
+        # If an enabled host is left, the disabled ones need no look.
         lost = (
             found
             for before, after in zip(demands[::2], demands[1::2])
-            for had, has in clouds
-            if (found := _judged(after, *has)) and not _has_host(found)
-            if _has_host(_judged(before, *had))
+            for had, found in itertools.takewhile(
+                lambda each: not _has_host(each[1]),
+                ((had, _judged(after, *has)) for had, has in clouds),
+            )
+            if found is not None and _has_host(_judged(before, *had))
         )
         for found in itertools.islice(lost, 1):
             yield ServersLoseHosts(
@@ -257,8 +260,9 @@ def _emptied(
     )
     amounts = matcher.amounts(c for each in requests for c in each.clauses)
     kinds = placement_facts.undecided(facts, amounts, facts.snapshot.host_trees)
-    units = allocation_candidates.unused(placement, kinds)
-    return placement_facts.unused(facts, amounts, units)
+    return placement_facts.unused(
+        facts, amounts, allocation_candidates.unused(placement, kinds)
+    )
 
 
 def _enabled_last(model: CloudModel, facts: Facts) -> list[tuple[Facts, KnownAnswers]]:

@@ -165,9 +165,12 @@ def plan_remove(
     against: list[errors.AnswerIsNo] = [*_role_changed(plan, found.snapshot)]
     passed_over = check_requirers(cloud, plan, holders, against)
     todo = dataclasses.replace(todo, passed_over=passed_over, refusals=tuple(against))
-    is_said = not force and any(isinstance(e, traits.LastHolder) for e in against)
     return _with_effects(
-        cloud, todo, (found.snapshot, known, holders), sources, is_said
+        cloud,
+        todo,
+        (found.snapshot, known, holders),
+        sources,
+        not force and any(isinstance(e, traits.LastHolder) for e in against),
     )
 
 

@@ -201,20 +201,28 @@ def age(then: datetime.datetime, now: datetime.datetime) -> str:
 
 
 def with_reasons(refusals: Iterable[TraitSchedError]) -> list[TraitSchedError]:
-    """The refusals; those for servers say why, as explain does."""
-    return [
-        dataclasses.replace(each, why=visible(_why_none(each.judgement)))
-        if isinstance(each, ServersLoseHosts)
-        else each
-        for each in refusals
-    ]
+    """The refusals; those for servers say why, as explain does, once for all alike."""
+    told: dict[object, TraitSchedError] = {}
+    for each in refusals:
+        if isinstance(each, ServersLoseHosts):
+            why = _why_none(each.judgement)
+            told[why] = dataclasses.replace(
+                each,
+                servers=(*getattr(told.get(why), "servers", ()), *each.servers),
+                why=why,
+            )
+        else:
+            told[each] = each
+    return list(told.values())
 
 
 def _why_none(found: RequestResult) -> str:
     if isinstance(found, RefusedRequest):
         return words.text(found.refusal, True)
     ended_by = found.ended_by
-    return words.text(ended_by, True) if ended_by else sentence(found).rstrip(".")
+    return visible(
+        words.text(ended_by, True) if ended_by else sentence(found).rstrip(".")
+    )
 
 
 # Where each part of a server's request is from, in lines.

@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 from osc_traitsched.cloud import allocation_candidates
+from osc_traitsched.commands import base
 from tests.unit.commands.desired import (
     GOLD,
     KEY,
@@ -226,3 +227,51 @@ def test_no_write_takes_the_last_host_of_a_server(
     assert "no host would suit server 'old' (old-id, on no host) for" in found.err
     assert why in found.err
     assert cloud.written == []
+
+
+@pytest.mark.parametrize(
+    ("server", "hosts"),
+    [
+        ({KEY: "required"}, ["cmp01"]),
+        ({**BOTH_TRAITS, "status": "ERROR"}, ["cmp01"]),
+        ({**BOTH_TRAITS, "zone": "az9"}, ["cmp01"]),
+        (BOTH_TRAITS, ["cmp00", "cmp02"]),
+        ({**FORBIDS, KEY: "required"}, ["cmp01"]),
+    ],
+)
+def test_a_server_that_keeps_a_host_or_has_none_now_is_not_in_the_way(
+    cloud, monkeypatch, server, hosts
+):
+    cloud.flavors.clear()
+    cloud.gives(GOLD, "cmp00", "cmp01", "cmp02")
+    cloud.gives(SILVER, "cmp01", "cmp03")
+    with_servers(cloud, monkeypatch, NONE={"old": server})
+    found = run("remove", GOLD, *hosts)
+    assert (found.code, "old" in found.err) == (0, False), found.err
+
+
+def test_servers_for_which_explain_would_say_the_same_are_told_at_once(
+    cloud, monkeypatch
+):
+    cloud.flavors.clear()
+    cloud.gives(GOLD, "cmp00", "cmp03")
+    cloud.gives("COMPUTE_STATUS_DISABLED", "cmp03")
+    cloud.picture("other")
+    needy = {f"s{n}": {KEY: "required"} for n in range(3)}
+    needy["s3"] = {KEY: "required", "image": "other-id", "project": "q"}
+    with_servers(cloud, monkeypatch, cmp00=needy)
+    monkeypatch.setattr(base.Command, "width", 80)
+    found = run("remove", GOLD, "cmp00")
+    assert found.code == 5
+    assert (
+        "Refused: no host would suit servers 's0' (cmp00), 's1' (cmp00), 's2' (cmp00) "
+        "and 1 more: 3 lack trait CUSTOM_GOLD (flavor gone), 1 is disabled."
+    ) in found.err
+    # It was the last host, disabled ones too.
+    assert run("remove", GOLD, "cmp03", "--force").code == 0
+    assert run("remove", GOLD, "cmp00").code == 5
+
+
+def test_a_trait_that_is_new_is_given_without_a_look_at_servers(cloud):
+    assert run("add", "CUSTOM_NEW", "--all", "--create").code == 0
+    assert ("servers", "detail") not in cloud.asked
