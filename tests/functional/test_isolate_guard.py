@@ -7,6 +7,7 @@ import pytest
 from osc_traitsched.core.change.effects import LeavesNoHost, losses
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.nova.options import SchedulerSettings
+from osc_traitsched.views.servers import with_reasons
 from tests.functional.placement import INVENTORIES, STANDARD
 from tests.services.nova import CloudWithImages, MadeUpNova
 from tests.unit.app import shorthands
@@ -56,10 +57,10 @@ def cloud(placement):
     """Makes a cloud of these hosts and aggregates, which Placement has as well."""
     placement.create_traits(GOLD)
 
-    def make(hosts, aggregates, *flavors):
+    def make(hosts, aggregates, *flavors, servers=()):
         nova = MadeUpNova(list(hosts.items()), aggregates)
         nova._bodies["/flavors/detail"] = {"flavors": list(flavors)}
-        nova._bodies["/servers/detail"] = {"servers": []}
+        nova._bodies["/servers/detail"] = {"servers": list(servers)}
         for name, provider in hosts.items():
             inside = [a["uuid"] for a in nova.aggregates if name in a["hosts"]]
             body = {
@@ -128,6 +129,33 @@ def test_where_no_scheduler_looks_at_zones_they_make_no_difference(cloud, hosts)
     assert is_allowed(planned(found, off))
     # Before 24 it was a host filter that did, unless it was left out.
     assert planned(found, SchedulerSettings.of(23)).refusals
+
+
+def shelved(**specs):
+    size = {"original_name": "was", "vcpus": 2, "ram": 512, "disk": 1}
+    return {
+        "id": "shelved",
+        "name": "shelved",
+        "status": "SHELVED_OFFLOADED",
+        "tenant_id": PROJECT,
+        "OS-EXT-SRV-ATTR:host": None,
+        "flavor": {**size, "extra_specs": specs},
+        "image": {"id": "gone"},
+    }
+
+
+def test_a_shelved_server_keeps_its_last_host_by_its_own_copy_of_the_flavor(
+    cloud, hosts
+):
+    # New servers of any flavor go elsewhere; it needs one of the hosts that close.
+    server = shelved(**{f"trait:{QCOW2}": "required"})
+    away = flavor("away", **{f"trait:{QCOW2}": "forbidden"})
+    found = cloud(hosts, {"gold": ({}, HOSTS[2:])}, away, servers=[server])
+    (why,) = with_reasons(isolate(found).refusals)
+    assert "server 'shelved' (shelved, on no host)" in str(why)
+    assert "2 lack support for qcow2 images (flavor was), 2 are in the iso" in str(why)
+    half = cloud(hosts, {"gold": ({}, HOSTS[2:3])}, away, servers=[server])
+    assert is_allowed(isolate(half))
 
 
 TENANTS = {"limit_tenants_to_placement_aggregate": True}

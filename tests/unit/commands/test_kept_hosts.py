@@ -234,7 +234,7 @@ def test_no_write_takes_the_last_host_of_a_server(
     [
         ({KEY: "required"}, ["cmp01"]),
         ({**BOTH_TRAITS, "status": "ERROR"}, ["cmp01"]),
-        ({**BOTH_TRAITS, "zone": "az9"}, ["cmp01"]),
+        ({**BOTH_TRAITS, "trait:CUSTOM_GONE": "required"}, ["cmp01"]),
         (BOTH_TRAITS, ["cmp00", "cmp02"]),
         ({**FORBIDS, KEY: "required"}, ["cmp01"]),
     ],
