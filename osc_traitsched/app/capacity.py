@@ -11,6 +11,7 @@ from osc_traitsched.app import drain
 from osc_traitsched.app.judging import by_flavor
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import allocation_candidates, lookup, read
+from osc_traitsched.cloud.allocation_candidates import MOST_READ_ONE_BY_ONE
 from osc_traitsched.cloud.service import Cloud, RememberedCloud
 from osc_traitsched.core.answer import Answer
 from osc_traitsched.core.errors import NothingMatches
@@ -216,15 +217,13 @@ def _facts(cloud: Cloud, facts: Facts, query: CapacityQuery) -> tuple[Facts, Sna
 def _with_units(cloud: Cloud, facts: Facts) -> Facts:
     """With units of providers that could give an amount, if units allowed it."""
     kinds: dict[object, dict[str, None]] = {}
-    roots = [host.uuid for host in facts.snapshot.hosts]
     for (name, wanted), givers in facts.offers.items():
-        reachable = map(facts.reachable, () if givers else roots)
-        for uuid in itertools.chain.from_iterable(reachable):
+        roots = [] if givers else [host.uuid for host in facts.snapshot.hosts]
+        for uuid in itertools.chain.from_iterable(map(facts.reachable, roots)):
             own = facts.stock.get(uuid, {}).get(name)
             if own and own.max_unit is None and own.capacity >= wanted:
                 kinds.setdefault(sizes(facts.stock[uuid]), {})[uuid] = None
-    most = allocation_candidates.MOST_READ_ONE_BY_ONE
-    first = itertools.islice(map(list, kinds.values()), most)
+    first = map(list, itertools.islice(kinds.values(), MOST_READ_ONE_BY_ONE))
     read = allocation_candidates.like_first(cloud.placement, facts.stock, first)
     return dataclasses.replace(facts, stock={**facts.stock, **read})
 

@@ -399,18 +399,15 @@ def deployment_sources(sources: Iterable[Source]) -> list[FileSource]:
 
 def _not_an_option(written: str) -> str:
     if OF_COMPUTE.search(written):
-        names = {"cpu": "VCPU", "disk": "DISK_GB"}
-        resource = next((names[n] for n in names if n in written), "MEMORY_MB")
-        figure = "reserved" if "reserved" in written else "allocation_ratio"
         return (
             "is an option of hosts, which have it in Placement: openstack resource "
-            f"provider inventory set --amend --resource {resource}:{figure}=N UUID"
+            "provider inventory set --amend --resource CLASS:FIGURE=N UUID, with "
+            "VCPU, MEMORY_MB or DISK_GB, and allocation_ratio or reserved"
         )
     own = {each.key: (each.name,) for each in OPTIONS.values()}
     keys = {**nova_conf.current_names(releases.NEWEST), **own}
     key = written.strip().lower().rpartition(".")[2]
-    near = (key,) if key in keys else near_names(key, own)
-    near = near or near_names(key, keys, ALMOST)
+    near = {key} & keys.keys() or near_names(key, own) or near_names(key, keys, ALMOST)
     found = list(dict.fromkeys(name for each in near for name in keys[each]))[:3]
     asked = did_you_mean(found if written not in found else ())
     if asked and OPTIONS.keys().isdisjoint(found):

@@ -497,12 +497,10 @@ def wrong(document: Mapping[str, Any]) -> str | None:
         }
         for service in services
     }
-    key = rest.wrong(document, lists)
-    if key is None:
-        for provider in document["placement"]["providers"]:
-            if not all(map(_is_possible, provider["inventories"].values())):
-                return "inventories"
-    return key
+    if key := rest.wrong(document, lists):
+        return key
+    own = (each["inventories"].values() for each in document["placement"]["providers"])
+    return None if all(_is_possible(e) for each in own for e in each) else "inventories"
 
 
 def _is_possible(own: Mapping[str, Any]) -> bool:

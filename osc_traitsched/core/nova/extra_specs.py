@@ -332,8 +332,8 @@ def _is_written_by_a_prefilter(so_far: SoFar, name: str) -> bool:
 def _amount(server: Server, key: str, group: str, name: str) -> Found:
     value = server.flavor.specs[key]
     if not is_class(name, server.release):
-        near = near_names(name, _classes(server.release))
-        meant = " or ".join(f"{key[: -len(name)]}{each}" for each in near)
+        start, classes = key[: -len(name)], _classes(server.release)
+        meant = " or ".join(f"{start}{each}" for each in near_names(name, classes))
         return NotEvaluated(UNKNOWN_RESOURCE_CLASS, key, value, meant)
     amount = properties.integer(value)
     if amount is None or amount < 0:

@@ -150,8 +150,7 @@ def test_the_database_is_said_by_hand_and_stands_in_no_file(tmp_path):
         ("metrics.weight_seting=1", "did you mean metrics.weight_setting"),
         ("scheduler.workers=1", "is no option that decides here. All: config show"),
         ("DEFAULT.cpu_allocation_ratio=4", "openstack resource provider inventory set"),
-        ("DEFAULT.reserved_host_disk_mb=9", "--amend --resource DISK_GB:reserved=N"),
-        ("ram_allocation_ratio=2", "--resource MEMORY_MB:allocation_ratio=N"),
+        ("DEFAULT.reserved_host_disk_mb=9", "with VCPU, MEMORY_MB or DISK_GB, and "),
         (
             "filter_scheduler.image_metadata_prefiler=1",
             "here; did you mean scheduler.image_metadata_prefilter? All: config show",
