@@ -24,7 +24,7 @@ BY_NAME = {
     "argparse": ("allow_abbrev", "option_string"),
     "cliff": ("app_args", "auth_required", "formatter_default", "take_action"),
     "oslo.config's parser": ("assignment", "new_section"),
-    "Nova's filters": ("obj_load_attr", "service_is_up"),
+    "Nova's filters": ("obj_load_attr", "service_is_up", "transport_url"),
     "the body of their class": ("_all",),
     "the Python that app/own_filters.py starts": ("main_packed",),
 }

@@ -3,22 +3,37 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import itertools
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
+from typing import Any
 
 from osc_traitsched.cloud import lookup, read
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.config import document, saved
 from osc_traitsched.config.saved import Places
-from osc_traitsched.config.sources import NOVA_CONF, resolve
+from osc_traitsched.config.sources import (
+    NOVA,
+    NOVA_CONF,
+    NOVA_RELEASE,
+    resolve,
+)
 from osc_traitsched.config.sources import SettingsSources as SettingsSources
 from osc_traitsched.core import releases
-from osc_traitsched.core.answer import Diagnosis
+from osc_traitsched.core.answer import Diagnosis, NovaReading
 from osc_traitsched.core.errors import AnswerIsNo, BadConfiguration, CloudBroke
-from osc_traitsched.core.nova.options import SchedulerSettings, options_in
+from osc_traitsched.core.nova.options import (
+    ENABLED_FILTERS,
+    OPTIONS,
+    OptionType,
+    SchedulerSettings,
+    Service,
+    options_in,
+)
+from osc_traitsched.runner import document as runner
 
 # The scheduler's settings: read with the cloud, and saved.
 
@@ -71,6 +86,71 @@ def _with_all_new(assumed: SchedulerSettings, new: bool | None) -> SchedulerSett
     return dataclasses.replace(assumed, all_computes_new=new, without_set=own)
 
 
+# What Nova says of itself.
+
+
+#: ``api=COMMAND`` names a service.
+_OF_SERVICE = re.compile(r"(api|scheduler|conductor|compute)=(.*)", re.DOTALL)
+
+
+def ask_nova(commands: Sequence[str], timeout: float) -> Mapping[str, Any]:
+    """What services of Nova say: values of :class:`SettingsSources`, by name.
+
+    :param commands: each starts a Python beside a service; ``api=``, ``scheduler=``,
+        ``conductor=`` or ``compute=`` before it says which
+    :raises NovaPythonFails: for the first that does not answer
+    """
+    readings = tuple(_reading(command, timeout) for command in commands)
+    deciding = [each for each in readings if each.service == Service.SCHEDULER.value]
+    release = _release_of((deciding or readings)[0].version)
+    named = {NOVA_RELEASE.name: release} if release else {}
+    return {NOVA.name: readings, **named}
+
+
+def _reading(command: str, timeout: float) -> NovaReading:
+    named = _OF_SERVICE.fullmatch(command)
+    service, command = (f"nova-{named[1]}", named[2]) if named else ("", command)
+    names = [name for name in OPTIONS if "." in name]
+    as_service = service or Service.SCHEDULER.value
+    found = runner.read(command, as_service, names, timeout)
+    release = _release_of(found["nova"])
+    options = {}
+    for name, option in found["options"].items():
+        value, several = option["value"], OPTIONS[name].kind is OptionType.MULTI
+        is_default = release and _is_default(name, value, release)
+        # Without any option it could not be told whose settings these are.
+        if value is None or (is_default and name != ENABLED_FILTERS):
+            continue
+        texts = list(value) if several else [_text(value)]
+        source = option["source"] or f"the default of Nova {found['nova']}"
+        options[name] = {"value": texts, "source": source}
+    now = datetime.datetime.now(datetime.timezone.utc)
+    return NovaReading(
+        now.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        found["host"],
+        command,
+        service,
+        found["nova"],
+        found["cells"],
+        options,
+    )
+
+
+def _release_of(version: str) -> int | None:
+    major = version.partition(".")[0]
+    number = int(major) if major.isdecimal() else 0
+    return number if number in releases.RELEASES else None
+
+
+def _is_default(name: str, value: Any, release: int) -> bool:
+    default = OPTIONS[name].default_in(release)
+    return (tuple(value) if isinstance(value, list) else value) == default
+
+
+def _text(value: Any) -> str:
+    return ",".join(value) if isinstance(value, list) else str(value)
+
+
 # Save the settings for later commands.
 
 
@@ -93,7 +173,10 @@ def save(
     path, text = places.own_document, saved.text(sources)
     exists = os.path.lexists(document.located(path))
     present = document.read_text(path) if exists else None
-    if present not in (None, text) and not force:
+    is_newer = (
+        exists and NOVA in sources.named and _is_of(saved.read(path, path), sources)
+    )
+    if present not in (None, text) and not (force or is_newer):
         raise AnswerIsNo(
             f"{path} says something else; --force replaces it, and --dry-run with "
             "--force shows by what"
@@ -101,6 +184,18 @@ def save(
     if present != text and not dry_run:
         document.write(path, text)
     return text, present == text
+
+
+def _is_of(present: SettingsSources | None, sources: SettingsSources) -> bool:
+    """Whether the two differ at most in what the same commands read of Nova."""
+
+    def rest(found: SettingsSources) -> Any:
+        readings = found.named.get(NOVA, ())
+        read = (NOVA, NOVA_RELEASE)
+        others = {key: value for key, value in found.named.items() if key not in read}
+        return [(each.command, each.service) for each in readings], others
+
+    return present is not None and rest(present) == rest(sources)
 
 
 #: Keys of secrets, and values such as ``mysql://nova:password@host``.

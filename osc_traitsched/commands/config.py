@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from osc_traitsched.app import settings
-from osc_traitsched.commands import arguments, base
+from osc_traitsched.commands import arguments, base, explain
 from osc_traitsched.config.sources import (
     CONTROL_PLANE,
     ENVIRONMENTS,
     FILTERS,
     NOVA_CONF,
+    NOVA_RELEASE,
     FileSource,
     SettingsSources,
     resolve,
@@ -84,7 +85,9 @@ class ShowConfig(Configuring, _Lines):
         """Read, and show."""
         sources = arguments.sources(args, self.app)
         assumptions = self.read(sources)
-        self.lines = tuple(config.lines(assumptions, args.all))
+        top, release, *options = config.lines(assumptions, args.all)
+        nova = config.nova_lines(sources.readings, self.now, self.repeated_options)
+        self.lines = (top, release, *nova, *options)
         return config.rows(assumptions, sources.release is not None)
 
 
@@ -126,7 +129,9 @@ class SaveConfig(base.Command):
 
     The options are written to a file of yours, one for each cloud (--os-cloud).
     Paths are made absolute; the files themselves are not copied. No cloud is asked.
-    Exits 5 and writes nothing if the file exists and differs.
+    With --nova-python Nova itself says its release and options; nothing is written
+    there. Exits 5 and writes nothing if the file exists and differs, unless Nova is
+    read again by the same command.
     """
 
     examples = """
@@ -134,6 +139,8 @@ class SaveConfig(base.Command):
         config save --nova-release 2025.1 --dry-run
         # Name the scheduler's nova.conf once
         config save --nova-conf /etc/nova/nova.conf
+        # Ask the running scheduler, without a file
+        config save --nova-python 'ssh ctl1 podman exec -i nova_scheduler python3'
         # A distribution's defaults, and one option
         config save --baseline kolla-ansible --set scheduler.max_placement_results=100
     """
@@ -151,10 +158,30 @@ class SaveConfig(base.Command):
             action="store_true",
             help="overwrite a file that differs",
         )
+        group = parser.add_argument_group(
+            "running Nova",
+            "Options, release and cells are read from a running Nova. Passwords, "
+            "connection URLs and paths never leave it.",
+        )
+        group.add_argument(
+            "--nova-python",
+            dest="commands",
+            action="append",
+            default=[],
+            metavar="[SERVICE=]COMMAND",
+            help="a command that starts the Python beside nova-scheduler, such as "
+            "'podman exec -i nova_scheduler python3'; if services have a nova.conf "
+            "each, repeat it with api=, scheduler= and conductor= before the command",
+        )
+        explain.add_timeout(group)
         arguments.add_scheduler_options(parser)
 
     def take_action(self, args: argparse.Namespace) -> None:
         """Read, and write or show."""
+        if args.commands:
+            timeout = args.nova_python_timeout
+            asked = settings.ask_nova(args.commands, timeout)
+            vars(args).update({**asked, **_given(args)})
         sources = arguments.named(args)
         if FILTERS in sources.named:
             raise BadUsage("config save keeps --set filter_scheduler.enabled_filters=")
@@ -166,6 +193,14 @@ class SaveConfig(base.Command):
             base.LOG.warning("%s", caution)
         shown = config.saved(places.own_document, text, is_done, dry_run)
         self.app.stdout.write(shown)
+        for text in config.nova_lines(sources.readings, self.now):
+            self.app.stdout.write(f"{visible(text)}\n")
+
+
+def _given(args: argparse.Namespace) -> dict[str, Any]:
+    """Nova's release, if an option names it."""
+    name = NOVA_RELEASE.name
+    return {name: vars(args)[name]} if vars(args)[name] else {}
 
 
 # openstack trait-sched config tripleo, nova-conf and rhoso.

@@ -83,6 +83,11 @@ def add_python(group: argparse._ArgumentGroup, is_required: bool = False) -> Non
         help="a Python that has Nova in it, its virtual environment, or a command that "
         "starts one, such as 'podman exec -i nova_scheduler python3'",
     )
+    add_timeout(group)
+
+
+def add_timeout(group: argparse._ArgumentGroup) -> None:
+    """Add the time that such a Python may take."""
     group.add_argument(
         "--nova-python-timeout",
         type=base.seconds,

@@ -8,8 +8,11 @@ import dataclasses
 import functools
 import itertools
 import os
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
+
+import yaml
 
 from osc_traitsched.config import deployments, document, nova_conf
 from osc_traitsched.config.deployments import Values
@@ -24,6 +27,7 @@ from osc_traitsched.config.nova_conf import (
     section_and_key,
 )
 from osc_traitsched.core import releases
+from osc_traitsched.core.answer import NovaReading
 from osc_traitsched.core.errors import BadConfiguration
 from osc_traitsched.core.nova import options, weighers
 from osc_traitsched.core.nova.filter import table
@@ -174,6 +178,10 @@ class FileSource(Source):
     where = ""
     replaces = False
 
+    def layers(self, value: Any) -> Iterable[Layer]:
+        """What its values set; a later layer wins; raises BadConfiguration."""
+        return self.read(self.texts(value))
+
     def read(self, paths: Sequence[str]) -> Iterable[Layer]:
         """What the files set; a later layer wins; raises BadConfiguration."""
         raise NotImplementedError
@@ -186,7 +194,7 @@ class FileSource(Source):
         """
         raise NotImplementedError
 
-    def parse_one(self, branch: Branch) -> str:
+    def parse_one(self, branch: Branch) -> Any:
         """A path; a relative one begins at the document."""
         path = _text(branch)
         if not path:
@@ -223,6 +231,51 @@ class NovaConf(FileSource):
     def write(self, values: Values, release: int, present: str) -> str:
         """INI text."""
         return deployments.nova_conf_text(values)
+
+
+class AskedNova(FileSource):
+    """Nova's own words, which config save --nova-python wrote into the document."""
+
+    name = "nova"
+    rank = 1
+    is_list = True
+    _LABEL = re.compile("(.*) on (.*), read (.*)")
+
+    def layers(self, value: Any) -> Iterable[Layer]:
+        """A layer for each service."""
+        return list(map(_layer, value))
+
+    def texts(self, value: Any) -> list[str]:
+        """Services and times; a snapshot has no more of it."""
+        return [each.label for each in value]
+
+    def value(self, text: str) -> NovaReading:
+        """A reading without its options."""
+        found = self._LABEL.fullmatch(text)
+        return NovaReading(found[3], found[2]) if found else NovaReading("", text)
+
+    def parse_one(self, branch: Branch) -> NovaReading:
+        """A service's part of a document."""
+        try:
+            return NovaReading(**yaml.safe_load(yaml.serialize(branch.node)))
+        except (TypeError, yaml.YAMLError) as exc:
+            raise branch.bad("is not what config save --nova-python writes") from exc
+
+    def written(self, value: Any) -> object:
+        """All that was read."""
+        return [dataclasses.asdict(each) for each in value]
+
+
+def _layer(reading: NovaReading) -> Layer:
+    """The options of a reading as if they stood in a file."""
+    entries: dict[tuple[str, str], Entry] = {}
+    for name, option in reading.options.items():
+        path = f"{option['source']} of {reading.label}"
+        for text in option["value"]:
+            # Nova has replaced references already.
+            entry = Entry(text.replace("$", "$$"), path, service=reading.service)
+            put(entries, section_and_key(name), entry)
+    return Layer(entries)
 
 
 class Environments(FileSource):
@@ -370,12 +423,13 @@ class IgnoreRules(Source):
 
 
 NOVA_RELEASE, BASELINE, NOVA_CONF = NovaRelease(), Baseline(), NovaConf()
+NOVA = AskedNova()
 ENVIRONMENTS, CONTROL_PLANE = Environments(), ControlPlane()
 SET, IGNORE_RULES, FILTERS = SetOptions(), IgnoreRules(), Filters()
 
 _ALL: Sequence[Source] = (
     *(NOVA_RELEASE, BASELINE, NOVA_CONF, ENVIRONMENTS, CONTROL_PLANE),
-    *(SET, IGNORE_RULES, FILTERS),
+    *(SET, IGNORE_RULES, NOVA, FILTERS),
 )
 
 #: By name, in the order of a document.
@@ -485,6 +539,12 @@ class SettingsSources:
         self.used = {s: v for s, v in below if s not in replaced} | named
 
     @property
+    def readings(self) -> tuple[NovaReading, ...]:
+        """What Nova said of itself, if it was asked."""
+        readings: tuple[NovaReading, ...] = self.used.get(NOVA, ())
+        return readings
+
+    @property
     def place_without_set(self) -> str | None:
         """All sources but single options and filters as one line."""
         return self._place(self.named.keys() - {NOVA_RELEASE, SET, FILTERS})
@@ -517,6 +577,9 @@ class SettingsSources:
     @property
     def distributions(self) -> list[str]:
         """The named one, or those of the files; the defaults of the first apply."""
+        if NOVA in self.used:
+            # All that is not at Nova's own default was read.
+            return [deployments.UPSTREAM]
         implied = (source.distribution for source in deployment_sources(self.used))
         names = (self.used.get(BASELINE), *implied, deployments.UPSTREAM)
         return [name for name in names if name]
@@ -529,7 +592,7 @@ class SettingsSources:
                 # A snapshot has no files any more.
                 return self.found.layers
             return {
-                source: tuple(source.read(source.texts(self.used[source])))
+                source: tuple(source.layers(self.used[source]))
                 for source in file_sources(ranked())
                 if source in self.used
             }
@@ -537,7 +600,7 @@ class SettingsSources:
     @property
     def supplied(self) -> frozenset[Service]:
         """Services whose settings the files have: all, unless each file is of one."""
-        files = self.layers.get(NOVA_CONF, ())
+        files = self.layers.get(NOVA_CONF) or self.layers.get(NOVA, ())
         services = {_service_of(each.entries) for each in files}
         if len(self.layers) != 1 or "" in services or not services:
             return frozenset(Service)

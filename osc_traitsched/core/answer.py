@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from osc_traitsched.core.nova.options import SchedulerSettings
 
@@ -108,3 +109,31 @@ class Diagnosis:
     assumed: SchedulerSettings
     unused: tuple[OnMachine, ...]
     unknown: Mapping[str, tuple[str, ...]]
+
+
+@dataclasses.dataclass(frozen=True)
+class NovaReading:
+    """What Nova said of itself, read by ``config save --nova-python``.
+
+    :ivar read: time, in UTC: ``2026-11-29T06:50:00Z``
+    :ivar host: of the service
+    :ivar command: started Nova's Python
+    :ivar service: that reads these options; empty for all
+    :ivar version: of Nova
+    :ivar cells: name, and number of computes, or ``down`` with the error
+    :ivar options: value, a list of texts, and source of each option that is not at
+        its default
+    """
+
+    read: str
+    host: str
+    command: str = ""
+    service: str = ""
+    version: str = ""
+    cells: Sequence[Mapping[str, Any]] = ()
+    options: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """The service and the time, in one line."""
+        return f"{self.service or 'Nova'} on {self.host}, read {self.read}"

@@ -91,6 +91,18 @@ def question(
     }
 
 
+def read(command: str, service: str, options: Iterable[str], timeout: float) -> Body:
+    """What a service's Nova reads: options in force, and cells.
+
+    :raises NovaPythonFails: if that Python does not answer, or Nova can't read it
+    """
+    found = ask(command, {"read": [*options], "service": service}, timeout)
+    if "error" in found:
+        _fail(found, command)
+    body: Body = found["read"]
+    return body
+
+
 def _files(files: Iterable[tuple[str, str]]) -> list[Body]:
     return [{"name": name, "text": text} for name, text in files]
 
@@ -405,7 +417,7 @@ def _process_answer(command: str, done: subprocess.CompletedProcess[bytes]) -> A
     except ValueError:
         found = None
     # A wrapper may log lines that are JSON, too.
-    if isinstance(found, dict) and not found.keys().isdisjoint(("plugins", "error")):
+    if isinstance(found, dict) and found.keys() & {"plugins", "read", "error"}:
         return found
     said = [line.strip() for line in (err or out).splitlines() if line.strip()]
     if not said and not done.returncode:

@@ -1,4 +1,4 @@
-"""Judges hosts with filters and weighers, in a Python that has Nova in it.
+"""Judges hosts and reads options, in a Python that has Nova in it.
 
 It imports only Python (3.6 or later) and Nova (20, Train, or later), so this one file
 can be sent to a container. JSON comes in on standard input and goes out on standard
@@ -15,6 +15,7 @@ import inspect
 import json
 import logging
 import os
+import socket
 import sys
 import tempfile
 import traceback
@@ -44,6 +45,10 @@ DATABASE = "Nova's database"
 DATABASE_ERRORS = frozenset(
     ["CantStartEngineError", "DBNotAllowed", "OrphanedObjectError"]
 )
+
+
+#: How methods of Nova's objects begin that write to its database.
+WRITES = ("create", "save", "destroy", "delete", "update_or_create", "add_host")
 
 
 class NotVisible(BaseException):
@@ -131,6 +136,8 @@ def main(text: str) -> None:
     except Exception as exc:
         trace = "".join(traceback.format_exc().splitlines(True)[-3:])
         answer = {"error": "internal", "text": told(exc), "trace": trace}
+        if "read" in json.loads(text):
+            answer = {"error": "internal", "text": type(exc).__name__}
     with answer_to:
         answer_to.write("\n" + json.dumps(answer, default=str) + "\n")
 
@@ -146,7 +153,7 @@ def told(exc: BaseException) -> str:
 
 
 def answered(asked: Any) -> Any:
-    """What the plugins say of the hosts; raises Failed."""
+    """What the plugins say of the hosts, or what is to be read; raises Failed."""
     try:
         importlib.import_module("nova.scheduler.host_manager")
         from nova import objects, version
@@ -156,6 +163,8 @@ def answered(asked: Any) -> Any:
         what = "no module nova" if missing else told(exc)
         raise Failed("no-nova", f"{what} in {where}") from exc
     objects.register_all()
+    if "read" in asked:
+        return {"read": read(asked["read"], asked["service"])}
     read_configuration(asked["nova_conf"])
     override(asked["options"])
     runs = runs_of(asked["plugins"])
@@ -207,6 +216,132 @@ def override(options: Any) -> None:
             continue
         except ValueError as exc:
             raise Failed("nova-conf", told(exc)) from exc
+
+
+# What is read in Nova
+
+
+def read(options: Any, service: str) -> Any:
+    """The options in force, and the cells with what their computes report.
+
+    Errors name no value: a connection URL may be in them.
+
+    :param options: ``section.option`` of those that may leave
+    :param service: whose files are read, such as nova-api
+    """
+    from nova import version
+
+    only_read()
+    reach_the_database(service)
+    return {
+        "nova": version.version_string(),
+        "host": socket.gethostname(),
+        "options": dict(options_of(options)),
+        "cells": [cell_of(each) for each in cell_mappings()],
+    }
+
+
+def only_read() -> None:
+    """Have the methods of Nova's objects raise that write to its database."""
+    from nova.objects import base
+
+    def refused(*args: Any, **kwargs: Any) -> None:
+        raise Failed("internal", "an object of Nova's was to be written")
+
+    for versions in base.NovaObjectRegistry.obj_classes().values():
+        for cls in versions:
+            for name in dir(cls):
+                if name.lstrip("_").startswith(WRITES):
+                    setattr(cls, name, refused)
+
+
+def reach_the_database(service: str) -> None:
+    """Read this host's nova.conf as a service does; connect to no message bus.
+
+    :raises Failed: if it can't be read
+    """
+    from nova import config, rpc
+    from nova.conf import CONF
+
+    # oslo.config looks for files of this name, too.
+    sys.argv[:] = [service]
+    try:
+        config.parse_args(sys.argv, configure_db=False, init_rpc=False)
+    except Exception as exc:
+        text = f"{type(exc).__name__} (start {service} there to see which line)"
+        raise Failed("nova-conf", text) from exc
+    # It registers transport_url, which URLs of cells may be made of.
+    rpc.messaging.TransportURL.parse(CONF, "none:///")
+    for section in ("database", "api_database"):
+        with contextlib.suppress(Exception):
+            # Otherwise it would wait for minutes; up to 2024.1 only one has it.
+            CONF.set_override("max_retries", 0, section)
+    # Up to Xena one module was for both databases.
+    for name in ("sqlalchemy_api", "main_db_api", "api_db_api"):
+        if hasattr(config, name):
+            getattr(config, name).configure(CONF)
+
+
+def options_of(names: Any) -> Iterator[Any]:
+    """Pairs of a name and its value and source; raises Failed for a bad value.
+
+    The source is a file's name, or None for Nova's default.
+    """
+    from nova.conf import CONF
+    from oslo_config import cfg
+
+    for name in names:
+        section, _, key = name.rpartition(".")
+        group = None if section == "DEFAULT" else section
+        try:
+            value = getattr(CONF[group] if group else CONF, key)
+            place = CONF.get_location(key, group)
+        except (cfg.NoSuchOptError, cfg.NoSuchGroupError):
+            continue
+        except Exception as exc:
+            raise Failed(
+                "nova-conf", f"[{section}]{key}: {type(exc).__name__}"
+            ) from exc
+        source = None
+        if place is not None and place.location.name != "opt_default":
+            source = os.path.basename(place.detail or place.location.name)
+        yield name, {"value": value, "source": source}
+
+
+def cell_mappings() -> Any:
+    """All cells that have computes; raises Failed without a database."""
+    from nova import context, objects
+
+    try:
+        found = objects.CellMappingList.get_all(context.get_admin_context())
+        return [each for each in found if not each.is_cell0()]
+    except Exception as exc:
+        raise Failed("no-database", type(exc).__name__) from exc
+
+
+def cell_of(mapping: Any) -> Any:
+    """A cell's name with the number of its computes, or why it does not answer."""
+    found = {"name": mapping.name or mapping.uuid}
+    try:
+        nodes = compute_nodes(mapping)
+    except Exception as exc:
+        return dict(found, down=type(exc).__name__)
+    return dict(
+        found,
+        computes=len(nodes),
+        numa=sum(bool(each.numa_topology) for each in nodes),
+        pci=sum(bool(list(each.pci_device_pools or ())) for each in nodes),
+    )
+
+
+def compute_nodes(mapping: Any) -> Any:
+    """The compute nodes of a cell, as Nova's objects."""
+    from nova import context, objects
+
+    # Then no message bus is set up.
+    mapping.transport_url = "none:///"
+    with context.target_cell(context.get_admin_context(), mapping) as inside:
+        return objects.ComputeNodeList.get_all(inside)
 
 
 # What is judged with

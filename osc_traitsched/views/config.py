@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import datetime
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from osc_traitsched.core.answer import Diagnosis, OnMachine
+from osc_traitsched.core.answer import Diagnosis, NovaReading, OnMachine
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter import special
 from osc_traitsched.core.nova.options import (
@@ -18,15 +19,19 @@ from osc_traitsched.core.nova.options import (
     options_in,
 )
 from osc_traitsched.core.releases import release as release_name
+from osc_traitsched.core.servers.state import moment
 from osc_traitsched.paste import Option, line, openstack
 from osc_traitsched.text import count, listed, option, visible
 from osc_traitsched.views import terminal
 from osc_traitsched.views.explain import words
 from osc_traitsched.views.listing import Cell, Table
+from osc_traitsched.views.servers import age
 
 COLUMNS = ("option", "value", "source", "status")
 
 _WIDTH = 80
+
+_SAVE = "trait-sched config save"
 
 _GIVEN, _ASSUMED, _IGNORED = "given", "assumed", "ignored"
 
@@ -98,6 +103,45 @@ def lines(assumptions: SchedulerSettings, is_all: bool = False) -> Iterator[str]
         yield from _filled(f"{useless.source}: {what}")
     if at_default:
         yield f"{count(at_default, 'option')} at their default (--all)"
+
+
+#: After it the command shows how to read Nova again.
+_OLD = datetime.timedelta(days=1)
+
+
+def nova_lines(
+    readings: Sequence[NovaReading],
+    now: datetime.datetime,
+    options: Sequence[Option] = (),
+) -> Iterator[str]:
+    """What was read in Nova: where, when, and the computes of each cell."""
+    times = []
+    for each in readings:
+        then = moment(each.read)
+        times += [then] if then else []
+        when = f", read {age(then, now)}" if then else ""
+        nova = f"{each.service or 'Nova'} {each.version}".rstrip()
+        yield f"{nova} on {each.host}{when}"
+        yield from map(_cell_line, each.cells)
+    if times and now - min(times) > _OLD and readings[0].command:
+        flags = [Option("--nova-python", asked(each)) for each in readings]
+        yield "Read it again, for options may have changed:"
+        yield f"  {line(openstack(_SAVE, *flags), options)}"
+
+
+def asked(reading: NovaReading) -> str:
+    """The command that read it, as --nova-python takes it."""
+    service = reading.service.removeprefix("nova-")
+    return f"{service}={reading.command}" if service else reading.command
+
+
+def _cell_line(cell: Mapping[str, Any]) -> str:
+    if "down" in cell:
+        return f"  {cell['name']}: no answer ({cell['down']}); its hosts are unknown"
+    return (
+        f"  {cell['name']}: {count(cell['computes'], 'compute node')}, "
+        f"{cell['numa']} with NUMA cells, {cell['pci']} with PCI devices"
+    )
 
 
 def _wrapped(text: str, source: str) -> Iterator[str]:
@@ -177,8 +221,6 @@ def _cell(value: Value) -> _Value:
 
 
 DOCTOR_COLUMNS = ("kind", "name", "detail", "command")
-
-_SAVE = "trait-sched config save"
 
 #: How to get nova.conf out of the running scheduler, by deployment.
 HOW_TO = {

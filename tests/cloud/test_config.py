@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import collections
+import contextlib
+import functools
+import json
 import os
+import re
+import sqlite3
 import urllib.parse
 
 import pytest
 
+from osc_traitsched.core.nova.options import OPTIONS
+from osc_traitsched.runner import document
 from tests.cloud.cloud import ISOLATION, Cloud
 from tests.cloud.conftest import PREFILTERS
 from tests.cloud.scenario import Asked, different_hosts, requests
@@ -71,6 +78,62 @@ def test_a_fragment_is_for_the_release_of_the_cloud_and_only_reads(
     assert {request.method for request in nova.requests} == {"GET"}
 
 
+# Nova says itself what its options are.
+
+
+@pytest.fixture
+def python(cloud):
+    """A command for the Python beside this cloud's Nova, which finds its nova.conf."""
+    return f"env HOME={cloud.state} {cloud.release.python()}"
+
+
+def test_what_nova_says_is_what_its_file_has(cloud, tmp_path, python):
+    variables = {**cloud.environment, "XDG_CONFIG_HOME": str(tmp_path)}
+    run = functools.partial(shell.run, variables, "trait-sched", "config")
+    for _ in range(2):
+        done = run("save", "--nova-python", python)
+        assert (done.code, done.err) == (0, "")
+        assert "cell1: 4 compute nodes, 0 with NUMA cells" in done.out
+    saved = {row["option"]: row for row in run("show", "-f", "json").json}
+    given = ("show", "--nova-conf", str(cloud.nova_conf), "-f", "json")
+    named = {row["option"]: row["value"] for row in run(*given).json}
+    assert {name: row["value"] for name, row in saved.items()} == named
+    assert saved["release"]["status"] == "given"
+    isolation = saved["scheduler.enable_isolated_aggregate_filtering"]
+    assert isolation["source"].startswith("nova.conf of Nova on ")
+    assert run("show").out.count("ago\n") == 1
+
+
+def test_no_secret_leaves_nova(cloud, python):
+    names = [name for name in OPTIONS if "." in name]
+    answer = json.dumps(document.read(python, "nova-scheduler", names, 120))
+    secrets = set()
+    for line in cloud.nova_conf.read_text().splitlines():
+        key, _, value = line.partition(" = ")
+        if re.search("password|connection|_url|path", key):
+            secrets.add(value)
+    assert len(secrets) >= 6
+    assert not [each for each in secrets if each in answer]
+    assert str(cloud.state) not in answer
+
+
+def test_a_cell_that_does_not_answer_is_named(cloud, tmp_path, python):
+    copy, url = tmp_path / "nova_api.db", "sqlite:////none/s3cret.db"
+    with contextlib.closing(sqlite3.connect(cloud.state / copy.name)) as database:
+        database.execute("VACUUM INTO ?", (str(copy),))
+    with contextlib.closing(sqlite3.connect(copy)) as database:
+        of_cell = "UPDATE cell_mappings SET database_connection = ? WHERE name = ?"
+        database.execute(of_cell, (url, "cell1"))
+        database.commit()
+    conf = cloud.nova_conf.read_text().replace(
+        f"{cloud.state}/nova_api", f"{tmp_path}/nova_api"
+    )
+    (tmp_path / "nova.conf").write_text(conf)
+    elsewhere = python.replace(f"HOME={cloud.state}", f"HOME={tmp_path}")
+    found = document.read(elsewhere, "nova-scheduler", [], 120)
+    assert found["cells"] == [{"name": "cell1", "down": "DBNonExistentDatabase"}]
+
+
 # Without nova.conf, no sure verdict is one that Nova's own scheduler contradicts.
 
 
@@ -83,7 +146,7 @@ FILTERS = (
     "AggregateImagePropertiesIsolation,PciPassthroughFilter,NUMATopologyFilter"
 )
 #: What a deployment may turn on.
-OPTIONS = {
+DEPLOYED = {
     "nothing": (),
     "isolation": (ISOLATION,),
     "tenants": ("scheduler.limit_tenants_to_placement_aggregate=true",),
@@ -95,11 +158,11 @@ OPTIONS = {
 YES, NO, DEPENDS = 0, 3, 8
 
 
-@pytest.fixture(scope="module", params=OPTIONS)
+@pytest.fixture(scope="module", params=DEPLOYED)
 def scenario(request):
     if chosen() != NEWEST:
         pytest.skip("the options of the newest release")
-    options = OPTIONS[request.param]
+    options = DEPLOYED[request.param]
     with (
         Cloud(computes=6, nova_options=options) as cloud,
         different_hosts(cloud) as scenario,

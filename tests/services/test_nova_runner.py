@@ -512,3 +512,69 @@ def test_what_comes_out_is_one_document_whatever_is_printed():
         check=True,
     )
     assert json.loads(done.stdout)["nova"] == "34.0.0"
+
+
+# What is read of a running Nova, and what never leaves it.
+
+NAMES = ["scheduler.max_placement_results", "pci.alias"]
+
+
+def read_with(folder, conf):
+    """Read as nova-api's Python would whose home has this nova.conf."""
+    (folder / "nova.conf").write_text(conf)
+    command = f"env HOME={folder} {environment.python()}"
+    return document.read(command, "nova-api", NAMES, 120.0)
+
+
+@pytest.mark.parametrize(
+    ("conf", "kind", "words"),
+    [
+        ("", "no-database", "CantStartEngineError"),
+        (
+            "[api_database]\nconnection = sqlite:////none/s3cret.db\n",
+            "no-database",
+            "DBNonExistentDatabase",
+        ),
+        (
+            "[api_database]\nconnection = s3cret\n",
+            "no-database",
+            "ArgumentError",
+        ),
+        ("[database]\npassword s3cret\n", "nova-conf", "ConfigFileParseError"),
+        (
+            "[scheduler]\nmax_placement_results = s3cret\n",
+            "nova-conf",
+            "[scheduler]max_placement_results: ConfigFileValueError",
+        ),
+    ],
+)
+def test_an_error_of_reading_names_no_value(tmp_path, conf, kind, words):
+    with pytest.raises(NovaPythonFails) as raised:
+        read_with(tmp_path, conf)
+    assert raised.value.kind == kind
+    assert words in raised.value.reason
+    assert "s3cret" not in str(raised.value)
+    assert len(str(raised.value).splitlines()) == 1
+
+
+def test_objects_of_nova_can_not_be_written_while_it_is_read():
+    script = (
+        "import sys; sys.path.insert(0, 'osc_traitsched/runner')\n"
+        "import nova_runner\n"
+        "from nova import context, objects\n"
+        "objects.register_all()\n"
+        "nova_runner.only_read()\n"
+        "names = 'Instance Service ComputeNode CellMapping RequestSpec Aggregate'\n"
+        "for cls in (getattr(objects, name) for name in names.split()):\n"
+        "    for write in ('create', 'save', 'destroy'):\n"
+        "        if hasattr(cls, write):\n"
+        "            try:\n"
+        "                getattr(cls(context.get_admin_context()), write)()\n"
+        "            except nova_runner.Failed:\n"
+        "                print(cls.__name__, write)\n"
+    )
+    command = [str(environment.python()), "-c", script]
+    done = subprocess.run(
+        command, cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
+    assert len(done.stdout.splitlines()) == 18

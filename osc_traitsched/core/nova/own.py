@@ -118,8 +118,8 @@ class NovaPythonFails(BadQuestion):
     """The Python with Nova did not answer.
 
     :ivar kind: ``not-started``, ``timeout``, ``silent`` (ended without output),
-        ``no-answer``, ``no-nova``, ``other-release``, ``nova-conf``, ``request`` or
-        ``internal``
+        ``no-answer``, ``no-nova``, ``no-database``, ``other-release``, ``nova-conf``,
+        ``request`` or ``internal``
     :ivar reason: one line; may be empty
     """
 
@@ -135,6 +135,8 @@ class NovaPythonFails(BadQuestion):
             "on (podman exec -i, and no ssh -n), and does it end in a Python?",
             "no-answer": f"gave no answer: {self.reason}",
             "no-nova": f"has no Nova: {self.reason}",
+            "no-database": f"can't read Nova's API database: {self.reason}; name a "
+            "container of nova-scheduler, nova-api or nova-conductor",
             "other-release": f"has the filters of Nova {self.reason}: --nova-release "
             "says it, or leave out --with-nova",
             "nova-conf": f"can't read the configuration of Nova: {self.reason}",

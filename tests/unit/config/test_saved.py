@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import json
 
 import pytest
@@ -11,8 +12,10 @@ from osc_traitsched.config import document, nova_conf, sources
 from osc_traitsched.config import saved as config_saved
 from osc_traitsched.config.nova_conf import Entry
 from osc_traitsched.config.sources import SettingsSources, file_sources, resolve
+from osc_traitsched.core.answer import NovaReading
 from osc_traitsched.core.errors import BadConfiguration
 from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.options import OPTIONS
 from osc_traitsched.views import config
 from tests.unit.config import test_deployments as deployers
 from tests.unit.config.test_deployments import PLANE
@@ -301,3 +304,97 @@ def plain(value):
 
 def placeless(assumed):
     return dataclasses.replace(assumed, place=None, without_set=None)
+
+
+# What Nova said of itself.
+
+
+def reading(service="", **options_read):
+    found = {
+        name: {"value": value, "source": "nova.conf"}
+        for name, value in options_read.items()
+    }
+    return NovaReading(
+        "2026-11-02T10:20:30Z", "ctl7", "ssh ctl7 python3", service, "33.1.0", (), found
+    )
+
+
+ZONE = "DEFAULT.default_schedule_zone"
+ISOLATED = {options.ISOLATION: ["True"], options.PCI_ALIAS: ['{"name": "a"}', "{}"]}
+
+
+def test_what_nova_said_is_read_from_its_document(read):
+    said = reading(**ISOLATED, **{ZONE: ["$5 east"]})
+    found = read(config_saved.text(SettingsSources(nova=(said,), nova_release=33)))
+    assert found.readings == (dataclasses.replace(said, cells=[]),)
+    settings = resolve(found)
+    alias = settings.setting(options.PCI_ALIAS)
+    assert (settings.release, alias.value) == (33, ('{"name": "a"}', "{}"))
+    assert settings.value(options.ISOLATION) is True
+    assert settings.value(ZONE) == "$5 east"
+    assert alias.source == "nova.conf of Nova on ctl7, read 2026-11-02T10:20:30Z"
+    assert all(map(settings.is_known, filter(lambda name: "." in name, OPTIONS)))
+
+
+def test_the_baseline_of_a_distribution_does_not_matter_if_nova_was_read():
+    sources = SettingsSources(nova=(reading(),), baseline="rhoso")
+    assert resolve(sources).value(options.ISOLATION) is False
+
+
+def test_each_service_has_said_its_own():
+    filters = {options.ENABLED_FILTERS: ["ComputeFilter"]}
+    aliased = {options.PCI_IN_PLACEMENT: ["True"]}
+    sources = SettingsSources(
+        nova=(
+            reading("nova-scheduler", **filters),
+            reading("nova-api", **filters, **aliased),
+            reading("nova-conductor", **filters),
+        )
+    )
+    settings = resolve(sources)
+    assert settings.value(options.PCI_IN_PLACEMENT) is True
+    assert settings.for_moves().value(options.PCI_IN_PLACEMENT) is False
+    assert list(settings.disagreements) == [options.PCI_IN_PLACEMENT]
+    alone = resolve(SettingsSources(nova=(reading("nova-scheduler", **filters),)))
+    assert not alone.is_known(options.PCI_IN_PLACEMENT)
+    assert alone.is_known(options.ISOLATION)
+
+
+def test_a_named_nova_conf_wins_over_what_nova_said(tmp_path):
+    (tmp_path / "nova.conf").write_text("[scheduler]\nmax_placement_results = 7\n")
+    found = SettingsSources("saved", nova=(reading(**ISOLATED),))
+    named = SettingsSources(found=found, nova_conf=(str(tmp_path / "nova.conf"),))
+    assert resolve(named).value(options.MAX_RESULTS) == 7
+    assert resolve(named).value(options.ISOLATION) is False
+
+
+def test_a_snapshot_keeps_the_options_that_nova_said_and_no_command():
+    sources = SettingsSources("saved", nova=(reading(**ISOLATED),))
+    kept = json.loads(json.dumps(config_saved.to_json(sources)))
+    assert "ssh" not in json.dumps(kept)
+    found = config_saved.from_json(kept)
+    assert resolve(found) == resolve(sources)
+    assert [each.label for each in found.readings] == [reading().label]
+
+
+def test_a_document_that_nova_did_not_write_is_refused(read):
+    with pytest.raises(BadConfiguration, match=r"nova.0 is not what config save"):
+        read("nova: [nova.conf]")
+
+
+def test_an_old_reading_shows_how_to_read_again():
+    cells = [
+        {"name": "a", "computes": 2, "numa": 1, "pci": 0},
+        {"name": "b", "down": "E"},
+    ]
+    said = dataclasses.replace(reading("nova-api"), cells=cells)
+    then = datetime.datetime(2026, 11, 2, 10, 25, tzinfo=datetime.timezone.utc)
+    lines = [
+        "nova-api 33.1.0 on ctl7, read 4 min ago",
+        "  a: 2 compute nodes, 1 with NUMA cells, 0 with PCI devices",
+        "  b: no answer (E); its hosts are unknown",
+    ]
+    assert list(config.nova_lines([said], then)) == lines
+    *_, last = config.nova_lines([said], then + datetime.timedelta(days=3))
+    command = "openstack trait-sched config save --nova-python 'api=ssh ctl7 python3'"
+    assert last == f"  {command}"
