@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 from osc_traitsched.app import request
 from osc_traitsched.cloud import lookup
@@ -13,10 +14,16 @@ from osc_traitsched.config.nova_conf import files_of
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter import table
-from osc_traitsched.core.nova.filter.state import HostState, RequestSpec, host_states
+from osc_traitsched.core.nova.filter.state import (
+    HostState,
+    RequestSpec,
+    Unknown,
+    host_states,
+)
 from osc_traitsched.core.nova.filter.table import FILTERS
 from osc_traitsched.core.nova.options import (
     Consumer,
+    Option,
     OptionType,
     SchedulerSettings,
     Value,
@@ -24,6 +31,7 @@ from osc_traitsched.core.nova.options import (
 from osc_traitsched.core.nova.own import (
     NovaPythonFails,
     OwnAnswers,
+    PluginFails,
     PluginJudgment,
     PluginName,
 )
@@ -52,6 +60,9 @@ class OwnSources:
     :ivar nova_conf: local paths; if empty, that Python reads its Nova's own nova.conf
     :ivar timeout: seconds
     :ivar with_nova: Nova's own enabled filters run there, too
+    :ivar service: as which Nova reads its own nova.conf and the hosts in its database;
+        then those of Nova's filters run that need them; empty for none
+    :ivar warn: told why that Python does not answer, which leaves hosts unknown then
     """
 
     nova_python: str
@@ -59,6 +70,8 @@ class OwnSources:
     nova_conf: tuple[str, ...] = ()
     timeout: float = TIMEOUT
     with_nova: bool = False
+    service: str = ""
+    warn: Callable[[str], None] | None = None
 
 
 def answered(
@@ -74,11 +87,13 @@ def answered(
     if own is None or question.is_forced:
         return question
     settings = question.assumptions
-    plugins = list(_plugins(settings, own))
-    if not plugins:
-        return question
     spec = question.request_spec()
     hosts = host_states(nodes, question.aggregates, question.servers)
+    plugins = list(_plugins(settings, own))
+    if own.service:
+        plugins += _unsure(hosts, spec, settings)
+    if not plugins:
+        return question
     asked = document.question(
         hosts,
         spec,
@@ -87,20 +102,29 @@ def answered(
         _options(settings),
         all_lines=False,
     )
-    answer = document.ask(own.nova_python, asked, own.timeout)
-    runs = document.runs(answer, own.nova_python)
-    if own.with_nova:
-        _check_release(answer["nova"], settings, own.nova_python)
+    try:
+        answer = document.ask(
+            own.nova_python, {**asked, "service": own.service}, own.timeout
+        )
+        runs = document.runs(answer, own.nova_python)
+        if own.with_nova or own.service:
+            _check_release(answer["nova"], settings, own)
+    except (NovaPythonFails, PluginFails) as exc:
+        if own.warn is None:
+            raise
+        own.warn(f"{exc}. What only Nova's database shows is unknown.")
+        return question
     novas = {each.text for each in plugins if each.is_novas}
     found = OwnAnswers.read(spec, settings, hosts, runs, novas, answer["nova"])
     return dataclasses.replace(question, own=found)
 
 
-def _check_release(version: str, settings: SchedulerSettings, command: str) -> None:
+def _check_release(version: str, settings: SchedulerSettings, own: OwnSources) -> None:
     release = str(settings.release)
     if version.partition(".")[0] != release:
+        kind = "upgraded" if own.service else "other-release"
         reason = f"{version}, and the cloud's is {release} ({settings.release_source})"
-        raise NovaPythonFails(command, "other-release", reason)
+        raise NovaPythonFails(own.nova_python, kind, reason)
 
 
 def _plugins(settings: SchedulerSettings, own: OwnSources) -> Iterator[PluginName]:
@@ -115,18 +139,37 @@ def _plugins(settings: SchedulerSettings, own: OwnSources) -> Iterator[PluginNam
         yield PluginName(name, None, name, "weigher")
 
 
-def _options(settings: SchedulerSettings) -> dict[str, str]:
+def _unsure(
+    hosts: Sequence[HostState], spec: RequestSpec, settings: SchedulerSettings
+) -> Iterator[PluginName]:
+    """Nova's filters, enabled or not, that read what no API shows of a host."""
+    judged = table.judge_all(hosts, spec, settings)
+    found = judged.joined(table.unsettled(hosts, spec, settings))
+    for name, answers in found.answers.items():
+        is_open = any(isinstance(each, Unknown) for each in answers.values())
+        if is_open and name in FILTERS:
+            yield PluginName(name, None, name, "filter", is_novas=True)
+
+
+def _options(settings: SchedulerSettings) -> dict[str, Any]:
     return {
-        option.name: _written(setting.value)
+        option.name: _written(option, setting.value)
         for option in options.options_in(settings.release)
-        if option.consumer in (Consumer.FILTER, Consumer.WEIGHER)
-        and option.kind is not OptionType.MULTI
+        if (
+            (
+                option.consumer in (Consumer.FILTER, Consumer.WEIGHER)
+                and option.kind is not OptionType.MULTI
+            )
+            or option.name == options.PCI_ALIAS
+        )
         and (setting := settings.setting(option.name)).given
         and setting.value is not None
     }
 
 
-def _written(value: Value) -> str:
+def _written(option: Option, value: Value) -> str | list[str]:
+    if option.kind is OptionType.MULTI and isinstance(value, tuple):
+        return list(value)
     return ",".join(value) if isinstance(value, tuple) else str(value)
 
 

@@ -36,6 +36,7 @@ from osc_traitsched.core.judge.filtering import Filtering
 from osc_traitsched.core.judge.judge import Explanation
 from osc_traitsched.core.judge.judgement import Judgement, RequestResult
 from osc_traitsched.core.nova.filter.state import Passes, Raises, Unknown
+from osc_traitsched.core.nova.options import Service
 from osc_traitsched.core.nova.own import PluginJudgment, Weighed
 from osc_traitsched.core.nova.question import ServerSpec
 from osc_traitsched.runner.document import TIMEOUT
@@ -106,7 +107,7 @@ def own_sources(
         for flag, value in of_nova.items():
             if value:
                 raise BadUsage(f"{flag} requires --nova-python")
-        return None
+        return _saved(settings, args.nova_python_timeout)
     return OwnSources(
         args.nova_python,
         tuple(args.plugins),
@@ -114,6 +115,16 @@ def own_sources(
         args.nova_python_timeout,
         args.with_nova,
     )
+
+
+def _saved(settings: SettingsSources, timeout: float) -> OwnSources | None:
+    """The Python beside nova-scheduler that config save asked, if any."""
+    scheduler = Service.SCHEDULER.value
+    for each in settings.readings:
+        if each.command and each.service in ("", scheduler):
+            command, warn = each.command, base.LOG.warning
+            return OwnSources(command, timeout=timeout, service=scheduler, warn=warn)
+    return None
 
 
 # openstack trait-sched filter try.

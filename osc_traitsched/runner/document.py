@@ -214,6 +214,7 @@ def _spec(spec: RequestSpec) -> Body:
         "hints": {name: list(values) for name, values in spec.hints.items()},
         "group": None if spec.group is None else _group(spec.group),
         "remote_address": spec.remote_address,
+        "needs_devices": any(each.needs_device for each in server.parts.ports),
         "num_instances": spec.num_instances,
     }
 

@@ -34,6 +34,12 @@ STATS_PREFIXES = ("num_instances", "num_os_type_", "num_proj_", "num_task_", "nu
 #: What Nova writes in place of the UUID of a server that is still to be made.
 NEW_SERVER = "00000000-0000-0000-0000-000000000000"
 
+#: What no record of a compute node has.
+ELSEWHERE = {
+    *("aggregates", "allocation_candidates", "cell_uuid", "instances", "limits"),
+    *("service", "updated"),
+}
+
 #: Everything hidden that was touched since the last answer, in order.
 TOUCHED = []  # type: List[str]
 
@@ -165,16 +171,21 @@ def answered(asked: Any) -> Any:
     objects.register_all()
     if "read" in asked:
         return {"read": read(asked["read"], asked["service"])}
-    read_configuration(asked["nova_conf"])
+    if asked.get("service"):
+        only_read()
+        reach_the_database(asked["service"])
+    else:
+        read_configuration(asked["nova_conf"])
     override(asked["options"])
     runs = runs_of(asked["plugins"])
-    hosts, spec = hosts_of(asked), spec_of(asked["spec"])
+    hosts, spec = hosts_of(asked, nodes_of(asked)), spec_of(asked["spec"])
     trust_the_api()
     with listening() as lines:
         found = [judged(each, cls, hosts, spec, lines) for each, cls in runs]
     if not asked["all_lines"]:
         for each in found:
             shorten(each)
+            name_causes(each, hosts)
     return {"nova": version.version_string(), "plugins": found}
 
 
@@ -334,14 +345,27 @@ def cell_of(mapping: Any) -> Any:
     )
 
 
-def compute_nodes(mapping: Any) -> Any:
-    """The compute nodes of a cell, as Nova's objects."""
+def compute_nodes(mapping: Any, uuids: Any = None) -> Any:
+    """The compute nodes of a cell, or those of these UUIDs, as Nova's objects."""
     from nova import context, objects
 
     # Then no message bus is set up.
     mapping.transport_url = "none:///"
     with context.target_cell(context.get_admin_context(), mapping) as inside:
-        return objects.ComputeNodeList.get_all(inside)
+        if uuids is None:
+            return objects.ComputeNodeList.get_all(inside)
+        return objects.ComputeNodeList.get_all_by_uuids(inside, uuids)
+
+
+def nodes_of(asked: Any) -> Dict[str, Any]:
+    """Nova's records of the hosts, by UUID; without those of cells that are down."""
+    found = {}  # type: Dict[str, Any]
+    uuids = [each["uuid"] for each in asked["hosts"]]
+    for mapping in cell_mappings() if asked.get("service") else ():
+        with contextlib.suppress(Exception):
+            found.update((each.uuid, each) for each in compute_nodes(mapping, uuids))
+    # The scheduler ignores the others.
+    return {u: each for u, each in found.items() if each.free_disk_gb is not None}
 
 
 # What is judged with
@@ -478,8 +502,11 @@ def place_of(exc: BaseException, plugin: Any) -> str:
 # What is judged
 
 
-def hosts_of(asked: Any) -> Dict[str, Any]:
-    """Return Nova's HostState of each host, by the UUID of its node."""
+def hosts_of(asked: Any, nodes: Dict[str, Any]) -> Dict[str, Any]:
+    """Return Nova's HostState of each host, by the UUID of its node.
+
+    :param nodes: Nova's records of some
+    """
     from nova import objects
 
     aggregates = {
@@ -487,7 +514,23 @@ def hosts_of(asked: Any) -> Dict[str, Any]:
         for uuid, each in asked["aggregates"].items()
     }
     make = host_state_class(frozenset(asked["servers"]))
-    return {each["uuid"]: make(each, aggregates) for each in asked["hosts"]}
+    hosts = {
+        each["uuid"]: make(each, aggregates, nodes.get(each["uuid"]))
+        for each in asked["hosts"]
+    }
+    if not any(uses_placement(asked["spec"])):
+        for uuid in nodes:
+            hosts[uuid].show(allocation_candidates=None)
+    return hosts
+
+
+def uses_placement(spec: Any) -> Iterator[bool]:
+    """Whether a request's PCI devices are those of an allocation candidate."""
+    from nova.conf import CONF
+
+    if getattr(CONF.filter_scheduler, "pci_in_placement", False):
+        yield spec["needs_devices"]
+        yield "pci_passthrough:alias" in spec["flavor"]["extra_specs"]
 
 
 def host_state_class(servers: Any) -> Any:
@@ -501,11 +544,18 @@ def host_state_class(servers: Any) -> Any:
     instance = seen(objects.Instance, "instances.")
 
     class HostState(Hidden, host_manager.HostState):  # type: ignore[misc]
-        def __init__(self, found: Any, aggregates: Any) -> None:
+        def __init__(self, found: Any, aggregates: Any, node: Any) -> None:
             super().__init__(found["host"], found["node"], None)
             every = {name for name in vars(self) if name != "_lock_name"}
-            known = dict(found["state"], uuid=found["uuid"])
-            known["stats"] = Known(found["stats"], "stats", stats_check(found))
+            known = {}  # type: Any
+            if node is not None:
+                self._update_from_compute_node(node)
+                known.update(vars(self))
+                for name in ELSEWHERE | hidden_cells(self.numa_topology):
+                    known.pop(name, None)
+            known.update(found["state"], uuid=found["uuid"])
+            if node is None:
+                known["stats"] = Known(found["stats"], "stats", stats_check(found))
             known["service"] = service_of(found)
             known["aggregates"] = [aggregates[each] for each in found["aggregates"]]
             if found["instances"] is not None:
@@ -516,11 +566,25 @@ def host_state_class(servers: Any) -> Any:
             self.__dict__.update(known)
             self._hide(every - known.keys() - {"host", "nodename", "limits"}, "")
 
+        def show(self, **known: Any) -> None:
+            """Make some attributes known."""
+            self.__dict__.update(known)
+            self.__dict__["_hidden"] = self._hidden - known.keys()
+
         def __repr__(self) -> str:
             # Nova's own reads what may be hidden, and most filters log it.
             return f"({self.host}, {self.nodename})"
 
     return HostState
+
+
+def hidden_cells(topology: Any) -> Set[str]:
+    """The topology, if cells are tied to networks: a request's are not known."""
+    for cell in topology.cells if topology else ():
+        networks = cell.network_metadata if "network_metadata" in cell else None
+        if networks and (networks.physnets or networks.tunneled):
+            return {"numa_topology"}
+    return set()
 
 
 def stats_check(found: Any) -> Any:
@@ -588,21 +652,27 @@ def made_spec(asked: Any) -> Any:
         retry=None,
         limits=objects.SchedulerLimits.from_dict({}),
     )
-    requests = pci_requests_of(flavor)
-    if requests is not None:
+    requests = pci_requests_of(flavor, image)
+    if requests is not None and not asked["needs_devices"]:
         spec.pci_requests = requests
     return spec
 
 
-def pci_requests_of(flavor: Any) -> Any:
+def pci_requests_of(flavor: Any, image: Any) -> Any:
     """Return the PCI devices of a flavor; None where its aliases are not known."""
     from nova import exception, objects
     from nova.pci import request
+    from nova.virt import hardware
 
     if "pci_passthrough:alias" not in flavor.extra_specs:
         return objects.InstancePCIRequests(requests=[])
+    policy = {}
+    if hasattr(hardware, "get_pci_numa_policy_constraint"):
+        # From Ussuri on.
+        found = hardware.get_pci_numa_policy_constraint(flavor, image)
+        policy["affinity_policy"] = found
     try:
-        return request.get_pci_requests_from_flavor(flavor)
+        return request.get_pci_requests_from_flavor(flavor, **policy)
     except exception.PciRequestAliasNotDefined:
         return None
 
@@ -723,7 +793,7 @@ def filtered(filter_: Any, hosts: Any, spec: Any, lines: List[str]) -> Any:
 
     if type(filter_).filter_all is filters.BaseFilter.filter_all:
         answers = {
-            uuid: answer(outcome(lines, filter_._filter_one, host, spec), bool)
+            uuid: answer(outcome(lines, filter_._filter_one, fresh(host), spec), bool)
             for uuid, host in hosts.items()
         }
         return {"answers": answers, "together": False}
@@ -735,6 +805,13 @@ def filtered(filter_: Any, hosts: Any, spec: Any, lines: List[str]) -> Any:
         for uuid, host in hosts.items()
     }
     return {"answers": answers, "together": True}
+
+
+def fresh(host: Any) -> Any:
+    """The host before filters have dropped any of its allocation candidates."""
+    if "allocation_candidates" in vars(host):
+        host.allocation_candidates = [{"mappings": {}}]
+    return host
 
 
 def answer(found: Any, passes: Any) -> Any:
@@ -751,6 +828,42 @@ def shorten(found: Any) -> None:
         if log and not each.get("passes", True):
             each["log"] = log[-1:]
     found.pop("log", None)
+
+
+def name_causes(found: Any, hosts: Any) -> None:
+    """Say of hosts without enough cells or devices what is free, instead of a log."""
+    says = {"NUMATopologyFilter": free_cells, "PciPassthroughFilter": free_devices}
+    for uuid, each in found.get("answers", {}).items():
+        name, host = found["class"], hosts[uuid]
+        if name in says and not each.get("passes", True):
+            free = [outcome([], says[name], host).get("value")]
+            each["log"] = list(filter(None, free)) or each.get("log", [])
+
+
+def free_cells(host: Any) -> str:
+    """What is free in each NUMA cell; empty without cells."""
+    return "; ".join(
+        f"cell {cell.id}: {cell.avail_memory} MB and {cell.avail_pcpus} dedicated CPUs "
+        f"free, {len(cell.cpuset)} shared CPUs"
+        + "".join(
+            f", {pages.free} of {pages.total} pages of {pages.size_kb} kB free"
+            for pages in cell.mempages
+            # Small ones are the memory.
+            if pages.total and pages.size_kb >= 2048
+        )
+        for cell in (host.numa_topology.cells if host.numa_topology else ())
+    )
+
+
+def free_devices(host: Any) -> str:
+    """The free PCI devices."""
+    found = [
+        f"{pool['count']} of {pool['vendor_id']}:{pool['product_id']} "
+        f"(NUMA node {pool['numa_node']})"
+        for pool in (host.pci_stats.pools if host.pci_stats else ())
+        if pool["count"]
+    ]
+    return "free devices: " + (", ".join(found) or "none")
 
 
 def weighed(weigher: Any, hosts: Any, spec: Any, lines: List[str]) -> Any:

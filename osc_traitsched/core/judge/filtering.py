@@ -408,6 +408,7 @@ def filtering(question: Question, computes: Iterable[Compute]) -> Filtering:
     differences: tuple[Difference, ...] = ()
     if question.own is not None:
         judgment, differences = question.own.joined(judgment, hosts, spec, settings)
+        more = question.own.settled(more, hosts, spec)
     judgment = with_late_check(judgment, hosts, checked, servers).joined(more)
     if question.move is not None:
         nodes = [each.compute for each in hosts]

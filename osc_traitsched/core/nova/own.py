@@ -8,9 +8,11 @@ from typing import Union
 
 from osc_traitsched.core.errors import BadQuestion
 from osc_traitsched.core.nova.filter.state import (
+    PASSES,
     Fails,
     FilterResult,
     HostState,
+    Passes,
     Raises,
     RequestSpec,
     Unknown,
@@ -118,8 +120,8 @@ class NovaPythonFails(BadQuestion):
     """The Python with Nova did not answer.
 
     :ivar kind: ``not-started``, ``timeout``, ``silent`` (ended without output),
-        ``no-answer``, ``no-nova``, ``no-database``, ``other-release``, ``nova-conf``,
-        ``request`` or ``internal``
+        ``no-answer``, ``no-nova``, ``no-database``, ``other-release``, ``upgraded``,
+        ``nova-conf``, ``request`` or ``internal``
     :ivar reason: one line; may be empty
     """
 
@@ -139,6 +141,8 @@ class NovaPythonFails(BadQuestion):
             "container of nova-scheduler, nova-api or nova-conductor",
             "other-release": f"has the filters of Nova {self.reason}: --nova-release "
             "says it, or leave out --with-nova",
+            "upgraded": f"is Nova {self.reason}: config save --nova-python reads it "
+            "again",
             "nova-conf": f"can't read the configuration of Nova: {self.reason}",
             "request": f"makes no request spec of it: {self.reason}",
         }.get(self.kind, f"failed: {self.reason}")
@@ -225,9 +229,7 @@ class OwnAnswers:
         Nova's own filters win wherever they are sure.
         """
         uuids = [each.compute.uuid for each in hosts]
-        known = {u for u, h in zip(uuids, hosts) if self.hosts.get(u) == h}
-        if spec != self.spec:
-            known.clear()
+        known = self._known(hosts, spec)
         answers = dict(ours.answers)
         for name, found in self.filters.items():
             answers[name] = {u: found[u] if u in known else OWN_FILTER for u in uuids}
@@ -243,6 +245,37 @@ class OwnAnswers:
         new = (name for name in self.filters if name not in ours.names)
         return FilterAnswers((*ours.names, *new), answers), tuple(contrary)
 
+    def settled(
+        self, more: FilterAnswers, hosts: Sequence[HostState], spec: RequestSpec
+    ) -> FilterAnswers:
+        """Doubts about claims that no enabled filter settles, with Nova's answers.
+
+        Nova gives up after some hosts that reject a claim. So if one may, those that
+        fit stay in doubt.
+        """
+        known = self._known(hosts, spec)
+        left: dict[str, Mapping[str, FilterResult]] = {}
+        for name, doubts in more.answers.items():
+            row, novas = FILTERS.get(name), self.novas.get(name, {})
+            claims = {
+                uuid: _as_claim(novas[uuid])
+                for uuid in doubts.keys() & novas.keys() & known
+                if row is not None and row.is_claimed
+            }
+            if all(isinstance(claims.get(uuid), Passes) for uuid in doubts):
+                continue
+            left[name] = {
+                uuid: claims[uuid] if isinstance(claims.get(uuid), Fails) else doubt
+                for uuid, doubt in doubts.items()
+            }
+        return FilterAnswers(tuple(left), left)
+
+    def _known(self, hosts: Iterable[HostState], spec: RequestSpec) -> set[str]:
+        """UUIDs of hosts that are as in the run; none for another request."""
+        found = {host.compute.uuid: host for host in hosts}
+        is_same = spec == self.spec
+        return {u for u, host in found.items() if is_same and self.hosts.get(u) == host}
+
     def _novas_by(
         self, settings: SchedulerSettings, on: Collection[str]
     ) -> Iterator[tuple[str, Mapping[str, FilterResult]]]:
@@ -254,6 +287,16 @@ class OwnAnswers:
             is_same = all(settings.value(o) == self.settings.value(o) for o in read)
             if name in on and is_same:
                 yield name, found
+
+
+#: NUMATopologyFilter logs it of a host on which nova-compute claims no cells.
+_NO_CELLS = "No host NUMA topology"
+
+
+def _as_claim(answer: FilterResult) -> FilterResult:
+    """What nova-compute's claim says if the filter says this."""
+    lines = answer.found if isinstance(answer, Fails) else ()
+    return PASSES if any(_NO_CELLS in each for each in lines) else answer
 
 
 def _is_alike(ours: FilterResult, novas: FilterResult) -> bool:

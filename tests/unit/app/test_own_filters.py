@@ -304,3 +304,70 @@ def test_where_nova_says_otherwise_that_is_said_and_nova_believed(two, nova):
     assert whole["in_nova"]["differences"] == [
         {"filter": "ComputeFilter", "host": "cmp01", "here": "yes", "nova": "no"}
     ]
+
+
+# Nova's database tells what no API shows of hosts.
+
+NUMA, PCI = "NUMATopologyFilter", "PciPassthroughFilter"
+CELLS = {"hw:numa_nodes": "2"}
+NO_ROOM = {"passes": False, "log": ["cell 0: 64 MB free"]}
+NO_CELLS = {"passes": False, "log": ["cmp01, x fails. No host NUMA topology while ..."]}
+
+
+def told(two, nova, *filters, **more):
+    """Explain what Nova's database decides."""
+    asked = ask(two, COMPUTE, *filters).with_flavor(CELLS)
+    sources = nova.sources(service="nova-scheduler", **more)
+    return explain.explain(two, asked, want_fixes=False, own=sources)
+
+
+def test_filters_run_in_nova_if_no_api_shows_what_they_read(two, nova):
+    nova.says(**{NUMA: {"_": YES, "cmp02": NO_ROOM}})
+    explanation = told(two, nova, NUMA, PCI)
+    assert [each["path"] for each in nova.asked["plugins"]] == [NUMA]
+    assert nova.asked["service"] == "nova-scheduler"
+    assert [host.name for host in explanation.judgement.candidates] == ["cmp01"]
+    assert not explanation.judgement.is_uncertain
+    assert f"cmp02 is kept out by {NUMA} (cell 0: 64 MB free)" in text(explanation)
+
+
+def test_no_python_starts_if_the_apis_show_everything(two):
+    broken = OwnSources("no-such-python", service="nova-scheduler")
+    assert explain.explain(two, ask(two, COMPUTE, NUMA), own=broken).judgement.has_room
+
+
+@pytest.mark.parametrize(
+    ("cmp01", "cmp02", "candidates", "is_uncertain"),
+    [
+        (YES, YES, ["cmp01", "cmp02"], False),
+        (YES, NO_CELLS, ["cmp01", "cmp02"], False),
+        (NO_ROOM, NO_ROOM, [], False),
+        (YES, NO_ROOM, ["cmp01"], True),
+        (YES, {"unknown": "numa_topology"}, ["cmp01", "cmp02"], True),
+    ],
+)
+def test_a_claim_is_judged_by_a_filter_that_is_not_enabled(
+    two, nova, cmp01, cmp02, candidates, is_uncertain
+):
+    nova.says(**{NUMA: {"_": YES, "cmp01": cmp01, "cmp02": cmp02}})
+    found = told(two, nova).judgement
+    assert [host.name for host in found.candidates] == candidates
+    assert found.is_uncertain is is_uncertain
+
+
+def test_hosts_stay_unknown_if_nova_does_not_answer(two, nova):
+    warnings = []
+    sources = OwnSources("none", service="nova-scheduler", warn=warnings.append)
+    asked = ask(two, COMPUTE, NUMA).with_flavor(CELLS)
+    assert explain.explain(two, asked, own=sources).judgement.is_uncertain
+    assert warnings[0].startswith("'none' can't be started: No such file")
+    nova.says(**{NUMA: {"_": YES}})
+    other = dataclasses.replace(asked.assumptions, release=32)
+    asked = dataclasses.replace(asked, assumptions=other)
+    sources = nova.sources(service="nova-scheduler", warn=warnings.append)
+    assert explain.explain(two, asked, own=sources).judgement.is_uncertain
+    assert "is Nova 33.1.0, and the cloud's is 32" in warnings[-1]
+    with pytest.raises(NovaPythonFails, match="config save --nova-python"):
+        own_filters.answered(
+            asked, read.computes(two.compute), nova.sources(service="nova-scheduler")
+        )
