@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from osc_traitsched.app import request
@@ -62,6 +62,7 @@ class OwnSources:
     :ivar with_nova: Nova's own enabled filters run there, too
     :ivar service: as which Nova reads its own nova.conf and the hosts in its database;
         then those of Nova's filters run that need them; empty for none
+    :ivar facts: records of the hosts, by node UUID, that a snapshot has instead
     :ivar warn: told why that Python does not answer, which leaves hosts unknown then
     """
 
@@ -71,6 +72,7 @@ class OwnSources:
     timeout: float = TIMEOUT
     with_nova: bool = False
     service: str = ""
+    facts: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     warn: Callable[[str], None] | None = None
 
 
@@ -90,7 +92,7 @@ def answered(
     spec = question.request_spec()
     hosts = host_states(nodes, question.aggregates, question.servers)
     plugins = list(_plugins(settings, own))
-    if own.service:
+    if own.service or own.facts:
         plugins += _unsure(hosts, spec, settings)
     if not plugins:
         return question
@@ -103,11 +105,12 @@ def answered(
         all_lines=False,
     )
     try:
-        answer = document.ask(
-            own.nova_python, {**asked, "service": own.service}, own.timeout
-        )
+        here = {each.compute.uuid for each in hosts} & own.facts.keys()
+        facts = {uuid: own.facts[uuid] for uuid in here}
+        asked = {**asked, "service": own.service, "facts": facts}
+        answer = document.ask(own.nova_python, asked, own.timeout)
         runs = document.runs(answer, own.nova_python)
-        if own.with_nova or own.service:
+        if own.with_nova or own.service or own.facts:
             _check_release(answer["nova"], settings, own)
     except (NovaPythonFails, PluginFails) as exc:
         if own.warn is None:
@@ -116,7 +119,18 @@ def answered(
         return question
     novas = {each.text for each in plugins if each.is_novas}
     found = OwnAnswers.read(spec, settings, hosts, runs, novas, answer["nova"])
+    counts = {uuid: (*each,) for uuid, each in answer.get("hosts", {}).items()}
+    found = dataclasses.replace(found, counts=counts)
     return dataclasses.replace(question, own=found)
+
+
+def facts(own: OwnSources) -> dict[str, Any]:
+    """Records of all hosts for a snapshot: ``nova``, its version, and ``hosts``.
+
+    :raises NovaPythonFails: if that Python does not answer
+    """
+    found = document.hosts(own.nova_python, own.service, own.timeout)
+    return {key: found[key] for key in ("nova", "hosts")}
 
 
 def _check_release(version: str, settings: SchedulerSettings, own: OwnSources) -> None:

@@ -107,17 +107,19 @@ def own_sources(
         for flag, value in of_nova.items():
             if value:
                 raise BadUsage(f"{flag} requires --nova-python")
-        return _saved(settings, args.nova_python_timeout)
+        return saved_python(settings, args.nova_python_timeout)
+    saved = snapshot.read(args.snapshot).document if args.snapshot else {}
     return OwnSources(
         args.nova_python,
         tuple(args.plugins),
         settings.conf_files,
         args.nova_python_timeout,
         args.with_nova,
+        facts=saved.get("facts", {}).get("hosts", {}),
     )
 
 
-def _saved(settings: SettingsSources, timeout: float) -> OwnSources | None:
+def saved_python(settings: SettingsSources, timeout: float) -> OwnSources | None:
     """The Python beside nova-scheduler that config save asked, if any."""
     scheduler = Service.SCHEDULER.value
     for each in settings.readings:

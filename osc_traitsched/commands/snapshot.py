@@ -10,7 +10,7 @@ from importlib import metadata
 
 import tqdm
 
-from osc_traitsched.app import diff, masking, snapshot
+from osc_traitsched.app import diff, masking, own_filters, snapshot
 from osc_traitsched.app.gc_pause import gc_paused
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.app.snapshot import Snapshot
@@ -18,7 +18,9 @@ from osc_traitsched.commands import arguments, base, explain, request_args
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.inventory.snapshot import Provider
+from osc_traitsched.core.nova.own import NovaPythonFails
 from osc_traitsched.documents import serialized
+from osc_traitsched.runner.document import TIMEOUT
 from osc_traitsched.text import visible
 from osc_traitsched.views import diff as views
 
@@ -100,6 +102,12 @@ class SaveSnapshot(base.Command):
             found = snapshot.save(
                 self.cloud(), sources, tool, args.light, self._progress
             )
+            own = None if args.light else explain.saved_python(sources, TIMEOUT)
+            if own is not None:
+                try:
+                    found["facts"] = own_filters.facts(own)
+                except NovaPythonFails as exc:
+                    base.LOG.warning("NUMA cells and PCI devices not saved: %s", exc)
         elif masks and not args.light:
             found = dict(self.snapshot.with_settings(sources).document)
         else:
@@ -110,6 +118,8 @@ class SaveSnapshot(base.Command):
             )
         path, originals = args.file, dict[str, str]()
         if masks:
+            # Records of Nova's database have names in too many forms.
+            found.pop("facts", None)
             found, originals = masking.masked(
                 found, args.keep_flavors, args.keep_traits
             )

@@ -96,7 +96,20 @@ def read(command: str, service: str, options: Iterable[str], timeout: float) -> 
 
     :raises NovaPythonFails: if that Python does not answer, or Nova can't read it
     """
-    found = ask(command, {"read": [*options], "service": service}, timeout)
+    return _read(command, {"read": [*options], "service": service}, timeout)
+
+
+def hosts(command: str, service: str, timeout: float) -> Body:
+    """The records of all compute nodes, by UUID, as Nova's objects read them.
+
+    :raises NovaPythonFails: as :func:`read`
+    """
+    asked = {"read": [], "service": service, "hosts": True}
+    return _read(command, asked, timeout)
+
+
+def _read(command: str, asked: Body, timeout: float) -> Body:
+    found = ask(command, asked, timeout)
     if "error" in found:
         _fail(found, command)
     body: Body = found["read"]

@@ -40,6 +40,16 @@ ELSEWHERE = {
     *("service", "updated"),
 }
 
+#: What may leave of the record of a compute node.
+FIELDS = {
+    *("uuid", "hypervisor_hostname", "hypervisor_type", "hypervisor_version"),
+    *("host_ip", "vcpus", "vcpus_used", "memory_mb", "memory_mb_used", "free_ram_mb"),
+    *("local_gb", "local_gb_used", "free_disk_gb", "disk_available_least", "stats"),
+    *("running_vms", "current_workload", "cpu_info", "supported_hv_specs", "metrics"),
+    *("numa_topology", "pci_device_pools", "updated_at", "cpu_allocation_ratio"),
+    *("ram_allocation_ratio", "disk_allocation_ratio"),
+}
+
 #: Everything hidden that was touched since the last answer, in order.
 TOUCHED = []  # type: List[str]
 
@@ -170,7 +180,7 @@ def answered(asked: Any) -> Any:
         raise Failed("no-nova", f"{what} in {where}") from exc
     objects.register_all()
     if "read" in asked:
-        return {"read": read(asked["read"], asked["service"])}
+        return {"read": read(asked)}
     if asked.get("service"):
         only_read()
         reach_the_database(asked["service"])
@@ -178,7 +188,8 @@ def answered(asked: Any) -> Any:
         read_configuration(asked["nova_conf"])
     override(asked["options"])
     runs = runs_of(asked["plugins"])
-    hosts, spec = hosts_of(asked, nodes_of(asked)), spec_of(asked["spec"])
+    nodes = nodes_of(asked)
+    hosts, spec = hosts_of(asked, nodes), spec_of(asked["spec"])
     trust_the_api()
     with listening() as lines:
         found = [judged(each, cls, hosts, spec, lines) for each, cls in runs]
@@ -186,7 +197,13 @@ def answered(asked: Any) -> Any:
         for each in found:
             shorten(each)
             name_causes(each, hosts)
-    return {"nova": version.version_string(), "plugins": found}
+    known = {
+        uuid: [host.failed_builds, host.num_io_ops]
+        for uuid, host in hosts.items()
+        if uuid in nodes
+    }
+    nova = version.version_string()
+    return {"nova": nova, "plugins": found, "hosts": known}
 
 
 def read_configuration(files: Any) -> None:
@@ -232,24 +249,29 @@ def override(options: Any) -> None:
 # What is read in Nova
 
 
-def read(options: Any, service: str) -> Any:
+def read(asked: Any) -> Any:
     """The options in force, and the cells with what their computes report.
 
-    Errors name no value: a connection URL may be in them.
-
-    :param options: ``section.option`` of those that may leave
-    :param service: whose files are read, such as nova-api
+    Errors name no value: a connection URL may be in them. With ``hosts`` the records of
+    all compute nodes instead.
     """
     from nova import version
 
     only_read()
-    reach_the_database(service)
-    return {
-        "nova": version.version_string(),
-        "host": socket.gethostname(),
-        "options": dict(options_of(options)),
-        "cells": [cell_of(each) for each in cell_mappings()],
-    }
+    reach_the_database(asked["service"])
+    found = {"nova": version.version_string(), "host": socket.gethostname()}
+    if asked.get("hosts"):
+        return dict(found, hosts={u: record(each) for u, each in live_nodes().items()})
+    cells = [cell_of(each) for each in cell_mappings()]
+    return dict(found, options=dict(options_of(asked["read"])), cells=cells)
+
+
+def record(node: Any) -> Any:
+    """What may leave of a compute node, as another Nova's objects read it."""
+    found = node.obj_to_primitive()
+    data = found["nova_object.data"]
+    found["nova_object.data"] = {k: v for k, v in data.items() if k in FIELDS}
+    return found
 
 
 def only_read() -> None:
@@ -357,13 +379,23 @@ def compute_nodes(mapping: Any, uuids: Any = None) -> Any:
         return objects.ComputeNodeList.get_all_by_uuids(inside, uuids)
 
 
-def nodes_of(asked: Any) -> Dict[str, Any]:
-    """Nova's records of the hosts, by UUID; without those of cells that are down."""
+def live_nodes(uuids: Any = None) -> Dict[str, Any]:
+    """Compute nodes by UUID, without those of cells that are down."""
     found = {}  # type: Dict[str, Any]
-    uuids = [each["uuid"] for each in asked["hosts"]]
-    for mapping in cell_mappings() if asked.get("service") else ():
+    for mapping in cell_mappings():
         with contextlib.suppress(Exception):
             found.update((each.uuid, each) for each in compute_nodes(mapping, uuids))
+    return found
+
+
+def nodes_of(asked: Any) -> Dict[str, Any]:
+    """Nova's records of the hosts, by UUID, from its database or a snapshot."""
+    from nova.objects import base
+
+    make = base.NovaObject.obj_from_primitive
+    found = {u: make(each) for u, each in asked.get("facts", {}).items()}
+    if asked.get("service"):
+        found = live_nodes([each["uuid"] for each in asked["hosts"]])
     # The scheduler ignores the others.
     return {u: each for u, each in found.items() if each.free_disk_gb is not None}
 

@@ -265,3 +265,30 @@ def test_a_flavor_that_asks_for_nothing_special_is_a_plain_yes(claiming):
     for settings in SETTINGS:
         assert claiming.explain(Asked("plain"), settings).code == YES
         assert claiming.explain(Asked("too-large"), settings).code == NO
+
+
+def test_a_snapshot_answers_as_nova_with_another_python_of_that_nova(
+    claiming, tmp_path
+):
+    def trait_sched(*words):
+        return shell.run(claiming.variables("asked"), "trait-sched", *words)
+
+    path, masked = str(tmp_path / "cloud.json"), str(tmp_path / "masked.json")
+    assert trait_sched("snapshot", "save", path).code == 0
+    offline = (
+        "--snapshot",
+        path,
+        "--nova-python",
+        str(claiming.cloud.release.python()),
+    )
+    for flavor in ("pages", "pinned-4", "devices-2", "device-pinned"):
+        words = ("explain", flavor, "raw", "--project", "admin", "--no-fixes")
+        live, then = trait_sched(*words), trait_sched(*words, *offline)
+        assert then.code == live.code
+        assert then.out.partition("\n")[2] == live.out
+    assert (
+        trait_sched("snapshot", "save", masked, "--mask", "--snapshot", path).code == 0
+    )
+    kept = json.loads(pathlib.Path(masked).read_text())
+    assert "facts" not in kept
+    assert "facts" in json.loads(pathlib.Path(path).read_text())

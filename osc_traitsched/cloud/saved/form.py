@@ -469,6 +469,7 @@ _TOP: dict[str, rest.Shape] = {
     "missing": {str: _MISSING},
     "settings": _SETTINGS,
     "placement": _PLACEMENT,
+    "facts?": {"nova": str, "hosts": {str: dict}},
 }
 _SERVICES = dict.fromkeys(each.service for each in LISTS)
 

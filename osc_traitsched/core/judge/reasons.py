@@ -262,13 +262,14 @@ def ranked(
     :raises Refusal: if nova-scheduler does not start with its weighers, or if an own
         weigher raises an exception
     """
-    hosts = [
-        dataclasses.replace(
-            with_ratio(host, capacities.get(host.compute.uuid, {})),
-            failed_builds=question.tried.count(host.host),
-        )
-        for host in host_states(nodes, question.aggregates, question.servers)
-    ]
+    counts = question.own.counts if question.own else {}
+    hosts = []
+    for host in host_states(nodes, question.aggregates, question.servers):
+        uuid, tried = host.compute.uuid, question.tried.count(host.host)
+        builds, tasks = counts.get(uuid, (tried, None))
+        host = with_ratio(host, capacities.get(uuid, {}))
+        host = dataclasses.replace(host, failed_builds=builds, num_io_ops=tasks)
+        hosts.append(host)
     own = question.own.weighers if question.own else OwnWeighers()
     order = ranking(hosts, question.request_spec(), question.assumptions, own, unsure)
     known = frozenset(h.compute.uuid for h in hosts if h.allocation_ratios)

@@ -172,6 +172,7 @@ class OwnAnswers:
     :ivar filters: results by class, of filters that are not Nova's
     :ivar novas: results by class, of Nova's own filters
     :ivar version: of that Nova; empty if none ran
+    :ivar counts: failed builds and tasks of hosts, by node UUID, from Nova's database
     """
 
     spec: RequestSpec
@@ -185,6 +186,7 @@ class OwnAnswers:
         default_factory=dict
     )
     version: str = ""
+    counts: Mapping[str, tuple[int, int]] = dataclasses.field(default_factory=dict)
 
     @classmethod
     def read(

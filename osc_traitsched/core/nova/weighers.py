@@ -268,10 +268,11 @@ def io_ops(
     (nova/compute/stats.py, ``io_workload``).
     """
     raw = [r.current_workload if (r := h.compute.report) else 0 for h in hosts]
+    raw = [t if h.num_io_ops is None else h.num_io_ops for h, t in zip(hosts, raw)]
     used = frozenset(
         host.compute.uuid
         for host, tasks in zip(hosts, raw)
-        if tasks or compute.most_io_ops(host)
+        if host.num_io_ops is None and (tasks or compute.most_io_ops(host))
     )
     return Weights(raw, Assumption("", "num_io_ops", ALL_IO, used) if used else None)
 
@@ -323,7 +324,11 @@ def build_failure(
 ) -> Weights:
     """Known failed builds since the last success (compute.py)."""
     raw = [host.failed_builds for host in hosts]
-    return Weights(raw, Assumption("", "failed_builds", NONE))
+    unread = frozenset(h.compute.uuid for h in hosts if h.num_io_ops is None)
+    if not unread:
+        return Weights(raw)
+    some = unread if len(unread) < len(hosts) else frozenset()
+    return Weights(raw, Assumption("", "failed_builds", NONE, some))
 
 
 def pci(

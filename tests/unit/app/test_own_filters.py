@@ -57,7 +57,9 @@ for each in asked["plugins"]:
     else:
         one.update(answers=answers)
     found.append(one)
-print(json.dumps({"nova": "33.1.0", "plugins": found}))
+counts = {h["uuid"]: told.get("counts", {}).get(h["host"]) for h in asked["hosts"]}
+known = {uuid: each for uuid, each in counts.items() if each}
+print(json.dumps({"nova": "33.1.0", "plugins": found, "hosts": known}))
 """
 YES = {"passes": True}
 NO = {"passes": False, "log": ["cmp01: not this one"]}
@@ -371,3 +373,24 @@ def test_hosts_stay_unknown_if_nova_does_not_answer(two, nova):
         own_filters.answered(
             asked, read.computes(two.compute), nova.sources(service="nova-scheduler")
         )
+
+
+def test_failed_builds_and_tasks_that_nova_has_decide_which_host_is_first(two, nova):
+    sources = nova.sources(service="nova-scheduler")
+    asked = ask(two, COMPUTE, NUMA).with_flavor(CELLS)
+    for first, other in (NAMES[:2], NAMES[1::-1]):
+        nova.says(**{NUMA: {"_": YES}}, counts={other: [3, 0], first: [0, 0]})
+        listed = candidates.candidates(two, asked, sources)
+        assert names(listed.hosts) == [first, other]
+        missing = {each.missing for each in listed.judgement.ranking.assumed}
+        assert missing.isdisjoint({"failed_builds", "num_io_ops"})
+
+
+def test_a_snapshot_has_what_the_filters_read(two, nova):
+    nova.says(**{NUMA: {"_": YES, "cmp02": NO_ROOM}})
+    asked = ask(two, COMPUTE, NUMA).with_flavor(CELLS)
+    some = {CMP01: {"of": "cmp01"}, "of-no-host": {}}
+    explanation = explain.explain(two, asked, own=nova.sources(facts=some))
+    assert [host.name for host in explanation.judgement.candidates] == ["cmp01"]
+    assert nova.asked["facts"] == {CMP01: {"of": "cmp01"}}
+    assert nova.asked["service"] == ""

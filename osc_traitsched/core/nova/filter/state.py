@@ -177,6 +177,8 @@ class HostState:
         request names; None if not read
     :ivar allocation_ratios: by resource class, from Placement; None if not read
     :ivar failed_builds: those that were read
+    :ivar num_io_ops: from Nova's database, as all of its failed builds; None if not
+        read
     """
 
     compute: Compute
@@ -184,6 +186,7 @@ class HostState:
     instances: frozenset[str] | None = None
     allocation_ratios: Mapping[str, float] | None = None
     failed_builds: int = 0
+    num_io_ops: int | None = None
 
     @property
     def host(self) -> str:
