@@ -219,7 +219,8 @@ def _lost(found: Capacity) -> str:
     s = "s" * (len(stuck) == 1)
     is_rejected = any(each.why is StuckReason.REJECTED for each in stuck)
     verb = "can't move" if is_rejected else f"find{s} no host"
-    of = f"{len(stuck)} of {its} {count(plan.total, 'server')}"
+    some = f"{len(stuck)} of {its} {count(plan.total, 'server')}"
+    of = f"{its} only server" if plan.total == 1 else some
     return f"{host} can't be lost: {of} {verb} ({names}). "
 
 

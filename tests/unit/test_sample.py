@@ -76,6 +76,11 @@ ANSWERS = {
         "cmp01 can't be lost: 1 of its 3 servers finds no host (db-1). Without cmp01: "
         "4 of 7 flavors still fit.",
     ),
+    "capacity --without cmp05": (
+        3,
+        "cmp05 can't be lost: its only server finds no host (acme-1). Without cmp05: "
+        "4 of 7 flavors still fit.",
+    ),
     "capacity --without cmp00": (
         0,
         "cmp00 can be lost. Without cmp00: 4 of 7 flavors still fit; largest: "
