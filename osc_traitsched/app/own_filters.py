@@ -120,7 +120,8 @@ def answered(
     novas = {each.text for each in plugins if each.is_novas}
     found = OwnAnswers.read(spec, settings, hosts, runs, novas, answer["nova"])
     counts = {uuid: (*each,) for uuid, each in answer.get("hosts", {}).items()}
-    found = dataclasses.replace(found, counts=counts)
+    rooms = {u: number for u, number in answer.get("rooms", {}).items() if number}
+    found = dataclasses.replace(found, counts=counts, rooms=rooms)
     return dataclasses.replace(question, own=found)
 
 

@@ -10,6 +10,7 @@ Nova's own objects are built from what the API shows. Anything else raises
 
 import base64
 import contextlib
+import copy
 import importlib
 import inspect
 import json
@@ -202,8 +203,12 @@ def answered(asked: Any) -> Any:
         for uuid, host in hosts.items()
         if uuid in nodes
     }
+    rooms = {}
+    if asked["spec"]["num_instances"] > 1:
+        claiming = [cls() for _, cls in runs if cls.__name__ in SAYS]
+        rooms = {u: room(hosts[u], spec, claiming) for u in known if claiming}
     nova = version.version_string()
-    return {"nova": nova, "plugins": found, "hosts": known}
+    return {"nova": nova, "plugins": found, "hosts": known, "rooms": rooms}
 
 
 def read_configuration(files: Any) -> None:
@@ -862,13 +867,25 @@ def shorten(found: Any) -> None:
     found.pop("log", None)
 
 
+def room(host: Any, spec: Any, filters: Any) -> int:
+    """How many of the request's servers fit, each taken before the next is tried."""
+    host, number = copy.copy(host), 0
+    host.pci_stats = copy.deepcopy(host.pci_stats)
+    while number < spec.num_instances:
+        answers = [outcome([], e._filter_one, fresh(host), spec) for e in filters]
+        if not all(each.get("value") for each in answers):
+            break
+        number += 1
+        host._locked_consume_from_request(spec.obj_clone())
+    return number
+
+
 def name_causes(found: Any, hosts: Any) -> None:
     """Say of hosts without enough cells or devices what is free, instead of a log."""
-    says = {"NUMATopologyFilter": free_cells, "PciPassthroughFilter": free_devices}
     for uuid, each in found.get("answers", {}).items():
         name, host = found["class"], hosts[uuid]
-        if name in says and not each.get("passes", True):
-            free = [outcome([], says[name], host).get("value")]
+        if name in SAYS and not each.get("passes", True):
+            free = [outcome([], SAYS[name], host).get("value")]
             each["log"] = list(filter(None, free)) or each.get("log", [])
 
 
@@ -896,6 +913,10 @@ def free_devices(host: Any) -> str:
         if pool["count"]
     ]
     return "free devices: " + (", ".join(found) or "none")
+
+
+#: What is free, by the filter that needs it.
+SAYS = {"NUMATopologyFilter": free_cells, "PciPassthroughFilter": free_devices}
 
 
 def weighed(weigher: Any, hosts: Any, spec: Any, lines: List[str]) -> Any:

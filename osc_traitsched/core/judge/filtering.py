@@ -454,6 +454,8 @@ def room_of_hosts(
         room = _of_fit(fit, most, root in unsure)
         if host is not None:
             room = room.capped(*table.servers_left(host, question.assumptions))
+            if question.own is not None:
+                room = room.capped(*question.own.room(host, question.request_spec()))
         name = host.host if host else root
         found[name].append((room, fit))
         if root in first:

@@ -172,6 +172,8 @@ class OwnAnswers:
     :ivar filters: results by class, of filters that are not Nova's
     :ivar novas: results by class, of Nova's own filters
     :ivar version: of that Nova; empty if none ran
+    :ivar rooms: servers that fit on a host, by node UUID; at most as many as the
+        request has
     :ivar counts: failed builds and tasks of hosts, by node UUID, from Nova's database
     """
 
@@ -187,6 +189,7 @@ class OwnAnswers:
     )
     version: str = ""
     counts: Mapping[str, tuple[int, int]] = dataclasses.field(default_factory=dict)
+    rooms: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
     @classmethod
     def read(
@@ -264,13 +267,20 @@ class OwnAnswers:
                 for uuid in doubts.keys() & novas.keys() & known
                 if row is not None and row.is_claimed
             }
-            if all(isinstance(claims.get(uuid), Passes) for uuid in doubts):
+            is_one = spec.num_instances == 1
+            if is_one and all(isinstance(claims.get(u), Passes) for u in doubts):
                 continue
             left[name] = {
                 uuid: claims[uuid] if isinstance(claims.get(uuid), Fails) else doubt
                 for uuid, doubt in doubts.items()
             }
         return FilterAnswers(tuple(left), left)
+
+    def room(self, host: HostState, spec: RequestSpec) -> tuple[int | None, int | None]:
+        """How many of the servers fit on a host: at least, at most; None if unknown."""
+        fit = self.rooms.get(host.compute.uuid) if self._known([host], spec) else None
+        is_all = fit is not None and fit >= spec.num_instances
+        return fit, None if is_all else fit
 
     def _known(self, hosts: Iterable[HostState], spec: RequestSpec) -> set[str]:
         """UUIDs of hosts that are as in the run; none for another request."""

@@ -59,7 +59,9 @@ for each in asked["plugins"]:
     found.append(one)
 counts = {h["uuid"]: told.get("counts", {}).get(h["host"]) for h in asked["hosts"]}
 known = {uuid: each for uuid, each in counts.items() if each}
-print(json.dumps({"nova": "33.1.0", "plugins": found, "hosts": known}))
+rooms = {h["uuid"]: told.get("rooms", {}).get(h["host"], 0) for h in asked["hosts"]}
+answer = {"plugins": found, "hosts": known, "rooms": rooms}
+print(json.dumps({"nova": "33.1.0", **answer}))
 """
 YES = {"passes": True}
 NO = {"passes": False, "log": ["cmp01: not this one"]}
@@ -394,3 +396,12 @@ def test_a_snapshot_has_what_the_filters_read(two, nova):
     assert [host.name for host in explanation.judgement.candidates] == ["cmp01"]
     assert nova.asked["facts"] == {CMP01: {"of": "cmp01"}}
     assert nova.asked["service"] == ""
+
+
+def test_several_servers_need_the_cells_of_each(two, nova):
+    nova.says(**{NUMA: {"_": YES}}, rooms={"cmp01": 1, "cmp02": 1})
+    sources = nova.sources(service="nova-scheduler")
+    for filters, count, code in ((NUMA,), 2, True), ((NUMA,), 3, False), ((), 2, None):
+        asked = ask(two, COMPUTE, *filters).with_flavor(CELLS).with_spec(count=count)
+        found = explain.explain(two, asked, want_fixes=False, own=sources).judgement
+        assert (None if found.is_uncertain else found.has_room) is code
