@@ -120,7 +120,7 @@ def answered(
     novas = {each.text for each in plugins if each.is_novas}
     found = OwnAnswers.read(spec, settings, hosts, runs, novas, answer["nova"])
     counts = {uuid: (*each,) for uuid, each in answer.get("hosts", {}).items()}
-    rooms = {u: number for u, number in answer.get("rooms", {}).items() if number}
+    rooms = {u: (*each,) for u, each in answer.get("rooms", {}).items() if each[0]}
     found = dataclasses.replace(found, counts=counts, rooms=rooms)
     return dataclasses.replace(question, own=found)
 

@@ -867,17 +867,21 @@ def shorten(found: Any) -> None:
     found.pop("log", None)
 
 
-def room(host: Any, spec: Any, filters: Any) -> int:
-    """How many of the request's servers fit, each taken before the next is tried."""
-    host, number = copy.copy(host), 0
+def room(host: Any, spec: Any, filters: Any) -> Any:
+    """How many of the request's servers fit, each taken before the next is tried.
+
+    At least and at most so many; None for all that else there is room for.
+    """
+    host, most = copy.copy(host), spec.num_instances
     host.pci_stats = copy.deepcopy(host.pci_stats)
-    while number < spec.num_instances:
+    for number in range(most):
         answers = [outcome([], e._filter_one, fresh(host), spec) for e in filters]
         if not all(each.get("value") for each in answers):
-            break
-        number += 1
-        host._locked_consume_from_request(spec.obj_clone())
-    return number
+            return [number, number]
+        taken = outcome([], host._locked_consume_from_request, spec.obj_clone())
+        if "value" not in taken:
+            return [number + 1, None]
+    return [most, None]
 
 
 def name_causes(found: Any, hosts: Any) -> None:

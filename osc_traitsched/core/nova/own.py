@@ -69,6 +69,8 @@ class Weighed:
 Weights = Union[Weighed, Unknown, Raises]
 
 
+_NO_LIMIT = (None, None)
+
 #: What is said of a plugin that looks at all hosts together.
 TOGETHER = Unknown("hosts together")
 
@@ -172,8 +174,8 @@ class OwnAnswers:
     :ivar filters: results by class, of filters that are not Nova's
     :ivar novas: results by class, of Nova's own filters
     :ivar version: of that Nova; empty if none ran
-    :ivar rooms: servers that fit on a host, by node UUID; at most as many as the
-        request has
+    :ivar rooms: servers of the request that fit on a host, by node UUID: at least, and
+        at most; None if no limit is known
     :ivar counts: failed builds and tasks of hosts, by node UUID, from Nova's database
     """
 
@@ -189,7 +191,9 @@ class OwnAnswers:
     )
     version: str = ""
     counts: Mapping[str, tuple[int, int]] = dataclasses.field(default_factory=dict)
-    rooms: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    rooms: Mapping[str, tuple[int, int | None]] = dataclasses.field(
+        default_factory=dict
+    )
 
     @classmethod
     def read(
@@ -277,10 +281,9 @@ class OwnAnswers:
         return FilterAnswers(tuple(left), left)
 
     def room(self, host: HostState, spec: RequestSpec) -> tuple[int | None, int | None]:
-        """How many of the servers fit on a host: at least, at most; None if unknown."""
-        fit = self.rooms.get(host.compute.uuid) if self._known([host], spec) else None
-        is_all = fit is not None and fit >= spec.num_instances
-        return fit, None if is_all else fit
+        """How many of the servers fit on a host: at least, at most; None: no limit."""
+        known = self._known([host], spec)
+        return self.rooms.get(host.compute.uuid, _NO_LIMIT) if known else _NO_LIMIT
 
     def _known(self, hosts: Iterable[HostState], spec: RequestSpec) -> set[str]:
         """UUIDs of hosts that are as in the run; none for another request."""

@@ -59,7 +59,8 @@ for each in asked["plugins"]:
     found.append(one)
 counts = {h["uuid"]: told.get("counts", {}).get(h["host"]) for h in asked["hosts"]}
 known = {uuid: each for uuid, each in counts.items() if each}
-rooms = {h["uuid"]: told.get("rooms", {}).get(h["host"], 0) for h in asked["hosts"]}
+told = told.get("rooms", {})
+rooms = {h["uuid"]: told.get(h["host"], [0, 0]) for h in asked["hosts"]}
 answer = {"plugins": found, "hosts": known, "rooms": rooms}
 print(json.dumps({"nova": "33.1.0", **answer}))
 """
@@ -399,7 +400,7 @@ def test_a_snapshot_has_what_the_filters_read(two, nova):
 
 
 def test_several_servers_need_the_cells_of_each(two, nova):
-    nova.says(**{NUMA: {"_": YES}}, rooms={"cmp01": 1, "cmp02": 1})
+    nova.says(**{NUMA: {"_": YES}}, rooms={"cmp01": [1, 1], "cmp02": [1, 1]})
     sources = nova.sources(service="nova-scheduler")
     for filters, count, code in ((NUMA,), 2, True), ((NUMA,), 3, False), ((), 2, None):
         asked = ask(two, COMPUTE, *filters).with_flavor(CELLS).with_spec(count=count)
