@@ -887,7 +887,7 @@ def room(host: Any, spec: Any, filters: Any) -> Any:
 def name_causes(found: Any, hosts: Any) -> None:
     """Say of hosts without enough cells or devices what is free, instead of a log."""
     for uuid, each in found.get("answers", {}).items():
-        name, host = found["class"], hosts[uuid]
+        name, host = found["class"].replace("Filter", ""), hosts[uuid]
         if name in SAYS and not each.get("passes", True):
             free = [outcome([], SAYS[name], host).get("value")]
             each["log"] = list(filter(None, free)) or each.get("log", [])
@@ -919,8 +919,8 @@ def free_devices(host: Any) -> str:
     return "free devices: " + (", ".join(found) or "none")
 
 
-#: What is free, by the filter that needs it.
-SAYS = {"NUMATopologyFilter": free_cells, "PciPassthroughFilter": free_devices}
+#: What is free, by the first words of the filter that needs it.
+SAYS = {"NUMATopology": free_cells, "PciPassthrough": free_devices}
 
 
 def weighed(weigher: Any, hosts: Any, spec: Any, lines: List[str]) -> Any:

@@ -587,7 +587,7 @@ GONE = "openstack resource provider {} 2a5a7e0b-9d4f-58f2-9f5c-5c4f0c4f2d11"
     [
         (0, [], "delete it if the host is gone:", "delete"),
         (3, [], "; allocated from it: 1024 MEMORY_MB, 3 VCPU\n", "show --allocations"),
-        (0, ["COMPUTE_NODE"], "; delete it if the host is gone:", "delete"),
+        (0, ["COMPUTE_NODE"], "; what is allocated from it:", "show --allocations"),
         (
             3,
             ["COMPUTE_NODE"],
@@ -598,8 +598,8 @@ GONE = "openstack resource provider {} 2a5a7e0b-9d4f-58f2-9f5c-5c4f0c4f2d11"
         (
             0,
             ["CUSTOM_TOP", "COMPUTE_NODE"],
-            "; note the trait CUSTOM_TOP, and delete it if the host is gone:",
-            "delete",
+            "its list may be incomplete, so no provider is called orphaned",
+            "show --allocations",
         ),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import enum
 import itertools
 from collections.abc import Iterable, Iterator
@@ -555,22 +556,27 @@ def no_hypervisor(analysis: Analysis) -> Iterator[Fault]:
             f"Nova has no hypervisor for the provider {provider.uuid}: Placement may "
             "give it for a server, and the scheduler then drops it"
         )
+        is_listed = provider.uuid not in snapshot.unlisted
+        tree = snapshot.host_trees.get(provider.uuid, (provider.uuid,))
         stock = survey.stock.get(provider.uuid)
-        used = [
-            f"{e.used} {name}" for name, e in sorted((stock or {}).items()) if e.used
-        ]
-        is_free = stock is not None and not used
+        total = collections.Counter[str]()
+        for name, own in itertools.chain.from_iterable(
+            survey.stock.get(uuid, {}).items() for uuid in tree
+        ):
+            total[name] += own.used
+        used = [f"{n} {name}" for name, n in sorted(total.items()) if n]
+        # Placement deletes no provider with children.
+        is_free = stock is not None and not used and len(tree) == 1 and is_listed
         gone = f"{_note_what_is_lost(provider, survey)}delete it if the host is gone"
         when = f"{gone}{' and this shows no allocations' * (not is_free)}"
-        if provider.uuid in snapshot.unlisted:
-            total = snapshot.listed + len(snapshot.unlisted)
+        if not is_listed:
+            every = snapshot.listed + len(snapshot.unlisted)
             problem = (
-                f"Nova lists {snapshot.listed} of the {total} compute nodes that "
+                f"Nova lists {snapshot.listed} of the {every} compute nodes that "
                 f"Placement has, and not this one ({provider.uuid}): its list may be "
                 "incomplete, so no provider is called orphaned"
             )
-            then = gone if is_free else "what is allocated from it"
-            when = f"if the host exists, {HOW_TO_LIST}; {then}"
+            when = f"if the host exists, {HOW_TO_LIST}; what is allocated from it"
         if used:
             problem += f"; allocated from it: {', '.join(used)}"
         names = (*survey.traits.get(provider.uuid, ()), *(stock or ()))
