@@ -341,7 +341,8 @@ def script(
 ) -> Iterator[str]:
     """The moves as a script that stops at the first one that fails.
 
-    It goes on once a server is on its new host and Nova does nothing more with it.
+    It goes on once a server is on its new host and Nova does nothing more with it. It
+    ends with 3, as ``host drain`` does, if servers stay.
 
     :param source: what the plan was made from, if not from the cloud now
     """
@@ -378,6 +379,12 @@ def script(
         for function, text in zip(("move", "confirm"), commands):
             yield f"{function} {text}" if text else _UNPRINTABLE
         yield "there"
+    if found.stuck:
+        staying = visible(listed(each.server_move.state.name for each in found.stuck))
+        stay = f"{staying} {'stay' if len(found.stuck) > 1 else 'stays'}"
+        text = f"{stay}; {hosts} {agreed('is', len(found.hosts))} disabled."
+        yield f"printf '%s\\n' {shlex.quote(text)} >&2"
+        yield "exit 3"
 
 
 def _moves(drain: Drain) -> Mapping[str, int]:

@@ -425,7 +425,9 @@ def test_a_script_evacuates_only_if_somebody_says_that_the_host_is_off(tmp_path)
     assert done.returncode == 1
     assert "make sure that cmp00 is powered off" in done.stderr
     assert not (tmp_path / "asked").exists()
-    assert run_script(tmp_path, found, states, POWERED_OFF="yes").returncode == 0
+    done = run_script(tmp_path, found, states, POWERED_OFF="yes")
+    assert done.stdout == "a -> cmp05: there\nb -> cmp05: there\n"
+    assert (done.returncode, done.stderr) == (3, "grouped stays; cmp00 is disabled.\n")
     assert "server evacuate" in (tmp_path / "asked").read_text()
 
 
