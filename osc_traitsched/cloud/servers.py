@@ -454,7 +454,7 @@ def on_nodes(cloud: Cloud, nodes: Iterable[str]) -> tuple[Server, ...]:
 def requiring(
     cloud: Cloud, name: str, images: Iterable[lookup.Body]
 ) -> tuple[Server, ...]:
-    """The servers of all projects that require a trait and are on a host.
+    """The servers of all projects that require a trait: on a host, or to be unshelved.
 
     A request for each thousand servers of the cloud. The flavors' traits are those of
     the servers' own copies.
@@ -462,7 +462,11 @@ def requiring(
     :param images: those that require it
     """
     by_id = {image["id"]: image for image in images}
-    found = (_server(body, by_id) for body in _all(cloud) if body[_HOST])
+    found = (
+        _server(body, by_id)
+        for body in _all(cloud)
+        if body[_HOST] or body.get("status") == "SHELVED_OFFLOADED"
+    )
     return tuple(each for each in found if name in each.required)
 
 

@@ -41,6 +41,23 @@ def server(document, name):
     return next(s for s in document["compute"]["servers"] if s["name"] == name)
 
 
+# A server that waits to be unshelved.
+
+
+def test_a_trait_names_shelved_servers_that_need_it_and_no_failed_ones(asked):
+    def change(document):
+        document["placement"]["traits"].append("CUSTOM_DEAD")
+        places = ("OS-EXT-SRV-ATTR:host", "OS-EXT-SRV-ATTR:hypervisor_hostname")
+        for name, status in (("web-1", "SHELVED_OFFLOADED"), ("web-2", "ERROR")):
+            body = server(document, name)
+            body["flavor"]["extra_specs"] = {"trait:CUSTOM_DEAD": "required"}
+            body.update({"status": status, **dict.fromkeys(places)})
+
+    said = asked(change, "trait show CUSTOM_DEAD").out.splitlines()
+    assert said[1] == "CUSTOM_DEAD: on none of 8 hosts; required by 1 server."
+    assert said[2].split() == ["servers", "web-1"]
+
+
 # Hosts that can be lost, perhaps.
 
 

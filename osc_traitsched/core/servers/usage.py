@@ -240,7 +240,8 @@ class TraitUse:
         names = set(self.hosts)
         nodes = self.snapshot.nova.computes
         having = {each.service_host for each in nodes if each.node in names}
-        return tuple(each for each in self.servers if each.host not in having)
+        on_hosts = (each for each in self.servers if each.host)
+        return tuple(each for each in on_hosts if each.host not in having)
 
 
 # What a flavor needs, and where it fits.
