@@ -1,4 +1,8 @@
-"""``.. session::``: commands that run on the sample cloud when the pages are built."""
+"""Blocks of code of the class ``session``: commands run on the sample cloud.
+
+A page has their output, so that it is whole without a build, too. A build runs them,
+and warns if the page has another output; ``python doc/refresh.py`` writes it anew.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import contextlib
 import functools
 import html
 import io
+import itertools
 import logging
 import multiprocessing
 import os
@@ -16,20 +21,22 @@ import sys
 import tempfile
 import textwrap
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from multiprocessing.connection import Connection
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from ansi import CLASSES, plain, rows
 from docutils import nodes
-from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
+from sphinx.directives import code
 from sphinx.errors import ExtensionError
-from sphinx.util.docutils import SphinxDirective
 
 ROOT = pathlib.Path(__file__).parents[1]
 CLOUD = "examples/cloud.json"
+#: Columns of the terminal, and the most that a page may have.
+WIDTH, WIDEST = 90, 100
 _ENVIRONMENT = {
+    "COLUMNS": str(WIDTH),
     "FORCE_COLOR": "1",
     "LANG": "C.UTF-8",
     "PATH": os.environ["PATH"],
@@ -38,9 +45,7 @@ _ENVIRONMENT = {
     "TRAITSCHED_SNAPSHOT": CLOUD,
     "TZ": "UTC",
 }
-#: Columns of the terminal, and the most that a page may have.
-WIDTH, WIDEST = 90, 100
-#: Exit codes of answers that a page may show without ``:exit:``.
+#: Exit codes of answers that a page may show without a class.
 USUAL = (0, 3, 6, 8)
 _LEFT_OUT = "..."
 
@@ -53,10 +58,10 @@ class Run(NamedTuple):
     err: str
 
 
-def run(arguments: Sequence[str], width: int = WIDTH) -> Run:
+def run(arguments: Sequence[str]) -> Run:
     """Run ``openstack`` on the sample cloud as a user of a terminal would."""
     runner = _runner()
-    runner.send((tuple(arguments), width))
+    runner.send(tuple(arguments))
     done: Run = runner.recv()
     return done
 
@@ -88,8 +93,7 @@ def _serve(requests: Connection) -> None:
         sys.argv[0] = "openstack"
         _command(["trait-sched", "list"])
         while True:
-            arguments, width = requests.recv()
-            os.environ["COLUMNS"] = str(width)
+            arguments = requests.recv()
             errors.seek(0)
             errors.truncate()
             code, out = _in_terminal(arguments, errors.fileno())
@@ -148,61 +152,94 @@ def _without_paths(text: str, home: str) -> str:
 
 
 class Shown(NamedTuple):
-    """A command as typed, and its output with codes of colours."""
+    """A command as typed, and its output: with codes of colours, or as a page has it.
+
+    Lines of a page end with ``...`` if it shows only the first of them.
+    """
 
     typed: str
     out: str
+
+
+def shown_in(text: str) -> Iterator[Shown]:
+    """The commands of a block with what the page shows of their output."""
+    lines = text.rstrip().split("\n")
+    while lines:
+        typed = [lines.pop(0).removeprefix("$ ")]
+        while lines and typed[-1].endswith("\\"):
+            typed.append(lines.pop(0))
+        out = list(itertools.takewhile(lambda line: not line.startswith("$ "), lines))
+        del lines[: len(out)]
+        yield Shown("\n".join(typed), "\n".join(out))
+
+
+def as_page(shown: Iterable[Shown]) -> str:
+    """The text of a block; the output is without colours."""
+    texts = (f"$ {each.typed}\n{plain(each.out)}" for each in shown)
+    return "\n".join(line.rstrip() for t in texts for line in t.rstrip().split("\n"))
+
+
+def perform(recorded: Shown) -> tuple[Run, Shown]:
+    """Run a command of a page; show as many lines of its output as the page does."""
+    _, *arguments = shlex.split(recorded.typed.replace("\\\n", ""))
+    done = run(arguments)
+    *rows, last = recorded.out.split("\n")
+    out = done.out.strip("\n")
+    shown = _first(out, len(rows)) if last == _LEFT_OUT else out
+    return done, Shown(recorded.typed, shown)
 
 
 class session(nodes.literal_block):  # noqa: N801
     """Commands and their output: ``shown`` in HTML, plain text elsewhere."""
 
 
-class Session(SphinxDirective):
-    """Run commands, one a line; a line that ends with a backslash goes on."""
+class CodeBlock(code.CodeBlock):
+    """A block of code; of the class ``session``, what its commands print.
 
-    has_content = True
-    option_spec: ClassVar = {
-        "rows": directives.positive_int,
-        "width": directives.positive_int,
-        "exit": directives.nonnegative_int,
-    }
+    The class ``exit-7`` expects the exit code 7.
+    """
 
     def run(self) -> list[nodes.Node]:
         """Show each command with its output."""
+        if "session" not in self.options.get("class", ()):
+            return super().run()
         self.env.note_dependency(str(ROOT / CLOUD))
-        typed = "\n".join(self.content).replace("\\\n", "\0").split("\n")
-        shown = [self._shown(each.replace("\0", "\\\n")) for each in typed if each]
-        text = "\n".join(f"$ {each.typed}\n{plain(each.out)}" for each in shown)
+        recorded = "\n".join(self.content)
+        shown = [self._shown(each) for each in shown_in(recorded)]
+        text = as_page(shown)
+        if text != recorded.rstrip():
+            self._warn(f"its output is stale: python doc/refresh.py writes\n{text}")
         node = session(text, text, language="none", shown=shown)
         self.set_source_info(node)
         return [node]
 
-    def _shown(self, typed: str) -> Shown:
+    def _shown(self, recorded: Shown) -> Shown:
+        if not recorded.typed.startswith("openstack "):
+            raise self.severe(f"not a command of openstack: {recorded.typed}")
         try:
-            program, *arguments = shlex.split(typed.replace("\\\n", ""))
+            done, shown = perform(recorded)
         except ValueError as error:
-            raise self.severe(f"{typed}: {error}") from error
-        if program != "openstack":
-            raise self.severe(f"not a command of openstack: {typed}")
-        done = run(arguments, min(self.options.get("width", WIDTH), WIDEST))
-        expected = (self.options["exit"],) if "exit" in self.options else USUAL
-        if done.code not in expected or "Traceback" in done.out + done.err:
+            raise self.severe(f"{recorded.typed}: {error}") from error
+        codes = [
+            int(name.removeprefix("exit-"))
+            for name in self.options["class"]
+            if name.startswith("exit-")
+        ]
+        if done.code not in (codes or USUAL) or "Traceback" in done.out + done.err:
             last = textwrap.indent(done.err.rstrip()[-500:], "  ")
-            self._warn(f"{typed} exits with {done.code}:\n{last}")
-        out = _first(done.out.strip("\n"), self.options.get("rows"))
-        widest = max(map(len, f"$ {typed}\n{plain(out)}".splitlines()))
+            self._warn(f"{recorded.typed} exits with {done.code}:\n{last}")
+        widest = max(map(len, as_page([shown]).splitlines()))
         if widest > WIDEST:
-            self._warn(f"{typed} has a line of {widest} columns; {WIDEST} fit")
-        return Shown(typed, out)
+            self._warn(f"{recorded.typed} has a line of {widest} columns; {WIDEST} fit")
+        return shown
 
     def _warn(self, text: str) -> None:
         self.state.document.reporter.warning(text, line=self.lineno)
 
 
-def _first(out: str, number: int | None) -> str:
+def _first(out: str, number: int) -> str:
     lines = out.split("\n")
-    if number is None or len(lines) <= number:
+    if len(lines) <= number:
         return out
     return "\n".join((*lines[:number], f"\x1b[0m{_LEFT_OUT}"))
 
@@ -250,5 +287,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
         latex=others,
         texinfo=others,
     )
-    app.add_directive("session", Session)
+    app.add_directive("code-block", CodeBlock, override=True)
     return {"parallel_read_safe": False, "parallel_write_safe": True}

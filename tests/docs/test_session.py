@@ -6,6 +6,7 @@ import html
 import re
 import subprocess
 import sys
+import textwrap
 from collections.abc import Mapping
 
 import pytest
@@ -54,46 +55,75 @@ class Built:
         return found
 
 
+HEAD = "As of 2026-11-26 06:00 UTC, from examples/cloud.json:"
+EXPLAIN = "openstack trait-sched explain"
+FULL = "No host can take it now: 0 of 8."
+WHOLE = [
+    f"$ {EXPLAIN} ssd.medium \\",
+    "    ubuntu-24.04 --no-fixes",
+    HEAD,
+    FULL,
+    "...",
+    f"$ {EXPLAIN} m1.small ubuntu-24.04 --count 99",
+    HEAD,
+    "...",
+]
+
+
+def block(*lines, classes="session"):
+    head = f".. code-block:: console\n   :class: {classes}\n"
+    return "\n".join((head, *(f"   {line}" for line in lines), ""))
+
+
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    explain = "openstack trait-sched explain"
-    long = f"{explain} m1.small ubuntu-24.04 " + "--hint a=b " * 6
-    return Built(
-        tmp_path_factory.mktemp("pages"),
-        {
-            "index": f".. session::\n\n   {explain} ssd.medium \\\n     ubuntu-24.04",
-            "short": f".. session::\n   :rows: 3\n\n   {explain} ssd.medium -",
-            "narrow": ".. session::\n   :width: 40\n   :exit: 7\n\n"
-            "   openstack trait-sched check traits",
-            "wrong": f".. session::\n\n   {explain} ssd.mdium",
-            "wide": f".. session::\n\n   {long}",
-        },
-    )
+    check = "$ openstack trait-sched check traits"
+    wide = f"$ {EXPLAIN} m1.small - {'--hint a=b ' * 6}"
+    pages = {
+        "index": block(*WHOLE),
+        "seven": block(check, HEAD, "...", classes="session exit-7"),
+        "wrong": block(f"$ {EXPLAIN} ssd.mdium"),
+        "wide": block(wide.rstrip(), HEAD, "..."),
+        "stale": block(f"$ {EXPLAIN} ssd.medium -", HEAD, "No host.", "..."),
+        "typed": ".. code-block:: console\n\n   $ openstack server list\n   none",
+    }
+    return Built(tmp_path_factory.mktemp("pages"), pages)
 
 
 def test_it_shows_the_answer_of_a_terminal_in_its_colours(built):
-    assert '<span class="ansi-bold ansi-red">No host can take it' in built.block(
-        "index"
-    )
-    lines = built.text("index")
-    assert lines[:2] == [
-        "$ openstack trait-sched explain ssd.medium \\",
-        "  ubuntu-24.04",
-    ]
-    # The short form, in which --long is offered.
-    assert any(line.startswith("--long shows") for line in lines)
+    assert f'<span class="ansi-bold ansi-red">{FULL}</span>' in built.block("index")
+    assert built.text("index") == WHOLE
     assert str(REPOSITORY) not in built.block("index")
 
 
-def test_rows_are_cut_and_a_narrow_terminal_wraps(built):
-    assert len(built.text("short")) == 1 + 3 + 1
-    assert built.text("short")[-1] == "..."
-    prose = [line for line in built.text("narrow")[1:] if "openstack" not in line]
-    assert len(prose) > 4
-
-
-def test_an_unexpected_exit_code_and_a_wide_line_are_warnings(built):
+def test_each_block_that_is_wrong_is_a_warning(built):
     assert "exits with 1" in built.warning("wrong")
     assert "no flavor matches" in built.warning("wrong")
     assert "columns; 100 fit" in built.warning("wide")
-    assert len(built.warnings) == 2
+    assert FULL in built.warning("stale")
+    assert "python doc/refresh.py" in built.warning("stale")
+    assert len(built.warnings) == 3, built.warnings
+
+
+def test_other_blocks_of_code_are_not_run(built):
+    assert built.text("typed") == ["$ openstack server list", "none"]
+
+
+def test_refresh_writes_the_output_and_as_many_lines_as_the_page_has(tmp_path):
+    cut = block(f"$ {EXPLAIN} ssd.medium -", "an old line", "another", "...")
+    page = "\n".join(
+        (
+            *("* In a list:", "", textwrap.indent(cut, "  ")),
+            block("$ openstack -q trait-sched capacity"),
+            *("Not run::", "", "   $ openstack -q trait-sched check", ""),
+        )
+    )
+    (tmp_path / "page.rst").write_text(page, "utf-8")
+    command = [sys.executable, "doc/refresh.py", str(tmp_path / "page.rst")]
+    subprocess.run(command, cwd=REPOSITORY, check=True)
+    typed = "$ openstack -q trait-sched capacity\n"
+    answer = "   4 of 7 flavors still fit; largest: m1.large (4 VCPU, 8192 MB).\n"
+    expected = page.replace("an old line", HEAD).replace("another", FULL)
+    assert (tmp_path / "page.rst").read_text("utf-8") == expected.replace(
+        typed, typed + answer
+    )
