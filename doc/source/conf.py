@@ -33,6 +33,8 @@ exclude_patterns = ["_build"]
 
 html_theme = "furo"
 html_title = f"{project} {version}"
+if ".dev" in metadata.version(project):
+    html_title += " (not released yet)"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False

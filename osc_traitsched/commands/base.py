@@ -125,13 +125,13 @@ class ExitCode(enum.IntEnum):
     )
     ERROR = (
         1,
-        "Error: standard error says how to fix it. Some changes may be written: see "
+        "Error: standard error says what is wrong. Some changes may be written: see "
         "the column ``status``.",
     )
     USAGE = (
         2,
-        "Usage error: an option is missing, empty or wrong, or has no effect with the "
-        "others.",
+        "Usage error: the command is unknown, or an option is missing, empty or wrong, "
+        "or has no effect with the others.",
     )
     NO_HOST = (
         3,
@@ -145,7 +145,8 @@ class ExitCode(enum.IntEnum):
     )
     REFUSED = (
         5,
-        "Refused: the command would do harm and wrote nothing. ``--force`` overrides.",
+        "Refused: the command would do harm and wrote nothing. ``--force`` overrides, "
+        "but not what ``apply --reviewed`` has not reviewed.",
     )
     DIFFERS = (
         6,
