@@ -392,7 +392,7 @@ PAGES = sorted(
     page for name in ("automate", "deployments") for page in (SOURCE / name).glob("*")
 )
 _BLOCK = re.compile(
-    r"^( *)\.\. (?:code-block|session)::(.*)\n(?:\1   :.*\n)*\n((?:\1   .*\n|\n)+)",
+    r"^( *)\.\. code-block::(.*)\n(?:\1   :.*\n)*\n((?:\1   .*\n|\n)+)",
     re.M,
 )
 _OPTIONS = r"(?:-\S+(?:[= ](?!-|trait-sched)\S+)? )*"
