@@ -30,10 +30,9 @@ def _block(found: re.Match[str]) -> str:
 
 
 def main(pages: Sequence[str]) -> None:
-    """Refresh these pages, or all; name those that change."""
-    for path in map(
-        pathlib.Path, pages or sorted((ROOT / "doc/source").rglob("*.rst"))
-    ):
+    """Refresh these pages, or all with the README; name those that change."""
+    every = (ROOT / "README.rst", *sorted((ROOT / "doc/source").rglob("*.rst")))
+    for path in map(pathlib.Path, pages or every):
         page = path.read_text("utf-8")
         text = refreshed(page)
         if text != page:

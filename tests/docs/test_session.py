@@ -109,6 +109,15 @@ def test_other_blocks_of_code_are_not_run(built):
     assert built.text("typed") == ["$ openstack server list", "none"]
 
 
+def refreshed(folder, page):
+    """A page as ``doc/refresh.py`` writes it anew."""
+    path = folder / "page.rst"
+    path.write_text(page, "utf-8")
+    command = [sys.executable, "doc/refresh.py", str(path)]
+    subprocess.run(command, cwd=REPOSITORY, check=True)
+    return path.read_text("utf-8")
+
+
 def test_refresh_writes_the_output_and_as_many_lines_as_the_page_has(tmp_path):
     cut = block(f"$ {EXPLAIN} ssd.medium -", "an old line", "another", "...")
     page = "\n".join(
@@ -118,12 +127,13 @@ def test_refresh_writes_the_output_and_as_many_lines_as_the_page_has(tmp_path):
             *("Not run::", "", "   $ openstack -q trait-sched check", ""),
         )
     )
-    (tmp_path / "page.rst").write_text(page, "utf-8")
-    command = [sys.executable, "doc/refresh.py", str(tmp_path / "page.rst")]
-    subprocess.run(command, cwd=REPOSITORY, check=True)
     typed = "$ openstack -q trait-sched capacity\n"
     answer = "   4 of 7 flavors still fit; largest: m1.large (4 VCPU, 8192 MB).\n"
     expected = page.replace("an old line", HEAD).replace("another", FULL)
-    assert (tmp_path / "page.rst").read_text("utf-8") == expected.replace(
-        typed, typed + answer
-    )
+    assert refreshed(tmp_path, page) == expected.replace(typed, typed + answer)
+
+
+def test_the_sessions_of_the_readme_are_as_printed(tmp_path):
+    page = (REPOSITORY / "README.rst").read_text("utf-8")
+    assert page.count(":class: session") == 4
+    assert refreshed(tmp_path, page) == page

@@ -1,4 +1,4 @@
-"""The sample cloud gives the answers that a newcomer reads, in the README as well."""
+"""The sample cloud gives the answers that a newcomer reads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import pytest
 from osc_traitsched.app import snapshot
 from tests.functional import shell
 from tests.golden import screens
-from tests.printed import blocks
 from tests.services.environment import REPOSITORY
 
 FILES = ("examples/cloud.json", "examples/yesterday.json")
@@ -387,11 +386,3 @@ def test_the_picture_shows_an_answer(ask):
     first, *rows = ("".join(element.itertext()) for element in texts)
     _, lines = ask(first.removeprefix("$ openstack trait-sched "))
     assert [HEAD, *lines] == rows
-
-
-def test_the_sessions_of_the_readme_are_as_printed(ask):
-    sessions = list(blocks("README.rst"))
-    for session in sessions:
-        _, lines = ask(session.command.removeprefix("openstack trait-sched "))
-        assert not session.differs_from("\n".join([HEAD, *lines]))
-    assert sessions
