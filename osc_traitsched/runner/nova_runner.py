@@ -153,7 +153,8 @@ def main(text: str) -> None:
     except Exception as exc:
         trace = "".join(traceback.format_exc().splitlines(True)[-3:])
         answer = {"error": "internal", "text": told(exc), "trace": trace}
-        if "read" in json.loads(text):
+        if json.loads(text).get("service"):
+            # A connection URL may be in it.
             answer = {"error": "internal", "text": type(exc).__name__}
     with answer_to:
         answer_to.write("\n" + json.dumps(answer, default=str) + "\n")
