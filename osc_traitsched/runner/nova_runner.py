@@ -268,8 +268,8 @@ def read(asked: Any) -> Any:
     found = {"nova": version.version_string(), "host": socket.gethostname()}
     if asked.get("hosts"):
         return dict(found, hosts={u: record(each) for u, each in live_nodes().items()})
-    cells = [cell_of(each) for each in cell_mappings()]
-    return dict(found, options=dict(options_of(asked["read"])), cells=cells)
+    options = dict(options_of(asked["read"]))
+    return dict(found, options=options, cells=list(map(cell_of, cell_mappings())))
 
 
 def record(node: Any) -> Any:
