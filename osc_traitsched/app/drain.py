@@ -36,7 +36,7 @@ from osc_traitsched.core.inventory.snapshot import (
 from osc_traitsched.core.judge.capacity import suited
 from osc_traitsched.core.judge.filtering import check_policy
 from osc_traitsched.core.judge.judge import Explanation
-from osc_traitsched.core.judge.judgement import RefusedRequest
+from osc_traitsched.core.judge.judgement import Judgement, RefusedRequest
 from osc_traitsched.core.judge.reasons import with_ratio
 from osc_traitsched.core.nova.evidence import with_evidence
 from osc_traitsched.core.nova.filter import table
@@ -445,8 +445,17 @@ def _packed(
     hosted = {each for each in requests if any(state.hosts_for(each))}
     with_host = [each for each in servers if each.move_request in hosted]
     found = pack(with_host, state)
-    alone = [servers[each] for each in servers if each.move_request not in hosted]
-    stay = (Stuck(each, StuckReason.NO_HOST) for each in alone)
+    lost = frozenset(node.uuid for node in start.nodes)
+    left = {
+        request: request.judgement.without(lost)
+        for request in requests - hosted
+        if isinstance(request.judgement, Judgement)
+    }
+    stay = (
+        Stuck(servers[each], StuckReason.NO_HOST, left.get(each.move_request))
+        for each in servers
+        if each.move_request not in hosted
+    )
     full = (Stuck(servers[each], StuckReason.NO_ROOM) for each in found.left)
     return dataclasses.replace(
         start,

@@ -159,7 +159,7 @@ def cant(found: Drain) -> str:
 def _if_off(found: Drain) -> str:
     if not found.dependent:
         return ""
-    judgements = (each.judgement for each in found.dependent)
+    judgements = (each.without_lost or each.judgement for each in found.dependent)
     values = {
         explain_reasons.otherwise(each)
         for each in judgements
@@ -199,7 +199,7 @@ def _why(stuck: Stuck, found: Drain) -> Iterator[str]:
     elif isinstance(stuck.judgement, RefusedRequest):
         yield refused.text(stuck.judgement.refusal, is_moved=True)
     elif stuck.depends:
-        yield explain_reasons.headline(stuck.judgement)
+        yield explain_reasons.headline(stuck.without_lost or stuck.judgement)
     else:
         yield _without_host(stuck.judgement, found)
         yield from explain_reasons.leaving(stuck.judgement)

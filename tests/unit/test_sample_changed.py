@@ -84,6 +84,48 @@ def test_what_only_a_filter_knows_leaves_the_loss_open(asked, command):
     assert done.out.splitlines()[1].startswith(MAY_BE_LOST[command])
 
 
+def all_but_windows(*names):
+    """Only these servers, no settings, and an aggregate of all hosts open to them."""
+
+    def change(document):
+        nothing = {"named": {}, "lines": {}, "files": {}, "options": []}
+        document["settings"] = {**nothing, "place": None}
+        compute = document["compute"]
+        hosts = [f"cmp0{number}" for number in range(6)]
+        identity = str(uuid.uuid5(uuid.NAMESPACE_DNS, "plain"))
+        body = {**compute["aggregates"][0], "id": 77, "uuid": identity}
+        compute["aggregates"].append(
+            {**body, "name": "plain", "hosts": hosts, "metadata": {}}
+        )
+        servers = compute["servers"]
+        servers[:] = [each for each in servers if each["name"] in names]
+
+    return change
+
+
+ISOLATION = "scheduler.enable_isolated_aggregate_filtering"
+
+
+@pytest.mark.parametrize(
+    ("names", "options", "code", "answer"),
+    [
+        (["mail-1", "app-1"], "", 8, "perhaps. aggregate plain (at most 2 servers may"),
+        (["mail-1"], f" --set {ISOLATION}=false", 0, "yes, aggregate plain can be"),
+        (["mail-1"], f" --set {ISOLATION}=true", 3, "no. aggregate plain (1 server st"),
+    ],
+)
+def test_isolated_hosts_that_an_unknown_option_may_open_are_no_sure_loss(
+    asked, names, options, code, answer
+):
+    change = all_but_windows(*names)
+    found = asked(change, f"capacity --lose plain{options}")
+    assert found.code == code
+    assert found.out.splitlines()[1].startswith(f"N+1: {answer}")
+    drained = asked(change, f"host drain --aggregate plain{options}").out
+    told = "depends on nova.conf: 2 of 8 hosts if isolation is off, 0 of 8 if it is on."
+    assert (told in drained) is (not options)
+
+
 # Moves of group members that are not confirmed: web-1 is on cmp00, web-2 on cmp02.
 
 

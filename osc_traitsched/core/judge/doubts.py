@@ -370,6 +370,14 @@ class Doubts:
     releases: tuple[ReleaseImpact, ...] = ()
     without_evidence: frozenset[str] = frozenset()
 
+    def without(self, lost: frozenset[str]) -> Doubts:
+        """The same without some hosts, by UUID."""
+        options = tuple(
+            dataclasses.replace(each, gained_roots=each.gained_roots - lost)
+            for each in self.options
+        )
+        return Doubts(options, self.releases, self.without_evidence - lost)
+
     def dependences(
         self,
         question: Question,

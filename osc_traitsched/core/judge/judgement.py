@@ -289,6 +289,11 @@ class Judgement:
         """Hosts from Placement that no host filter rejects, by name."""
         return CandidateHosts(self.facts, self.filtering, self.is_limited)
 
+    def without(self, lost: frozenset[str]) -> Judgement:
+        """The judgement if some hosts, by UUID, are no candidates."""
+        facts = dataclasses.replace(self.facts, candidates=self.facts.candidates - lost)
+        return dataclasses.replace(self, facts=facts, doubts=self.doubts.without(lost))
+
     @functools.cached_property
     def open(self) -> OpenOptions:
         """What unknown options leave open; nothing if the request is rejected."""

@@ -508,10 +508,14 @@ class Step:
 
 @dataclasses.dataclass(frozen=True)
 class Stuck:
-    """A server that stays."""
+    """A server that stays.
+
+    :ivar without_lost: its judgement if the emptied hosts are no candidates
+    """
 
     server_move: ServerMove
     why: StuckReason
+    without_lost: Judgement | None = None
 
     @property
     def judgement(self) -> RequestResult | None:
@@ -532,7 +536,7 @@ class Stuck:
     @property
     def depends(self) -> bool:
         """Whether it has a host if an unknown option has another value."""
-        found = self.judgement
+        found = self.without_lost or self.judgement
         return found is not None and not found.has_room and found.open.depends
 
 
