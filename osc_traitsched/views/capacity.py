@@ -213,7 +213,7 @@ def _lost(found: Capacity) -> str:
         return ""
     if plan.answer is not Answer.NO:
         return f"{host} {'may' if plan.answer.is_open else 'can'} be lost. "
-    stuck = plan.stuck
+    stuck = [each for each in plan.stuck if not each.depends]
     names = listed([each.server_move.state.name for each in stuck], most=3)
     its = "its" if len(found.removed) == 1 else "their"
     s = "s" * (len(stuck) == 1)

@@ -106,6 +106,21 @@ def all_but_windows(*names):
 ISOLATION = "scheduler.enable_isolated_aggregate_filtering"
 
 
+def test_a_server_that_surely_stays_decides_beside_one_that_may(asked):
+    """Only cmp00 to cmp03 have the SSDs that db-1 requires."""
+    change = all_but_windows("db-1", "mail-1", "app-1")
+    found = asked(change, "capacity --lose plain")
+    assert found.code == 3
+    line = "N+1: no. aggregate plain (1 to 3 servers stay) can't be lost."
+    assert found.out.splitlines()[1] == line
+    without = asked(change, "capacity --without cmp0[0-5]")
+    assert without.code == 3
+    lost = "can't be lost: 1 of their 3 servers finds no host (db-1). "
+    assert lost in without.out.splitlines()[1]
+    drained = asked(change, "host drain --aggregate plain")
+    assert drained.code == 3
+
+
 @pytest.mark.parametrize(
     ("names", "options", "code", "answer"),
     [

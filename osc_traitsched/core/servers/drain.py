@@ -591,7 +591,7 @@ class Drain:
     @property
     def answer(self) -> Answer:
         """Whether every server can move."""
-        if self.stuck and not self.dependent:
+        if len(self.stuck) > len(self.dependent):
             return Answer.NO
         return Answer.UNKNOWN if self.stuck or self.uncertain else Answer.YES
 

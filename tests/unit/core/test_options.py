@@ -793,7 +793,7 @@ def test_a_server_that_runs_is_evidence_against_an_option_by_evidence():
 
 
 def test_a_drain_that_an_option_decides_is_unknown():
-    """Also if another server stays whatever the option is."""
+    """Unless another server stays whatever the option is."""
     answer = found("", (ASSUMED, "a", ""))
     state = ServerState("id", "web", "ACTIVE", "project", "cmp00", "cmp00")
     request = MoveRequest(answer.question, {}, judgement=answer)
@@ -817,7 +817,7 @@ def test_a_drain_that_an_option_decides_is_unknown():
     first = next(drain.lines(both))
     assert (first.text, first.tone) == (
         "None of 2 servers can move off cmp00 (1 can if isolation is off).",
-        Tone.DOUBT,
+        Tone.NO,
     )
     sure = dataclasses.replace(unsure, stuck=(full,))
     assert not sure.dependent
