@@ -15,6 +15,7 @@ from osc_traitsched.app.impact import (
     check_effects,
     check_requirers,
     check_servers,
+    only_opens,
     read_misplaced,
     refusal,
     requiring_images,
@@ -484,10 +485,7 @@ def judged(cloud: Cloud, todo: DesiredPlan) -> DesiredPlan:
     if not plan.has_changes:
         return todo
     ids = {c.object.id for c in plan.changes if c.object.kind is ObjectKind.IMAGE}
-    # What only opens aggregates takes hosts from nobody.
-    takes = any(
-        c.added or c.object.kind is not ObjectKind.AGGREGATE for c in plan.changes
-    )
+    takes = not all(map(only_opens, plan.changes))
     others, unread = requiring_images(cloud, found.traits if takes else ())
     images = [body for body in found.images if body["id"] in ids]
     images += (body for body in others if body["id"] not in ids)

@@ -28,6 +28,7 @@ from osc_traitsched.core.change.impact import (
     RowHosts,
 )
 from osc_traitsched.core.change.model import (
+    Change,
     ObjectKind,
     Phase,
     Plan,
@@ -42,7 +43,7 @@ from osc_traitsched.core.change.traits import (
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.snapshot import Snapshot
-from osc_traitsched.core.inventory.trait import required_by_image
+from osc_traitsched.core.inventory.trait import REQUIRED, required_by_image, requires
 from osc_traitsched.core.judge.filtering import KnownAnswers
 from osc_traitsched.core.judge.judge import judge
 from osc_traitsched.core.judge.judgement import RefusedRequest, RequestResult
@@ -126,6 +127,15 @@ def check_requirers(
 MOVES = (ObjectKind.AGGREGATE_HOSTS, ObjectKind.PROVIDER_AGGREGATES)
 
 
+def only_opens(change: Change) -> bool:
+    """Whether it only ends the isolation of an aggregate, which takes no host."""
+    return (
+        change.object.kind is ObjectKind.AGGREGATE
+        and not change.added
+        and all(requires(key, REQUIRED) for key in change.removed)
+    )
+
+
 def may_take(plan: Plan, traits: frozenset[str]) -> bool:
     """Whether a server may lose a host by a plan.
 
@@ -133,7 +143,7 @@ def may_take(plan: Plan, traits: frozenset[str]) -> bool:
     """
     return any(
         kind in MOVES
-        or (kind is ObjectKind.AGGREGATE and change.added)
+        or (kind is ObjectKind.AGGREGATE and not only_opens(change))
         or (
             kind is ObjectKind.PROVIDER_TRAITS
             and change.removed | change.added & traits

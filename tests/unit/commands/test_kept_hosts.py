@@ -275,3 +275,30 @@ def test_servers_for_which_explain_would_say_the_same_are_told_at_once(
 def test_a_trait_that_is_new_is_given_without_a_look_at_servers(cloud):
     assert run("add", "CUSTOM_NEW", "--all", "--create").code == 0
     assert ("servers", "detail") not in cloud.asked
+
+
+SHELVED = {"status": "SHELVED_OFFLOADED", f"trait:{SILVER}": "required"}
+
+
+@pytest.mark.parametrize(
+    ("metadata", "absent", "code"),
+    [
+        ({"filter_tenant_id": DEMO}, f"projects: ['{DEMO}']", 5),
+        ({"filter_tenant_id": f"{DEMO},{THEIRS}"}, f"projects: ['{THEIRS}']", 0),
+        ({KEY: "required"}, f"isolated_for: [{GOLD}]", 0),
+    ],
+)
+def test_what_an_aggregate_loses_can_take_the_hosts_of_servers_too(
+    trait_sched, cloud, monkeypatch, metadata, absent, code
+):
+    cloud.flavors.clear()
+    cloud.gives(SILVER, "cmp00")
+    cloud.metadata.clear()
+    cloud.metadata.update(metadata)
+    second(cloud, "cmp02", filter_tenant_id=DEMO)
+    with_servers(cloud, monkeypatch, NONE={"old": {**SHELVED, "project": DEMO}})
+    text = f"aggregates: {{gold: {{absent: {{{absent}}}}}}}"
+    found = trait_sched("plan", "w.yaml", *PROJECTS, w=text)
+    assert found.code == code, found.err
+    # Without an isolation a host takes more servers, not fewer.
+    assert (("servers", "detail") in cloud.asked) == (KEY not in metadata)
