@@ -64,7 +64,7 @@ from osc_traitsched.core.servers.fleet import (
     Resident,
     ServersLoseHosts,
 )
-from osc_traitsched.text import listed, visible
+from osc_traitsched.text import listed, ranges, visible
 
 # Effects of a plan on flavors, images and servers that require traits.
 
@@ -185,7 +185,14 @@ def check_servers(
                 f"{listed(map(visible, snapshot.names_of(unlisted)))}, nor their "
                 "servers: a host may have no mapping, or its service was deleted",
             )
-        return [*_losses(cloud, model, model.after(plan.changes), assumptions)], None
+        found = [*_losses(cloud, model, model.after(plan.changes), assumptions)]
+        if not found and (silent := servers.silent_hosts(cloud)):
+            raise CloudBroke(
+                "compute",
+                f"Nova does not list the servers of {ranges(sorted(silent), 'host')}: "
+                "the cell does not answer",
+            )
+        return [*found], None
     except CloudBroke as exc:
         if not losers:
             note_unread(cloud, SERVERS_OF_OTHERS, exc)
@@ -293,9 +300,12 @@ def _judged(
         return RefusedRequest(demand.question, demand.refusal)
     if demand.request is None:
         return None
-    return judge(
-        demand.question, demand.request, facts, answers.computes, answers=answers
-    )
+    try:
+        return judge(
+            demand.question, demand.request, facts, answers.computes, answers=answers
+        )
+    except errors.Refusal as exc:
+        return RefusedRequest(demand.question, exc)
 
 
 def _has_host(found: RequestResult | None) -> bool:

@@ -302,7 +302,8 @@ class LivingCloud:
         if parts == ("servers", "detail"):
             return {"servers": []}
         if parts == ("os-services",):
-            return {"services": [{"host": host, "zone": "nova"} for host in HOSTS]}
+            up = {"zone": "nova", "status": "enabled"}
+            return {"services": [{"host": host, **up} for host in HOSTS]}
         assert parts == ("os-hypervisors", "detail")
         return {"hypervisors": [_node(*each) for each in HOSTS.items()]}
 

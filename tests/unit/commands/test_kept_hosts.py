@@ -302,3 +302,45 @@ def test_what_an_aggregate_loses_can_take_the_hosts_of_servers_too(
     assert found.code == code, found.err
     # Without an isolation a host takes more servers, not fewer.
     assert (("servers", "detail") in cloud.asked) == (KEY not in metadata)
+
+
+@pytest.mark.parametrize(
+    ("holders", "silent", "code"),
+    [
+        (["cmp01"], ["cmp01"], 5),
+        (["cmp01", "cmp02"], ["cmp01"], 0),
+        (["cmp01"], [], 0),
+    ],
+)
+def test_servers_of_a_cell_that_does_not_answer_may_require_a_trait(
+    cloud, monkeypatch, holders, silent, code
+):
+    cloud.flavors.clear()
+    cloud.gives(SILVER, *holders)
+    read = cloud.compute_get
+
+    def compute_get(parts, params):
+        body = read(parts, params)
+        for each in body["services"] if parts == ("os-services",) else ():
+            each["status"] = "UNKNOWN" if each["host"] in silent else "enabled"
+        return body
+
+    monkeypatch.setattr(cloud, "compute_get", compute_get)
+    found = run("remove", SILVER, "cmp01")
+    told = "Nova does not list the servers of host cmp01: the cell does not answer"
+    assert (found.code, told in found.err) == (code, bool(silent)), found.err
+    assert run("remove", SILVER, "cmp01", "--force").code == 0
+
+
+@pytest.mark.parametrize("force", [[], ["--force"]])
+def test_settings_that_nova_scheduler_rejects_take_no_host(
+    trait_sched, cloud, monkeypatch, force
+):
+    cloud.flavors.clear()
+    cloud.gives(SILVER, "cmp01", "cmp02")
+    with_servers(cloud, monkeypatch, cmp02={"old": SHELVED})
+    gone = "filter_scheduler.enabled_filters=AvailabilityZoneFilter"
+    options = ("--nova-release", "34", "--set", gone, *force)
+    text = "traits: {CUSTOM_SILVER: {absent: {hosts: [cmp01]}}}"
+    assert trait_sched("apply", "w.yaml", *options, w=text).code == 0
+    assert cloud.written
