@@ -295,9 +295,9 @@ BODIES = {
         },
         "/os-services?binary=nova-compute": {
             "services": [
-                {"host": "cmp01", "zone": "zone1"},
-                {"host": "cmp02", "zone": "zone1"},
-                {"host": "cmp03", "zone": "nova"},
+                {"host": "cmp01", "zone": "zone1", "status": "enabled"},
+                {"host": "cmp02", "zone": "zone1", "status": "enabled"},
+                {"host": "cmp03", "zone": "nova", "status": "enabled"},
             ]
         },
         "/os-services": {
