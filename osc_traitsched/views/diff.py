@@ -127,7 +127,7 @@ def _row(effect: Effect, now: datetime.datetime) -> _Row:
     change, flavors = effect.change, effect.flavors
     shown = _flavors(flavors, is_named=change.kind != "flavor") if flavors else ""
     if effect.since is not None:
-        shown = f"since {_time(effect.since, now)}  {shown}"
+        shown = f"by {_time(effect.since, now)}  {shown}"
     return "!" if effect.takes_hosts else " ", change, shown
 
 
